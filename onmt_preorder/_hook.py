@@ -1,0 +1,1 @@
+"""Imported at interpreter start by ``onmt_preorder.pth``."""

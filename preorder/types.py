@@ -1,0 +1,207 @@
+"""The small frozen values that pass between the stages. All indices are 0-based.
+
+Worked example, English preordered for Japanese (Kawara et al. 2021, Figure 6)::
+
+    I like the pen that my father bought yesterday
+    positions  0 8 6 7 5 1 2 4 3    where each source token goes
+    order      0 5 6 8 7 4 2 3 1    which source token stands at each place
+    text       I my father yesterday bought that the pen like
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeVar
+
+from preorder.errors import DataError
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """A tokenised source sentence with as many layers of annotation as are known.
+
+    Attributes:
+        words: the tokens.
+        tags: one part-of-speech tag a token, or None where the sentence has none.
+        classes: one word class a token, or None where the sentence has none.
+
+    Raises:
+        DataError: a layer's length differs from the number of words.
+    """
+
+    words: tuple[str, ...]
+    tags: tuple[str, ...] | None = None
+    classes: tuple[str, ...] | None = None
+
+    def __post_init__(self) -> None:
+        for name, layer in (("POS tags", self.tags), ("word classes", self.classes)):
+            if layer is not None and len(layer) != len(self.words):
+                raise DataError(f"{len(layer)} {name} for {len(self.words)} words")
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+
+@dataclass(frozen=True)
+class Alignment:
+    """Word alignment of a sentence pair.
+
+    Attributes:
+        links: ``(source index, target index)`` pairs; the sure ones where sure and
+            possible links are told apart.
+        possible: links that are only possible (``i?j``), without the sure ones.
+        source_length, target_length: tokens a side, where the file format says so.
+
+    Raises:
+        DataError: a link lies outside a known length.
+    """
+
+    links: frozenset[tuple[int, int]]
+    possible: frozenset[tuple[int, int]] = frozenset()
+    source_length: int | None = None
+    target_length: int | None = None
+
+    def __post_init__(self) -> None:
+        self.check_within(self.source_length, self.target_length)
+
+    def check_within(self, source_length: int | None, target_length: int | None = None) -> None:
+        """Check every link against the lengths given (None: not known).
+
+        Raises:
+            DataError: a link lies outside, or the alignment states another length.
+        """
+        sides = (
+            ("source", 0, source_length, self.source_length),
+            ("target", 1, target_length, self.target_length),
+        )
+        for side, index, length, stated in sides:
+            if length is None:
+                continue
+            if stated is not None and stated != length:
+                raise DataError(f"the alignment is of {stated} {side} tokens, the sentence has {length}")
+            for link in self.links | self.possible:
+                if link[index] >= length:
+                    raise DataError(
+                        f"link {link[0]}-{link[1]} is out of range: the {side} has {length} tokens"
+                    )
+
+    def targets(self, source_length: int) -> tuple[tuple[int, ...], ...]:
+        """Return each source token's target indices, ascending; sure links only."""
+        targets: list[list[int]] = [[] for _ in range(source_length)]
+        for i, j in self.links:
+            targets[i].append(j)
+        return tuple(tuple(sorted(group)) for group in targets)
+
+
+@dataclass(frozen=True)
+class Permutation:
+    """A reordering of n tokens, held as positions: ``positions[i]`` is where token i goes.
+
+    Raises:
+        DataError: the numbers are not 0 … n-1, each once.
+    """
+
+    positions: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        _check_permutation(self.positions)
+
+    @classmethod
+    def identity(cls, length: int) -> Permutation:
+        """Return the permutation that leaves every token in its place."""
+        return cls(tuple(range(length)))
+
+    @classmethod
+    def from_order(cls, order: Sequence[int]) -> Permutation:
+        """Build from an order: ``order[r]`` is the token that stands at place r."""
+        _check_permutation(order)
+        return cls(_inverse(order))
+
+    @cached_property
+    def order(self) -> tuple[int, ...]:
+        """``order[r]``: the index of the token that stands at place r."""
+        return _inverse(self.positions)
+
+    def apply(self, tokens: Sequence[T]) -> tuple[T, ...]:
+        """Return the tokens in their new order."""
+        return tuple(tokens[i] for i in self.order)
+
+    def __len__(self) -> int:
+        return len(self.positions)
+
+
+def _check_permutation(numbers: Sequence[int]) -> None:
+    seen = set(numbers)
+    if len(seen) != len(numbers) or (numbers and (min(seen) != 0 or max(seen) != len(numbers) - 1)):
+        raise DataError(f"not a permutation of 0 … {len(numbers) - 1}: {_shortened(numbers)}")
+
+
+def _inverse(numbers: Sequence[int]) -> tuple[int, ...]:
+    inverse = [0] * len(numbers)
+    for index, number in enumerate(numbers):
+        inverse[number] = index
+    return tuple(inverse)
+
+
+def _shortened(numbers: Iterable[int], limit: int = 60) -> str:
+    text = " ".join(map(str, numbers))
+    return text if len(text) <= limit else text[:limit] + " …"
+
+
+@dataclass(frozen=True)
+class Node:
+    """An inner node of a BTG tree: span ``[begin, end)``, its split, and its label.
+
+    ``inverted`` puts the right child ``[split, end)`` before the left ``[begin, split)``.
+    """
+
+    begin: int
+    split: int
+    end: int
+    inverted: bool
+
+
+@dataclass(frozen=True)
+class BinaryTree:
+    """A BTG tree over ``length`` tokens: its inner nodes, every parent before its children.
+
+    Raises:
+        DataError: the nodes do not form one binary tree over the tokens.
+    """
+
+    length: int
+    nodes: tuple[Node, ...]
+
+    def __post_init__(self) -> None:
+        expected = {(0, self.length)} if self.length > 1 else set()
+        for node in self.nodes:
+            if (node.begin, node.end) not in expected or not node.begin < node.split < node.end:
+                raise DataError(f"node {node.begin} {node.split} {node.end} does not fit its tree")
+            expected.remove((node.begin, node.end))
+            for begin, end in ((node.begin, node.split), (node.split, node.end)):
+                if end - begin > 1:
+                    expected.add((begin, end))
+        if expected:
+            raise DataError(f"span {min(expected)} of the tree has no node")
+
+    @cached_property
+    def permutation(self) -> Permutation:
+        """The reordering that reading the leaves off the tree gives."""
+        place = {(0, self.length): 0}  # first place of each span
+        positions = list(range(self.length))
+        for node in self.nodes:
+            first = place.pop((node.begin, node.end))
+            left, right = node.split - node.begin, node.end - node.split
+            children = (
+                (node.begin, node.split, first + (right if node.inverted else 0)),
+                (node.split, node.end, first + (0 if node.inverted else left)),
+            )
+            for begin, end, start in children:
+                place[begin, end] = start
+                if end - begin == 1:
+                    positions[begin] = start
+        return Permutation(tuple(positions))
