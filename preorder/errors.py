@@ -40,9 +40,7 @@ class MissingExtraError(PreorderError):
     """An optional dependency that the chosen job needs is not installed."""
 
     def __init__(self, module: str, extra: str) -> None:
-        super().__init__(
-            f"{module} is not installed; install it with: pip install 'onmt-preorder[{extra}]'"
-        )
+        super().__init__(f"{module} is not installed; install it with: pip install 'onmt-preorder[{extra}]'")
 
 
 def require(module: str, extra: str) -> ModuleType:

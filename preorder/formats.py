@@ -1,0 +1,210 @@
+"""A parse and a format function for each line format of the command line.
+
+Tokens are separated by ASCII spaces and tabs alone: other white space, such as the
+ideographic space U+3000, can be (part of) a token.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from preorder.corpus import display_name, read_lines
+from preorder.errors import DataError
+from preorder.types import Alignment, BinaryTree, Permutation, Sentence
+
+FEATURE_SEPARATOR = "￨"
+
+_NUMBER = re.compile(r"[0-9]+")
+_LINK = re.compile(r"([0-9]+)([-?])([0-9]+)")
+_LADER = re.compile(r"\s*([0-9]+)-([0-9]+) *\|\|\|(.*)")
+_ESCAPE = re.compile(r"&(?=#[0-9]+;)|￨|\s")
+_ESCAPED = re.compile(r"&#([0-9]+);")
+_TREE_SPECIAL = re.compile(r"[\\\[\]<>]")
+
+
+def parse_tokens(line: str) -> tuple[str, ...]:
+    """Split a line into its tokens; an empty line has none."""
+    return tuple(token for token in line.replace("\t", " ").split(" ") if token)
+
+
+def parse_source(line: str) -> Sentence:
+    """Parse a plain source line."""
+    return Sentence(parse_tokens(line))
+
+
+def format_text(tokens: Sequence[str]) -> str:
+    """Join tokens by spaces."""
+    return " ".join(tokens)
+
+
+# --- annotated source: lader's "words<TAB>POS<TAB>classes" ---
+
+
+def parse_annotated(line: str) -> Sentence:
+    """Parse a line of lader's annot format: words, POS tags, word classes, tab-separated.
+
+    Raises:
+        DataError: there are not three fields, or they differ in length.
+    """
+    if not line:
+        return Sentence((), (), ())
+    fields = line.split("\t")
+    if len(fields) != 3:
+        raise DataError(f"{len(fields)} tab-separated fields where words, POS tags and classes are expected")
+    return Sentence(*map(parse_tokens, fields))
+
+
+def format_annotated(sentence: Sentence) -> str:
+    """Format a sentence with tags and classes as an annot line.
+
+    Raises:
+        DataError: a layer is missing.
+    """
+    if sentence.tags is None or sentence.classes is None:
+        raise DataError("the annot format needs POS tags and word classes")
+    return "\t".join(map(format_text, (sentence.words, sentence.tags, sentence.classes)))
+
+
+# --- alignments ---
+
+
+def parse_alignment(line: str) -> Alignment:
+    """Parse ``0-0 1?2`` (Pharaoh) or ``m-n ||| 0-0 1-2`` (lader); ``?`` marks a possible link.
+
+    Raises:
+        DataError: a link is malformed or out of range.
+    """
+    lengths: tuple[int | None, int | None] = (None, None)
+    lader = _LADER.fullmatch(line)
+    if lader:
+        lengths = (int(lader[1]), int(lader[2]))
+        line = lader[3]
+    sure: set[tuple[int, int]] = set()
+    possible: set[tuple[int, int]] = set()
+    for field in line.split():
+        match = _LINK.fullmatch(field)
+        if not match:
+            raise DataError(f"not an alignment link: {field!r}")
+        (sure if match[2] == "-" else possible).add((int(match[1]), int(match[3])))
+    return Alignment(frozenset(sure), frozenset(possible - sure), *lengths)
+
+
+def read_alignments(path: str) -> Iterator[Alignment]:
+    """Yield the alignments of a file, all of one format.
+
+    Raises:
+        DataError: a line is malformed, or lines of both formats are mixed.
+    """
+    first = None
+    for number, line in enumerate(read_lines(path), 1):
+        lader = "|||" in line
+        first = lader if first is None else first
+        if lader != first:
+            names = ("Pharaoh", "lader")
+            raise DataError(
+                f"{names[lader]} alignment in a file of {names[first]} alignments", display_name(path), number
+            )
+        try:
+            yield parse_alignment(line)
+        except DataError as error:
+            raise error.at(display_name(path), number) from None
+
+
+def format_alignment(alignment: Alignment) -> str:
+    """Format as Pharaoh links, sorted."""
+    links = [(link, "-") for link in alignment.links] + [(link, "?") for link in alignment.possible]
+    return " ".join(f"{i}{mark}{j}" for (i, j), mark in sorted(links))
+
+
+# --- orders and positions ---
+
+
+def parse_order(line: str) -> Permutation:
+    """Parse an order: at each place the index of the token that stands there.
+
+    Raises:
+        DataError: the line is no permutation.
+    """
+    return Permutation.from_order(_parse_numbers(line))
+
+
+def parse_positions(line: str) -> Permutation:
+    """Parse positions: for each token the place where it goes.
+
+    Raises:
+        DataError: the line is no permutation.
+    """
+    return Permutation(_parse_numbers(line))
+
+
+def _parse_numbers(line: str) -> tuple[int, ...]:
+    fields = line.split()
+    for field in fields:
+        if not _NUMBER.fullmatch(field):
+            raise DataError(f"not a number: {field!r}")
+    return tuple(map(int, fields))
+
+
+def format_order(permutation: Permutation) -> str:
+    """Format as an order."""
+    return " ".join(map(str, permutation.order))
+
+
+def format_positions(permutation: Permutation) -> str:
+    """Format as positions."""
+    return " ".join(map(str, permutation.positions))
+
+
+# --- features: token￨position ---
+
+
+def escape_token(token: str) -> str:
+    """Write ``￨`` and white space inside a token as ``&#N;``, reversibly.
+
+    OpenNMT-py would take the one for a feature's start and strip the other. A literal
+    ``&`` that would read as such an escape is itself escaped.
+    """
+    return _ESCAPE.sub(lambda match: f"&#{ord(match[0])};", token)
+
+
+def unescape_token(token: str) -> str:
+    """Undo :func:`escape_token`."""
+    return _ESCAPED.sub(lambda match: chr(int(match[1])), token)
+
+
+def format_features(words: Sequence[str], permutation: Permutation) -> str:
+    """Format as ``token￨position``, what ``onmt_train`` reads."""
+    return " ".join(
+        f"{escape_token(word)}{FEATURE_SEPARATOR}{position}"
+        for word, position in zip(words, permutation.positions, strict=True)
+    )
+
+
+def parse_features(line: str) -> tuple[tuple[str, ...], Permutation]:
+    """Parse ``token￨position`` back into tokens and positions.
+
+    Raises:
+        DataError: a token has no position, or they are no permutation.
+    """
+    words, numbers = [], []
+    for field in parse_tokens(line):
+        word, separator, number = field.partition(FEATURE_SEPARATOR)
+        if not separator or not _NUMBER.fullmatch(number):
+            raise DataError(f"token without a position: {field!r}")
+        words.append(unescape_token(word))
+        numbers.append(int(number))
+    return tuple(words), Permutation(tuple(numbers))
+
+
+# --- trees: [ ] straight, < > inverted ---
+
+
+def format_tree(words: Sequence[str], tree: BinaryTree) -> str:
+    """Format as topdown-btg prints a tree: ``[a <b c>]``, source order, brackets escaped by ``\\``."""
+    leaves = [_TREE_SPECIAL.sub(lambda match: "\\" + match[0], word) for word in words]
+    for node in reversed(tree.nodes):  # children first: a parent's brackets stand outside theirs
+        opening, closing = "<>" if node.inverted else "[]"
+        leaves[node.begin] = opening + leaves[node.begin]
+        leaves[node.end - 1] += closing
+    return " ".join(leaves)
