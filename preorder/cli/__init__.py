@@ -1,0 +1,54 @@
+"""The ``preorder`` command: a file a subcommand, each parsing, calling, printing."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+
+from preorder import __version__
+from preorder.errors import PreorderError
+
+COMMANDS = ("align", "gold")
+
+EPILOG = """\
+the whole way, from a bitext to what onmt_train reads:
+  preorder align --src train.en --tgt train.ja --out train.align
+  preorder train --method btg --src train.en --align train.align --model model
+  preorder apply --model model --src train.en --out train.features
+  preorder gold  --src test.en --align test.align --out test.gold
+  preorder evaluate --align test.align --positions test.positions
+"""
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """Build the parser of the whole command line."""
+    parser = argparse.ArgumentParser(
+        prog="preorder",
+        description="Put source words in the target's order.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"preorder {__version__}")
+    subparsers = parser.add_subparsers(metavar="COMMAND", required=True)
+    for name in COMMANDS:
+        importlib.import_module(f"preorder.cli.{name}").add_parser(subparsers)
+    return parser
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a command line; return its exit status: 0 done, 2 bad input or usage, 130 interrupted."""
+    arguments = build_parser().parse_args(argv)
+    try:
+        arguments.run(arguments)
+    except PreorderError as error:
+        print(error, file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return 130
+    except BrokenPipeError:  # the reader of our output has had enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 0

@@ -1,0 +1,48 @@
+"""``preorder gold``: the order that an alignment asks for."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+
+from preorder import corpus
+from preorder.cli import options
+from preorder.cli.output import FORMATTERS, formatted
+from preorder.errors import DataError
+from preorder.formats import parse_source, read_alignments
+from preorder.gold import gold_permutation
+from preorder.types import Permutation, Sentence
+
+EXAMPLES = """\
+  preorder gold --src test.en --align test.align --out test.gold
+  preorder gold --src test.en --align test.align --format text | head
+"""
+
+
+def add_parser(subparsers: argparse._SubParsersAction) -> None:
+    """Add the subcommand."""
+    parser = options.add_command(
+        subparsers, "gold", run, "put source words in the order that a word alignment asks for", EXAMPLES
+    )
+    options.add_source(parser)
+    parser.add_argument("--align", metavar="F", required=True, help="word alignment, Pharaoh or lader format")
+    options.add_output(parser)
+    options.add_format(parser, tuple(FORMATTERS))
+    options.add_unaligned(parser)
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Run the subcommand."""
+    corpus.write_lines(arguments.out, formatted(_pairs(arguments), arguments.format))
+
+
+def _pairs(arguments: argparse.Namespace) -> Iterator[tuple[Sentence, Permutation]]:
+    sentences = corpus.read_parsed(arguments.src, parse_source)
+    alignments = read_alignments(arguments.align)
+    lines = corpus.in_parallel((arguments.src, sentences), (arguments.align, alignments))
+    for number, (sentence, alignment) in enumerate(lines, 1):
+        try:
+            permutation = gold_permutation(alignment, len(sentence), arguments.unaligned, arguments.statistic)
+        except DataError as error:
+            raise error.at(corpus.display_name(arguments.align), number) from None
+        yield sentence, permutation

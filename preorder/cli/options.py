@@ -1,0 +1,117 @@
+"""Options that several subcommands share, spelled and explained once."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+
+from preorder.corpus import STANDARD
+from preorder.gold import STATISTICS, UNALIGNED
+
+FORMATS = ("features", "positions", "order", "text", "tree")
+DEFAULT_SEED = 1
+
+
+def add_command(
+    subparsers: argparse._SubParsersAction,
+    name: str,
+    run: Callable[[argparse.Namespace], None],
+    summary: str,
+    examples: str,
+) -> argparse.ArgumentParser:
+    """Add a subcommand whose help ends in examples."""
+    parser = subparsers.add_parser(
+        name,
+        help=summary,
+        description=summary[0].upper() + summary[1:] + ".",
+        epilog="examples:\n" + examples,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.set_defaults(run=run)
+    return parser
+
+
+def add_source(parser: argparse.ArgumentParser, default: str | None = STANDARD) -> None:
+    """Add ``--src``."""
+    parser.add_argument(
+        "--src",
+        metavar="F",
+        default=default,
+        required=default is None,
+        help="source text, one tokenised sentence a line" + (" (default: standard input)" if default else ""),
+    )
+
+
+def add_output(parser: argparse.ArgumentParser) -> None:
+    """Add ``--out``."""
+    parser.add_argument("--out", metavar="F", default=STANDARD, help="output (default: standard output)")
+
+
+def add_format(parser: argparse.ArgumentParser, formats: tuple[str, ...] = FORMATS) -> None:
+    """Add ``--format``."""
+    parser.add_argument(
+        "--format",
+        choices=formats,
+        default="features",
+        help="features: token￨position, what onmt_train reads (the default); positions: where each token "
+        "goes; order: which token stands at each place; text: the reordered sentence"
+        + ("; tree: brackets, [ ] straight, < > inverted" if "tree" in formats else ""),
+    )
+
+
+def add_unaligned(parser: argparse.ArgumentParser) -> None:
+    """Add ``--unaligned`` and ``--statistic``, the two choices of the gold order."""
+    parser.add_argument(
+        "--unaligned",
+        choices=UNALIGNED,
+        default="nearest",
+        help="an unaligned token moves with its nearest aligned neighbour (default), the next on its left "
+        "or right, or keeps its place",
+    )
+    parser.add_argument(
+        "--statistic",
+        choices=tuple(STATISTICS),
+        default="mean",
+        help="what of a token's target indices it is sorted by (default: %(default)s)",
+    )
+
+
+def add_seed(parser: argparse.ArgumentParser) -> None:
+    """Add ``--seed``."""
+    parser.add_argument(
+        "--seed",
+        metavar="N",
+        type=natural,
+        default=DEFAULT_SEED,
+        help="the same seed gives the same file (default: %(default)s)",
+    )
+
+
+def add_threads(parser: argparse.ArgumentParser) -> None:
+    """Add ``--threads``."""
+    parser.add_argument(
+        "--threads", metavar="N", type=positive, default=1, help="worker threads (default: %(default)s)"
+    )
+
+
+def positive(text: str) -> int:
+    """Parse a whole number from 1.
+
+    Raises:
+        argparse.ArgumentTypeError: it is none.
+    """
+    if not text.isascii() or not text.isdigit() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"not a whole number from 1: {text!r}")
+    return int(text)
+
+
+def natural(text: str) -> int:
+    """Parse a whole number from 0.
+
+    Raises:
+        argparse.ArgumentTypeError: it is none.
+    """
+    if not text.isascii() or not text.isdigit():
+        raise argparse.ArgumentTypeError(f"not a whole number from 0: {text!r}")
+    return int(text)
