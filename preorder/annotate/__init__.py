@@ -1,0 +1,1 @@
+"""Layers of annotation: each takes sentences and gives them one layer more."""

@@ -1,0 +1,111 @@
+"""Word classes from the company that words keep.
+
+A word's vector counts its left and right neighbours (positive pointwise mutual
+information, reduced by a truncated SVD); k-means groups the vectors. Cost: linear in
+the text's length, plus words × classes × dimensions for each round of k-means.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+
+from preorder import corpus
+from preorder.errors import DataError
+
+UNKNOWN = "0"  # class of words never seen
+DEFAULT_CLASSES = 256
+DIMENSIONS = 64
+CONTEXT_WORDS = 2000  # only the most frequent words are counted as neighbours
+ROUNDS = 30
+
+
+@dataclass(frozen=True)
+class WordClasses:
+    """A class name for each known word; ``"0"`` for any other."""
+
+    of_word: dict[str, str]
+
+    def of(self, words: Sequence[str]) -> tuple[str, ...]:
+        """Return a class a word."""
+        return tuple(self.of_word.get(word, UNKNOWN) for word in words)
+
+    def lines(self) -> Iterator[str]:
+        """Yield ``word<TAB>class``, as :meth:`read` takes it."""
+        return (f"{word}\t{name}" for word, name in self.of_word.items())
+
+    @classmethod
+    def read(cls, path: str) -> WordClasses:
+        """Read a file of ``word<TAB>class`` lines, the last field being the class.
+
+        Raises:
+            DataError: a line has no tab or no class.
+        """
+        return cls(dict(corpus.read_parsed(path, _parse_line)))
+
+
+def _parse_line(line: str) -> tuple[str, str]:
+    word, tab, name = line.rpartition("\t")
+    if not tab or not name.strip():
+        raise DataError("not a word, a tab and a class")
+    return word, name.strip()
+
+
+def learn_classes(sentences: Sequence[Sequence[str]], number: int, seed: int) -> WordClasses:
+    """Group the words of a text into at most ``number`` classes.
+
+    The same text, number and seed give the same classes.
+    """
+    from sklearn.cluster import KMeans
+
+    counts = Counter(word for words in sentences for word in words)
+    vocabulary = sorted(counts, key=lambda word: (-counts[word], word))
+    if len(vocabulary) <= number:
+        return WordClasses({word: str(i + 1) for i, word in enumerate(vocabulary)})
+    vectors = _vectors(sentences, vocabulary, seed)
+    frequencies = np.array([counts[word] for word in vocabulary], dtype=np.float64)
+    kmeans = KMeans(number, n_init=1, max_iter=ROUNDS, random_state=seed, algorithm="lloyd")
+    labels = kmeans.fit_predict(vectors, sample_weight=np.sqrt(frequencies))
+    return WordClasses({word: str(label + 1) for word, label in zip(vocabulary, labels, strict=True)})
+
+
+def _vectors(sentences: Sequence[Sequence[str]], vocabulary: Sequence[str], seed: int) -> np.ndarray:
+    """Return a unit vector for each word: ``(words, DIMENSIONS)``."""
+    from sklearn.decomposition import TruncatedSVD
+    from sklearn.preprocessing import normalize
+
+    index = {word: i for i, word in enumerate(vocabulary)}
+    border = len(vocabulary)  # sentence borders are neighbours too
+    text = np.fromiter(_with_borders(sentences, index, border), dtype=np.int64)
+    contexts = min(CONTEXT_WORDS, border)
+    sides = [_counts(text[1:], text[:-1], contexts, border), _counts(text[:-1], text[1:], contexts, border)]
+    matrix = _positive_pmi(sparse.hstack(sides, format="csr"))
+    dimensions = min(DIMENSIONS, *(size - 1 for size in matrix.shape))
+    return normalize(TruncatedSVD(dimensions, random_state=seed).fit_transform(matrix))
+
+
+def _with_borders(sentences: Sequence[Sequence[str]], index: dict[str, int], border: int) -> Iterator[int]:
+    yield border
+    for words in sentences:
+        yield from (index[word] for word in words)
+        yield border
+
+
+def _counts(words: np.ndarray, neighbours: np.ndarray, contexts: int, border: int) -> sparse.csr_matrix:
+    """Count how often each word has each of the ``contexts`` frequent words, or a border, beside it."""
+    columns = np.where(neighbours == border, contexts, neighbours)
+    kept = (words != border) & (columns <= contexts)
+    ones = np.ones(int(kept.sum()), dtype=np.float64)
+    return sparse.csr_matrix((ones, (words[kept], columns[kept])), shape=(border, contexts + 1))
+
+
+def _positive_pmi(counts: sparse.csr_matrix) -> sparse.csr_matrix:
+    entries = counts.tocoo()
+    rows = np.asarray(counts.sum(axis=1)).ravel()
+    columns = np.asarray(counts.sum(axis=0)).ravel()
+    information = np.log(entries.data * counts.sum() / (rows[entries.row] * columns[entries.col]))
+    return sparse.csr_matrix((np.maximum(information, 0), (entries.row, entries.col)), shape=counts.shape)

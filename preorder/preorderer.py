@@ -1,0 +1,146 @@
+"""What every way to preorder has in common, and how its models lie on disk.
+
+A model directory holds ``model.json`` (what it is, what it needs, how it was trained),
+``weights.safetensors`` (arrays) and, where the model has word classes of its own,
+``classes.txt``. Nothing in it is executed.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+from safetensors import SafetensorError
+from safetensors.numpy import load_file, save_file
+
+from preorder import corpus
+from preorder.annotate.classes import WordClasses
+from preorder.errors import DataError, UsageError
+from preorder.types import BinaryTree, Permutation, Sentence
+
+FORMAT = "onmt-preorder model"
+VERSION = 1
+
+METHODS = {"btg": "preorder.btg.model:BTGPreorderer"}
+"""Name of a method → where its class is; imported at use."""
+
+LAYERS = {"tags": "POS tags (--pos)", "classes": "word classes (--classes)"}
+"""Layers of annotation that a model may need, and how to give them."""
+
+
+class Preorderer(Protocol):
+    """A trained preorderer: a pure function of annotated sentences."""
+
+    method: ClassVar[str]
+
+    @property
+    def layers(self) -> frozenset[str]:
+        """Names of the layers of a :class:`Sentence` that it reads beside the words."""
+
+    def order(self, sentences: Sequence[Sentence], threads: int = 1) -> list[Permutation]:
+        """Return the reordering of each sentence."""
+
+    def trees(self, sentences: Sequence[Sentence], threads: int = 1) -> list[BinaryTree]:
+        """Return the tree behind each reordering."""
+
+    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        """Return what :meth:`from_state` needs: values for JSON, and arrays."""
+
+    @classmethod
+    def from_state(cls, values: dict[str, Any], arrays: dict[str, np.ndarray]) -> Preorderer:
+        """Rebuild a preorderer.
+
+        Raises:
+            DataError: the state is not one of this method.
+        """
+
+
+@dataclass(frozen=True)
+class Model:
+    """A preorderer with all that raw text needs to reach it.
+
+    Attributes:
+        preorderer: the method's own part.
+        classes: word classes learned with it, or None.
+        language: source language code, or None.
+        training: options and figures of its training, for people to read.
+    """
+
+    preorderer: Preorderer
+    classes: WordClasses | None = None
+    language: str | None = None
+    training: dict[str, Any] = field(default_factory=dict)
+
+    def annotate(self, sentence: Sentence) -> Sentence:
+        """Add the layers that the model can make itself.
+
+        Raises:
+            UsageError: a layer that it needs is neither given nor derivable.
+        """
+        if self.classes is not None and sentence.classes is None:
+            sentence = replace(sentence, classes=self.classes.of(sentence.words))
+        missing = [name for name in sorted(self.preorderer.layers) if getattr(sentence, name) is None]
+        if missing:
+            raise UsageError(f"the model needs {LAYERS[missing[0]]}, and none are given")
+        return sentence
+
+
+def save_model(model: Model, directory: str) -> None:
+    """Write a model directory, whole or not at all.
+
+    Raises:
+        DataError: it cannot be written.
+    """
+    values, arrays = model.preorderer.state()
+    description = {
+        "format": FORMAT,
+        "version": VERSION,
+        "method": model.preorderer.method,
+        "language": model.language,
+        "needs": sorted(model.preorderer.layers),
+        "training": model.training,
+        "state": values,
+    }
+    with corpus.atomic_directory(directory) as folder:
+        corpus.write_json(str(folder / "model.json"), description)
+        save_file(arrays, folder / "weights.safetensors")
+        if model.classes is not None:
+            corpus.write_lines(str(folder / "classes.txt"), model.classes.lines())
+
+
+def load_model(directory: str) -> Model:
+    """Read a model directory.
+
+    Raises:
+        DataError: it is missing, damaged, or of a version that we do not know.
+    """
+    folder = Path(directory)
+    path = str(folder / "model.json")
+    description = corpus.read_json(path)
+    if not isinstance(description, dict) or description.get("format") != FORMAT:
+        raise DataError(f"not an {FORMAT}", path)
+    if description.get("version") != VERSION:
+        raise DataError(f"version {description.get('version')} of the format, not {VERSION}", path)
+    if description.get("method") not in METHODS:
+        raise DataError(f"unknown method {description.get('method')!r}", path)
+    try:
+        arrays = load_file(folder / "weights.safetensors")
+    except (OSError, SafetensorError) as error:
+        raise DataError(f"cannot be read: {error}", str(folder / "weights.safetensors")) from None
+    classes_path = folder / "classes.txt"
+    return Model(
+        method_class(description["method"]).from_state(description["state"], arrays),
+        WordClasses.read(str(classes_path)) if classes_path.exists() else None,
+        description.get("language"),
+        description.get("training", {}),
+    )
+
+
+def method_class(method: str) -> type[Any]:
+    """Import the class of a method."""
+    module, _, name = METHODS[method].partition(":")
+    return getattr(importlib.import_module(module), name)
