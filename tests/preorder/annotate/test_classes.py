@@ -1,0 +1,53 @@
+"""Word classes: words of one distribution come together."""
+
+import random
+
+import pytest
+
+from preorder.annotate.classes import UNKNOWN, WordClasses, learn_classes
+from preorder.corpus import write_lines
+from preorder.errors import DataError
+
+NOUNS = [f"noun{i}" for i in range(20)]
+VERBS = [f"verb{i}" for i in range(20)]
+
+
+def text(size=800):
+    generator = random.Random(0)
+    return [
+        ["the", generator.choice(NOUNS), generator.choice(VERBS), "a", generator.choice(NOUNS)]
+        for _ in range(size)
+    ]
+
+
+def test_no_class_mixes_words_of_different_distribution():
+    classes = learn_classes(text(), 6, seed=1)
+    kinds = [set(classes.of(words)) for words in (NOUNS, VERBS, ["the"], ["a"])]
+    assert sum(map(len, kinds)) == len(set.union(*kinds)) == 6
+
+
+def test_same_seed_same_classes():
+    assert learn_classes(text(), 4, seed=1) == learn_classes(text(), 4, seed=1)
+
+
+def test_fewer_words_than_classes():
+    assert learn_classes([["a", "b", "a"]], 5, seed=1) == WordClasses({"a": "1", "b": "2"})
+
+
+def test_unknown_words():
+    assert WordClasses({"a": "7"}).of(["a", "b"]) == ("7", UNKNOWN)
+
+
+def test_file_round_trip(tmp_path):
+    path = str(tmp_path / "classes")
+    classes = WordClasses({"a": "1", "b\u3000c": "2", "d\te": "3"})
+    write_lines(path, classes.lines())
+    assert WordClasses.read(path) == classes
+
+
+@pytest.mark.parametrize("line", ["word", "word\t", "word\t "])
+def test_malformed_file(tmp_path, line):
+    path = str(tmp_path / "classes")
+    write_lines(path, ["a\t1", line])
+    with pytest.raises(DataError, match="classes:2: not a word, a tab and a class"):
+        WordClasses.read(path)

@@ -1,0 +1,135 @@
+"""Files: strict pairing, exact places in errors, nothing half-written."""
+
+import gzip
+import io
+import sys
+from types import SimpleNamespace
+
+import pytest
+
+from preorder import corpus
+from preorder.errors import DataError
+
+
+def test_lines_end_at_newlines_alone(tmp_path):
+    path = tmp_path / "text"
+    path.write_bytes("a\u2028b\x0bc\r\nd\n\ne".encode())
+    assert list(corpus.read_lines(str(path))) == ["a\u2028b\x0bc", "d", "", "e"]
+
+
+def test_gzip_and_standard_input(tmp_path, monkeypatch):
+    path = str(tmp_path / "text.gz")
+    corpus.write_lines(path, ["a", "ß"])
+    assert gzip.decompress((tmp_path / "text.gz").read_bytes()).decode() == "a\nß\n"
+    assert list(corpus.read_lines(path)) == ["a", "ß"]
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(b"x\ny\n")))
+    assert list(corpus.read_lines("-")) == ["x", "y"]
+
+
+def test_same_lines_same_gzip_bytes(tmp_path):
+    for name in ("one.gz", "two.gz"):
+        corpus.write_lines(str(tmp_path / name), ["a"])
+    assert (tmp_path / "one.gz").read_bytes() == (tmp_path / "two.gz").read_bytes()
+
+
+def test_invalid_utf8_names_the_line(tmp_path):
+    path = tmp_path / "text"
+    path.write_bytes(b"good\nbad \xff\n")
+    with pytest.raises(DataError, match=r"text:2: not valid UTF-8 \(byte 5 of the line\)"):
+        list(corpus.read_lines(str(path)))
+
+
+def test_unreadable(tmp_path):
+    with pytest.raises(DataError, match="missing: cannot be read: No such file"):
+        list(corpus.read_lines(str(tmp_path / "missing")))
+    with pytest.raises(DataError, match="cannot be read: Is a directory"):
+        list(corpus.read_lines(str(tmp_path)))
+
+
+@pytest.mark.parametrize("content", [b"plain text\n", gzip.compress(b"some text\n" * 50)[:-12]])
+def test_damaged_gzip(tmp_path, content):
+    path = tmp_path / "text.gz"
+    path.write_bytes(content)
+    with pytest.raises(DataError, match="damaged gzip data"):
+        list(corpus.read_lines(str(path)))
+
+
+def test_parse_errors_get_their_place(tmp_path):
+    def parse(line):
+        if line == "bad":
+            raise DataError("is bad")
+        return line
+
+    path = tmp_path / "text"
+    path.write_text("good\nbad\n")
+    with pytest.raises(DataError, match="text:2: is bad"):
+        list(corpus.read_parsed(str(path), parse))
+
+
+def test_parallel_files_must_be_equally_long():
+    assert list(corpus.in_parallel(("a", "xy"), ("b", "zw"))) == [("x", "z"), ("y", "w")]
+    with pytest.raises(DataError, match="b:2: the file ends after 1 lines, a goes on"):
+        list(corpus.in_parallel(("a", "xy"), ("b", "z")))
+
+
+def test_empty_file():
+    with pytest.raises(DataError, match="a: the file is empty"):
+        corpus.not_empty("a", [])
+
+
+def test_nothing_is_left_of_an_interrupted_write(tmp_path):
+    path = tmp_path / "out"
+    path.write_text("before\n")
+
+    def lines():
+        yield "half"
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        corpus.write_lines(str(path), lines())
+    assert path.read_text() == "before\n"
+    assert [entry.name for entry in tmp_path.iterdir()] == ["out"]
+
+
+def test_unwritable(tmp_path):
+    with pytest.raises(DataError, match="cannot be written: No such file or directory"):
+        corpus.write_lines(str(tmp_path / "missing" / "out"), [])
+
+
+def test_directory_is_replaced_whole(tmp_path):
+    path = tmp_path / "model"
+    for content in ("old", "new"):
+        with corpus.atomic_directory(str(path)) as folder:
+            (folder / "file").write_text(content)
+    with pytest.raises(KeyboardInterrupt), corpus.atomic_directory(str(path)) as folder:
+        raise KeyboardInterrupt
+    assert (path / "file").read_text() == "new"
+    assert [entry.name for entry in tmp_path.iterdir()] == ["model"]
+
+
+def test_directory_in_the_way_of_a_file(tmp_path):
+    (tmp_path / "model").write_text("")
+    with (
+        pytest.raises(DataError, match="model: exists and is not a directory"),
+        corpus.atomic_directory(str(tmp_path / "model")),
+    ):
+        pass
+    with (
+        pytest.raises(DataError, match="cannot be written"),
+        corpus.atomic_directory(str(tmp_path / "model" / "below")),
+    ):
+        pass
+
+
+def test_json(tmp_path):
+    path = str(tmp_path / "value.json")
+    corpus.write_json(path, {"a": ["ß"]})
+    assert corpus.read_json(path) == {"a": ["ß"]}
+    (tmp_path / "value.json").write_text('{"a":\n}')
+    with pytest.raises(DataError, match=r"value.json:2: not JSON"):
+        corpus.read_json(path)
+
+
+def test_batches():
+    assert [list(batch) for batch in corpus.batched(range(5), 2)] == [[0, 1], [2, 3], [4]]
+    assert list(corpus.batched([], 2)) == []
