@@ -1,0 +1,1 @@
+"""The main job, end to end, on a folder of parallel text."""

@@ -1,0 +1,1 @@
+"""A bitext of our own making, for trying things out without any download."""
