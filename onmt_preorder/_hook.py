@@ -1,1 +1,51 @@
-"""Imported at interpreter start by ``onmt_preorder.pth``."""
+"""Imported at interpreter start by ``onmt_preorder.pth``: waits for ``import onmt``.
+
+Costs a fraction of a millisecond and imports nothing. Once OpenNMT-py's own
+``__init__`` has run, in whatever process and by whatever command, the finder calls
+:func:`onmt_preorder.plugin.register` and takes itself away.
+"""
+
+import sys
+
+
+class _Finder:
+    """Finds ``onmt`` as everyone else does, but loads it through :class:`_Loader`."""
+
+    def find_spec(self, name, path=None, target=None):
+        if name != "onmt":
+            return None
+        for finder in sys.meta_path:
+            find_spec = None if isinstance(finder, _Finder) else getattr(finder, "find_spec", None)
+            spec = find_spec and find_spec(name, path, target)
+            if spec is not None:
+                if spec.loader is not None:  # None: a namespace package, not OpenNMT-py
+                    spec.loader = _Loader(spec.loader)
+                return spec
+        return None
+
+
+class _Loader:
+    """The loader it wraps, and then our registration."""
+
+    def __init__(self, loader):
+        self._loader = loader
+
+    def __getattr__(self, name):
+        return getattr(self._loader, name)
+
+    def exec_module(self, module):
+        module.__spec__.loader = module.__loader__ = self._loader
+        self._loader.exec_module(module)
+        sys.meta_path[:] = [finder for finder in sys.meta_path if not isinstance(finder, _Finder)]
+        from onmt_preorder.plugin import register
+
+        register()
+
+
+def install():
+    """Wait for OpenNMT-py, unless it is loaded already or is being waited for."""
+    if "onmt" not in sys.modules and not any(type(finder).__name__ == "_Finder" for finder in sys.meta_path):
+        sys.meta_path.insert(0, _Finder())
+
+
+install()

@@ -1,0 +1,67 @@
+"""Building our encoder, and restoring at translation what the checkpoint knows.
+
+Why: OpenNMT-py gives source features to the embeddings, never to an encoder; and
+``onmt_translate`` forgets ``n_src_feats`` and ``transforms`` of the model it loads, so that
+a source with features, or a model with subwords, would need them said again.
+
+Can go when an encoder can ask for the vocabularies and translation reads its data options
+from the checkpoint.
+"""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from typing import Any
+
+from onmt_preorder.host.configuration import with_positions
+from onmt_preorder.host.wrapping import wrap
+from onmt_preorder.options import ENCODER, is_ours
+from preorder.errors import UsageError
+
+# What rewrites a source at translation as it did in training, and drops no line.
+_TOKENISING = ("normalize", "sentencepiece", "bpe", "onmt_tokenize", "uppercase", "prefix", "suffix")
+
+
+def adapt() -> None:
+    """Let models with our encoder be built and loaded."""
+    from onmt import model_builder
+
+    wrap(model_builder, "build_encoder_with_embeddings", _build_encoder)
+    wrap(model_builder, "load_test_model", _load_test_model)
+
+
+def _build_encoder(original: Any, model_opt: Namespace, vocabs: dict[str, Any]) -> Any:
+    if not is_ours(model_opt):
+        return original(model_opt, vocabs)
+    words = {name: vocabulary for name, vocabulary in vocabs.items() if name != "src_feats"}
+    encoder, embeddings = original(model_opt, words)
+    if encoder.encoding.needs_positions:
+        if "src_feats" not in vocabs:
+            raise UsageError("preorder_encoding needs the positions as source feature: n_src_feats: 1")
+        encoder.read_positions_with(vocabs["src_feats"][0].ids_to_tokens)
+    return encoder, embeddings
+
+
+def _load_test_model(original: Any, opt: Namespace, *args: Any, **kwargs: Any) -> Any:
+    vocabs, model, model_opt = original(opt, *args, **kwargs)
+    if is_ours(model_opt):
+        opt.encoder_type = ENCODER
+        opt.n_src_feats = model_opt.n_src_feats
+        opt.src_feats_defaults = model_opt.src_feats_defaults
+        if not opt.transforms:
+            opt.transforms = _restore_transforms(opt, model_opt)
+        opt.transforms = opt._all_transform = with_positions(opt.transforms)
+    return vocabs, model, model_opt
+
+
+def _restore_transforms(opt: Namespace, model_opt: Namespace) -> list[str]:
+    """Take the training's tokenising transforms with their options."""
+    from onmt.transforms import AVAILABLE_TRANSFORMS
+    from onmt.utils.parse import ArgumentParser
+
+    names = [name for name in model_opt.transforms if name in _TOKENISING]
+    for name in names:
+        for option in vars(ArgumentParser.defaults(AVAILABLE_TRANSFORMS[name].add_options)):
+            if hasattr(model_opt, option):
+                setattr(opt, option, getattr(model_opt, option))
+    return names
