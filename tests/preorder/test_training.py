@@ -1,0 +1,62 @@
+"""Which lines are trained on, and cross-fitting."""
+
+import pytest
+
+from preorder.errors import UsageError
+from preorder.training import Bitext, chosen_lines, cross_fit
+from preorder.types import Alignment, Permutation, Sentence
+
+
+def bitext(*lengths):
+    sentences = [Sentence(tuple(f"{i}.{k}" for k in range(length))) for i, length in enumerate(lengths)]
+    return Bitext(sentences, [Alignment(frozenset())] * len(sentences))
+
+
+def test_too_long_and_empty_lines_are_left_out():
+    assert chosen_lines(bitext(3, 0, 5, 4), limit=10, max_length=4, seed=1) == [0, 3]
+
+
+def test_limit_draws_by_seed():
+    lines = bitext(*[1] * 100)
+    first = chosen_lines(lines, 10, 5, seed=1)
+    assert first == sorted(set(first))
+    assert len(first) == 10
+    assert chosen_lines(lines, 10, 5, seed=1) == first
+    assert chosen_lines(lines, 10, 5, seed=2) != first
+
+
+def test_nothing_to_train_on():
+    with pytest.raises(UsageError, match="no sentence of 1 to 4 tokens"):
+        chosen_lines(bitext(0, 9), 10, 4, seed=1)
+
+
+class Remembering:
+    """Reverses the sentences that it has not seen in training, and only those."""
+
+    def __init__(self, seen):
+        self.seen = {sentence.words for sentence in seen.sentences}
+
+    def order(self, sentences, threads=1):
+        places = [tuple(range(len(sentence))) for sentence in sentences]
+        return [
+            Permutation(place if sentence.words in self.seen else place[::-1])
+            for sentence, place in zip(sentences, places, strict=True)
+        ]
+
+
+def test_every_line_is_ordered_by_a_model_that_has_not_seen_it():
+    lines = bitext(*range(2, 13))
+    trained = []
+
+    def fit(part):
+        trained.append(len(part))
+        return Remembering(part)
+
+    orders = cross_fit(lines, range(len(lines)), 4, fit, threads=1)
+    assert [order.positions for order in orders] == [tuple(range(n))[::-1] for n in range(2, 13)]
+    assert trained == [8, 8, 8, 9]
+
+
+def test_too_few_lines_for_the_folds():
+    with pytest.raises(UsageError, match="too few lines to train on for 4 folds"):
+        cross_fit(bitext(1, 1, 1), [0, 1, 2], 4, Remembering, threads=1)
