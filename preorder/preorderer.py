@@ -11,6 +11,7 @@ import importlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import ModuleType
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -20,13 +21,13 @@ from safetensors.numpy import load_file, save_file
 from preorder import corpus
 from preorder.annotate.classes import WordClasses
 from preorder.errors import DataError, UsageError
-from preorder.types import BinaryTree, Permutation, Sentence
+from preorder.types import Alignment, BinaryTree, Permutation, Sentence
 
 FORMAT = "onmt-preorder model"
 VERSION = 1
 
-METHODS = {"btg": "preorder.btg.model:BTGPreorderer"}
-"""Name of a method → where its class is; imported at use."""
+METHODS = {"btg": ("preorder.btg.options", "preorder.btg.model:BTGPreorderer")}
+"""Name of a method → module of its options, light to import, and its class, imported at use."""
 
 LAYERS = {"tags": "POS tags (--pos)", "classes": "word classes (--classes)"}
 """Layers of annotation that a model may need, and how to give them."""
@@ -36,6 +37,16 @@ class Preorderer(Protocol):
     """A trained preorderer: a pure function of annotated sentences."""
 
     method: ClassVar[str]
+
+    @classmethod
+    def fit(
+        cls, sentences: Sequence[Sentence], alignments: Sequence[Alignment], options: Any
+    ) -> tuple[Preorderer, dict[str, Any]]:
+        """Learn from annotated sentences and their alignments.
+
+        Returns:
+            The preorderer, and figures of its training for ``model.json``.
+        """
 
     @property
     def layers(self) -> frozenset[str]:
@@ -142,5 +153,10 @@ def load_model(directory: str) -> Model:
 
 def method_class(method: str) -> type[Any]:
     """Import the class of a method."""
-    module, _, name = METHODS[method].partition(":")
+    module, _, name = METHODS[method][1].partition(":")
     return getattr(importlib.import_module(module), name)
+
+
+def method_options(method: str) -> ModuleType:
+    """Import the options of a method: ``add_options(parser)`` and ``options_of(arguments)``."""
+    return importlib.import_module(METHODS[method][0])

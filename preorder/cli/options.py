@@ -95,6 +95,11 @@ def add_threads(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_json(parser: argparse.ArgumentParser) -> None:
+    """Add ``--json``."""
+    parser.add_argument("--json", action="store_true", help="print one JSON object instead of a table")
+
+
 def positive(text: str) -> int:
     """Parse a whole number from 1.
 
@@ -103,6 +108,17 @@ def positive(text: str) -> int:
     """
     if not text.isascii() or not text.isdigit() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"not a whole number from 1: {text!r}")
+    return int(text)
+
+
+def at_least_two(text: str) -> int:
+    """Parse a whole number from 2.
+
+    Raises:
+        argparse.ArgumentTypeError: it is none.
+    """
+    if not text.isascii() or not text.isdigit() or int(text) < 2:
+        raise argparse.ArgumentTypeError(f"not a whole number from 2: {text!r}")
     return int(text)
 
 
