@@ -1,0 +1,56 @@
+# The project's jobs. `make demo` and `make test` set up .venv first where it is missing.
+
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+OPENNMT := OpenNMT-py==3.5.1
+
+# make demo: the main job, on data of our own making or on DATA, a folder with {train,dev,test}.{SRC,TGT}
+DATA ?= runs/synthetic
+SRC ?= svo
+TGT ?= sov
+SIZE ?= tiny
+RUN ?= runs/$(SRC)-$(TGT)-$(SIZE)
+SYSTEMS ?= baseline_absolute_relative,preorder_relative
+JOBS ?= 2
+DEVICE ?= cpu
+OPTIONS ?=
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test lint clean
+
+help:
+	@echo "make setup   prepare $(VENV)"
+	@echo "make demo    the main job end to end; DATA= SRC= TGT= SIZE= RUN= SYSTEMS= JOBS= DEVICE= OPTIONS="
+	@echo "make test    all tests"
+	@echo "make lint    style checks"
+	@echo "make clean   remove caches and the runs on synthetic data; other runs and $(VENV) stay"
+
+setup: $(VENV)/.ready
+
+# The stamp is younger than what it depends on once everything is installed.
+$(VENV)/.ready: requirements.txt constraints.txt pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10) and "Python 3.10 or newer is needed: make PYTHON=…")'
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install -r requirements.txt
+	$(BIN)/python -m pip install --no-deps $(OPENNMT)
+	$(BIN)/python -m pip install --no-deps --editable .
+	touch $@
+
+runs/synthetic: | $(VENV)/.ready
+	$(BIN)/python -m recipes.synthetic.generate --out $@
+
+demo: $(VENV)/.ready | $(DATA)
+	$(BIN)/python -m recipes.run --data $(DATA) --src $(SRC) --tgt $(TGT) --size $(SIZE) --run $(RUN) \
+	    --systems $(SYSTEMS) --jobs $(JOBS) --device $(DEVICE) $(OPTIONS)
+
+test: $(VENV)/.ready
+	$(BIN)/python -m pytest
+
+lint: $(VENV)/.ready
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+
+clean:
+	rm -rf runs/synthetic runs/svo-sov-* build dist .pytest_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -not -path './$(VENV)/*' -prune -exec rm -rf {} +
