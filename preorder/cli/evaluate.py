@@ -1,0 +1,89 @@
+"""``preorder evaluate``: how well an order fits an alignment."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+from preorder import corpus
+from preorder.cli import options
+from preorder.cli.table import print_table
+from preorder.errors import DataError
+from preorder.formats import parse_order, parse_positions, read_alignments
+from preorder.gold import gold_permutation
+from preorder.target_groups import target_groups
+from preorder.types import Permutation
+
+if TYPE_CHECKING:
+    from preorder.metrics.preordering import Keys, OrderEvaluation, OrderScores
+
+EXAMPLES = """\
+  preorder evaluate --align test.align --order test.order
+  preorder apply --model model --src test.en --format positions | \\
+      preorder evaluate --align test.align --positions - --json
+
+tau: -1 to 1, a tie is a wrong pair; tau_nakagawa, frs (fuzzy reordering score) and
+complete_match: 0 to 1, as Google's evaluator counts them. Over the aligned tokens of each
+sentence whose alignment can be sorted, others are skipped; "all tokens" measures every
+token of every sentence against the gold order of preorder gold.
+"""
+
+
+def add_parser(subparsers: argparse._SubParsersAction) -> None:
+    """Add the subcommand."""
+    parser = options.add_command(subparsers, "evaluate", run, "measure orders against alignments", EXAMPLES)
+    parser.add_argument("--align", metavar="F", required=True, help="word alignment, Pharaoh or lader format")
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("--order", metavar="F", help="which token stands at each place, a line for a sentence")
+    what.add_argument("--positions", metavar="F", help="where each token goes, a line for a sentence")
+    options.add_unaligned(parser)
+    options.add_json(parser)
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Run the subcommand."""
+    from preorder.metrics.preordering import evaluate
+
+    rows = corpus.not_empty(arguments.align, _rows(arguments))
+    groups, gold, permutations = map(list, zip(*rows, strict=True))
+    aligned, everything = evaluate(groups, permutations), evaluate(gold, permutations)
+    if arguments.json:
+        corpus.write_json(corpus.STANDARD, asdict(aligned) | {"all_tokens": asdict(everything)})
+    else:
+        _print(aligned, everything)
+
+
+def _rows(arguments: argparse.Namespace) -> Iterator[tuple[Keys | None, Keys, Permutation]]:
+    """Yield for each line the target groups, the gold positions and the order to measure."""
+    path, parse = arguments.order, parse_order
+    if path is None:
+        path, parse = arguments.positions, parse_positions
+    orders = (path, corpus.read_parsed(path, parse))
+    alignments = (arguments.align, read_alignments(arguments.align))
+    for number, (alignment, permutation) in enumerate(corpus.in_parallel(alignments, orders), 1):
+        length = len(permutation)
+        try:
+            gold = gold_permutation(alignment, length, arguments.unaligned, arguments.statistic)
+            groups = target_groups(alignment, length)
+        except DataError as error:
+            raise error.at(corpus.display_name(arguments.align), number) from None
+        yield groups, gold.positions, permutation
+
+
+def _print(aligned: OrderEvaluation, everything: OrderEvaluation) -> None:
+    rows: list[tuple[str, OrderScores]] = [
+        ("aligned tokens", aligned),
+        ("  unreordered", aligned.monotone),
+        ("all tokens", everything),
+        ("  unreordered", everything.monotone),
+    ]
+    print_table(
+        f"{aligned.sentences} sentences, {aligned.skipped} more whose alignment cannot be sorted",
+        ("", "tau", "tau_nakagawa", "frs", "complete match"),
+        [
+            (name, *(f"{score:.4f}" for score in (row.tau, row.tau_nakagawa, row.frs, row.complete_match)))
+            for name, row in rows
+        ],
+    )

@@ -1,0 +1,140 @@
+"""How well an order fits an alignment: tau, fuzzy reordering score, complete match.
+
+Every source token has a key, an integer that says where it belongs: its target group
+(:mod:`preorder.target_groups`), or its place in a gold order. The keys read in the new
+order are what is measured, over the tokens that have one. Sentences whose alignment
+gives no keys are skipped and counted.
+
+Per sentence, with k_1 … k_n the n keys in the new order, 0 … g - 1 their range:
+
+- ``tau``: equation 7 of Kawara et al. 2021, -1 to 1. Two tokens of one group are a wrong
+  pair in every order, so that an alignment with such groups leaves less than 1 to reach.
+- ``tau_nakagawa``: 1 - the share of pairs with k_i > k_j, 0 to 1 (Nakagawa 2015).
+- ``frs``: fuzzy reordering score (Talbot et al. 2011), 0 to 1: 1 - breaks / (n + 1), where
+  each of the n + 1 steps of -1, k_1 … k_n, g that neither stays nor goes up by one breaks.
+- ``complete_match``: 1 where no pair is reversed.
+
+One of fewer than two keys scores 1 everywhere. A corpus scores the mean of its sentences.
+All but the first are those of Google's ``evaluate_preordering.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numba
+import numpy as np
+
+from preorder.errors import DataError
+from preorder.metrics.kendall import count_pairs
+from preorder.target_groups import UNALIGNED
+from preorder.types import Permutation
+
+Keys = Sequence[int]
+
+
+@dataclass(frozen=True)
+class OrderScores:
+    """Means over sentences; ``tau`` from -1 to 1, the others from 0 to 1."""
+
+    tau: float
+    tau_nakagawa: float
+    frs: float
+    complete_match: float
+
+
+@dataclass(frozen=True)
+class OrderEvaluation(OrderScores):
+    """The scores of the orders of a corpus, and of leaving its sentences as they are.
+
+    Attributes:
+        sentences: how many were measured.
+        skipped: how many had no keys.
+        monotone: the scores of the unreordered source.
+    """
+
+    sentences: int
+    skipped: int
+    monotone: OrderScores
+
+
+def evaluate(keys: Sequence[Keys | None], permutations: Sequence[Permutation]) -> OrderEvaluation:
+    """Measure the reorderings of a corpus against each sentence's keys (None: skip it).
+
+    O(n log n) a sentence, compiled.
+
+    Raises:
+        DataError: a sentence and its permutation differ in length, or all are skipped.
+    """
+    pairs = [(k, p.positions) for k, p in zip(keys, permutations, strict=True) if k is not None]
+    if not pairs:
+        raise DataError(f"no order can be evaluated: none of {len(keys)} alignments can be sorted")
+    given = [positions for _, positions in pairs]
+    kept = [range(len(positions)) for positions in given]
+    measured = [k for k, _ in pairs]
+    reordered = mean_scores(order_statistics(measured, given))
+    monotone = mean_scores(order_statistics(measured, kept))
+    return OrderEvaluation(
+        **vars(reordered), sentences=len(pairs), skipped=len(keys) - len(pairs), monotone=monotone
+    )
+
+
+def order_statistics(keys: Sequence[Keys], positions: Sequence[Sequence[int]]) -> np.ndarray:
+    """Return the sufficient statistics of each sentence: ``[sentences, 5]`` integers.
+
+    The columns: keys, concordant pairs, discordant pairs, tied pairs, breaks.
+
+    Args:
+        keys: for each token of a sentence its key, from 0 without gaps, or ``UNALIGNED``.
+        positions: for each token its place after reordering.
+
+    Raises:
+        DataError: a sentence's keys and positions differ in number.
+    """
+    lengths = np.fromiter(map(len, keys), np.int64, len(keys))
+    other = np.fromiter(map(len, positions), np.int64, len(positions))
+    if not np.array_equal(lengths, other):
+        raise DataError("a sentence has keys and positions of different number")
+    offsets = np.concatenate(([0], np.cumsum(lengths)))
+    return _statistics(_flat(keys, offsets[-1]), _flat(positions, offsets[-1]), offsets)
+
+
+def mean_scores(statistics: np.ndarray) -> OrderScores:
+    """Return the means over sentences of what :func:`order_statistics` counted."""
+    n, concordant, discordant, tied, breaks = statistics.T.astype(float)
+    pairs = concordant + discordant + tied
+    some = np.maximum(pairs, 1)
+    return OrderScores(
+        tau=float(np.where(pairs > 0, 2 * concordant / some - 1, 1).mean()),
+        tau_nakagawa=float((1 - discordant / some).mean()),
+        frs=float(np.where(pairs > 0, 1 - breaks / (n + 1), 1).mean()),
+        complete_match=float((discordant == 0).mean()),
+    )
+
+
+def _flat(rows: Sequence[Sequence[int]], total: int) -> np.ndarray:
+    return np.fromiter((number for row in rows for number in row), np.int64, total)
+
+
+@numba.njit(cache=True, nogil=True)
+def _statistics(keys: np.ndarray, positions: np.ndarray, offsets: np.ndarray) -> np.ndarray:
+    result = np.zeros((len(offsets) - 1, 5), np.int64)
+    for sentence in range(len(offsets) - 1):
+        begin, end = offsets[sentence], offsets[sentence + 1]
+        reordered = np.empty(end - begin, np.int64)
+        for token in range(begin, end):
+            reordered[positions[token]] = keys[token]
+        reordered = reordered[reordered != UNALIGNED]
+        groups = reordered.max() + 1 if len(reordered) else 0
+        concordant, discordant, tied = count_pairs(reordered, groups)
+        result[sentence, 0] = len(reordered)
+        result[sentence, 1] = concordant
+        result[sentence, 2] = discordant
+        result[sentence, 3] = tied
+        previous = -1
+        for key in reordered:
+            result[sentence, 4] += key != previous and key != previous + 1
+            previous = key
+        result[sentence, 4] += previous != groups and previous + 1 != groups
+    return result

@@ -1,0 +1,116 @@
+"""``preorder evaluate``, end to end."""
+
+import json
+
+import pytest
+
+from preorder.cli import main
+
+ALIGNMENTS = (
+    "6-8 ||| 0-0 1-5 1-6 3-2 4-3 5-7",
+    "7-7 ||| 0-0 1-5 2-4 3-3 4-3 5-2 6-6",
+    "7-8 ||| 0-0 2-6 3-5 4-2 5-3 6-7",
+)
+ORDERS = ("0 3 4 2 1 5", "0 5 3 4 2 1 6", "0 2 4 5 3 1 6")
+POSITIONS = ("0 4 3 1 2 5", "0 5 4 2 3 1 6", "0 5 1 4 2 3 6")
+SCORES = {"tau", "tau_nakagawa", "frs", "complete_match"}
+
+
+def write(path, *lines):
+    path.write_bytes(b"".join(line if isinstance(line, bytes) else f"{line}\n".encode() for line in lines))
+    return str(path)
+
+
+def evaluate(capsys, *options):
+    assert main(["evaluate", "--json", *options]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+@pytest.mark.parametrize(("option", "lines"), [("--order", ORDERS), ("--positions", POSITIONS)])
+def test_topdown_btgs_readme(tmp_path, capsys, option, lines):
+    align = write(tmp_path / "align", *ALIGNMENTS)
+    result = evaluate(capsys, "--align", align, option, write(tmp_path / "given", *lines))
+    assert set(result) == SCORES | {"sentences", "skipped", "monotone", "all_tokens"}
+    assert set(result["monotone"]) == SCORES
+    assert set(result["all_tokens"]) == set(result) - {"all_tokens"}
+    assert (result["sentences"], result["skipped"]) == (3, 0)
+    assert f"{result['tau_nakagawa']:.6f} {result['frs']:.6f} {result['complete_match']:.6f}" == (
+        "0.933333 0.857143 0.666667"
+    )
+
+
+def test_aligned_and_all_tokens(tmp_path, capsys):
+    # Line 1: token 1 is unaligned, so that only all tokens tell "1 2 0" from the gold "0 1 2".
+    # Line 2: token 0's targets enclose token 1's: skipped, but it has a gold order, "0 1".
+    align = write(tmp_path / "align", "0-0 2-2", "0-0 0-2 1-1")
+    order = write(tmp_path / "order", "1 0 2", "1 0")
+    result = evaluate(capsys, "--align", align, "--order", order)
+    assert (result["sentences"], result["skipped"]) == (1, 1)
+    assert (result["tau"], result["frs"], result["complete_match"]) == (1, 1, 1)
+    everything = result["all_tokens"]
+    assert (everything["sentences"], everything["skipped"]) == (2, 0)
+    assert everything["tau"] == pytest.approx((1 / 3 - 1) / 2)
+    assert everything["monotone"] == {"tau": 1, "tau_nakagawa": 1, "frs": 1, "complete_match": 1}
+
+
+def test_treatment_of_unaligned_tokens_is_a_choice(tmp_path, capsys):
+    align = write(tmp_path / "align", "0-1 2-0")
+    order = write(tmp_path / "order", "2 1 0")
+    taus = {
+        unaligned: evaluate(capsys, "--align", align, "--order", order, "--unaligned", unaligned)[
+            "all_tokens"
+        ]["tau"]
+        for unaligned in ("nearest", "right", "keep")
+    }
+    # Their gold orders: "2 0 1", "1 2 0" and "2 1 0".
+    assert taus == pytest.approx({"nearest": 1 / 3, "right": 1 / 3, "keep": 1})
+
+
+def test_table_for_people(tmp_path, capsys):
+    options = [
+        "--align",
+        write(tmp_path / "align", *ALIGNMENTS),
+        "--order",
+        write(tmp_path / "order", *ORDERS),
+    ]
+    assert main(["evaluate", *options]) == 0
+    output = capsys.readouterr().out
+    assert "3 sentences, 0 more whose alignment cannot be sorted" in output
+    for cell in ("aligned tokens", "all tokens", "unreordered", "0.9333", "0.8571", "0.6667"):
+        assert cell in output
+
+
+@pytest.mark.parametrize(
+    ("links", "orders", "reason"),
+    [
+        ([], [], "links: the file is empty"),
+        (["0-0", "0-0"], ["0"], "orders:2: the file ends after 1 lines"),
+        (["0-0"], ["0", "0"], "links:2: the file ends after 1 lines"),
+        (["0-0", "0-0 2-0"], ["0", "1 0"], "links:2: link 2-0 is out of range: the source has 2 tokens"),
+        (["3-1 ||| 0-0"], ["1 0"], "links:1: the alignment is of 3 source tokens, the sentence has 2"),
+        (["0-0"], ["0 0"], "orders:1: not a permutation of 0"),
+        (["0-0"], ["a"], "orders:1: not a number: 'a'"),
+        (["0-0", b"\xff\n"], ["0", "0"], "links:2: not valid UTF-8"),
+        (["0-0 0-2 1-1"], ["0 1"], "no order can be evaluated: none of 1 alignments can be sorted"),
+    ],
+)
+def test_bad_input_is_one_line_and_status_2(tmp_path, capsys, links, orders, reason):
+    options = ["--align", write(tmp_path / "links", *links), "--order", write(tmp_path / "orders", *orders)]
+    assert main(["evaluate", *options]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.count("\n") == 1
+    assert reason in captured.err
+
+
+def test_missing_file(tmp_path, capsys):
+    order = write(tmp_path / "order", "0")
+    assert main(["evaluate", "--align", str(tmp_path / "none"), "--order", order]) == 2
+    assert capsys.readouterr().err == f"{tmp_path}/none: cannot be read: No such file or directory\n"
+
+
+@pytest.mark.parametrize("options", [[], ["--order", "a", "--positions", "b"]])
+def test_exactly_one_of_order_and_positions(capsys, options):
+    with pytest.raises(SystemExit) as error:
+        main(["evaluate", "--align", "links", *options])
+    assert error.value.code == 2
