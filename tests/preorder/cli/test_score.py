@@ -1,0 +1,167 @@
+"""``preorder score``, end to end."""
+
+import io
+import json
+import sys
+
+import pytest
+from sacrebleu.metrics import BLEU, CHRF, TER
+
+from preorder.cli import main
+
+REFERENCE = ("the cat sat on the mat .", "", "it is cold , isn't it ?", "a b c d e f")
+GOOD = ("the cat sat on a mat .", "", "it is cold , isn't it ?", "a b c f d e")
+BAD = ("on the mat sat a cat .", "x", "", "f e d c b a")
+
+
+def write(path, *lines):
+    path.write_bytes(b"".join(line if isinstance(line, bytes) else f"{line}\n".encode() for line in lines))
+    return str(path)
+
+
+@pytest.fixture
+def files(tmp_path):
+    return {
+        name: write(tmp_path / name, *lines)
+        for name, lines in (("ref", REFERENCE), ("good", GOOD), ("bad", BAD))
+    }
+
+
+def score(capsys, *options):
+    assert main(["score", "--json", *options]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def test_json_holds_what_sacrebleu_says(files, capsys):
+    result = score(capsys, "--ref", files["ref"], "--hyp", f"good={files['good']}", files["bad"])
+    assert set(result) == {"systems", "signature", "significance"}
+    assert list(result["systems"]) == ["good", files["bad"]]  # a system without a name is called as its file
+    assert result["significance"] == {}
+    assert list(result["signature"]) == ["bleu", "chrf", "ter", "ribes"]
+    assert "tok:13a" in result["signature"]["bleu"]
+    assert "version:1.03.1" in result["signature"]["ribes"]
+    for figures, hypotheses in zip(result["systems"].values(), (GOOD, BAD), strict=True):
+        for name, metric in (("bleu", BLEU()), ("chrf", CHRF()), ("ter", TER())):
+            assert figures[name] == pytest.approx(metric.corpus_score(hypotheses, [REFERENCE]).score)
+        precisions = BLEU().corpus_score(hypotheses, [REFERENCE]).precisions
+        assert figures["bleu_precisions"] == pytest.approx(precisions)
+    good, bad = result["systems"].values()
+    assert 0 <= bad["ribes"] < good["ribes"] <= 1
+
+
+def test_text_against_itself_is_perfect_empty_lines_kept(files, capsys):
+    result = score(capsys, "--ref", files["ref"], "--hyp", f"same={files['ref']}", "--tokenize", "none")
+    figures = result["systems"]["same"]
+    assert [figures[name] for name in ("bleu", "chrf", "ter", "ribes")] == pytest.approx([100, 100, 0, 1])
+    assert "tok:none" in result["signature"]["bleu"]
+
+
+def test_several_references(files, capsys):
+    options = ["--ref", files["bad"], "--ref", files["ref"], "--hyp", f"same={files['ref']}"]
+    result = score(capsys, *options, "--metrics", "ribes,bleu")
+    assert list(result["signature"]) == ["ribes", "bleu"]
+    assert "nrefs:2" in result["signature"]["bleu"]
+    assert result["systems"]["same"]["bleu"] == pytest.approx(100)
+    # The empty line of this hypothesis has a reference, "x", and so counts: it scores 0.
+    assert result["systems"]["same"]["ribes"] == pytest.approx(0.75)
+    assert "chrf" not in result["systems"]["same"]
+
+
+def test_significance_against_a_baseline(files, capsys):
+    options = ["--ref", files["ref"], "--hyp", f"base={files['bad']}", f"ours={files['good']}"]
+    options += ["--hyp", f"twin={files['bad']}", "--baseline", "base"]
+    result = score(capsys, *options)
+    assert list(result["significance"]) == ["ours", "twin"]
+    for metric, figures in result["significance"]["ours"].items():
+        assert set(figures) == {"difference", "interval", "p_value", "sign_test_p_value"}
+        systems = result["systems"]
+        assert figures["difference"] == pytest.approx(systems["ours"][metric] - systems["base"][metric])
+    assert {figures["p_value"] for figures in result["significance"]["twin"].values()} == {1}
+    assert score(capsys, *options) == result
+    assert score(capsys, *options, "--seed", "2") != result
+
+
+def test_table_for_people(files, capsys):
+    options = ["--ref", files["ref"], "--hyp", f"[b]={files['bad']}", f"ours={files['good']}"]
+    assert main(["score", *options, "--baseline", "[b]"]) == 0
+    captured = capsys.readouterr()
+    for cell in ("BLEU", "chrF", "TER ↓", "RIBES", "[b]", "ours", "1- to 4-gram precisions", "|tok:13a|"):
+        assert cell in captured.out
+    assert "in brackets p, paired bootstrap against [b]" in captured.out
+    assert main(["score", *options, "--metrics", "ribes"]) == 0
+    captured = capsys.readouterr()
+    assert "BLEU" not in captured.out
+    assert "precisions" not in captured.out
+    assert "bootstrap" not in captured.out
+
+
+def test_case_counts_on_request(tmp_path, capsys):
+    options = ["--ref", write(tmp_path / "r", "A b"), "--hyp", f"x={write(tmp_path / 'h', 'a b')}"]
+    options += ["--metrics", "ter"]
+    assert score(capsys, *options)["systems"]["x"]["ter"] == 0
+    assert score(capsys, *options, "--case-sensitive")["systems"]["x"]["ter"] == 50
+
+
+def test_tokenised_text_is_noticed(tmp_path, capsys):
+    ref = write(tmp_path / "ref", "Yes , it is .")
+    hint = "the reference looks tokenised: --tokenize none scores it as it is\n"
+    for options, expected in (([], hint), (["--tokenize", "none"], ""), (["--metrics", "ter"], "")):
+        assert main(["score", "--ref", ref, "--hyp", ref, "--json", *options]) == 0
+        assert capsys.readouterr().err == expected
+
+
+def test_standard_input(files, monkeypatch, capsys):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO("\n".join(REFERENCE).encode())))
+    result = score(capsys, "--ref", files["ref"], "--hyp", "-", "--metrics", "chrf")
+    assert result["systems"]["-"]["chrf"] == pytest.approx(100)
+
+
+@pytest.mark.parametrize(
+    ("reference", "hypothesis", "reason"),
+    [
+        ([], [], "r: the file is empty"),
+        (["a"], [], "h:1: the file ends after 0 lines"),
+        (["a", "b"], ["a"], "h:2: the file ends after 1 lines"),
+        (["a"], ["a", "b"], "r:2: the file ends after 1 lines"),
+        (["a", "b"], ["a", b"\xff\n"], "h:2: not valid UTF-8"),
+    ],
+)
+def test_bad_input_is_one_line_and_status_2(tmp_path, capsys, reference, hypothesis, reason):
+    options = ["--ref", write(tmp_path / "r", *reference), "--hyp", write(tmp_path / "h", *hypothesis)]
+    assert main(["score", *options]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.startswith(f"{tmp_path}/{reason}")
+    assert captured.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        (["--hyp", "{good}", "--baseline", "x"], "no system is called 'x', only: {good}"),
+        (["--hyp", "a={good}", "a={bad}"], "two systems are called 'a'"),
+        (["--hyp", "{good}", "{good}"], "two systems are called '{good}'"),
+        (["--hyp", "a=-", "b=-"], "only one file can come from standard input"),
+        (["--hyp", "={good}"], "not a system: '={good}'"),
+        (["--hyp", "a="], "not a system: 'a='"),
+        (["--hyp", "{good}.none"], "{good}.none: cannot be read: No such file or directory"),
+    ],
+)
+def test_unusable_options_are_one_line_and_status_2(files, capsys, options, reason):
+    assert main(["score", "--ref", files["ref"], *(option.format(**files) for option in options)]) == 2
+    assert capsys.readouterr().err == reason.format(**files) + "\n"
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        (["--metrics", "bleu,meteor"], "no metric 'meteor', only bleu, chrf, ter, ribes"),
+        (["--tokenize", "no"], "invalid choice: 'no'"),
+        (["--seed", "-1"], "not a whole number from 0: '-1'"),
+    ],
+)
+def test_unknown_choices(files, capsys, options, reason):
+    with pytest.raises(SystemExit) as error:
+        main(["score", "--ref", files["ref"], "--hyp", files["good"], *options])
+    assert error.value.code == 2
+    assert reason in capsys.readouterr().err

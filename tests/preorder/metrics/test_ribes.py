@@ -1,0 +1,110 @@
+import math
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from preorder.errors import DataError
+from preorder.metrics.metric import MetricOptions
+from preorder.metrics.ribes import Ribes, word_alignment
+
+DEFAULTS = MetricOptions()
+
+words = st.lists(st.sampled_from("abcde"), max_size=14)
+
+
+def ribes(hypothesis, *references, options=DEFAULTS):
+    return Ribes([[reference] for reference in references], options).statistics([hypothesis])[0, 0]
+
+
+def aligned_place(h, r, i):
+    """The place in r of word i of h, by trying ever longer contexts on either side of it."""
+
+    def places_of(text, words):
+        return [k for k in range(len(text)) if text[k : k + len(words)] == words]
+
+    for extra in range(len(h)):
+        before, after = i - extra, i + extra + 1
+        if before >= 0 and len(places_of(h, h[before : i + 1])) == 1:
+            found = places_of(r, h[before : i + 1])
+            if len(found) == 1:
+                return found[0] + extra
+        if after <= len(h) and len(places_of(h, h[i:after])) == 1:
+            found = places_of(r, h[i:after])
+            if len(found) == 1:
+                return found[0]
+    return -1
+
+
+def by_definition(h, r):
+    places = [place for place in (aligned_place(h, r, i) for i in range(len(h))) if place >= 0]
+    if not places or (len(places) == 1 and len(r) > 1):
+        return 0.0
+    pairs = list(combinations(places, 2))
+    order = sum(a < b for a, b in pairs) / len(pairs) if pairs else 1.0
+    return order * (len(places) / len(h)) ** 0.25 * min(1, math.exp(1 - len(r) / len(h))) ** 0.1
+
+
+@given(words, words)
+def test_alignment_and_score_equal_the_definition(h, r):
+    numbers = [np.array([ord(word) for word in text], np.int64) for text in (h, r)]
+    assert list(word_alignment(*numbers)) == [aligned_place(h, r, i) for i in range(len(h))]
+    assert ribes(" ".join(h), " ".join(r)) == pytest.approx(by_definition(h, r), abs=1e-12)
+
+
+@given(st.lists(st.tuples(words, words, words), min_size=1, max_size=5))
+def test_best_reference_counts_and_the_corpus_is_the_mean(lines):
+    hypotheses, *references = (list(map(" ".join, text)) for text in zip(*lines, strict=True))
+    metric = Ribes(references, MetricOptions())
+    rows = metric.statistics(hypotheses)
+    scores = [max(by_definition(h, r) for r in rs if r) for h, *rs in lines if any(rs)]
+    expected = math.fsum(scores) / len(scores) if scores else 0
+    assert metric.score(rows.sum(0)) == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("hypothesis", "reference", "score"),
+    [  # printed by the reference scorer, version 1.03.1
+        ("d e d b b d e b c c b", "b b c e b d d d b e c", 0.255187),
+        ("e b b a b d e d b e", "e e a b b e d b b d", 0.609794),
+        ("b e a d e c e c", "e d a a d b c e a", 0.490157),
+        ("c d c c a b d d", "a c c d c d d b", 0.678571),
+        ("b b a b b a b a a a b", "b a b a a a a a a b a b", 0.885071),
+        ("a b c d", "d c b a", 0.0),
+        ("a", "a", 1.0),
+        ("a a a b", "a", 0.0),
+        ("b", "a", 0.0),
+        ("a b", "a", 0.840896),
+        ("a b c", "a b c d e f", 0.904837),
+        ("the cat sat on the mat", "on the mat the cat sat", 0.4),
+        ("The Cat sat", "the cat sat", 1.0),
+        (
+            "he read the book because he was interested in world history",
+            "he was interested in world history because he read the book",
+            0.309091,
+        ),
+        ("", "a", 0.0),
+    ],
+)
+def test_figures_of_the_reference_scorer(hypothesis, reference, score):
+    assert ribes(hypothesis, reference) == pytest.approx(score, abs=6e-7)
+
+
+def test_case_can_be_told_apart():
+    assert ribes("The Cat sat", "the cat sat", options=MetricOptions(case_sensitive=True)) == 0.0
+    assert "case:mixed" in Ribes([["a"]], MetricOptions(case_sensitive=True)).signature
+    assert "case:lc" in Ribes([["a"]], MetricOptions()).signature
+
+
+def test_sentences_without_reference_are_left_out():
+    metric = Ribes([["a b", ""]], MetricOptions())
+    assert metric.score(metric.statistics(["a b", "a"]).sum(0)) == 1.0
+    nothing = Ribes([[""]], MetricOptions())
+    assert nothing.score(nothing.statistics(["a"]).sum(0)) == 0.0
+
+
+def test_hypotheses_for_another_text():
+    with pytest.raises(DataError, match="2 hypotheses for 1 reference lines"):
+        Ribes([["a"]], MetricOptions()).statistics(["a", "b"])

@@ -1,0 +1,124 @@
+import random
+from statistics import stdev
+
+import numpy as np
+import pytest
+from sacrebleu.metrics import BLEU
+from sacrebleu.significance import PairedTest as SacrebleuPairedTest
+from scipy.stats import norm
+
+from preorder.metrics.metric import METRICS, MetricOptions
+from preorder.metrics.significance import (
+    bootstrap_p_value,
+    bootstrap_scores,
+    compare,
+    sign_test_p_value,
+)
+from preorder.metrics.translation import CLASSES
+
+
+def noisy(lines, share, seed):
+    generator = random.Random(seed)
+    return [" ".join("x" if generator.random() < share else word for word in line.split()) for line in lines]
+
+
+@pytest.fixture(scope="module")
+def texts():
+    """A reference and systems with a tenth, a tenth and a fifth of its words spoilt."""
+    generator = random.Random(0)
+    reference = [" ".join(generator.choices("abcdefghij", k=generator.randint(5, 12))) for _ in range(400)]
+    return reference, *(noisy(reference, share, seed) for seed, share in enumerate((0.1, 0.1, 0.2)))
+
+
+@pytest.fixture(scope="module", params=METRICS)
+def compared(request, texts):
+    reference, *systems = texts
+    metric = CLASSES[request.param]([reference], MetricOptions())
+    return metric, *map(metric.statistics, systems)
+
+
+def test_no_difference_is_never_significant(compared):
+    metric, system, *_ = compared
+    result = compare(metric, system, system, seed=1)
+    assert (result.difference, result.interval, result.p_value, result.sign_test_p_value) == (0, (0, 0), 1, 1)
+
+
+def test_every_metric_tells_luck_from_a_difference(compared):
+    metric, one, another, worse = compared
+    luck, difference = compare(metric, one, another, seed=1), compare(metric, worse, one, seed=1)
+    assert luck.p_value > 0.1
+    assert luck.sign_test_p_value > 0.05
+    assert difference.p_value < 0.05
+    assert (difference.difference > 0) != metric.higher_is_better
+    low, high = difference.interval
+    assert low < difference.difference < high
+    assert low < high < 0 if metric.higher_is_better else 0 < low < high
+
+
+def test_seed_decides(compared):
+    metric, system, *_ = compared
+    first, again, other = (bootstrap_scores(metric, system, seed, resamples=20) for seed in (1, 1, 2))
+    assert np.array_equal(first, again)
+    assert not np.array_equal(first, other)
+
+
+def test_resamples_are_the_same_sentences_for_all_systems(texts):
+    reference, system, *_ = texts
+    metric = CLASSES["ribes"]([reference], MetricOptions())
+    rows = metric.statistics(system)
+    better = rows + np.array([0.125, 0])  # each sentence by the same amount
+    differences = bootstrap_scores(metric, better, 5) - bootstrap_scores(metric, rows, 5)
+    assert differences == pytest.approx(np.full(len(differences), 0.125))
+
+
+def test_spread_of_a_mean_is_what_statistics_says(texts):
+    reference, system, *_ = texts
+    metric = CLASSES["ribes"]([reference], MetricOptions())
+    rows = metric.statistics(system)
+    scores = bootstrap_scores(metric, rows, seed=3, resamples=4000)
+    error = stdev(rows[:, 0]) / len(rows) ** 0.5
+    assert scores.mean() == pytest.approx(rows[:, 0].mean(), abs=4 * error / 4000**0.5)
+    assert scores.std() == pytest.approx(error, rel=0.05)
+
+
+def test_equals_sacrebleus_own_bootstrap_within_sampling_error(texts):
+    reference, one, another, _ = texts
+    resamples = 4000
+    own = SacrebleuPairedTest(
+        [("one", one), ("another", another)],
+        {"bleu": BLEU(references=[reference])},
+        None,
+        test_type="bs",
+        n_samples=resamples,
+    )()[1]["BLEU"][1]
+    metric = CLASSES["bleu"]([reference], MetricOptions())
+    found = compare(metric, metric.statistics(another), metric.statistics(one), 1, resamples)
+    assert 0.01 < own.p_value < 0.5  # otherwise there is nothing to compare
+    assert found.p_value == pytest.approx(own.p_value, abs=4 * (2 * own.p_value / resamples) ** 0.5)
+
+
+def test_large_corpora_are_resampled_block_by_block(monkeypatch, texts):
+    reference, system, *_ = texts
+    metric = CLASSES["ter"]([reference], MetricOptions())
+    rows = metric.statistics(system)
+    whole = bootstrap_scores(metric, rows, seed=1, resamples=7)
+    monkeypatch.setattr("preorder.metrics.significance.BLOCK", 2 * len(rows))
+    assert np.array_equal(whole, bootstrap_scores(metric, rows, seed=1, resamples=7))
+
+
+@pytest.mark.parametrize("observed", [0.0, 0.5, 1.0, 2.0])
+def test_p_value_of_normal_differences(observed):
+    differences = np.random.default_rng(0).normal(5.0, 1.0, 100_000)
+    assert bootstrap_p_value(differences, observed) == pytest.approx(norm.sf(observed), abs=0.01)
+    assert bootstrap_p_value(differences, -observed) == bootstrap_p_value(differences, observed)
+
+
+def test_sign_test_by_hand():
+    """Eight sentences better, two worse, five the same: p = 2 · (1 + 10 + 45) / 2**10."""
+    reference = ["a b c d"] * 15
+    good, bad = "a b c d", "b a d c"
+    system = [good] * 8 + [bad] * 2 + [good] * 5
+    baseline = [bad] * 8 + [good] * 2 + [good] * 5
+    metric = CLASSES["ribes"]([reference], MetricOptions())
+    p = sign_test_p_value(metric, metric.statistics(system), metric.statistics(baseline))
+    assert p == pytest.approx(2 * (1 + 10 + 45) / 2**10)

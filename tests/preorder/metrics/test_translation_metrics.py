@@ -1,0 +1,114 @@
+import sys
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sacrebleu.metrics import BLEU, CHRF, TER
+
+from preorder.errors import DataError, UsageError
+from preorder.metrics.metric import METRICS, TOKENIZERS, MetricOptions
+from preorder.metrics.translation import CLASSES
+
+DEFAULTS = MetricOptions()
+
+lines = st.lists(st.sampled_from(["a", "b", "Cat", "cat.", "dog", "runs", "猫", "."]), max_size=9).map(
+    " ".join
+)
+corpora = st.lists(st.tuples(lines, lines, lines), min_size=1, max_size=6)
+perfect = {"bleu": 100, "chrf": 100, "ter": 0, "ribes": 1}
+
+
+def score(name, hypotheses, *references, options=DEFAULTS):
+    metric = CLASSES[name](references, options)
+    return metric.score(metric.statistics(hypotheses).sum(0))
+
+
+@settings(max_examples=50)
+@given(corpora)
+def test_scores_from_sums_equal_sacrebleus_own(corpus):
+    hypotheses, *references = map(list, zip(*corpus, strict=True))
+    own = {"bleu": BLEU(force=True), "chrf": CHRF(), "ter": TER()}
+    for name, metric in own.items():
+        assert score(name, hypotheses, *references) == pytest.approx(
+            metric.corpus_score(hypotheses, references).score
+        )
+
+
+@settings(max_examples=50)
+@given(corpora, st.randoms(use_true_random=False))
+def test_permuting_sentence_pairs_changes_nothing(corpus, random):
+    before = {name: score(name, *map(list, zip(*corpus, strict=True))) for name in METRICS}
+    random.shuffle(corpus)
+    after = {name: score(name, *map(list, zip(*corpus, strict=True))) for name in METRICS}
+    assert after == pytest.approx(before)
+
+
+@given(
+    st.lists(
+        st.lists(st.sampled_from("abcdefgh"), min_size=4, max_size=9, unique=True), min_size=1, max_size=5
+    )
+)
+def test_identical_texts_are_perfect_and_a_damaged_one_is_worse(words):
+    text = [" ".join(line) for line in words]
+    damaged = [" ".join([*line[1:], "x"]) for line in words]
+    for name in METRICS:
+        assert score(name, text, text) == pytest.approx(perfect[name])
+        sign = 1 if CLASSES[name].higher_is_better else -1
+        assert sign * score(name, damaged, text) < sign * score(name, text, text)
+
+
+@pytest.mark.parametrize(
+    ("name", "hypothesis", "references", "expected"),
+    [
+        ("ter", "b c a", ["a b c"], 100 / 3),  # a single shift
+        ("ter", "a x c", ["a b c"], 100 / 3),  # a substitution
+        ("ter", "a c", ["a b c"], 100 / 3),  # an insertion
+        ("ter", "a b c d", ["a b c"], 100 / 3),  # a deletion
+        ("ter", "A B C", ["a b c"], 0),  # case does not count
+        ("ter", "a b", ["x y z w", "a b"], 0),  # edits to the best reference
+        ("bleu", "a b c d e", ["a b c d f"], 100 * (4 / 5 * 3 / 4 * 2 / 3 * 1 / 2) ** 0.25),
+        ("bleu", "a b c d", ["a b c d e f"], 100 * 2.718281828459045**-0.5),  # the brevity penalty alone
+        ("bleu", "x", ["a b c d"], 0),
+        ("chrf", "xyz", ["abc"], 0),
+    ],
+)
+def test_worked_by_hand(name, hypothesis, references, expected):
+    found = score(name, [hypothesis], *([line] for line in references))
+    assert found == pytest.approx(expected)
+
+
+def test_options_reach_the_metrics_and_their_signatures():
+    assert score("ter", ["A b"], ["a b"], options=MetricOptions(case_sensitive=True)) == 50
+    tokens = ["a b c d e ."], ["a b c d e."]
+    assert score("bleu", *tokens) == pytest.approx(100)
+    assert score("bleu", *tokens, options=MetricOptions(tokenize="none")) < 100
+    for tokenize in ("13a", "none", "char"):
+        assert f"|tok:{tokenize}|" in CLASSES["bleu"]([["a"]], MetricOptions(tokenize)).signature
+
+
+def test_details_of_bleu():
+    metric = CLASSES["bleu"]([["a b c d f"]], MetricOptions())
+    details = metric.details(metric.statistics(["a b c d e"]).sum(0))
+    assert details["bleu_precisions"] == pytest.approx([80, 75, 200 / 3, 50])
+    assert details["bleu_brevity_penalty"] == 1
+    for name in ("chrf", "ter", "ribes"):
+        assert CLASSES[name]([["a"]], MetricOptions()).details(metric.statistics(["a"])[0]) == {}
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_every_named_metric_is_there_and_checks_lengths(name):
+    assert tuple(CLASSES) == METRICS
+    with pytest.raises(DataError, match="1 hypotheses for 2 reference lines"):
+        CLASSES[name]([["a", "b"]], MetricOptions()).statistics(["a"])
+
+
+def test_names_of_tokenizers_are_sacrebleus():
+    assert TOKENIZERS[0] == BLEU.TOKENIZER_DEFAULT
+    assert set(TOKENIZERS) <= set(BLEU.TOKENIZERS)
+
+
+def test_tokenizer_that_is_not_installed(monkeypatch):
+    monkeypatch.setitem(sys.modules, "MeCab", None)
+    monkeypatch.delitem(sys.modules, "sacrebleu.tokenizers.tokenizer_ja_mecab", raising=False)
+    with pytest.raises(UsageError, match=r"pip install 'sacrebleu\[ja\]'"):
+        CLASSES["bleu"]([["a"]], MetricOptions("ja-mecab"))
