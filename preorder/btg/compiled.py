@@ -1,0 +1,31 @@
+"""Compile the functions that Python calls, and keep the machine code for the next process.
+
+Numba keeps it as long as the file of the function stays the same, but the machine code
+holds all that the function calls, in other files too. So the key says more here: the state of
+every source file of this package. Functions that only compiled ones call are not kept on
+their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numba
+from numba.core.caching import FunctionCache
+
+FILES = sorted(Path(__file__).parent.glob("*.py"))
+STATE = tuple((file.name, file.stat().st_mtime_ns, file.stat().st_size) for file in FILES)
+
+
+class _Cache(FunctionCache):
+    def _index_key(self, sig: Any, codegen: Any) -> tuple[Any, ...]:
+        return (*super()._index_key(sig, codegen), STATE)
+
+
+def entry_point(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile at the first call, without holding Python's lock while it runs."""
+    dispatcher = numba.njit(nogil=True)(function)
+    dispatcher._cache = _Cache(function)
+    return dispatcher

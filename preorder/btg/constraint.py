@@ -1,0 +1,69 @@
+"""What an alignment asks of a BTG tree, and whether any tree can satisfy it.
+
+A node is valid when no token of the child that it puts first belongs after one of the
+other child. Where each token belongs is its target group
+(:mod:`preorder.target_groups`), and tokens without one may go anywhere; or, as an option,
+its place in the gold order, which leaves no token free.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from preorder.btg.compiled import entry_point
+from preorder.btg.options import Unaligned
+from preorder.gold import gold_permutation
+from preorder.target_groups import target_groups
+from preorder.types import Alignment
+
+
+def constraint(alignment: Alignment, source_length: int, unaligned: Unaligned) -> np.ndarray | None:
+    """Return where each token belongs: int32 groups, -1 for tokens that are free.
+
+    Returns None where the alignment asks for no one order, or for one that no BTG tree gives.
+
+    Raises:
+        DataError: a link is out of range.
+    """
+    if unaligned == "gold":
+        groups: Sequence[int] | None = gold_permutation(alignment, source_length).positions
+    else:
+        groups = target_groups(alignment, source_length)
+    if groups is None:
+        return None
+    array = np.array(groups, np.int32)
+    return array if reachable(array) else None
+
+
+@entry_point
+def reachable(groups):
+    """Say whether some BTG tree has valid nodes only.
+
+    Any valid split of a span will do, since what is valid for a span is so for its parts;
+    O(n²) at worst.
+    """
+    aligned = groups[groups >= 0]
+    n = aligned.size
+    low, high = np.empty(n, np.int32), np.empty(n, np.int32)  # of what lies left of a split
+    stack = [(0, n)]
+    while stack:
+        begin, end = stack.pop()
+        if end - begin < 2:
+            continue
+        low[begin] = high[begin] = aligned[begin]
+        for i in range(begin + 1, end):
+            low[i], high[i] = min(low[i - 1], aligned[i]), max(high[i - 1], aligned[i])
+        split = -1
+        lowest = highest = aligned[end - 1]
+        for m in range(end - 1, begin, -1):
+            lowest, highest = min(lowest, aligned[m]), max(highest, aligned[m])
+            if high[m - 1] <= lowest or highest <= low[m - 1]:
+                split = m
+                break
+        if split < 0:
+            return False
+        stack.append((begin, split))
+        stack.append((split, end))
+    return True

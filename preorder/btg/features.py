@@ -1,0 +1,112 @@
+"""The features of a node of a BTG tree, as data (Nakagawa 2015, Table 1).
+
+A node over ``[begin, end)`` that splits at ``split`` has two children; the features look
+at the tokens at and beside the children's corners, named as in the paper::
+
+    … Ll- | Ll … Lr- Lr | Rl Rl+ … Rr | Rr+ …        L, R: left and right child
+          begin         split         end             l, r: its left and right end
+
+Every feature is joined with the node's label (straight, inverted), and those after the bar
+also with the parent's label and which of its children the node is. Features that are
+joined tokens of one shape share a table: one look-up of the tokens finds a row that holds
+the weights of all of them, for both labels and all parents.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+CORNERS = ("Ll-", "Ll", "Lr-", "Lr", "Rl", "Rl+", "Rr", "Rr+")
+
+TABLES = {
+    "token": "Ll- Ll Lr Rl Rr Rr+ | Ll Lr Rl Rr",
+    "adjacent": "Ll-&Ll Lr&Rl Rr&Rr+",
+    "pair": "Ll&Lr Ll&Rl Lr&Rr Rl&Rr Ll&Rr | Ll&Rr",
+    "trigram": "Lr-&Lr&Rl Lr&Rl&Rl+",
+    "prefix": "Ll&Lr&Rl",
+    "suffix": "Lr&Rl&Rr",
+    "quad": "Ll&Lr&Rl&Rr",
+}
+"""Table → its templates."""
+
+LABELS = 2  # 0 straight, 1 inverted
+STRAIGHT, INVERTED = range(LABELS)
+LEFT, RIGHT = range(2)
+ROOT = 4
+CONTEXTS = 5  # label of the parent * 2 + which child (0 left, 1 right); or ROOT
+
+
+class Template(NamedTuple):
+    """One template: where its weights lie, and what it joins.
+
+    Attributes:
+        table: name of its table.
+        corners: the tokens joined.
+        context: whether the parent's label and side are joined too.
+        column: first of its ``LABELS`` (with context ``CONTEXTS * LABELS``) columns, the label last.
+    """
+
+    table: str
+    corners: tuple[str, ...]
+    context: bool
+    column: int
+
+
+def _parse(declaration: dict[str, str]) -> tuple[Template, ...]:
+    templates = []
+    for table, text in declaration.items():
+        column = 0
+        plain, _, joined = text.partition("|")
+        for names, context in ((plain, False), (joined, True)):
+            for name in names.split():
+                templates.append(Template(table, tuple(name.split("&")), context, column))
+                column += LABELS * (CONTEXTS if context else 1)
+    return tuple(templates)
+
+
+TEMPLATES = _parse(TABLES)
+TABLE_NAMES = tuple(TABLES)
+WIDTHS = tuple(
+    max(t.column + LABELS * (CONTEXTS if t.context else 1) for t in TEMPLATES if t.table == name)
+    for name in TABLES
+)
+"""Columns of each table."""
+
+
+def column(table: str, corners: str, context: bool = False) -> int:
+    """Return the first column of a template, for the compiled scorer."""
+    wanted = (table, tuple(corners.split("&")), context)
+    return next(t.column for t in TEMPLATES if t[:3] == wanted)
+
+
+# --- keys ---
+
+MULTIPLIERS = np.array(
+    [0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0xD6E8FEB86659FD93], dtype=np.uint64
+)
+"""A key is the sum over a template's corners of (multiplier · 64-bit hash of the token), modulo 2^64."""
+
+# The same as arrays, for the compiled updates.
+_PLACES = {name: i for i, name in enumerate(CORNERS)}
+TEMPLATE_TABLE = np.array([TABLE_NAMES.index(t.table) for t in TEMPLATES], dtype=np.int64)
+TEMPLATE_COLUMN = np.array([t.column for t in TEMPLATES], dtype=np.int64)
+TEMPLATE_CONTEXT = np.array([t.context for t in TEMPLATES], dtype=np.bool_)
+TEMPLATE_SIZE = np.array([len(t.corners) for t in TEMPLATES], dtype=np.int64)
+TEMPLATE_CORNERS = np.array(
+    [[_PLACES[c] for c in t.corners] + [0] * (4 - len(t.corners)) for t in TEMPLATES], dtype=np.int64
+)
+
+# --- features without tokens: a dense table, a row a feature, a column a label ---
+
+BIAS = 0
+BALANCE = 1  # + 0 left child longer, 1 right child longer, 2 equal
+SIZE = BALANCE + 3  # + tokens of the node, at most MOST_TOKENS
+MOST_TOKENS = 99
+CHILD_SIZES = SIZE + MOST_TOKENS + 1  # + 6 * tokens of the left child + of the right, each at most MOST_CHILD
+MOST_CHILD = 5
+PARENT_LABEL = CHILD_SIZES + (MOST_CHILD + 1) ** 2  # + label, or 2 at the root
+PARENT = PARENT_LABEL + LABELS + 1  # + context
+SHAPES = PARENT + CONTEXTS
+SHAPES_PER_NODE = 6
