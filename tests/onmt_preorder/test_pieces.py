@@ -22,11 +22,7 @@ CAPITAL, UPPER, LOWER = (
         ("a ▁ b", "▁a ▁ ▁b", [0, 1, 2]),
         ("￭ a@@ b", "￭ a@@ b", [0, 1, 2]),
         ("a@@ bc", "a@@ b@@ c", [0, 1, 1]),
-        (
-            "Hello NASA",
-            "｟mrk_case_modifier_C｠ hello ｟mrk_begin_case_region_U｠ na￭ sa ｟mrk_end_case_region_U｠",
-            None,
-        ),
+        ("Hello NASA.", f"{CAPITAL} hello {UPPER} na￭ sa {LOWER} ￭.", [0, 0, 1, 1, 1, 1, 1]),
         ("wait… ﬁne", "▁wait ... ▁fi ne", [0, 0, 1, 1]),
         ("東x y", "▁ <0xE6> <0x9D> <0xB1> x ▁y", [0, 0, 0, 0, 0, 1]),
         ("to Berlin", "｟de｠ to Berlin", [0, 0, 1]),
