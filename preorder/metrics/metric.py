@@ -37,6 +37,9 @@ class MetricOptions:
     case_sensitive: bool = False
 
 
+DEFAULTS = MetricOptions()
+
+
 class Metric(Protocol):
     """A measure against references that it holds; made from references and options."""
 

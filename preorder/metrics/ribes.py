@@ -26,7 +26,7 @@ import numpy as np
 
 from preorder.formats import parse_tokens
 from preorder.metrics.kendall import count_pairs
-from preorder.metrics.metric import MetricOptions, check_same_length
+from preorder.metrics.metric import DEFAULTS, MetricOptions, check_same_length
 
 ALPHA = 0.25  # exponent of the precision
 BETA = 0.10  # exponent of the brevity penalty
@@ -38,7 +38,7 @@ class Ribes:
     name: ClassVar[str] = "ribes"
     higher_is_better: ClassVar[bool] = True
 
-    def __init__(self, references: Sequence[Sequence[str]], options: MetricOptions) -> None:
+    def __init__(self, references: Sequence[Sequence[str]], options: MetricOptions = DEFAULTS) -> None:
         """Take the references: each a text of one line for each sentence."""
         self._lines = references
         self._case_sensitive = options.case_sensitive

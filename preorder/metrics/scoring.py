@@ -10,8 +10,8 @@ import numpy as np
 from tqdm import tqdm
 
 from preorder.errors import UsageError
-from preorder.metrics.metric import METRICS, Metric, MetricOptions
-from preorder.metrics.significance import Comparison, compare
+from preorder.metrics.metric import DEFAULTS, METRICS, Metric, MetricOptions
+from preorder.metrics.significance import Comparison, compare, resample
 from preorder.metrics.translation import CLASSES
 
 Text = Sequence[str]
@@ -45,7 +45,7 @@ def score_systems(
     references: Sequence[Text],
     systems: Mapping[str, Text],
     metrics: Sequence[str] = METRICS,
-    options: MetricOptions = MetricOptions(),  # noqa: B008  frozen
+    options: MetricOptions = DEFAULTS,
     test: PairedTest | None = None,
 ) -> Scoring:
     """Score systems, each a text by name, and compare all with a baseline where one is named.
@@ -87,12 +87,14 @@ def _figures(measures: Sequence[Metric], statistics: Sequence[np.ndarray]) -> di
 def _comparisons(
     measures: Sequence[Metric], statistics: Mapping[str, Sequence[np.ndarray]], test: PairedTest
 ) -> dict[str, dict[str, Comparison]]:
-    baseline = statistics[test.baseline]
+    every = [pair for rows in statistics.values() for pair in zip(measures, rows, strict=True)]
+    resampled = iter(resample(every, test.seed))
+    systems = {name: [next(resampled) for _ in measures] for name in statistics}
+    baseline = systems.pop(test.baseline)
     return {
         name: {
-            measure.name: compare(measure, system, base, test.seed)
-            for measure, system, base in zip(measures, rows, baseline, strict=True)
+            measure.name: compare(measure, one, base)
+            for measure, one, base in zip(measures, system, baseline, strict=True)
         }
-        for name, rows in statistics.items()
-        if name != test.baseline
+        for name, system in systems.items()
     }

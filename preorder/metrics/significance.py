@@ -6,8 +6,9 @@ sentence's sufficient statistics under a metric (:mod:`preorder.metrics.metric`)
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy.stats import binomtest
@@ -16,6 +17,7 @@ from preorder.metrics.metric import Metric
 
 RESAMPLES = 1000
 BLOCK = 1 << 21  # drawn sentences held at a time
+NOISE = 1e-9  # what sums of floating-point numbers may differ by for no reason
 
 
 @dataclass(frozen=True)
@@ -35,33 +37,45 @@ class Comparison:
     sign_test_p_value: float
 
 
-def compare(
-    metric: Metric, system: np.ndarray, baseline: np.ndarray, seed: int, resamples: int = RESAMPLES
-) -> Comparison:
-    """Compare the statistics ``[sentences, numbers]`` of two systems on the same sentences."""
-    difference = metric.score(system.sum(0)) - metric.score(baseline.sum(0))
-    differences = bootstrap_scores(metric, system, seed, resamples) - bootstrap_scores(
-        metric, baseline, seed, resamples
-    )
+class Resampled(NamedTuple):
+    """A system under a metric: its statistics ``[sentences, numbers]``, the scores of its resamples."""
+
+    statistics: np.ndarray
+    scores: np.ndarray
+
+
+def resample(
+    systems: Sequence[tuple[Metric, np.ndarray]], seed: int, resamples: int = RESAMPLES
+) -> list[Resampled]:
+    """Score corpora drawn with replacement (Koehn 2004), the same for all systems and metrics.
+
+    O(resamples × sentences × numbers) in matrix products, and one score a resample.
+
+    Args:
+        systems: a metric, and a system's statistics under it, of the same sentences each.
+        seed: the same seed draws the same sentences.
+        resamples: how many corpora to draw.
+    """
+    blocks = _resampled_totals(np.hstack([rows for _, rows in systems]), seed, resamples)
+    ends = np.cumsum([rows.shape[1] for _, rows in systems])
+    parts = np.split(np.concatenate(list(blocks)), ends[:-1], axis=1)
+    return [
+        Resampled(rows, np.array([metric.score(totals) for totals in part]))
+        for (metric, rows), part in zip(systems, parts, strict=True)
+    ]
+
+
+def compare(metric: Metric, system: Resampled, baseline: Resampled) -> Comparison:
+    """Compare two systems on the same sentences and the same resamples."""
+    difference = metric.score(system.statistics.sum(0)) - metric.score(baseline.statistics.sum(0))
+    differences = system.scores - baseline.scores
     low, high = np.percentile(differences, (2.5, 97.5))
     return Comparison(
         difference,
         (float(low), float(high)),
         bootstrap_p_value(differences, difference),
-        sign_test_p_value(metric, system, baseline),
+        sign_test_p_value(metric, system.statistics, baseline.statistics),
     )
-
-
-def bootstrap_scores(
-    metric: Metric, statistics: np.ndarray, seed: int, resamples: int = RESAMPLES
-) -> np.ndarray:
-    """Return the scores of corpora drawn from a corpus with replacement (Koehn 2004).
-
-    The same seed draws the same sentences for every system and metric. O(resamples ×
-    sentences × numbers) in matrix products, and one score a resample.
-    """
-    totals = _resampled_totals(statistics, seed, resamples)
-    return np.array([metric.score(row) for block in totals for row in block])
 
 
 def bootstrap_p_value(differences: np.ndarray, observed: float) -> float:
@@ -72,7 +86,7 @@ def bootstrap_p_value(differences: np.ndarray, observed: float) -> float:
     it: two identical systems have p = 1.
     """
     chance = np.abs(differences) - np.abs(differences).mean()
-    return float((np.sum(chance >= abs(observed)) + 1) / (len(chance) + 1))
+    return float((np.sum(chance >= abs(observed) - NOISE) + 1) / (len(chance) + 1))
 
 
 def sign_test_p_value(metric: Metric, system: np.ndarray, baseline: np.ndarray) -> float:

@@ -13,7 +13,7 @@ from sacrebleu.metrics import BLEU, CHRF, TER
 from sacrebleu.metrics.base import Metric as SacrebleuMetric
 
 from preorder.errors import UsageError
-from preorder.metrics.metric import Metric, MetricOptions, check_same_length
+from preorder.metrics.metric import DEFAULTS, Metric, MetricOptions, check_same_length
 from preorder.metrics.ribes import Ribes
 
 
@@ -54,7 +54,7 @@ class Bleu(SacrebleuStatistics):
     name: ClassVar[str] = "bleu"
     higher_is_better: ClassVar[bool] = True
 
-    def __init__(self, references: Sequence[Sequence[str]], options: MetricOptions) -> None:
+    def __init__(self, references: Sequence[Sequence[str]], options: MetricOptions = DEFAULTS) -> None:
         """Take the references.
 
         Raises:
@@ -85,7 +85,7 @@ class Chrf(SacrebleuStatistics):
     name: ClassVar[str] = "chrf"
     higher_is_better: ClassVar[bool] = True
 
-    def __init__(self, references: Sequence[Sequence[str]], options: MetricOptions) -> None:  # noqa: ARG002
+    def __init__(self, references: Sequence[Sequence[str]], options: MetricOptions = DEFAULTS) -> None:  # noqa: ARG002
         """Take the references."""
         super().__init__(CHRF(), references)
 
@@ -96,7 +96,7 @@ class Ter(SacrebleuStatistics):
     name: ClassVar[str] = "ter"
     higher_is_better: ClassVar[bool] = False
 
-    def __init__(self, references: Sequence[Sequence[str]], options: MetricOptions) -> None:
+    def __init__(self, references: Sequence[Sequence[str]], options: MetricOptions = DEFAULTS) -> None:
         """Take the references."""
         super().__init__(TER(case_sensitive=options.case_sensitive), references)
 

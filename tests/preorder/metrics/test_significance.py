@@ -7,11 +7,11 @@ from sacrebleu.metrics import BLEU
 from sacrebleu.significance import PairedTest as SacrebleuPairedTest
 from scipy.stats import norm
 
-from preorder.metrics.metric import METRICS, MetricOptions
+from preorder.metrics.metric import METRICS
 from preorder.metrics.significance import (
     bootstrap_p_value,
-    bootstrap_scores,
     compare,
+    resample,
     sign_test_p_value,
 )
 from preorder.metrics.translation import CLASSES
@@ -31,51 +31,58 @@ def texts():
 
 
 @pytest.fixture(scope="module", params=METRICS)
-def compared(request, texts):
+def scored(request, texts):
+    """A metric, and the statistics of the three systems."""
     reference, *systems = texts
-    metric = CLASSES[request.param]([reference], MetricOptions())
+    metric = CLASSES[request.param]([reference])
     return metric, *map(metric.statistics, systems)
 
 
-def test_no_difference_is_never_significant(compared):
-    metric, system, *_ = compared
-    result = compare(metric, system, system, seed=1)
-    assert (result.difference, result.interval, result.p_value, result.sign_test_p_value) == (0, (0, 0), 1, 1)
+def compared(metric, system, baseline, seed=1, resamples=1000):
+    return compare(metric, *resample([(metric, system), (metric, baseline)], seed, resamples))
 
 
-def test_every_metric_tells_luck_from_a_difference(compared):
-    metric, one, another, worse = compared
-    luck, difference = compare(metric, one, another, seed=1), compare(metric, worse, one, seed=1)
+def test_no_difference_is_never_significant(scored):
+    metric, system, *_ = scored
+    result = compared(metric, system, system.copy())
+    assert (result.difference, result.p_value, result.sign_test_p_value) == (0, 1, 1)
+    assert result.interval == pytest.approx((0, 0), abs=1e-9)
+
+
+def test_every_metric_tells_luck_from_a_difference(scored):
+    metric, one, another, worse = scored
+    luck, difference = compared(metric, one, another), compared(metric, worse, one)
     assert luck.p_value > 0.1
     assert luck.sign_test_p_value > 0.05
     assert difference.p_value < 0.05
+    assert difference.sign_test_p_value < 0.05
     assert (difference.difference > 0) != metric.higher_is_better
     low, high = difference.interval
     assert low < difference.difference < high
-    assert low < high < 0 if metric.higher_is_better else 0 < low < high
+    assert high < 0 if metric.higher_is_better else low > 0
 
 
-def test_seed_decides(compared):
-    metric, system, *_ = compared
-    first, again, other = (bootstrap_scores(metric, system, seed, resamples=20) for seed in (1, 1, 2))
+def test_seed_decides(scored):
+    metric, system, *_ = scored
+    first, again, other = (resample([(metric, system)], seed, 20)[0].scores for seed in (1, 1, 2))
     assert np.array_equal(first, again)
     assert not np.array_equal(first, other)
 
 
 def test_resamples_are_the_same_sentences_for_all_systems(texts):
     reference, system, *_ = texts
-    metric = CLASSES["ribes"]([reference], MetricOptions())
+    metric = CLASSES["ribes"]([reference])
     rows = metric.statistics(system)
     better = rows + np.array([0.125, 0])  # each sentence by the same amount
-    differences = bootstrap_scores(metric, better, 5) - bootstrap_scores(metric, rows, 5)
-    assert differences == pytest.approx(np.full(len(differences), 0.125))
+    ours, theirs = resample([(metric, better), (metric, rows)], seed=5)
+    assert ours.scores - theirs.scores == pytest.approx(np.full(len(ours.scores), 0.125))
 
 
 def test_spread_of_a_mean_is_what_statistics_says(texts):
     reference, system, *_ = texts
-    metric = CLASSES["ribes"]([reference], MetricOptions())
+    metric = CLASSES["ribes"]([reference])
     rows = metric.statistics(system)
-    scores = bootstrap_scores(metric, rows, seed=3, resamples=4000)
+    scores = resample([(metric, rows)], seed=3, resamples=4000)[0].scores
     error = stdev(rows[:, 0]) / len(rows) ** 0.5
     assert scores.mean() == pytest.approx(rows[:, 0].mean(), abs=4 * error / 4000**0.5)
     assert scores.std() == pytest.approx(error, rel=0.05)
@@ -91,19 +98,19 @@ def test_equals_sacrebleus_own_bootstrap_within_sampling_error(texts):
         test_type="bs",
         n_samples=resamples,
     )()[1]["BLEU"][1]
-    metric = CLASSES["bleu"]([reference], MetricOptions())
-    found = compare(metric, metric.statistics(another), metric.statistics(one), 1, resamples)
+    metric = CLASSES["bleu"]([reference])
+    found = compared(metric, metric.statistics(another), metric.statistics(one), 1, resamples)
     assert 0.01 < own.p_value < 0.5  # otherwise there is nothing to compare
     assert found.p_value == pytest.approx(own.p_value, abs=4 * (2 * own.p_value / resamples) ** 0.5)
 
 
 def test_large_corpora_are_resampled_block_by_block(monkeypatch, texts):
     reference, system, *_ = texts
-    metric = CLASSES["ter"]([reference], MetricOptions())
+    metric = CLASSES["ter"]([reference])
     rows = metric.statistics(system)
-    whole = bootstrap_scores(metric, rows, seed=1, resamples=7)
+    whole = resample([(metric, rows)], seed=1, resamples=7)[0].scores
     monkeypatch.setattr("preorder.metrics.significance.BLOCK", 2 * len(rows))
-    assert np.array_equal(whole, bootstrap_scores(metric, rows, seed=1, resamples=7))
+    assert np.array_equal(whole, resample([(metric, rows)], seed=1, resamples=7)[0].scores)
 
 
 @pytest.mark.parametrize("observed", [0.0, 0.5, 1.0, 2.0])
@@ -119,6 +126,6 @@ def test_sign_test_by_hand():
     good, bad = "a b c d", "b a d c"
     system = [good] * 8 + [bad] * 2 + [good] * 5
     baseline = [bad] * 8 + [good] * 2 + [good] * 5
-    metric = CLASSES["ribes"]([reference], MetricOptions())
+    metric = CLASSES["ribes"]([reference])
     p = sign_test_p_value(metric, metric.statistics(system), metric.statistics(baseline))
     assert p == pytest.approx(2 * (1 + 10 + 45) / 2**10)

@@ -6,10 +6,8 @@ from hypothesis import strategies as st
 from sacrebleu.metrics import BLEU, CHRF, TER
 
 from preorder.errors import DataError, UsageError
-from preorder.metrics.metric import METRICS, TOKENIZERS, MetricOptions
+from preorder.metrics.metric import DEFAULTS, METRICS, TOKENIZERS, MetricOptions
 from preorder.metrics.translation import CLASSES
-
-DEFAULTS = MetricOptions()
 
 lines = st.lists(st.sampled_from(["a", "b", "Cat", "cat.", "dog", "runs", "猫", "."]), max_size=9).map(
     " ".join
@@ -87,19 +85,19 @@ def test_options_reach_the_metrics_and_their_signatures():
 
 
 def test_details_of_bleu():
-    metric = CLASSES["bleu"]([["a b c d f"]], MetricOptions())
+    metric = CLASSES["bleu"]([["a b c d f"]])
     details = metric.details(metric.statistics(["a b c d e"]).sum(0))
     assert details["bleu_precisions"] == pytest.approx([80, 75, 200 / 3, 50])
     assert details["bleu_brevity_penalty"] == 1
     for name in ("chrf", "ter", "ribes"):
-        assert CLASSES[name]([["a"]], MetricOptions()).details(metric.statistics(["a"])[0]) == {}
+        assert CLASSES[name]([["a"]]).details(metric.statistics(["a"])[0]) == {}
 
 
 @pytest.mark.parametrize("name", METRICS)
 def test_every_named_metric_is_there_and_checks_lengths(name):
     assert tuple(CLASSES) == METRICS
     with pytest.raises(DataError, match="1 hypotheses for 2 reference lines"):
-        CLASSES[name]([["a", "b"]], MetricOptions()).statistics(["a"])
+        CLASSES[name]([["a", "b"]]).statistics(["a"])
 
 
 def test_names_of_tokenizers_are_sacrebleus():
