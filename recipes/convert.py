@@ -1,0 +1,36 @@
+"""Write ``token￨position`` lines as reordered text or as positions."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+from preorder import corpus
+from preorder.cli.output import formatted
+from preorder.errors import PreorderError
+from preorder.formats import parse_features
+from preorder.types import Sentence
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command; return its exit status."""
+    parser = argparse.ArgumentParser(
+        prog="python -m recipes.convert", description=__doc__, allow_abbrev=False
+    )
+    parser.add_argument("--features", metavar="F", required=True, help="output of preorder apply")
+    parser.add_argument("--format", choices=("text", "positions"), required=True)
+    parser.add_argument("--out", metavar="F", required=True)
+    arguments = parser.parse_args(argv)
+    try:
+        parsed = corpus.read_parsed(arguments.features, parse_features)
+        pairs = ((Sentence(words), permutation) for words, permutation in parsed)
+        corpus.write_lines(arguments.out, formatted(pairs, arguments.format))
+    except PreorderError as error:
+        print(error, file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

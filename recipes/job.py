@@ -1,0 +1,84 @@
+"""What a run is to do, and where in its folder everything stands."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+PARTS = ("train", "dev", "test")
+CONFIGS = Path(__file__).resolve().parent.parent / "config"
+
+
+@dataclass(frozen=True)
+class Job:
+    """A run of the main job.
+
+    All file names that methods return are relative to ``folder``, in which every command
+    is run, so that the folder can be carried to another machine between two stages.
+
+    Attributes:
+        folder: the run's own folder.
+        source, target: the languages, as file names end.
+        size, systems: which files of ``config/`` to train.
+        seeds: a training of every system for each.
+        device: ``cpu`` or ``gpu``.
+        changes: options that override those of ``config/``.
+        beam: beam width of the translation.
+    """
+
+    folder: Path
+    source: str
+    target: str
+    size: str
+    systems: tuple[str, ...]
+    seeds: tuple[int, ...]
+    device: str
+    beam: int
+    changes: dict[str, Any] = field(default_factory=dict)
+
+    def text(self, part: str, side: str) -> str:
+        """Return the file of one side's sentences; ``all`` is every part after another."""
+        return f"data/{part}.{side}"
+
+    def alignment(self, part: str) -> str:
+        """Return the word alignment of a part."""
+        return f"data/{part}.align"
+
+    def tags(self, part: str) -> str:
+        """Return the POS tags of a part's source; the file exists where the data have them."""
+        return f"data/{part}.{self.source}.pos"
+
+    @property
+    def has_tags(self) -> bool:
+        """Whether the source has POS tags."""
+        return all((self.folder / self.tags(part)).exists() for part in PARTS)
+
+    @property
+    def model(self) -> str:
+        """Return the preorderer's model directory."""
+        return "preorderer"
+
+    def reordered(self, part: str, order: str, form: str) -> str:
+        """Return a part's source in its ``predicted`` or ``gold`` order, in a format of ``apply``."""
+        return f"data/{part}.{self.source}.{order}.{form}"
+
+    def system_folder(self, system: str, seed: int | None = None) -> str:
+        """Return the folder of a system, or of its training with one seed."""
+        return f"systems/{system}" if seed is None else f"systems/{system}/seed{seed}"
+
+    def config(self, system: str, seed: int) -> str:
+        """Return the configuration that a training reads."""
+        return f"{self.system_folder(system, seed)}/config.yaml"
+
+    def translation(self, system: str, seed: int) -> str:
+        """Return the translation of the test set."""
+        return f"{self.system_folder(system, seed)}/test.{self.target}"
+
+    def evaluation(self, order: str) -> str:
+        """Return how well an order fits the test set's alignment, as JSON."""
+        return f"scores/{order}.json"
+
+    def scores(self, seed: int) -> str:
+        """Return the scores of all systems' translations with a seed, as JSON."""
+        return f"scores/seed{seed}.json"

@@ -1,0 +1,106 @@
+"""From a bitext to ``token￨position``: align, train the preorderer, apply it."""
+
+from __future__ import annotations
+
+from recipes.job import PARTS, Job
+from recipes.workshop import Step, Workshop
+
+PREDICTED, GOLD = "predicted", "gold"
+
+
+def prepare(job: Job, workshop: Workshop, align: bool, cross_fit: int, options: tuple[str, ...]) -> None:
+    """Make all that training and scoring read.
+
+    Args:
+        job: the run.
+        workshop: where its commands are run.
+        align: align with eflomal; else the data's own alignments are there.
+        cross_fit: number of folds by which the training text gets positions from a model
+            that has not seen it; 0: from the model of all of it.
+        options: further options of ``preorder train``.
+    """
+    if align:
+        workshop.run(_alignment(job))
+    train = _train(job, cross_fit, options)
+    workshop.run([train], *([step] for step in _gold(job)))
+    applied = [_apply(job, part) for part in PARTS if part != "train" or not cross_fit]
+    workshop.run(*([step] for step in (*applied, _evaluation(job, GOLD))))
+    workshop.run(*([_text(job, part)] for part in PARTS), [_positions(job), _evaluation(job, PREDICTED)])
+
+
+def _alignment(job: Job) -> list[Step]:
+    """Align all parts together, then take them apart."""
+    whole, sides = job.alignment("all"), [job.text("all", side) for side in (job.source, job.target)]
+    command = ("preorder", "align", "--src", sides[0], "--tgt", sides[1], "--out", whole)
+    steps = [Step("align", command, tuple(sides), (whole,))]
+    first = 1
+    for part in PARTS:
+        last = first + _line_count(job, part) - 1
+        cut = ("sed", "-n", f"{first},{last}p", whole)
+        out = job.alignment(part)
+        steps.append(Step(f"align-{part}", cut, (whole,), (out,), output=out))
+        first = last + 1
+    return steps
+
+
+def _line_count(job: Job, part: str) -> int:
+    return (job.folder / job.text(part, job.target)).read_bytes().count(b"\n")
+
+
+def _train(job: Job, cross_fit: int, options: tuple[str, ...]) -> Step:
+    source, alignment = job.text("train", job.source), job.alignment("train")
+    command = ["preorder", "train", "--method", "btg", "--lang", job.source, "--model", job.model]
+    command += ["--src", source, "--align", alignment, *_tags(job, "train"), *options]
+    makes = [job.model]
+    if cross_fit:
+        makes.append(job.reordered("train", PREDICTED, "features"))
+        command += ["--cross-fit", str(cross_fit), "--cross-fit-out", makes[-1]]
+    reads = (source, alignment, *_tags(job, "train")[1:])
+    return Step("preorder-train", tuple(command), reads, tuple(makes))
+
+
+def _apply(job: Job, part: str) -> Step:
+    source, out = job.text(part, job.source), job.reordered(part, PREDICTED, "features")
+    tags = _tags(job, part)
+    command = ("preorder", "apply", "--model", job.model, "--src", source, *tags, "--out", out)
+    return Step(f"preorder-apply-{part}", command, (job.model, source, *tags[1:]), (out,))
+
+
+def _tags(job: Job, part: str) -> tuple[str, ...]:
+    return ("--pos", job.tags(part)) if job.has_tags else ()
+
+
+def _gold(job: Job) -> list[Step]:
+    wanted = [(part, "features") for part in PARTS] + [("test", "positions")]
+    return [_gold_step(job, part, form) for part, form in wanted]
+
+
+def _gold_step(job: Job, part: str, form: str) -> Step:
+    source, alignment, out = job.text(part, job.source), job.alignment(part), job.reordered(part, GOLD, form)
+    command = ("preorder", "gold", "--src", source, "--align", alignment, "--format", form, "--out", out)
+    return Step(f"preorder-gold-{part}-{form}", command, (source, alignment), (out,))
+
+
+def _text(job: Job, part: str) -> Step:
+    return _convert(job, part, "text")
+
+
+def _positions(job: Job) -> Step:
+    return _convert(job, "test", "positions")
+
+
+def _convert(job: Job, part: str, form: str) -> Step:
+    """Write predicted features in another format."""
+    features, out = job.reordered(part, PREDICTED, "features"), job.reordered(part, PREDICTED, form)
+    command = ("python", "-m", "recipes.convert", "--features", features, "--format", form, "--out", out)
+    return Step(f"convert-{part}-{form}", command, (features,), (out,))
+
+
+def _evaluation(job: Job, order: str) -> Step:
+    alignment, positions, out = (
+        job.alignment("test"),
+        job.reordered("test", order, "positions"),
+        job.evaluation(order),
+    )
+    command = ("preorder", "evaluate", "--align", alignment, "--positions", positions, "--json")
+    return Step(f"evaluate-{order}", command, (alignment, positions), (out,), output=out)

@@ -1,0 +1,163 @@
+"""The main job on a data folder: align, preorder, train, translate, score.
+
+The folder holds {train,dev,test}.SRC and .TGT, one tokenised sentence a line, and may hold
+POS tags of the source, .SRC.pos, and word alignments, .align.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from preorder.cli.options import at_least_two, natural, positive
+from preorder.errors import PreorderError, UsageError
+from recipes.job import CONFIGS, Job
+from recipes.systems import config_path
+from recipes.workshop import StepError, Workshop
+
+STAGES = ("prepare", "train", "score")
+DEFAULT_SYSTEMS = "baseline_absolute_relative,preorder_relative"
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command; return its exit status: 0 done, 1 a step failed, 2 bad input, 130 interrupted."""
+    arguments = build_parser().parse_args(argv)
+    try:
+        run(arguments)
+    except PreorderError as error:
+        print(error, file=sys.stderr)
+        return 2
+    except StepError as error:
+        print(error, file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("interrupted; the same command goes on", file=sys.stderr)
+        return 130
+    return 0
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """Build the parser of the command line."""
+    sizes = ", ".join(sorted(path.name for path in CONFIGS.iterdir() if path.is_dir()))
+    parser = argparse.ArgumentParser(
+        prog="python -m recipes.run",
+        description=__doc__,
+        epilog="What is done already is not done again. Every command is shown, and kept in commands.sh.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    add = parser.add_argument
+    add("--data", metavar="DIR", type=Path, help="data folder; only the stage prepare reads it")
+    add("--src", metavar="xx", required=True, help="source language, as the files' names end")
+    add("--tgt", metavar="xx", required=True, help="target language")
+    add("--run", metavar="DIR", type=Path, required=True, help="folder to work in")
+    add("--size", default="tiny", help=f"folder of config/: {sizes} (default: %(default)s)")
+    add(
+        "--systems",
+        metavar="S,…",
+        default=DEFAULT_SYSTEMS,
+        help="files of that folder (default: %(default)s)",
+    )
+    add("--seeds", metavar="N,…", default="1", help="a training for each (default: %(default)s)")
+    add(
+        "--stage", choices=STAGES, action="append", help="only this one; repeat it for several (default: all)"
+    )
+    add("--device", choices=("cpu", "gpu"), default="cpu", help="where to train (default: %(default)s)")
+    add("--jobs", metavar="N", type=positive, default=1, help="steps at a time (default: %(default)s)")
+    add("--steps", metavar="N", type=positive, help="training steps, in place of the configuration's")
+    add("--set", metavar="KEY=VALUE", action="append", default=[], help="any other option of onmt_train")
+    add(
+        "--beam", metavar="N", type=positive, default=5, help="beam of the translation (default: %(default)s)"
+    )
+    add("--given-alignment", action="store_true", help="use the data's .align files in place of eflomal")
+    add(
+        "--cross-fit",
+        metavar="K",
+        type=at_least_two,
+        default=0,
+        help="order the training text by K models, each of which has not seen the lines that it orders",
+    )
+    add(
+        "--preorder",
+        metavar="OPTION",
+        nargs=argparse.REMAINDER,
+        default=[],
+        help="all that follows: further options of preorder train",
+    )
+    return parser
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Run the stages asked for.
+
+    Raises:
+        PreorderError: bad input or usage.
+        StepError: a command failed.
+    """
+    job, stages = _job(arguments), arguments.stage or STAGES
+    workshop = Workshop(job.folder, arguments.jobs)
+    if "prepare" in stages:
+        _prepare(job, workshop, arguments)
+    if "train" in stages:
+        from recipes.train import train
+
+        train(job, workshop)
+    if "score" in stages:
+        from recipes.score import print_results, score
+
+        print_results(job, score(job, workshop))
+        workshop.say(f"results are in {job.folder}/results.json and results.md")
+
+
+def _prepare(job: Job, workshop: Workshop, arguments: argparse.Namespace) -> None:
+    from recipes.data import take
+    from recipes.prepare import prepare
+
+    if arguments.data is None:
+        raise UsageError("the stage prepare needs --data")
+    filtered = take(job, arguments.data, arguments.given_alignment)
+    workshop.say(f"data: {filtered.kept} of {filtered.pairs} training pairs are of a fit length")
+    align = not arguments.given_alignment
+    prepare(job, workshop, align, arguments.cross_fit, tuple(arguments.preorder))
+
+
+def _job(arguments: argparse.Namespace) -> Job:
+    """Return the job that the options describe.
+
+    Raises:
+        UsageError: a system has no configuration, a seed is no number, or a change is not KEY=VALUE.
+    """
+    try:
+        seeds = tuple(map(natural, arguments.seeds.split(",")))
+    except argparse.ArgumentTypeError as error:
+        raise UsageError(f"--seeds: {error}") from None
+    changes = dict(map(_change, arguments.set))
+    if arguments.steps is not None:
+        changes["train_steps"] = arguments.steps
+    systems = tuple(dict.fromkeys(arguments.systems.split(",")))
+    size, device, beam = arguments.size, arguments.device, arguments.beam
+    job = Job(arguments.run, arguments.src, arguments.tgt, size, systems, seeds, device, beam, changes)
+    for system in systems:
+        path = config_path(job, system)
+        if not path.exists():
+            known = ", ".join(sorted(file.stem for file in path.parent.glob("*.yaml"))) or "none"
+            raise UsageError(
+                f"no configuration {path.parent.name}/{path.name}; systems of this size: {known}"
+            )
+    return job
+
+
+def _change(text: str) -> tuple[str, Any]:
+    key, separator, value = text.partition("=")
+    if not separator:
+        raise UsageError(f"--set {text}: not KEY=VALUE")
+    return key, yaml.safe_load(value)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

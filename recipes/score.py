@@ -1,0 +1,115 @@
+"""Score the translations of a run and set its systems side by side."""
+
+from __future__ import annotations
+
+import json
+import statistics
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from preorder import corpus
+from recipes.job import Job
+from recipes.systems import order_of
+from recipes.train import train_step
+from recipes.workshop import Step, Workshop
+
+METRICS = ("bleu", "chrf", "ter", "ribes")
+COLUMNS = {"bleu": ("BLEU", 2), "ribes": ("RIBES", 4), "tau": ("tau", 3), "seconds": ("training, s", 0)}
+
+
+def score(job: Job, workshop: Workshop) -> dict[str, Any]:
+    """Score all systems, write ``results.json`` and ``results.md``, and return the results.
+
+    Raises:
+        StepError: a translation is missing, or a command failed.
+    """
+    workshop.run(*([_score(job, seed)] for seed in job.seeds))
+    results = _results(job, workshop)
+    corpus.write_json(str(job.folder / "results.json"), results)
+    corpus.write_lines(str(job.folder / "results.md"), _markdown(job, results))
+    return results
+
+
+def print_results(job: Job, results: dict[str, Any]) -> None:
+    """Print the results as a table."""
+    table = Table(title=_title(job))
+    for number, name in enumerate(("system", *(title for title, _ in COLUMNS.values()))):
+        table.add_column(name, justify="right" if number else "left")
+    for system, figures in results["systems"].items():
+        table.add_row(system, *_cells(figures))
+    Console().print(table)
+
+
+def _score(job: Job, seed: int) -> Step:
+    """Score the systems of one seed, each against the first of them."""
+    reference, out = job.text("test", job.target), job.scores(seed)
+    translations = {system: job.translation(system, seed) for system in job.systems}
+    command = ("preorder", "score", "--ref", reference, "--tokenize", "none", "--json")
+    command += (
+        "--baseline",
+        job.systems[0],
+        "--hyp",
+        *(f"{name}={path}" for name, path in translations.items()),
+    )
+    return Step(f"score-seed{seed}", command, (reference, *translations.values()), (out,), output=out)
+
+
+def _results(job: Job, workshop: Workshop) -> dict[str, Any]:
+    scores = [json.loads((job.folder / job.scores(seed)).read_text()) for seed in job.seeds]
+    systems = {}
+    for system in job.systems:
+        figures = {
+            metric: _summary([of_seed["systems"][system][metric] for of_seed in scores]) for metric in METRICS
+        }
+        figures["tau"] = _summary([_tau(job, system)])
+        figures["seconds"] = _summary([workshop.seconds(train_step(system, seed)) for seed in job.seeds])
+        systems[system] = figures
+    return {
+        "size": job.size,
+        "source": job.source,
+        "target": job.target,
+        "seeds": list(job.seeds),
+        "device": job.device,
+        "beam": job.beam,
+        "changes": job.changes,
+        "signature": scores[0]["signature"],
+        "systems": systems,
+        "significance": {seed: found["significance"] for seed, found in zip(job.seeds, scores, strict=True)},
+    }
+
+
+def _tau(job: Job, system: str) -> float:
+    """Return how well the order that a system is told fits the test set's alignment."""
+    order = order_of(job, system)
+    evaluation = json.loads((job.folder / job.evaluation(order or "predicted")).read_text())
+    return evaluation["tau"] if order else evaluation["monotone"]["tau"]
+
+
+def _summary(values: list[float]) -> dict[str, Any]:
+    """Return mean, sample standard deviation (None of one value) and the values themselves."""
+    deviation = statistics.stdev(values) if len(values) > 1 else None
+    return {"mean": statistics.fmean(values), "deviation": deviation, "values": values}
+
+
+def _cells(figures: dict[str, Any]) -> list[str]:
+    cells = []
+    for name, (_, digits) in COLUMNS.items():
+        mean, deviation = figures[name]["mean"], figures[name]["deviation"]
+        cells.append(f"{mean:.{digits}f}" + ("" if deviation is None else f" ± {deviation:.{digits}f}"))
+    return cells
+
+
+def _title(job: Job) -> str:
+    seeds = (
+        "one training" if len(job.seeds) == 1 else f"mean ± standard deviation of {len(job.seeds)} trainings"
+    )
+    return f"{job.source} → {job.target}, size {job.size}, {seeds} per system"
+
+
+def _markdown(job: Job, results: dict[str, Any]) -> list[str]:
+    header = ["system", *(title for title, _ in COLUMNS.values())]
+    rows = [[system, *_cells(figures)] for system, figures in results["systems"].items()]
+    rule = ["---", *("---:" for _ in COLUMNS)]
+    return [_title(job), "", *(f"| {' | '.join(row)} |" for row in (header, rule, *rows))]

@@ -1,0 +1,36 @@
+"""A system's configuration, and which of the prepared sources it reads."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from recipes.job import CONFIGS, Job
+
+
+def config_path(job: Job, system: str) -> Path:
+    """Return the file that describes a system."""
+    return CONFIGS / job.size / f"{system}.yaml"
+
+
+def read_config(job: Job, system: str) -> dict[str, Any]:
+    """Read a system's options as they stand in ``config/``, with the job's changes."""
+    return yaml.safe_load(config_path(job, system).read_text(encoding="utf-8")) | job.changes
+
+
+def order_of(job: Job, system: str) -> str | None:
+    """Return whose order a system is told: ``predicted``, ``gold``, or None for none."""
+    if system.startswith("gold"):
+        return "gold"
+    uses = system.startswith("reordered_text") or read_config(job, system).get("preorder_encoding")
+    return "predicted" if uses else None
+
+
+def source_file(job: Job, system: str, part: str) -> str:
+    """Return what a system reads as source: plain text, reordered text or ``token￨position``."""
+    order = order_of(job, system)
+    if order is None:
+        return job.text(part, job.source)
+    return job.reordered(part, order, "text" if system.startswith("reordered_text") else "features")

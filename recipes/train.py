@@ -1,0 +1,122 @@
+"""Train and translate with OpenNMT-py's own commands, every system with every seed."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import yaml
+
+from recipes.job import Job
+from recipes.systems import read_config, source_file
+from recipes.workshop import Step, Workshop
+
+MODEL = "model.pt"
+_STEP = re.compile(r"Step +(\d+)/ *(\d+); acc: ([\d.]+); ppl: +([\d.]+)")
+_VALIDATION = re.compile(r"Validation perplexity: (\S+)")
+
+
+def train(job: Job, workshop: Workshop) -> None:
+    """Build vocabularies, train, keep the best checkpoint and translate the test set.
+
+    Raises:
+        StepError: a command failed.
+    """
+    pairs = [(system, seed) for seed in job.seeds for system in job.systems]
+    for system, seed in pairs:
+        _write_config(job, system, seed)
+    workshop.run(*([_vocabulary(job, system)] for system in job.systems))
+    workshop.run(*([_train(job, *pair), _select(job, *pair), _translate(job, *pair)] for pair in pairs))
+
+
+def train_step(system: str, seed: int) -> str:
+    """Return the name of the step that trains a system."""
+    return f"train/{system}-seed{seed}"
+
+
+def _write_config(job: Job, system: str, seed: int) -> None:
+    path = job.folder / job.config(system, seed)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(yaml.safe_dump(_config(job, system, seed), sort_keys=False, allow_unicode=True))
+
+
+def _config(job: Job, system: str, seed: int) -> dict[str, Any]:
+    """Return a system's options with the paths, the seed and the device.
+
+    Every checkpoint that may turn out to be the best is kept until it is known.
+    """
+    config = read_config(job, system)
+    steps = min(config["valid_steps"], config["train_steps"])
+    patience = config.get("early_stopping", 0)
+    folder, vocabulary = job.system_folder(system, seed), job.system_folder(system)
+    return config | {
+        "data": {
+            corpus: {"path_src": source_file(job, system, part), "path_tgt": job.text(part, job.target)}
+            for corpus, part in (("train", "train"), ("valid", "dev"))
+        },
+        "src_vocab": f"{vocabulary}/vocab.{job.source}",
+        "tgt_vocab": f"{vocabulary}/vocab.{job.target}",
+        "save_data": vocabulary,
+        "save_model": f"{folder}/model",
+        "seed": seed,
+        "valid_steps": steps,
+        "save_checkpoint_steps": steps,
+        "keep_checkpoint": patience + 1 if patience else -1,
+        **({"early_stopping_criteria": ["ppl"]} if patience else {}),
+        **({"world_size": 1, "gpu_ranks": [0]} if job.device == "gpu" else {}),
+    }
+
+
+def _data_of(job: Job, system: str, *parts: str) -> tuple[str, ...]:
+    return tuple(
+        file for part in parts for file in (source_file(job, system, part), job.text(part, job.target))
+    )
+
+
+def _vocabularies(job: Job, system: str) -> tuple[str, ...]:
+    return tuple(f"{job.system_folder(system)}/vocab.{side}" for side in (job.source, job.target))
+
+
+def _vocabulary(job: Job, system: str) -> Step:
+    command = (
+        "onmt_build_vocab",
+        "-config",
+        job.config(system, job.seeds[0]),
+        "-n_sample",
+        "-1",
+        "-overwrite",
+    )
+    return Step(f"vocabulary/{system}", command, _data_of(job, system, "train"), _vocabularies(job, system))
+
+
+def _train(job: Job, system: str, seed: int) -> Step:
+    config = job.config(system, seed)
+    reads = (config, *_vocabularies(job, system), *_data_of(job, system, "train", "dev"))
+    made = f"{job.system_folder(system, seed)}/{MODEL}"  # by the selection: until then, training starts anew
+    return Step(
+        train_step(system, seed), ("onmt_train", "-config", config), reads, (made,), progress=_progress
+    )
+
+
+def _progress(line: str) -> str | None:
+    if match := _STEP.search(line):
+        step, steps, accuracy, perplexity = match.groups()
+        return f"step {step} of {steps}, accuracy {accuracy}%, perplexity {perplexity}"
+    if match := _VALIDATION.search(line):
+        return f"validation perplexity {match[1]}"
+    return None
+
+
+def _select(job: Job, system: str, seed: int) -> Step:
+    folder, name = job.system_folder(system, seed), train_step(system, seed)
+    log = f"logs/{name}.log"
+    command = ("python", "-m", "recipes.best_checkpoint", "--log", log, "--folder", folder)
+    return Step(f"best/{system}-seed{seed}", command, (log,), (f"{folder}/{MODEL}",))
+
+
+def _translate(job: Job, system: str, seed: int) -> Step:
+    model, source = f"{job.system_folder(system, seed)}/{MODEL}", source_file(job, system, "test")
+    out = job.translation(system, seed)
+    command = ("onmt_translate", "-model", model, "-src", source, "-output", out, "-beam_size", str(job.beam))
+    command += ("-batch_size", "64", "-seed", str(seed), *(("-gpu", "0") if job.device == "gpu" else ()))
+    return Step(f"translate/{system}-seed{seed}", command, (model, source), (out,))

@@ -1,0 +1,88 @@
+"""What a run takes from a data folder, and what it refuses."""
+
+import pytest
+
+from preorder.errors import DataError
+from recipes.data import Filtered, take
+from recipes.job import Job
+
+TEXTS = {
+    "train.en": "a b\n\nx y\n" + "w " * 51 + "\nshort\nc\n",
+    "train.ja": "b a\nz\n\nv\n" + "t " * 10 + "\nc\n",
+    "train.en.pos": "A B\n\nX Y\n" + "W " * 51 + "\nS\nC\n",
+    "dev.en": "d\n",
+    "dev.ja": "d\n",
+    "dev.en.pos": "D\n",
+    "test.en": "e f\n",
+    "test.ja": "f e\n",
+    "test.en.pos": "E F\n",
+}
+
+
+@pytest.fixture
+def data(tmp_path):
+    folder = tmp_path / "data"
+    folder.mkdir()
+    for name, text in TEXTS.items():
+        (folder / name).write_text(text)
+    return folder
+
+
+@pytest.fixture
+def job(tmp_path):
+    return Job(tmp_path / "run", "en", "ja", "tiny", ("gold",), (1,), "cpu", 5)
+
+
+def read(job, name):
+    return (job.folder / "data" / name).read_text()
+
+
+def test_training_pairs_are_filtered_in_all_files_alike(job, data):
+    """Left out: an empty side, 51 tokens, and ten tokens for one."""
+    assert take(job, data, use_alignment=False) == Filtered(2, 6)
+    assert read(job, "train.en") == "a b\nc\n"
+    assert read(job, "train.ja") == "b a\nc\n"
+    assert read(job, "train.en.pos") == "A B\nC\n"
+    assert job.has_tags
+
+
+def test_all_parts_stand_in_one_file_for_the_aligner(job, data):
+    take(job, data, use_alignment=False)
+    assert read(job, "all.en") == "a b\nc\nd\ne f\n"
+    assert read(job, "all.ja") == "b a\nc\nd\nf e\n"
+
+
+def test_given_alignments_are_filtered_along(job, data):
+    for part in ("train", "dev", "test"):
+        count = TEXTS[f"{part}.en"].count("\n")
+        (data / f"{part}.align").write_text("".join(f"0-{i}\n" for i in range(count)))
+    take(job, data, use_alignment=True)
+    assert read(job, "train.align") == "0-0\n0-5\n"
+
+
+def test_tags_are_not_needed(job, data):
+    (data / "dev.en.pos").unlink()
+    take(job, data, use_alignment=False)
+    assert not job.has_tags
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("dev.ja", "", "dev.ja:1: the file ends after 0 lines"),
+        ("test.en", "\n", "test.en:1: an empty sentence"),
+        ("dev.ja", " \n", "dev.ja:1: an empty sentence"),
+        ("train.en", "a￨b\n\nx y\nw\nshort\nc\n", "train.en:1: ￨ in a token"),
+        ("train.ja", "\n\n\n\n\n\n", "train.en: no sentence pair is left"),
+    ],
+)
+def test_bad_data_is_told_by_file_and_line(job, data, name, text, message):
+    (data / name).write_text(text)
+    with pytest.raises(DataError, match=message):
+        take(job, data, use_alignment=False)
+
+
+def test_a_missing_file_is_told(job, data):
+    (data / "test.ja").unlink()
+    with pytest.raises(DataError, match=r"test.ja: cannot be read: No such file"):
+        take(job, data, use_alignment=False)
