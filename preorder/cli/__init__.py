@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from preorder import __version__
 from preorder.errors import PreorderError
 
-COMMANDS = ("align", "gold", "evaluate", "score")
+COMMANDS = ("align", "gold", "train", "apply", "evaluate", "score")
 
 EPILOG = """\
 the whole way, from a bitext to what onmt_train reads:

@@ -1,0 +1,155 @@
+"""``preorder train``: learn to preorder from a word-aligned bitext."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from preorder import corpus
+from preorder.align import align
+from preorder.annotate.classes import DEFAULT_CLASSES, WordClasses, learn_classes
+from preorder.cli import options, source
+from preorder.cli.align import DEFAULT_SYMMETRIZATION
+from preorder.cli.output import formatted
+from preorder.errors import DataError, UsageError
+from preorder.formats import parse_tokens, read_alignments
+from preorder.preorderer import METHODS, Model, method_class, method_options, save_model
+from preorder.training import Bitext, chosen_lines, cross_fit
+from preorder.types import Alignment, Sentence
+
+DEFAULT_LIMIT = 100_000
+DEFAULT_MAX_LENGTH = 80
+
+EXAMPLES = """\
+  preorder train --method btg --src train.en --tgt train.ja --model model
+  preorder train --method btg --src train.en --pos train.en.pos --align train.align --model model \\
+      --cross-fit 5 --cross-fit-out train.features
+  preorder train --method btg --annot train.annot --align train.align --model model --seed 7
+"""
+
+
+def add_parser(subparsers: argparse._SubParsersAction) -> None:
+    """Add the subcommand."""
+    parser = options.add_command(
+        subparsers, "train", run, "learn to preorder from a word-aligned bitext", EXAMPLES
+    )
+    parser.add_argument("--method", choices=tuple(METHODS), required=True, help="kind of preorderer")
+    parser.add_argument("--model", metavar="DIR", required=True, help="model directory to write")
+    source.add_layers(parser)
+    links = parser.add_mutually_exclusive_group(required=True)
+    links.add_argument("--tgt", metavar="F", help="target text: it is aligned first")
+    links.add_argument("--align", metavar="F", help="word alignment, Pharaoh or lader format")
+    parser.add_argument(
+        "--classes",
+        metavar="N|F",
+        default=str(DEFAULT_CLASSES),
+        help="number of word classes to learn from the source, 0 for none, or a file of word<TAB>class "
+        "lines (default: %(default)s, or the classes of --annot)",
+    )
+    parser.add_argument("--lang", metavar="xx", help="source language, noted in the model")
+    _add_selection(parser)
+    options.add_seed(parser)
+    options.add_threads(parser)
+    for method in METHODS:
+        method_options(method).add_options(parser.add_argument_group(f"options of --method {method}"))
+
+
+def _add_selection(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--limit",
+        metavar="N",
+        type=options.positive,
+        default=DEFAULT_LIMIT,
+        help="train on at most N sentences, drawn at random (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--max-length",
+        metavar="N",
+        type=options.positive,
+        default=DEFAULT_MAX_LENGTH,
+        help="leave out sentences of more than N tokens (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--cross-fit",
+        metavar="K",
+        type=options.at_least_two,
+        help="also train K models, each without one K-th of the lines, to order every line by a model that "
+        "has not seen it: what a translation model should be trained on",
+    )
+    parser.add_argument(
+        "--cross-fit-out", metavar="F", help="where --cross-fit writes the lines as token￨position"
+    )
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Run the subcommand."""
+    if (arguments.cross_fit is None) != (arguments.cross_fit_out is None):
+        raise UsageError("--cross-fit and --cross-fit-out go together")
+    bitext, classes = _with_classes(_read(arguments), arguments)
+    chosen = chosen_lines(bitext, arguments.limit, arguments.max_length, arguments.seed)
+    method = method_class(arguments.method)
+    settings = method_options(arguments.method).options_of(arguments)
+    if arguments.cross_fit:
+        permutations = cross_fit(
+            bitext,
+            chosen,
+            arguments.cross_fit,
+            lambda part: method.fit(part.sentences, part.alignments, settings)[0],
+            arguments.threads,
+        )
+        pairs = zip(bitext.sentences, permutations, strict=True)
+        corpus.write_lines(arguments.cross_fit_out, formatted(pairs, "features"))
+    used = bitext.take(chosen)
+    preorderer, figures = method.fit(used.sentences, used.alignments, settings)
+    training = {"lines": len(bitext), "sentences": len(used), "seed": arguments.seed, **figures}
+    save_model(Model(preorderer, classes, arguments.lang, training), arguments.model)
+
+
+def _read(arguments: argparse.Namespace) -> Bitext:
+    name = source.source_name(arguments)
+    if arguments.align is None:
+        return _aligned(name, arguments)
+    pairs = corpus.not_empty(name, _pairs(name, arguments))
+    return Bitext(*map(list, zip(*pairs, strict=True)))
+
+
+def _pairs(name: str, arguments: argparse.Namespace) -> Iterator[tuple[Sentence, Alignment]]:
+    """Yield sentences with their alignments, checked against each other."""
+    sentences = source.read_sentences(arguments)
+    lines = corpus.in_parallel((name, sentences), (arguments.align, read_alignments(arguments.align)))
+    for number, (sentence, alignment) in enumerate(lines, 1):
+        try:
+            alignment.check_within(len(sentence))
+        except DataError as error:
+            raise error.at(corpus.display_name(arguments.align), number) from None
+        yield sentence, alignment
+
+
+def _aligned(name: str, arguments: argparse.Namespace) -> Bitext:
+    """Read both sides and align them."""
+    targets = corpus.read_parsed(arguments.tgt, parse_tokens)
+    lines = corpus.in_parallel((name, source.read_sentences(arguments)), (arguments.tgt, targets))
+    sentences, targets = zip(*corpus.not_empty(name, lines), strict=True)
+    words = [sentence.words for sentence in sentences]
+    return Bitext(sentences, align(words, targets, DEFAULT_SYMMETRIZATION, arguments.seed))
+
+
+def _with_classes(bitext: Bitext, arguments: argparse.Namespace) -> tuple[Bitext, WordClasses | None]:
+    """Add word classes, and return those that the model must keep: learned or read, not given ones."""
+    if bitext.sentences[0].classes is not None:
+        return bitext, None
+    if arguments.classes == "0":
+        return bitext, None
+    classes = _classes([sentence.words for sentence in bitext.sentences], arguments)
+    sentences = [replace(sentence, classes=classes.of(sentence.words)) for sentence in bitext.sentences]
+    return Bitext(sentences, bitext.alignments), classes
+
+
+def _classes(sentences: list[tuple[str, ...]], arguments: argparse.Namespace) -> WordClasses:
+    if arguments.classes.isdecimal():
+        return learn_classes(sentences, int(arguments.classes), arguments.seed)
+    if not Path(arguments.classes).exists():
+        raise UsageError(f"--classes {arguments.classes}: neither a number nor a file")
+    return WordClasses.read(arguments.classes)
