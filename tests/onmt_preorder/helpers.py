@@ -1,0 +1,106 @@
+"""What the tests of onmt_preorder share."""
+
+import os
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+from onmt import opts
+from onmt.utils.parse import ArgumentParser
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def start(folder, program, *arguments):
+    """Start one of OpenNMT-py's console scripts, or Python itself, in a folder."""
+    path = sys.executable if program == "python" else Path(sys.executable).parent / program
+    return subprocess.Popen(
+        [path, *map(str, arguments)],
+        cwd=folder,
+        env={**os.environ, "OMP_NUM_THREADS": "1", "PYTHONWARNINGS": "ignore"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def finish(process, status=0):
+    """Return what a process printed, after checking its exit status."""
+    output, errors = process.communicate(timeout=600)
+    assert process.returncode == status, f"status {process.returncode}:\n{output[-3000:]}{errors[-3000:]}"
+    return output + errors
+
+
+def run(folder, program, *arguments, status=0):
+    """Run a command to its end; return what it printed."""
+    return finish(start(folder, program, *arguments), status)
+
+
+def write(path, lines):
+    """Write lines to a file."""
+    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+
+
+def write_task(folder, name, count, seed, vocabulary=20):
+    """Write sentences of random words, and as their targets the words in the order of the positions."""
+    generator = random.Random(seed)
+    sources, targets = [], []
+    for _ in range(count):
+        length = generator.randint(4, 8)
+        words = [f"w{generator.randrange(vocabulary)}" for _ in range(length)]
+        positions = generator.sample(range(length), length)
+        sources.append(" ".join(f"{word}￨{p}" for word, p in zip(words, positions, strict=True)))
+        targets.append(" ".join(words[positions.index(place)] for place in range(length)))
+    write(folder / f"{name}.src", sources)
+    write(folder / f"{name}.tgt", targets)
+
+
+TINY = {
+    "encoder_type": "preorder_transformer",
+    "decoder_type": "transformer",
+    "preorder_encoding": ["relative"],
+    "position_encoding": True,
+    "n_src_feats": 1,
+    "src_feats_defaults": "0",
+    "layers": 1,
+    "hidden_size": 64,
+    "word_vec_size": 64,
+    "transformer_ff": 128,
+    "heads": 4,
+    "add_qkvbias": True,
+    "add_ffnbias": True,
+    "dropout": [0],
+    "attention_dropout": [0],
+    "param_init": 0,
+    "param_init_glorot": True,
+    "optim": "adam",
+    "learning_rate": 0.002,
+    "batch_type": "tokens",
+    "batch_size": 512,
+    "valid_batch_size": 4096,
+    "bucket_size": 20000,
+    "num_workers": 0,
+    "seed": 1,
+    "src_vocab": "vocab.src",
+    "tgt_vocab": "vocab.tgt",
+    "save_model": "model",
+    "data": {
+        "train": {"path_src": "train.src", "path_tgt": "train.tgt", "weight": 1},
+        "valid": {"path_src": "valid.src", "path_tgt": "valid.tgt"},
+    },
+}
+
+
+def make_opt(**changes):
+    """Return the options that ``onmt_train`` would have, those of TINY with changes."""
+    parser = ArgumentParser()
+    opts.train_opts(parser)
+    settings = {**TINY, **changes}
+    command = [f"--{key}={settings.pop(key)}" for key in ("data", "src_vocab")]
+    opt = parser.parse_args(command)
+    assert settings.keys() <= vars(opt).keys()
+    vars(opt).update(settings)
+    ArgumentParser.update_model_opts(opt)
+    ArgumentParser.validate_model_opts(opt)
+    return opt
