@@ -7,6 +7,7 @@ import importlib
 import os
 import sys
 from collections.abc import Sequence
+from typing import NoReturn
 
 from preorder import __version__
 from preorder.errors import PreorderError
@@ -23,9 +24,16 @@ the whole way, from a bitext to what onmt_train reads:
 """
 
 
+class _Parser(argparse.ArgumentParser):
+    """Says what is wrong with a command line in one line."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"{self.prog}: {message} (see {self.prog} --help)\n")
+
+
 def build_parser() -> argparse.ArgumentParser:
     """Build the parser of the whole command line."""
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="preorder",
         description="Put source words in the target's order.",
         epilog=EPILOG,

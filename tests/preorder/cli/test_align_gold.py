@@ -113,7 +113,9 @@ def test_usage_errors_have_status_2(capsys):
         with pytest.raises(SystemExit) as exit_:
             main(argv)
         assert exit_.value.code == 2
-    capsys.readouterr()
+        error = capsys.readouterr().err
+        assert error.count("\n") == 1
+        assert error.endswith("--help)\n")
 
 
 def test_interruption_has_status_130(monkeypatch, capsys):

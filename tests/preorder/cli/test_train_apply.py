@@ -1,0 +1,176 @@
+"""``preorder train`` and ``preorder apply``, end to end, on a language that puts its verbs last."""
+
+import gzip
+import json
+import random
+
+import pytest
+
+from preorder.cli import main
+from preorder.formats import parse_features, parse_order, parse_positions
+
+SUBJECTS, VERBS, OBJECTS = ([f"{kind}{i}" for i in range(8)] for kind in "SVO")
+
+
+def write(path, *lines):
+    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    return str(path)
+
+
+def sentences(size, seed=0):
+    generator = random.Random(seed)
+    return [[generator.choice(words) for words in (SUBJECTS, VERBS, OBJECTS)] for _ in range(size)]
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    """Source, POS tags and alignment: the target is subject, object, verb."""
+    folder = tmp_path_factory.mktemp("data")
+    lines = sentences(200)
+    return {
+        "src": write(folder / "src", *(" ".join(words) for words in lines)),
+        "pos": write(folder / "pos", *["N V N"] * len(lines)),
+        "align": write(folder / "align", *["0-0 1-2 2-1"] * len(lines)),
+        "tgt": write(folder / "tgt", *(" ".join((s, o, v)).lower() for s, v, o in lines)),
+        "annot": write(folder / "annot", *(" ".join(words) + "\tN V N\t1 2 1" for words in lines)),
+    }
+
+
+def options(data, *names):
+    return [part for name in names for part in (f"--{name}", data[name])]
+
+
+COMMON = ["train", "--method", "btg", "--iterations", "3", "--classes", "6"]
+
+
+@pytest.fixture(scope="module")
+def model(data, tmp_path_factory):
+    path = str(tmp_path_factory.mktemp("model") / "model")
+    assert main([*COMMON, *options(data, "src", "align"), "--model", path]) == 0
+    return path
+
+
+@pytest.fixture
+def source_file(tmp_path):
+    return write(tmp_path / "test", *(" ".join(words) for words in sentences(5, seed=9)), "", "S1")
+
+
+def test_learns_the_order(model, source_file, capsys):
+    assert main(["apply", "--model", model, "--src", source_file, "--format", "order"]) == 0
+    assert capsys.readouterr().out.splitlines() == ["0 2 1"] * 5 + ["", "0"]
+
+
+def test_formats_agree_and_keep_empty_lines(model, source_file, capsys):
+    lines = {}
+    for name in ("features", "positions", "order", "text", "tree"):
+        assert (
+            main(["apply", "--model", model, "--src", source_file, "--format", name, "--threads", "2"]) == 0
+        )
+        lines[name] = capsys.readouterr().out.splitlines()
+    for features, positions, order, text, tree in zip(*lines.values(), strict=True):
+        words, permutation = parse_features(features)
+        assert parse_positions(positions) == parse_order(order) == permutation
+        assert text.split() == list(permutation.apply(words))
+        assert [leaf.strip("[]<>") for leaf in tree.split()] == list(words)
+    assert lines["tree"][0].count("<") == 1
+
+
+def test_gzip_in_and_out(model, source_file, tmp_path, capsys):
+    source = tmp_path / "test.gz"
+    with open(source_file, "rb") as plain:
+        source.write_bytes(gzip.compress(plain.read()))
+    out = tmp_path / "out.gz"
+    assert main(["apply", "--model", model, "--src", str(source), "--out", str(out)]) == 0
+    assert main(["apply", "--model", model, "--src", source_file]) == 0
+    assert gzip.decompress(out.read_bytes()).decode() == capsys.readouterr().out
+
+
+def test_same_seed_same_model_for_any_number_of_threads(data, model, tmp_path):
+    again = tmp_path / "again"
+    assert main([*COMMON, *options(data, "src", "align"), "--model", str(again), "--threads", "2"]) == 0
+    for path in again.iterdir():
+        with open(f"{model}/{path.name}", "rb") as first:
+            assert path.read_bytes() == first.read(), path.name
+
+
+def test_model_says_what_it_is(model):
+    with open(f"{model}/model.json", encoding="utf-8") as stream:
+        description = json.load(stream)
+    assert description["method"] == "btg"
+    assert description["needs"] == ["classes"]
+    assert description["training"]["sentences"] == description["training"]["trained"] == 200
+
+
+def test_aligns_a_bitext_first(data, source_file, tmp_path, capsys):
+    path = str(tmp_path / "model")
+    assert main([*COMMON, *options(data, "src", "tgt"), "--model", path, "--lang", "xx"]) == 0
+    assert main(["apply", "--model", path, "--src", source_file, "--format", "order"]) == 0
+    assert capsys.readouterr().out.splitlines() == ["0 2 1"] * 5 + ["", "0"]
+
+
+def test_pos_tags_are_needed_once_they_were_learned_from(data, source_file, tmp_path, capsys):
+    path = str(tmp_path / "model")
+    assert main([*COMMON, *options(data, "src", "pos", "align"), "--model", path]) == 0
+    assert main(["apply", "--model", path, "--src", source_file]) == 2
+    assert capsys.readouterr().err == "the model needs POS tags (--pos), and none are given\n"
+    pos = write(tmp_path / "test.pos", *["N V N"] * 5, "", "N")
+    assert main(["apply", "--model", path, "--src", source_file, "--pos", pos, "--format", "order"]) == 0
+    assert capsys.readouterr().out.splitlines() == ["0 2 1"] * 5 + ["", "0"]
+
+
+def test_annotated_source(data, tmp_path, capsys):
+    path = str(tmp_path / "model")
+    assert main([*COMMON, *options(data, "annot", "align"), "--model", path]) == 0
+    assert not (tmp_path / "model" / "classes.txt").exists()
+    annot = write(tmp_path / "test", "x y z\tN V N\t1 2 1", "")
+    assert main(["apply", "--model", path, "--annot", annot, "--format", "text"]) == 0
+    assert capsys.readouterr().out.splitlines() == ["x z y", ""]
+
+
+def test_classes_from_a_file(data, tmp_path, capsys):
+    kinds = [f"{word}\t{name}" for name, words in enumerate((SUBJECTS, VERBS, OBJECTS)) for word in words]
+    classes = write(tmp_path / "classes", *kinds, "new\t1")
+    path = str(tmp_path / "model")
+    argv = [*COMMON, *options(data, "src", "align"), "--classes", classes, "--model", path]
+    assert main(argv) == 0
+    source = write(tmp_path / "test", "S1 new O1")
+    assert main(["apply", "--model", path, "--src", source, "--format", "text"]) == 0
+    assert capsys.readouterr().out == "S1 O1 new\n"
+
+
+def test_cross_fit_writes_every_line(data, tmp_path):
+    out = tmp_path / "features"
+    argv = [*COMMON, *options(data, "src", "align"), "--model", str(tmp_path / "model")]
+    assert main([*argv, "--cross-fit", "3", "--cross-fit-out", str(out), "--limit", "150"]) == 0
+    with open(data["src"], encoding="utf-8") as stream:
+        for source, line in zip(stream, out.read_text(encoding="utf-8").splitlines(), strict=True):
+            words, permutation = parse_features(line)
+            assert words == tuple(source.split())
+            assert permutation.order == (0, 2, 1)
+
+
+@pytest.mark.parametrize(
+    ("extra", "reason"),
+    [
+        (["--cross-fit", "2"], "--cross-fit and --cross-fit-out go together"),
+        (["--classes", "nowhere"], "--classes nowhere: neither a number nor a file"),
+        (["--max-length", "2"], "no sentence of 1 to 2 tokens to train on"),
+        (["--annot", "f"], "--annot holds words and POS tags: it does not go with --src or --pos"),
+        (["--iterations", "0"], "--iterations 0: not positive"),
+        (["--cross-fit", "300", "--cross-fit-out", "f"], "too few lines to train on for 300 folds"),
+    ],
+)
+def test_options_that_cannot_work(data, tmp_path, capsys, extra, reason):
+    argv = [*COMMON, *options(data, "src", "align"), "--model", str(tmp_path / "model"), *extra]
+    assert main(argv) == 2
+    assert capsys.readouterr().err == f"{reason}\n"
+    assert not (tmp_path / "model").exists()
+
+
+def test_pos_file_of_another_shape(data, tmp_path, capsys):
+    short = write(tmp_path / "short", "N V N", "N V")
+    argv = [*COMMON, *options(data, "src", "align"), "--model", str(tmp_path / "model")]
+    assert main([*argv, "--pos", short]) == 2
+    assert "short:2: 2 POS tags for 3 words" in capsys.readouterr().err
+    assert main([*argv, "--pos", write(tmp_path / "shorter", "N V N")]) == 2
+    assert "shorter:2: the file ends after 1 lines" in capsys.readouterr().err
