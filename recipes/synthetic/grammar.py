@@ -101,7 +101,7 @@ def sample(grammar: Grammar, generator: random.Random, category: str = START) ->
     return _combine(label, rule, [sample(grammar, generator, part) for part in rule.parts])
 
 
-def pairs(seed: int, shortest: int = 4, longest: int = 30) -> Iterator[Piece]:
+def pairs(seed: int, shortest: int = 6, longest: int = 40) -> Iterator[Piece]:
     """Yield sentence pairs for ever, no source sentence twice, of a length in source words."""
     grammar, generator, seen = load(), random.Random(seed), set()
     while True:
