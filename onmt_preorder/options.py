@@ -18,8 +18,8 @@ SAME = -1
 
 # What OpenNMT-py's own encoder can do and ours cannot, and the value that leaves it off.
 _UNSUPPORTED: dict[str, Any] = {
-    "num_kv": 0,
     "multiquery": False,
+    "num_kv": 0,
     "parallel_residual": False,
     "relative_positions_buckets": 0,
     "lora_layers": [],

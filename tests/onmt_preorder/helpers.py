@@ -96,11 +96,10 @@ def make_opt(**changes):
     """Return the options that ``onmt_train`` would have, those of TINY with changes."""
     parser = ArgumentParser()
     opts.train_opts(parser)
-    settings = {**TINY, **changes}
-    command = [f"--{key}={settings.pop(key)}" for key in ("data", "src_vocab")]
-    opt = parser.parse_args(command)
-    assert settings.keys() <= vars(opt).keys()
-    vars(opt).update(settings)
+    opt = parser.parse_args(["--data=", "--src_vocab="])
+    for key, value in {**TINY, "data_task": "seq2seq", **changes}.items():
+        assert hasattr(opt, key) or key == "data_task", key
+        setattr(opt, key, value)
     ArgumentParser.update_model_opts(opt)
     ArgumentParser.validate_model_opts(opt)
     return opt

@@ -1,0 +1,163 @@
+"""How OpenNMT-py finds us, in every kind of process."""
+
+import subprocess
+import sys
+import textwrap
+import types
+
+import onmt
+import pytest
+from onmt.encoders import str2enc
+from onmt.transforms import AVAILABLE_TRANSFORMS
+
+import onmt_preorder._hook as hook
+from onmt_preorder.plugin import register
+from tests.onmt_preorder.helpers import ROOT, run, write
+
+KNOWS_US = "from onmt.encoders import str2enc; assert 'preorder_transformer' in str2enc"
+
+
+def python(code, *flags):
+    return subprocess.run(
+        [sys.executable, *flags, "-W", "ignore", "-c", textwrap.dedent(code)],
+        cwd="/",
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+
+
+def test_the_hook_is_light_and_waits():
+    done = python(
+        """
+        import sys
+        assert "onmt_preorder._hook" in sys.modules
+        for name in ("onmt", "torch", "importlib.util", "onmt_preorder.plugin"):
+            assert name not in sys.modules, name
+        import onmt_preorder._hook as hook
+        hook.install()
+        assert [type(finder).__name__ for finder in sys.meta_path].count("_Finder") == 1
+        """
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_importing_onmt_registers_once_and_takes_the_hook_away():
+    done = python(
+        f"""
+        import importlib.util, sys
+        assert importlib.util.find_spec("onmt").name == "onmt"  # looking is not importing
+        import onmt
+        {KNOWS_US}
+        assert onmt.__spec__.loader is onmt.__loader__
+        assert type(onmt.__loader__).__name__ == "SourceFileLoader"
+        assert not any(type(finder).__name__ == "_Finder" for finder in sys.meta_path)
+        import onmt_preorder._hook as hook
+        hook.install()
+        assert not any(type(finder).__name__ == "_Finder" for finder in sys.meta_path)
+        """
+    )
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("first", ["layers", "transforms"])
+def test_any_of_our_modules_may_be_imported_first(first):
+    done = python(f"import onmt_preorder.{first}\nimport onmt\n{KNOWS_US}")
+    assert done.returncode == 0, done.stderr
+
+
+def test_without_pth_files_register_does_it():
+    code = f"""
+    import sys
+    sys.path[:0] = {[str(ROOT), *(path for path in sys.path if "site-packages" in path)]}
+    import onmt
+    from onmt.encoders import str2enc
+    from onmt.train_single import build_vocab
+    assert "preorder_transformer" not in str2enc
+    from onmt_preorder.plugin import register
+    register()
+    register()
+    {KNOWS_US}
+    import onmt.inputters.inputter, onmt.train_single
+    assert onmt.train_single.build_vocab is onmt.inputters.inputter.build_vocab is not build_vocab
+    """
+    done = python(code, "-S")
+    assert done.returncode == 0, done.stderr
+
+
+def test_registering_again_wraps_nothing_twice():
+    from onmt.utils.parse import ArgumentParser
+
+    before = ArgumentParser.__dict__["validate_model_opts"], sys.excepthook, str2enc["preorder_transformer"]
+    register()
+    after = ArgumentParser.__dict__["validate_model_opts"], sys.excepthook, str2enc["preorder_transformer"]
+    assert before == after
+    assert "preorder_positions" in AVAILABLE_TRANSFORMS
+
+
+def test_another_version_is_left_alone(monkeypatch):
+    monkeypatch.setattr(onmt, "__version__", "4.0.0")
+    with pytest.warns(UserWarning, match=r"works with OpenNMT-py 3\.5, not 4\.0\.0"):
+        register()
+
+
+def test_other_modules_and_namespace_packages_are_none_of_its_business(monkeypatch):
+    finder = hook._Finder()
+    assert finder.find_spec("onmt.utils") is None
+    namespace = types.SimpleNamespace(loader=None)
+    other = types.SimpleNamespace(find_spec=lambda *arguments: namespace)
+    monkeypatch.setattr(sys, "meta_path", [finder, object(), other])
+    assert finder.find_spec("onmt") is namespace
+    assert namespace.loader is None
+    monkeypatch.setattr(sys, "meta_path", [finder])
+    assert finder.find_spec("onmt") is None
+
+
+CHILDREN = f"""
+import multiprocessing, sys, warnings
+warnings.simplefilter("ignore")
+
+def child(queue):
+    {KNOWS_US}
+    queue.put("found")
+
+class Data:
+    def __len__(self): return 1
+    def __getitem__(self, index):
+        {KNOWS_US}
+        return 1
+
+def main():
+    for method in ("spawn", "forkserver", "fork"):
+        context = multiprocessing.get_context(method)
+        queue = context.SimpleQueue()
+        process = context.Process(target=child, args=(queue,))
+        process.start()
+        process.join()
+        assert process.exitcode == 0, method
+        print(method, queue.get())
+    from torch.utils.data import DataLoader
+    for method in ("spawn", "fork"):
+        assert list(DataLoader(Data(), num_workers=1, multiprocessing_context=method))
+        print("worker", method, "found")
+
+if __name__ == "__main__":
+    main()
+"""
+
+
+@pytest.mark.slow
+def test_child_processes_and_data_workers_find_the_encoder(tmp_path):
+    write(tmp_path / "children.py", [CHILDREN])
+    printed = run(tmp_path, "python", "children.py")
+    assert printed.split("\n")[:5] == [
+        "spawn found",
+        "forkserver found",
+        "fork found",
+        "worker spawn found",
+        "worker fork found",
+    ]
+
+
+def test_modules_run_as_programs_know_our_options(tmp_path):
+    assert "--preorder_encoding" in run(tmp_path, "python", "-m", "onmt.bin.train", "-h")
