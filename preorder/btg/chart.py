@@ -1,9 +1,9 @@
 """The best BTG tree of a sentence, exactly: Viterbi over (span, context), O(n³).
 
-The context of a span is its parent's label and which child it is (features.CONTEXTS). The
-same search finds the best tree of all, the best of those that a constraint allows, and the
-one that best combines score and violations: a node that violates the constraint scores
-``violation`` more, which is 0, minus infinity, or a cost.
+The context of a span is its parent's label and which child it is (features.CONTEXTS). What the
+tree is best at is up to the scores: a penalty on every node that violates a constraint makes
+the same search find the best tree that the constraint allows, or the one that best combines
+score and violations.
 """
 
 from __future__ import annotations
@@ -14,10 +14,12 @@ import numba
 import numpy as np
 
 from preorder.btg.features import INVERTED, LABELS, STRAIGHT
-from preorder.btg.scores import EXACT, node_scores
+from preorder.btg.scores import node_index
 
 FORBIDDEN = np.float32(-1e30)
-"""What a forbidden node scores; a sum of thousands of them is still finite."""
+"""Penalty of a node that must not be; a sum of thousands of them is still finite."""
+
+LOWEST = np.float32(-np.inf)
 
 NODE_FIELDS = 5  # of a node: begin, split, end, label, context
 
@@ -44,16 +46,18 @@ def group_bounds(groups):
     n = groups.size
     low = np.full((n + 1, n + 1), NONE_LOW, np.int32)
     high = np.full((n + 1, n + 1), NONE_HIGH, np.int32)
+    low_by_end, high_by_end = low.copy(), high.copy()
     for b in range(n):
         lowest, highest = NONE_LOW, NONE_HIGH
         for e in range(b + 1, n + 1):
             if groups[e - 1] >= 0:
                 lowest, highest = min(lowest, groups[e - 1]), max(highest, groups[e - 1])
-            low[b, e], high[b, e] = lowest, highest
-    return Bounds(low, high, low.T.copy(), high.T.copy())
+            low[b, e] = low_by_end[e, b] = lowest
+            high[b, e] = high_by_end[e, b] = highest
+    return Bounds(low, high, low_by_end, high_by_end)
 
 
-@numba.njit(inline="always")
+@numba.njit
 def violates(bounds, b, m, e, label):
     """Say whether a node parts two tokens against their groups."""
     if label == STRAIGHT:
@@ -62,88 +66,74 @@ def violates(bounds, b, m, e, label):
 
 
 @numba.njit
-def _add_violations(bounds, violation, b, e, out):
-    """Add ``violation`` to the score of every split and label of a span that violates the groups."""
-    low_left, high_left = bounds.low[b, b + 1 : e], bounds.high[b, b + 1 : e]
-    low_right, high_right = bounds.low_by_end[e, b + 1 : e], bounds.high_by_end[e, b + 1 : e]
-    straight, inverted = out[STRAIGHT], out[INVERTED]
-    for i in range(e - b - 1):
-        straight[i] += violation if high_left[i] > low_right[i] else np.float32(0)
-        inverted[i] += violation if high_right[i] > low_left[i] else np.float32(0)
-
-
-@numba.njit(fastmath=EXACT)
-def _best_split(nodes, pivot):
-    """Return the greatest sum of a node's score and its split's score in a context."""
-    best = np.float32(2) * FORBIDDEN * np.float32(1e4)
-    for i in range(nodes.size):
-        best = max(best, nodes[i] + pivot[i])
-    return best
+def penalise(bounds, n, penalty, node):
+    """Add a penalty to the score of every node that violates the groups."""
+    low, high, low_by_end, high_by_end = bounds
+    for e in range(2, n + 1):
+        for b in range(e - 2, -1, -1):
+            first = node_index(b, e)
+            for m in range(b + 1, e):
+                if high[b, m] > low_by_end[e, m]:
+                    node[first + m, STRAIGHT] += penalty
+                if high_by_end[e, m] > low[b, m]:
+                    node[first + m, INVERTED] += penalty
 
 
 @numba.njit
-def _best_node(scores, nodes, b, e, context):
-    """Return the score of a span's best tree in a context."""
-    straight, inverted = context * LABELS + STRAIGHT, context * LABELS + INVERTED
-    return max(
-        _best_split(nodes[STRAIGHT, : e - b - 1], scores.pivot[straight, b + 1 : e])
-        + scores.span[b, e, straight],
-        _best_split(nodes[INVERTED, : e - b - 1], scores.pivot[inverted, b + 1 : e])
-        + scores.span[b, e, inverted],
-    )
-
-
-@numba.njit
-def best_tree(tables, shape, scores, n, root, bounds, violation, nodes):
+def best_tree(node, span, pivot, n, root, nodes):
     """Find the best tree of a sentence of at least two tokens and return its score.
 
     Args:
-        tables, shape: the model, and its ``shape_scores`` up to n.
-        scores: of the sentence, as fresh from ``score_sentence``; ``left`` and ``right`` are
-            used up.
+        node, span, pivot: its :class:`preorder.btg.scores.Scores`.
         n: tokens.
         root: context of the whole, ROOT but for a part of a longer sentence.
-        bounds: of the target groups; not looked at where ``violation`` is 0.
-        violation: float32, added to the score of every node that violates the groups.
         nodes: int32 ``[n - 1, NODE_FIELDS]``, filled: parents before children.
     """
-    work = np.empty((LABELS, n), np.float32)
+    left = np.zeros((n + 1, n + 1, LABELS), np.float32)  # best of [b, m) as left child: [b, m, label]
+    right = np.zeros((n + 1, n + 1, LABELS), np.float32)  # best of [m, e) as right child: [e, m, label]
     for e in range(2, n + 1):
         for b in range(e - 2, -1, -1):
-            if e - b == n:
-                break
-            _span_scores(tables, shape, scores, b, e, bounds, violation, work)
-            for label in range(LABELS):  # of the parent
-                scores.left[label, b, e] += _best_node(scores, work, b, e, 2 * label)
-                scores.right[label, e, b] += _best_node(scores, work, b, e, 2 * label + 1)
-    return _read_tree(tables, shape, scores, n, root, bounds, violation, work, nodes)
+            _extend(node, span, pivot, left, right, b, e)
+    return _read_tree(node, span, pivot, left, right, n, root, nodes)
 
 
 @numba.njit
-def _span_scores(tables, shape, scores, b, e, bounds, violation, out):
-    node_scores(tables, shape, scores, b, e, out)
-    if violation != 0:
-        _add_violations(bounds, violation, b, e, out)
+def _extend(node, span, pivot, left, right, b, e):
+    """Find the best score of a span, as either child of either label."""
+    s0 = s1 = s2 = s3 = i0 = i1 = i2 = i3 = LOWEST  # straight and inverted, in each context but the root
+    first = node_index(b, e)
+    for m in range(b + 1, e):
+        straight = node[first + m, STRAIGHT] + left[b, m, STRAIGHT] + right[e, m, STRAIGHT]
+        inverted = node[first + m, INVERTED] + left[b, m, INVERTED] + right[e, m, INVERTED]
+        s0, i0 = max(s0, straight + pivot[m, 0]), max(i0, inverted + pivot[m, 1])
+        s1, i1 = max(s1, straight + pivot[m, 2]), max(i1, inverted + pivot[m, 3])
+        s2, i2 = max(s2, straight + pivot[m, 4]), max(i2, inverted + pivot[m, 5])
+        s3, i3 = max(s3, straight + pivot[m, 6]), max(i3, inverted + pivot[m, 7])
+    left[b, e, STRAIGHT] = max(s0 + span[b, e, 0], i0 + span[b, e, 1])
+    right[e, b, STRAIGHT] = max(s1 + span[b, e, 2], i1 + span[b, e, 3])
+    left[b, e, INVERTED] = max(s2 + span[b, e, 4], i2 + span[b, e, 5])
+    right[e, b, INVERTED] = max(s3 + span[b, e, 6], i3 + span[b, e, 7])
 
 
 @numba.njit
-def _read_tree(tables, shape, scores, n, root, bounds, violation, work, nodes):
+def _read_tree(node, span, pivot, left, right, n, root, nodes):
     """Follow the best choices down from the root; of equal ones the straight, then the leftmost."""
-    stack = np.empty((n + 1, 3), np.int32)
+    stack = np.empty((n + 1, 3), np.int64)
     stack[0, 0], stack[0, 1], stack[0, 2] = 0, n, root
     depth, count = 1, 0
     total = np.float32(0)
     while depth:
         depth -= 1
         b, e, context = stack[depth, 0], stack[depth, 1], stack[depth, 2]
-        _span_scores(tables, shape, scores, b, e, bounds, violation, work)
-        best, split, chosen = np.float32(-np.inf), -1, -1
+        first = node_index(b, e)
+        best, split, chosen = LOWEST, -1, -1
         for label in range(LABELS):
-            place = context * LABELS + label
-            for i in range(e - b - 1):
-                score = work[label, i] + scores.pivot[place, b + 1 + i] + scores.span[b, e, place]
+            lane = context * LABELS + label
+            for m in range(b + 1, e):
+                score = node[first + m, label] + left[b, m, label] + right[e, m, label]
+                score = score + pivot[m, lane] + span[b, e, lane]
                 if score > best:
-                    best, split, chosen = score, b + 1 + i, label
+                    best, split, chosen = score, m, label
         if count == 0:
             total = best
         nodes[count, 0], nodes[count, 1], nodes[count, 2] = b, split, e
@@ -161,14 +151,11 @@ def _read_tree(tables, shape, scores, n, root, bounds, violation, work, nodes):
 @numba.njit
 def positions_of(nodes, positions):
     """Write where each token of a tree goes, ``positions[i]``; ``nodes`` has parents before children."""
-    n = positions.size
-    first = np.zeros(n, np.int32)  # first place of the span that begins at a token, while it is whole
+    positions[0] = 0  # first place of the span that begins at a token, as far as it is split
     for k in range(nodes.shape[0]):
         b, m, e = nodes[k, 0], nodes[k, 1], nodes[k, 2]
-        place = first[b]
+        place = positions[b]
         if nodes[k, 3] == INVERTED:
-            first[b], first[m] = place + e - m, place
+            positions[b], positions[m] = place + e - m, place
         else:
-            first[m] = place + m - b
-    for i in range(n):
-        positions[i] = first[i]
+            positions[m] = place + m - b

@@ -23,13 +23,11 @@ CORNERS = ("Ll-", "Ll", "Lr-", "Lr", "Rl", "Rl+", "Rr", "Rr+")
 TABLES = {
     "token": "Ll- Ll Lr Rl Rr Rr+ | Ll Lr Rl Rr",
     "adjacent": "Ll-&Ll Lr&Rl Rr&Rr+",
-    "pair": "Ll&Lr Ll&Rl Lr&Rr Rl&Rr Ll&Rr | Ll&Rr",
     "trigram": "Lr-&Lr&Rl Lr&Rl&Rl+",
-    "prefix": "Ll&Lr&Rl",
-    "suffix": "Lr&Rl&Rr",
-    "quad": "Ll&Lr&Rl&Rr",
+    "pair": "Ll&Lr Ll&Rl Lr&Rr Rl&Rr Ll&Rr | Ll&Rr",
+    "pivot": "Ll&Lr&Rl Lr&Rl&Rr Ll&Lr&Rl&Rr",
 }
-"""Table → its templates."""
+"""Table → its templates. Those of ``pivot`` have a row each, those of any other table share rows."""
 
 LABELS = 2  # 0 straight, 1 inverted
 STRAIGHT, INVERTED = range(LABELS)
@@ -46,12 +44,14 @@ class Template(NamedTuple):
         corners: the tokens joined.
         context: whether the parent's label and side are joined too.
         column: first of its ``LABELS`` (with context ``CONTEXTS * LABELS``) columns, the label last.
+        multipliers: index into ``MULTIPLIERS`` for each of the corners.
     """
 
     table: str
     corners: tuple[str, ...]
     context: bool
     column: int
+    multipliers: tuple[int, ...]
 
 
 def _parse(declaration: dict[str, str]) -> tuple[Template, ...]:
@@ -61,8 +61,13 @@ def _parse(declaration: dict[str, str]) -> tuple[Template, ...]:
         plain, _, joined = text.partition("|")
         for names, context in ((plain, False), (joined, True)):
             for name in names.split():
-                templates.append(Template(table, tuple(name.split("&")), context, column))
-                column += LABELS * (CONTEXTS if context else 1)
+                corners = tuple(name.split("&"))
+                places = tuple(range(len(corners)))
+                if table == "pivot":
+                    places = tuple(("Ll", "Lr", "Rl", "Rr").index(corner) for corner in corners)
+                templates.append(Template(table, corners, context, column, places))
+                if table != "pivot":
+                    column += LABELS * (CONTEXTS if context else 1)
     return tuple(templates)
 
 
@@ -86,7 +91,7 @@ def column(table: str, corners: str, context: bool = False) -> int:
 MULTIPLIERS = np.array(
     [0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0xD6E8FEB86659FD93], dtype=np.uint64
 )
-"""A key is the sum over a template's corners of (multiplier · 64-bit hash of the token), modulo 2^64."""
+"""What is joined has a sum, over its corners, of (multiplier · 64-bit hash of the token), modulo 2^64."""
 
 # The same as arrays, for the compiled updates.
 _PLACES = {name: i for i, name in enumerate(CORNERS)}
@@ -97,6 +102,10 @@ TEMPLATE_SIZE = np.array([len(t.corners) for t in TEMPLATES], dtype=np.int64)
 TEMPLATE_CORNERS = np.array(
     [[_PLACES[c] for c in t.corners] + [0] * (4 - len(t.corners)) for t in TEMPLATES], dtype=np.int64
 )
+TEMPLATE_MULTIPLIERS = np.array(
+    [t.multipliers + (0,) * (4 - len(t.corners)) for t in TEMPLATES], dtype=np.int64
+)
+TOKEN, ADJACENT, TRIGRAM, PAIR, PIVOT = range(len(TABLE_NAMES))
 
 # --- features without tokens: a dense table, a row a feature, a column a label ---
 

@@ -57,8 +57,13 @@ class BTGPreorderer:
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """Return what :meth:`from_state` needs: values for JSON, and arrays."""
         arrays = {"shape": self._weights.shape}
-        for name, keys, rows in zip(TABLE_NAMES, self._weights.keys, self._weights.rows, strict=True):
-            arrays |= {f"{name}.keys": keys, f"{name}.rows": rows.astype(np.float16)}
+        w = self._weights
+        for name, keys, rows, spread in zip(TABLE_NAMES, w.keys, w.rows, w.spread, strict=True):
+            arrays |= {
+                f"{name}.keys": keys,
+                f"{name}.rows": rows.astype(np.float16),
+                f"{name}.spread": spread,
+            }
         return {"layers": list(self._layers)}, arrays
 
     @classmethod
@@ -74,13 +79,14 @@ class BTGPreorderer:
         shapes = {"shape": (SHAPES, LABELS)}
         for name, width in zip(TABLE_NAMES, WIDTHS, strict=True):
             rows = len(arrays.get(f"{name}.keys", ()))
-            shapes |= {f"{name}.keys": (rows,), f"{name}.rows": (rows, width)}
+            shapes |= {f"{name}.keys": (rows,), f"{name}.rows": (rows, width), f"{name}.spread": (rows,)}
         for name, shape in shapes.items():
             if name not in arrays or arrays[name].shape != shape:
                 raise DataError(f"not the weights of a BTG model: {name}")
         weights = Weights(
             tuple(arrays[f"{name}.keys"] for name in TABLE_NAMES),
             tuple(arrays[f"{name}.rows"].astype(np.float32) for name in TABLE_NAMES),
+            tuple(arrays[f"{name}.spread"] for name in TABLE_NAMES),
             arrays["shape"],
         )
         return cls(weights, layers)

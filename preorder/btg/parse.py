@@ -14,7 +14,7 @@ from functools import partial
 import numba
 import numpy as np
 
-from preorder.btg.chart import NODE_FIELDS, best_tree, group_bounds, positions_of
+from preorder.btg.chart import NODE_FIELDS, best_tree, positions_of
 from preorder.btg.compiled import entry_point
 from preorder.btg.encode import Batch
 from preorder.btg.features import LEFT, RIGHT, ROOT, STRAIGHT
@@ -61,7 +61,6 @@ def _parse_sentences(tables, shape, batch, offsets, nodes, positions, first, las
 @numba.njit
 def _parse_parts(tables, shape, tokens, n, nodes):
     """Parse a sentence part by part; most sentences are one."""
-    nothing = group_bounds(np.empty(0, np.int32))
     preference = split_scores(tables, tokens, n) if n > EXACT else np.empty(0, np.float32)
     begin = count = 0
     while n - begin > 1:
@@ -72,9 +71,9 @@ def _parse_parts(tables, shape, tokens, n, nodes):
             count += 1
             context = STRAIGHT * 2 + LEFT
         size = end - begin
-        scores = score_sentence(tables, tokens[:, begin : end + 2], size)
+        scores = score_sentence(tables, shape, tokens[:, begin : end + 2], size)
         part = nodes[count : count + size - 1]
-        best_tree(tables, shape, scores, size, context, nothing, np.float32(0), part)
+        best_tree(scores.node, scores.span, scores.pivot, size, context, part)
         part[:, :3] += np.int32(begin)
         count += size - 1
         begin = end

@@ -18,13 +18,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from preorder.btg.chart import FORBIDDEN, NODE_FIELDS, best_tree, group_bounds
+from preorder.btg.chart import FORBIDDEN, NODE_FIELDS, best_tree, group_bounds, penalise
 from preorder.btg.compiled import entry_point
 from preorder.btg.encode import Batch
-from preorder.btg.features import LABELS, ROOT, SHAPES, WIDTHS
+from preorder.btg.features import LABELS, MULTIPLIERS, ROOT, SHAPES, TABLE_NAMES, WIDTHS
 from preorder.btg.options import Options
 from preorder.btg.scores import Tables, score_sentence, shape_scores
-from preorder.btg.table import Table, capacity, insert_all
+from preorder.btg.table import Table, by_place, capacity, insert_all, spread_of
 from preorder.btg.update import Growing, empty_difference, update, violations
 
 FIRST_ROWS = 1 << 14  # room of a table at first
@@ -51,17 +51,23 @@ class Weights:
 
     keys: tuple[np.ndarray, ...]
     rows: tuple[np.ndarray, ...]
+    spread: tuple[np.ndarray, ...]
     shape: np.ndarray
 
     def tables(self) -> Tables:
         """Return them as the compiled code reads them."""
-        return Tables(*map(_table, self.keys, self.rows), self.shape)
+        return Tables(*map(_table, self.keys, self.rows, self.spread), self.shape)
 
 
-def _table(keys: np.ndarray, rows: np.ndarray) -> Table:
+def _table(keys: np.ndarray, rows: np.ndarray, spread: np.ndarray) -> Table:
     slots = np.zeros(capacity(keys.size), np.uint64)
-    insert_all(slots, keys)
-    return Table(slots, np.concatenate((np.zeros((1, rows.shape[1]), np.float32), rows)))
+    order = by_place(keys)
+    insert_all(slots, keys[order])
+    weights = np.zeros((len(rows) + 1, rows.shape[1]), np.float32)
+    weights[1:] = rows[order]
+    spreads = np.zeros(len(rows) + 1, np.uint8)
+    spreads[1:] = spread[order]
+    return Table(slots, weights, spreads)
 
 
 class Learner:
@@ -80,7 +86,7 @@ class Learner:
         self._offsets = np.concatenate(([0], np.cumsum(batch.lengths)))
         self._options = options
         self._most = int(batch.lengths.max())
-        self._tables = tuple(_growing(FIRST_ROWS, width) for width in WIDTHS)
+        self._tables = _first_tables(batch)
         self._shape = np.zeros((SHAPES, LABELS), np.float32)
         self._shape_changes = np.zeros_like(self._shape)
         self._difference = empty_difference(self._most, len(batch.tokens))
@@ -119,7 +125,7 @@ class Learner:
         offsets = np.concatenate(([0], np.cumsum(lengths)))
         costs = np.empty(chosen.size, np.float32)
         trees = np.empty((2, offsets[-1], NODE_FIELDS), np.int32)
-        tables = Tables(*(Table(t.slots, t.weights) for t in self._tables), self._shape)
+        tables = Tables(*(Table(t.slots, t.weights, t.spread) for t in self._tables), self._shape)
         shape = shape_scores(self._shape, lengths.max())
         cost = np.float32(self._options.cost)
 
@@ -149,6 +155,7 @@ class Learner:
         return Weights(
             tuple(t.keys[1:n].copy() for t, n in zip(self._tables, used, strict=True)),
             tuple(t.weights[1:n] - t.changes[1:n] / time for t, n in zip(self._tables, used, strict=True)),
+            tuple(t.spread[1:n].copy() for t, n in zip(self._tables, used, strict=True)),
             self._shape - self._shape_changes / time,
         )
 
@@ -157,6 +164,7 @@ def _growing(rows: int, width: int) -> Growing:
     return Growing(
         np.zeros(capacity(rows), np.uint64),
         np.zeros((rows, width), np.float32),
+        np.zeros(rows, np.uint8),
         np.zeros((rows, width), np.float32),
         np.zeros(rows, np.uint64),
         np.ones(1, np.int64),
@@ -170,11 +178,33 @@ def _with_room(table: Growing) -> Growing:
         return table
     bigger = _growing(2 * rows, width)
     used = int(table.used[0])
-    insert_all(bigger.slots, table.keys[1:used])
-    for name in ("weights", "changes", "keys"):
-        getattr(bigger, name)[:rows] = getattr(table, name)
+    order = by_place(table.keys[1:used]) + 1
+    for name in ("weights", "changes", "keys", "spread"):
+        getattr(bigger, name)[1:used] = getattr(table, name)[order]
+    insert_all(bigger.slots, bigger.keys[1:used])
     bigger.used[0] = used
     return bigger
+
+
+def _first_tables(batch: Batch) -> tuple[Growing, ...]:
+    """Return tables without weights that know the tokens and adjacent tokens of the corpus."""
+    tables = []
+    for name, width in zip(TABLE_NAMES, WIDTHS, strict=True):
+        keys, spread = np.empty(0, np.uint64), np.empty(0, np.uint8)
+        if name in ("token", "adjacent"):
+            sums = MULTIPLIERS[0] * batch.tokens
+            if name == "adjacent":
+                sums = sums[:, :-1] + MULTIPLIERS[1] * batch.tokens[:, 1:]
+            keys, frequencies = np.unique(sums, return_counts=True)
+            spread = spread_of(frequencies)
+        table = _growing(max(FIRST_ROWS, 2 * keys.size), width)
+        used = keys.size + 1
+        order = by_place(keys)
+        table.keys[1:used], table.spread[1:used] = keys[order], spread[order]
+        insert_all(table.slots, table.keys[1:used])
+        table.used[0] = used
+        tables.append(table)
+    return tuple(tables)
 
 
 @entry_point
@@ -184,19 +214,18 @@ def solve(tables, shape, batch, groups, group_offsets, chosen, part, parts, cost
         sentence = chosen[k]
         n = batch.lengths[sentence]
         start = batch.starts[sentence]
-        scores = score_sentence(tables, batch.tokens[:, start - 1 : start + n + 1], n)
-        left, right = scores.left.copy(), scores.right.copy()
+        scores = score_sentence(tables, shape, batch.tokens[:, start - 1 : start + n + 1], n)
         bounds = group_bounds(groups[group_offsets[sentence] : group_offsets[sentence] + n])
         predicted = trees[0, offsets[k] : offsets[k] + n - 1]
-        best_tree(tables, shape, scores, n, ROOT, bounds, cost, predicted)
+        penalise(bounds, n, cost, scores.node)
+        best_tree(scores.node, scores.span, scores.pivot, n, ROOT, predicted)
         wrong = violations(bounds, predicted)
         # A prediction without violations is the best of the valid trees, too.
         costs[k] = wrong * cost if wrong else -1
         if wrong:
-            scores.left[:] = left
-            scores.right[:] = right
             oracle = trees[1, offsets[k] : offsets[k] + n - 1]
-            best_tree(tables, shape, scores, n, ROOT, bounds, FORBIDDEN, oracle)
+            penalise(bounds, n, FORBIDDEN, scores.node)
+            best_tree(scores.node, scores.span, scores.pivot, n, ROOT, oracle)
 
 
 def train(

@@ -1,13 +1,17 @@
-"""Scores of all nodes of a sentence, kept as sums of shared parts.
+"""Scores of all nodes of a sentence.
 
 A node's score is a sum over its templates, and each template looks at two of begin, split
 and end, or fewer, but for the one that joins all four corners. So with O(n²) look-ups::
 
-    score(b, m, e, label, context) = left(b, m) + right(m, e) + span(b, e, context)
-                                   + pivot(m, context) + shape(e - b, m - b) + quad(b, m, e)
+    score(b, m, e, label, context) = node(b, m, e, label) + span(b, e, context, label)
+                                   + pivot(m, context, label)
+    node(b, m, e, label) = left(b, m) + right(m, e) + shape(e - b, m - b) + quad(b, m, e)
 
-A quadruple has a row in its table only where the triples within it, known already, have
-theirs: the bits of ``prefixes`` and ``suffixes`` leave few splits to look up.
+A quadruple has a row in its table only where the two triples within it, known already, have
+theirs, which leaves few to look up.
+
+The loops index arrays that stand in local names: a slice, or a tuple of arrays handed on,
+costs numba more than what is done here with it.
 """
 
 from __future__ import annotations
@@ -16,14 +20,11 @@ from typing import NamedTuple
 
 import numba
 import numpy as np
-from llvmlite import ir
-from numba.core import types
-from numba.extending import intrinsic
 
 from preorder.btg import features
 from preorder.btg.compiled import entry_point
 from preorder.btg.features import CONTEXTS, LABELS, MULTIPLIERS, column
-from preorder.btg.table import Table, find
+from preorder.btg.table import Table, find_all, key_near
 
 
 class Tables(NamedTuple):
@@ -31,39 +32,41 @@ class Tables(NamedTuple):
 
     token: Table
     adjacent: Table
-    pair: Table
     trigram: Table
-    prefix: Table
-    suffix: Table
-    quad: Table
+    pair: Table
+    pivot: Table
     shape: np.ndarray
 
 
 class Scores(NamedTuple):
     """The parts of the scores of one sentence of n tokens; b, m, e from 0 to n.
 
+    A lane is a context and a label: ``context * LABELS + label``.
+
     Attributes:
-        left: ``[label, b, m]``, and once a span's best score is known, with that of [b, m).
-        right: ``[label, e, m]``, likewise with that of [m, e).
-        span: ``[b, e, context, label]``.
-        pivot: ``[context, label, m]``.
-        prefixes, suffixes: bits over m, ``[layer, b, word]`` and ``[layer, e, word]``.
-        quads: the parts of a quadruple's key: ``[layer, {b, m, e}, place]``.
+        node: ``[node_index(b, e) + m, label]``.
+        span: ``[b, e, lane]``.
+        pivot: ``[m, lane]``.
     """
 
-    left: np.ndarray
-    right: np.ndarray
+    node: np.ndarray
     span: np.ndarray
     pivot: np.ndarray
-    prefixes: np.ndarray
-    suffixes: np.ndarray
-    quads: np.ndarray
 
+
+@numba.njit(inline="always")
+def node_index(b, e):
+    """Return where a span's nodes stand, less its first split: by end, then from the last begin down."""
+    return e * (e - 1) * (e - 2) // 6 + (e - b - 1) * (e - b - 2) // 2 - b - 1
+
+
+LANES = CONTEXTS * LABELS
 
 M1, M2, M3, M4 = MULTIPLIERS
 
-TOKEN_COLUMNS = tuple(column("token", name) for name in ("Ll-", "Ll", "Lr", "Rl", "Rr", "Rr+"))
-LL_BEFORE, LL, LR, RL, RR, RR_AFTER = TOKEN_COLUMNS
+LL_BEFORE, LL, LR, RL, RR, RR_AFTER = (
+    column("token", name) for name in ("Ll-", "Ll", "Lr", "Rl", "Rr", "Rr+")
+)
 CONTEXT_LL, CONTEXT_LR, CONTEXT_RL, CONTEXT_RR = (
     column("token", name, context=True) for name in ("Ll", "Lr", "Rl", "Rr")
 )
@@ -74,32 +77,23 @@ LL_LR, LL_RL, LR_RR, RL_RR, LL_RR = (
 CONTEXT_LL_RR = column("pair", "Ll&Rr", context=True)
 BEFORE_PIVOT, AFTER_PIVOT = (column("trigram", name) for name in ("Lr-&Lr&Rl", "Lr&Rl&Rl+"))
 
-EXACT = {"nnan", "nsz"}
-"""Fast-math flags that let a maximum be vectorised, yet never change a sum."""
 
-
-@intrinsic
-def trailing_zeros(typing_context, value):  # noqa: ARG001
-    """Return the number of zero bits below the lowest one of a non-zero uint64."""
-
-    def codegen(context, builder, signature, arguments):  # noqa: ARG001
-        return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
-
-    return types.int64(types.uint64), codegen
+# --- by shape alone ---
 
 
 @entry_point
 def shape_scores(weights, most):
-    """Return what a node scores by its shape: ``[label, size, size of the left child]``."""
-    scores = np.zeros((LABELS, most + 1, most + 1), np.float32)
-    for label in range(LABELS):
-        for size in range(2, most + 1):
-            common = weights[features.BIAS, label] + weights[size_row(size), label]
-            for left in range(1, size):
-                scores[label, size, left] = (
-                    common
-                    + weights[balance_row(left, size - left), label]
-                    + weights[child_sizes_row(left, size - left), label]
+    """Return what a node scores by its shape: ``[size, size of the left child, label]``."""
+    scores = np.zeros((most + 1, most + 1, LABELS), np.float32)
+    for size in range(2, most + 1):
+        for left in range(1, size):
+            balance, child_sizes = balance_row(left, size - left), child_sizes_row(left, size - left)
+            for label in range(LABELS):
+                scores[size, left, label] = (
+                    weights[features.BIAS, label]
+                    + weights[size_row(size), label]
+                    + weights[balance, label]
+                    + weights[child_sizes, label]
                 )
     return scores
 
@@ -123,203 +117,231 @@ def child_sizes_row(left, right):
     return features.CHILD_SIZES + (most + 1) * min(left, most) + min(right, most)
 
 
+# --- by tokens ---
+
+
+class Places(NamedTuple):
+    """What depends on one place: ``[place, lane]`` for begin, end and pivot, ``[split, label]`` for split."""
+
+    begin: np.ndarray
+    end: np.ndarray
+    pivot: np.ndarray
+    split: np.ndarray
+
+
 @numba.njit
-def score_sentence(tables, tokens, n):
+def _no_places(n):
+    return Places(
+        np.zeros((n + 2, LANES), np.float32),
+        np.zeros((n + 2, LANES), np.float32),
+        np.zeros((n + 2, LANES), np.float32),
+        np.zeros((n + 2, LABELS), np.float32),
+    )
+
+
+@numba.njit
+def score_sentence(tables, shape, tokens, n):
     """Return the :class:`Scores` of a sentence.
 
-    O(n²) look-ups a layer.
+    O(n²) look-ups a layer, and one for each quadruple whose triples are known.
 
     Args:
         tables: the model.
+        shape: its ``shape_scores``, up to n.
         tokens: uint64 hashes ``[layer, n + 2]``, what stands beside the sentence included.
         n: tokens of the sentence.
     """
-    layers = tokens.shape[0]
-    words = (n >> 6) + 1
-    scores = Scores(
-        np.zeros((LABELS, n + 1, n + 1), np.float32),
-        np.zeros((LABELS, n + 1, n + 1), np.float32),
-        np.zeros((n + 1, n + 1, CONTEXTS * LABELS), np.float32),
-        np.zeros((CONTEXTS * LABELS, n + 1), np.float32),
-        np.zeros((layers, n + 1, words), np.uint64),
-        np.zeros((layers, n + 1, words), np.uint64),
-        np.zeros((layers, 3, n + 1), np.uint64),
-    )
-    begin = np.zeros((n + 2, CONTEXTS * LABELS), np.float32)  # what depends on b alone
-    end = np.zeros((n + 2, CONTEXTS * LABELS), np.float32)
-    split = np.zeros((n + 2, LABELS), np.float32)
-    for layer in range(layers):
-        _add_tokens(tables.token, tokens[layer], n, begin, end, split, scores.pivot)
-        _add_neighbours(tables.adjacent, tables.trigram, tokens[layer], n, begin, end, split)
-        _add_pairs(tables.pair, tokens[layer], n, scores)
-        _add_triples(tables.prefix, tables.suffix, tokens[layer], n, layer, scores)
-    _spread(tables.shape, n, begin, end, split, scores)
-    return scores
+    places = _no_places(n)
+    node = np.zeros((n * (n - 1) * (n + 1) // 6, LABELS), np.float32)
+    span = np.zeros((n + 1, n + 1, LANES), np.float32)
+    left = np.zeros((n + 1, n + 1, LABELS), np.float32)  # [b, m, label]
+    right = np.zeros((n + 1, n + 1, LABELS), np.float32)  # [e, m, label]
+    spread = np.empty((2, n + 2), np.uint8)
+    most = (n + 1) * (n + 2) // 2
+    keys, rows = np.empty(most, np.uint64), np.empty(most, np.uint64)
+    pair, pivot = tables.pair, tables.pivot
+    for layer in range(tokens.shape[0]):
+        hashes = tokens[layer]
+        _add_places(tables, hashes, n, keys, rows, places, spread)
+        _add_pairs(pair.slots, pair.weights, hashes, n, spread, keys, rows, left, right, span)
+        _add_triples(pivot.slots, pivot.weights, hashes, n, spread, keys, rows, left, right, node)
+    _spread(tables.shape, n, places.begin, places.end, places.split, span, places.pivot)
+    _add_parts(left, right, shape, n, node)
+    return Scores(node, span, places.pivot)
 
 
 @numba.njit
 def split_scores(tables, tokens, n):
     """Return what straight scores more than inverted at each split, by what is next to it: ``[m]``; O(n)."""
-    begin = np.zeros((n + 2, CONTEXTS * LABELS), np.float32)
-    end, split = np.zeros_like(begin), np.zeros((n + 2, LABELS), np.float32)
-    pivot = np.zeros((CONTEXTS * LABELS, n + 1), np.float32)
+    places = _no_places(n)
+    keys, rows = np.empty(n + 2, np.uint64), np.empty(n + 2, np.uint64)
+    spread = np.empty((2, n + 2), np.uint8)
     for layer in range(tokens.shape[0]):
-        _add_tokens(tables.token, tokens[layer], n, begin, end, split, pivot)
-        _add_neighbours(tables.adjacent, tables.trigram, tokens[layer], n, begin, end, split)
-    return split[:, 0] - split[:, 1]
+        _add_places(tables, tokens[layer], n, keys, rows, places, spread)
+    return places.split[:, 0] - places.split[:, 1]
 
 
 @numba.njit
-def _add_tokens(table, tokens, n, begin, end, split, pivot):
-    """Add the templates of one token; tokens[i + 1] is token i."""
-    weights = table.weights
-    for i in range(-1, n + 1):
-        row = find(table.slots, M1 * tokens[i + 1])
-        if row == 0:
-            continue
+def _add_places(tables, tokens, n, keys, rows, places, spread):
+    """Add all templates that look at one place."""
+    begin, end, pivot, split = places
+    token, adjacent, trigram = tables.token, tables.adjacent, tables.trigram
+    _add_tokens(
+        token.slots, token.weights, token.spread, tokens, n, keys, rows, begin, end, split, pivot, spread
+    )
+    _add_adjacent(
+        adjacent.slots, adjacent.weights, adjacent.spread, tokens, n, keys, rows, begin, end, split, spread
+    )
+    _add_trigrams(trigram.slots, trigram.weights, tokens, n, keys, rows, split)
+
+
+@numba.njit
+def _add_tokens(slots, weights, spreads, tokens, n, keys, rows, begin, end, split, pivot, spread):
+    """Add the templates of one token, i - 1; ``tokens[i]`` is its hash."""
+    for i in range(n + 2):
+        keys[i] = M1 * tokens[i]
+    find_all(slots, keys, n + 2, rows)
+    for i in range(1, n + 1):
+        row = rows[i]
+        spread[0, i] = spreads[row]
+        for lane in range(LANES):
+            label = lane % LABELS
+            begin[i, lane] += weights[row, LL_BEFORE + label]
+            begin[i - 1, lane] += weights[row, LL + label] + weights[row, CONTEXT_LL + lane]
+            end[i - 1, lane] += weights[row, RR_AFTER + label]
+            end[i, lane] += weights[row, RR + label] + weights[row, CONTEXT_RR + lane]
+            pivot[i - 1, lane] += weights[row, CONTEXT_RL + lane]
+            pivot[i, lane] += weights[row, CONTEXT_LR + lane]
         for label in range(LABELS):
-            # Label by label: the plain templates count in every context.
-            inside_begin = weights[row, LL + label]
-            inside_end = weights[row, RR + label]
-            before_begin = weights[row, LL_BEFORE + label]
-            after_end = weights[row, RR_AFTER + label]
-            for context in range(CONTEXTS):
-                place = context * LABELS + label
-                if i >= 0:
-                    begin[i, place] += inside_begin + weights[row, CONTEXT_LL + place]
-                    end[i, place] += after_end
-                    end[i + 1, place] += inside_end + weights[row, CONTEXT_RR + place]
-                begin[i + 1, place] += before_begin
-            if i >= 0:
-                split[i, label] += weights[row, RL + label]
-            split[i + 1, label] += weights[row, LR + label]
-        for place in range(CONTEXTS * LABELS):
-            if 0 <= i <= n:
-                pivot[place, i] += weights[row, CONTEXT_RL + place]
-            if 0 <= i < n:
-                pivot[place, i + 1] += weights[row, CONTEXT_LR + place]
+            split[i, label] += weights[row, LR + label]
+            split[i - 1, label] += weights[row, RL + label]
+    for lane in range(LANES):  # what stands beside the sentence
+        begin[0, lane] += weights[rows[0], LL_BEFORE + lane % LABELS]
+        end[n, lane] += weights[rows[n + 1], RR_AFTER + lane % LABELS]
 
 
 @numba.njit
-def _add_neighbours(adjacent, trigram, tokens, n, begin, end, split):
-    """Add the templates of two and three adjacent tokens."""
-    for i in range(n + 1):  # tokens i - 1 and i
-        row = find(adjacent.slots, M1 * tokens[i] + M2 * tokens[i + 1])
-        if row:
-            for label in range(LABELS):
-                split[i, label] += adjacent.weights[row, MIDDLE + label]
-                for context in range(CONTEXTS):
-                    begin[i, context * LABELS + label] += adjacent.weights[row, BEGIN + label]
-                    end[i, context * LABELS + label] += adjacent.weights[row, END + label]
-    for i in range(n):  # tokens i - 1, i and i + 1
-        row = find(trigram.slots, M1 * tokens[i] + M2 * tokens[i + 1] + M3 * tokens[i + 2])
-        if row:
-            for label in range(LABELS):
-                split[i + 1, label] += trigram.weights[row, BEFORE_PIVOT + label]
-                split[i, label] += trigram.weights[row, AFTER_PIVOT + label]
+def _add_adjacent(slots, weights, spreads, tokens, n, keys, rows, begin, end, split, spread):
+    """Add the templates of two adjacent tokens, i - 1 and i."""
+    for i in range(n + 1):
+        keys[i] = M1 * tokens[i] + M2 * tokens[i + 1]
+    find_all(slots, keys, n + 1, rows)
+    for i in range(n + 1):
+        row = rows[i]
+        spread[1, i] = spreads[row]
+        for label in range(LABELS):
+            split[i, label] += weights[row, MIDDLE + label]
+        for lane in range(LANES):
+            begin[i, lane] += weights[row, BEGIN + lane % LABELS]
+            end[i, lane] += weights[row, END + lane % LABELS]
 
 
 @numba.njit
-def _add_pairs(table, tokens, n, scores):
+def _add_trigrams(slots, weights, tokens, n, keys, rows, split):
+    """Add the templates of three adjacent tokens, i - 1, i and i + 1."""
+    for i in range(n):
+        keys[i] = M1 * tokens[i] + M2 * tokens[i + 1] + M3 * tokens[i + 2]
+    find_all(slots, keys, n, rows)
+    for i in range(n):
+        row = rows[i]
+        for label in range(LABELS):
+            split[i + 1, label] += weights[row, BEFORE_PIVOT + label]
+            split[i, label] += weights[row, AFTER_PIVOT + label]
+
+
+@numba.njit
+def _add_pairs(slots, weights, tokens, n, spread, keys, rows, left, right, span):
     """Add the templates of two corners: tokens i and j are two of Ll, Lr, Rl, Rr."""
-    weights = table.weights
+    count = 0
     for i in range(n):
-        first = M1 * tokens[i + 1]
+        home = M1 * tokens[i + 1]
         for j in range(i, n):
-            row = find(table.slots, first + M2 * tokens[j + 1])
-            if row == 0:
-                continue
-            for label in range(LABELS):
-                scores.left[label, i, j + 1] += weights[row, LL_LR + label]
-                scores.left[label, i, j] += weights[row, LL_RL + label]
-                scores.right[label, j + 1, i + 1] += weights[row, LR_RR + label]
-                scores.right[label, j + 1, i] += weights[row, RL_RR + label]
-                for context in range(CONTEXTS):
-                    place = context * LABELS + label
-                    scores.span[i, j + 1, place] += (
-                        weights[row, LL_RR + label] + weights[row, CONTEXT_LL_RR + place]
-                    )
-
-
-@numba.njit
-def _add_triples(prefix, suffix, tokens, n, layer, scores):
-    """Add the templates of the split's two tokens with a third, and note where there are any."""
-    quads = scores.quads[layer]
-    one = np.uint64(1)
-    for m in range(1, n):
-        quads[1, m] = M2 * tokens[m] + M3 * tokens[m + 1]
+            keys[count] = key_near(home + M2 * tokens[j + 1], home, spread[0, i + 1])
+            count += 1
+    find_all(slots, keys, count, rows)
+    count = 0
     for i in range(n):
-        quads[0, i] = M1 * tokens[i + 1]
-        quads[2, i + 1] = M4 * tokens[i + 1]
-    for m in range(1, n):
-        word = m >> 6
-        bit = one << np.uint64(m & 63)
-        for b in range(m):
-            row = find(prefix.slots, quads[0, b] + quads[1, m])
-            if row:
-                scores.prefixes[layer, b, word] |= bit
-                for label in range(LABELS):
-                    scores.left[label, b, m] += prefix.weights[row, label]
-        first = M1 * tokens[m] + M2 * tokens[m + 1]
-        for e in range(m + 1, n + 1):
-            row = find(suffix.slots, first + M3 * tokens[e])
-            if row:
-                scores.suffixes[layer, e, word] |= bit
-                for label in range(LABELS):
-                    scores.right[label, e, m] += suffix.weights[row, label]
+        for j in range(i, n):
+            row = rows[count]
+            count += 1
+            for label in range(LABELS):
+                left[i, j + 1, label] += weights[row, LL_LR + label]
+                left[i, j, label] += weights[row, LL_RL + label]
+                right[j + 1, i + 1, label] += weights[row, LR_RR + label]
+                right[j + 1, i, label] += weights[row, RL_RR + label]
+            for lane in range(LANES):
+                span[i, j + 1, lane] += (
+                    weights[row, LL_RR + lane % LABELS] + weights[row, CONTEXT_LL_RR + lane]
+                )
 
 
 @numba.njit
-def _spread(shape, n, begin, end, split, scores):
+def _add_triples(slots, weights, tokens, n, spread, keys, rows, left, right, node):
+    """Add the templates of the tokens beside the split with the span's first, its last, or both."""
+    begins, ends = np.empty(n, np.int64), np.empty(n + 1, np.int64)  # where there is a row
+    for m in range(1, n):
+        home = M2 * tokens[m] + M3 * tokens[m + 1]
+        for b in range(m):
+            keys[b] = key_near(M1 * tokens[b + 1] + home, home, spread[1, m])
+        for e in range(m + 1, n + 1):
+            keys[e - 1] = key_near(M4 * tokens[e] + home, home, spread[1, m])
+        find_all(slots, keys, n, rows)
+        begin_count = end_count = 0
+        for b in range(m):
+            row = rows[b]
+            begins[begin_count] = b
+            begin_count += row != 0
+            for label in range(LABELS):
+                left[b, m, label] += weights[row, label]
+        for e in range(m + 1, n + 1):
+            row = rows[e - 1]
+            ends[end_count] = e
+            end_count += row != 0
+            for label in range(LABELS):
+                right[e, m, label] += weights[row, label]
+        count = 0
+        for i in range(begin_count):
+            outer = M1 * tokens[begins[i] + 1] + home
+            for j in range(end_count):
+                keys[count] = key_near(outer + M4 * tokens[ends[j]], home, spread[1, m])
+                count += 1
+        find_all(slots, keys, count, rows)
+        count = 0
+        for i in range(begin_count):
+            for j in range(end_count):
+                row = rows[count]
+                count += 1
+                place = node_index(begins[i], ends[j]) + m
+                for label in range(LABELS):
+                    node[place, label] += weights[row, label]
+
+
+@numba.njit
+def _spread(shape, n, begin, end, split, span, pivot):
     """Add what depends on one place, or on the parent alone, where it belongs."""
-    parent = np.empty(CONTEXTS * LABELS, np.float32)
     for context in range(CONTEXTS):
         for label in range(LABELS):
-            parent[context * LABELS + label] = (
+            parent = (
                 shape[features.PARENT_LABEL + context // LABELS, label]
                 + shape[features.PARENT + context, label]
             )
-    for place in range(CONTEXTS * LABELS):
-        for m in range(1, n):
-            scores.pivot[place, m] += split[m, place % LABELS]
-    for b in range(n):
+            lane = context * LABELS + label
+            for m in range(1, n):
+                pivot[m, lane] += split[m, label] + parent
+    for b in range(n - 1):
         for e in range(b + 2, n + 1):
-            for place in range(CONTEXTS * LABELS):
-                scores.span[b, e, place] += begin[b, place] + end[e, place] + parent[place]
-
-
-@numba.njit(fastmath=EXACT)
-def node_scores(tables, shape, scores, b, e, out):
-    """Score every split of a span, without what depends on its parent: ``out[label, m - b - 1]``."""
-    size = e - b - 1
-    for label in range(LABELS):
-        left = scores.left[label, b, b + 1 : e]
-        right = scores.right[label, e, b + 1 : e]
-        shapes = shape[label, e - b, 1 : e - b]
-        sums = out[label]
-        for i in range(size):
-            sums[i] = left[i] + right[i] + shapes[i]
-    _add_quads(tables.quad, scores, b, e, out)
+            for lane in range(LANES):
+                span[b, e, lane] += begin[b, lane] + end[e, lane]
 
 
 @numba.njit
-def _add_quads(table, scores, b, e, out):
-    """Add the template of all four corners, where its triples have rows."""
-    one = np.uint64(1)
-    first, last = b + 1, e - 1  # splits
-    for layer in range(scores.prefixes.shape[0]):
-        quads = scores.quads[layer]
-        outer = quads[0, b] + quads[2, e]
-        for word in range(first >> 6, (last >> 6) + 1):
-            bits = scores.prefixes[layer, b, word] & scores.suffixes[layer, e, word]
-            if word == first >> 6:
-                bits &= ~np.uint64(0) << np.uint64(first & 63)
-            if word == last >> 6:
-                bits &= ~np.uint64(0) >> np.uint64(63 - (last & 63))
-            while bits != np.uint64(0):
-                m = (word << 6) + trailing_zeros(bits)
-                bits &= bits - one
-                row = find(table.slots, outer + quads[1, m])
-                if row:
-                    for label in range(LABELS):
-                        out[label, m - b - 1] += table.weights[row, label]
+def _add_parts(left, right, shape, n, node):
+    """Add to each node what depends on two of its places."""
+    for e in range(2, n + 1):
+        for b in range(e - 2, -1, -1):
+            first = node_index(b, e)
+            for m in range(b + 1, e):
+                for label in range(LABELS):
+                    node[first + m, label] += (
+                        left[b, m, label] + right[e, m, label] + shape[e - b, m - b, label]
+                    )

@@ -16,29 +16,33 @@ from preorder.btg import features
 from preorder.btg.chart import violates
 from preorder.btg.compiled import entry_point
 from preorder.btg.features import (
+    ADJACENT,
     LABELS,
     MULTIPLIERS,
+    PAIR,
+    PIVOT,
     SHAPES_PER_NODE,
     TABLE_NAMES,
     TEMPLATE_COLUMN,
     TEMPLATE_CONTEXT,
     TEMPLATE_CORNERS,
+    TEMPLATE_MULTIPLIERS,
     TEMPLATE_SIZE,
     TEMPLATE_TABLE,
+    TOKEN,
 )
 from preorder.btg.scores import balance_row, child_sizes_row, size_row
-from preorder.btg.table import find, insert
+from preorder.btg.table import find, insert, key_near
 
 TEMPLATES = len(TEMPLATE_TABLE)
 SHAPE_TABLE = len(TABLE_NAMES)  # number of the dense table: its rows are its keys
-PREFIX, SUFFIX = TABLE_NAMES.index("prefix"), TABLE_NAMES.index("suffix")
 
 
 class Growing(NamedTuple):
     """A table that learns.
 
     Attributes:
-        slots, weights: as in :class:`preorder.btg.table.Table`.
+        slots, weights, spread: as in :class:`preorder.btg.table.Table`.
         changes: of each weight, the sum over its changes of (change · time): float32.
         keys: uint64, the key of each row.
         used: int64 ``[1]``, rows in use, row 0 included.
@@ -46,6 +50,7 @@ class Growing(NamedTuple):
 
     slots: np.ndarray
     weights: np.ndarray
+    spread: np.ndarray
     changes: np.ndarray
     keys: np.ndarray
     used: np.ndarray
@@ -62,6 +67,7 @@ class Difference(NamedTuple):
     key: np.ndarray
     column: np.ndarray
     count: np.ndarray
+    needed: np.ndarray
     row: np.ndarray
     size: np.ndarray
 
@@ -76,13 +82,14 @@ def empty_difference(most_tokens: int, layers: int) -> Difference:
         np.zeros(most, np.uint64),
         np.zeros(most, np.int32),
         np.zeros(most, np.int32),
+        np.zeros(most, np.bool_),
         np.zeros(most, np.int64),
         np.zeros(1, np.int64),
     )
 
 
 @numba.njit
-def _count(difference, table, key, column, sign):
+def _count(difference, table, key, column, sign, needed):
     mask = np.uint64(difference.places.size - 1)
     mixed = (key + np.uint64(table * 64 + column)) * MULTIPLIERS[0]
     place = (mixed ^ (mixed >> np.uint64(32))) & mask
@@ -96,6 +103,7 @@ def _count(difference, table, key, column, sign):
             difference.key[entry] = key
             difference.column[entry] = column
             difference.count[entry] = sign
+            difference.needed[entry] = needed
             difference.row[entry] = place  # until it is looked up: where to clear
             return
         if (
@@ -109,20 +117,29 @@ def _count(difference, table, key, column, sign):
 
 
 @numba.njit
-def _count_node(difference, tokens, node, sign):
+def _count_node(difference, tokens, spread, node, sign):
     b, m, e, label, context = node[0], node[1], node[2], node[3], node[4]
     corners = corner_places(b, m, e)
     for layer in range(tokens.shape[0]):
+        beside = MULTIPLIERS[1] * tokens[layer, m] + MULTIPLIERS[2] * tokens[layer, m + 1]
         for t in range(TEMPLATES):
+            table, size = TEMPLATE_TABLE[t], TEMPLATE_SIZE[t]
             key = np.uint64(0)
-            for k in range(TEMPLATE_SIZE[t]):
-                key += MULTIPLIERS[k] * tokens[layer, corners[TEMPLATE_CORNERS[t, k]] + 1]
+            for k in range(size):
+                token = tokens[layer, corners[TEMPLATE_CORNERS[t, k]] + 1]
+                key += MULTIPLIERS[TEMPLATE_MULTIPLIERS[t, k]] * token
+            if table == PAIR:
+                first = corners[TEMPLATE_CORNERS[t, 0]] + 1
+                key = key_near(key, MULTIPLIERS[0] * tokens[layer, first], spread[layer, 0, first])
+            elif table == PIVOT:
+                key = key_near(key, beside, spread[layer, 1, m])
             column = TEMPLATE_COLUMN[t] + label
             if TEMPLATE_CONTEXT[t]:
                 column += context * LABELS
-            _count(difference, TEMPLATE_TABLE[t], key, column, sign)
+            # A quadruple is looked up only where its triples have rows, so triples get them.
+            _count(difference, table, key, column, sign, table == PIVOT and size == 3)
     for row in shape_rows(b, m, e, context):
-        _count(difference, SHAPE_TABLE, np.uint64(row), label, sign)
+        _count(difference, SHAPE_TABLE, np.uint64(row), label, sign, False)
 
 
 @numba.njit
@@ -145,7 +162,22 @@ def shape_rows(b, m, e, context):
 
 
 @numba.njit
-def _count_trees(difference, tokens, oracle, predicted):
+def _spreads(tables, tokens):
+    """Return the spreads of the tokens of a sentence and of adjacent ones: ``[layer, {1, 2}, place]``."""
+    spread = np.zeros((tokens.shape[0], 2, tokens.shape[1]), np.uint8)
+    token, adjacent = tables[TOKEN], tables[ADJACENT]
+    for layer in range(tokens.shape[0]):
+        for i in range(tokens.shape[1]):
+            first = MULTIPLIERS[0] * tokens[layer, i]
+            spread[layer, 0, i] = token.spread[find(token.slots, first)]
+            if i + 1 < tokens.shape[1]:
+                both = first + MULTIPLIERS[1] * tokens[layer, i + 1]
+                spread[layer, 1, i] = adjacent.spread[find(adjacent.slots, both)]
+    return spread
+
+
+@numba.njit
+def _count_trees(difference, tokens, spread, oracle, predicted):
     """Count the features of the nodes that only one of the trees has."""
     n = oracle.shape[0] + 1
     nodes = np.full((n + 1, n + 1), -1, np.int32)
@@ -156,10 +188,10 @@ def _count_trees(difference, tokens, oracle, predicted):
         if same >= 0 and np.array_equal(oracle[same], predicted[k]):
             nodes[predicted[k, 0], predicted[k, 2]] = -2
         else:
-            _count_node(difference, tokens, predicted[k], -1)
+            _count_node(difference, tokens, spread, predicted[k], -1)
     for k in range(n - 1):
         if nodes[oracle[k, 0], oracle[k, 2]] != -2:
-            _count_node(difference, tokens, oracle[k], 1)
+            _count_node(difference, tokens, spread, oracle[k], 1)
 
 
 @numba.njit
@@ -178,8 +210,7 @@ def _find_rows(tables, difference):
     for i in range(difference.size[0]):
         difference.places[difference.row[i]] = -1
         table, key = difference.table[i], difference.key[i]
-        # A quadruple is looked up only where its triples have rows, so triples get them.
-        if difference.count[i] == 0 and table != PREFIX and table != SUFFIX:
+        if difference.count[i] == 0 and not difference.needed[i]:
             continue
         row = np.int64(key)
         if table != SHAPE_TABLE:
@@ -265,7 +296,7 @@ def update(
         if not _room(tables, 2 * n * tokens.shape[0] * TEMPLATES):
             return k, updates
         difference.size[0] = 0
-        _count_trees(difference, tokens, oracle, predicted)
+        _count_trees(difference, tokens, _spreads(tables, tokens), oracle, predicted)
         _find_rows(tables, difference)
         updates += _step(tables, shape, shape_changes, difference, costs[k], aggressiveness, time + tick * k)
     return chosen.size, updates
