@@ -1,0 +1,125 @@
+"""The main job on a minuscule bitext, with everything that a real run has but its length."""
+
+import json
+
+import pytest
+
+from recipes import run
+from recipes.synthetic import generate
+
+TINY = ["hidden_size=16", "word_vec_size=16", "transformer_ff=16", "heads=2", "layers=1", "valid_steps=2"]
+SYSTEMS = ["baseline_absolute_relative", "preorder_relative", "reordered_text"]
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("bitext") / "data"
+    generate.main(["--out", str(folder), "--pairs", "80", "--held", "10"])
+    return folder
+
+
+def command(data, folder, *more):
+    changes = [part for change in TINY for part in ("--set", change)]
+    fixed = ["--data", str(data), "--src", "svo", "--tgt", "sov", "--run", str(folder), "--steps", "4"]
+    return [*fixed, *changes, "--beam", "2", "--jobs", "2", *more]
+
+
+@pytest.mark.slow
+def test_the_main_job_from_end_to_end(data, tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    folder = tmp_path / "run"
+    line = command(data, folder, "--systems", ",".join(SYSTEMS), "--cross-fit", "2")
+    options = ["--preorder", "--classes", "10", "--iterations", "2"]
+    assert run.main(line + options) == 0
+    printed = capsys.readouterr()
+    assert all(system in printed.out for system in SYSTEMS)
+    results = json.loads((folder / "results.json").read_text())
+    assert list(results["systems"]) == SYSTEMS
+    for figures in results["systems"].values():
+        assert 0 <= figures["bleu"]["mean"] <= 100
+        assert 0 <= figures["ribes"]["mean"] <= 1
+        assert figures["seconds"]["mean"] > 0
+    tau = {system: figures["tau"]["mean"] for system, figures in results["systems"].items()}
+    assert tau["preorder_relative"] == tau["reordered_text"] > tau["baseline_absolute_relative"]
+    assert set(results["significance"]["1"]) == set(SYSTEMS[1:])
+    assert (folder / "results.md").read_text().count("\n| ") == 2 + len(SYSTEMS)
+
+    for system in SYSTEMS:
+        made = folder / "systems" / system / "seed1"
+        assert len((made / "test.sov").read_text().splitlines()) == 10
+        assert [path.name for path in made.glob("*.pt")] == ["model.pt"]
+    assert (folder / "data/test.svo").read_text() == (data / "test.svo").read_text()
+    sides = [(folder / f"data/train.svo{end}").read_text().split("\n") for end in ("", ".predicted.text")]
+    assert all(sorted(a.split()) == sorted(b.split()) for a, b in zip(*sides, strict=True))
+
+    script = (folder / "commands.sh").read_text()
+    assert run.main(line + options) == 0  # nothing is done again
+    assert (folder / "commands.sh").read_text() == script
+    model = folder / "systems/reordered_text/seed1/model.pt"
+    model.unlink()
+    assert run.main([*line, "--stage", "train", *options]) == 0  # only this one
+    again = (folder / "commands.sh").read_text().removeprefix(script).splitlines()
+    assert again[0] == "onmt_train -config systems/reordered_text/seed1/config.yaml"
+    assert {line.split()[0] for line in again} <= {"onmt_train", "python", "onmt_translate"}
+    assert model.exists()
+
+
+@pytest.mark.slow
+def test_given_alignments_and_a_failing_training(data, tmp_path, capsys):
+    line = command(
+        data, tmp_path, "--given-alignment", "--systems", "gold", "--stage", "prepare", "--stage", "train"
+    )
+    assert run.main([*line, "--set", "heads=3", "--preorder", "--iterations", "1", "--classes", "0"]) == 1
+    error = capsys.readouterr().err
+    assert "vocabulary/gold failed" in error or "train/gold-seed1 failed" in error
+    assert "hidden_size 16 is not a multiple of heads 3" in error
+    assert "preorder align" not in (tmp_path / "commands.sh").read_text()
+    assert (tmp_path / "data/test.align").read_text() == (data / "test.align").read_text()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            ["--systems", "gold,nonsense"],
+            "no configuration tiny/nonsense.yaml; systems of this size: baseline_",
+        ),
+        (
+            ["--size", "huge"],
+            "no configuration huge/baseline_absolute_relative.yaml; systems of this size: none",
+        ),
+        (["--seeds", "1,x"], "--seeds: not a whole number from 0: 'x'"),
+        (["--set", "layers"], "--set layers: not KEY=VALUE"),
+        (["--stage", "prepare"], "the stage prepare needs --data"),
+    ],
+)
+def test_unusable_options_are_one_line_and_status_2(tmp_path, capsys, options, message):
+    assert run.main(["--src", "a", "--tgt", "b", "--run", str(tmp_path), *options]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith(message)
+    assert error.count("\n") == 1
+
+
+def test_missing_data_is_one_line_and_status_2(tmp_path, capsys):
+    assert (
+        run.main(["--data", str(tmp_path), "--src", "a", "--tgt", "b", "--run", str(tmp_path / "run")]) == 2
+    )
+    assert capsys.readouterr().err == f"{tmp_path}/train.a: cannot be read: No such file or directory\n"
+
+
+def test_a_stage_without_the_one_before_says_so(tmp_path, capsys):
+    for stage, missing in (("train", "data/train.sov"), ("score", "data/test.sov")):
+        line = ["--src", "svo", "--tgt", "sov", "--run", str(tmp_path), "--stage", stage]
+        assert run.main(line) == 1
+        error = capsys.readouterr().err
+        assert "is missing: an earlier stage makes it" in error
+        assert missing.split(".")[0] in error
+
+
+def test_interruption_has_status_130(monkeypatch, capsys):
+    def interrupt(_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(run, "run", interrupt)
+    assert run.main(["--src", "a", "--tgt", "b", "--run", "r"]) == 130
+    assert capsys.readouterr().err == "interrupted; the same command goes on\n"
