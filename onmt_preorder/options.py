@@ -5,6 +5,7 @@ They are model options: saved in the checkpoint, restored from it at translation
 
 from __future__ import annotations
 
+import difflib
 from argparse import Namespace
 from dataclasses import dataclass
 from typing import Any
@@ -109,8 +110,7 @@ def check(opt: Namespace) -> None:
         UsageError: they ask for something that cannot be.
     """
     if not is_ours(opt):
-        if opt.preorder_encoding:
-            raise UsageError(f"preorder_encoding needs encoder_type: {ENCODER}, not {opt.encoder_type}")
+        _check_foreign(opt)
         return
     for name, off in _UNSUPPORTED.items():
         if getattr(opt, name, off) != off:
@@ -122,6 +122,13 @@ def check(opt: Namespace) -> None:
     if opt.enc_hid_size != opt.src_word_vec_size:
         raise UsageError(f"hidden_size {opt.enc_hid_size} is not word_vec_size {opt.src_word_vec_size}")
     _check_encoding(opt)
+
+
+def _check_foreign(opt: Namespace) -> None:
+    if difflib.get_close_matches(opt.encoder_type, [ENCODER], cutoff=0.8):
+        raise UsageError(f"unknown encoder_type {opt.encoder_type!r}: did you mean {ENCODER!r}?")
+    if opt.preorder_encoding:
+        raise UsageError(f"preorder_encoding needs encoder_type: {ENCODER}, not {opt.encoder_type}")
 
 
 def _check_encoding(opt: Namespace) -> None:

@@ -91,8 +91,8 @@ def with_positions(transforms: Iterable[str]) -> list[str]:
 
 def _parse_strictly(original: Any, self: Any, args: Any = None, *more: Any, **named: Any) -> Any:
     given = args.split() if isinstance(args, str) else list(sys.argv[1:] if args is None else args)
-    result = original(self, args, *more, **named)
-    if options.is_ours(result[0]):
+    result = opt, unknown = original(self, args, *more, **named)
+    if options.is_ours(opt) or any(argument.endswith(f"={options.ENCODER}") for argument in unknown):
         complaint = _complaint(self, given)
         if complaint:
             self.exit(EXIT_STATUS, f"{complaint}\n")

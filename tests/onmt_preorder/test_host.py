@@ -45,6 +45,7 @@ BOTH_PARSERS = pytest.mark.parametrize("make_parser", [training_parser, vocabula
         ({"hidden": 64}, [], r"run\.yaml:\d: unknown key 'hidden'.*"),
         ({"preorder_encodin": []}, [], r".*'preorder_encodin': did you mean 'preorder_encoding'\?"),
         ({"qqqqqq": 1}, [], r".*unknown key 'qqqqqq'"),
+        ({"encoder_tipe": "preorder_transformer"}, [], r".*did you mean 'encoder_type'\?"),
         ({}, ["-share_voca"], r"unknown key '-share_voca': did you mean '-share_vocab'\?"),
         ({}, ["--skip_empty=silent"], r"unknown key '--skip_empty': did you mean '--skip_empty_level'\?"),
     ],
@@ -54,6 +55,16 @@ def test_unknown_keys_and_prefixes_are_refused(tmp_path, capsys, make_parser, ch
         parse(make_parser, tmp_path, *arguments, **changes)
     assert ended.value.code == 2
     assert re.fullmatch(".*" + message + "\n", capsys.readouterr().err)
+
+
+@BOTH_PARSERS
+def test_a_misspelt_encoder_type_key_does_not_escape(tmp_path, capsys, make_parser):
+    settings = {key: value for key, value in TINY.items() if key != "encoder_type"}
+    path = tmp_path / "run.yaml"
+    path.write_text(yaml.safe_dump({**settings, "save_data": "x", "encodr_type": "preorder_transformer"}))
+    with pytest.raises(SystemExit):
+        make_parser().parse_known_args(["-config", str(path)])
+    assert "unknown key 'encodr_type': did you mean 'encoder_type'?\n" in capsys.readouterr().err
 
 
 @BOTH_PARSERS
@@ -86,6 +97,7 @@ def test_options_come_through_a_yaml(tmp_path):
             {"encoder_type": "transformer"},
             "preorder_encoding needs encoder_type: preorder_transformer, not tr",
         ),
+        ({"encoder_type": "preorder_transfomer"}, "did you mean 'preorder_transformer'"),
         ({"num_kv": 2}, "num_kv does not work with encoder_type: preorder_transformer"),
         ({"multiquery": True}, "multiquery does not work"),
         ({"parallel_residual": True}, "parallel_residual does not work"),
