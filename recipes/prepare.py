@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from recipes.job import PARTS, Job
+from recipes.systems import GOLD, PREDICTED, order_of, reads_text
 from recipes.workshop import Step, Workshop
-
-PREDICTED, GOLD = "predicted", "gold"
 
 
 def prepare(job: Job, workshop: Workshop, align: bool, cross_fit: int, options: tuple[str, ...]) -> None:
@@ -21,11 +20,16 @@ def prepare(job: Job, workshop: Workshop, align: bool, cross_fit: int, options: 
     """
     if align:
         workshop.run(_alignment(job))
-    train = _train(job, cross_fit, options)
-    workshop.run([train], *([step] for step in _gold(job)))
-    applied = [_apply(job, part) for part in PARTS if part != "train" or not cross_fit]
-    workshop.run(*([step] for step in (*applied, _evaluation(job, GOLD))))
-    workshop.run(*([_text(job, part)] for part in PARTS), [_positions(job), _evaluation(job, PREDICTED)])
+    orders = {order_of(job, system) for system in job.systems}
+    gold = [("test", "positions"), *((part, "features") for part in PARTS if GOLD in orders)]
+    workshop.run([_train(job, cross_fit, options)], *([_gold(job, part, form)] for part, form in gold))
+    workshop.run(*([_apply(job, part)] for part in PARTS if part != "train" or not cross_fit))
+    texts = PARTS if any(map(reads_text, job.systems)) else ()
+    workshop.run(
+        *([_convert(job, part, "text")] for part in texts),
+        [_convert(job, "test", "positions"), _evaluation(job, PREDICTED)],
+        [_evaluation(job, GOLD)],
+    )
 
 
 def _alignment(job: Job) -> list[Step]:
@@ -70,23 +74,10 @@ def _tags(job: Job, part: str) -> tuple[str, ...]:
     return ("--pos", job.tags(part)) if job.has_tags else ()
 
 
-def _gold(job: Job) -> list[Step]:
-    wanted = [(part, "features") for part in PARTS] + [("test", "positions")]
-    return [_gold_step(job, part, form) for part, form in wanted]
-
-
-def _gold_step(job: Job, part: str, form: str) -> Step:
+def _gold(job: Job, part: str, form: str) -> Step:
     source, alignment, out = job.text(part, job.source), job.alignment(part), job.reordered(part, GOLD, form)
     command = ("preorder", "gold", "--src", source, "--align", alignment, "--format", form, "--out", out)
     return Step(f"preorder-gold-{part}-{form}", command, (source, alignment), (out,))
-
-
-def _text(job: Job, part: str) -> Step:
-    return _convert(job, part, "text")
-
-
-def _positions(job: Job) -> Step:
-    return _convert(job, "test", "positions")
 
 
 def _convert(job: Job, part: str, form: str) -> Step:

@@ -11,7 +11,7 @@ from rich.table import Table
 
 from preorder import corpus
 from recipes.job import Job
-from recipes.systems import order_of
+from recipes.systems import PREDICTED, order_of
 from recipes.train import train_step
 from recipes.workshop import Step, Workshop
 
@@ -83,7 +83,7 @@ def _results(job: Job, workshop: Workshop) -> dict[str, Any]:
 def _tau(job: Job, system: str) -> float:
     """Return how well the order that a system is told fits the test set's alignment."""
     order = order_of(job, system)
-    evaluation = json.loads((job.folder / job.evaluation(order or "predicted")).read_text())
+    evaluation = json.loads((job.folder / job.evaluation(order or PREDICTED)).read_text())
     return evaluation["tau"] if order else evaluation["monotone"]["tau"]
 
 

@@ -9,6 +9,8 @@ import yaml
 
 from recipes.job import CONFIGS, Job
 
+PREDICTED, GOLD = "predicted", "gold"
+
 
 def config_path(job: Job, system: str) -> Path:
     """Return the file that describes a system."""
@@ -20,12 +22,17 @@ def read_config(job: Job, system: str) -> dict[str, Any]:
     return yaml.safe_load(config_path(job, system).read_text(encoding="utf-8")) | job.changes
 
 
+def reads_text(system: str) -> bool:
+    """Return whether a system reads words that were put in order, not positions beside them."""
+    return system.startswith("reordered_text")
+
+
 def order_of(job: Job, system: str) -> str | None:
     """Return whose order a system is told: ``predicted``, ``gold``, or None for none."""
     if system.startswith("gold"):
-        return "gold"
-    uses = system.startswith("reordered_text") or read_config(job, system).get("preorder_encoding")
-    return "predicted" if uses else None
+        return GOLD
+    encoded = read_config(job, system).get("preorder_encoding")
+    return PREDICTED if encoded or reads_text(system) else None
 
 
 def source_file(job: Job, system: str, part: str) -> str:
@@ -33,4 +40,4 @@ def source_file(job: Job, system: str, part: str) -> str:
     order = order_of(job, system)
     if order is None:
         return job.text(part, job.source)
-    return job.reordered(part, order, "text" if system.startswith("reordered_text") else "features")
+    return job.reordered(part, order, "text" if reads_text(system) else "features")

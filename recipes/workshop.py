@@ -224,9 +224,13 @@ cd "$(dirname "$0")"
 
 
 def _environment(threads: int) -> dict[str, str]:
-    """Return the environment of the commands: their threads, and where this package is."""
+    """Return the environment of the commands: their threads, and where this package is.
+
+    More threads than processors would make every one of them wait for the others.
+    """
     environment = dict(os.environ)
-    environment.setdefault("OMP_NUM_THREADS", str(threads))
+    limit = environment.get("OMP_NUM_THREADS", "")
+    environment["OMP_NUM_THREADS"] = str(min(threads, int(limit)) if limit.isdigit() else threads)
     environment["PYTHONPATH"] = os.pathsep.join(filter(None, (str(ROOT), environment.get("PYTHONPATH"))))
     environment["PYTHONUNBUFFERED"] = "1"
     return environment
