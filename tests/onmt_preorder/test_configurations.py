@@ -10,7 +10,7 @@ from onmt_preorder.layers import LayerOptions
 from onmt_preorder.options import EncodingOptions, Limits
 from tests.onmt_preorder.helpers import ROOT
 
-SIZES = ["tiny", "small", "paper"]
+SIZES = ["tiny", "small", "medium", "paper"]
 ENCODINGS = {
     "baseline_absolute": EncodingOptions(False, None, None),
     "baseline_absolute_relative": EncodingOptions(False, None, Limits(4, 4)),
