@@ -9,7 +9,7 @@ OPENNMT := OpenNMT-py==3.5.1
 DATA ?= runs/synthetic
 SRC ?= svo
 TGT ?= sov
-SIZE ?= tiny
+SIZE ?= $(if $(filter runs/synthetic,$(DATA)),tiny,small)
 RUN ?= runs/$(SRC)-$(TGT)-$(SIZE)
 SYSTEMS ?= baseline_absolute_relative,preorder_relative
 JOBS ?= 2
