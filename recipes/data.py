@@ -22,6 +22,10 @@ class Filtered:
     kept: int
     pairs: int
 
+    def __str__(self) -> str:
+        rule = f"1 to {MAX_LENGTH} tokens a side, neither over {MAX_RATIO} times the other"
+        return f"{self.kept} of {self.pairs} training pairs are kept: {rule}"
+
 
 def take(job: Job, data: Path, use_alignment: bool) -> Filtered:
     """Copy what the job needs of ``data`` into its folder, and write both sides of all parts in one file.

@@ -121,7 +121,7 @@ def _prepare(job: Job, workshop: Workshop, arguments: argparse.Namespace) -> Non
     if arguments.data is None:
         raise UsageError("the stage prepare needs --data")
     filtered = take(job, arguments.data, arguments.given_alignment)
-    workshop.say(f"data: {filtered.kept} of {filtered.pairs} training pairs are of a fit length")
+    workshop.say(str(filtered))
     align = not arguments.given_alignment
     prepare(job, workshop, align, arguments.cross_fit, tuple(arguments.preorder))
 

@@ -40,6 +40,7 @@ def read(job, name):
 def test_training_pairs_are_filtered_in_all_files_alike(job, data):
     """Left out: an empty side, 51 tokens, and ten tokens for one."""
     assert take(job, data, use_alignment=False) == Filtered(2, 6)
+    assert str(Filtered(2, 6)).startswith("2 of 6 training pairs are kept: 1 to 50 tokens")
     assert read(job, "train.en") == "a b\nc\n"
     assert read(job, "train.ja") == "b a\nc\n"
     assert read(job, "train.en.pos") == "A B\nC\n"
