@@ -156,15 +156,13 @@ def score_sentence(tables, shape, tokens, n):
     span = np.zeros((n + 1, n + 1, LANES), np.float32)
     left = np.zeros((n + 1, n + 1, LABELS), np.float32)  # [b, m, label]
     right = np.zeros((n + 1, n + 1, LABELS), np.float32)  # [e, m, label]
-    spread = np.empty((2, n + 2), np.uint8)
-    most = (n + 1) * (n + 2) // 2
+    most = tokens.shape[0] * (n + 2) * (n + 1)
     keys, rows = np.empty(most, np.uint64), np.empty(most, np.uint64)
     pair, pivot = tables.pair, tables.pivot
-    for layer in range(tokens.shape[0]):
-        hashes = tokens[layer]
-        _add_places(tables, hashes, n, keys, rows, places, spread)
-        _add_pairs(pair.slots, pair.weights, hashes, n, spread, keys, rows, left, right, span)
-        _add_triples(pivot.slots, pivot.weights, hashes, n, spread, keys, rows, left, right, node)
+    spread = _add_places(tables, tokens, n, keys, rows, places)
+    _add_pairs(pair.slots, pair.weights, tokens, n, spread, keys, rows, left, right, span)
+    _add_triples(pivot.slots, pivot.weights, tokens, n, spread, keys, rows, left, right)
+    _add_quads(pivot.slots, pivot.weights, tokens, n, spread, rows, node)
     _spread(tables.shape, n, places.begin, places.end, places.split, span, places.pivot)
     _add_parts(left, right, shape, n, node)
     return Scores(node, span, places.pivot)
@@ -174,18 +172,17 @@ def score_sentence(tables, shape, tokens, n):
 def split_scores(tables, tokens, n):
     """Return what straight scores more than inverted at each split, by what is next to it: ``[m]``; O(n)."""
     places = _no_places(n)
-    keys, rows = np.empty(n + 2, np.uint64), np.empty(n + 2, np.uint64)
-    spread = np.empty((2, n + 2), np.uint8)
-    for layer in range(tokens.shape[0]):
-        _add_places(tables, tokens[layer], n, keys, rows, places, spread)
+    most = tokens.shape[0] * (n + 2)
+    _add_places(tables, tokens, n, np.empty(most, np.uint64), np.empty(most, np.uint64), places)
     return places.split[:, 0] - places.split[:, 1]
 
 
 @numba.njit
-def _add_places(tables, tokens, n, keys, rows, places, spread):
-    """Add all templates that look at one place."""
+def _add_places(tables, tokens, n, keys, rows, places):
+    """Add all templates that look at one place; return the spreads, ``[layer, {token, pivot}, place]``."""
     begin, end, pivot, split = places
     token, adjacent, trigram = tables.token, tables.adjacent, tables.trigram
+    spread = np.empty((tokens.shape[0], 2, n + 2), np.uint8)
     _add_tokens(
         token.slots, token.weights, token.spread, tokens, n, keys, rows, begin, end, split, pivot, spread
     )
@@ -193,127 +190,171 @@ def _add_places(tables, tokens, n, keys, rows, places, spread):
         adjacent.slots, adjacent.weights, adjacent.spread, tokens, n, keys, rows, begin, end, split, spread
     )
     _add_trigrams(trigram.slots, trigram.weights, tokens, n, keys, rows, split)
+    return spread
 
 
 @numba.njit
 def _add_tokens(slots, weights, spreads, tokens, n, keys, rows, begin, end, split, pivot, spread):
-    """Add the templates of one token, i - 1; ``tokens[i]`` is its hash."""
-    for i in range(n + 2):
-        keys[i] = M1 * tokens[i]
-    find_all(slots, keys, n + 2, rows)
-    for i in range(1, n + 1):
-        row = rows[i]
-        spread[0, i] = spreads[row]
-        for lane in range(LANES):
-            label = lane % LABELS
-            begin[i, lane] += weights[row, LL_BEFORE + label]
-            begin[i - 1, lane] += weights[row, LL + label] + weights[row, CONTEXT_LL + lane]
-            end[i - 1, lane] += weights[row, RR_AFTER + label]
-            end[i, lane] += weights[row, RR + label] + weights[row, CONTEXT_RR + lane]
-            pivot[i - 1, lane] += weights[row, CONTEXT_RL + lane]
-            pivot[i, lane] += weights[row, CONTEXT_LR + lane]
-        for label in range(LABELS):
-            split[i, label] += weights[row, LR + label]
-            split[i - 1, label] += weights[row, RL + label]
-    for lane in range(LANES):  # what stands beside the sentence
-        begin[0, lane] += weights[rows[0], LL_BEFORE + lane % LABELS]
-        end[n, lane] += weights[rows[n + 1], RR_AFTER + lane % LABELS]
+    """Add the templates of one token, i - 1; ``tokens[layer, i]`` is its hash."""
+    layers, count = tokens.shape[0], 0
+    for layer in range(layers):
+        for i in range(n + 2):
+            keys[count] = M1 * tokens[layer, i]
+            count += 1
+    find_all(slots, weights, keys, count, rows)
+    for layer in range(layers):
+        first = layer * (n + 2)
+        for i in range(1, n + 1):
+            row = rows[first + i]
+            spread[layer, 0, i] = spreads[row]
+            for lane in range(LANES):
+                label = lane % LABELS
+                begin[i, lane] += weights[row, LL_BEFORE + label]
+                begin[i - 1, lane] += weights[row, LL + label] + weights[row, CONTEXT_LL + lane]
+                end[i - 1, lane] += weights[row, RR_AFTER + label]
+                end[i, lane] += weights[row, RR + label] + weights[row, CONTEXT_RR + lane]
+                pivot[i - 1, lane] += weights[row, CONTEXT_RL + lane]
+                pivot[i, lane] += weights[row, CONTEXT_LR + lane]
+            for label in range(LABELS):
+                split[i, label] += weights[row, LR + label]
+                split[i - 1, label] += weights[row, RL + label]
+        for lane in range(LANES):  # what stands beside the sentence
+            begin[0, lane] += weights[rows[first], LL_BEFORE + lane % LABELS]
+            end[n, lane] += weights[rows[first + n + 1], RR_AFTER + lane % LABELS]
 
 
 @numba.njit
 def _add_adjacent(slots, weights, spreads, tokens, n, keys, rows, begin, end, split, spread):
     """Add the templates of two adjacent tokens, i - 1 and i."""
-    for i in range(n + 1):
-        keys[i] = M1 * tokens[i] + M2 * tokens[i + 1]
-    find_all(slots, keys, n + 1, rows)
-    for i in range(n + 1):
-        row = rows[i]
-        spread[1, i] = spreads[row]
-        for label in range(LABELS):
-            split[i, label] += weights[row, MIDDLE + label]
-        for lane in range(LANES):
-            begin[i, lane] += weights[row, BEGIN + lane % LABELS]
-            end[i, lane] += weights[row, END + lane % LABELS]
+    layers, count = tokens.shape[0], 0
+    for layer in range(layers):
+        for i in range(n + 1):
+            keys[count] = M1 * tokens[layer, i] + M2 * tokens[layer, i + 1]
+            count += 1
+    find_all(slots, weights, keys, count, rows)
+    for layer in range(layers):
+        for i in range(n + 1):
+            row = rows[layer * (n + 1) + i]
+            spread[layer, 1, i] = spreads[row]
+            for label in range(LABELS):
+                split[i, label] += weights[row, MIDDLE + label]
+            for lane in range(LANES):
+                begin[i, lane] += weights[row, BEGIN + lane % LABELS]
+                end[i, lane] += weights[row, END + lane % LABELS]
 
 
 @numba.njit
 def _add_trigrams(slots, weights, tokens, n, keys, rows, split):
     """Add the templates of three adjacent tokens, i - 1, i and i + 1."""
-    for i in range(n):
-        keys[i] = M1 * tokens[i] + M2 * tokens[i + 1] + M3 * tokens[i + 2]
-    find_all(slots, keys, n, rows)
-    for i in range(n):
-        row = rows[i]
-        for label in range(LABELS):
-            split[i + 1, label] += weights[row, BEFORE_PIVOT + label]
-            split[i, label] += weights[row, AFTER_PIVOT + label]
+    layers, count = tokens.shape[0], 0
+    for layer in range(layers):
+        for i in range(n):
+            keys[count] = M1 * tokens[layer, i] + M2 * tokens[layer, i + 1] + M3 * tokens[layer, i + 2]
+            count += 1
+    find_all(slots, weights, keys, count, rows)
+    for layer in range(layers):
+        for i in range(n):
+            row = rows[layer * n + i]
+            for label in range(LABELS):
+                split[i + 1, label] += weights[row, BEFORE_PIVOT + label]
+                split[i, label] += weights[row, AFTER_PIVOT + label]
 
 
 @numba.njit
 def _add_pairs(slots, weights, tokens, n, spread, keys, rows, left, right, span):
     """Add the templates of two corners: tokens i and j are two of Ll, Lr, Rl, Rr."""
+    layers, count = tokens.shape[0], 0
+    for layer in range(layers):
+        for i in range(n):
+            home = M1 * tokens[layer, i + 1]
+            for j in range(i, n):
+                keys[count] = key_near(home + M2 * tokens[layer, j + 1], home, spread[layer, 0, i + 1])
+                count += 1
+    find_all(slots, weights, keys, count, rows)
     count = 0
-    for i in range(n):
-        home = M1 * tokens[i + 1]
-        for j in range(i, n):
-            keys[count] = key_near(home + M2 * tokens[j + 1], home, spread[0, i + 1])
-            count += 1
-    find_all(slots, keys, count, rows)
-    count = 0
-    for i in range(n):
-        for j in range(i, n):
-            row = rows[count]
-            count += 1
-            for label in range(LABELS):
-                left[i, j + 1, label] += weights[row, LL_LR + label]
-                left[i, j, label] += weights[row, LL_RL + label]
-                right[j + 1, i + 1, label] += weights[row, LR_RR + label]
-                right[j + 1, i, label] += weights[row, RL_RR + label]
-            for lane in range(LANES):
-                span[i, j + 1, lane] += (
-                    weights[row, LL_RR + lane % LABELS] + weights[row, CONTEXT_LL_RR + lane]
-                )
+    for _ in range(layers):
+        for i in range(n):
+            for j in range(i, n):
+                row = rows[count]
+                count += 1
+                for label in range(LABELS):
+                    left[i, j + 1, label] += weights[row, LL_LR + label]
+                    left[i, j, label] += weights[row, LL_RL + label]
+                    right[j + 1, i + 1, label] += weights[row, LR_RR + label]
+                    right[j + 1, i, label] += weights[row, RL_RR + label]
+                for lane in range(LANES):
+                    span[i, j + 1, lane] += (
+                        weights[row, LL_RR + lane % LABELS] + weights[row, CONTEXT_LL_RR + lane]
+                    )
 
 
 @numba.njit
-def _add_triples(slots, weights, tokens, n, spread, keys, rows, left, right, node):
-    """Add the templates of the tokens beside the split with the span's first, its last, or both."""
-    begins, ends = np.empty(n, np.int64), np.empty(n + 1, np.int64)  # where there is a row
-    for m in range(1, n):
-        home = M2 * tokens[m] + M3 * tokens[m + 1]
-        for b in range(m):
-            keys[b] = key_near(M1 * tokens[b + 1] + home, home, spread[1, m])
-        for e in range(m + 1, n + 1):
-            keys[e - 1] = key_near(M4 * tokens[e] + home, home, spread[1, m])
-        find_all(slots, keys, n, rows)
-        begin_count = end_count = 0
-        for b in range(m):
-            row = rows[b]
-            begins[begin_count] = b
-            begin_count += row != 0
-            for label in range(LABELS):
-                left[b, m, label] += weights[row, label]
-        for e in range(m + 1, n + 1):
-            row = rows[e - 1]
-            ends[end_count] = e
-            end_count += row != 0
-            for label in range(LABELS):
-                right[e, m, label] += weights[row, label]
-        count = 0
-        for i in range(begin_count):
-            outer = M1 * tokens[begins[i] + 1] + home
-            for j in range(end_count):
-                keys[count] = key_near(outer + M4 * tokens[ends[j]], home, spread[1, m])
+def _add_triples(slots, weights, tokens, n, spread, keys, rows, left, right):
+    """Add the templates of the tokens beside the split with the span's first, or its last.
+
+    Leaves their ``rows[(layer * (n - 1) + m - 1) * n + i]``, where i is b < m, or e - 1 >= m.
+    """
+    layers, count = tokens.shape[0], 0
+    for layer in range(layers):
+        for m in range(1, n):
+            home = M2 * tokens[layer, m] + M3 * tokens[layer, m + 1]
+            for i in range(n):
+                other = (M1 if i < m else M4) * tokens[layer, i + 1]
+                keys[count] = key_near(home + other, home, spread[layer, 1, m])
                 count += 1
-        find_all(slots, keys, count, rows)
-        count = 0
-        for i in range(begin_count):
-            for j in range(end_count):
-                row = rows[count]
-                count += 1
-                place = node_index(begins[i], ends[j]) + m
+    find_all(slots, weights, keys, count, rows)
+    count = 0
+    for _ in range(layers):
+        for m in range(1, n):
+            for b in range(m):
                 for label in range(LABELS):
-                    node[place, label] += weights[row, label]
+                    left[b, m, label] += weights[rows[count], label]
+                count += 1
+            for e in range(m + 1, n + 1):
+                for label in range(LABELS):
+                    right[e, m, label] += weights[rows[count], label]
+                count += 1
+
+
+MANY = 4096  # quadruples looked up at a time
+
+
+@numba.njit
+def _add_quads(slots, weights, tokens, n, spread, triples, node):
+    """Add the template of all four corners, where both of its ``triples`` have rows."""
+    room = MANY + n * n // 4
+    keys, rows, nodes = np.empty(room, np.uint64), np.empty(room, np.uint64), np.empty(room, np.int32)
+    begins = np.empty(n, np.int64)
+    count = 0
+    for layer in range(tokens.shape[0]):
+        for m in range(1, n):
+            first = (layer * (n - 1) + m - 1) * n
+            home = M2 * tokens[layer, m] + M3 * tokens[layer, m + 1]
+            known = 0
+            for b in range(m):
+                begins[known] = b
+                known += triples[first + b] != 0
+            for e in range(m + 1, n + 1):
+                if triples[first + e - 1] == 0:
+                    continue
+                inner = home + M4 * tokens[layer, e]
+                for i in range(known):
+                    b = begins[i]
+                    keys[count] = key_near(M1 * tokens[layer, b + 1] + inner, home, spread[layer, 1, m])
+                    nodes[count] = node_index(b, e) + m
+                    count += 1
+            if count >= MANY:
+                _add_rows(slots, weights, keys, count, rows, nodes, node)
+                count = 0
+    _add_rows(slots, weights, keys, count, rows, nodes, node)
+
+
+@numba.njit
+def _add_rows(slots, weights, keys, count, rows, nodes, node):
+    find_all(slots, weights, keys, count, rows)
+    for i in range(count):
+        for label in range(LABELS):
+            node[nodes[i], label] += weights[rows[i], label]
 
 
 @numba.njit

@@ -15,6 +15,9 @@ from typing import NamedTuple
 
 import numba
 import numpy as np
+from llvmlite import ir
+from numba.core import types
+from numba.extending import intrinsic
 
 from preorder.btg.compiled import entry_point
 
@@ -42,7 +45,7 @@ def capacity(rows: int) -> int:
 
 def spread_of(frequencies: np.ndarray) -> np.ndarray:
     """Return the spread of the keys near one that was seen so often: uint8."""
-    return np.clip(np.ceil(np.log2(np.maximum(frequencies, 1))) + 2, 3, 20).astype(np.uint8)
+    return np.clip(np.ceil(np.log2(np.maximum(frequencies, 1))) + 5, 5, 24).astype(np.uint8)
 
 
 def by_place(keys: np.ndarray) -> np.ndarray:
@@ -82,12 +85,35 @@ def find(slots, key):
         place = (place + np.uint64(1)) & mask
 
 
-@numba.njit
-def find_all(slots, keys, count, rows):
-    """Write the rows of the first ``count`` keys, 0 for absent ones.
+@intrinsic
+def _prefetch(typing_context, array, index):  # noqa: ARG001
+    """Start to bring an item of an array into the cache; wait for nothing."""
 
-    All slots are read before any is looked at: the reads wait for memory together, and no
-    mispredicted branch waits for it at all. Some five times as fast as one by one.
+    def codegen(context, builder, signature, arguments):
+        array_type = signature.args[0]
+        data = context.make_array(array_type)(context, builder, arguments[0]).data
+        byte = ir.IntType(8).as_pointer()
+        address = builder.bitcast(builder.gep(data, [arguments[1]]), byte)
+        flag = ir.IntType(32)
+        function = builder.module.declare_intrinsic(
+            "llvm.prefetch", [byte], ir.FunctionType(ir.VoidType(), [byte, flag, flag, flag])
+        )
+        builder.call(function, [address, flag(0), flag(3), flag(1)])  # for reading, to keep, data
+        return context.get_dummy_value()
+
+    return types.void(array, index), codegen
+
+
+LINE = 64 // 4  # weights of a cache line
+
+
+@numba.njit
+def find_all(slots, weights, keys, count, rows):
+    """Write the rows of the first ``count`` keys, 0 for absent ones, and fetch their weights.
+
+    All slots are read before any is looked at, and no weight is waited for: so the waits for
+    memory overlap, and no mispredicted branch prolongs them. Some five times as fast as to
+    find and use them one by one.
     """
     mask = np.uint64(slots.size - 1)
     for i in range(count):
@@ -98,7 +124,10 @@ def find_all(slots, keys, count, rows):
         while slot != _EMPTY and (slot ^ key) & _UPPER != _EMPTY:
             place = (place + np.uint64(1)) & mask
             slot = slots[place]
-        rows[i] = slot & _LOWER
+        row = slot & _LOWER
+        rows[i] = row
+        for column in range(0, weights.shape[1], LINE):
+            _prefetch(weights, np.int64(row) * weights.shape[1] + column)
 
 
 @numba.njit
