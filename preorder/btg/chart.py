@@ -58,11 +58,16 @@ def group_bounds(groups):
 
 
 @numba.njit
-def violates(bounds, b, m, e, label):
-    """Say whether a node parts two tokens against their groups."""
-    if label == STRAIGHT:
-        return bounds.high[b, m] > bounds.low[m, e]
-    return bounds.high[m, e] > bounds.low[b, m]
+def violations(bounds, nodes):
+    """Count the nodes of a tree that violate the constraint."""
+    count = 0
+    for k in range(nodes.shape[0]):
+        b, m, e = nodes[k, 0], nodes[k, 1], nodes[k, 2]
+        if nodes[k, 3] == STRAIGHT:
+            count += bounds.high[b, m] > bounds.low[m, e]
+        else:
+            count += bounds.high[m, e] > bounds.low[b, m]
+    return count
 
 
 @numba.njit

@@ -14,8 +14,9 @@ from preorder.btg.encode import LAYERS, Batch, Encoder
 from preorder.btg.features import LABELS, SHAPES, TABLE_NAMES, WIDTHS
 from preorder.btg.options import Options
 from preorder.btg.parse import EXACT, parse
-from preorder.btg.perceptron import Progress, Weights, train
+from preorder.btg.perceptron import Progress, train
 from preorder.btg.scores import shape_scores
+from preorder.btg.weights import Weights
 from preorder.errors import DataError, UsageError
 from preorder.types import Alignment, BinaryTree, Node, Permutation, Sentence
 
@@ -123,7 +124,6 @@ class BTGPreorderer:
             "skipped": len(pairs) - len(used),
             "trivial": len(sentences) - len(pairs),
             "errors": [progress.errors for progress in history],
-            "updates": [progress.updates for progress in history],
             "weights": sum(int(np.count_nonzero(rows)) for rows in (*weights.rows, weights.shape)),
         }
         return cls(weights, layers), figures
@@ -136,7 +136,7 @@ def _train(batch: Batch, groups: np.ndarray, options: Options) -> tuple[Weights,
 
         def report(progress: Progress) -> None:
             history.append(progress)
-            bar.set_postfix(errors=progress.errors, updates=progress.updates)
+            bar.set_postfix(errors=progress.errors)
             bar.update()
 
         return train(batch, groups, options, report), history

@@ -31,7 +31,7 @@ class Options:
     iterations: int = 20
     cost: float = 1.0
     aggressiveness: float = 1.0
-    minibatch: int = 64
+    minibatch: int = 16
     seed: int = 1
     threads: int = 1
 

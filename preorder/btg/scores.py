@@ -47,11 +47,13 @@ class Scores(NamedTuple):
         node: ``[node_index(b, e) + m, label]``.
         span: ``[b, e, lane]``.
         pivot: ``[m, lane]``.
+        spread: of the keys near each token and each split: ``[layer, {token, split}, place]``.
     """
 
     node: np.ndarray
     span: np.ndarray
     pivot: np.ndarray
+    spread: np.ndarray
 
 
 @numba.njit(inline="always")
@@ -165,7 +167,7 @@ def score_sentence(tables, shape, tokens, n):
     _add_quads(pivot.slots, pivot.weights, tokens, n, spread, rows, node)
     _spread(tables.shape, n, places.begin, places.end, places.split, span, places.pivot)
     _add_parts(left, right, shape, n, node)
-    return Scores(node, span, places.pivot)
+    return Scores(node, span, places.pivot, spread)
 
 
 @numba.njit
@@ -179,7 +181,7 @@ def split_scores(tables, tokens, n):
 
 @numba.njit
 def _add_places(tables, tokens, n, keys, rows, places):
-    """Add all templates that look at one place; return the spreads, ``[layer, {token, pivot}, place]``."""
+    """Add all templates that look at one place; return the spreads."""
     begin, end, pivot, split = places
     token, adjacent, trigram = tables.token, tables.adjacent, tables.trigram
     spread = np.empty((tokens.shape[0], 2, n + 2), np.uint8)

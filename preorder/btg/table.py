@@ -86,7 +86,7 @@ def find(slots, key):
 
 
 @intrinsic
-def _prefetch(typing_context, array, index):  # noqa: ARG001
+def prefetch(typing_context, array, index):  # noqa: ARG001
     """Start to bring an item of an array into the cache; wait for nothing."""
 
     def codegen(context, builder, signature, arguments):
@@ -127,7 +127,7 @@ def find_all(slots, weights, keys, count, rows):
         row = slot & _LOWER
         rows[i] = row
         for column in range(0, weights.shape[1], LINE):
-            _prefetch(weights, np.int64(row) * weights.shape[1] + column)
+            prefetch(weights, np.int64(row) * weights.shape[1] + column)
 
 
 @numba.njit

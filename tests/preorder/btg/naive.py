@@ -6,7 +6,7 @@ import numpy as np
 
 from preorder.btg import features
 from preorder.btg.features import CORNERS, LABELS, MULTIPLIERS, ROOT, TABLE_NAMES, TEMPLATES, WIDTHS
-from preorder.btg.perceptron import Weights
+from preorder.btg.weights import Weights
 
 Node = tuple[int, int, int, int, int]  # begin, split, end, label, context
 Tree = tuple[Node, ...]
