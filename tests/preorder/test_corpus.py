@@ -46,7 +46,11 @@ def test_unreadable(tmp_path):
         list(corpus.read_lines(str(tmp_path)))
 
 
-@pytest.mark.parametrize("content", [b"plain text\n", gzip.compress(b"some text\n" * 50)[:-12]])
+@pytest.mark.parametrize(
+    "content",
+    [b"plain text\n", gzip.compress(b"some text\n" * 50)[:-12]],
+    ids=["not compressed", "cut short"],
+)
 def test_damaged_gzip(tmp_path, content):
     path = tmp_path / "text.gz"
     path.write_bytes(content)
