@@ -31,6 +31,7 @@ from preorder.btg.update import Growing, growing_table, update, with_room
 from preorder.btg.weights import Weights
 
 FIRST_ROWS = 1 << 14  # room of a table at first
+TOLERANCE = 1e-5  # a loss below is a rounding error of a margin that is reached exactly
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ class Progress:
 
     Attributes:
         iteration: from 1.
-        errors: sentences that were learned from, as their prediction violated the alignment.
+        errors: sentences that were learned from, as their prediction had a loss.
     """
 
     iteration: int
@@ -176,7 +177,7 @@ def solve(tables, shape, batch, groups, offsets, sentences, places, cost, aggres
         sentences: int64, which sentences of the corpus to solve.
         places: int64, where each of them stands in ``wrong`` and ``differences``.
         cost, aggressiveness: see :class:`Options`.
-        wrong: bool, filled: whether the prediction violates the groups.
+        wrong: bool, filled: whether there is a loss.
         differences: filled where so.
     """
     most = 2
@@ -199,6 +200,7 @@ def solve(tables, shape, batch, groups, offsets, sentences, places, cost, aggres
         if wrong[k]:
             penalise(bounds, n, FORBIDDEN, node)
             loss -= best_tree(node, span, pivot, n, ROOT, oracle)
+            wrong[k] = loss > TOLERANCE
             square = count_difference(differences, k, counter, tokens, spread, oracle, predicted, unlike)
             step = np.float32(min(aggressiveness, max(loss, 0) / max(square, 1)))
             for i in range(differences.starts[k], differences.ends[k, SHAPE]):
