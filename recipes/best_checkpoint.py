@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import re
 import sys
 from collections.abc import Iterable, Sequence
@@ -25,7 +26,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     folder = Path(arguments.folder)
     best = best_step(Path(arguments.log).read_text(encoding="utf-8").splitlines())
     if best is None:
-        print(f"{arguments.log}: no checkpoint was saved after a validation", file=sys.stderr)
+        print(
+            f"{arguments.log}: no checkpoint was saved after a validation that gave a number", file=sys.stderr
+        )
         return 2
     step, perplexity = best
     print(f"step {step}, validation perplexity {perplexity}")
@@ -47,7 +50,8 @@ def best_step(log: Iterable[str]) -> tuple[int, float] | None:
         if match := _VALIDATION.search(line):
             perplexity = float(match[1])
         elif (match := _SAVED.search(line)) and perplexity is not None:
-            found.append((perplexity, int(match[1])))
+            if math.isfinite(perplexity):
+                found.append((perplexity, int(match[1])))
             perplexity = None
     if not found:
         return None

@@ -78,15 +78,10 @@ def _vocabularies(job: Job, system: str) -> tuple[str, ...]:
 
 
 def _vocabulary(job: Job, system: str) -> Step:
-    command = (
-        "onmt_build_vocab",
-        "-config",
-        job.config(system, job.seeds[0]),
-        "-n_sample",
-        "-1",
-        "-overwrite",
-    )
-    return Step(f"vocabulary/{system}", command, _data_of(job, system, "train"), _vocabularies(job, system))
+    config = job.config(system, job.seeds[0])
+    command = ("onmt_build_vocab", "-config", config, "-n_sample", "-1", "-overwrite")
+    reads = (config, *_data_of(job, system, "train"))
+    return Step(f"vocabulary/{system}", command, reads, _vocabularies(job, system))
 
 
 def _train(job: Job, system: str, seed: int) -> Step:
