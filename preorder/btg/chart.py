@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numba
 import numpy as np
 
+from preorder.btg.compiled import inner
 from preorder.btg.features import INVERTED, LABELS, STRAIGHT
 from preorder.btg.scores import node_index
 
@@ -40,7 +40,7 @@ class Bounds(NamedTuple):
 NONE_LOW, NONE_HIGH = 1 << 30, -1
 
 
-@numba.njit
+@inner
 def group_bounds(groups):
     """Return the :class:`Bounds` of a sentence's target groups (-1: none)."""
     n = groups.size
@@ -57,7 +57,7 @@ def group_bounds(groups):
     return Bounds(low, high, low_by_end, high_by_end)
 
 
-@numba.njit
+@inner
 def violations(bounds, nodes):
     """Count the nodes of a tree that violate the constraint."""
     count = 0
@@ -70,7 +70,7 @@ def violations(bounds, nodes):
     return count
 
 
-@numba.njit
+@inner
 def penalise(bounds, n, penalty, node):
     """Add a penalty to the score of every node that violates the groups."""
     low, high, low_by_end, high_by_end = bounds
@@ -84,7 +84,7 @@ def penalise(bounds, n, penalty, node):
                     node[first + m, INVERTED] += penalty
 
 
-@numba.njit
+@inner
 def best_tree(node, span, pivot, n, root, nodes):
     """Find the best tree of a sentence of at least two tokens and return its score.
 
@@ -102,7 +102,7 @@ def best_tree(node, span, pivot, n, root, nodes):
     return _read_tree(node, span, pivot, left, right, n, root, nodes)
 
 
-@numba.njit
+@inner
 def _extend(node, span, pivot, left, right, b, e):
     """Find the best score of a span, as either child of either label."""
     s0 = s1 = s2 = s3 = i0 = i1 = i2 = i3 = LOWEST  # straight and inverted, in each context but the root
@@ -120,7 +120,7 @@ def _extend(node, span, pivot, left, right, b, e):
     right[e, b, INVERTED] = max(s3 + span[b, e, 6], i3 + span[b, e, 7])
 
 
-@numba.njit
+@inner
 def _read_tree(node, span, pivot, left, right, n, root, nodes):
     """Follow the best choices down from the root; of equal ones the straight, then the leftmost."""
     stack = np.empty((n + 1, 3), np.int64)
@@ -153,7 +153,7 @@ def _read_tree(node, span, pivot, left, right, n, root, nodes):
     return total
 
 
-@numba.njit
+@inner
 def positions_of(nodes, positions):
     """Write where each token of a tree goes, ``positions[i]``; ``nodes`` has parents before children."""
     positions[0] = 0  # first place of the span that begins at a token, as far as it is split

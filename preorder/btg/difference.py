@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numba
 import numpy as np
 
 from preorder.btg import features
+from preorder.btg.chart import NODE_FIELDS
+from preorder.btg.compiled import inner
 from preorder.btg.features import (
     LABELS,
     MULTIPLIERS,
@@ -75,7 +76,7 @@ class Counter(NamedTuple):
     needed: np.ndarray
 
 
-@numba.njit
+@inner
 def new_counter(n, layers):
     """Return a counter for sentences of at most n tokens."""
     most = 2 * n * layers * len(TEMPLATE_TABLE)
@@ -85,8 +86,8 @@ def new_counter(n, layers):
     return Counter(np.full(size, -1, np.int32), np.empty(most, np.int32), np.empty(most, np.bool_))
 
 
-@numba.njit
-def count_difference(differences, s, counter, tokens, spread, plus, minus, unlike):
+@inner
+def count_difference(differences, s, counter, tokens, spread, plus, minus):
     """Count the features of one tree, less those of another; return the sum of the squared counts.
 
     Args:
@@ -94,21 +95,14 @@ def count_difference(differences, s, counter, tokens, spread, plus, minus, unlik
         counter: scratch.
         tokens, spread: of the sentence: see ``score_sentence``.
         plus, minus: the trees, int32 ``[n - 1, NODE_FIELDS]``.
-        unlike: scratch, int32 ``[n - 1, 2]``.
     """
-    plus_count, minus_count = _unlike_nodes(plus, minus, unlike)
+    nodes = _unlike_nodes(plus, minus)
     first = differences.starts[s]
     square = 0.0
     for table in range(TABLES):
-        count = 0
-        for i in range(plus_count):
-            count = _count_node(
-                differences, first, count, counter, table, tokens, spread, plus[unlike[i, 0]], 1
-            )
-        for i in range(minus_count):
-            count = _count_node(
-                differences, first, count, counter, table, tokens, spread, minus[unlike[i, 1]], -1
-            )
+        count = np.int64(0)
+        for i in range(nodes.shape[0]):
+            count = _count_node(differences, first, count, counter, table, tokens, spread, nodes[i])
         # A quadruple is looked up only where its triples have rows: they get them, if with no weight.
         kept = first
         for i in range(count):
@@ -124,33 +118,33 @@ def count_difference(differences, s, counter, tokens, spread, plus, minus, unlik
     return square
 
 
-@numba.njit
-def _unlike_nodes(plus, minus, unlike):
-    """Write the indices of the nodes that only the one tree has, and return how many each has."""
+@inner
+def _unlike_nodes(plus, minus):
+    """Return the nodes that only the one tree has, with a last field of 1 or, of ``minus``, -1."""
     n = plus.shape[0] + 1
     place = np.full((n + 1, n + 1), -1, np.int32)
+    nodes = np.empty((2 * (n - 1), NODE_FIELDS + 1), np.int32)
+    count = 0
     for k in range(n - 1):
         place[plus[k, 0], plus[k, 2]] = k
-    minus_count = 0
     for k in range(n - 1):
         same = place[minus[k, 0], minus[k, 2]]
         if same >= 0 and np.array_equal(plus[same], minus[k]):
             place[minus[k, 0], minus[k, 2]] = -1
         else:
-            unlike[minus_count, 1] = k
-            minus_count += 1
-    plus_count = 0
+            nodes[count, :NODE_FIELDS], nodes[count, NODE_FIELDS] = minus[k], -1
+            count += 1
     for k in range(n - 1):
         if place[plus[k, 0], plus[k, 2]] >= 0:
-            unlike[plus_count, 0] = k
-            plus_count += 1
-    return plus_count, minus_count
+            nodes[count, :NODE_FIELDS], nodes[count, NODE_FIELDS] = plus[k], 1
+            count += 1
+    return nodes[:count]
 
 
-@numba.njit
-def _count_node(differences, first, count, counter, table, tokens, spread, node, sign):
+@inner
+def _count_node(differences, first, count, counter, table, tokens, spread, node):
     """Count a node's features of one table; return the number of different features so far."""
-    b, m, e, label, context = node[0], node[1], node[2], node[3], node[4]
+    b, m, e, label, context, sign = node[0], node[1], node[2], node[3], node[4], node[5]
     if table == SHAPE:
         for row in shape_rows(b, m, e, context):
             count = _count(differences, first, count, counter, np.uint64(row), label, sign, False)
@@ -178,13 +172,13 @@ def _count_node(differences, first, count, counter, table, tokens, spread, node,
     return count
 
 
-@numba.njit
+@inner
 def corner_places(b, m, e):
     """Return the tokens at a node's corners, in the order of ``features.CORNERS``."""
     return (b - 1, np.int64(b), m - 2, m - 1, np.int64(m), m + 1, e - 1, np.int64(e))
 
 
-@numba.njit
+@inner
 def shape_rows(b, m, e, context):
     """Return the rows of a node's features without tokens."""
     return (
@@ -197,7 +191,7 @@ def shape_rows(b, m, e, context):
     )
 
 
-@numba.njit
+@inner
 def _count(differences, first, count, counter, key, column, sign, needed):
     """Count one feature; return the number of different features so far."""
     mask = np.uint64(counter.places.size - 1)

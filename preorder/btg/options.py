@@ -30,7 +30,7 @@ class Options:
     unaligned: Unaligned = "free"
     iterations: int = 20
     cost: float = 1.0
-    aggressiveness: float = 1.0
+    aggressiveness: float = 0.003
     minibatch: int = 16
     seed: int = 1
     threads: int = 1

@@ -11,11 +11,10 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
-import numba
 import numpy as np
 
 from preorder.btg.chart import NODE_FIELDS, best_tree, positions_of
-from preorder.btg.compiled import entry_point
+from preorder.btg.compiled import entry_point, inner
 from preorder.btg.encode import Batch
 from preorder.btg.features import LEFT, RIGHT, ROOT, STRAIGHT
 from preorder.btg.scores import Tables, score_sentence, split_scores
@@ -58,7 +57,7 @@ def _parse_sentences(tables, shape, batch, offsets, nodes, positions, first, las
         positions_of(tree, positions[offset : offset + n])
 
 
-@numba.njit
+@inner
 def _parse_parts(tables, shape, tokens, n, nodes):
     """Parse a sentence part by part; most sentences are one."""
     preference = split_scores(tables, tokens, n) if n > EXACT else np.empty(0, np.float32)

@@ -185,7 +185,6 @@ def solve(tables, shape, batch, groups, offsets, sentences, places, cost, aggres
         most = max(most, batch.lengths[sentence])
     counter = new_counter(most, batch.tokens.shape[0])
     trees = np.empty((2, most, NODE_FIELDS), np.int32)
-    unlike = np.empty((most, 2), np.int32)
     for sentence, k in zip(sentences, places):  # noqa: B905  # numba knows no strict
         n = batch.lengths[sentence]
         start = batch.starts[sentence]
@@ -201,7 +200,7 @@ def solve(tables, shape, batch, groups, offsets, sentences, places, cost, aggres
             penalise(bounds, n, FORBIDDEN, node)
             loss -= best_tree(node, span, pivot, n, ROOT, oracle)
             wrong[k] = loss > TOLERANCE
-            square = count_difference(differences, k, counter, tokens, spread, oracle, predicted, unlike)
+            square = count_difference(differences, k, counter, tokens, spread, oracle, predicted)
             step = np.float32(min(aggressiveness, max(loss, 0) / max(square, 1)))
             for i in range(differences.starts[k], differences.ends[k, SHAPE]):
                 differences.change[i] *= step

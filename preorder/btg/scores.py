@@ -22,7 +22,7 @@ import numba
 import numpy as np
 
 from preorder.btg import features
-from preorder.btg.compiled import entry_point
+from preorder.btg.compiled import entry_point, inner
 from preorder.btg.features import CONTEXTS, LABELS, MULTIPLIERS, column
 from preorder.btg.table import Table, find_all, key_near
 
@@ -131,7 +131,7 @@ class Places(NamedTuple):
     split: np.ndarray
 
 
-@numba.njit
+@inner
 def _no_places(n):
     return Places(
         np.zeros((n + 2, LANES), np.float32),
@@ -141,7 +141,7 @@ def _no_places(n):
     )
 
 
-@numba.njit
+@inner
 def score_sentence(tables, shape, tokens, n):
     """Return the :class:`Scores` of a sentence.
 
@@ -170,7 +170,7 @@ def score_sentence(tables, shape, tokens, n):
     return Scores(node, span, places.pivot, spread)
 
 
-@numba.njit
+@inner
 def split_scores(tables, tokens, n):
     """Return what straight scores more than inverted at each split, by what is next to it: ``[m]``; O(n)."""
     places = _no_places(n)
@@ -179,7 +179,7 @@ def split_scores(tables, tokens, n):
     return places.split[:, 0] - places.split[:, 1]
 
 
-@numba.njit
+@inner
 def _add_places(tables, tokens, n, keys, rows, places):
     """Add all templates that look at one place; return the spreads."""
     begin, end, pivot, split = places
@@ -195,7 +195,7 @@ def _add_places(tables, tokens, n, keys, rows, places):
     return spread
 
 
-@numba.njit
+@inner
 def _add_tokens(slots, weights, spreads, tokens, n, keys, rows, begin, end, split, pivot, spread):
     """Add the templates of one token, i - 1; ``tokens[layer, i]`` is its hash."""
     layers, count = tokens.shape[0], 0
@@ -225,7 +225,7 @@ def _add_tokens(slots, weights, spreads, tokens, n, keys, rows, begin, end, spli
             end[n, lane] += weights[rows[first + n + 1], RR_AFTER + lane % LABELS]
 
 
-@numba.njit
+@inner
 def _add_adjacent(slots, weights, spreads, tokens, n, keys, rows, begin, end, split, spread):
     """Add the templates of two adjacent tokens, i - 1 and i."""
     layers, count = tokens.shape[0], 0
@@ -245,7 +245,7 @@ def _add_adjacent(slots, weights, spreads, tokens, n, keys, rows, begin, end, sp
                 end[i, lane] += weights[row, END + lane % LABELS]
 
 
-@numba.njit
+@inner
 def _add_trigrams(slots, weights, tokens, n, keys, rows, split):
     """Add the templates of three adjacent tokens, i - 1, i and i + 1."""
     layers, count = tokens.shape[0], 0
@@ -262,7 +262,7 @@ def _add_trigrams(slots, weights, tokens, n, keys, rows, split):
                 split[i, label] += weights[row, AFTER_PIVOT + label]
 
 
-@numba.njit
+@inner
 def _add_pairs(slots, weights, tokens, n, spread, keys, rows, left, right, span):
     """Add the templates of two corners: tokens i and j are two of Ll, Lr, Rl, Rr."""
     layers, count = tokens.shape[0], 0
@@ -290,7 +290,7 @@ def _add_pairs(slots, weights, tokens, n, spread, keys, rows, left, right, span)
                     )
 
 
-@numba.njit
+@inner
 def _add_triples(slots, weights, tokens, n, spread, keys, rows, left, right):
     """Add the templates of the tokens beside the split with the span's first, or its last.
 
@@ -321,7 +321,7 @@ def _add_triples(slots, weights, tokens, n, spread, keys, rows, left, right):
 MANY = 4096  # quadruples looked up at a time
 
 
-@numba.njit
+@inner
 def _add_quads(slots, weights, tokens, n, spread, triples, node):
     """Add the template of all four corners, where both of its ``triples`` have rows."""
     room = MANY + n * n // 4
@@ -351,7 +351,7 @@ def _add_quads(slots, weights, tokens, n, spread, triples, node):
     _add_rows(slots, weights, keys, count, rows, nodes, node)
 
 
-@numba.njit
+@inner
 def _add_rows(slots, weights, keys, count, rows, nodes, node):
     find_all(slots, weights, keys, count, rows)
     for i in range(count):
@@ -359,7 +359,7 @@ def _add_rows(slots, weights, keys, count, rows, nodes, node):
             node[nodes[i], label] += weights[rows[i], label]
 
 
-@numba.njit
+@inner
 def _spread(shape, n, begin, end, split, span, pivot):
     """Add what depends on one place, or on the parent alone, where it belongs."""
     for context in range(CONTEXTS):
@@ -377,7 +377,7 @@ def _spread(shape, n, begin, end, split, span, pivot):
                 span[b, e, lane] += begin[b, lane] + end[e, lane]
 
 
-@numba.njit
+@inner
 def _add_parts(left, right, shape, n, node):
     """Add to each node what depends on two of its places."""
     for e in range(2, n + 1):

@@ -19,7 +19,7 @@ from llvmlite import ir
 from numba.core import types
 from numba.extending import intrinsic
 
-from preorder.btg.compiled import entry_point
+from preorder.btg.compiled import entry_point, inner
 
 LOAD = 0.4  # at most this share of the slots is filled
 
@@ -107,7 +107,7 @@ def prefetch(typing_context, array, index):  # noqa: ARG001
 LINE = 64 // 4  # weights of a cache line
 
 
-@numba.njit
+@inner
 def find_all(slots, weights, keys, count, rows):
     """Write the rows of the first ``count`` keys, 0 for absent ones, and fetch their weights.
 
@@ -130,7 +130,7 @@ def find_all(slots, weights, keys, count, rows):
             prefetch(weights, np.int64(row) * weights.shape[1] + column)
 
 
-@numba.njit
+@inner
 def insert(slots, key, row):
     """Give an absent key a row, from 1."""
     mask = np.uint64(slots.size - 1)

@@ -15,7 +15,7 @@ from preorder.btg.features import TABLE_NAMES
 def count(differences, tokens, spread, plus, minus):
     n = tokens.shape[1] - 2
     counter = new_counter(n, tokens.shape[0])
-    return count_difference(differences, 0, counter, tokens, spread, plus, minus, np.empty((n, 2), np.int32))
+    return count_difference(differences, 0, counter, tokens, spread, plus, minus)
 
 
 @pytest.mark.parametrize("n", [2, 3, 5])
