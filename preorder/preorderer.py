@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from safetensors import SafetensorError
-from safetensors.numpy import load_file, save_file
+from safetensors.numpy import load_file, save
 
 from preorder import corpus
 from preorder.annotate.classes import WordClasses
@@ -118,7 +118,8 @@ def save_model(model: Model, directory: str) -> None:
     }
     with corpus.atomic_directory(directory) as folder:
         corpus.write_json(str(folder / "model.json"), description)
-        save_file(arrays, folder / "weights.safetensors")
+        # Not by save_file, which makes files that none but their owner can read.
+        (folder / "weights.safetensors").write_bytes(save(arrays))
         if model.classes is not None:
             corpus.write_lines(str(folder / "classes.txt"), model.classes.lines())
 
