@@ -16,7 +16,7 @@ from preorder.btg.features import (
     LABELS,
     MULTIPLIERS,
     PAIR,
-    PIVOT,
+    QUAD,
     SHAPES_PER_NODE,
     TABLE_NAMES,
     TEMPLATE_COLUMN,
@@ -25,6 +25,7 @@ from preorder.btg.features import (
     TEMPLATE_MULTIPLIERS,
     TEMPLATE_SIZE,
     TEMPLATE_TABLE,
+    TRIPLE,
 )
 from preorder.btg.scores import balance_row, child_sizes_row, size_row
 from preorder.btg.table import key_near
@@ -160,15 +161,13 @@ def _count_node(differences, first, count, counter, table, tokens, spread, node)
             if table == PAIR:
                 place = corners[TEMPLATE_CORNERS[t, 0]] + 1
                 key = key_near(key, MULTIPLIERS[0] * tokens[layer, place], spread[layer, 0, place])
-            elif table == PIVOT:
+            elif table in (TRIPLE, QUAD):
                 home = MULTIPLIERS[1] * tokens[layer, m] + MULTIPLIERS[2] * tokens[layer, m + 1]
                 key = key_near(key, home, spread[layer, 1, m])
             column = TEMPLATE_COLUMN[t] + label
             if TEMPLATE_CONTEXT[t]:
                 column += context * LABELS
-            count = _count(
-                differences, first, count, counter, key, column, sign, table == PIVOT and size == 3
-            )
+            count = _count(differences, first, count, counter, key, column, sign, table == TRIPLE)
     return count
 
 

@@ -25,9 +25,10 @@ TABLES = {
     "adjacent": "Ll-&Ll Lr&Rl Rr&Rr+",
     "trigram": "Lr-&Lr&Rl Lr&Rl&Rl+",
     "pair": "Ll&Lr Ll&Rl Lr&Rr Rl&Rr Ll&Rr | Ll&Rr",
-    "pivot": "Ll&Lr&Rl Lr&Rl&Rr Ll&Lr&Rl&Rr",
+    "triple": "Ll&Lr&Rl Lr&Rl&Rr",
+    "quad": "Ll&Lr&Rl&Rr",
 }
-"""Table → its templates. Those of ``pivot`` have a row each, those of any other table share rows."""
+"""Table → its templates. Those of ``triple`` have a row each, those of any other table share rows."""
 
 LABELS = 2  # 0 straight, 1 inverted
 STRAIGHT, INVERTED = range(LABELS)
@@ -62,11 +63,10 @@ def _parse(declaration: dict[str, str]) -> tuple[Template, ...]:
         for names, context in ((plain, False), (joined, True)):
             for name in names.split():
                 corners = tuple(name.split("&"))
-                places = tuple(range(len(corners)))
-                if table == "pivot":
-                    places = tuple(("Ll", "Lr", "Rl", "Rr").index(corner) for corner in corners)
-                templates.append(Template(table, corners, context, column, places))
-                if table != "pivot":
+                own = table == "triple"
+                places = map(("Ll", "Lr", "Rl", "Rr").index, corners) if own else range(len(corners))
+                templates.append(Template(table, corners, context, column, tuple(places)))
+                if not own:
                     column += LABELS * (CONTEXTS if context else 1)
     return tuple(templates)
 
@@ -105,7 +105,7 @@ TEMPLATE_CORNERS = np.array(
 TEMPLATE_MULTIPLIERS = np.array(
     [t.multipliers + (0,) * (4 - len(t.corners)) for t in TEMPLATES], dtype=np.int64
 )
-TOKEN, ADJACENT, TRIGRAM, PAIR, PIVOT = range(len(TABLE_NAMES))
+TOKEN, ADJACENT, TRIGRAM, PAIR, TRIPLE, QUAD = range(len(TABLE_NAMES))
 
 # --- features without tokens: a dense table, a row a feature, a column a label ---
 

@@ -31,7 +31,7 @@ class Options:
     iterations: int = 20
     cost: float = 1.0
     aggressiveness: float = 0.003
-    minibatch: int = 16
+    minibatch: int = 32
     seed: int = 1
     threads: int = 1
 

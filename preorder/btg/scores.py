@@ -34,7 +34,8 @@ class Tables(NamedTuple):
     adjacent: Table
     trigram: Table
     pair: Table
-    pivot: Table
+    triple: Table
+    quad: Table
     shape: np.ndarray
 
 
@@ -160,11 +161,11 @@ def score_sentence(tables, shape, tokens, n):
     right = np.zeros((n + 1, n + 1, LABELS), np.float32)  # [e, m, label]
     most = tokens.shape[0] * (n + 2) * (n + 1)
     keys, rows = np.empty(most, np.uint64), np.empty(most, np.uint64)
-    pair, pivot = tables.pair, tables.pivot
+    pair, triple, quad = tables.pair, tables.triple, tables.quad
     spread = _add_places(tables, tokens, n, keys, rows, places)
     _add_pairs(pair.slots, pair.weights, tokens, n, spread, keys, rows, left, right, span)
-    _add_triples(pivot.slots, pivot.weights, tokens, n, spread, keys, rows, left, right)
-    _add_quads(pivot.slots, pivot.weights, tokens, n, spread, rows, node)
+    _add_triples(triple.slots, triple.weights, tokens, n, spread, keys, rows, left, right)
+    _add_quads(quad.slots, quad.weights, tokens, n, spread, rows, node)
     _spread(tables.shape, n, places.begin, places.end, places.split, span, places.pivot)
     _add_parts(left, right, shape, n, node)
     return Scores(node, span, places.pivot, spread)

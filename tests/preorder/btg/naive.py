@@ -8,6 +8,8 @@ from preorder.btg import features
 from preorder.btg.features import CORNERS, LABELS, MULTIPLIERS, ROOT, TABLE_NAMES, TEMPLATES, WIDTHS
 from preorder.btg.weights import Weights
 
+FIRST, LAST = ("Ll", "Lr", "Rl"), ("Lr", "Rl", "Rr")
+
 Node = tuple[int, int, int, int, int]  # begin, split, end, label, context
 Tree = tuple[Node, ...]
 
@@ -55,7 +57,7 @@ def joined(tokens: Sequence[Sequence[int]], node: Node) -> Iterator[tuple[tuple,
     for layer in tokens:
         at = {corner: layer[place + 1] for corner, place in zip(CORNERS, places, strict=True)}
         for template in TEMPLATES:
-            own = template.corners if template.table == "pivot" else None
+            own = template.corners if template.table == "triple" else None
             hashes = tuple(at[corner] for corner in template.corners)
             yield (template.table, own, hashes), template.column + label + LABELS * context * template.context
 
@@ -92,13 +94,12 @@ class NaiveModel:
             for name, _ in joined(self.tokens, (begin, split, end, 0, ROOT))
         ]
         for name in names:
-            if len(name[2]) < 4 and generator.random() < share:
+            if name[0] != "quad" and generator.random() < share:
                 self._draw(name)
         for table, own, hashes in names:
             # A quadruple has weights only where both of its triples have.
-            if len(hashes) == 4 and {(table, own[:3], hashes[:3]), (table, own[1:], hashes[1:])} <= set(
-                self._rows
-            ):
+            triples = {("triple", FIRST, hashes[:3]), ("triple", LAST, hashes[1:])}
+            if table == "quad" and triples <= set(self._rows):
                 self._draw((table, own, hashes))
 
     def _draw(self, name: tuple) -> None:
@@ -155,8 +156,8 @@ def key(table: str, own: tuple[str, ...] | None, hashes: tuple[int, ...], spread
     total = sum(multipliers[place] * value for place, value in zip(places, hashes, strict=True))
     if table == "pair":
         home, bits = multipliers[0] * hashes[0], spread[hashes[:1]]
-    elif table == "pivot":
-        middle = hashes[:2] if own[0] == "Lr" else hashes[1:3]
+    elif table in ("triple", "quad"):
+        middle = hashes[:2] if own == LAST else hashes[1:3]
         home, bits = multipliers[1] * middle[0] + multipliers[2] * middle[1], spread[middle]
     else:
         return total % 2**64

@@ -40,7 +40,7 @@ def test_difference_equals_naive_templates(n, layers):
                 for (table, own, hashes), column in naive.joined(tokens.tolist(), node):
                     feature = (table, naive.key(table, own, hashes, spreads), column)
                     expected[feature] += sign
-                    if table == "pivot" and len(hashes) == 3 and node not in other:
+                    if table == "triple" and node not in other:
                         needed.add(feature)
                 for row in naive.shapes(node):
                     expected["shape", row, node[3]] += sign
