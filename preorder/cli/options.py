@@ -100,34 +100,15 @@ def add_json(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of a table")
 
 
-def positive(text: str) -> int:
-    """Parse a whole number from 1.
+def _whole_number(least: int) -> Callable[[str], int]:
+    """Return a parser of whole numbers that raises ``ArgumentTypeError`` for anything else or less."""
 
-    Raises:
-        argparse.ArgumentTypeError: it is none.
-    """
-    if not text.isascii() or not text.isdigit() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"not a whole number from 1: {text!r}")
-    return int(text)
+    def parse(text: str) -> int:
+        if not text.isascii() or not text.isdigit() or int(text) < least:
+            raise argparse.ArgumentTypeError(f"not a whole number from {least}: {text!r}")
+        return int(text)
 
-
-def at_least_two(text: str) -> int:
-    """Parse a whole number from 2.
-
-    Raises:
-        argparse.ArgumentTypeError: it is none.
-    """
-    if not text.isascii() or not text.isdigit() or int(text) < 2:
-        raise argparse.ArgumentTypeError(f"not a whole number from 2: {text!r}")
-    return int(text)
+    return parse
 
 
-def natural(text: str) -> int:
-    """Parse a whole number from 0.
-
-    Raises:
-        argparse.ArgumentTypeError: it is none.
-    """
-    if not text.isascii() or not text.isdigit():
-        raise argparse.ArgumentTypeError(f"not a whole number from 0: {text!r}")
-    return int(text)
+natural, positive, at_least_two = map(_whole_number, range(3))
