@@ -24,7 +24,7 @@ from preorder.errors import DataError, UsageError
 from preorder.types import Alignment, BinaryTree, Permutation, Sentence
 
 FORMAT = "onmt-preorder model"
-VERSION = 1
+VERSION = 2
 
 METHODS = {"btg": ("preorder.btg.options", "preorder.btg.model:BTGPreorderer")}
 """Name of a method → module of its options, light to import, and its class, imported at use."""

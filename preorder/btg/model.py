@@ -11,12 +11,11 @@ from tqdm import tqdm
 
 from preorder.btg.constraint import constraint
 from preorder.btg.encode import LAYERS, Batch, Encoder
-from preorder.btg.features import LABELS, SHAPES, TABLE_NAMES, WIDTHS
 from preorder.btg.options import Options
 from preorder.btg.parse import EXACT, parse
 from preorder.btg.perceptron import Progress, train
 from preorder.btg.scores import shape_scores
-from preorder.btg.weights import Weights
+from preorder.btg.weights import NEGLIGIBLE, Weights, unpack
 from preorder.errors import DataError, UsageError
 from preorder.types import Alignment, BinaryTree, Node, Permutation, Sentence
 
@@ -57,15 +56,7 @@ class BTGPreorderer:
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """Return what :meth:`from_state` needs: values for JSON, and arrays."""
-        arrays = {"shape": self._weights.shape}
-        w = self._weights
-        for name, keys, rows, spread in zip(TABLE_NAMES, w.keys, w.rows, w.spread, strict=True):
-            arrays |= {
-                f"{name}.keys": keys,
-                f"{name}.rows": rows.astype(np.float16),
-                f"{name}.spread": spread,
-            }
-        return {"layers": list(self._layers)}, arrays
+        return {"layers": list(self._layers)}, self._weights.pack()
 
     @classmethod
     def from_state(cls, values: dict[str, Any], arrays: dict[str, np.ndarray]) -> BTGPreorderer:
@@ -77,20 +68,7 @@ class BTGPreorderer:
         layers = values.get("layers")
         if not isinstance(layers, list) or not layers or not set(layers) <= set(LAYERS):
             raise DataError(f"not the layers of a BTG model: {layers!r}")
-        shapes = {"shape": (SHAPES, LABELS)}
-        for name, width in zip(TABLE_NAMES, WIDTHS, strict=True):
-            rows = len(arrays.get(f"{name}.keys", ()))
-            shapes |= {f"{name}.keys": (rows,), f"{name}.rows": (rows, width), f"{name}.spread": (rows,)}
-        for name, shape in shapes.items():
-            if name not in arrays or arrays[name].shape != shape:
-                raise DataError(f"not the weights of a BTG model: {name}")
-        weights = Weights(
-            tuple(arrays[f"{name}.keys"] for name in TABLE_NAMES),
-            tuple(arrays[f"{name}.rows"].astype(np.float32) for name in TABLE_NAMES),
-            tuple(arrays[f"{name}.spread"] for name in TABLE_NAMES),
-            arrays["shape"],
-        )
-        return cls(weights, layers)
+        return cls(unpack(arrays), layers)
 
     @classmethod
     def fit(
@@ -118,6 +96,7 @@ class BTGPreorderer:
             raise UsageError("no sentence has two tokens and an alignment that a BTG tree can satisfy")
         batch = Encoder(layers)([s for s, _ in used])
         weights, history = _train(batch, np.concatenate([g for _, g in used]), options)
+        weights = weights.compact(NEGLIGIBLE * options.cost)
         figures = {
             "options": {k: v for k, v in asdict(options).items() if k != "threads"},
             "trained": len(used),

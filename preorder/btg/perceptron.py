@@ -135,12 +135,13 @@ class Learner:
     def average(self) -> Weights:
         """Return the weights averaged over all sentences seen so far."""
         time = np.float32(max(self._seen, 1) / self._batch.lengths.size)
-        *hashed, dense = ((table, slice(1, int(table.used[0]))) for table in self._tables)
-        return Weights(
-            tuple(t.keys[used].copy() for t, used in hashed),
-            tuple(t.weights[used] - t.changes[used] / time for t, used in hashed),
-            tuple(t.spread[used].copy() for t, used in hashed),
-            dense[0].weights - dense[0].changes / time,
+        *hashed, dense = self._tables
+        used = [slice(1, int(table.used[0])) for table in hashed]
+        return Weights.of(
+            (table.keys[u] for table, u in zip(hashed, used, strict=True)),
+            (table.weights[u] - table.changes[u] / time for table, u in zip(hashed, used, strict=True)),
+            (table.spread[u] for table, u in zip(hashed, used, strict=True)),
+            dense.weights - dense.changes / time,
         )
 
 

@@ -40,7 +40,7 @@ class Table(NamedTuple):
 
 def capacity(rows: int) -> int:
     """Return the number of slots for that many keys."""
-    return 1 << int(np.ceil(np.log2(max(rows, 8) / LOAD)))
+    return 1 << int(np.ceil(np.log2(max(rows, 128) / LOAD)))
 
 
 def spread_of(frequencies: np.ndarray) -> np.ndarray:
@@ -48,9 +48,9 @@ def spread_of(frequencies: np.ndarray) -> np.ndarray:
     return np.clip(np.ceil(np.log2(np.maximum(frequencies, 1))) + 5, 5, 24).astype(np.uint8)
 
 
-def by_place(keys: np.ndarray) -> np.ndarray:
-    """Return the indices that sort keys by the place of their slots."""
-    return np.argsort(keys.astype(np.uint32), kind="stable")
+def by_place(keys: np.ndarray, slots: int) -> np.ndarray:
+    """Return the indices that sort keys by their place in a table of so many slots."""
+    return np.argsort((keys & np.uint64(slots - 1)).astype(np.uint32), kind="stable")
 
 
 _UPPER = np.uint64(0xFFFFFFFF00000000)

@@ -39,7 +39,7 @@ def growing_table(rows: int, width: int, keys: np.ndarray, spread: np.ndarray) -
         np.zeros(rows, np.uint64),
         np.array([keys.size + 1]),
     )
-    order = by_place(keys)
+    order = by_place(keys, table.slots.size)
     table.keys[1 : keys.size + 1], table.spread[1 : keys.size + 1] = keys[order], spread[order]
     insert_all(table.slots, keys[order])
     return table
@@ -52,7 +52,7 @@ def with_room(table: Growing, more: int) -> Growing:
     if used + more <= rows:
         return table
     bigger = growing_table(max(2 * rows, used + more), width, table.keys[1:used], table.spread[1:used])
-    order = by_place(table.keys[1:used]) + 1
+    order = by_place(table.keys[1:used], bigger.slots.size) + 1
     bigger.weights[1:used] = table.weights[order]
     bigger.changes[1:used] = table.changes[order]
     return bigger

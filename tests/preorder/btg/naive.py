@@ -128,7 +128,7 @@ class NaiveModel:
             keys[table].append(key(*name, spread))
             rows[table].append(self._rows.get(name, np.zeros(WIDTHS[TABLE_NAMES.index(table)], np.float32)))
             spreads[table].append(spread.get(name[2], 0))
-        return Weights(
+        return Weights.of(
             tuple(np.array(keys[name], np.uint64) for name in TABLE_NAMES),
             tuple(
                 np.array(rows[name], np.float32).reshape(-1, width)

@@ -138,6 +138,8 @@ def test_state_with_wrong_layers(model, layers):
 
 def test_state_with_missing_weights(model):
     values, arrays = model.state()
-    for name in arrays:
-        with pytest.raises(DataError, match="not the weights of a BTG model"):
-            BTGPreorderer.from_state(values, {k: v for k, v in arrays.items() if k != name})
+    for name, array in arrays.items():
+        others = {k: v for k, v in arrays.items() if k != name}
+        for damaged in ({}, {name: array[:-1]}):
+            with pytest.raises(DataError, match="not the weights of a BTG model"):
+                BTGPreorderer.from_state(values, others | damaged)

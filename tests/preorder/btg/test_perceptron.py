@@ -24,7 +24,7 @@ def flat(weights):
 
 
 def same(a, b):
-    arrays = ((*w.keys, *w.rows, *w.spread, w.shape) for w in (a, b))
+    arrays = ((np.array(w.slots), *w.keys, *w.rows, *w.spread, w.shape) for w in (a, b))
     return all(np.array_equal(x, y) for x, y in zip(*arrays, strict=True))
 
 
