@@ -108,7 +108,7 @@ def writer(path: str) -> Iterator[TextIO]:
         yield sys.stdout
         sys.stdout.flush()
         return
-    with _atomic(path) as temporary, _create_text(temporary, compress=path.endswith(".gz")) as stream:
+    with atomic_file(path) as temporary, _create_text(temporary, compress=path.endswith(".gz")) as stream:
         yield stream
 
 
@@ -170,7 +170,12 @@ def _open_bytes(path: str) -> BinaryIO:
 
 
 @contextlib.contextmanager
-def _atomic(path: str) -> Iterator[Path]:
+def atomic_file(path: str) -> Iterator[Path]:
+    """Give an empty file that replaces ``path`` once the block has ended well.
+
+    Raises:
+        DataError: the file cannot be written.
+    """
     target = Path(path)
     try:
         handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
@@ -184,6 +189,18 @@ def _atomic(path: str) -> Iterator[Path]:
         temporary.replace(target)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def make_folder(path: str) -> None:
+    """Make a folder where there is none, and those above it.
+
+    Raises:
+        DataError: it cannot be made.
+    """
+    try:
+        Path(path).mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise DataError(f"cannot be written: {error.strerror}", path) from None
 
 
 def _umask() -> int:

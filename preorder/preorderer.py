@@ -11,7 +11,6 @@ import importlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from types import ModuleType
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -20,14 +19,15 @@ from safetensors.numpy import load_file, save
 
 from preorder import corpus
 from preorder.annotate.classes import WordClasses
+from preorder.checkpoint import NO_CHECKPOINT, Checkpoint
 from preorder.errors import DataError, UsageError
-from preorder.types import Alignment, BinaryTree, Permutation, Sentence
+from preorder.types import NO_LINES, BinaryTree, Bitext, Permutation, Sentence
 
 FORMAT = "onmt-preorder model"
 VERSION = 2
 
-METHODS = {"btg": ("preorder.btg.options", "preorder.btg.model:BTGPreorderer")}
-"""Name of a method → module of its options, light to import, and its class, imported at use."""
+METHODS = {"btg": ("preorder.btg.options:Options", "preorder.btg.model:BTGPreorderer")}
+"""Name of a method → its options, light to import, and its class, imported at use."""
 
 LAYERS = {"tags": "POS tags (--pos)", "classes": "word classes (--classes)"}
 """Layers of annotation that a model may need, and how to give them."""
@@ -40,9 +40,15 @@ class Preorderer(Protocol):
 
     @classmethod
     def fit(
-        cls, sentences: Sequence[Sentence], alignments: Sequence[Alignment], options: Any
+        cls, bitext: Bitext, options: Any, held_out: Bitext = NO_LINES, checkpoint: Checkpoint = NO_CHECKPOINT
     ) -> tuple[Preorderer, dict[str, Any]]:
-        """Learn from annotated sentences and their alignments.
+        """Learn from annotated sentences and their alignments, as :func:`preorder.fitting.fit` does.
+
+        Args:
+            bitext: the lines to learn from.
+            options: the method's own.
+            held_out: lines with the same layers, by which the best iteration is found.
+            checkpoint: from which, if it is there, training goes on.
 
         Returns:
             The preorderer, and figures of its training for ``model.json``.
@@ -154,10 +160,14 @@ def load_model(directory: str) -> Model:
 
 def method_class(method: str) -> type[Any]:
     """Import the class of a method."""
-    module, _, name = METHODS[method][1].partition(":")
+    return _imported(METHODS[method][1])
+
+
+def all_options() -> dict[str, type[Any]]:
+    """Return the options of each method, as :mod:`preorder.method_options` takes them."""
+    return {method: _imported(options) for method, (options, _) in METHODS.items()}
+
+
+def _imported(place: str) -> Any:
+    module, _, name = place.partition(":")
     return getattr(importlib.import_module(module), name)
-
-
-def method_options(method: str) -> ModuleType:
-    """Import the options of a method: ``add_options(parser)`` and ``options_of(arguments)``."""
-    return importlib.import_module(METHODS[method][0])

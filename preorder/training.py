@@ -1,4 +1,4 @@
-"""Which lines to learn from, and cross-fitting: each line ordered by a model that has not seen it.
+"""Which lines to learn from and which to hold out; cross-fitting: orders by models that have not seen a line.
 
 A model applied to its own training lines preorders them better than it ever will a
 new line; a translation model trained on such positions would trust them too much.
@@ -8,29 +8,18 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from preorder.errors import UsageError
 from preorder.preorderer import Preorderer
-from preorder.types import Alignment, Permutation, Sentence
+from preorder.types import Bitext, Permutation
 
+HELD_OUT = 1000
+"""Lines held out where nothing else is said, but at most ``HELD_OUT_SHARE`` of them."""
 
-@dataclass(frozen=True)
-class Bitext:
-    """Annotated source sentences and their alignments, equally many."""
+HELD_OUT_SHARE = 0.05
 
-    sentences: Sequence[Sentence]
-    alignments: Sequence[Alignment]
-
-    def __len__(self) -> int:
-        return len(self.sentences)
-
-    def take(self, indices: Sequence[int]) -> Bitext:
-        """Return the pairs at the given indices."""
-        return Bitext([self.sentences[i] for i in indices], [self.alignments[i] for i in indices])
-
-
-Fit = Callable[[Bitext], Preorderer]
+Fit = Callable[[Bitext, str], Preorderer]
+"""Trains on a part of a bitext that goes by a name."""
 
 
 def chosen_lines(bitext: Bitext, limit: int, max_length: int, seed: int) -> list[int]:
@@ -47,6 +36,25 @@ def chosen_lines(bitext: Bitext, limit: int, max_length: int, seed: int) -> list
     return sorted(random.Random(seed).sample(fitting, limit))
 
 
+def hold_out(bitext: Bitext, lines: int | None, seed: int) -> tuple[Bitext, Bitext]:
+    """Divide a bitext into the lines to learn from and those to measure on, drawn at random.
+
+    Args:
+        bitext: what there is.
+        lines: how many to hold out; None: ``HELD_OUT``, but at most ``HELD_OUT_SHARE`` of all.
+        seed: the same seed holds out the same lines.
+
+    Raises:
+        UsageError: no line is left to learn from.
+    """
+    if lines is None:
+        lines = min(HELD_OUT, int(HELD_OUT_SHARE * len(bitext)))
+    if lines >= len(bitext):
+        raise UsageError(f"--held-out {lines}: no line of {len(bitext)} is left to learn from")
+    held = set(random.Random(seed).sample(range(len(bitext)), lines))
+    return bitext.take(i for i in range(len(bitext)) if i not in held), bitext.take(sorted(held))
+
+
 def cross_fit(bitext: Bitext, chosen: Sequence[int], folds: int, fit: Fit, threads: int) -> list[Permutation]:
     """Order every line by a model trained on the chosen lines of all folds but its own.
 
@@ -60,7 +68,8 @@ def cross_fit(bitext: Bitext, chosen: Sequence[int], folds: int, fit: Fit, threa
         raise UsageError(f"too few lines to train on for {folds} folds")
     permutations: list[Permutation | None] = [None] * len(bitext)
     for fold in range(folds):
-        preorderer = fit(bitext.take([i for i in chosen if i % folds != fold]))
+        seen = bitext.take(i for i in chosen if i % folds != fold)
+        preorderer = fit(seen, f"fold-{fold + 1}-of-{folds}")
         held = range(fold, len(bitext), folds)
         orders = preorderer.order([bitext.sentences[i] for i in held], threads)
         for i, permutation in zip(held, orders, strict=True):

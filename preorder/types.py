@@ -98,6 +98,25 @@ class Alignment:
 
 
 @dataclass(frozen=True)
+class Bitext:
+    """Annotated source sentences and their alignments, equally many."""
+
+    sentences: Sequence[Sentence]
+    alignments: Sequence[Alignment]
+
+    def __len__(self) -> int:
+        return len(self.sentences)
+
+    def take(self, indices: Iterable[int]) -> Bitext:
+        """Return the pairs at the given indices."""
+        chosen = list(indices)
+        return Bitext([self.sentences[i] for i in chosen], [self.alignments[i] for i in chosen])
+
+
+NO_LINES = Bitext((), ())
+
+
+@dataclass(frozen=True)
 class Permutation:
     """A reordering of n tokens, held as positions: ``positions[i]`` is where token i goes.
 

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from typing import Any, ClassVar
 
 import numpy as np
-from tqdm import tqdm
 
 from preorder.btg.constraint import constraint
-from preorder.btg.encode import LAYERS, Batch, Encoder
+from preorder.btg.encode import LAYERS, Encoder
 from preorder.btg.options import Options
 from preorder.btg.parse import EXACT, parse
-from preorder.btg.perceptron import Progress, train
+from preorder.btg.perceptron import Learner, weights_of
 from preorder.btg.scores import shape_scores
 from preorder.btg.weights import NEGLIGIBLE, Weights, unpack
+from preorder.checkpoint import NO_CHECKPOINT, Arrays, Checkpoint, digest
 from preorder.errors import DataError, UsageError
-from preorder.types import Alignment, BinaryTree, Node, Permutation, Sentence
+from preorder.fitting import HeldOut, fit
+from preorder.types import NO_LINES, BinaryTree, Bitext, Node, Permutation, Sentence
 
 
 class BTGPreorderer:
@@ -41,7 +42,7 @@ class BTGPreorderer:
     def order(self, sentences: Sequence[Sentence], threads: int = 1) -> list[Permutation]:
         """Return the reordering of each sentence; cost: see :func:`preorder.btg.parse.parse`."""
         _, positions = self._parse(sentences, threads)
-        return [Permutation(tuple(part)) for part in _divide(positions.tolist(), sentences)]
+        return _permutations(positions, sentences)
 
     def trees(self, sentences: Sequence[Sentence], threads: int = 1) -> list[BinaryTree]:
         """Return the tree behind each reordering."""
@@ -72,53 +73,91 @@ class BTGPreorderer:
 
     @classmethod
     def fit(
-        cls, sentences: Sequence[Sentence], alignments: Sequence[Alignment], options: Options
+        cls,
+        bitext: Bitext,
+        options: Options,
+        held_out: Bitext = NO_LINES,
+        checkpoint: Checkpoint = NO_CHECKPOINT,
     ) -> tuple[BTGPreorderer, dict[str, Any]]:
         """Train on sentences with alignments; progress goes to standard error.
 
         Layers that any sentence lacks are not used. The same input and options give the same
-        model, whatever the number of threads.
+        model, whatever the number of threads and however often it was interrupted.
 
         Returns:
-            The preorderer, and figures: ``options``; ``trained`` sentences; those ``skipped``, as no
-            tree can satisfy their alignment, and ``trivial``, of fewer than two tokens; ``errors`` and
-            ``updates`` of each iteration; ``weights`` that are not zero.
+            The preorderer, and figures: those of :func:`preorder.fitting.fit`; ``options``;
+            ``trained`` sentences; those ``skipped``, as no tree can satisfy their alignment, and
+            ``trivial``, of fewer than two tokens; ``weights`` that are not zero.
 
         Raises:
             DataError: a link is out of range.
-            UsageError: no sentence can be learned from.
+            UsageError: no sentence can be learned from, or the checkpoint is of another training.
         """
-        layers = [name for name in LAYERS if all(getattr(s, name) is not None for s in sentences)]
-        pairs = [(s, a) for s, a in zip(sentences, alignments, strict=True) if len(s) > 1]
+        lines = (*bitext.sentences, *held_out.sentences)
+        layers = [name for name in LAYERS if all(getattr(s, name) is not None for s in lines)]
+        pairs = [(s, a) for s, a in zip(bitext.sentences, bitext.alignments, strict=True) if len(s) > 1]
         groups = [constraint(alignment, len(s), options.unaligned) for s, alignment in pairs]
         used = [(s, g) for (s, _), g in zip(pairs, groups, strict=True) if g is not None]
         if not used:
             raise UsageError("no sentence has two tokens and an alignment that a BTG tree can satisfy")
-        batch = Encoder(layers)([s for s, _ in used])
-        weights, history = _train(batch, np.concatenate([g for _, g in used]), options)
-        weights = weights.compact(NEGLIGIBLE * options.cost)
+        trainee = _Trainee(layers, [s for s, _ in used], np.concatenate([g for _, g in used]), options)
+        best, progress = fit(trainee, options.iterations, options.patience, HeldOut(held_out), checkpoint)
+        weights = weights_of(best).compact(NEGLIGIBLE * options.cost)
         figures = {
-            "options": {k: v for k, v in asdict(options).items() if k != "threads"},
+            "options": _reproducible(options),
             "trained": len(used),
             "skipped": len(pairs) - len(used),
-            "trivial": len(sentences) - len(pairs),
-            "errors": [progress.errors for progress in history],
+            "trivial": len(bitext) - len(pairs),
             "weights": sum(int(np.count_nonzero(rows)) for rows in (*weights.rows, weights.shape)),
+            **progress,
         }
         return cls(weights, layers), figures
 
 
-def _train(batch: Batch, groups: np.ndarray, options: Options) -> tuple[Weights, list[Progress]]:
-    """Train, with a progress bar."""
-    history: list[Progress] = []
-    with tqdm(total=options.iterations, unit=" iterations", disable=None) as bar:
+class _Trainee:
+    """A learner and what it learns from; see :class:`preorder.fitting.Trainee`."""
 
-        def report(progress: Progress) -> None:
-            history.append(progress)
-            bar.set_postfix(errors=progress.errors)
-            bar.update()
+    def __init__(
+        self, layers: Sequence[str], sentences: Sequence[Sentence], groups: np.ndarray, options: Options
+    ) -> None:
+        self._encoder = Encoder(layers)
+        self._batch = self._encoder(sentences)
+        self._groups = groups
+        self._options = options
+        self._learner = Learner(self._batch, groups, options)
 
-        return train(batch, groups, options, report), history
+    def __len__(self) -> int:
+        return self._batch.lengths.size
+
+    def key(self) -> str:
+        return digest(_reproducible(self._options), *self._batch, self._groups)
+
+    def learn(self, iteration: int, advance: Callable[[int], Any]) -> dict[str, float]:
+        return asdict(self._learner.iterate(iteration, advance))
+
+    def order(self, sentences: Sequence[Sentence]) -> list[Permutation]:
+        tables = self._learner.averaged_tables()
+        shape = shape_scores(tables.shape, EXACT)
+        _, positions = parse(tables, shape, self._encoder(sentences), self._options.threads)
+        return _permutations(positions, sentences)
+
+    def model(self) -> Arrays:
+        return self._learner.average()
+
+    def state(self) -> Arrays:
+        return self._learner.state()
+
+    def restore(self, arrays: Arrays) -> None:
+        self._learner.restore(arrays)
+
+
+def _reproducible(options: Options) -> dict[str, Any]:
+    """Return the options that the model depends on."""
+    return {name: value for name, value in asdict(options).items() if name != "threads"}
+
+
+def _permutations(positions: np.ndarray, sentences: Sequence[Sentence]) -> list[Permutation]:
+    return [Permutation(tuple(part)) for part in _divide(positions.tolist(), sentences)]
 
 
 def _divide(flat: list[Any], sentences: Sequence[Sentence]) -> list[list[Any]]:

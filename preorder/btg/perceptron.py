@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -27,8 +28,9 @@ from preorder.btg.features import LABELS, MULTIPLIERS, ROOT, SHAPES, TABLE_NAMES
 from preorder.btg.options import Options
 from preorder.btg.scores import Tables, score_sentence, shape_scores
 from preorder.btg.table import Table, spread_of
-from preorder.btg.update import Growing, growing_table, update, with_room
+from preorder.btg.update import SAVED, Growing, growing_table, restored, saved, update, with_room
 from preorder.btg.weights import Weights
+from preorder.checkpoint import Arrays
 
 FIRST_ROWS = 1 << 14  # room of a table at first
 TOLERANCE = 1e-5  # a loss below is a rounding error of a margin that is reached exactly
@@ -36,49 +38,31 @@ TOLERANCE = 1e-5  # a loss below is a rounding error of a margin that is reached
 
 @dataclass(frozen=True)
 class Progress:
-    """What an iteration did.
+    """What some learning did.
 
     Attributes:
-        iteration: from 1.
         errors: sentences that were learned from, as their prediction had a loss.
+        updates: changes of single weights.
     """
 
-    iteration: int
-    errors: int
+    errors: int = 0
+    updates: int = 0
 
-
-def train(
-    batch: Batch,
-    groups: np.ndarray,
-    options: Options,
-    report: Callable[[Progress], None],
-) -> Weights:
-    """Train on sentences whose constraint some tree satisfies; the same input, the same weights.
-
-    Args:
-        batch: the encoded sentences, of two tokens or more.
-        groups: int32, where each token belongs, one sentence after another.
-        options: how to train.
-        report: called after each iteration.
-    """
-    learner = Learner(batch, groups, options)
-    random = np.random.default_rng(options.seed)
-    with ThreadPoolExecutor(options.threads) as pool:
-        for iteration in range(1, options.iterations + 1):
-            shuffled = random.permutation(batch.lengths.size)
-            minibatches = np.split(shuffled, range(options.minibatch, shuffled.size, options.minibatch))
-            errors = sum(learner.learn(minibatch, pool) for minibatch in minibatches)
-            report(Progress(iteration, errors))
-            if not errors:
-                break
-    return learner.average()
+    def __add__(self, other: Progress) -> Progress:
+        return Progress(self.errors + other.errors, self.updates + other.updates)
 
 
 class Learner:
-    """Weights that learn, one minibatch after another."""
+    """Weights that learn, one minibatch after another; the same input, the same weights."""
 
     def __init__(self, batch: Batch, groups: np.ndarray, options: Options) -> None:
-        """Start from zero; see :func:`train`."""
+        """Start from zero.
+
+        Args:
+            batch: the encoded sentences, of two tokens or more, whose constraint some tree satisfies.
+            groups: int32, where each token belongs, one sentence after another.
+            options: how to train.
+        """
         self._batch = batch
         self._groups = groups
         self._offsets = np.concatenate(([0], np.cumsum(batch.lengths)))
@@ -86,8 +70,25 @@ class Learner:
         self._tables = _first_tables(batch)
         self._seen = 0
 
-    def learn(self, chosen: np.ndarray, pool: ThreadPoolExecutor) -> int:
-        """Learn from one minibatch of sentences; return the number of errors."""
+    def iterate(self, iteration: int, advance: Callable[[int], Any]) -> Progress:
+        """Learn from every sentence once, in an order that depends on the seed and the iteration alone.
+
+        ``advance`` is told the sentences of each minibatch that is done.
+        """
+        size = self._options.minibatch
+        shuffled = np.random.default_rng((self._options.seed, iteration)).permutation(
+            self._batch.lengths.size
+        )
+        progress = Progress()
+        with ThreadPoolExecutor(self._options.threads) as pool:
+            for begin in range(0, shuffled.size, size):
+                minibatch = shuffled[begin : begin + size]
+                progress += self.learn(minibatch, pool)
+                advance(minibatch.size)
+        return progress
+
+    def learn(self, chosen: np.ndarray, pool: ThreadPoolExecutor) -> Progress:
+        """Learn from one minibatch of sentences."""
         wrong, differences = self._solve(chosen, pool)
         errors = np.flatnonzero(wrong)
         counts = np.diff(differences.ends[errors], axis=1, prepend=differences.starts[errors, None]).sum(
@@ -102,7 +103,7 @@ class Learner:
 
         _run(pool, run, len(self._tables))
         self._seen += chosen.size
-        return errors.size
+        return Progress(errors.size, int(counts.sum()))
 
     def _solve(self, chosen: np.ndarray, pool: ThreadPoolExecutor) -> tuple[np.ndarray, Differences]:
         """Return which sentences have a wrong prediction, and what to change then."""
@@ -132,17 +133,52 @@ class Learner:
         _run(pool, run, options.threads)
         return wrong, differences
 
-    def average(self) -> Weights:
-        """Return the weights averaged over all sentences seen so far."""
+    def averaged_tables(self) -> Tables:
+        """Return the average of the weights over all sentences so far, to parse with before it learns on.
+
+        Keeps the slots as they are, and so costs a pass over the rows in use.
+        """
+        *hashed, dense = zip(self._tables, self._averages(), strict=True)
+        return Tables(*(Table(table.slots, rows, table.spread) for table, rows in hashed), dense[1])
+
+    def average(self) -> Arrays:
+        """Return the average for good, as :func:`weights_of` takes it, at the cost of copies of the keys."""
+        *hashed, dense = zip(self._tables, self._averages(), strict=True)
+        arrays = {"shape": dense[1]}
+        for name, (table, rows) in zip(TABLE_NAMES, hashed, strict=True):
+            used = slice(1, len(rows))
+            arrays |= {
+                f"{name}.keys": table.keys[used].copy(),
+                f"{name}.rows": rows[used],
+                f"{name}.spread": table.spread[used].copy(),
+            }
+        return arrays
+
+    def _averages(self) -> list[np.ndarray]:
+        """Return the averaged rows in use of each table, row 0 included."""
         time = np.float32(max(self._seen, 1) / self._batch.lengths.size)
-        *hashed, dense = self._tables
-        used = [slice(1, int(table.used[0])) for table in hashed]
-        return Weights.of(
-            (table.keys[u] for table, u in zip(hashed, used, strict=True)),
-            (table.weights[u] - table.changes[u] / time for table, u in zip(hashed, used, strict=True)),
-            (table.spread[u] for table, u in zip(hashed, used, strict=True)),
-            dense.weights - dense.changes / time,
+        used = [slice(int(table.used[0])) for table in self._tables]
+        return [t.weights[u] - t.changes[u] / time for t, u in zip(self._tables, used, strict=True)]
+
+    def state(self) -> Arrays:
+        """Return all that further learning depends on; it changes with it."""
+        names = (*TABLE_NAMES, "shape")
+        tables = zip(names, self._tables, strict=True)
+        arrays = {f"{name}.{part}": array for name, table in tables for part, array in saved(table).items()}
+        return {"seen": np.array([self._seen]), **arrays}
+
+    def restore(self, arrays: Arrays) -> None:
+        """Go on from a :meth:`state`."""
+        self._seen = int(arrays["seen"][0])
+        self._tables = tuple(
+            restored({part: arrays[f"{name}.{part}"] for part in SAVED}) for name in (*TABLE_NAMES, "shape")
         )
+
+
+def weights_of(average: Arrays) -> Weights:
+    """Return the weights of a :meth:`Learner.average`."""
+    parts = ([average[f"{name}.{part}"] for name in TABLE_NAMES] for part in ("keys", "rows", "spread"))
+    return Weights.of(*parts, average["shape"])
 
 
 def _run(pool: ThreadPoolExecutor, task: Callable[[int], None], count: int) -> None:
@@ -164,7 +200,9 @@ def _first_tables(batch: Batch) -> tuple[Growing, ...]:
         rows = max(FIRST_ROWS, 2 * keys.size)
         tables.append(growing_table(rows, width, keys, spread_of(frequencies)))
     nothing = np.empty(0, np.uint64), np.empty(0, np.uint8)
-    return (*tables, growing_table(SHAPES, LABELS, *nothing))
+    dense = growing_table(SHAPES, LABELS, *nothing)
+    dense.used[0] = SHAPES
+    return (*tables, dense)
 
 
 @entry_point

@@ -58,6 +58,26 @@ def with_room(table: Growing, more: int) -> Growing:
     return bigger
 
 
+BY_ROW = ("weights", "spread", "changes", "keys")
+SAVED = ("slots", *BY_ROW, "used", "room")
+"""Names of the arrays that a table is saved as."""
+
+
+def saved(table: Growing) -> dict[str, np.ndarray]:
+    """Return what :func:`restored` needs to give the very same table: the rows in use, views of them."""
+    rows = {name: getattr(table, name)[: int(table.used[0])] for name in BY_ROW}
+    return {"slots": table.slots, **rows, "used": table.used, "room": np.array([len(table.weights)])}
+
+
+def restored(arrays: dict[str, np.ndarray]) -> Growing:
+    """Return a table that was saved."""
+    room = int(arrays["room"][0])
+    rows = {name: np.zeros((room, *arrays[name].shape[1:]), arrays[name].dtype) for name in BY_ROW}
+    for name, array in rows.items():
+        array[: len(arrays[name])] = arrays[name]
+    return Growing(slots=arrays["slots"].copy(), used=arrays["used"].copy(), **rows)
+
+
 @entry_point
 def update(table, which, differences, chosen, time, tick):
     """Change one table by the differences of a minibatch, in their order.

@@ -6,18 +6,20 @@ import argparse
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
-from preorder import corpus
+from preorder import corpus, method_options
 from preorder.align import align
 from preorder.annotate.classes import DEFAULT_CLASSES, WordClasses, learn_classes
+from preorder.checkpoint import Checkpoints
 from preorder.cli import options, source
 from preorder.cli.align import DEFAULT_SYMMETRIZATION
 from preorder.cli.output import formatted
 from preorder.errors import DataError, UsageError
 from preorder.formats import parse_tokens, read_alignments
-from preorder.preorderer import METHODS, Model, method_class, method_options, save_model
-from preorder.training import Bitext, chosen_lines, cross_fit
-from preorder.types import Alignment, Sentence
+from preorder.preorderer import METHODS, Model, Preorderer, all_options, method_class, save_model
+from preorder.training import HELD_OUT, HELD_OUT_SHARE, chosen_lines, cross_fit, hold_out
+from preorder.types import Alignment, Bitext, Sentence
 
 DEFAULT_LIMIT = 100_000
 DEFAULT_MAX_LENGTH = 80
@@ -52,24 +54,28 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     _add_selection(parser)
     options.add_seed(parser)
     options.add_threads(parser)
-    for method in METHODS:
-        method_options(method).add_options(parser.add_argument_group(f"options of --method {method}"))
+    parser.add_argument(
+        "--fresh",
+        action="store_true",
+        help="start anew where an interrupted training left DIR.checkpoint, instead of going on from there",
+    )
+    method_options.add_options(parser, all_options())
 
 
 def _add_selection(parser: argparse.ArgumentParser) -> None:
+    for name, default, text in (
+        ("--limit", DEFAULT_LIMIT, "train on at most N sentences, drawn at random"),
+        ("--max-length", DEFAULT_MAX_LENGTH, "leave out sentences of more than N tokens"),
+    ):
+        parser.add_argument(
+            name, metavar="N", type=options.positive, default=default, help=f"{text} (default: %(default)s)"
+        )
     parser.add_argument(
-        "--limit",
+        "--held-out",
         metavar="N",
-        type=options.positive,
-        default=DEFAULT_LIMIT,
-        help="train on at most N sentences, drawn at random (default: %(default)s)",
-    )
-    parser.add_argument(
-        "--max-length",
-        metavar="N",
-        type=options.positive,
-        default=DEFAULT_MAX_LENGTH,
-        help="leave out sentences of more than N tokens (default: %(default)s)",
+        type=options.natural,
+        help="of these, learn nothing from N but when to stop: the model is the one of the iteration that "
+        f"orders them best; 0 for all iterations (default: {HELD_OUT}, at most {HELD_OUT_SHARE:.0%} of them)",
     )
     parser.add_argument(
         "--cross-fit",
@@ -90,21 +96,26 @@ def run(arguments: argparse.Namespace) -> None:
     bitext, classes = _with_classes(_read(arguments), arguments)
     chosen = chosen_lines(bitext, arguments.limit, arguments.max_length, arguments.seed)
     method = method_class(arguments.method)
-    settings = method_options(arguments.method).options_of(arguments)
+    settings = method_options.options_of(arguments.method, all_options(), arguments)
+    checkpoints = Checkpoints(arguments.model.rstrip("/") + ".checkpoint")
+    if arguments.fresh:
+        checkpoints.remove()
+
+    def fit(part: Bitext, name: str) -> tuple[Preorderer, dict[str, Any]]:
+        learned, held = hold_out(part, arguments.held_out, arguments.seed)
+        return method.fit(learned, settings, held, checkpoints.part(name))
+
     if arguments.cross_fit:
         permutations = cross_fit(
-            bitext,
-            chosen,
-            arguments.cross_fit,
-            lambda part: method.fit(part.sentences, part.alignments, settings)[0],
-            arguments.threads,
+            bitext, chosen, arguments.cross_fit, lambda *part: fit(*part)[0], arguments.threads
         )
         pairs = zip(bitext.sentences, permutations, strict=True)
         corpus.write_lines(arguments.cross_fit_out, formatted(pairs, "features"))
     used = bitext.take(chosen)
-    preorderer, figures = method.fit(used.sentences, used.alignments, settings)
+    preorderer, figures = fit(used, "all")
     training = {"lines": len(bitext), "sentences": len(used), "seed": arguments.seed, **figures}
     save_model(Model(preorderer, classes, arguments.lang, training), arguments.model)
+    checkpoints.remove()
 
 
 def _read(arguments: argparse.Namespace) -> Bitext:

@@ -3,8 +3,8 @@
 import pytest
 
 from preorder.errors import UsageError
-from preorder.training import Bitext, chosen_lines, cross_fit
-from preorder.types import Alignment, Permutation, Sentence
+from preorder.training import chosen_lines, cross_fit, hold_out
+from preorder.types import Alignment, Bitext, Permutation, Sentence
 
 
 def bitext(*lengths):
@@ -48,15 +48,34 @@ def test_every_line_is_ordered_by_a_model_that_has_not_seen_it():
     lines = bitext(*range(2, 13))
     trained = []
 
-    def fit(part):
-        trained.append(len(part))
+    def fit(part, name):
+        trained.append((len(part), name))
         return Remembering(part)
 
     orders = cross_fit(lines, range(len(lines)), 4, fit, threads=1)
     assert [order.positions for order in orders] == [tuple(range(n))[::-1] for n in range(2, 13)]
-    assert trained == [8, 8, 8, 9]
+    assert trained == [(8 + (fold == 4), f"fold-{fold}-of-4") for fold in range(1, 5)]
 
 
 def test_too_few_lines_for_the_folds():
     with pytest.raises(UsageError, match="too few lines to train on for 4 folds"):
         cross_fit(bitext(1, 1, 1), [0, 1, 2], 4, Remembering, threads=1)
+
+
+def test_held_out_lines_are_drawn_by_seed():
+    lines = bitext(*range(1, 101))
+    learned, held = hold_out(lines, 30, seed=1)
+    assert len(held) == 30
+    assert sorted(learned.sentences + held.sentences, key=len) == list(lines.sentences)
+    assert hold_out(lines, 30, seed=1) == (learned, held)
+    assert hold_out(lines, 30, seed=2)[1] != held
+
+
+@pytest.mark.parametrize(("size", "expected"), [(19, 0), (100, 5), (30_000, 1000)])
+def test_lines_held_out_by_default(size, expected):
+    assert len(hold_out(bitext(*[1] * size), None, seed=1)[1]) == expected
+
+
+def test_all_lines_held_out():
+    with pytest.raises(UsageError, match="--held-out 3: no line of 3 is left to learn from"):
+        hold_out(bitext(1, 1, 1), 3, seed=1)

@@ -8,7 +8,7 @@ from preorder.btg.model import BTGPreorderer
 from preorder.btg.options import Options
 from preorder.btg.parse import EXACT
 from preorder.errors import DataError, UsageError
-from preorder.types import Alignment, Permutation, Sentence
+from preorder.types import Alignment, Bitext, Permutation, Sentence
 
 SUBJECTS, VERBS, OBJECTS = ("I", "you", "we"), ("see", "eat", "hear"), ("fish", "birds", "trees")
 
@@ -35,7 +35,7 @@ CORPUS = [
 @pytest.fixture(scope="module")
 def model():
     sentences, positions = zip(*CORPUS, strict=True)
-    return BTGPreorderer.fit(sentences, [links(*p) for p in positions], Options(iterations=5))[0]
+    return BTGPreorderer.fit(Bitext(sentences, [links(*p) for p in positions]), Options(iterations=5))[0]
 
 
 def test_learns_a_pattern_exactly(model):
@@ -97,7 +97,7 @@ def test_state_round_trip(model):
 
 def test_layers_that_some_sentence_lacks_are_left_out():
     sentences = [Sentence(("a", "b"), ("A", "B"), ("1", "2")), Sentence(("a", "b"), None, ("1", "2"))]
-    model, _ = BTGPreorderer.fit(sentences, [links(1, 0)] * 2, Options(iterations=1))
+    model, _ = BTGPreorderer.fit(Bitext(sentences, [links(1, 0)] * 2), Options(iterations=1))
     assert model.layers == {"classes"}
 
 
@@ -110,7 +110,7 @@ def test_figures_count_what_was_skipped():
         links(0),
     ]
     sentences = [words, words, words, Sentence(("a",))]
-    _, figures = BTGPreorderer.fit(sentences, alignments, Options(iterations=1, threads=2))
+    _, figures = BTGPreorderer.fit(Bitext(sentences, alignments), Options(iterations=1, threads=2))
     assert (figures["trained"], figures["skipped"], figures["trivial"]) == (1, 2, 1)
     assert figures["options"]["iterations"] == 1
     assert "threads" not in figures["options"]
@@ -120,13 +120,13 @@ def test_unaligned_tokens_can_be_bound_to_the_gold_order():
     """b has no link: free, it stays where it is cheapest; bound, it follows a."""
     sentences = [Sentence(("a", "b", "c"))] * 3
     alignments = [Alignment(frozenset({(0, 1), (2, 0)}))] * 3
-    model, _ = BTGPreorderer.fit(sentences, alignments, Options(iterations=5, unaligned="gold"))
+    model, _ = BTGPreorderer.fit(Bitext(sentences, alignments), Options(iterations=5, unaligned="gold"))
     assert model.order(sentences[:1]) == [Permutation((1, 2, 0))]
 
 
 def test_nothing_to_learn_from():
     with pytest.raises(UsageError, match="no sentence has two tokens and an alignment"):
-        BTGPreorderer.fit([Sentence(tuple("abcd"))], [links(1, 3, 0, 2)], Options())
+        BTGPreorderer.fit(Bitext([Sentence(tuple("abcd"))], [links(1, 3, 0, 2)]), Options())
 
 
 @pytest.mark.parametrize("layers", [None, [], ["words", "smell"]])

@@ -4,10 +4,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from preorder.btg.compiled import entry_point
 from preorder.btg.encode import Encoder
+from preorder.btg.features import TABLE_NAMES
 from preorder.btg.options import Options
-from preorder.btg.perceptron import Learner, train
+from preorder.btg.perceptron import Learner, weights_of
+from preorder.btg.table import find_all
 from preorder.types import Sentence
+
+
+@entry_point
+def look_up(slots, weights, keys, rows):
+    find_all(slots, weights, keys, keys.size, rows)
 
 
 def random_corpus(sentences, seed):
@@ -19,7 +27,8 @@ def random_corpus(sentences, seed):
     return Encoder(["words"])([Sentence(w) for w in words]), np.concatenate(groups).astype(np.int32)
 
 
-def flat(weights):
+def flat(learner):
+    weights = weights_of(learner.average())
     return np.concatenate([*(rows.ravel() for rows in weights.rows), weights.shape.ravel()])
 
 
@@ -34,9 +43,9 @@ def test_first_step_makes_up_for_the_loss():
     options = Options(cost=3.0, aggressiveness=100.0)
     learner = Learner(batch, np.array([1, 0], np.int32), options)
     with ThreadPoolExecutor(1) as pool:
-        assert learner.learn(np.array([0]), pool) == 1
-        assert learner.learn(np.array([0]), pool) == 0  # the margin is reached exactly
-    weights = flat(learner.average())
+        assert learner.learn(np.array([0]), pool).errors == 1
+        assert learner.learn(np.array([0]), pool).errors == 0  # the margin is reached exactly
+    weights = flat(learner)
     changed = np.abs(weights[weights != 0])
     assert np.unique(changed).size == 1  # every feature once
     assert (changed**2).sum() == pytest.approx(3.0 * changed[0], rel=1e-5)
@@ -47,7 +56,7 @@ def test_aggressiveness_bounds_the_step():
     learner = Learner(batch, np.array([1, 0], np.int32), Options(aggressiveness=0.001))
     with ThreadPoolExecutor(1) as pool:
         learner.learn(np.array([0]), pool)
-    assert np.abs(flat(learner.average())).max() == pytest.approx(0.001)
+    assert np.abs(flat(learner)).max() == pytest.approx(0.001)
 
 
 def test_average_is_the_mean_over_time():
@@ -61,7 +70,7 @@ def test_average_is_the_mean_over_time():
             snapshots.append(
                 [{int(t.keys[r]): t.weights[r].copy() for r in range(1, int(t.used[0]))} for t in tables]
             )
-    average = learner.average()
+    average = weights_of(learner.average())
     for which, (keys, rows) in enumerate(zip(average.keys, average.rows, strict=True)):
         assert len(keys)
         for key, row in zip(keys.tolist(), rows, strict=True):
@@ -69,19 +78,67 @@ def test_average_is_the_mean_over_time():
             np.testing.assert_allclose(row, mean, atol=1e-5)
 
 
+def iterated(learner, *iterations):
+    done = []
+    progress = [learner.iterate(iteration, done.append) for iteration in iterations]
+    assert sum(done) == 150 * len(iterations)
+    return progress
+
+
 def test_same_seed_same_model_for_any_number_of_threads():
-    batch, groups = random_corpus(150, seed=2)
-    options = Options(iterations=3, seed=5, minibatch=8)
-    one = train(batch, groups, options, lambda _: None)
-    assert same(one, train(batch, groups, options, lambda _: None))
-    assert same(one, train(batch, groups, replace(options, threads=3), lambda _: None))
-    assert not same(one, train(batch, groups, replace(options, seed=6), lambda _: None))
+    corpus = random_corpus(150, seed=2)
+    options = Options(seed=5, minibatch=8)
+
+    def trained(options):
+        learner = Learner(*corpus, options)
+        return iterated(learner, 1, 2, 3), weights_of(learner.average())
+
+    progress, one = trained(options)
+    again, other = trained(options)
+    assert progress == again
+    assert same(one, other)
+    assert same(one, trained(replace(options, threads=3))[1])
+    assert not same(one, trained(replace(options, seed=6))[1])
 
 
-def test_ends_early_once_nothing_is_wrong():
-    batch, groups = random_corpus(20, seed=3)
-    reports = []
-    train(batch, groups, Options(iterations=50), reports.append)
-    assert [report.iteration for report in reports] == list(range(1, len(reports) + 1))
-    assert reports[-1].errors == 0
-    assert len(reports) < 50
+@pytest.mark.parametrize("threads", [1, 2])
+def test_goes_on_from_a_state_to_the_last_bit(threads, monkeypatch):
+    monkeypatch.setattr("preorder.btg.perceptron.FIRST_ROWS", 8)  # tables grow before and after
+    corpus = random_corpus(150, seed=4)
+    whole = Learner(*corpus, Options(minibatch=8))
+    iterated(whole, 1, 2, 3)
+    first = Learner(*corpus, Options(minibatch=8))
+    iterated(first, 1)
+    state = {name: array.copy() for name, array in first.state().items()}
+    iterated(first, 2)  # a state is of its time
+    second = Learner(*corpus, Options(minibatch=8, threads=threads))
+    second.restore(state)
+    iterated(second, 2, 3)
+    for name, array in whole.state().items():
+        assert second.state()[name].tobytes() == array.tobytes(), name
+    for name, array in whole.average().items():
+        assert second.average()[name].tobytes() == array.tobytes(), name
+
+
+def test_averaged_tables_hold_the_average():
+    """Each key, looked up, gives the row that the average has for it."""
+    learner = Learner(*random_corpus(150, seed=6), Options(minibatch=8))
+    iterated(learner, 1)
+    average = learner.average()
+    for name, table in zip(TABLE_NAMES, learner.averaged_tables(), strict=False):
+        keys = average[f"{name}.keys"]
+        rows = np.empty(keys.size, np.uint64)
+        look_up(table.slots, table.weights, keys, rows)
+        np.testing.assert_array_equal(table.weights[rows], average[f"{name}.rows"])
+        assert not table.weights[0].any()
+    np.testing.assert_array_equal(learner.averaged_tables().shape, average["shape"])
+
+
+def test_no_errors_once_all_is_learned():
+    learner = Learner(*random_corpus(20, seed=3), Options())
+    for iteration in range(1, 50):
+        progress = learner.iterate(iteration, lambda _: None)
+        assert (progress.errors > 0) == (progress.updates > 0)
+        if not progress.errors:
+            break
+    assert iteration < 49

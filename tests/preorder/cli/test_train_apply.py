@@ -1,11 +1,13 @@
 """``preorder train`` and ``preorder apply``, end to end, on a language that puts its verbs last."""
 
 import gzip
+import itertools
 import json
 import random
 
 import pytest
 
+from preorder.btg.perceptron import Learner
 from preorder.cli import main
 from preorder.formats import parse_features, parse_order, parse_positions
 
@@ -98,7 +100,7 @@ def test_model_says_what_it_is(model):
         description = json.load(stream)
     assert description["method"] == "btg"
     assert description["needs"] == ["classes"]
-    assert description["training"]["sentences"] == description["training"]["trained"] == 200
+    assert description["training"]["sentences"] == description["training"]["trained"] + 10 == 200
 
 
 def test_aligns_a_bitext_first(data, source_file, tmp_path, capsys):
@@ -156,7 +158,6 @@ def test_cross_fit_writes_every_line(data, tmp_path):
         (["--classes", "nowhere"], "--classes nowhere: neither a number nor a file"),
         (["--max-length", "2"], "no sentence of 1 to 2 tokens to train on"),
         (["--annot", "f"], "--annot holds words and POS tags: it does not go with --src or --pos"),
-        (["--iterations", "0"], "--iterations 0: not positive"),
         (["--cross-fit", "300", "--cross-fit-out", "f"], "too few lines to train on for 300 folds"),
     ],
 )
@@ -174,3 +175,95 @@ def test_pos_file_of_another_shape(data, tmp_path, capsys):
     assert "short:2: 2 POS tags for 3 words" in capsys.readouterr().err
     assert main([*argv, "--pos", write(tmp_path / "shorter", "N V N")]) == 2
     assert "shorter:2: the file ends after 1 lines" in capsys.readouterr().err
+
+
+@pytest.fixture
+def puzzling(data, tmp_path_factory):
+    """Options that name data of which no iteration learns all: alignments drawn at random."""
+    generator = random.Random(3)
+    lines = [" ".join(f"{i}-{j}" for i, j in enumerate(generator.sample(range(3), 3))) for _ in range(200)]
+    return [*options(data, "src"), "--align", write(tmp_path_factory.mktemp("puzzling") / "align", *lines)]
+
+
+@pytest.fixture
+def interrupted(monkeypatch):
+    """Give a function that trains until an iteration of a given number has begun, the n-th in the process."""
+    monkeypatch.setattr("preorder.checkpoint.INTERVAL", 0)
+    monkeypatch.setattr("preorder.checkpoint.SHARE", float("inf"))
+    iterate = Learner.iterate
+
+    def train(argv, last):
+        count = itertools.count(1)
+
+        def until(self, iteration, advance):
+            if next(count) == last:
+                raise KeyboardInterrupt
+            return iterate(self, iteration, advance)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(Learner, "iterate", until)
+            assert main(argv) == 130
+
+    return train
+
+
+def content(*paths):
+    """Return what is in some files and folders."""
+    files = [file for path in paths for file in (sorted(path.iterdir()) if path.is_dir() else [path])]
+    return {file.name: file.read_bytes() for file in files}
+
+
+@pytest.mark.parametrize("last", [2, 3])
+def test_interrupted_training_goes_on_to_the_same_model(puzzling, interrupted, tmp_path, capsys, last):
+    expected, path = tmp_path / "expected", tmp_path / "model"
+    argv = [*COMMON, *puzzling]
+    assert main([*argv, "--model", str(expected)]) == 0
+    interrupted([*argv, "--model", str(path)], last)
+    assert {file.name for file in tmp_path.iterdir()} == {"expected", "model.checkpoint"}
+    capsys.readouterr()
+    assert main([*argv, "--model", str(path), "--threads", "2"]) == 0
+    assert f"goes on after iteration {last - 1}\n" in capsys.readouterr().err
+    assert content(path) == content(expected)
+    assert not (tmp_path / "model.checkpoint").exists()
+
+
+def test_interrupted_cross_fitting_goes_on(puzzling, interrupted, tmp_path):
+    argv = [*COMMON, *puzzling, "--cross-fit", "2", "--cross-fit-out"]
+    expected, path = tmp_path / "expected", tmp_path / "model"
+    assert main([*argv, str(tmp_path / "features"), "--model", str(expected)]) == 0
+    again = [*argv, str(tmp_path / "again"), "--model", str(path)]
+    interrupted(again, 5)  # in the second fold
+    interrupted(again, 3)  # in the model of all: the first two are not trained again
+    assert main(again) == 0
+    assert content(path) == content(expected)
+    assert (tmp_path / "again").read_bytes() == (tmp_path / "features").read_bytes()
+
+
+def test_checkpoint_of_another_training(puzzling, interrupted, tmp_path, capsys):
+    path = tmp_path / "model"
+    argv = [*COMMON, *puzzling, "--model", str(path)]
+    interrupted(argv, 2)
+    capsys.readouterr()
+    assert main([*argv, "--cost", "2"]) == 2
+    assert (
+        "all.safetensors: left by an interrupted training with other data or options"
+        in capsys.readouterr().err
+    )
+    assert not path.exists()
+    assert main([*argv, "--cost", "2", "--fresh"]) == 0
+    assert {file.name for file in tmp_path.iterdir()} == {"model"}
+
+
+def test_history_of_training(puzzling, tmp_path):
+    path = tmp_path / "model"
+    argv = [*COMMON, *puzzling, "--model", str(path)]
+    assert main([*argv, "--held-out", "20"]) == 0
+    training = json.loads((path / "model.json").read_text())["training"]
+    assert training["trained"] + training["held_out"] == training["sentences"] == 200
+    assert training["held_out"] == 20
+    assert all(one.keys() == {"errors", "updates", "tau_nakagawa"} for one in training["history"])
+    assert main([*argv, "--held-out", "0"]) == 0
+    training = json.loads((path / "model.json").read_text())["training"]
+    assert training["trained"] == 200
+    assert training["best_iteration"] == len(training["history"])
+    assert main([*argv, "--held-out", "200"]) == 2
