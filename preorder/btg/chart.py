@@ -10,16 +10,22 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numba
 import numpy as np
 
 from preorder.btg.compiled import inner
-from preorder.btg.features import INVERTED, LABELS, STRAIGHT
+from preorder.btg.features import INVERTED, LABELS, ROOT, STRAIGHT
 from preorder.btg.scores import node_index
+from preorder.btg.vector import BLOCK, raise_best
 
 FORBIDDEN = np.float32(-1e30)
 """Penalty of a node that must not be; a sum of thousands of them is still finite."""
 
 LOWEST = np.float32(-np.inf)
+
+INNER_LANES = ROOT * LABELS  # of all contexts but the root
+
+LEAF = (np.float32(0), np.float32(0)), (np.float32(0), np.float32(0))
 
 NODE_FIELDS = 5  # of a node: begin, split, end, label, context
 
@@ -73,51 +79,67 @@ def violations(bounds, nodes):
 @inner
 def penalise(bounds, n, penalty, node):
     """Add a penalty to the score of every node that violates the groups."""
-    low, high, low_by_end, high_by_end = bounds
+    low, high = bounds.low_by_end, bounds.high_by_end
     for e in range(2, n + 1):
-        for b in range(e - 2, -1, -1):
-            first = node_index(b, e)
-            for m in range(b + 1, e):
-                if high[b, m] > low_by_end[e, m]:
-                    node[first + m, STRAIGHT] += penalty
-                if high_by_end[e, m] > low[b, m]:
-                    node[first + m, INVERTED] += penalty
+        for m in range(1, e):
+            first = node_index(m, e)
+            lowest, highest = low[e, m], high[e, m]
+            for b in range(m):
+                if high[m, b] > lowest:
+                    node[STRAIGHT, first + b] += penalty
+                if highest > low[m, b]:
+                    node[INVERTED, first + b] += penalty
 
 
 @inner
-def best_tree(node, span, pivot, n, root, nodes):
+def best_tree(scores, n, root, nodes):
     """Find the best tree of a sentence of at least two tokens and return its score.
 
+    Spans are found by their end, then from the last begin down: once a span's best score is known,
+    all that end with it and have it for their right child are raised by that split, a vector of
+    begins at a time.
+
     Args:
-        node, span, pivot: its :class:`preorder.btg.scores.Scores`.
+        scores: its :class:`preorder.btg.scores.Scores`.
         n: tokens.
         root: context of the whole, ROOT but for a part of a longer sentence.
         nodes: int32 ``[n - 1, NODE_FIELDS]``, filled: parents before children.
     """
-    left = np.zeros((n + 1, n + 1, LABELS), np.float32)  # best of [b, m) as left child: [b, m, label]
-    right = np.zeros((n + 1, n + 1, LABELS), np.float32)  # best of [m, e) as right child: [e, m, label]
-    for e in range(2, n + 1):
-        for b in range(e - 2, -1, -1):
-            _extend(node, span, pivot, left, right, b, e)
+    node, span, pivot = scores.node, scores.span, scores.pivot
+    # Best of [b, m) as left child, and of [m, e) as right child, with what the parent scores for it.
+    left = np.empty((LABELS, n + 1, n + BLOCK), np.float32)  # [label, m, b]
+    right = np.empty((n + 1, n + 1, LABELS), np.float32)  # [e, m, label]
+    best = np.empty((n + BLOCK) * INNER_LANES, np.float32)  # [block of begins, lane, begin]
+    for e in range(1, n + 1):
+        best[:] = LOWEST
+        for m in range(e - 1, -1, -1):
+            first, second = _best_child(best, span, m, e) if m < e - 1 else LEAF
+            left[STRAIGHT, e, m] = first[0] + scores.left[STRAIGHT, e, m]
+            left[INVERTED, e, m] = first[1] + scores.left[INVERTED, e, m]
+            right[e, m, STRAIGHT] = straight = second[0] + scores.right[e, m, STRAIGHT]
+            right[e, m, INVERTED] = inverted = second[1] + scores.right[e, m, INVERTED]
+            lanes = (pivot[m, 0], pivot[m, 1], pivot[m, 2], pivot[m, 3])
+            more = (pivot[m, 4], pivot[m, 5], pivot[m, 6], pivot[m, 7])
+            row, child = node_index(m, e), m * left.shape[2]
+            inverse = row + node.shape[1], child + left.shape[1] * left.shape[2]
+            for b in range(0, m, BLOCK):
+                raise_best(best, b, node, left, ((row, child), inverse), (straight, inverted), lanes + more)
     return _read_tree(node, span, pivot, left, right, n, root, nodes)
 
 
-@inner
-def _extend(node, span, pivot, left, right, b, e):
-    """Find the best score of a span, as either child of either label."""
-    s0 = s1 = s2 = s3 = i0 = i1 = i2 = i3 = LOWEST  # straight and inverted, in each context but the root
-    first = node_index(b, e)
-    for m in range(b + 1, e):
-        straight = node[first + m, STRAIGHT] + left[b, m, STRAIGHT] + right[e, m, STRAIGHT]
-        inverted = node[first + m, INVERTED] + left[b, m, INVERTED] + right[e, m, INVERTED]
-        s0, i0 = max(s0, straight + pivot[m, 0]), max(i0, inverted + pivot[m, 1])
-        s1, i1 = max(s1, straight + pivot[m, 2]), max(i1, inverted + pivot[m, 3])
-        s2, i2 = max(s2, straight + pivot[m, 4]), max(i2, inverted + pivot[m, 5])
-        s3, i3 = max(s3, straight + pivot[m, 6]), max(i3, inverted + pivot[m, 7])
-    left[b, e, STRAIGHT] = max(s0 + span[b, e, 0], i0 + span[b, e, 1])
-    right[e, b, STRAIGHT] = max(s1 + span[b, e, 2], i1 + span[b, e, 3])
-    left[b, e, INVERTED] = max(s2 + span[b, e, 4], i2 + span[b, e, 5])
-    right[e, b, INVERTED] = max(s3 + span[b, e, 6], i3 + span[b, e, 7])
+@numba.njit(inline="always")
+def _best_child(best, span, b, e):
+    """Return the best score of a span as left child and as right child, of a parent of each label."""
+    at = b // BLOCK * BLOCK * INNER_LANES + b % BLOCK
+    lane0 = best[at] + span[b, e, 0]
+    lane1 = best[at + BLOCK] + span[b, e, 1]
+    lane2 = best[at + 2 * BLOCK] + span[b, e, 2]
+    lane3 = best[at + 3 * BLOCK] + span[b, e, 3]
+    lane4 = best[at + 4 * BLOCK] + span[b, e, 4]
+    lane5 = best[at + 5 * BLOCK] + span[b, e, 5]
+    lane6 = best[at + 6 * BLOCK] + span[b, e, 6]
+    lane7 = best[at + 7 * BLOCK] + span[b, e, 7]
+    return (max(lane0, lane1), max(lane4, lane5)), (max(lane2, lane3), max(lane6, lane7))
 
 
 @inner
@@ -130,12 +152,11 @@ def _read_tree(node, span, pivot, left, right, n, root, nodes):
     while depth:
         depth -= 1
         b, e, context = stack[depth, 0], stack[depth, 1], stack[depth, 2]
-        first = node_index(b, e)
         best, split, chosen = LOWEST, -1, -1
         for label in range(LABELS):
             lane = context * LABELS + label
             for m in range(b + 1, e):
-                score = node[first + m, label] + left[b, m, label] + right[e, m, label]
+                score = node[label, node_index(m, e) + b] + left[label, m, b] + right[e, m, label]
                 score = score + pivot[m, lane] + span[b, e, lane]
                 if score > best:
                     best, split, chosen = score, m, label

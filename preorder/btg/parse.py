@@ -72,7 +72,7 @@ def _parse_parts(tables, shape, tokens, n, nodes):
         size = end - begin
         scores = score_sentence(tables, shape, tokens[:, begin : end + 2], size)
         part = nodes[count : count + size - 1]
-        best_tree(scores.node, scores.span, scores.pivot, size, context, part)
+        best_tree(scores, size, context, part)
         part[:, :3] += np.int32(begin)
         count += size - 1
         begin = end

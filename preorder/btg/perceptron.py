@@ -228,18 +228,18 @@ def solve(tables, shape, batch, groups, offsets, sentences, places, cost, aggres
         n = batch.lengths[sentence]
         start = batch.starts[sentence]
         tokens = batch.tokens[:, start - 1 : start + n + 1]
-        node, span, pivot, spread = score_sentence(tables, shape, tokens, n)
+        scores = score_sentence(tables, shape, tokens, n)
         bounds = group_bounds(groups[offsets[sentence] : offsets[sentence] + n])
         predicted, oracle = trees[0, : n - 1], trees[1, : n - 1]
-        penalise(bounds, n, cost, node)
-        loss = best_tree(node, span, pivot, n, ROOT, predicted)
+        penalise(bounds, n, cost, scores.node)
+        loss = best_tree(scores, n, ROOT, predicted)
         # A prediction without violations is the best of the valid trees, too.
         wrong[k] = violations(bounds, predicted) > 0
         if wrong[k]:
-            penalise(bounds, n, FORBIDDEN, node)
-            loss -= best_tree(node, span, pivot, n, ROOT, oracle)
+            penalise(bounds, n, FORBIDDEN, scores.node)
+            loss -= best_tree(scores, n, ROOT, oracle)
             wrong[k] = loss > TOLERANCE
-            square = count_difference(differences, k, counter, tokens, spread, oracle, predicted)
+            square = count_difference(differences, k, counter, tokens, scores.spread, oracle, predicted)
             step = np.float32(min(aggressiveness, max(loss, 0) / max(square, 1)))
             for i in range(differences.starts[k], differences.ends[k, SHAPE]):
                 differences.change[i] *= step

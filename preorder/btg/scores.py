@@ -3,12 +3,12 @@
 A node's score is a sum over its templates, and each template looks at two of begin, split
 and end, or fewer, but for the one that joins all four corners. So with O(n²) look-ups::
 
-    score(b, m, e, label, context) = node(b, m, e, label) + span(b, e, context, label)
-                                   + pivot(m, context, label)
-    node(b, m, e, label) = left(b, m) + right(m, e) + shape(e - b, m - b) + quad(b, m, e)
+    score(b, m, e, label, context) = node(b, m, e, label) + left(b, m, label) + right(m, e, label)
+                                   + span(b, e, context, label) + pivot(m, context, label)
+    node(b, m, e, label) = shape(e - m, m - b, label) + quad(b, m, e, label)
 
 A quadruple has a row in its table only where the two triples within it, known already, have
-theirs, which leaves few to look up.
+theirs, and it is looked up once for all places of its first and its last token: that leaves few.
 
 The loops index arrays that stand in local names: a slice, or a tuple of arrays handed on,
 costs numba more than what is done here with it.
@@ -25,6 +25,7 @@ from preorder.btg import features
 from preorder.btg.compiled import entry_point, inner
 from preorder.btg.features import CONTEXTS, LABELS, MULTIPLIERS, column
 from preorder.btg.table import Table, find_all, key_near
+from preorder.btg.vector import BLOCK, copy_block
 
 
 class Tables(NamedTuple):
@@ -45,22 +46,26 @@ class Scores(NamedTuple):
     A lane is a context and a label: ``context * LABELS + label``.
 
     Attributes:
-        node: ``[node_index(b, e) + m, label]``.
+        node: ``[label, node_index(m, e) + b]``, and a vector more.
+        left: ``[label, m, b]``.
+        right: ``[e, m, label]``.
         span: ``[b, e, lane]``.
         pivot: ``[m, lane]``.
         spread: of the keys near each token and each split: ``[layer, {token, split}, place]``.
     """
 
     node: np.ndarray
+    left: np.ndarray
+    right: np.ndarray
     span: np.ndarray
     pivot: np.ndarray
     spread: np.ndarray
 
 
 @numba.njit(inline="always")
-def node_index(b, e):
-    """Return where a span's nodes stand, less its first split: by end, then from the last begin down."""
-    return e * (e - 1) * (e - 2) // 6 + (e - b - 1) * (e - b - 2) // 2 - b - 1
+def node_index(m, e):
+    """Return where the nodes stand that split at m and end at e, by their begin, from 0 to m - 1."""
+    return e * (e - 1) * (e - 2) // 6 + m * (m - 1) // 2
 
 
 LANES = CONTEXTS * LABELS
@@ -86,15 +91,15 @@ BEFORE_PIVOT, AFTER_PIVOT = (column("trigram", name) for name in ("Lr-&Lr&Rl", "
 
 @entry_point
 def shape_scores(weights, most):
-    """Return what a node scores by its shape: ``[size, size of the left child, label]``."""
-    scores = np.zeros((most + 1, most + 1, LABELS), np.float32)
-    for size in range(2, most + 1):
-        for left in range(1, size):
-            balance, child_sizes = balance_row(left, size - left), child_sizes_row(left, size - left)
+    """Return what a node scores by its shape: ``[label, size of the right child, most - of the left]``."""
+    scores = np.empty((LABELS, most + 1, most + BLOCK), np.float32)
+    for right in range(1, most):
+        for left in range(1, most + 1 - right):
+            balance, child_sizes = balance_row(left, right), child_sizes_row(left, right)
             for label in range(LABELS):
-                scores[size, left, label] = (
+                scores[label, right, most - left] = (
                     weights[features.BIAS, label]
-                    + weights[size_row(size), label]
+                    + weights[size_row(left + right), label]
                     + weights[balance, label]
                     + weights[child_sizes, label]
                 )
@@ -155,20 +160,20 @@ def score_sentence(tables, shape, tokens, n):
         n: tokens of the sentence.
     """
     places = _no_places(n)
-    node = np.zeros((n * (n - 1) * (n + 1) // 6, LABELS), np.float32)
+    node = np.empty((LABELS, n * (n - 1) * (n + 1) // 6 + BLOCK), np.float32)
     span = np.zeros((n + 1, n + 1, LANES), np.float32)
-    left = np.zeros((n + 1, n + 1, LABELS), np.float32)  # [b, m, label]
-    right = np.zeros((n + 1, n + 1, LABELS), np.float32)  # [e, m, label]
+    left = np.zeros((LABELS, n + 1, n + 1), np.float32)
+    right = np.zeros((n + 1, n + 1, LABELS), np.float32)
     most = tokens.shape[0] * (n + 2) * (n + 1)
     keys, rows = np.empty(most, np.uint64), np.empty(most, np.uint64)
     pair, triple, quad = tables.pair, tables.triple, tables.quad
     spread = _add_places(tables, tokens, n, keys, rows, places)
     _add_pairs(pair.slots, pair.weights, tokens, n, spread, keys, rows, left, right, span)
     _add_triples(triple.slots, triple.weights, tokens, n, spread, keys, rows, left, right)
+    _set_shapes(shape, n, node)
     _add_quads(quad.slots, quad.weights, tokens, n, spread, rows, node)
     _spread(tables.shape, n, places.begin, places.end, places.split, span, places.pivot)
-    _add_parts(left, right, shape, n, node)
-    return Scores(node, span, places.pivot, spread)
+    return Scores(node, left, right, span, places.pivot, spread)
 
 
 @inner
@@ -281,8 +286,8 @@ def _add_pairs(slots, weights, tokens, n, spread, keys, rows, left, right, span)
                 row = rows[count]
                 count += 1
                 for label in range(LABELS):
-                    left[i, j + 1, label] += weights[row, LL_LR + label]
-                    left[i, j, label] += weights[row, LL_RL + label]
+                    left[label, j + 1, i] += weights[row, LL_LR + label]
+                    left[label, j, i] += weights[row, LL_RL + label]
                     right[j + 1, i + 1, label] += weights[row, LR_RR + label]
                     right[j + 1, i, label] += weights[row, RL_RR + label]
                 for lane in range(LANES):
@@ -311,7 +316,7 @@ def _add_triples(slots, weights, tokens, n, spread, keys, rows, left, right):
         for m in range(1, n):
             for b in range(m):
                 for label in range(LABELS):
-                    left[b, m, label] += weights[rows[count], label]
+                    left[label, m, b] += weights[rows[count], label]
                 count += 1
             for e in range(m + 1, n + 1):
                 for label in range(LABELS):
@@ -319,15 +324,36 @@ def _add_triples(slots, weights, tokens, n, spread, keys, rows, left, right):
                 count += 1
 
 
+@inner
+def _set_shapes(shape, n, node):
+    """Set each node to what it scores by its shape."""
+    last = shape.shape[2] - BLOCK
+    for label in range(LABELS):
+        for e in range(2, n + 1):
+            for m in range(1, e):
+                # Vector by vector: what is beyond the last begin is set again with the next split.
+                for b in range(0, m, BLOCK):
+                    copy_block(
+                        node,
+                        label * node.shape[1] + node_index(m, e) + b,
+                        shape,
+                        (label * shape.shape[1] + e - m) * shape.shape[2] + last - m + b,
+                    )
+
+
 MANY = 4096  # quadruples looked up at a time
 
 
 @inner
 def _add_quads(slots, weights, tokens, n, spread, triples, node):
-    """Add the template of all four corners, where both of its ``triples`` have rows."""
+    """Add the template of all four corners, where both of its ``triples`` have rows.
+
+    A token that occurs several times on one side of a split is looked up once.
+    """
     room = MANY + n * n // 4
-    keys, rows, nodes = np.empty(room, np.uint64), np.empty(room, np.uint64), np.empty(room, np.int32)
-    begins = np.empty(n, np.int64)
+    keys, rows, corners = np.empty(room, np.uint64), np.empty(room, np.uint64), np.empty((room, 4), np.int32)
+    begins = np.empty(n, np.int32)
+    before, after = _occurrences(tokens, n)
     count = 0
     for layer in range(tokens.shape[0]):
         for m in range(1, n):
@@ -336,28 +362,63 @@ def _add_quads(slots, weights, tokens, n, spread, triples, node):
             known = 0
             for b in range(m):
                 begins[known] = b
-                known += triples[first + b] != 0
-            for e in range(m + 1, n + 1):
-                if triples[first + e - 1] == 0:
+                known += triples[first + b] != 0 and before[layer, b] < 0
+            for last in range(m, n):
+                if triples[first + last] == 0 or before[layer, last] >= m:
                     continue
-                inner = home + M4 * tokens[layer, e]
+                inner = home + M4 * tokens[layer, last + 1]
                 for i in range(known):
                     b = begins[i]
                     keys[count] = key_near(M1 * tokens[layer, b + 1] + inner, home, spread[layer, 1, m])
-                    nodes[count] = node_index(b, e) + m
+                    corners[count, 0], corners[count, 1], corners[count, 2], corners[count, 3] = (
+                        layer,
+                        b,
+                        m,
+                        last,
+                    )
                     count += 1
             if count >= MANY:
-                _add_rows(slots, weights, keys, count, rows, nodes, node)
+                _add_found(slots, weights, keys, count, rows, corners, after, node)
                 count = 0
-    _add_rows(slots, weights, keys, count, rows, nodes, node)
+    _add_found(slots, weights, keys, count, rows, corners, after, node)
 
 
 @inner
-def _add_rows(slots, weights, keys, count, rows, nodes, node):
+def _occurrences(tokens, n):
+    """Return where each token occurs last before (-1: nowhere) and next after (n): ``[layer, place]``."""
+    before = np.full((tokens.shape[0], n), -1, np.int32)
+    after = np.full((tokens.shape[0], n), n, np.int32)
+    for layer in range(tokens.shape[0]):
+        for i in range(1, n):
+            for j in range(i - 1, -1, -1):
+                if tokens[layer, j + 1] == tokens[layer, i + 1]:
+                    before[layer, i], after[layer, j] = j, i
+                    break
+    return before, after
+
+
+@inner
+def _add_found(slots, weights, keys, count, rows, corners, after, node):
+    """Add the quadruples that have rows, wherever their first and last tokens occur."""
+    n = after.shape[1]
     find_all(slots, weights, keys, count, rows)
+    found = 0
     for i in range(count):
-        for label in range(LABELS):
-            node[nodes[i], label] += weights[rows[i], label]
+        rows[found] = rows[i]
+        for k in range(4):
+            corners[found, k] = corners[i, k]
+        found += rows[i] != 0
+    for i in range(found):
+        layer, begin, m, last = corners[i, 0], corners[i, 1], corners[i, 2], corners[i, 3]
+        straight, inverted = weights[rows[i], 0], weights[rows[i], 1]
+        while last < n:
+            first = node_index(m, np.int64(last) + 1)
+            b = begin
+            while b < m:
+                node[0, first + b] += straight
+                node[1, first + b] += inverted
+                b = after[layer, b]
+            last = after[layer, last]
 
 
 @inner
@@ -376,16 +437,3 @@ def _spread(shape, n, begin, end, split, span, pivot):
         for e in range(b + 2, n + 1):
             for lane in range(LANES):
                 span[b, e, lane] += begin[b, lane] + end[e, lane]
-
-
-@inner
-def _add_parts(left, right, shape, n, node):
-    """Add to each node what depends on two of its places."""
-    for e in range(2, n + 1):
-        for b in range(e - 2, -1, -1):
-            first = node_index(b, e)
-            for m in range(b + 1, e):
-                for label in range(LABELS):
-                    node[first + m, label] += (
-                        left[b, m, label] + right[e, m, label] + shape[e - b, m - b, label]
-                    )

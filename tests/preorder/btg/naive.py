@@ -1,6 +1,7 @@
 """The definitions in plain Python: every tree, every template, one by one."""
 
 from collections.abc import Iterator, Sequence
+from functools import cache
 
 import numpy as np
 
@@ -147,6 +148,24 @@ class NaiveModel:
             for i in range(len(layer) - k + 1)
         ]
         return {span: int(self._generator.integers(0, 12)) for span in dict.fromkeys(spans)}
+
+
+def best_score(model: NaiveModel, n: int) -> float:
+    """Return the score of the best tree, by the recursion over spans and contexts as it is defined."""
+
+    @cache
+    def best(begin: int, end: int, context: int) -> float:
+        if end - begin < 2:
+            return 0.0
+        return max(
+            model.score(((begin, split, end, label, context),))
+            + best(begin, split, 2 * label)
+            + best(split, end, 2 * label + 1)
+            for split in range(begin + 1, end)
+            for label in range(LABELS)
+        )
+
+    return best(0, n, ROOT)
 
 
 def key(table: str, own: tuple[str, ...] | None, hashes: tuple[int, ...], spread: dict) -> int:

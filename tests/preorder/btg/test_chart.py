@@ -19,7 +19,7 @@ def search(tables, shape, tokens, n, root, groups, penalty):
     scores = score_sentence(tables, shape, tokens, n)
     penalise(group_bounds(groups), n, penalty, scores.node)
     nodes = np.empty((n - 1, 5), np.int32)
-    total = best_tree(scores.node, scores.span, scores.pivot, n, root, nodes)
+    total = best_tree(scores, n, root, nodes)
     return scores, total, nodes
 
 
@@ -52,7 +52,9 @@ def test_scores_equal_naive_templates(n, layers, seed):
                     for context in range(CONTEXTS):
                         lane = context * LABELS + label
                         score = (
-                            scores.node[node_index(begin, end) + split, label]
+                            scores.node[label, node_index(split, end) + begin]
+                            + scores.left[label, split, begin]
+                            + scores.right[end, split, label]
                             + scores.span[begin, end, lane]
                             + scores.pivot[split, lane]
                         )
@@ -67,6 +69,15 @@ def test_best_tree_equals_brute_force(n, layers, seed):
     expected = max(naive.trees(0, n), key=reference.score)
     assert tree == expected
     assert total == pytest.approx(reference.score(expected), abs=1e-3)
+
+
+@pytest.mark.parametrize("n", [8, 9, 17, 26])
+def test_best_score_of_long_sentences_equals_naive_recursion(n):
+    """More begins than a vector has, and tokens that occur again and again."""
+    tokens, reference, _ = model(n, 2, n)
+    _, total, tree = found(tokens, reference, [-1] * n, 0)
+    assert total == pytest.approx(naive.best_score(reference, n), abs=1e-2)
+    assert reference.score(tree) == pytest.approx(total, abs=1e-2)
 
 
 @pytest.mark.parametrize("root", range(CONTEXTS))
