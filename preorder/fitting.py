@@ -1,13 +1,14 @@
-"""Training by iterations, the same for every method: held-out lines, early stopping, going on after an end.
+"""Training by iterations, the same for every method: held-out lines, early stopping, interruptions.
 
-After each iteration the model is measured on lines that it does not learn from. The best iteration's
-model is what training gives, and training stops once some iterations have brought nothing better.
+After each iteration the model is measured on lines that it does not learn from, and training stops
+once some iterations have brought nothing better.
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from tqdm import tqdm
@@ -73,18 +74,32 @@ class HeldOut:
         return mean_scores(order_statistics(self.keys, [p.positions for p in permutations])).tau_nakagawa
 
 
-def fit(
-    trainee: Trainee, iterations: int, patience: int, held_out: HeldOut, checkpoint: Checkpoint
-) -> tuple[Arrays, dict[str, Any]]:
-    """Train, and return the best iteration's model and figures of the training.
+@dataclass(frozen=True)
+class Schedule:
+    """When training ends, and what it gives.
 
-    Training ends after ``iterations``, after an iteration without errors, or once ``patience``
-    iterations have not raised the tau on the held-out lines; without such lines the last iteration
-    is the best. A training that was interrupted goes on from its checkpoint, to the same end.
+    Attributes:
+        iterations: at most so many; an iteration without errors is the last, too.
+        patience: stop once so many iterations have not raised the tau on the held-out lines.
+        keep_best: give the model of the iteration with the highest tau, not of the last. For a method
+            whose models differ more than the tau of the held-out lines is uncertain.
+    """
+
+    iterations: int
+    patience: int
+    keep_best: bool = True
+
+
+def fit(
+    trainee: Trainee, schedule: Schedule, held_out: HeldOut, checkpoint: Checkpoint
+) -> tuple[Arrays, dict[str, Any]]:
+    """Train, and return the model of the best or last iteration, and figures of the training.
+
+    A training that was interrupted goes on from its checkpoint, to the same end.
 
     Returns:
         The :meth:`Trainee.model`; ``history``, the figures of each iteration, with ``tau_nakagawa`` on
-        the held-out lines; ``best_iteration``, from 1; ``held_out``, how many lines were measured.
+        the held-out lines; ``iteration``, from 1, that of the model; ``held_out``, the lines measured.
 
     Raises:
         UsageError: the checkpoint is of other data or options.
@@ -92,42 +107,47 @@ def fit(
     """
     key = trainee.key()
     history: list[Figures] = []
-    best: Arrays = {}
+    kept: Arrays = {}
     saved = checkpoint.load(key)
     if saved is not None:
-        history, best = saved[0]["history"], _part(saved[1], "best.")
+        history, kept = saved[0]["history"], _part(saved[1], "kept.")
         print(f"an interrupted training goes on after iteration {len(history)}", file=sys.stderr)
         if not saved[0]["finished"]:
             trainee.restore(_part(saved[1], "state."))
         del saved
     with tqdm(
-        total=iterations * len(trainee),
+        total=schedule.iterations * len(trainee),
         initial=len(history) * len(trainee),
         unit=" sentences",
         unit_scale=True,
         disable=None,
     ) as bar:
-        while not _ended(history, iterations, patience):
-            bar.set_description(f"iteration {len(history) + 1}/{iterations}")
+        while not _ended(history, schedule):
+            bar.set_description(f"iteration {len(history) + 1}/{schedule.iterations}")
             figures = trainee.learn(len(history) + 1, bar.update)
             if len(held_out):
                 figures[TAU] = held_out.tau(trainee.order(held_out.sentences))
             history.append(figures)
             bar.set_postfix(figures)
-            if _best(history) == len(history) and (len(held_out) or _ended(history, iterations, patience)):
-                best = trainee.model()
-            if checkpoint.due and not _ended(history, iterations, patience):
-                arrays = {f"best.{k}": v for k, v in best.items()}
-                arrays |= {f"state.{k}": v for k, v in trainee.state().items()}
+            ended = _ended(history, schedule)
+            if _kept(history, schedule) == len(history) and (schedule.keep_best or ended):
+                kept = trainee.model()
+            if checkpoint.due and not ended:
+                arrays = _named("kept.", kept) | _named("state.", trainee.state())
                 checkpoint.save(key, {"history": history, "finished": False}, arrays)
-    checkpoint.save(key, {"history": history, "finished": True}, {f"best.{k}": v for k, v in best.items()})
-    return best, {"history": history, "best_iteration": _best(history), "held_out": len(held_out)}
+    checkpoint.save(key, {"history": history, "finished": True}, _named("kept.", kept))
+    return kept, {"history": history, "iteration": _kept(history, schedule), "held_out": len(held_out)}
 
 
-def _ended(history: list[Figures], iterations: int, patience: int) -> bool:
+def _ended(history: list[Figures], schedule: Schedule) -> bool:
     if not history:
         return False
-    return len(history) >= iterations or history[-1][ERRORS] == 0 or len(history) - _best(history) >= patience
+    waited = len(history) - _best(history) >= schedule.patience
+    return waited or len(history) >= schedule.iterations or history[-1][ERRORS] == 0
+
+
+def _kept(history: list[Figures], schedule: Schedule) -> int:
+    return _best(history) if schedule.keep_best else len(history)
 
 
 def _best(history: list[Figures]) -> int:
@@ -135,6 +155,10 @@ def _best(history: list[Figures]) -> int:
     if TAU not in history[-1]:
         return len(history)
     return max(range(len(history)), key=lambda i: history[i][TAU]) + 1
+
+
+def _named(prefix: str, arrays: Arrays) -> Arrays:
+    return {prefix + name: array for name, array in arrays.items()}
 
 
 def _part(arrays: Arrays, prefix: str) -> Arrays:

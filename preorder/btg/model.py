@@ -17,7 +17,7 @@ from preorder.btg.scores import shape_scores
 from preorder.btg.weights import NEGLIGIBLE, Weights, unpack
 from preorder.checkpoint import NO_CHECKPOINT, Arrays, Checkpoint, digest
 from preorder.errors import DataError, UsageError
-from preorder.fitting import HeldOut, fit
+from preorder.fitting import HeldOut, Schedule, fit
 from preorder.types import NO_LINES, BinaryTree, Bitext, Node, Permutation, Sentence
 
 
@@ -101,8 +101,9 @@ class BTGPreorderer:
         if not used:
             raise UsageError("no sentence has two tokens and an alignment that a BTG tree can satisfy")
         trainee = _Trainee(layers, [s for s, _ in used], np.concatenate([g for _, g in used]), options)
-        best, progress = fit(trainee, options.iterations, options.patience, HeldOut(held_out), checkpoint)
-        weights = weights_of(best).compact(NEGLIGIBLE * options.cost)
+        schedule = Schedule(options.iterations, options.patience, keep_best=False)
+        average, progress = fit(trainee, schedule, HeldOut(held_out), checkpoint)
+        weights = weights_of(average).compact(NEGLIGIBLE * options.cost)
         figures = {
             "options": _reproducible(options),
             "trained": len(used),

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from preorder.checkpoint import Checkpoint, digest
-from preorder.fitting import HeldOut, fit
+from preorder.fitting import HeldOut, Schedule, fit
 from preorder.types import Alignment, Bitext, Permutation, Sentence
 
 WORDS = Sentence(tuple("abcd"))
@@ -46,14 +46,15 @@ class Rehearsed:
         self.done = arrays["done"].copy()
 
 
-def run(script, held=LINES, patience=2, **settings):
-    model, figures = fit(Rehearsed(script, **settings), len(script), patience, HeldOut(held), Checkpoint())
+def run(script, held=LINES, patience=2, keep_best=True, **settings):
+    schedule = Schedule(len(script), patience, keep_best)
+    model, figures = fit(Rehearsed(script, **settings), schedule, HeldOut(held), Checkpoint())
     return int(model["done"][0]), figures
 
 
-def test_the_best_iteration_is_kept():
+def test_the_iteration_is_kept():
     best, figures = run([KEPT, REVERSED, SWAPPED], patience=9)
-    assert best == figures["best_iteration"] == 2
+    assert best == figures["iteration"] == 2
     assert [one["tau_nakagawa"] for one in figures["history"]] == [0, 1, pytest.approx(5 / 6)]
     assert figures["held_out"] == 2
 
@@ -68,6 +69,11 @@ def test_stops_when_nothing_gets_better():
     assert len(figures["history"]) == 4
 
 
+def test_the_last_iteration_can_be_kept():
+    last, figures = run([KEPT, SWAPPED, KEPT, SWAPPED, REVERSED, REVERSED], keep_best=False)
+    assert last == figures["iteration"] == 4
+
+
 def test_ends_with_an_iteration_without_errors():
     best, figures = run([KEPT] * 5, errors={2: 0}.items(), patience=9)
     assert len(figures["history"]) == 2
@@ -76,7 +82,7 @@ def test_ends_with_an_iteration_without_errors():
 
 def test_without_held_out_lines_the_last_iteration_is_the_best():
     best, figures = run([REVERSED, KEPT, KEPT, KEPT], held=Bitext((), ()))
-    assert best == figures["best_iteration"] == 4
+    assert best == figures["iteration"] == 4
     assert figures["history"] == [{"errors": 5, "updates": 7}] * 4
 
 
@@ -87,16 +93,17 @@ def test_held_out_lines_that_ask_for_no_order_are_left_out():
 
 
 @pytest.mark.parametrize("held", [LINES, Bitext((), ())])
+@pytest.mark.parametrize("keep_best", [True, False])
 @pytest.mark.parametrize("interrupt", [1, 2, 3, 4])
-def test_goes_on_to_the_same_end(tmp_path, monkeypatch, held, interrupt):
+def test_goes_on_to_the_same_end(tmp_path, monkeypatch, held, keep_best, interrupt):
     monkeypatch.setattr("preorder.checkpoint.SHARE", float("inf"))  # whatever the time that saving takes
-    script = [KEPT, SWAPPED, KEPT, REVERSED, KEPT]
+    script, schedule = [KEPT, SWAPPED, KEPT, REVERSED, KEPT], Schedule(5, 3, keep_best)
 
     def train(**settings):
         checkpoint = Checkpoint(tmp_path / "file", interval=0)
-        return fit(Rehearsed(script, **settings), 5, 3, HeldOut(held), checkpoint)
+        return fit(Rehearsed(script, **settings), schedule, HeldOut(held), checkpoint)
 
-    expected = fit(Rehearsed(script), 5, 3, HeldOut(held), Checkpoint())
+    expected = fit(Rehearsed(script), schedule, HeldOut(held), Checkpoint())
     with pytest.raises(KeyboardInterrupt):
         train(interrupt=interrupt)
     assert (tmp_path / "file").exists() == (interrupt > 1)

@@ -265,5 +265,5 @@ def test_history_of_training(puzzling, tmp_path):
     assert main([*argv, "--held-out", "0"]) == 0
     training = json.loads((path / "model.json").read_text())["training"]
     assert training["trained"] == 200
-    assert training["best_iteration"] == len(training["history"])
+    assert training["iteration"] == len(training["history"])
     assert main([*argv, "--held-out", "200"]) == 2
