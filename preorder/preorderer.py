@@ -26,7 +26,10 @@ from preorder.types import NO_LINES, BinaryTree, Bitext, Permutation, Sentence
 FORMAT = "onmt-preorder model"
 VERSION = 2
 
-METHODS = {"btg": ("preorder.btg.options:Options", "preorder.btg.model:BTGPreorderer")}
+METHODS = {
+    "btg": ("preorder.btg.options:Options", "preorder.btg.model:BTGPreorderer"),
+    "neural-btg": ("preorder.neural_btg.options:Options", "preorder.neural_btg.model:NeuralBTGPreorderer"),
+}
 """Name of a method → its options, light to import, and its class, imported at use."""
 
 LAYERS = {"tags": "POS tags (--pos)", "classes": "word classes (--classes)"}

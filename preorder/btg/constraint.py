@@ -14,9 +14,10 @@ import numpy as np
 
 from preorder.btg.compiled import entry_point
 from preorder.btg.options import Unaligned
+from preorder.errors import UsageError
 from preorder.gold import gold_permutation
 from preorder.target_groups import target_groups
-from preorder.types import Alignment
+from preorder.types import Alignment, Bitext, Sentence
 
 
 def constraint(alignment: Alignment, source_length: int, unaligned: Unaligned) -> np.ndarray | None:
@@ -35,6 +36,27 @@ def constraint(alignment: Alignment, source_length: int, unaligned: Unaligned) -
         return None
     array = np.array(groups, np.int32)
     return array if reachable(array) else None
+
+
+def learnable(bitext: Bitext, unaligned: Unaligned) -> tuple[list[Sentence], np.ndarray, dict[str, int]]:
+    """Return the sentences that a BTG model can learn from.
+
+    Returns:
+        The sentences, of two tokens or more; their :func:`constraint`, one after another; and how many they
+        are: ``trained``; those ``skipped``, as no tree can satisfy their alignment, and those ``trivial``,
+        of fewer than two tokens.
+
+    Raises:
+        DataError: a link is out of range.
+        UsageError: there are none.
+    """
+    pairs = [(s, a) for s, a in zip(bitext.sentences, bitext.alignments, strict=True) if len(s) > 1]
+    groups = [constraint(alignment, len(s), unaligned) for s, alignment in pairs]
+    used = [(s, g) for (s, _), g in zip(pairs, groups, strict=True) if g is not None]
+    if not used:
+        raise UsageError("no sentence has two tokens and an alignment that a BTG tree can satisfy")
+    counts = {"trained": len(used), "skipped": len(pairs) - len(used), "trivial": len(bitext) - len(pairs)}
+    return [s for s, _ in used], np.concatenate([g for _, g in used]), counts
 
 
 @entry_point

@@ -8,17 +8,18 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from preorder.btg.constraint import constraint
+from preorder.btg.constraint import learnable
 from preorder.btg.encode import LAYERS, Encoder
 from preorder.btg.options import Options
 from preorder.btg.parse import EXACT, parse
 from preorder.btg.perceptron import Learner, weights_of
+from preorder.btg.results import binary_trees, permutations
 from preorder.btg.scores import shape_scores
 from preorder.btg.weights import NEGLIGIBLE, Weights, unpack
 from preorder.checkpoint import NO_CHECKPOINT, Arrays, Checkpoint, digest
-from preorder.errors import DataError, UsageError
+from preorder.errors import DataError
 from preorder.fitting import HeldOut, Schedule, fit
-from preorder.types import NO_LINES, BinaryTree, Bitext, Node, Permutation, Sentence
+from preorder.types import NO_LINES, BinaryTree, Bitext, Permutation, Sentence
 
 
 class BTGPreorderer:
@@ -42,15 +43,12 @@ class BTGPreorderer:
     def order(self, sentences: Sequence[Sentence], threads: int = 1) -> list[Permutation]:
         """Return the reordering of each sentence; cost: see :func:`preorder.btg.parse.parse`."""
         _, positions = self._parse(sentences, threads)
-        return _permutations(positions, sentences)
+        return permutations(positions, sentences)
 
     def trees(self, sentences: Sequence[Sentence], threads: int = 1) -> list[BinaryTree]:
         """Return the tree behind each reordering."""
         nodes, _ = self._parse(sentences, threads)
-        return [
-            BinaryTree(len(part), tuple(Node(b, m, e, label == 1) for b, m, e, label, _ in part[:-1]))
-            for part in _divide(nodes.tolist(), sentences)
-        ]
+        return binary_trees(nodes, sentences)
 
     def _parse(self, sentences: Sequence[Sentence], threads: int) -> tuple[np.ndarray, np.ndarray]:
         return parse(self._tables, self._shape, self._encoder(sentences), threads)
@@ -95,20 +93,14 @@ class BTGPreorderer:
         """
         lines = (*bitext.sentences, *held_out.sentences)
         layers = [name for name in LAYERS if all(getattr(s, name) is not None for s in lines)]
-        pairs = [(s, a) for s, a in zip(bitext.sentences, bitext.alignments, strict=True) if len(s) > 1]
-        groups = [constraint(alignment, len(s), options.unaligned) for s, alignment in pairs]
-        used = [(s, g) for (s, _), g in zip(pairs, groups, strict=True) if g is not None]
-        if not used:
-            raise UsageError("no sentence has two tokens and an alignment that a BTG tree can satisfy")
-        trainee = _Trainee(layers, [s for s, _ in used], np.concatenate([g for _, g in used]), options)
+        sentences, groups, counts = learnable(bitext, options.unaligned)
+        trainee = _Trainee(layers, sentences, groups, options)
         schedule = Schedule(options.iterations, options.patience, keep_best=False)
         average, progress = fit(trainee, schedule, HeldOut(held_out), checkpoint)
         weights = weights_of(average).compact(NEGLIGIBLE * options.cost)
         figures = {
             "options": _reproducible(options),
-            "trained": len(used),
-            "skipped": len(pairs) - len(used),
-            "trivial": len(bitext) - len(pairs),
+            **counts,
             "weights": sum(int(np.count_nonzero(rows)) for rows in (*weights.rows, weights.shape)),
             **progress,
         }
@@ -140,7 +132,7 @@ class _Trainee:
         tables = self._learner.averaged_tables()
         shape = shape_scores(tables.shape, EXACT)
         _, positions = parse(tables, shape, self._encoder(sentences), self._options.threads)
-        return _permutations(positions, sentences)
+        return permutations(positions, sentences)
 
     def model(self) -> Arrays:
         return self._learner.average()
@@ -155,16 +147,3 @@ class _Trainee:
 def _reproducible(options: Options) -> dict[str, Any]:
     """Return the options that the model depends on."""
     return {name: value for name, value in asdict(options).items() if name != "threads"}
-
-
-def _permutations(positions: np.ndarray, sentences: Sequence[Sentence]) -> list[Permutation]:
-    return [Permutation(tuple(part)) for part in _divide(positions.tolist(), sentences)]
-
-
-def _divide(flat: list[Any], sentences: Sequence[Sentence]) -> list[list[Any]]:
-    """Cut what is one item a token into sentences."""
-    parts, begin = [], 0
-    for sentence in sentences:
-        parts.append(flat[begin : begin + len(sentence)])
-        begin += len(sentence)
-    return parts

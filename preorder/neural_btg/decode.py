@@ -1,0 +1,158 @@
+"""The best trees by the scores of a network.
+
+Equally long sentences are scored together and searched one by one, by the compiled search of
+:mod:`preorder.btg.chart`. Up to ``EXACT`` tokens the tree is the best of all. A longer sentence is cut
+into parts of at most that many tokens, which stay in the source's order: of the first ``EXACT`` tokens of
+what is left, in the latter half, where a straight node over them most prefers to split.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+
+from preorder.btg.chart import NODE_FIELDS, best_tree, positions_of
+from preorder.btg.compiled import entry_point, inner
+from preorder.btg.features import CONTEXTS, LABELS, LEFT, RIGHT, ROOT, STRAIGHT
+from preorder.btg.parse import EXACT
+from preorder.btg.scores import LANES, Scores
+from preorder.btg.vector import BLOCK
+from preorder.neural_btg import backend
+from preorder.neural_btg.backend import device, torch
+from preorder.neural_btg.inside import FIRST, SECOND, WHOLE
+from preorder.neural_btg.network import Scorer
+
+PLACES = 1 << 16
+"""Pairs of places that are scored at a time, at most, unless one sentence has more."""
+
+
+def parse(
+    scorer: Scorer, tokens: np.ndarray, lengths: np.ndarray, threads: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the trees and positions of a batch, one sentence after another.
+
+    The nodes, int32 ``[tokens, NODE_FIELDS]``, take n - 1 rows of the n of a sentence of n
+    tokens, parents before children; the positions, int32 ``[tokens]``, all of them. The network takes
+    O(n) large products and O(n²) small ones a sentence of n tokens, the search O(n³) additions;
+    beyond ``EXACT`` all is linear in the length.
+
+    Args:
+        scorer: in evaluation mode, on :func:`device`.
+        tokens: int64 ``[channels, tokens]``, rows of the vocabulary.
+        lengths: int64, of the sentences.
+        threads: minibatches solved at a time.
+    """
+    nodes = np.empty((tokens.shape[1], NODE_FIELDS), np.int32)
+    positions = np.empty(tokens.shape[1], np.int32)
+    starts = np.cumsum(lengths) - lengths
+
+    def run(minibatch: np.ndarray) -> None:
+        n = int(lengths[minibatch[0]])
+        places = starts[minibatch, None] + np.arange(n)
+        trees = nodes[places]
+        if n > EXACT:
+            trees[0, :-1] = _tree_in_parts(scorer, tokens[:, places[0]])
+        else:
+            best_trees(score(scorer, tokens[:, places]), trees)
+        order = np.empty(places.shape, np.int32)
+        all_positions(trees, order)
+        nodes[places], positions[places] = trees, order
+
+    # A minibatch to a thread: what comes out does not depend on how many there are.
+    with backend.threads(1), ThreadPoolExecutor(threads) as pool:
+        list(pool.map(run, _minibatches(lengths)))
+    return nodes, positions
+
+
+def _minibatches(lengths: np.ndarray) -> Iterator[np.ndarray]:
+    """Yield minibatches of equally long sentences, the longest first, so that threads end together."""
+    for n in np.unique(lengths[lengths > 0])[::-1].tolist():
+        size = 1 if n > EXACT else max(1, PLACES // (n + 1) ** 2)
+        sentences = np.flatnonzero(lengths == n)
+        yield from np.split(sentences, range(size, sentences.size, size))
+
+
+def score(scorer: Scorer, tokens: np.ndarray) -> np.ndarray:
+    """Return the parts of a minibatch: float32 ``[batch, PARTS, LABELS, n + 1, n + 1]``."""
+    with torch.inference_mode():
+        return scorer(torch.from_numpy(tokens).to(device())).contiguous().cpu().numpy()
+
+
+def _tree_in_parts(scorer: Scorer, tokens: np.ndarray) -> np.ndarray:
+    """Return the nodes of a sentence of more than ``EXACT`` tokens, ``[channels, tokens]``."""
+    n = tokens.shape[1]
+    nodes = np.empty((n - 1, NODE_FIELDS), np.int32)
+    begin = count = 0
+    while n - begin > 1:
+        parts = score(scorer, tokens[:, None, begin : begin + EXACT])
+        size, context = n - begin, STRAIGHT * 2 + RIGHT if begin else ROOT
+        if size > EXACT:
+            straight, inverted = parts[0, FIRST, :, 0] + parts[0, SECOND, :, :, -1]
+            size = EXACT // 2 + 1 + int((straight - inverted)[EXACT // 2 + 1 : EXACT].argmax())
+            nodes[count] = begin, begin + size, n, STRAIGHT, context
+            count += 1
+            context = STRAIGHT * 2 + LEFT
+        part = nodes[count : count + size - 1]
+        best_part(parts[0, :, :, : size + 1, : size + 1], context, part)
+        part[:, :3] += begin
+        count += size - 1
+        begin += size
+    return nodes
+
+
+@entry_point
+def best_trees(parts, nodes):
+    """Find the best tree of each sentence of a minibatch. O(n³) a sentence.
+
+    Args:
+        parts: float32 ``[batch, PARTS, LABELS, n + 1, n + 1]``; see :mod:`preorder.neural_btg.inside`.
+        nodes: int32 ``[batch, n, NODE_FIELDS]``; n - 1 rows are filled: parents before children.
+    """
+    n = parts.shape[-1] - 1
+    scores = no_scores(n)
+    for sentence in range(parts.shape[0] if n > 1 else 0):
+        set_scores(parts[sentence], n, scores)
+        best_tree(scores, n, ROOT, nodes[sentence, : n - 1])
+
+
+@entry_point
+def best_part(parts, context, nodes):
+    """Find the best tree of a part of a sentence; ``parts`` are of its n tokens, of two at least."""
+    n = parts.shape[-1] - 1
+    scores = no_scores(n)
+    set_scores(parts, n, scores)
+    best_tree(scores, n, context, nodes)
+
+
+@inner
+def no_scores(n):
+    """Return room for the scores of n tokens; what a network never scores is zero."""
+    return Scores(
+        np.zeros((LABELS, n * (n - 1) * (n + 1) // 6 + BLOCK), np.float32),
+        np.empty((LABELS, n + 1, n + 1), np.float32),
+        np.empty((n + 1, n + 1, LABELS), np.float32),
+        np.empty((n + 1, n + 1, LANES), np.float32),
+        np.zeros((n + 1, LANES), np.float32),
+        np.empty((0, 0, 0), np.uint8),
+    )
+
+
+@inner
+def set_scores(parts, n, scores):
+    """Write the parts of a sentence where the search looks for them."""
+    for label in range(LABELS):
+        for b in range(n):
+            for e in range(b + 1, n + 1):
+                scores.left[label, e, b] = parts[FIRST, label, b, e]
+                scores.right[e, b, label] = parts[SECOND, label, b, e]
+                for context in range(CONTEXTS):
+                    scores.span[b, e, context * LABELS + label] = parts[WHOLE, label, b, e]
+
+
+@entry_point
+def all_positions(nodes, positions):
+    """Write where each token goes, ``positions[sentence, i]``, for trees as of :func:`best_trees`."""
+    for sentence in range(nodes.shape[0]):
+        positions_of(nodes[sentence, : nodes.shape[1] - 1], positions[sentence])

@@ -1,0 +1,161 @@
+"""The neural BTG preorderer: training, use, and what is saved."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from typing import Any, ClassVar
+
+import numpy as np
+
+from preorder.btg.constraint import learnable
+from preorder.btg.results import binary_trees, permutations
+from preorder.checkpoint import NO_CHECKPOINT, Arrays, Checkpoint, digest
+from preorder.errors import DataError
+from preorder.fitting import HeldOut, Schedule, fit
+from preorder.neural_btg.backend import device
+from preorder.neural_btg.decode import parse
+from preorder.neural_btg.learner import Learner, Lines, arrays_of, load, new_scorer
+from preorder.neural_btg.network import Scorer
+from preorder.neural_btg.options import Options
+from preorder.neural_btg.vocabulary import LAYERS, Vocabulary
+from preorder.types import NO_LINES, BinaryTree, Bitext, Permutation, Sentence
+
+
+class NeuralBTGPreorderer:
+    """A trained network; see :class:`preorder.preorderer.Preorderer`."""
+
+    method: ClassVar[str] = "neural-btg"
+
+    def __init__(self, vocabulary: Vocabulary, scorer: Scorer) -> None:
+        """Make a preorderer of a network and the vocabulary whose rows it was made for."""
+        self._vocabulary = vocabulary
+        self._scorer = scorer.to(device()).eval()
+
+    @property
+    def layers(self) -> frozenset[str]:
+        """Names of the layers of a :class:`Sentence` that it reads beside the words."""
+        return frozenset(self._vocabulary.known) - {"words"}
+
+    def order(self, sentences: Sequence[Sentence], threads: int = 1) -> list[Permutation]:
+        """Return the reordering of each sentence; cost: see :func:`preorder.neural_btg.decode.parse`."""
+        _, positions = self._parse(sentences, threads)
+        return permutations(positions, sentences)
+
+    def trees(self, sentences: Sequence[Sentence], threads: int = 1) -> list[BinaryTree]:
+        """Return the tree behind each reordering."""
+        nodes, _ = self._parse(sentences, threads)
+        return binary_trees(nodes, sentences)
+
+    def _parse(self, sentences: Sequence[Sentence], threads: int) -> tuple[np.ndarray, np.ndarray]:
+        lengths = np.fromiter(map(len, sentences), np.int64, len(sentences))
+        return parse(self._scorer, self._vocabulary(sentences), lengths, threads)
+
+    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        """Return what :meth:`from_state` needs: values for JSON, and arrays."""
+        scorer = self._scorer
+        values = {
+            "hidden": scorer.encoder.hidden_size,
+            "depth": scorer.encoder.num_layers,
+            "vocabulary": self._vocabulary.known,
+        }
+        return values, arrays_of(scorer)
+
+    @classmethod
+    def from_state(cls, values: dict[str, Any], arrays: dict[str, np.ndarray]) -> NeuralBTGPreorderer:
+        """Rebuild a preorderer.
+
+        Raises:
+            DataError: the state is not one of a neural BTG model.
+        """
+        known, hidden, depth = (values.get(name) for name in ("vocabulary", "hidden", "depth"))
+        if not isinstance(known, dict) or not _is_vocabulary(known):
+            raise DataError("not the vocabulary of a neural BTG model")
+        if not all(isinstance(size, int) and size > 0 for size in (hidden, depth)):
+            raise DataError(f"not the size of a neural BTG model: hidden {hidden!r}, depth {depth!r}")
+        vocabulary = Vocabulary(known)
+        scorer = Scorer(vocabulary.rows, hidden, depth)
+        load(scorer, arrays)
+        return cls(vocabulary, scorer)
+
+    @classmethod
+    def fit(
+        cls,
+        bitext: Bitext,
+        options: Options,
+        held_out: Bitext = NO_LINES,
+        checkpoint: Checkpoint = NO_CHECKPOINT,
+    ) -> tuple[NeuralBTGPreorderer, dict[str, Any]]:
+        """Train on sentences with alignments; progress goes to standard error.
+
+        Layers that any sentence lacks are not used. The same input, options and number of threads
+        give the same model on the same machine, however often training was interrupted.
+
+        Returns:
+            The preorderer, and figures: those of :func:`preorder.fitting.fit`; ``options``;
+            ``trained`` sentences; those ``skipped``, as no tree can satisfy their alignment, and
+            ``trivial``, of fewer than two tokens; ``weights``, how many.
+
+        Raises:
+            DataError: a link is out of range.
+            UsageError: no sentence can be learned from, or the checkpoint is of another training.
+        """
+        lines = (*bitext.sentences, *held_out.sentences)
+        channels = [name for name in LAYERS if all(getattr(s, name) is not None for s in lines)]
+        sentences, groups, counts = learnable(bitext, options.unaligned)
+        trainee = _Trainee(channels, sentences, groups, options)
+        schedule = Schedule(options.iterations, options.patience)
+        best, progress = fit(trainee, schedule, HeldOut(held_out), checkpoint)
+        scorer = trainee.scorer()
+        load(scorer, best)
+        weights = sum(array.size for array in best.values())
+        figures = {"options": asdict(options), **counts, "weights": weights, **progress}
+        return cls(trainee.vocabulary, scorer), figures
+
+
+class _Trainee:
+    """A learner and what it learns from; see :class:`preorder.fitting.Trainee`."""
+
+    def __init__(
+        self, channels: Sequence[str], sentences: Sequence[Sentence], groups: np.ndarray, options: Options
+    ) -> None:
+        self.vocabulary, counts = Vocabulary.of(sentences, channels)
+        lengths = np.fromiter(map(len, sentences), np.int64, len(sentences))
+        self._lines = Lines(self.vocabulary(sentences), groups.astype(np.int64), lengths, counts)
+        self._options = options
+        self._learner = Learner(self._lines, self.scorer(), options)
+
+    def scorer(self) -> Scorer:
+        """Return a network that knows nothing."""
+        return new_scorer(self.vocabulary.rows, self._options)
+
+    def __len__(self) -> int:
+        return self._lines.lengths.size
+
+    def key(self) -> str:
+        values = [asdict(self._options), self.vocabulary.known]
+        return digest(values, self._lines.tokens, self._lines.groups, self._lines.lengths)
+
+    def learn(self, iteration: int, advance: Callable[[int], Any]) -> dict[str, float]:
+        return self._learner.iterate(iteration, advance)
+
+    def order(self, sentences: Sequence[Sentence]) -> list[Permutation]:
+        preorderer = NeuralBTGPreorderer(self.vocabulary, self._learner.average)
+        return preorderer.order(sentences, self._options.threads)
+
+    def model(self) -> Arrays:
+        return arrays_of(self._learner.average)
+
+    def state(self) -> Arrays:
+        return self._learner.state()
+
+    def restore(self, arrays: Arrays) -> None:
+        self._learner.restore(arrays)
+
+
+def _is_vocabulary(known: dict[str, Any]) -> bool:
+    return (
+        "words" in known
+        and set(known) <= set(LAYERS)
+        and all(isinstance(k, list | tuple) for k in known.values())
+    )

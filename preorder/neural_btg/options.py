@@ -1,0 +1,31 @@
+"""How to train a neural BTG preorderer: the only home of its options. Light to import."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from preorder.btg.options import Unaligned
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to train.
+
+    ``seed`` is of the first weights, of what dropout drops and of the order in which sentences are
+    seen; ``threads`` is of what computes a minibatch. The others are explained by their help.
+    """
+
+    unaligned: Annotated[
+        Unaligned,
+        "a token without a link may go anywhere (free), or belongs with its nearest aligned neighbour (gold)",
+    ] = "free"
+    iterations: Annotated[int, "passes over the sentences, at most"] = 8
+    patience: Annotated[int, "stop when so many iterations have not raised tau on the held-out lines"] = 4
+    minibatch: Annotated[int, "sentences solved under the same weights"] = 32
+    learning_rate: Annotated[float, "greatest step of Adam; it rises first, then falls to nothing"] = 0.002
+    dropout: Annotated[float, "share of what layers see that is left out in training"] = 0.3
+    hidden: Annotated[int, "size of each LSTM's state"] = 192
+    depth: Annotated[int, "layers of LSTMs"] = 2
+    seed: int = 1
+    threads: int = 1

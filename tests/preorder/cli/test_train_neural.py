@@ -1,0 +1,65 @@
+"""``preorder train --method neural-btg``, end to end, on a language that puts its verbs last."""
+
+import json
+
+import pytest
+
+pytest.importorskip("torch")
+
+from preorder.cli import main
+from preorder.neural_btg.learner import Learner
+
+SIZE = ["--iterations", "3", "--minibatch", "8", "--hidden", "12", "--depth", "1", "--learning-rate", "0.03"]
+
+
+@pytest.fixture(scope="module")
+def arguments(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("data")
+    lines = [f"S{i % 7} V{i % 5} O{i % 3}" for i in range(120)]
+    (folder / "src").write_text("".join(f"{line}\n" for line in lines))
+    (folder / "align").write_text("0-0 1-2 2-1\n" * len(lines))
+    files = ["--src", str(folder / "src"), "--align", str(folder / "align"), "--classes", "4"]
+    return ["train", "--method", "neural-btg", *files, *SIZE]
+
+
+def content(folder):
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def test_learns_applies_and_goes_on(arguments, tmp_path, capsys, monkeypatch):
+    expected, path = tmp_path / "expected", tmp_path / "model"
+    assert main([*arguments, "--model", str(expected)]) == 0
+    description = json.loads((expected / "model.json").read_text())
+    assert description["method"] == "neural-btg"
+    assert description["needs"] == ["classes"]
+    assert all({"loss", "errors", "tau_nakagawa"} == one.keys() for one in description["training"]["history"])
+
+    source = tmp_path / "test"
+    source.write_text("S1 V1 O1\n\nS3 V4 new\nS1\n")
+    for threads in "12":
+        command = ["apply", "--model", str(expected), "--src", str(source), "--threads", threads]
+        assert main([*command, "--format", "order"]) == 0
+        assert capsys.readouterr().out.splitlines() == ["0 2 1", "", "0 2 1", "0"]
+    assert main(["apply", "--model", str(expected), "--src", str(source), "--format", "tree"]) == 0
+    assert capsys.readouterr().out.splitlines()[0].count("<") == 1
+
+    iterate = Learner.iterate
+
+    def interrupted(self, iteration, advance):
+        if iteration == 2:
+            raise KeyboardInterrupt
+        return iterate(self, iteration, advance)
+
+    monkeypatch.setattr("preorder.checkpoint.INTERVAL", 0)
+    monkeypatch.setattr("preorder.checkpoint.SHARE", float("inf"))
+    with monkeypatch.context() as patch:
+        patch.setattr(Learner, "iterate", interrupted)
+        assert main([*arguments, "--model", str(path)]) == 130
+    assert (tmp_path / "model.checkpoint").exists()
+    assert main([*arguments, "--model", str(path)]) == 0
+    assert content(path) == content(expected)
+
+
+def test_options_of_another_method(arguments, tmp_path, capsys):
+    assert main([*arguments, "--model", str(tmp_path / "model"), "--cost", "2"]) == 2
+    assert capsys.readouterr().err == "--cost is no option of --method neural-btg\n"

@@ -1,0 +1,108 @@
+"""Search by a network's scores against every tree, and sentences that are searched together or in parts."""
+
+import naive
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from preorder.btg.parse import EXACT  # noqa: E402
+from preorder.neural_btg.decode import best_trees, parse  # noqa: E402
+from preorder.neural_btg.inside import FIRST, PARTS, SECOND, WHOLE, log_partition  # noqa: E402
+from preorder.neural_btg.network import Scorer  # noqa: E402
+
+
+@pytest.fixture(scope="module")
+def scorer():
+    torch.manual_seed(3)
+    return Scorer({"words": 50, "tags": 10}, hidden=12, depth=2).eval()
+
+
+def draw(lengths, seed=0):
+    generator = np.random.default_rng(seed)
+    return generator.integers(2, 10, (2, sum(lengths))), np.array(lengths)
+
+
+def score(parts, tree):
+    return sum(
+        parts[FIRST, label, b, m] + parts[SECOND, label, m, e] + parts[WHOLE, label, b, e]
+        for b, m, e, label, _ in tree
+    )
+
+
+@pytest.mark.parametrize("n", range(2, 7))
+def test_best_tree_equals_brute_force(n):
+    parts = np.random.default_rng(n).normal(size=(3, PARTS, 2, n + 1, n + 1)).astype(np.float32)
+    nodes = np.empty((3, n, 5), np.int32)
+    best_trees(parts, nodes)
+    for one, tree in zip(parts, nodes.tolist(), strict=True):
+        expected = max(naive.trees(0, n), key=lambda tree, one=one: score(one, tree))
+        assert tuple(map(tuple, tree[:-1])) == expected
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_batches_do_not_change_results(scorer, threads):
+    lengths = [7, 1, 12, 0, 7, 30, 2, 7, 1]
+    tokens, lengths = draw(lengths)
+    nodes, positions = parse(scorer, tokens, lengths, threads)
+    begin = 0
+    for n in lengths:
+        end = begin + n
+        alone, order = parse(scorer, tokens[:, begin:end], np.array([n]), 1)
+        np.testing.assert_array_equal(nodes[begin : end - 1], alone[: max(n - 1, 0)])
+        np.testing.assert_array_equal(positions[begin:end], order)
+        assert sorted(order) == list(range(n))
+        begin = end
+
+
+def test_scores_of_a_minibatch_are_those_of_its_sentences(scorer):
+    tokens = torch.from_numpy(draw([9] * 5)[0].reshape(2, 5, 9))
+    with torch.no_grad():
+        whole = scorer(tokens)
+        for i in range(5):
+            torch.testing.assert_close(scorer(tokens[:, i : i + 1]), whole[i : i + 1])
+
+
+@pytest.mark.parametrize("n", [EXACT + 1, 1000])
+def test_long_sentences_are_cut(scorer, n):
+    nodes, positions = parse(scorer, *draw([n]), 1)
+    assert sorted(positions) == list(range(n))
+    begin, rows = 0, iter(nodes[:-1].tolist())
+    while n - begin > EXACT:
+        first, cut, end, label, _ = next(rows)
+        assert (first, end, label) == (begin, n, 0)
+        assert EXACT // 2 < cut - begin < EXACT
+        assert sorted(positions[begin:cut]) == list(range(begin, cut))
+        for _ in range(cut - begin - 1):
+            first, _, end, _, _ = next(rows)
+            assert begin <= first < end <= cut
+        begin = cut
+
+
+def test_empty_batch(scorer):
+    nodes, positions = parse(scorer, *draw([]), 1)
+    assert len(nodes) == len(positions) == 0
+
+
+def test_gradients_of_the_network_against_finite_differences():
+    """The loss by some weights of each tensor, in double precision."""
+    torch.manual_seed(1)
+    scorer = Scorer({"words": 12}, hidden=4, depth=2).double()
+    tokens = torch.randint(2, 12, (1, 3, 5))
+    groups = torch.tensor([[3, -1, 0, 1, 2], [0, 1, 2, 3, 4], [-1, 2, -1, 0, 0]])
+
+    def loss():
+        parts = scorer(tokens)
+        return (log_partition(parts) - log_partition(parts, groups)).sum()
+
+    loss().backward()
+    step = 1e-6
+    for name, parameter in scorer.named_parameters():
+        flat, gradient = parameter.data.view(-1), parameter.grad.view(-1)
+        i = int(gradient.abs().argmax())
+        flat[i] += step
+        above = loss().item()
+        flat[i] -= 2 * step
+        below = loss().item()
+        flat[i] += step
+        assert (above - below) / (2 * step) == pytest.approx(gradient[i].item(), rel=1e-4, abs=1e-7), name
