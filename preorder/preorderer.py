@@ -32,6 +32,9 @@ METHODS = {
 }
 """Name of a method → its options, light to import, and its class, imported at use."""
 
+ATTACHMENT = "links.weights"
+"""The array that a model has beside its method's own where unaligned tokens are attached."""
+
 LAYERS = {"tags": "POS tags (--pos)", "classes": "word classes (--classes)"}
 """Layers of annotation that a model may need, and how to give them."""
 
@@ -154,11 +157,20 @@ def load_model(directory: str) -> Model:
         raise DataError(f"cannot be read: {error}", str(folder / "weights.safetensors")) from None
     classes_path = folder / "classes.txt"
     return Model(
-        method_class(description["method"]).from_state(description["state"], arrays),
+        _rebuilt(description, arrays),
         WordClasses.read(str(classes_path)) if classes_path.exists() else None,
         description.get("language"),
         description.get("training", {}),
     )
+
+
+def _rebuilt(description: dict[str, Any], arrays: dict[str, np.ndarray]) -> Preorderer:
+    preorderer = method_class(description["method"]).from_state(description["state"], arrays)
+    if ATTACHMENT not in arrays:
+        return preorderer
+    from preorder.unaligned.preorderer import Attaching
+
+    return Attaching.of(preorderer, arrays[ATTACHMENT])
 
 
 def method_class(method: str) -> type[Any]:

@@ -207,6 +207,27 @@ class BinaryTree:
         if expected:
             raise DataError(f"span {min(expected)} of the tree has no node")
 
+    @classmethod
+    def of(cls, permutation: Permutation) -> BinaryTree:
+        """Return a tree that gives a reordering; straight runs and inverted ones branch to the left.
+
+        O(n): a token is joined with what stands left of it as long as both together fill a range of places.
+
+        Raises:
+            DataError: no BTG tree gives it.
+        """
+        done: list[tuple[int, int, int, list[Node]]] = []  # begin, first place, last place, nodes
+        for i, place in enumerate(permutation.positions):
+            begin, low, high, nodes = i, place, place, []
+            while done and (done[-1][2] + 1 == low or high + 1 == done[-1][1]):
+                first, lowest, highest, left = done.pop()
+                nodes = [Node(first, begin, i + 1, high < lowest), *left, *nodes]
+                begin, low, high = first, min(low, lowest), max(high, highest)
+            done.append((begin, low, high, nodes))
+        if len(done) > 1:
+            raise DataError("no BTG tree gives this order")
+        return cls(len(permutation), tuple(done[0][3]) if done else ())
+
     @cached_property
     def permutation(self) -> Permutation:
         """The reordering that reading the leaves off the tree gives."""

@@ -50,6 +50,12 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         help="number of word classes to learn from the source, 0 for none, or a file of word<TAB>class "
         "lines (default: %(default)s, or the classes of --annot)",
     )
+    parser.add_argument(
+        "--attach",
+        action="store_true",
+        help="learn which tokens have no link, and put those beside their nearest linked neighbour: orders "
+        "fit better over all tokens, and a little worse over linked ones",
+    )
     parser.add_argument("--lang", metavar="xx", help="source language, noted in the model")
     _add_selection(parser)
     options.add_seed(parser)
@@ -103,7 +109,12 @@ def run(arguments: argparse.Namespace) -> None:
 
     def fit(part: Bitext, name: str) -> tuple[Preorderer, dict[str, Any]]:
         learned, held = hold_out(part, arguments.held_out, arguments.seed)
-        return method.fit(learned, settings, held, checkpoints.part(name))
+        preorderer, figures = method.fit(learned, settings, held, checkpoints.part(name))
+        if arguments.attach:
+            from preorder.unaligned.preorderer import Attaching
+
+            preorderer = Attaching.fit(preorderer, part, arguments.seed)
+        return preorderer, figures
 
     if arguments.cross_fit:
         permutations = cross_fit(

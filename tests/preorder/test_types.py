@@ -1,5 +1,8 @@
 """The frozen values: checks when made, and the paper's worked example."""
 
+import contextlib
+import itertools
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -75,3 +78,20 @@ def test_tree_without_nodes(length):
 def test_nodes_must_form_a_tree(nodes, reason):
     with pytest.raises(DataError, match=reason):
         BinaryTree(3, nodes)
+
+
+@pytest.mark.parametrize(("length", "orders"), [(0, 1), (1, 1), (2, 2), (3, 6), (4, 22), (5, 90), (6, 394)])
+def test_tree_of_a_permutation(length, orders):
+    found = 0
+    for positions in itertools.permutations(range(length)):
+        permutation = Permutation(positions)
+        with contextlib.suppress(DataError):
+            tree = BinaryTree.of(permutation)
+            assert tree.permutation == permutation
+            found += 1
+    assert found == orders
+
+
+def test_no_tree_for_a_permutation():
+    with pytest.raises(DataError, match="no BTG tree gives this order"):
+        BinaryTree.of(Permutation((1, 3, 0, 2)))
