@@ -1,7 +1,8 @@
 """The best trees by the scores of a network.
 
 Equally long sentences are scored together and searched one by one, by the compiled search of
-:mod:`preorder.btg.chart`. Up to ``EXACT`` tokens the tree is the best of all. A longer sentence is cut
+:mod:`preorder.btg.chart`. Up to ``EXACT`` tokens the tree is the best of all: that whose order can be
+expected to agree best, see :mod:`preorder.neural_btg.risk`. A longer sentence is cut
 into parts of at most that many tokens, which stay in the source's order: of the first ``EXACT`` tokens of
 what is left, in the latter half, where a straight node over them most prefers to split.
 """
@@ -23,6 +24,7 @@ from preorder.neural_btg import backend
 from preorder.neural_btg.backend import device, torch
 from preorder.neural_btg.inside import FIRST, SECOND, WHOLE
 from preorder.neural_btg.network import Scorer
+from preorder.neural_btg.risk import agreement
 
 PLACES = 1 << 16
 """Pairs of places that are scored at a time, at most, unless one sentence has more."""
@@ -55,7 +57,7 @@ def parse(
         if n > EXACT:
             trees[0, :-1] = _tree_in_parts(scorer, tokens[:, places[0]])
         else:
-            best_trees(score(scorer, tokens[:, places]), trees)
+            best_trees(_agreement(_score(scorer, tokens[:, places])), trees)
         order = np.empty(places.shape, np.int32)
         all_positions(trees, order)
         nodes[places], positions[places] = trees, order
@@ -74,10 +76,16 @@ def _minibatches(lengths: np.ndarray) -> Iterator[np.ndarray]:
         yield from np.split(sentences, range(size, sentences.size, size))
 
 
-def score(scorer: Scorer, tokens: np.ndarray) -> np.ndarray:
-    """Return the parts of a minibatch: float32 ``[batch, PARTS, LABELS, n + 1, n + 1]``."""
+def _score(scorer: Scorer, tokens: np.ndarray) -> torch.Tensor:
+    """Return the parts of a minibatch, ``[batch, PARTS, LABELS, n + 1, n + 1]``."""
     with torch.inference_mode():
-        return scorer(torch.from_numpy(tokens).to(device())).contiguous().cpu().numpy()
+        return scorer(torch.from_numpy(tokens).to(device()))
+
+
+def _agreement(parts: torch.Tensor) -> np.ndarray:
+    """Return the parts by which to search, float32."""
+    with torch.inference_mode():
+        return agreement(parts).contiguous().cpu().numpy()
 
 
 def _tree_in_parts(scorer: Scorer, tokens: np.ndarray) -> np.ndarray:
@@ -86,16 +94,16 @@ def _tree_in_parts(scorer: Scorer, tokens: np.ndarray) -> np.ndarray:
     nodes = np.empty((n - 1, NODE_FIELDS), np.int32)
     begin = count = 0
     while n - begin > 1:
-        parts = score(scorer, tokens[:, None, begin : begin + EXACT])
+        parts = _score(scorer, tokens[:, None, begin : begin + EXACT])
         size, context = n - begin, STRAIGHT * 2 + RIGHT if begin else ROOT
         if size > EXACT:
-            straight, inverted = parts[0, FIRST, :, 0] + parts[0, SECOND, :, :, -1]
+            straight, inverted = (parts[0, FIRST, :, 0] + parts[0, SECOND, :, :, -1]).cpu().numpy()
             size = EXACT // 2 + 1 + int((straight - inverted)[EXACT // 2 + 1 : EXACT].argmax())
             nodes[count] = begin, begin + size, n, STRAIGHT, context
             count += 1
             context = STRAIGHT * 2 + LEFT
         part = nodes[count : count + size - 1]
-        best_part(parts[0, :, :, : size + 1, : size + 1], context, part)
+        best_part(_agreement(parts[..., : size + 1, : size + 1])[0], context, part)
         part[:, :3] += begin
         count += size - 1
         begin += size

@@ -14,6 +14,7 @@ take O(n³) additions and exponentials a sentence, O(n²) memory, and a number o
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from preorder.btg.features import INVERTED, STRAIGHT
@@ -37,44 +38,67 @@ def log_partition(parts: torch.Tensor, groups: torch.Tensor | None = None) -> to
     return _LogPartition.apply(parts, groups)
 
 
+def marginals(parts: torch.Tensor) -> torch.Tensor:
+    """Return the probability of each part, the sum over the nodes that it belongs to, as ``parts``.
+
+    The gradient of :func:`log_partition`, at twice its cost.
+    """
+    charts = _inside(parts, None)
+    return _outside(parts, charts, None, parts.new_ones(len(parts)))
+
+
 class _LogPartition(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, parts: torch.Tensor, groups: torch.Tensor | None) -> torch.Tensor:
-        n = parts.shape[-1] - 1
-        bounds = None if groups is None else _bounds(groups)
-        inside = parts.new_zeros((len(parts), n + 1, n + 1))
-        firsts = parts[:, FIRST].clone(
-            memory_format=torch.contiguous_format
-        )  # [b, m], with the inside of [b, m)
-        seconds = parts[:, SECOND].mT.contiguous()  # [e, m], with the inside of [m, e)
-        for width in range(2, n + 1):
-            nodes = _nodes(parts, firsts, seconds, bounds, width)
-            total = nodes.movedim(1, 2).flatten(2).logsumexp(2)
-            inside.diagonal(width, 1, 2).copy_(total)
-            firsts.diagonal(width, 2, 3).add_(total[:, None])
-            seconds.diagonal(-width, 2, 3).add_(total[:, None])
-        ctx.bounds = bounds
-        ctx.save_for_backward(parts, firsts, seconds, inside)
-        return inside[:, 0, n].clone()
+        ctx.bounds = None if groups is None else _bounds(groups)
+        charts = _inside(parts, ctx.bounds)
+        ctx.save_for_backward(parts, *charts)
+        return charts[0][:, 0, -1].clone()
 
     @staticmethod
     def backward(ctx: Any, gradient: torch.Tensor) -> tuple[torch.Tensor, None]:
-        parts, firsts, seconds, inside = ctx.saved_tensors
-        n = parts.shape[-1] - 1
-        result = torch.zeros_like(parts)
-        of_firsts, of_seconds = torch.zeros_like(firsts), torch.zeros_like(seconds)
-        of_firsts[:, 0, 0, n] = gradient  # as if the whole were a first child
-        for width in range(n, 1, -1):
-            outside = of_firsts.diagonal(width, 2, 3).sum(1) + of_seconds.diagonal(-width, 2, 3).sum(1)
-            nodes = _nodes(parts, firsts, seconds, ctx.bounds, width)
-            nodes.sub_(inside.diagonal(width, 1, 2)[:, None, :, None]).exp_()
-            nodes.mul_(outside[:, None, :, None])
-            result[:, WHOLE].diagonal(width, 2, 3).copy_(nodes.sum(3))
-            _first_children(of_firsts, width).add_(nodes)
-            _second_children(of_seconds, width).add_(nodes)
-        of_firsts[:, 0, 0, n] -= gradient
-        result[:, FIRST], result[:, SECOND] = of_firsts, of_seconds.mT
-        return result, None
+        parts, *charts = ctx.saved_tensors
+        return _outside(parts, charts, ctx.bounds, gradient), None
+
+
+def _inside(parts: torch.Tensor, bounds: tuple[torch.Tensor, ...] | None) -> tuple[torch.Tensor, ...]:
+    """Return each span's sum over its trees, ``[batch, b, e]``, and two charts for :func:`_nodes`."""
+    n = parts.shape[-1] - 1
+    inside = parts.new_zeros((len(parts), n + 1, n + 1))
+    firsts = parts[:, FIRST].clone(memory_format=torch.contiguous_format)
+    seconds = parts[:, SECOND].mT.clone(memory_format=torch.contiguous_format)
+    for width in range(2, n + 1):
+        nodes = _nodes(parts, firsts, seconds, bounds, width)
+        total = nodes.movedim(1, 2).flatten(2).logsumexp(2)
+        inside.diagonal(width, 1, 2).copy_(total)
+        firsts.diagonal(width, 2, 3).add_(total[:, None])
+        seconds.diagonal(-width, 2, 3).add_(total[:, None])
+    return inside, firsts, seconds
+
+
+def _outside(
+    parts: torch.Tensor,
+    charts: Sequence[torch.Tensor],
+    bounds: tuple[torch.Tensor, ...] | None,
+    gradient: torch.Tensor,
+) -> torch.Tensor:
+    """Return the gradient of the parts, given that of the log-partitions."""
+    inside, firsts, seconds = charts
+    n = parts.shape[-1] - 1
+    result = torch.zeros_like(parts)
+    of_firsts, of_seconds = torch.zeros_like(firsts), torch.zeros_like(seconds)
+    of_firsts[:, 0, 0, n] = gradient  # as if the whole were a first child
+    for width in range(n, 1, -1):
+        outside = of_firsts.diagonal(width, 2, 3).sum(1) + of_seconds.diagonal(-width, 2, 3).sum(1)
+        nodes = _nodes(parts, firsts, seconds, bounds, width)
+        nodes.sub_(inside.diagonal(width, 1, 2)[:, None, :, None]).exp_()
+        nodes.mul_(outside[:, None, :, None])
+        result[:, WHOLE].diagonal(width, 2, 3).copy_(nodes.sum(3))
+        _first_children(of_firsts, width).add_(nodes)
+        _second_children(of_seconds, width).add_(nodes)
+    of_firsts[:, 0, 0, n] -= gradient
+    result[:, FIRST], result[:, SECOND] = of_firsts, of_seconds.mT
+    return result
 
 
 def _nodes(
@@ -84,7 +108,15 @@ def _nodes(
     bounds: tuple[torch.Tensor, ...] | None,
     width: int,
 ) -> torch.Tensor:
-    """Return what the trees below each node of a width sum to: ``[batch, label, b, m - b - 1]``."""
+    """Return what the trees below each node of a width sum to: ``[batch, label, b, m - b - 1]``.
+
+    Args:
+        parts: see above.
+        firsts: ``[batch, label, b, m]``, the part with the sum over the trees of ``[b, m)``.
+        seconds: ``[batch, label, e, m]``, the part with the sum over the trees of ``[m, e)``.
+        bounds: of groups, or None.
+        width: size of the spans.
+    """
     nodes = _first_children(firsts, width) + _second_children(seconds, width)
     nodes += parts[:, WHOLE].diagonal(width, 2, 3)[..., None]
     if bounds is not None:

@@ -6,9 +6,11 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
+from brute_force import draw_parts, score  # noqa: E402
+
 from preorder.btg.parse import EXACT  # noqa: E402
 from preorder.neural_btg.decode import best_trees, parse  # noqa: E402
-from preorder.neural_btg.inside import FIRST, PARTS, SECOND, WHOLE, log_partition  # noqa: E402
+from preorder.neural_btg.inside import log_partition  # noqa: E402
 from preorder.neural_btg.network import Scorer  # noqa: E402
 
 
@@ -23,16 +25,9 @@ def draw(lengths, seed=0):
     return generator.integers(2, 10, (2, sum(lengths))), np.array(lengths)
 
 
-def score(parts, tree):
-    return sum(
-        parts[FIRST, label, b, m] + parts[SECOND, label, m, e] + parts[WHOLE, label, b, e]
-        for b, m, e, label, _ in tree
-    )
-
-
 @pytest.mark.parametrize("n", range(2, 7))
 def test_best_tree_equals_brute_force(n):
-    parts = np.random.default_rng(n).normal(size=(3, PARTS, 2, n + 1, n + 1)).astype(np.float32)
+    parts = draw_parts(n, 3).float().numpy()
     nodes = np.empty((3, n, 5), np.int32)
     best_trees(parts, nodes)
     for one, tree in zip(parts, nodes.tolist(), strict=True):

@@ -6,14 +6,16 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
+from brute_force import score  # noqa: E402
+
 from preorder.btg.constraint import reachable  # noqa: E402
-from preorder.neural_btg.inside import FIRST, PARTS, SECOND, WHOLE, log_partition  # noqa: E402
+from preorder.neural_btg.inside import PARTS, log_partition  # noqa: E402
 
 SIZES = range(2, 7)
 
 
 def draw(n, batch=2, seed=0):
-    """Draw parts, float64, and groups that a tree can satisfy, some equal, some missing."""
+    """Draw parts, and groups that a tree can satisfy, some equal, some missing."""
     generator = np.random.default_rng((n, seed))
     groups = []
     while len(groups) < batch:
@@ -22,13 +24,6 @@ def draw(n, batch=2, seed=0):
             groups.append(one)
     return torch.tensor(generator.normal(size=(batch, PARTS, 2, n + 1, n + 1))), torch.tensor(
         np.array(groups)
-    )
-
-
-def score(parts, tree):
-    return sum(
-        parts[FIRST, label, b, m] + parts[SECOND, label, m, e] + parts[WHOLE, label, b, e]
-        for b, m, e, label, _ in tree
     )
 
 

@@ -1,0 +1,46 @@
+"""The order that can be expected to agree best: minimum Bayes risk under Kendall's tau.
+
+Many trees give one order, and orders that are nearly right have much in common, of which the one best
+tree knows nothing. What counts in the end is how many pairs of tokens are in the right order. Trees agree
+on that with a probability that follows from the marginals of nodes; and the order with the greatest
+expected number of agreements is that of the best tree under scores which, again, are sums of parts::
+
+    node(b, m, e, straight) = sum over b <= i < m <= j < e of (1/2 - P(i, j are inverted))
+                            = S(m, e) - S(b, e) + S(b, m) - S(m, m)
+    node(b, m, e, inverted) = - node(b, m, e, straight)
+
+where S(p, q) is the sum over i < p, j < q, since each pair of tokens is parted by one node.
+"""
+
+from __future__ import annotations
+
+from preorder.btg.features import INVERTED, STRAIGHT
+from preorder.neural_btg.backend import torch
+from preorder.neural_btg.inside import FIRST, SECOND, WHOLE, marginals
+
+
+def inversions(parts: torch.Tensor) -> torch.Tensor:
+    """Return with which probability a tree inverts tokens i < j: ``[batch, i, j]``, 0 elsewhere.
+
+    An inverted node inverts the pairs of a rectangle, ``b <= i < m <= j < e``; the sum over all
+    rectangles is found from their corners, by sums along i and j. Costs the marginals.
+    """
+    inverted = marginals(parts)[:, :, INVERTED]
+    corners = inverted[:, FIRST] + inverted[:, SECOND] - inverted[:, WHOLE]
+    corners.diagonal(0, 1, 2).sub_(inverted[:, FIRST].sum(1))
+    return corners.cumsum(1).cumsum(2)[:, :-1, :-1].triu(1)
+
+
+def agreement(parts: torch.Tensor) -> torch.Tensor:
+    """Return parts, as ``parts``, by which a tree scores the agreement that can be expected of its order.
+
+    The score is the expected number of pairs in the right order, less half the number of pairs.
+    """
+    pairs = (0.5 - inversions(parts)).triu(1)
+    sums = torch.nn.functional.pad(pairs.cumsum(1).cumsum(2), (1, 0, 1, 0))
+    result = torch.empty_like(parts)
+    result[:, FIRST, STRAIGHT] = sums - sums.diagonal(0, 1, 2)[:, None]
+    result[:, SECOND, STRAIGHT] = sums
+    result[:, WHOLE, STRAIGHT] = -sums
+    result[:, :, INVERTED] = -result[:, :, STRAIGHT]
+    return result

@@ -1,0 +1,66 @@
+"""Probabilities of pairs, and the order that agrees best, against every tree."""
+
+import itertools
+
+import naive
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from brute_force import draw_parts, score  # noqa: E402
+
+from preorder.neural_btg.decode import all_positions, best_trees  # noqa: E402
+from preorder.neural_btg.risk import agreement, inversions  # noqa: E402
+
+
+def inverted(order):
+    """Return which tokens i < j an order inverts."""
+    places = np.argsort(order)
+    return np.triu(places[:, None] > places, 1)
+
+
+def expected_inversions(parts):
+    n = parts.shape[-1] - 1
+    trees = list(naive.trees(0, n))
+    weights = np.exp([score(parts, tree) for tree in trees])
+    pairs = np.array([inverted(naive.order(tree, 0, n)) for tree in trees])
+    return np.tensordot(weights / weights.sum(), pairs, 1)
+
+
+@pytest.mark.parametrize("n", range(2, 7))
+def test_inversions_equal_brute_force(n):
+    parts = 2 * draw_parts(n, 2)
+    for one, probabilities in zip(parts, inversions(parts), strict=True):
+        np.testing.assert_allclose(probabilities, expected_inversions(one), atol=1e-9)
+
+
+@pytest.mark.parametrize("n", range(2, 7))
+def test_best_order_agrees_best(n):
+    parts = 2 * draw_parts(n, 2)
+    nodes, positions = np.empty((2, n, 5), np.int32), np.empty((2, n), np.int32)
+    scores = agreement(parts)
+    best_trees(scores.float().numpy(), nodes)
+    all_positions(nodes, positions)
+    for one, agreed, tree, places in zip(parts, scores, nodes.tolist(), positions, strict=True):
+        probabilities = expected_inversions(one)
+
+        def agreeing(order, probabilities=probabilities):
+            pairs = inverted(order)
+            return probabilities[pairs].sum() + (1 - probabilities)[np.triu(~pairs, 1)].sum()
+
+        orders = {naive.order(tree, 0, n) for tree in naive.trees(0, n)}
+        assert agreeing(np.argsort(places)) == pytest.approx(max(map(agreeing, orders)))
+        assert score(agreed, tree[:-1]) == pytest.approx(agreeing(np.argsort(places)) - n * (n - 1) / 4)
+
+
+def test_sure_trees_are_kept():
+    """Where one tree has all the probability, its order is the one."""
+    for seed, n in itertools.product(range(3), (4, 9)):
+        parts = draw_parts(n, 1, seed).float()
+        best, safest = np.empty((1, n, 5), np.int32), np.empty((1, n, 5), np.int32)
+        best_trees(parts.numpy(), best)
+        best_trees(agreement(parts * 200).numpy(), safest)
+        places = np.empty((2, n), np.int32)
+        all_positions(np.concatenate((best, safest)), places)
+        np.testing.assert_array_equal(*places)
