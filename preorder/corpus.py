@@ -217,13 +217,15 @@ def _create_text(path: Path, compress: bool) -> TextIO:
     return io.TextIOWrapper(binary, encoding="utf-8", newline="\n")
 
 
-def batched(items: Iterable[T], size: int) -> Iterator[Sequence[T]]:
-    """Yield the items in lists of ``size``; the last may be shorter."""
+def batched(items: Iterable[T], size: int, weight: Callable[[T], int]) -> Iterator[Sequence[T]]:
+    """Yield the items in lists, each ended by the item with which it weighs ``size`` or more."""
     batch: list[T] = []
+    total = 0
     for item in items:
         batch.append(item)
-        if len(batch) == size:
+        total += weight(item)
+        if total >= size:
             yield batch
-            batch = []
+            batch, total = [], 0
     if batch:
         yield batch

@@ -25,7 +25,7 @@ _TREE_SPECIAL = re.compile(r"[\\\[\]<>]")
 
 def parse_tokens(line: str) -> tuple[str, ...]:
     """Split a line into its tokens; an empty line has none."""
-    return tuple(token for token in line.replace("\t", " ").split(" ") if token)
+    return tuple(filter(None, line.replace("\t", " ").split(" ")))
 
 
 def parse_source(line: str) -> Sentence:
@@ -168,6 +168,14 @@ def escape_token(token: str) -> str:
     return _ESCAPE.sub(lambda match: f"&#{ord(match[0])};", token)
 
 
+def needs_escape(words: Sequence[str]) -> bool:
+    """Say whether :func:`escape_token` may change a word; costs little where it does not."""
+    text = "".join(words)
+    return (
+        FEATURE_SEPARATOR in text or "&#" in text or len(text.split(maxsplit=1)) > 1 or text != text.strip()
+    )
+
+
 def unescape_token(token: str) -> str:
     """Undo :func:`escape_token`."""
     return _ESCAPED.sub(lambda match: chr(int(match[1])), token)
@@ -175,10 +183,10 @@ def unescape_token(token: str) -> str:
 
 def format_features(words: Sequence[str], permutation: Permutation) -> str:
     """Format as ``token￨position``, what ``onmt_train`` reads."""
-    return " ".join(
-        f"{escape_token(word)}{FEATURE_SEPARATOR}{position}"
-        for word, position in zip(words, permutation.positions, strict=True)
-    )
+    if needs_escape(words):
+        words = [escape_token(word) for word in words]
+    pairs = zip(words, permutation.positions, strict=True)
+    return " ".join([f"{word}{FEATURE_SEPARATOR}{position}" for word, position in pairs])
 
 
 def parse_features(line: str) -> tuple[tuple[str, ...], Permutation]:
@@ -195,6 +203,14 @@ def parse_features(line: str) -> tuple[tuple[str, ...], Permutation]:
         words.append(unescape_token(word))
         numbers.append(int(number))
     return tuple(words), Permutation(tuple(numbers))
+
+
+# --- n-best lists ---
+
+
+def format_nbest(number: int, item: str, score: float) -> str:
+    """Format one of the n best orders of the sentence of a number, from 0, as ``0 ||| item ||| score``."""
+    return f"{number} ||| {item} ||| {score:.6f}"
 
 
 # --- trees: [ ] straight, < > inverted ---

@@ -154,8 +154,7 @@ class Permutation:
 
 
 def _check_permutation(numbers: Sequence[int]) -> None:
-    seen = set(numbers)
-    if len(seen) != len(numbers) or (numbers and (min(seen) != 0 or max(seen) != len(numbers) - 1)):
+    if sorted(numbers) != list(range(len(numbers))):
         raise DataError(f"not a permutation of 0 … {len(numbers) - 1}: {_shortened(numbers)}")
 
 

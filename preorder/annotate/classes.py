@@ -14,12 +14,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy import sparse
 
 from preorder import corpus
 from preorder.errors import DataError
+
+if TYPE_CHECKING:
+    from scipy import sparse
 
 UNKNOWN = "0"  # class of words never seen
 DEFAULT_CLASSES = 256
@@ -79,6 +82,7 @@ def learn_classes(sentences: Sequence[Sequence[str]], number: int, seed: int) ->
 
 def _vectors(sentences: Sequence[Sequence[str]], vocabulary: Sequence[str], seed: int) -> np.ndarray:
     """Return a unit vector for each word: ``(words, DIMENSIONS)``."""
+    from scipy import sparse
     from sklearn.decomposition import TruncatedSVD
     from sklearn.preprocessing import normalize
 
@@ -101,6 +105,8 @@ def _with_borders(sentences: Sequence[Sequence[str]], index: dict[str, int], bor
 
 def _counts(words: np.ndarray, neighbours: np.ndarray, contexts: int, border: int) -> sparse.csr_matrix:
     """Count how often each word has each of the ``contexts`` frequent words, or a border, beside it."""
+    from scipy import sparse
+
     columns = np.where(neighbours == border, contexts, neighbours)
     kept = (words != border) & (columns <= contexts)
     ones = np.ones(int(kept.sum()), dtype=np.float64)
@@ -108,6 +114,8 @@ def _counts(words: np.ndarray, neighbours: np.ndarray, contexts: int, border: in
 
 
 def _positive_pmi(counts: sparse.csr_matrix) -> sparse.csr_matrix:
+    from scipy import sparse
+
     entries = counts.tocoo()
     rows = np.asarray(counts.sum(axis=1)).ravel()
     columns = np.asarray(counts.sum(axis=0)).ravel()

@@ -95,20 +95,31 @@ def penalise(bounds, n, penalty, node):
 def best_tree(scores, n, root, nodes):
     """Find the best tree of a sentence of at least two tokens and return its score.
 
-    Spans are found by their end, then from the last begin down: once a span's best score is known,
-    all that end with it and have it for their right child are raised by that split, a vector of
-    begins at a time.
-
     Args:
         scores: its :class:`preorder.btg.scores.Scores`.
         n: tokens.
         root: context of the whole, ROOT but for a part of a longer sentence.
         nodes: int32 ``[n - 1, NODE_FIELDS]``, filled: parents before children.
     """
+    left, right = best_scores(scores, n)
+    return _read_tree(scores.node, scores.span, scores.pivot, left, right, n, root, nodes)
+
+
+@inner
+def best_scores(scores, n):
+    """Find how well each span can score as a child, with what its parent scores for it.
+
+    Spans are found by their end, then from the last begin down: once a span's best score is known,
+    all that end with it and have it for their right child are raised by that split, a vector of
+    begins at a time.
+
+    Returns:
+        Of ``[b, m)`` as left child of a parent of some label, ``[label, m, b]``; of ``[m, e)`` as right
+        child, ``[e, m, label]``.
+    """
     node, span, pivot = scores.node, scores.span, scores.pivot
-    # Best of [b, m) as left child, and of [m, e) as right child, with what the parent scores for it.
-    left = np.empty((LABELS, n + 1, n + BLOCK), np.float32)  # [label, m, b]
-    right = np.empty((n + 1, n + 1, LABELS), np.float32)  # [e, m, label]
+    left = np.empty((LABELS, n + 1, n + BLOCK), np.float32)
+    right = np.empty((n + 1, n + 1, LABELS), np.float32)
     best = np.empty((n + BLOCK) * INNER_LANES, np.float32)  # [block of begins, lane, begin]
     for e in range(1, n + 1):
         best[:] = LOWEST
@@ -124,7 +135,7 @@ def best_tree(scores, n, root, nodes):
             inverse = row + node.shape[1], child + left.shape[1] * left.shape[2]
             for b in range(0, m, BLOCK):
                 raise_best(best, b, node, left, ((row, child), inverse), (straight, inverted), lanes + more)
-    return _read_tree(node, span, pivot, left, right, n, root, nodes)
+    return left, right
 
 
 @numba.njit(inline="always")

@@ -10,10 +10,11 @@ import numpy as np
 
 from preorder.btg.constraint import learnable
 from preorder.btg.encode import LAYERS, Encoder
+from preorder.btg.nbest import nbest
 from preorder.btg.options import Options
 from preorder.btg.parse import EXACT, parse
 from preorder.btg.perceptron import Learner, weights_of
-from preorder.btg.results import binary_trees, permutations
+from preorder.btg.results import binary_trees, permutations, ranked_permutations, ranked_trees
 from preorder.btg.scores import shape_scores
 from preorder.btg.weights import NEGLIGIBLE, Weights, unpack
 from preorder.checkpoint import NO_CHECKPOINT, Arrays, Checkpoint, digest
@@ -49,6 +50,20 @@ class BTGPreorderer:
         """Return the tree behind each reordering."""
         nodes, _ = self._parse(sentences, threads)
         return binary_trees(nodes, sentences)
+
+    def best_orders(
+        self, sentences: Sequence[Sentence], most: int, threads: int = 1
+    ) -> list[list[tuple[float, Permutation]]]:
+        """Return the best distinct reorderings of each sentence; see :func:`preorder.btg.nbest.nbest`."""
+        best = nbest(self._tables, self._shape, self._encoder(sentences), most, threads)
+        return ranked_permutations(best, sentences)
+
+    def best_trees(
+        self, sentences: Sequence[Sentence], most: int, threads: int = 1
+    ) -> list[list[tuple[float, BinaryTree]]]:
+        """Return the best tree behind each of the :meth:`best_orders`."""
+        best = nbest(self._tables, self._shape, self._encoder(sentences), most, threads)
+        return ranked_trees(best, sentences)
 
     def _parse(self, sentences: Sequence[Sentence], threads: int) -> tuple[np.ndarray, np.ndarray]:
         return parse(self._tables, self._shape, self._encoder(sentences), threads)

@@ -8,6 +8,7 @@ the order by the tokens next to the cut. So time and memory are linear in the le
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
@@ -35,14 +36,19 @@ def parse(tables: Tables, shape: np.ndarray, batch: Batch, threads: int) -> tupl
     offsets = np.concatenate(([0], np.cumsum(batch.lengths)))
     nodes = np.empty((offsets[-1], NODE_FIELDS), np.int32)
     positions = np.empty(offsets[-1], np.int32)
-    borders = np.linspace(0, batch.lengths.size, threads * CHUNKS + 1).astype(np.int64)
     run = partial(_parse_sentences, tables, shape, batch, offsets, nodes, positions)
+    run_in_chunks(run, batch.lengths.size, threads)
+    return nodes, positions
+
+
+def run_in_chunks(run: Callable[[int, int], None], sentences: int, threads: int) -> None:
+    """Do something for all sentences, from a first to a last (exclusive) at a time, in threads."""
     if threads == 1:
-        run(0, batch.lengths.size)
+        run(0, sentences)
     else:
+        borders = np.linspace(0, sentences, threads * CHUNKS + 1).astype(np.int64)
         with ThreadPoolExecutor(threads) as pool:
             list(pool.map(run, borders[:-1], borders[1:]))
-    return nodes, positions
 
 
 @entry_point
@@ -60,19 +66,47 @@ def _parse_sentences(tables, shape, batch, offsets, nodes, positions, first, las
 @inner
 def _parse_parts(tables, shape, tokens, n, nodes):
     """Parse a sentence part by part; most sentences are one."""
-    preference = split_scores(tables, tokens, n) if n > EXACT else np.empty(0, np.float32)
-    begin = count = 0
-    while n - begin > 1:
-        end, context = n, STRAIGHT * 2 + RIGHT if begin else ROOT
-        if n - begin > EXACT:
-            end = begin + EXACT // 2 + 1 + np.argmax(preference[begin + EXACT // 2 + 1 : begin + EXACT + 1])
-            nodes[count] = (begin, end, n, STRAIGHT, context)
-            count += 1
-            context = STRAIGHT * 2 + LEFT
+    borders = borders_of(tables, tokens, n)
+    count = 0
+    for p in range(borders.size - 1):
+        begin, end = borders[p], borders[p + 1]
+        count += join(nodes, count, begin, end, n)
         size = end - begin
-        scores = score_sentence(tables, shape, tokens[:, begin : end + 2], size)
-        part = nodes[count : count + size - 1]
-        best_tree(scores, size, context, part)
-        part[:, :3] += np.int32(begin)
-        count += size - 1
-        begin = end
+        if size > 1:
+            scores = score_sentence(tables, shape, tokens[:, begin : end + 2], size)
+            best_tree(scores, size, context_of(begin, end, n), nodes[count : count + size - 1])
+            for node in range(count, count + size - 1):
+                for field in range(3):
+                    nodes[node, field] += begin
+            count += size - 1
+
+
+@inner
+def borders_of(tables, tokens, n):
+    """Return where the parts of a sentence begin, and its end: int64."""
+    borders = [0]
+    if n > EXACT:
+        preference = split_scores(tables, tokens, n)
+        while n - borders[-1] > EXACT:
+            first, last = borders[-1] + EXACT // 2 + 1, borders[-1] + EXACT + 1
+            borders.append(first + np.argmax(preference[first:last]))
+    borders.append(n)
+    return np.array(borders)
+
+
+@entry_point
+def context_of(begin, end, n):
+    """Return the context of a part of a sentence."""
+    if end < n:
+        return STRAIGHT * 2 + LEFT
+    return STRAIGHT * 2 + RIGHT if begin else ROOT
+
+
+@entry_point
+def join(nodes, count, begin, end, n):
+    """Write the node that joins a part to the rest, if there is any; return how many were written."""
+    if end == n:
+        return 0
+    nodes[count, 0], nodes[count, 1], nodes[count, 2] = begin, end, n
+    nodes[count, 3], nodes[count, 4] = STRAIGHT, STRAIGHT * 2 + RIGHT if begin else ROOT
+    return 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import importlib
 import os
 import sys
@@ -13,6 +14,9 @@ from preorder import __version__
 from preorder.errors import PreorderError
 
 COMMANDS = ("align", "gold", "train", "apply", "evaluate", "score")
+
+SELDOM = 100_000
+"""New objects between two searches for garbage in cycles: sentences come by the thousand and form none."""
 
 EPILOG = """\
 the whole way, from a bitext to what onmt_train reads:
@@ -49,6 +53,8 @@ def build_parser() -> argparse.ArgumentParser:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command line; return its exit status: 0 done, 2 bad input or usage, 130 interrupted."""
     arguments = build_parser().parse_args(argv)
+    thresholds = gc.get_threshold()
+    gc.set_threshold(SELDOM, *thresholds[1:])
     try:
         arguments.run(arguments)
     except PreorderError as error:
@@ -59,4 +65,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 130
     except BrokenPipeError:  # the reader of our output has had enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    finally:
+        gc.set_threshold(*thresholds)
     return 0

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import Any
 
 from tqdm import tqdm
 
 from preorder import corpus
 from preorder.cli import options, source
-from preorder.cli.output import formatted
-from preorder.formats import format_tree
-from preorder.preorderer import Model, load_model
-from preorder.types import Permutation, Sentence
+from preorder.cli.output import formatted, formatted_nbest
+from preorder.preorderer import load_model
+from preorder.types import Sentence
 
-BATCH = 5000  # sentences held at a time, whatever the input's length
+BATCH = 50_000  # tokens held at a time, whatever the input's length
 
 EXAMPLES = """\
   preorder apply --model model --src test.en --pos test.en.pos --out test.features
   zcat big.en.gz | preorder apply --model model --format text --threads 4 > big.reordered
+  preorder apply --model model --src test.en --n-best 10 --format order
 """
 
 
@@ -31,27 +34,45 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     source.add_layers(parser)
     options.add_output(parser)
     options.add_format(parser)
+    parser.add_argument(
+        "--n-best",
+        metavar="K",
+        type=options.positive,
+        help="write up to K distinct orders of each sentence, best first, as lines of: "
+        "sentence's number from 0 ||| order in the chosen format ||| score",
+    )
     options.add_threads(parser)
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Run the subcommand."""
+    """Run the subcommand; memory does not grow with the input."""
     model = load_model(arguments.model)
-    sentences = source.read_sentences(arguments)
-    annotated = (model.annotate(sentence) for sentence in tqdm(sentences, unit=" sentences", disable=None))
-    lines = _trees(model, annotated, arguments.threads) if arguments.format == "tree" else None
-    lines = lines or formatted(_orders(model, annotated, arguments.threads), arguments.format)
-    corpus.write_lines(arguments.out, lines)
+    sentences = tqdm(source.read_sentences(arguments), unit=" sentences", disable=None)
+    most, trees, threads = arguments.n_best, arguments.format == "tree", arguments.threads
+    if most is None:
+        find = partial(model.preorderer.trees if trees else model.preorderer.order, threads=threads)
+    else:
+        find = model.preorderer.best_trees if trees else model.preorderer.best_orders
+        find = partial(find, most=most, threads=threads)
+    batches = corpus.batched(map(model.annotate, sentences), BATCH // (most or 1), lambda s: len(s) + 1)
+    found = (pair for batch, items in _ahead(find, batches) for pair in zip(batch, items, strict=True))
+    write = formatted if most is None else formatted_nbest
+    corpus.write_lines(arguments.out, write(found, arguments.format))
 
 
-def _trees(model: Model, sentences: Iterator[Sentence], threads: int) -> Iterator[str]:
-    for batch in corpus.batched(sentences, BATCH):
-        for sentence, tree in zip(batch, model.preorderer.trees(batch, threads), strict=True):
-            yield format_tree(sentence.words, tree)
+Batch = Sequence[Sentence]
 
 
-def _orders(
-    model: Model, sentences: Iterator[Sentence], threads: int
-) -> Iterator[tuple[Sentence, Permutation]]:
-    for batch in corpus.batched(sentences, BATCH):
-        yield from zip(batch, model.preorderer.order(batch, threads), strict=True)
+def _ahead(
+    find: Callable[[Batch], Sequence[Any]], batches: Iterable[Batch]
+) -> Iterator[tuple[Batch, Sequence[Any]]]:
+    """Yield each batch with what is found for it, while that for the next is looked for."""
+    with ThreadPoolExecutor(1) as pool:
+        waiting: list[tuple[Batch, Any]] = []
+        for batch in batches:
+            waiting.append((batch, pool.submit(find, batch)))
+            if len(waiting) > 1:
+                earlier, future = waiting.pop(0)
+                yield earlier, future.result()
+        for earlier, future in waiting:
+            yield earlier, future.result()

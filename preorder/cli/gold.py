@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from preorder import corpus
 from preorder.cli import options
-from preorder.cli.output import FORMATTERS, formatted
+from preorder.cli.output import formatted
 from preorder.errors import DataError
 from preorder.formats import parse_source, read_alignments
 from preorder.gold import gold_permutation
@@ -27,7 +27,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     options.add_source(parser)
     parser.add_argument("--align", metavar="F", required=True, help="word alignment, Pharaoh or lader format")
     options.add_output(parser)
-    options.add_format(parser, tuple(FORMATTERS))
+    options.add_format(parser, options.ORDER_FORMATS)
     options.add_unaligned(parser)
 
 

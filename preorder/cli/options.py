@@ -8,7 +8,8 @@ from collections.abc import Callable
 from preorder.corpus import STANDARD
 from preorder.gold import STATISTICS, UNALIGNED
 
-FORMATS = ("features", "positions", "order", "text", "tree")
+ORDER_FORMATS = ("features", "positions", "order", "text")
+FORMATS = (*ORDER_FORMATS, "tree")
 DEFAULT_SEED = 1
 
 

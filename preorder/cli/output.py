@@ -1,46 +1,56 @@
-"""Permutations written in the format that the user chose."""
+"""Orders and trees written in the format that the user chose."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 from preorder.formats import (
     escape_token,
     format_features,
+    format_nbest,
     format_order,
     format_positions,
     format_text,
+    format_tree,
+    needs_escape,
 )
-from preorder.types import Permutation, Sentence
+from preorder.types import Sentence
 
-Formatter = Callable[[Sentence, Permutation], str]
-
-FORMATTERS: dict[str, Formatter] = {
+FORMATTERS: dict[str, Callable[[Sentence, Any], str]] = {
     "features": lambda sentence, permutation: format_features(sentence.words, permutation),
     "positions": lambda _, permutation: format_positions(permutation),
     "order": lambda _, permutation: format_order(permutation),
     "text": lambda sentence, permutation: format_text(permutation.apply(sentence.words)),
+    "tree": lambda sentence, tree: format_tree(sentence.words, tree),
 }
 
 
-def formatted(pairs: Iterable[tuple[Sentence, Permutation]], name: str) -> Iterator[str]:
-    """Yield a line for each sentence and its permutation; say once if features had to be escaped."""
+def formatted(pairs: Iterable[tuple[Sentence, Any]], name: str) -> Iterator[str]:
+    """Yield a line for each sentence and its permutation, or tree."""
     formatter = FORMATTERS[name]
+    return (formatter(sentence, item) for sentence, item in _warned(pairs, name))
+
+
+def formatted_nbest(ranked: Iterable[tuple[Sentence, list[tuple[float, Any]]]], name: str) -> Iterator[str]:
+    """Yield a line for each of the permutations, or trees, of each sentence."""
+    formatter = FORMATTERS[name]
+    for number, (sentence, items) in enumerate(_warned(ranked, name)):
+        for score, item in items:
+            yield format_nbest(number, formatter(sentence, item), score)
+
+
+def _warned(pairs: Iterable[tuple[Sentence, Any]], name: str) -> Iterator[tuple[Sentence, Any]]:
+    """Yield the pairs; say once if features have to be escaped."""
     told = name != "features"
-    for number, (sentence, permutation) in enumerate(pairs, 1):
-        if not told and (escaped := _first_escaped(sentence)):
+    for number, (sentence, item) in enumerate(pairs, 1):
+        if not told and needs_escape(sentence.words):
             told = True
+            token = next(word for word in sentence.words if needs_escape((word,)))
             print(
-                f"line {number}: token {escaped!r} is written as {escape_token(escaped)!r}, "
+                f"line {number}: token {token!r} is written as {escape_token(token)!r}, "
                 "and others like it: ￨ and white space would break the features",
                 file=sys.stderr,
             )
-        yield formatter(sentence, permutation)
-
-
-def _first_escaped(sentence: Sentence) -> str | None:
-    text = "".join(sentence.words)
-    if escape_token(text) == text:  # one look at the sentence; a join can only add escapes
-        return None
-    return next((word for word in sentence.words if escape_token(word) != word), None)
+        yield sentence, item

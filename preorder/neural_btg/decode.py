@@ -16,8 +16,9 @@ import numpy as np
 
 from preorder.btg.chart import NODE_FIELDS, best_tree, positions_of
 from preorder.btg.compiled import entry_point, inner
-from preorder.btg.features import CONTEXTS, LABELS, LEFT, RIGHT, ROOT, STRAIGHT
-from preorder.btg.parse import EXACT
+from preorder.btg.features import CONTEXTS, LABELS, ROOT
+from preorder.btg.nbest import NBest, best_orders, join_best, no_orders, of_sentence, room_for
+from preorder.btg.parse import EXACT, context_of, join
 from preorder.btg.scores import LANES, Scores
 from preorder.btg.vector import BLOCK
 from preorder.neural_btg import backend
@@ -68,6 +69,27 @@ def parse(
     return nodes, positions
 
 
+def nbest(scorer: Scorer, tokens: np.ndarray, lengths: np.ndarray, most: int, threads: int) -> NBest:
+    """Return the ``most`` best orders of each sentence, by the agreement that can be expected of them.
+
+    Arguments and costs are those of :func:`parse`.
+    """
+    best = room_for(lengths, most)
+    starts = np.cumsum(lengths) - lengths
+
+    def run(minibatch: np.ndarray) -> None:
+        n = int(lengths[minibatch[0]])
+        places = starts[minibatch, None] + np.arange(n)
+        if n > EXACT:
+            _orders_in_parts(scorer, tokens[:, places[0]], best, minibatch[0])
+        else:
+            orders_of_minibatch(_agreement(_score(scorer, tokens[:, places])), best, minibatch)
+
+    with backend.threads(1), ThreadPoolExecutor(threads) as pool:
+        list(pool.map(run, _minibatches(lengths)))
+    return best
+
+
 def _minibatches(lengths: np.ndarray) -> Iterator[np.ndarray]:
     """Yield minibatches of equally long sentences, the longest first, so that threads end together."""
     for n in np.unique(lengths[lengths > 0])[::-1].tolist():
@@ -92,22 +114,38 @@ def _tree_in_parts(scorer: Scorer, tokens: np.ndarray) -> np.ndarray:
     """Return the nodes of a sentence of more than ``EXACT`` tokens, ``[channels, tokens]``."""
     n = tokens.shape[1]
     nodes = np.empty((n - 1, NODE_FIELDS), np.int32)
-    begin = count = 0
-    while n - begin > 1:
+    for begin, end, parts in _parts(scorer, tokens):
+        count = begin + join(nodes, begin, begin, end, n)
+        part = nodes[count : count + end - begin - 1]
+        if end - begin > 1:
+            best_part(parts, context_of(begin, end, n), part)
+            part[:, :3] += begin
+    return nodes
+
+
+def _orders_in_parts(scorer: Scorer, tokens: np.ndarray, best: NBest, sentence: int) -> None:
+    """Find the best orders of a sentence of more than ``EXACT`` tokens."""
+    n, known = tokens.shape[1], 1
+    trees, totals, positions = of_sentence(best, sentence, n)
+    for begin, end, parts in _parts(scorer, tokens):
+        part, scores, found = no_orders(end - begin, totals.size)
+        if end - begin > 1:
+            found = best_part_orders(parts, context_of(begin, end, n), part, scores)
+        known = join_best(trees, totals, known, part, scores, found, begin)
+    all_positions(trees, positions)
+
+
+def _parts(scorer: Scorer, tokens: np.ndarray) -> Iterator[tuple[int, int, np.ndarray]]:
+    """Yield begin and end of the parts that a long sentence is cut into, and by what to search them."""
+    begin, n = 0, tokens.shape[1]
+    while begin < n:
         parts = _score(scorer, tokens[:, None, begin : begin + EXACT])
-        size, context = n - begin, STRAIGHT * 2 + RIGHT if begin else ROOT
+        size = n - begin
         if size > EXACT:
             straight, inverted = (parts[0, FIRST, :, 0] + parts[0, SECOND, :, :, -1]).cpu().numpy()
             size = EXACT // 2 + 1 + int((straight - inverted)[EXACT // 2 + 1 : EXACT].argmax())
-            nodes[count] = begin, begin + size, n, STRAIGHT, context
-            count += 1
-            context = STRAIGHT * 2 + LEFT
-        part = nodes[count : count + size - 1]
-        best_part(_agreement(parts[..., : size + 1, : size + 1])[0], context, part)
-        part[:, :3] += begin
-        count += size - 1
+        yield begin, begin + size, _agreement(parts[..., : size + 1, : size + 1])[0]
         begin += size
-    return nodes
 
 
 @entry_point
@@ -132,6 +170,29 @@ def best_part(parts, context, nodes):
     scores = no_scores(n)
     set_scores(parts, n, scores)
     best_tree(scores, n, context, nodes)
+
+
+@entry_point
+def orders_of_minibatch(parts, best, sentences):
+    """Find the best orders of equally long sentences; ``parts`` as in :func:`best_trees`."""
+    n = parts.shape[-1] - 1
+    scores = no_scores(n)
+    for i, sentence in enumerate(sentences):
+        trees, totals, positions = of_sentence(best, sentence, n)
+        if n > 1:
+            set_scores(parts[i], n, scores)
+            best_orders(scores, n, ROOT, trees, totals)
+        for k in range(totals.size):
+            positions_of(trees[k], positions[k])
+
+
+@entry_point
+def best_part_orders(parts, context, trees, totals):
+    """Find the best orders of a part of a sentence, of two tokens at least; return how many there are."""
+    n = parts.shape[-1] - 1
+    scores = no_scores(n)
+    set_scores(parts, n, scores)
+    return best_orders(scores, n, context, trees, totals)
 
 
 @inner
@@ -161,6 +222,6 @@ def set_scores(parts, n, scores):
 
 @entry_point
 def all_positions(nodes, positions):
-    """Write where each token goes, ``positions[sentence, i]``, for trees as of :func:`best_trees`."""
-    for sentence in range(nodes.shape[0]):
-        positions_of(nodes[sentence, : nodes.shape[1] - 1], positions[sentence])
+    """Write where each token goes, ``positions[tree, i]``; ``nodes`` may have more rows than the trees."""
+    for tree in range(nodes.shape[0]):
+        positions_of(nodes[tree, : positions.shape[1] - 1], positions[tree])

@@ -9,12 +9,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from preorder.btg.constraint import learnable
-from preorder.btg.results import binary_trees, permutations
+from preorder.btg.nbest import NBest
+from preorder.btg.results import binary_trees, permutations, ranked_permutations, ranked_trees
 from preorder.checkpoint import NO_CHECKPOINT, Arrays, Checkpoint, digest
 from preorder.errors import DataError
 from preorder.fitting import HeldOut, Schedule, fit
 from preorder.neural_btg.backend import device
-from preorder.neural_btg.decode import parse
+from preorder.neural_btg.decode import nbest, parse
 from preorder.neural_btg.learner import Learner, Lines, arrays_of, load, new_scorer
 from preorder.neural_btg.network import Scorer
 from preorder.neural_btg.options import Options
@@ -46,6 +47,22 @@ class NeuralBTGPreorderer:
         """Return the tree behind each reordering."""
         nodes, _ = self._parse(sentences, threads)
         return binary_trees(nodes, sentences)
+
+    def best_orders(
+        self, sentences: Sequence[Sentence], most: int, threads: int = 1
+    ) -> list[list[tuple[float, Permutation]]]:
+        """Return the best distinct reorderings of each sentence; see :mod:`preorder.btg.nbest`."""
+        return ranked_permutations(self._nbest(sentences, most, threads), sentences)
+
+    def best_trees(
+        self, sentences: Sequence[Sentence], most: int, threads: int = 1
+    ) -> list[list[tuple[float, BinaryTree]]]:
+        """Return the best tree behind each of the :meth:`best_orders`."""
+        return ranked_trees(self._nbest(sentences, most, threads), sentences)
+
+    def _nbest(self, sentences: Sequence[Sentence], most: int, threads: int) -> NBest:
+        lengths = np.fromiter(map(len, sentences), np.int64, len(sentences))
+        return nbest(self._scorer, self._vocabulary(sentences), lengths, most, threads)
 
     def _parse(self, sentences: Sequence[Sentence], threads: int) -> tuple[np.ndarray, np.ndarray]:
         lengths = np.fromiter(map(len, sentences), np.int64, len(sentences))

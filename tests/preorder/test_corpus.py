@@ -135,5 +135,7 @@ def test_json(tmp_path):
 
 
 def test_batches():
-    assert [list(batch) for batch in corpus.batched(range(5), 2)] == [[0, 1], [2, 3], [4]]
-    assert list(corpus.batched([], 2)) == []
+    weights = [2, 1, 1, 9, 0, 1, 1]
+    batches = [list(batch) for batch in corpus.batched(weights, 3, lambda weight: weight)]
+    assert batches == [[2, 1], [1, 9], [0, 1, 1]]
+    assert list(corpus.batched([], 2, len)) == []

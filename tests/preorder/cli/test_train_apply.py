@@ -77,6 +77,46 @@ def test_formats_agree_and_keep_empty_lines(model, source_file, capsys):
     assert lines["tree"][0].count("<") == 1
 
 
+def fields(line):
+    number, item, score = line.split(" ||| ")
+    return int(number), item, float(score)
+
+
+@pytest.mark.parametrize("name", ["features", "positions", "order", "text", "tree"])
+def test_best_orders(model, source_file, capsys, name):
+    argv = ["apply", "--model", model, "--src", source_file, "--format", name]
+    assert main(argv) == 0
+    single = capsys.readouterr().out.splitlines()
+    assert main([*argv, "--n-best", "4", "--threads", "2"]) == 0
+    found = list(map(fields, capsys.readouterr().out.splitlines()))
+    assert [number for number, _, _ in found] == [i for i in range(5) for _ in range(4)] + [5, 6]
+    for i, line in enumerate(single):
+        items = [item for number, item, _ in found if number == i]
+        scores = [score for number, _, score in found if number == i]
+        assert items[0] == line
+        assert len(set(items)) == len(items)
+        assert scores == sorted(scores, reverse=True)
+
+
+def test_all_orders_of_three_tokens(model, source_file, capsys):
+    argv = ["apply", "--model", model, "--src", source_file, "--format", "order", "--n-best", "100"]
+    assert main(argv) == 0
+    found = list(map(fields, capsys.readouterr().out.splitlines()))
+    orders = {" ".join(map(str, order)) for order in itertools.permutations(range(3))}
+    assert {item for number, item, _ in found if number == 0} == orders
+    assert len(found) == 5 * 6 + 2
+
+
+def test_batches_do_not_change_the_output(model, source_file, capsys, monkeypatch):
+    outputs = []
+    for batch in (50_000, 7, 1):
+        monkeypatch.setattr("preorder.cli.apply.BATCH", batch)
+        for argv in ([], ["--n-best", "2"]):
+            assert main(["apply", "--model", model, "--src", source_file, *argv]) == 0
+            outputs.append(capsys.readouterr().out)
+    assert outputs[:2] * 3 == outputs
+
+
 def test_gzip_in_and_out(model, source_file, tmp_path, capsys):
     source = tmp_path / "test.gz"
     with open(source_file, "rb") as plain:

@@ -8,8 +8,9 @@ torch = pytest.importorskip("torch")
 
 from brute_force import draw_parts, score  # noqa: E402
 
+from preorder.btg.nbest import room_for  # noqa: E402
 from preorder.btg.parse import EXACT  # noqa: E402
-from preorder.neural_btg.decode import best_trees, parse  # noqa: E402
+from preorder.neural_btg.decode import best_trees, nbest, orders_of_minibatch, parse  # noqa: E402
 from preorder.neural_btg.inside import log_partition  # noqa: E402
 from preorder.neural_btg.network import Scorer  # noqa: E402
 
@@ -101,3 +102,36 @@ def test_gradients_of_the_network_against_finite_differences():
         below = loss().item()
         flat[i] += step
         assert (above - below) / (2 * step) == pytest.approx(gradient[i].item(), rel=1e-4, abs=1e-7), name
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 5])
+def test_best_orders_equal_brute_force(n):
+    parts = draw_parts(n, 3).float().numpy()
+    best = room_for(np.full(3, n), 1000)
+    orders_of_minibatch(parts, best, np.arange(3))
+    for one, first, offset, count in zip(parts, best.first, best.offsets, best.counts, strict=True):
+        totals = {}
+        for tree in naive.trees(0, n):
+            order = naive.order(tree, 0, n)
+            totals[order] = max(totals.get(order, -np.inf), score(one, tree))
+        found = best.totals[first : first + count]
+        np.testing.assert_allclose(found, sorted(totals.values(), reverse=True), atol=1e-4)
+        positions = best.positions[offset : offset + count * n].reshape(count, n)
+        orders = [tuple(np.argsort(row).tolist()) for row in positions]
+        assert set(orders) == set(totals)
+        np.testing.assert_allclose(found, [totals[order] for order in orders], atol=1e-4)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_the_best_of_the_best_orders_is_the_best(scorer, threads):
+    tokens, lengths = draw([7, 0, 1, 12, 7, EXACT, EXACT + 1, 700])
+    best = nbest(scorer, tokens, lengths, 5, threads)
+    nodes, positions = parse(scorer, tokens, lengths, 1)
+    begin = 0
+    for n, offset, count in zip(lengths, best.offsets, best.counts, strict=True):
+        assert count == (1 if n < 2 else 5)
+        np.testing.assert_array_equal(best.positions[offset : offset + n], positions[begin : begin + n])
+        np.testing.assert_array_equal(best.nodes[offset : offset + n][:-1], nodes[begin : begin + n][:-1])
+        orders = best.positions[offset : offset + n * count].reshape(count, n)
+        assert len({tuple(order) for order in orders.tolist()}) == count
+        begin += n
