@@ -82,6 +82,19 @@ def in_parallel(*streams: tuple[str, Iterable[Any]]) -> Iterator[tuple[Any, ...]
         yield items
 
 
+def map_parallel(function: Callable[..., T], blamed: str, *streams: tuple[str, Iterable[Any]]) -> Iterator[T]:
+    """Yield what a function makes of each line's items; its errors are said to be of the file ``blamed``.
+
+    Raises:
+        DataError: as :func:`in_parallel` and as the function.
+    """
+    for number, items in enumerate(in_parallel(*streams), 1):
+        try:
+            yield function(*items)
+        except DataError as error:
+            raise error.at(display_name(blamed), number) from None
+
+
 def not_empty(path: str, items: Iterable[T]) -> list[T]:
     """Return all items of a file.
 

@@ -1,7 +1,9 @@
 """What the documents promise: pictures are current, links lead somewhere, recipes name real systems."""
 
+import os
 import re
 import runpy
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -36,9 +38,26 @@ def test_links_lead_somewhere(page):
         assert not anchor or anchor in anchors(linked), target
 
 
-@pytest.mark.parametrize("recipe", ["enja", "multi30k"])
-def test_recipes_name_systems_that_have_a_configuration(recipe):
-    script = (ROOT / "recipes" / recipe / "run.sh").read_text()
+def test_recipes_name_systems_that_have_a_configuration():
+    script = (ROOT / "recipes/both_ways.sh").read_text()
     systems = re.search(r"^systems=(.*)$", script, re.M)[1].split(",")
     size = re.search(r"--size (\w+)", script)[1]
     assert {path.stem for path in (ROOT / "config" / size).glob("*.yaml")} == set(systems)
+
+
+@pytest.mark.parametrize(("recipe", "languages"), [("enja", ("en", "ja")), ("multi30k", ("en", "de"))])
+def test_recipes_run_both_ways(tmp_path, recipe, languages):
+    """With a Python that only tells how it was called."""
+    python = tmp_path / "python"
+    python.write_text('#!/bin/sh\necho "$@"\n')
+    python.chmod(0o755)
+    command = [str(ROOT / "recipes" / recipe / "run.sh"), "folder", "--jobs", "2"]
+    environment = {**os.environ, "PYTHON": str(python)}
+    calls = subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
+    for (source, target), call in zip((languages, languages[::-1]), calls.splitlines(), strict=True):
+        assert f"-m recipes.run --data folder --src {source} --tgt {target} --run" in call
+        assert f"runs/{recipe}-{source}-{target} --size" in call
+        assert call.endswith(" --jobs 2")
+    failed = subprocess.run(command[:1], env=environment, capture_output=True, text=True, check=False)
+    assert failed.returncode != 0
+    assert f"usage: recipes/{recipe}/run.sh DATA_FOLDER" in failed.stderr

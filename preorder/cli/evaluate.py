@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING
 from preorder import corpus
 from preorder.cli import options
 from preorder.cli.table import print_table
-from preorder.errors import DataError
 from preorder.formats import parse_order, parse_positions, read_alignments
 from preorder.gold import gold_permutation
 from preorder.target_groups import target_groups
-from preorder.types import Permutation
+from preorder.types import Alignment, Permutation
 
 if TYPE_CHECKING:
     from preorder.metrics.preordering import Keys, OrderEvaluation, OrderScores
@@ -56,20 +55,18 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _rows(arguments: argparse.Namespace) -> Iterator[tuple[Keys | None, Keys, Permutation]]:
-    """Yield for each line the target groups, the gold positions and the order to measure."""
+    """Return for each line the target groups, the gold positions and the order to measure."""
     path, parse = arguments.order, parse_order
     if path is None:
         path, parse = arguments.positions, parse_positions
-    orders = (path, corpus.read_parsed(path, parse))
-    alignments = (arguments.align, read_alignments(arguments.align))
-    for number, (alignment, permutation) in enumerate(corpus.in_parallel(alignments, orders), 1):
+
+    def row(alignment: Alignment, permutation: Permutation) -> tuple[Keys | None, Keys, Permutation]:
         length = len(permutation)
-        try:
-            gold = gold_permutation(alignment, length, arguments.unaligned, arguments.statistic)
-            groups = target_groups(alignment, length)
-        except DataError as error:
-            raise error.at(corpus.display_name(arguments.align), number) from None
-        yield groups, gold.positions, permutation
+        gold = gold_permutation(alignment, length, arguments.unaligned, arguments.statistic)
+        return target_groups(alignment, length), gold.positions, permutation
+
+    alignments = (arguments.align, read_alignments(arguments.align))
+    return corpus.map_parallel(row, arguments.align, alignments, (path, corpus.read_parsed(path, parse)))
 
 
 def _print(aligned: OrderEvaluation, everything: OrderEvaluation) -> None:

@@ -8,10 +8,9 @@ from collections.abc import Iterator
 from preorder import corpus
 from preorder.cli import options
 from preorder.cli.output import formatted
-from preorder.errors import DataError
 from preorder.formats import parse_source, read_alignments
 from preorder.gold import gold_permutation
-from preorder.types import Permutation, Sentence
+from preorder.types import Alignment, Permutation, Sentence
 
 EXAMPLES = """\
   preorder gold --src test.en --align test.align --out test.gold
@@ -38,11 +37,10 @@ def run(arguments: argparse.Namespace) -> None:
 
 def _pairs(arguments: argparse.Namespace) -> Iterator[tuple[Sentence, Permutation]]:
     sentences = corpus.read_parsed(arguments.src, parse_source)
-    alignments = read_alignments(arguments.align)
-    lines = corpus.in_parallel((arguments.src, sentences), (arguments.align, alignments))
-    for number, (sentence, alignment) in enumerate(lines, 1):
-        try:
-            permutation = gold_permutation(alignment, len(sentence), arguments.unaligned, arguments.statistic)
-        except DataError as error:
-            raise error.at(corpus.display_name(arguments.align), number) from None
-        yield sentence, permutation
+    alignments = (arguments.align, read_alignments(arguments.align))
+
+    def pair(sentence: Sentence, alignment: Alignment) -> tuple[Sentence, Permutation]:
+        how = (arguments.unaligned, arguments.statistic)
+        return sentence, gold_permutation(alignment, len(sentence), *how)
+
+    return corpus.map_parallel(pair, arguments.align, (arguments.src, sentences), alignments)

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from preorder import corpus
 from preorder.cli import options
-from preorder.errors import DataError, UsageError
+from preorder.errors import UsageError
 from preorder.formats import parse_annotated, parse_source, parse_tokens
 from preorder.types import Sentence
 
@@ -46,8 +46,6 @@ def source_name(arguments: argparse.Namespace) -> str:
 
 def _with_tags(source: str, sentences: Iterator[Sentence], path: str) -> Iterator[Sentence]:
     tags = corpus.read_parsed(path, parse_tokens)
-    for number, (sentence, line) in enumerate(corpus.in_parallel((source, sentences), (path, tags)), 1):
-        try:
-            yield replace(sentence, tags=line)
-        except DataError as error:
-            raise error.at(corpus.display_name(path), number) from None
+    return corpus.map_parallel(
+        lambda sentence, line: replace(sentence, tags=line), path, (source, sentences), (path, tags)
+    )

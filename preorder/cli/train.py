@@ -15,7 +15,7 @@ from preorder.checkpoint import Checkpoints
 from preorder.cli import options, source
 from preorder.cli.align import DEFAULT_SYMMETRIZATION
 from preorder.cli.output import formatted
-from preorder.errors import DataError, UsageError
+from preorder.errors import UsageError
 from preorder.formats import parse_tokens, read_alignments
 from preorder.preorderer import METHODS, Model, Preorderer, all_options, method_class, save_model
 from preorder.training import HELD_OUT, HELD_OUT_SHARE, chosen_lines, cross_fit, hold_out
@@ -138,15 +138,15 @@ def _read(arguments: argparse.Namespace) -> Bitext:
 
 
 def _pairs(name: str, arguments: argparse.Namespace) -> Iterator[tuple[Sentence, Alignment]]:
-    """Yield sentences with their alignments, checked against each other."""
-    sentences = source.read_sentences(arguments)
-    lines = corpus.in_parallel((name, sentences), (arguments.align, read_alignments(arguments.align)))
-    for number, (sentence, alignment) in enumerate(lines, 1):
-        try:
-            alignment.check_within(len(sentence))
-        except DataError as error:
-            raise error.at(corpus.display_name(arguments.align), number) from None
-        yield sentence, alignment
+    """Return sentences with their alignments, checked against each other."""
+
+    def checked(sentence: Sentence, alignment: Alignment) -> tuple[Sentence, Alignment]:
+        alignment.check_within(len(sentence))
+        return sentence, alignment
+
+    sentences = (name, source.read_sentences(arguments))
+    alignments = (arguments.align, read_alignments(arguments.align))
+    return corpus.map_parallel(checked, arguments.align, sentences, alignments)
 
 
 def _aligned(name: str, arguments: argparse.Namespace) -> Bitext:

@@ -139,3 +139,17 @@ def test_batches():
     batches = [list(batch) for batch in corpus.batched(weights, 3, lambda weight: weight)]
     assert batches == [[2, 1], [1, 9], [0, 1, 1]]
     assert list(corpus.batched([], 2, len)) == []
+
+
+def test_errors_of_paired_lines_name_the_line():
+    def function(number, text):
+        if number == 2:
+            raise DataError(f"bad {text}")
+        return number, text
+
+    rows = corpus.map_parallel(function, "b", ("a", [1, 2]), ("b", "xy"))
+    assert next(rows) == (1, "x")
+    with pytest.raises(DataError, match="b:2: bad y"):
+        next(rows)
+    with pytest.raises(DataError, match="b:2: the file ends after 1 lines, a goes on"):
+        list(corpus.map_parallel(function, "a", ("a", [1, 3]), ("b", "x")))
