@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
 from preorder.btg.encode import LAYERS
+from preorder.errors import UsageError
 from preorder.preorderer import ATTACHMENT, Preorderer
 from preorder.types import BinaryTree, Bitext, Permutation, Sentence
 from preorder.unaligned.attach import attach
@@ -55,6 +56,16 @@ class Attaching:
     def trees(self, sentences: Sequence[Sentence], threads: int = 1) -> list[BinaryTree]:
         """Return a tree that gives each reordering; those of the preorderer give its own."""
         return [BinaryTree.of(permutation) for permutation in self.order(sentences, threads)]
+
+    def best_orders(self, sentences: Sequence[Sentence], most: int, threads: int = 1) -> NoReturn:  # noqa: ARG002
+        """Refuse: there is one order that agrees best.
+
+        Raises:
+            UsageError: always.
+        """
+        raise UsageError("the model attaches unaligned tokens (--attach): it has one order, no n best")
+
+    best_trees = best_orders
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """Return the preorderer's state with the weights of the links beside its arrays."""

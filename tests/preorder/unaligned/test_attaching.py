@@ -56,3 +56,8 @@ def test_damaged_weights(model, monkeypatch):
     monkeypatch.setattr("preorder.unaligned.links.BITS", 3)
     with pytest.raises(DataError, match="not the weights of a predictor of links"):
         load_model(model)
+
+
+def test_no_n_best(data, model, capsys):
+    assert main(["apply", "--model", model, "--src", str(data / "src"), "--n-best", "2"]) == 2
+    assert capsys.readouterr().err.endswith("it has one order, no n best\n")
