@@ -35,7 +35,12 @@ METHODS = {
 ATTACHMENT = "links.weights"
 """The array that a model has beside its method's own where unaligned tokens are attached."""
 
-LAYERS = {"tags": "POS tags (--pos)", "classes": "word classes (--classes)"}
+LAYERS = {
+    "tags": "POS tags (--pos)",
+    "classes": "word classes (--classes)",
+    "constituency": "constituency trees (--trees)",
+    "dependency": "dependency trees (--trees)",
+}
 """Layers of annotation that a model may need, and how to give them."""
 
 

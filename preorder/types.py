@@ -16,6 +16,7 @@ from functools import cached_property
 from typing import TypeVar
 
 from preorder.errors import DataError
+from preorder.trees.types import ConstituencyTree, DependencyTree, SyntaxTree
 
 T = TypeVar("T")
 
@@ -28,6 +29,7 @@ class Sentence:
         words: the tokens.
         tags: one part-of-speech tag a token, or None where the sentence has none.
         classes: one word class a token, or None where the sentence has none.
+        tree: a syntax tree over the tokens, or None where the sentence has none.
 
     Raises:
         DataError: a layer's length differs from the number of words.
@@ -36,11 +38,23 @@ class Sentence:
     words: tuple[str, ...]
     tags: tuple[str, ...] | None = None
     classes: tuple[str, ...] | None = None
+    tree: SyntaxTree | None = None
 
     def __post_init__(self) -> None:
-        for name, layer in (("POS tags", self.tags), ("word classes", self.classes)):
+        layers = (("POS tags", self.tags), ("word classes", self.classes), ("leaves of a tree", self.tree))
+        for name, layer in layers:
             if layer is not None and len(layer) != len(self.words):
                 raise DataError(f"{len(layer)} {name} for {len(self.words)} words")
+
+    @property
+    def constituency(self) -> ConstituencyTree | None:
+        """The tree, if it is one of constituents."""
+        return self.tree if isinstance(self.tree, ConstituencyTree) else None
+
+    @property
+    def dependency(self) -> DependencyTree | None:
+        """The tree, if it is one of dependencies."""
+        return self.tree if isinstance(self.tree, DependencyTree) else None
 
     def __len__(self) -> int:
         return len(self.words)

@@ -61,7 +61,12 @@ def test_annotates_what_it_can(directory):
 
 @pytest.mark.parametrize(
     ("layer", "reason"),
-    [("tags", r"needs POS tags \(--pos\)"), ("classes", r"needs word classes \(--classes\)")],
+    [
+        ("tags", r"needs POS tags \(--pos\)"),
+        ("classes", r"needs word classes \(--classes\)"),
+        ("constituency", r"needs constituency trees \(--trees\)"),
+        ("dependency", r"needs dependency trees \(--trees\)"),
+    ],
 )
 def test_missing_layer(layer, reason):
     with pytest.raises(UsageError, match=reason):

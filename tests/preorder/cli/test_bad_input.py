@@ -13,6 +13,7 @@ COMMANDS = {
     "gold": "gold --src source --align links --out out",
     "train": "train --method btg --src source --align links --classes 0 --model out",
     "train with tags": "train --method btg --src source --pos tags --align links --classes 0 --model out",
+    "train with trees": "train --method btg --src source --trees trees --align links --classes 0 --model out",
     "train on a bitext": "train --method btg --src source --tgt target --classes 0 --model out",
     "apply": "apply --model model --src source --out out",
     "evaluate": "evaluate --align links --positions positions",
@@ -24,6 +25,7 @@ FILES = {
     "links": "0-2 1-1 2-0\n0-2 1-1 2-0\n",
     "positions": "2 1 0\n2 1 0\n",
     "tags": "X Y X\nX Y X\n",
+    "trees": "(S (X a) (Y b) (X c))\n(S (X c) (Y b) (X a))\n",
 }
 READS = [(command, word) for command, line in COMMANDS.items() for word in line.split() if word in FILES]
 PAIRED = [(command, file) for command, file in READS if command != "apply"]
