@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 from preorder.corpus import display_name, read_lines
 from preorder.errors import DataError
@@ -80,14 +81,18 @@ def parse_alignment(line: str) -> Alignment:
     if lader:
         lengths = (int(lader[1]), int(lader[2]))
         line = lader[3]
-    sure: set[tuple[int, int]] = set()
-    possible: set[tuple[int, int]] = set()
-    for field in line.split():
-        match = _LINK.fullmatch(field)
-        if not match:
-            raise DataError(f"not an alignment link: {field!r}")
-        (sure if match[2] == "-" else possible).add((int(match[1]), int(match[3])))
-    return Alignment(frozenset(sure), frozenset(possible - sure), *lengths)
+    links = list(map(_parse_link, line.split()))
+    sure = {link for mark, link in links if mark == "-"}
+    possible = {link for mark, link in links if mark == "?"} - sure
+    return Alignment(frozenset(sure), frozenset(possible), *lengths)
+
+
+@lru_cache(1 << 16)  # equal links of a corpus are one object, so that a million lines fit into memory
+def _parse_link(field: str) -> tuple[str, tuple[int, int]]:
+    match = _LINK.fullmatch(field)
+    if not match:
+        raise DataError(f"not an alignment link: {field!r}")
+    return match[2], (int(match[1]), int(match[3]))
 
 
 def read_alignments(path: str) -> Iterator[Alignment]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -63,7 +64,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     parser.add_argument(
         "--fresh",
         action="store_true",
-        help="start anew where an interrupted training left DIR.checkpoint, instead of going on from there",
+        help="start anew; else training that was interrupted goes on from DIR.checkpoint, to the same model",
     )
     method_options.add_options(parser, all_options())
 
@@ -142,7 +143,7 @@ def _pairs(name: str, arguments: argparse.Namespace) -> Iterator[tuple[Sentence,
 
     def checked(sentence: Sentence, alignment: Alignment) -> tuple[Sentence, Alignment]:
         alignment.check_within(len(sentence))
-        return sentence, alignment
+        return sentence.interned(), alignment
 
     sentences = (name, source.read_sentences(arguments))
     alignments = (arguments.align, read_alignments(arguments.align))
@@ -153,7 +154,8 @@ def _aligned(name: str, arguments: argparse.Namespace) -> Bitext:
     """Read both sides and align them."""
     targets = corpus.read_parsed(arguments.tgt, parse_tokens)
     lines = corpus.in_parallel((name, source.read_sentences(arguments)), (arguments.tgt, targets))
-    sentences, targets = zip(*corpus.not_empty(name, lines), strict=True)
+    pairs = ((sentence.interned(), tuple(map(sys.intern, target))) for sentence, target in lines)
+    sentences, targets = zip(*corpus.not_empty(name, pairs), strict=True)
     words = [sentence.words for sentence in sentences]
     return Bitext(sentences, align(words, targets, DEFAULT_SYMMETRIZATION, arguments.seed))
 

@@ -95,3 +95,13 @@ def test_tree_of_a_permutation(length, orders):
 def test_no_tree_for_a_permutation():
     with pytest.raises(DataError, match="no BTG tree gives this order"):
         BinaryTree.of(Permutation((1, 3, 0, 2)))
+
+
+def test_interned_sentences_share_equal_tokens():
+    sentences = [Sentence(tuple("ab cd ab".split()), tuple("X Y X".split())) for _ in range(2)]
+    assert sentences[0].words[0] is not sentences[1].words[0]
+    one, other = (sentence.interned() for sentence in sentences)
+    assert one == other == sentences[0]
+    assert one.words[0] is one.words[2] is other.words[0]
+    assert one.tags[1] is other.tags[1]
+    assert one.classes is None

@@ -4,11 +4,16 @@ import gzip
 import itertools
 import json
 import random
+import signal
+import subprocess
+import sys
+import time
 
 import pytest
 
 from preorder.btg.perceptron import Learner
 from preorder.cli import main
+from preorder.cli.apply import _ahead
 from preorder.formats import parse_features, parse_order, parse_positions
 
 SUBJECTS, VERBS, OBJECTS = ([f"{kind}{i}" for i in range(8)] for kind in "SVO")
@@ -307,3 +312,39 @@ def test_history_of_training(puzzling, tmp_path):
     assert training["trained"] == 200
     assert training["iteration"] == len(training["history"])
     assert main([*argv, "--held-out", "200"]) == 2
+
+
+KILLABLE = """\
+import sys
+import preorder.checkpoint
+preorder.checkpoint.INTERVAL, preorder.checkpoint.SHARE = 0, float("inf")
+from preorder.cli import main
+from preorder.cli.apply import _ahead
+sys.exit(main())
+"""
+
+
+@pytest.mark.slow
+def test_killed_training_goes_on_to_the_same_model(puzzling, tmp_path):
+    expected, path = tmp_path / "expected", tmp_path / "model"
+    argv = [*COMMON, *puzzling, "--iterations", "200", "--held-out", "0"]
+    assert main([*argv, "--model", str(expected)]) == 0
+    process = subprocess.Popen([sys.executable, "-c", KILLABLE, *argv, "--model", str(path)])
+    while not list(tmp_path.glob("model.checkpoint/*.safetensors")):
+        time.sleep(0.001)
+    process.kill()
+    assert process.wait() == -signal.SIGKILL
+    assert not path.exists()
+    assert main([*argv, "--model", str(path)]) == 0
+    assert content(path) == content(expected)
+    assert not (tmp_path / "model.checkpoint").exists()
+
+
+def test_reads_one_batch_ahead_of_the_writing():
+    taken = []
+    batches = (taken.append(i) or [i] for i in range(10))
+    found = _ahead(lambda batch: [2 * i for i in batch], batches)
+    for i in range(9):
+        assert next(found) == ([i], [2 * i])
+        assert taken == list(range(i + 2))
+    assert list(found) == [([9], [18])]
