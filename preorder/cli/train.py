@@ -81,8 +81,8 @@ def _add_selection(parser: argparse.ArgumentParser) -> None:
         "--held-out",
         metavar="N",
         type=options.natural,
-        help="of these, learn nothing from N but when to stop: the model is the one of the iteration that "
-        f"orders them best; 0 for all iterations (default: {HELD_OUT}, at most {HELD_OUT_SHARE:.0%} of them)",
+        help="learn nothing from N of these but when to stop, see --patience; 0: learn from all of them, "
+        f"and stop after --iterations (default: {HELD_OUT}, at most {HELD_OUT_SHARE:.0%}% of them)",
     )
     parser.add_argument(
         "--cross-fit",

@@ -5,7 +5,7 @@ import random
 
 import pytest
 
-from preorder.cli import main
+from preorder.cli import COMMANDS, main
 from preorder.cli.options import natural, positive
 
 
@@ -133,3 +133,11 @@ def test_numbers(text):
         natural(text)
     with pytest.raises(argparse.ArgumentTypeError, match="not a whole number from 1"):
         positive(text if text else "0")
+
+
+@pytest.mark.parametrize("command", [[], *([name] for name in COMMANDS)])
+def test_help(command, capsys):
+    with pytest.raises(SystemExit) as stopped:
+        main([*command, "--help"])
+    assert stopped.value.code == 0
+    assert "usage: preorder" in capsys.readouterr().out
