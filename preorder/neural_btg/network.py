@@ -1,7 +1,7 @@
 """The network: from rows of a vocabulary to the scores of the parts of nodes.
 
-Bidirectional LSTMs read the sentence between its borders; the place before token i is what the
-forward one knows after token i - 1 and the backward one after token i. A part scores a pair of places
+Bidirectional LSTMs read the sentence; the place before token i is what the forward one knows after
+token i - 1 and the backward one after token i, at either end nothing. A part scores a pair of places
 (p, q), for each label, by one hidden layer: ``weight · relu(begin(p) + end(q))``. So the large
 products are over O(n) places, and O(n²) pairs take additions and a small product.
 """
@@ -11,11 +11,11 @@ from __future__ import annotations
 from preorder.btg.features import LABELS
 from preorder.neural_btg.backend import torch
 from preorder.neural_btg.inside import PARTS
-from preorder.neural_btg.vocabulary import BORDER, WIDTHS
+from preorder.neural_btg.vocabulary import WIDTHS
 
 nn = torch.nn
 
-PAIR = 64
+PAIR = 32
 """Size of a part's hidden layer."""
 
 
@@ -49,13 +49,12 @@ class Scorer(nn.Module):
         Args:
             tokens: int ``[channels, batch, n]``, rows of the channels' vocabularies.
         """
-        tokens = nn.functional.pad(tokens, (1, 1), value=BORDER)
         embedded = torch.cat([e(rows.T) for e, rows in zip(self.embeddings, tokens, strict=True)], 2)
         states, _ = self.encoder(self._dropped(embedded))
         forward, backward = states.chunk(2, 2)
-        places = nn.functional.dropout(
-            torch.cat((forward[:-1], backward[1:]), 2), self.dropout, self.training
-        )
+        forward = nn.functional.pad(forward, (0, 0, 0, 0, 1, 0))
+        backward = nn.functional.pad(backward, (0, 0, 0, 0, 0, 1))
+        places = nn.functional.dropout(torch.cat((forward, backward), 2), self.dropout, self.training)
         begins, ends = self.begin(places), self.end(places)  # [place, batch, PARTS * PAIR]
         pairs = (begins[:, None] + ends).relu().unflatten(3, (PARTS, PAIR))
         return torch.einsum("pqzih,ihl->zilpq", pairs, self.weight)

@@ -18,14 +18,20 @@ from preorder.btg.features import INVERTED, STRAIGHT
 from preorder.neural_btg.backend import torch
 from preorder.neural_btg.inside import FIRST, SECOND, WHOLE, marginals
 
+PREFERENCE = 1e-3
+"""What the probability of a part counts, beside that of a pair: it decides between trees of one order."""
 
-def inversions(parts: torch.Tensor) -> torch.Tensor:
+
+def inversions(probabilities: torch.Tensor) -> torch.Tensor:
     """Return with which probability a tree inverts tokens i < j: ``[batch, i, j]``, 0 elsewhere.
 
     An inverted node inverts the pairs of a rectangle, ``b <= i < m <= j < e``; the sum over all
-    rectangles is found from their corners, by sums along i and j. Costs the marginals.
+    rectangles is found from their corners, by sums along i and j.
+
+    Args:
+        probabilities: the :func:`preorder.neural_btg.inside.marginals`.
     """
-    inverted = marginals(parts)[:, :, INVERTED]
+    inverted = probabilities[:, :, INVERTED]
     corners = inverted[:, FIRST] + inverted[:, SECOND] - inverted[:, WHOLE]
     corners.diagonal(0, 1, 2).sub_(inverted[:, FIRST].sum(1))
     return corners.cumsum(1).cumsum(2)[:, :-1, :-1].triu(1)
@@ -34,13 +40,15 @@ def inversions(parts: torch.Tensor) -> torch.Tensor:
 def agreement(parts: torch.Tensor) -> torch.Tensor:
     """Return parts, as ``parts``, by which a tree scores the agreement that can be expected of its order.
 
-    The score is the expected number of pairs in the right order, less half the number of pairs.
+    The score is the expected number of pairs in the right order, less half the number of pairs; and
+    ``PREFERENCE`` times the probabilities of its parts. Costs the marginals.
     """
-    pairs = (0.5 - inversions(parts)).triu(1)
+    probabilities = marginals(parts)
+    pairs = (0.5 - inversions(probabilities)).triu(1)
     sums = torch.nn.functional.pad(pairs.cumsum(1).cumsum(2), (1, 0, 1, 0))
-    result = torch.empty_like(parts)
-    result[:, FIRST, STRAIGHT] = sums - sums.diagonal(0, 1, 2)[:, None]
-    result[:, SECOND, STRAIGHT] = sums
-    result[:, WHOLE, STRAIGHT] = -sums
-    result[:, :, INVERTED] = -result[:, :, STRAIGHT]
+    result = PREFERENCE * probabilities
+    for label, sign in ((STRAIGHT, 1), (INVERTED, -1)):
+        result[:, FIRST, label] += sign * (sums - sums.diagonal(0, 1, 2)[:, None])
+        result[:, SECOND, label] += sign * sums
+        result[:, WHOLE, label] -= sign * sums
     return result

@@ -16,9 +16,8 @@ LAYERS = ("words", "tags", "classes")
 WIDTHS = {"words": 128, "tags": 32, "classes": 64}
 """Size of the embeddings of each channel."""
 
-UNKNOWN, BORDER = range(2)
-RESERVED = 2
-"""Rows of every channel's table that stand for no token: any unknown one, and the borders of a sentence."""
+UNKNOWN = 0
+"""Row of every channel's table that stands for all strings without one of their own."""
 
 LEAST = 2
 """A string that the training text has less often has no row of its own."""
@@ -28,9 +27,9 @@ class Vocabulary:
     """Rows of the known strings of each channel."""
 
     def __init__(self, known: dict[str, Sequence[str]]) -> None:
-        """Number the strings of each channel in the order given, from ``RESERVED``."""
+        """Number the strings of each channel in the order given, from 1."""
         self.known = {channel: tuple(strings) for channel, strings in known.items()}
-        self._numbers = [{s: row for row, s in enumerate(k, RESERVED)} for k in self.known.values()]
+        self._numbers = [{s: row for row, s in enumerate(k, 1)} for k in self.known.values()]
 
     @classmethod
     def of(cls, sentences: Sequence[Sentence], channels: Sequence[str]) -> tuple[Vocabulary, np.ndarray]:
@@ -42,12 +41,12 @@ class Vocabulary:
         counters = [Counter(_flat(sentences, channel)) for channel in channels]
         frequent = [sorted((-c, s) for s, c in counter.items() if c >= LEAST) for counter in counters]
         known = {name: [s for _, s in pairs] for name, pairs in zip(channels, frequent, strict=True)}
-        return cls(known), np.array([0] * RESERVED + [-c for c, _ in frequent[0]])
+        return cls(known), np.array([0, *(-c for c, _ in frequent[0])])
 
     @property
     def rows(self) -> dict[str, int]:
         """Number of rows of each channel's table."""
-        return {channel: RESERVED + len(strings) for channel, strings in self.known.items()}
+        return {channel: 1 + len(strings) for channel, strings in self.known.items()}
 
     def __call__(self, sentences: Sequence[Sentence]) -> np.ndarray:
         """Return the rows of all tokens, one sentence after another: int64 ``[channels, tokens]``."""

@@ -1,6 +1,6 @@
 import numpy as np
 
-from preorder.neural_btg.vocabulary import BORDER, UNKNOWN, Vocabulary
+from preorder.neural_btg.vocabulary import UNKNOWN, Vocabulary
 from preorder.types import Sentence
 
 SENTENCES = [Sentence(("b", "a", "b"), ("B", "A", "B")), Sentence(("b", "a", "c"), ("B", "A", "C"))]
@@ -9,13 +9,12 @@ SENTENCES = [Sentence(("b", "a", "b"), ("B", "A", "B")), Sentence(("b", "a", "c"
 def test_known_are_those_seen_twice_the_most_frequent_first():
     vocabulary, counts = Vocabulary.of(SENTENCES, ["words", "tags"])
     assert vocabulary.known == {"words": ("b", "a"), "tags": ("B", "A")}
-    assert vocabulary.rows == {"words": 4, "tags": 4}
-    assert counts.tolist() == [0, 0, 3, 2]
+    assert vocabulary.rows == {"words": 3, "tags": 3}
+    assert counts.tolist() == [0, 3, 2]
 
 
 def test_rows_of_tokens():
     vocabulary = Vocabulary({"words": ["b", "a"], "tags": ["A"]})
-    assert len({UNKNOWN, BORDER, 2, 3}) == 4
     rows = vocabulary([*SENTENCES, Sentence((), ())])
-    np.testing.assert_array_equal(rows, [[2, 3, 2, 2, 3, UNKNOWN], [UNKNOWN, 2, *[UNKNOWN] * 2, 2, UNKNOWN]])
+    np.testing.assert_array_equal(rows, [[1, 2, 1, 1, 2, UNKNOWN], [UNKNOWN, 1, *[UNKNOWN] * 2, 1, UNKNOWN]])
     assert vocabulary([]).shape == (2, 0)
