@@ -56,8 +56,8 @@ class Scorer(nn.Module):
         backward = nn.functional.pad(backward, (0, 0, 0, 0, 0, 1))
         places = nn.functional.dropout(torch.cat((forward, backward), 2), self.dropout, self.training)
         begins, ends = self.begin(places), self.end(places)  # [place, batch, PARTS * PAIR]
-        pairs = (begins[:, None] + ends).relu().unflatten(3, (PARTS, PAIR))
-        return torch.einsum("pqzih,ihl->zilpq", pairs, self.weight)
+        pairs = (begins[:, None] + ends).relu_() @ torch.block_diag(*self.weight)
+        return pairs.unflatten(3, (PARTS, LABELS)).permute(2, 3, 4, 0, 1)
 
     def _dropped(self, embedded: torch.Tensor) -> torch.Tensor:
         """Leave out the same units of all tokens of a sentence (Gal and Ghahramani 2016)."""
