@@ -23,6 +23,13 @@ class _Cache(FunctionCache):
     def _index_key(self, sig: Any, codegen: Any) -> tuple[Any, ...]:
         return (*super()._index_key(sig, codegen), STATE)
 
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        try:
+            return super().load_overload(sig, target_context)
+        except (AttributeError, ImportError):  # what is kept, by older files, names classes that are gone
+            self.flush()
+            return None
+
 
 inner = numba.njit(no_cpython_wrapper=True, no_cfunc_wrapper=True)
 """Compile a function that only compiled ones call; without what Python needs to call it, in half the time."""

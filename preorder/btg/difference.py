@@ -34,18 +34,20 @@ SHAPE = len(TABLE_NAMES)  # the dense table comes last; its rows are its keys
 TABLES = SHAPE + 1
 FIRST_TEMPLATE = np.searchsorted(TEMPLATE_TABLE, np.arange(TABLES))
 """First template of each table."""
+ENTRIES = np.diff(FIRST_TEMPLATE)
+"""Templates of each table but the dense one: the most entries that a layer of a node has in it."""
 
 
 class Differences(NamedTuple):
     """Differences of many sentences.
 
-    Sentence s has the entries from ``starts[s]``, those of table t before ``ends[s, t]`` and after
-    those of table t - 1.
+    Sentence s of the minibatch that was written last has the entries from ``starts[s]``, those of
+    table t before ``ends[s, t]`` and after those of table t - 1.
 
     Attributes:
         key, column: the feature: uint64, int32.
         change: float32, how much more often the one tree has it than the other, times a step.
-        starts: int64 ``[s]``; an upper bound of the entries before.
+        starts: int64 ``[s]``; an upper bound of the entries before, in its minibatch.
         ends: int64 ``[s, TABLES]``.
     """
 
@@ -56,16 +58,18 @@ class Differences(NamedTuple):
     ends: np.ndarray
 
 
-def room_for(lengths: np.ndarray, layers: int) -> Differences:
-    """Return room for the differences of sentences of these lengths."""
+def room_for(lengths: np.ndarray, layers: int, minibatch: int) -> Differences:
+    """Return room for the differences of sentences of these lengths, of one minibatch at a time."""
     most = 2 * np.maximum(lengths - 1, 0) * (layers * len(TEMPLATE_TABLE) + SHAPES_PER_NODE)
-    starts = np.concatenate(([0], np.cumsum(most)))
+    before = np.cumsum(most) - most
+    first = np.arange(0, lengths.size, minibatch)
+    room = np.add.reduceat(most, first).max()
     return Differences(
-        np.empty(starts[-1], np.uint64),
-        np.empty(starts[-1], np.int32),
-        np.empty(starts[-1], np.float32),
-        starts[:-1],
-        np.empty((len(lengths), TABLES), np.int64),
+        np.empty(room, np.uint64),
+        np.empty(room, np.int32),
+        np.empty(room, np.float32),
+        before - np.repeat(before[first], minibatch)[: lengths.size],
+        np.empty((lengths.size, TABLES), np.int64),
     )
 
 

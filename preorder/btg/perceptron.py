@@ -16,24 +16,24 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from preorder.btg.chart import FORBIDDEN, NODE_FIELDS, best_tree, group_bounds, penalise, violations
-from preorder.btg.compiled import entry_point
-from preorder.btg.difference import SHAPE, Differences, count_difference, new_counter, room_for
 from preorder.btg.encode import Batch
-from preorder.btg.features import LABELS, MULTIPLIERS, ROOT, SHAPES, TABLE_NAMES, WIDTHS
+from preorder.btg.features import LABELS, MULTIPLIERS, SHAPES, TABLE_NAMES, WIDTHS
+from preorder.btg.lesson import Steps, learn, most_new_rows, new_lesson
 from preorder.btg.options import Options
-from preorder.btg.scores import Tables, score_sentence, shape_scores
+from preorder.btg.scores import Tables
 from preorder.btg.table import Table, spread_of
-from preorder.btg.update import SAVED, Growing, growing_table, restored, saved, update, with_room
+from preorder.btg.team import new_team
+from preorder.btg.update import SAVED, Growing, growing_table, restored, saved, with_room
 from preorder.btg.weights import Weights
 from preorder.checkpoint import Arrays
 
 FIRST_ROWS = 1 << 14  # room of a table at first
-TOLERANCE = 1e-5  # a loss below is a rounding error of a margin that is reached exactly
+MINIBATCHES = 32  # learned from between two reports
 
 
 @dataclass(frozen=True)
@@ -73,65 +73,34 @@ class Learner:
     def iterate(self, iteration: int, advance: Callable[[int], Any]) -> Progress:
         """Learn from every sentence once, in an order that depends on the seed and the iteration alone.
 
-        ``advance`` is told the sentences of each minibatch that is done.
+        ``advance`` is told how many sentences are done, every now and then.
         """
-        size = self._options.minibatch
+        size = self._options.minibatch * MINIBATCHES
         shuffled = np.random.default_rng((self._options.seed, iteration)).permutation(
             self._batch.lengths.size
         )
         progress = Progress()
         with ThreadPoolExecutor(self._options.threads) as pool:
             for begin in range(0, shuffled.size, size):
-                minibatch = shuffled[begin : begin + size]
-                progress += self.learn(minibatch, pool)
-                advance(minibatch.size)
+                part = shuffled[begin : begin + size]
+                progress += self.learn(part, pool)
+                advance(part.size)
         return progress
 
     def learn(self, chosen: np.ndarray, pool: ThreadPoolExecutor) -> Progress:
-        """Learn from one minibatch of sentences."""
-        wrong, differences = self._solve(chosen, pool)
-        errors = np.flatnonzero(wrong)
-        counts = np.diff(differences.ends[errors], axis=1, prepend=differences.starts[errors, None]).sum(
-            axis=0
-        )
-        *hashed, dense = self._tables
-        self._tables = (*(with_room(t, more) for t, more in zip(hashed, counts[:-1], strict=True)), dense)
-        time, tick = self._seen / self._batch.lengths.size, 1 / self._batch.lengths.size
-
-        def run(which: int) -> None:
-            update(self._tables[which], which, differences, errors, time, tick)
-
-        _run(pool, run, len(self._tables))
-        self._seen += chosen.size
-        return Progress(errors.size, int(counts.sum()))
-
-    def _solve(self, chosen: np.ndarray, pool: ThreadPoolExecutor) -> tuple[np.ndarray, Differences]:
-        """Return which sentences have a wrong prediction, and what to change then."""
-        lengths = self._batch.lengths[chosen]
-        wrong = np.empty(chosen.size, np.bool_)
-        differences = room_for(lengths, len(self._batch.tokens))
-        *hashed, dense = self._tables
-        tables = Tables(*(Table(t.slots, t.weights, t.spread) for t in hashed), dense.weights)
-        shape = shape_scores(dense.weights, lengths.max())
+        """Learn from some sentences, minibatch by minibatch, in the threads of a pool."""
         options = self._options
-
-        def run(part: int) -> None:
-            solve(
-                tables,
-                shape,
-                self._batch,
-                self._groups,
-                self._offsets,
-                chosen[part :: options.threads],
-                np.arange(part, chosen.size, options.threads),
-                np.float32(options.cost),
-                options.aggressiveness,
-                wrong,
-                differences,
-            )
-
-        _run(pool, run, options.threads)
-        return wrong, differences
+        lesson = new_lesson(chosen, self._batch, self._groups, self._offsets, options.minibatch)
+        steps = Steps(options.cost, options.aggressiveness, self._seen, self._batch.lengths.size)
+        done = 0
+        while done < chosen.size:
+            more = most_new_rows(lesson, done)
+            *hashed, dense = self._tables
+            self._tables = (*(with_room(t, m) for t, m in zip(hashed, more, strict=True)), dense)
+            run = partial(learn, new_team(), self._tables, lesson, steps)
+            done = min(pool.map(run, [done] * options.threads))
+        self._seen += chosen.size
+        return Progress(int(lesson.wrong.sum()), int(lesson.updates.sum()))
 
     def averaged_tables(self) -> Tables:
         """Return the average of the weights over all sentences so far, to parse with before it learns on.
@@ -181,15 +150,6 @@ def weights_of(average: Arrays) -> Weights:
     return Weights.of(*parts, average["shape"])
 
 
-def _run(pool: ThreadPoolExecutor, task: Callable[[int], None], count: int) -> None:
-    """Run a task for 0 … count - 1, in the pool's threads."""
-    if pool._max_workers == 1:
-        for i in range(count):
-            task(i)
-    else:
-        list(pool.map(task, range(count)))
-
-
 def _first_tables(batch: Batch) -> tuple[Growing, ...]:
     """Return tables without weights that know the tokens and adjacent tokens of the corpus."""
     single = MULTIPLIERS[0] * batch.tokens
@@ -203,43 +163,3 @@ def _first_tables(batch: Batch) -> tuple[Growing, ...]:
     dense = growing_table(SHAPES, LABELS, *nothing)
     dense.used[0] = SHAPES
     return (*tables, dense)
-
-
-@entry_point
-def solve(tables, shape, batch, groups, offsets, sentences, places, cost, aggressiveness, wrong, differences):
-    """Find predictions and oracles, and how they differ, times the step that learning takes.
-
-    Args:
-        tables, shape: the weights, and their ``shape_scores``.
-        batch: the encoded corpus.
-        groups, offsets: where each token belongs, and where each sentence's groups begin.
-        sentences: int64, which sentences of the corpus to solve.
-        places: int64, where each of them stands in ``wrong`` and ``differences``.
-        cost, aggressiveness: see :class:`Options`.
-        wrong: bool, filled: whether there is a loss.
-        differences: filled where so.
-    """
-    most = 2
-    for sentence in sentences:
-        most = max(most, batch.lengths[sentence])
-    counter = new_counter(most, batch.tokens.shape[0])
-    trees = np.empty((2, most, NODE_FIELDS), np.int32)
-    for sentence, k in zip(sentences, places):  # noqa: B905  # numba knows no strict
-        n = batch.lengths[sentence]
-        start = batch.starts[sentence]
-        tokens = batch.tokens[:, start - 1 : start + n + 1]
-        scores = score_sentence(tables, shape, tokens, n)
-        bounds = group_bounds(groups[offsets[sentence] : offsets[sentence] + n])
-        predicted, oracle = trees[0, : n - 1], trees[1, : n - 1]
-        penalise(bounds, n, cost, scores.node)
-        loss = best_tree(scores, n, ROOT, predicted)
-        # A prediction without violations is the best of the valid trees, too.
-        wrong[k] = violations(bounds, predicted) > 0
-        if wrong[k]:
-            penalise(bounds, n, FORBIDDEN, scores.node)
-            loss -= best_tree(scores, n, ROOT, oracle)
-            wrong[k] = loss > TOLERANCE
-            square = count_difference(differences, k, counter, tokens, scores.spread, oracle, predicted)
-            step = np.float32(min(aggressiveness, max(loss, 0) / max(square, 1)))
-            for i in range(differences.starts[k], differences.ends[k, SHAPE]):
-                differences.change[i] *= step

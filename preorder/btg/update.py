@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from preorder.btg.compiled import entry_point
+from preorder.btg.compiled import inner
 from preorder.btg.difference import SHAPE
 from preorder.btg.table import by_place, capacity, find, insert, insert_all, prefetch
 
@@ -78,42 +78,45 @@ def restored(arrays: dict[str, np.ndarray]) -> Growing:
     return Growing(slots=arrays["slots"].copy(), used=arrays["used"].copy(), **rows)
 
 
-@entry_point
-def update(table, which, differences, chosen, time, tick):
+@inner
+def update(table, which, differences, wrong, begin, end, steps, rows):
     """Change one table by the differences of a minibatch, in their order.
 
     Args:
         table: a :class:`Growing` with room for all new keys.
         which: its number, in ``differences``.
         differences: of the minibatch.
-        chosen: int64, those to learn from.
-        time: when sentence 0 of the minibatch is seen, ``tick`` the time between two.
+        wrong: which sentences to learn from, of those from ``begin`` to ``end``.
+        steps: when they are seen (:class:`preorder.btg.lesson.Steps`).
+        rows: int64, scratch for the entries of a sentence.
     """
     slots, weights, changes, keys = table.slots, table.weights, table.changes, table.keys
     width = weights.shape[1]
-    key, column, change = differences.key, differences.column, differences.change
+    column, change = differences.column, differences.change
     mask = np.uint64(slots.size - 1)
-    rows = np.empty(key.size, np.int64)
-    for s in chosen:
+    for s in range(begin, end):
+        if not wrong[s]:
+            continue
         first = differences.ends[s, which - 1] if which else differences.starts[s]
         last = differences.ends[s, which]
         if which == SHAPE:
             for i in range(first, last):
-                rows[i] = key[i]
+                rows[i - first] = differences.key[i]
         else:
             for i in range(first, last):
-                prefetch(slots, np.int64(key[i] & mask))
+                prefetch(slots, np.int64(differences.key[i] & mask))
             for i in range(first, last):
-                row = find(slots, key[i])
+                key = differences.key[i]
+                row = find(slots, key)
                 if row == 0:
                     row = table.used[0]
                     table.used[0] += 1
-                    keys[row] = key[i]
-                    insert(slots, key[i], row)
-                rows[i] = row
+                    keys[row] = key
+                    insert(slots, key, row)
+                rows[i - first] = row
                 prefetch(weights, row * width + column[i])
                 prefetch(changes, row * width + column[i])
-        now = np.float32(time + tick * s)
+        now = np.float32((steps.seen + s) / steps.all)
         for i in range(first, last):
-            weights[rows[i], column[i]] += change[i]
-            changes[rows[i], column[i]] += change[i] * now
+            weights[rows[i - first], column[i]] += change[i]
+            changes[rows[i - first], column[i]] += change[i] * now

@@ -31,7 +31,7 @@ def test_difference_equals_naive_templates(n, layers):
     trees = list(naive.trees(0, n))
     for _ in range(30):
         plus, minus = (trees[i] for i in generator.integers(0, len(trees), 2))
-        differences = room_for(np.array([n]), layers)
+        differences = room_for(np.array([n]), layers, 1)
         square = count(differences, tokens, spread, np.array(plus, np.int32), np.array(minus, np.int32))
         expected = Counter()
         needed = set()  # rows that triples get in any case
