@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Protocol
 
 from tqdm import tqdm
 
-from preorder.checkpoint import Arrays, Checkpoint
+from preorder.checkpoint import Arrays, Checkpoint, digest
 from preorder.metrics.preordering import mean_scores, order_statistics
 from preorder.target_groups import target_groups
 from preorder.types import Bitext, Permutation, Sentence
@@ -105,7 +105,7 @@ def fit(
         UsageError: the checkpoint is of other data or options.
         DataError: the checkpoint cannot be read or written.
     """
-    key = trainee.key()
+    key = digest([trainee.key(), asdict(schedule), [s.words for s in held_out.sentences], held_out.keys])
     history: list[Figures] = []
     kept: Arrays = {}
     saved = checkpoint.load(key)
@@ -128,7 +128,7 @@ def fit(
             if len(held_out):
                 figures[TAU] = held_out.tau(trainee.order(held_out.sentences))
             history.append(figures)
-            bar.set_postfix(figures)
+            bar.set_postfix({k: f"{v:.4f}" if isinstance(v, float) else v for k, v in figures.items()})
             ended = _ended(history, schedule)
             if _kept(history, schedule) == len(history) and (schedule.keep_best or ended):
                 kept = trainee.model()

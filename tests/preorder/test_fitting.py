@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from preorder.checkpoint import Checkpoint, digest
+from preorder.errors import UsageError
 from preorder.fitting import HeldOut, Schedule, fit
 from preorder.types import Alignment, Bitext, Permutation, Sentence
 
@@ -109,3 +110,15 @@ def test_goes_on_to_the_same_end(tmp_path, monkeypatch, held, keep_best, interru
     assert (tmp_path / "file").exists() == (interrupt > 1)
     assert train() == expected
     assert train(interrupt=1) == expected  # nothing is left to do
+
+
+def test_checkpoint_of_other_held_out_lines_or_schedule(tmp_path):
+    def train(held, patience):
+        checkpoint = Checkpoint(tmp_path / "file")
+        return fit(Rehearsed([KEPT] * 3), Schedule(3, patience), HeldOut(held), checkpoint)
+
+    train(LINES, 2)
+    assert train(LINES, 2)
+    for held, patience in ((LINES, 3), (LINES.take([0]), 2)):
+        with pytest.raises(UsageError, match="other data or options"):
+            train(held, patience)
