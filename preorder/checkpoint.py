@@ -50,7 +50,7 @@ class Checkpoint:
             UsageError: they were saved under another key.
             DataError: the file is damaged.
         """
-        if self._path is None or not self._path.exists():
+        if not self.present:
             return None
         try:
             with safe_open(self._path, "np") as file:
@@ -65,6 +65,11 @@ class Checkpoint:
                 "go on with those, or start anew with --fresh"
             )
         return values, arrays
+
+    @property
+    def present(self) -> bool:
+        """Whether something was saved."""
+        return self._path is not None and self._path.exists()
 
     @property
     def due(self) -> bool:
@@ -91,18 +96,22 @@ NO_CHECKPOINT = Checkpoint()
 
 
 class Checkpoints:
-    """A folder with a checkpoint for each training that one command needs."""
+    """A folder with a checkpoint for each training, and each other long job, that one command needs."""
 
-    def __init__(self, folder: str) -> None:
-        self._folder = Path(folder)
+    def __init__(self, folder: str | None = None) -> None:
+        """Name the folder (None: nothing is kept)."""
+        self._folder = None if folder is None else Path(folder)
 
     def part(self, name: str) -> Checkpoint:
-        """Return the checkpoint of one training."""
-        return Checkpoint(self._folder / f"{name}.safetensors")
+        """Return the checkpoint of one job."""
+        return NO_CHECKPOINT if self._folder is None else Checkpoint(self._folder / f"{name}.safetensors")
 
     def remove(self) -> None:
         """Remove all of them."""
-        if self._folder.is_dir():
+        if self._folder is not None and self._folder.is_dir():
             for path in self._folder.glob("*.safetensors"):
                 path.unlink()
             self._folder.rmdir()
+
+
+NO_CHECKPOINTS = Checkpoints()

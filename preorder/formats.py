@@ -39,32 +39,55 @@ def format_text(tokens: Sequence[str]) -> str:
     return " ".join(tokens)
 
 
-# --- annotated source: lader's "words<TAB>POS<TAB>classes" ---
+# --- annotated source: lader's "words<TAB>POS<TAB>classes", or the first two alone ---
+
+_LAYERS = {2: "words and POS tags", 3: "words, POS tags and classes"}
 
 
-def parse_annotated(line: str) -> Sentence:
-    """Parse a line of lader's annot format: words, POS tags, word classes, tab-separated.
+def parse_annotated(line: str, fields: int = 3) -> Sentence:
+    """Parse a line of lader's annot format: words, POS tags and, of three fields, word classes.
 
     Raises:
-        DataError: there are not three fields, or they differ in length.
+        DataError: there are not as many tab-separated fields, or they differ in length.
     """
-    if not line:
-        return Sentence((), (), ())
-    fields = line.split("\t")
-    if len(fields) != 3:
-        raise DataError(f"{len(fields)} tab-separated fields where words, POS tags and classes are expected")
-    return Sentence(*map(parse_tokens, fields))
+    layers = line.split("\t") if line else [""] * fields
+    if len(layers) != fields:
+        raise DataError(f"{len(layers)} tab-separated fields where {_LAYERS[fields]} are expected")
+    return Sentence(*map(parse_tokens, layers))
+
+
+def read_annotated(path: str) -> Iterator[Sentence]:
+    """Yield the sentences of an annot file, all with classes or all without.
+
+    Raises:
+        DataError: a line is malformed, or has not as many fields as those before.
+    """
+    fields, empty = 0, 0  # of the first line that has any; lines before it
+    for number, line in enumerate(read_lines(path), 1):
+        if not fields:
+            if not line:
+                empty += 1
+                continue
+            fields = 2 if line.count("\t") == 1 else 3
+            yield from [parse_annotated("", fields)] * empty
+        try:
+            yield parse_annotated(line, fields)
+        except DataError as error:
+            raise error.at(display_name(path), number) from None
+    if not fields:
+        yield from [parse_annotated("")] * empty
 
 
 def format_annotated(sentence: Sentence) -> str:
-    """Format a sentence with tags and classes as an annot line.
+    """Format a sentence with tags, and classes if it has some, as an annot line.
 
     Raises:
-        DataError: a layer is missing.
+        DataError: it has no tags.
     """
-    if sentence.tags is None or sentence.classes is None:
-        raise DataError("the annot format needs POS tags and word classes")
-    return "\t".join(map(format_text, (sentence.words, sentence.tags, sentence.classes)))
+    if sentence.tags is None:
+        raise DataError("the annot format needs POS tags")
+    layers = (sentence.words, sentence.tags, sentence.classes)
+    return "\t".join(format_text(layer) for layer in layers if layer is not None) if sentence.words else ""
 
 
 # --- alignments ---

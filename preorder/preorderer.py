@@ -19,6 +19,7 @@ from safetensors.numpy import load_file, save
 
 from preorder import corpus
 from preorder.annotate.classes import WordClasses
+from preorder.annotate.stanza_models import StanzaOptions
 from preorder.checkpoint import NO_CHECKPOINT, Checkpoint
 from preorder.errors import DataError, UsageError
 from preorder.types import NO_LINES, BinaryTree, Bitext, Permutation, Sentence
@@ -34,6 +35,9 @@ METHODS = {
 
 ATTACHMENT = "links.weights"
 """The array that a model has beside its method's own where unaligned tokens are attached."""
+
+STANZA_LAYERS = ("trees", "tagset", "tagged")
+"""What a model notes of the options of Stanza: not where its models lay, nor on which device it ran."""
 
 LAYERS = {
     "tags": "POS tags (--pos)",
@@ -110,12 +114,14 @@ class Model:
         classes: word classes learned with it, or None.
         language: source language code, or None.
         training: options and figures of its training, for people to read.
+        stanza: what Stanza added to the sentences that it was trained on, or None.
     """
 
     preorderer: Preorderer
     classes: WordClasses | None = None
     language: str | None = None
     training: dict[str, Any] = field(default_factory=dict)
+    stanza: StanzaOptions | None = None
 
     def annotate(self, sentence: Sentence) -> Sentence:
         """Add the layers that the model can make itself.
@@ -144,6 +150,7 @@ def save_model(model: Model, directory: str) -> None:
         "method": model.preorderer.method,
         "language": model.language,
         "needs": sorted(model.preorderer.layers),
+        "stanza": model.stanza and {name: getattr(model.stanza, name) for name in STANZA_LAYERS},
         "training": model.training,
         "state": values,
     }
@@ -180,7 +187,17 @@ def load_model(directory: str) -> Model:
         WordClasses.read(str(classes_path)) if classes_path.exists() else None,
         description.get("language"),
         description.get("training", {}),
+        _stanza(description, path),
     )
+
+
+def _stanza(description: dict[str, Any], path: str) -> StanzaOptions | None:
+    values = description.get("stanza")
+    if values is None:
+        return None
+    if not isinstance(values, dict) or set(values) != set(STANZA_LAYERS):
+        raise DataError("what it says of Stanza is damaged", path)
+    return StanzaOptions(description.get("language"), **values)
 
 
 def _rebuilt(description: dict[str, Any], arrays: dict[str, np.ndarray]) -> Preorderer:

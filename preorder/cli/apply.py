@@ -11,6 +11,7 @@ from typing import Any
 from tqdm import tqdm
 
 from preorder import corpus
+from preorder.annotate.stanza import add_layers
 from preorder.cli import options, source
 from preorder.cli.output import formatted, formatted_nbest
 from preorder.preorderer import load_model
@@ -47,7 +48,11 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Run the subcommand; memory does not grow with the input."""
     model = load_model(arguments.model)
-    sentences = tqdm(source.read_sentences(arguments), unit=" sentences", disable=None)
+    sentences = source.read_sentences(arguments)
+    stanza = source.stanza_options(arguments, model.stanza, model.language)
+    if stanza is not None:
+        sentences = add_layers(sentences, stanza, workers=arguments.threads)
+    sentences = tqdm(sentences, unit=" sentences", disable=None)
     most, trees, threads = arguments.n_best, arguments.format == "tree", arguments.threads
     if most is None:
         find = partial(model.preorderer.trees if trees else model.preorderer.order, threads=threads)

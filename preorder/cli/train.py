@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
+
+from tqdm import tqdm
 
 from preorder import corpus, method_options
 from preorder.align import align
-from preorder.annotate.classes import DEFAULT_CLASSES, WordClasses, learn_classes
+from preorder.annotate.classes import DEFAULT_CLASSES, WordClasses
+from preorder.annotate.stanza import add_layers
+from preorder.annotate.stanza_models import StanzaOptions
 from preorder.checkpoint import Checkpoints
 from preorder.cli import options, source
 from preorder.cli.align import DEFAULT_SYMMETRIZATION
+from preorder.cli.classes import read_or_learn
 from preorder.cli.output import formatted
 from preorder.errors import UsageError
 from preorder.formats import parse_tokens, read_alignments
@@ -57,7 +61,6 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         help="learn which tokens have no link, and put those beside their nearest linked neighbour: orders "
         "fit better over all tokens, and a little worse over linked ones",
     )
-    parser.add_argument("--lang", metavar="xx", help="source language, noted in the model")
     _add_selection(parser)
     options.add_seed(parser)
     options.add_threads(parser)
@@ -100,6 +103,7 @@ def run(arguments: argparse.Namespace) -> None:
     """Run the subcommand."""
     if (arguments.cross_fit is None) != (arguments.cross_fit_out is None):
         raise UsageError("--cross-fit and --cross-fit-out go together")
+    stanza = source.stanza_options(arguments)
     bitext, classes = _with_classes(_read(arguments), arguments)
     chosen = chosen_lines(bitext, arguments.limit, arguments.max_length, arguments.seed)
     method = method_class(arguments.method)
@@ -107,6 +111,9 @@ def run(arguments: argparse.Namespace) -> None:
     checkpoints = Checkpoints(arguments.model.rstrip("/") + ".checkpoint")
     if arguments.fresh:
         checkpoints.remove()
+    if stanza is not None:
+        lines = range(len(bitext)) if arguments.cross_fit else chosen
+        bitext = _with_stanza(bitext, lines, stanza, arguments.threads, checkpoints)
 
     def fit(part: Bitext, name: str) -> tuple[Preorderer, dict[str, Any]]:
         learned, held = hold_out(part, arguments.held_out, arguments.seed)
@@ -126,7 +133,7 @@ def run(arguments: argparse.Namespace) -> None:
     used = bitext.take(chosen)
     preorderer, figures = fit(used, "all")
     training = {"lines": len(bitext), "sentences": len(used), "seed": arguments.seed, **figures}
-    save_model(Model(preorderer, classes, arguments.lang, training), arguments.model)
+    save_model(Model(preorderer, classes, arguments.lang, training, stanza), arguments.model)
     checkpoints.remove()
 
 
@@ -164,16 +171,21 @@ def _with_classes(bitext: Bitext, arguments: argparse.Namespace) -> tuple[Bitext
     """Add word classes, and return those that the model must keep: learned or read, not given ones."""
     if bitext.sentences[0].classes is not None:
         return bitext, None
-    if arguments.classes == "0":
+    words = [sentence.words for sentence in bitext.sentences]
+    classes = read_or_learn(arguments.classes, words, arguments.seed)
+    if classes is None:
         return bitext, None
-    classes = _classes([sentence.words for sentence in bitext.sentences], arguments)
     sentences = [replace(sentence, classes=classes.of(sentence.words)) for sentence in bitext.sentences]
     return Bitext(sentences, bitext.alignments), classes
 
 
-def _classes(sentences: list[tuple[str, ...]], arguments: argparse.Namespace) -> WordClasses:
-    if arguments.classes.isdecimal():
-        return learn_classes(sentences, int(arguments.classes), arguments.seed)
-    if not Path(arguments.classes).exists():
-        raise UsageError(f"--classes {arguments.classes}: neither a number nor a file")
-    return WordClasses.read(arguments.classes)
+def _with_stanza(
+    bitext: Bitext, lines: Sequence[int], stanza: StanzaOptions, workers: int, checkpoints: Checkpoints
+) -> Bitext:
+    """Have Stanza add its layers to some lines; the others are as they were."""
+    sentences = list(bitext.sentences)
+    added = add_layers((sentences[i] for i in lines), stanza, workers=workers, checkpoints=checkpoints)
+    bar = tqdm(added, "Stanza", len(lines), unit=" sentences", disable=None)
+    for i, sentence in zip(lines, bar, strict=True):
+        sentences[i] = sentence.interned()
+    return Bitext(sentences, bitext.alignments)

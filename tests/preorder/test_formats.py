@@ -96,6 +96,38 @@ def test_annotated_round_trip():
     sentence = Sentence(("a", "b"), ("X", "Y"), ("1", "2"))
     assert formats.parse_annotated(formats.format_annotated(sentence)) == sentence
     assert formats.parse_annotated("") == Sentence((), (), ())
+    sentence = Sentence(("a", "b"), ("X", "Y"))
+    assert formats.parse_annotated(formats.format_annotated(sentence), 2) == sentence
+    assert formats.format_annotated(Sentence((), ())) == ""
+
+
+@pytest.mark.parametrize(("fields", "classes"), [("", None), ("\t1", ())])
+def test_annotated_file(tmp_path, fields, classes):
+    path = tmp_path / "annot"
+    path.write_text(f"\n\na\tX{fields}\n\n")
+    first, second, third, fourth = formats.read_annotated(str(path))
+    assert first == second == fourth == Sentence((), (), classes)
+    assert third == Sentence(("a",), ("X",), classes if classes is None else ("1",))
+
+
+def test_annotated_file_without_any_tokens(tmp_path):
+    (tmp_path / "annot").write_text("\n\n")
+    assert list(formats.read_annotated(str(tmp_path / "annot"))) == [Sentence((), (), ())] * 2
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a\tX\t1\nb\tY\n", "2 tab-separated fields where words, POS tags and classes are expected"),
+        ("a\tX\nb\tY\t1\n", "3 tab-separated fields where words and POS tags are expected"),
+        ("a\tX\n\t\t\n", "3 tab-separated fields"),
+        ("a\tX\nb\tX Y\n", "2 POS tags for 1 words"),
+    ],
+)
+def test_annotated_file_of_two_kinds(tmp_path, text, message):
+    (tmp_path / "annot").write_text(text)
+    with pytest.raises(DataError, match=f"annot:2: {message}"):
+        list(formats.read_annotated(str(tmp_path / "annot")))
 
 
 def test_annotated_has_three_layers():
@@ -103,8 +135,8 @@ def test_annotated_has_three_layers():
         formats.parse_annotated("a b\tX Y")
     with pytest.raises(DataError, match="1 word classes for 2 words"):
         formats.parse_annotated("a b\tX Y\t1")
-    with pytest.raises(DataError, match="needs POS tags and word classes"):
-        formats.format_annotated(Sentence(("a",), ("X",)))
+    with pytest.raises(DataError, match="needs POS tags"):
+        formats.format_annotated(Sentence(("a",)))
 
 
 def test_tree_brackets_as_topdown_btg_prints_them():

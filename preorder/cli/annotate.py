@@ -1,0 +1,193 @@
+"""``preorder annotate``: POS tags, word classes and syntax trees of a tokenised text."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+
+from tqdm import tqdm
+
+from preorder import corpus
+from preorder.annotate.classes import WordClasses
+from preorder.annotate.stanza import with_annotation
+from preorder.annotate.stanza_models import TREES, StanzaOptions
+from preorder.checkpoint import Checkpoints
+from preorder.cli import options, source
+from preorder.cli.classes import read_or_learn
+from preorder.errors import UsageError
+from preorder.formats import format_annotated, format_text
+from preorder.types import Sentence
+
+SUFFIXES = {"constituency": ".trees", "dependency": ".conllu"}
+
+EXAMPLES = """\
+  preorder annotate --src train.en --lang en --out train.annot
+  preorder annotate --src train.en --lang en --trees constituency --workers 4 --out train.annot
+      writes train.annot and train.annot.trees, for preorder train --annot and --trees
+  preorder annotate --src train.cs --lang cs --trees dependency --tagset upos --out train.annot
+      writes train.annot and train.annot.conllu
+  preorder annotate --src train.en --pos train.en.pos --classes 256 --out train.annot
+      tags from a file; classes are learned and written to train.annot.classes, too, for the test set:
+  preorder annotate --src test.en --pos test.en.pos --classes train.annot.classes --out test.annot
+"""
+
+
+def add_parser(subparsers: argparse._SubParsersAction) -> None:
+    """Add the subcommand."""
+    parser = options.add_command(
+        subparsers,
+        "annotate",
+        run,
+        "tag and parse a tokenised text with Stanza, or check files of tags and trees",
+        EXAMPLES,
+    )
+    options.add_source(parser)
+    source.add_syntax(parser)
+    parser.add_argument(
+        "--classes",
+        metavar="N|F",
+        default="0",
+        help="also give each token its word class: one of N learned from the text, or as a file of "
+        "word<TAB>class lines says (default: none; preorder train learns its own)",
+    )
+    parser.add_argument(
+        "--out",
+        metavar="F",
+        default=corpus.STANDARD,
+        help="annotated source: words, POS tags and, with --classes, classes, separated by tabs "
+        "(default: standard output)",
+    )
+    _add_outputs(parser)
+    options.add_seed(parser)
+    parser.add_argument(
+        "--workers",
+        metavar="N",
+        type=options.positive,
+        default=1,
+        help="processes in which Stanza runs, each on one thread; the same file for any number (default: "
+        "%(default)s)",
+    )
+    parser.add_argument(
+        "--fresh",
+        action="store_true",
+        help="start anew where an interrupted run left OUT.checkpoint, instead of going on from there",
+    )
+
+
+def _add_outputs(parser: argparse.ArgumentParser) -> None:
+    for name, text in (
+        ("pos", "also write the POS tags alone"),
+        ("trees", "where Stanza's trees go (default: OUT.trees for constituency, OUT.conllu for dependency)"),
+        ("classes", "where the classes that were learned go (default: OUT.classes)"),
+    ):
+        parser.add_argument(f"--{name}-out", metavar="F", help=text)
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Run the subcommand; without ``--classes N`` memory does not grow with the input."""
+    if arguments.pos is None and (arguments.trees is None or arguments.trees in TREES):
+        arguments.pos = source.STANZA
+    stanza = source.stanza_options(arguments)
+    outputs = (arguments.out, arguments.pos_out, _trees_out(arguments, stanza))
+    classes_out = _classes_out(arguments)
+    checkpoints = Checkpoints(None if arguments.out == corpus.STANDARD else f"{arguments.out}.checkpoint")
+    if arguments.fresh:
+        checkpoints.remove()
+    sentences, classes = _with_classes(
+        source.with_file_trees(source.plain_sentences(arguments), arguments), arguments
+    )
+    pairs: Iterable[tuple[Sentence, str | None]] = ((sentence, None) for sentence in sentences)
+    if stanza is not None:
+        pairs = _by_stanza(sentences, stanza, arguments.workers, checkpoints)
+    _write(tqdm(pairs, total=_count(arguments.src), unit=" sentences", disable=None), *outputs)
+    if classes_out is not None:
+        corpus.write_lines(classes_out, classes.lines())
+    checkpoints.remove()
+
+
+def _by_stanza(
+    sentences: Iterable[Sentence], stanza: StanzaOptions, workers: int, checkpoints: Checkpoints
+) -> Iterator[tuple[Sentence, str | None]]:
+    found = with_annotation(sentences, stanza, workers=workers, checkpoints=checkpoints)
+    for number, (sentence, (tags, tree)) in enumerate(found, 1):
+        text = _conllu(number, sentence, tree) if stanza.trees == "dependency" else tree
+        yield replace(sentence, tags=tags), text
+
+
+def _with_classes(
+    sentences: Iterable[Sentence], arguments: argparse.Namespace
+) -> tuple[Iterable[Sentence], WordClasses | None]:
+    words: Sequence[Sequence[str]] = ()
+    if _learns_classes(arguments):
+        sentences = list(sentences)
+        words = [sentence.words for sentence in sentences]
+    classes = read_or_learn(arguments.classes, words, arguments.seed)
+    if classes is None:
+        return sentences, None
+    return (replace(sentence, classes=classes.of(sentence.words)) for sentence in sentences), classes
+
+
+def _trees_out(arguments: argparse.Namespace, stanza: StanzaOptions | None) -> str | None:
+    """Return where Stanza's trees go, None if there are none.
+
+    Raises:
+        UsageError: they have no place, or one without them is named.
+    """
+    if stanza is None or stanza.trees is None:
+        if arguments.trees_out is not None:
+            raise UsageError(f"--trees-out goes with --trees {' or '.join(TREES)}")
+        return None
+    return arguments.trees_out or _beside(arguments.out, SUFFIXES[stanza.trees], "--trees-out")
+
+
+def _classes_out(arguments: argparse.Namespace) -> str | None:
+    """Return where learned classes go, None if none are learned.
+
+    Raises:
+        UsageError: they have no place, or one without them is named.
+    """
+    if not _learns_classes(arguments):
+        if arguments.classes_out is not None:
+            raise UsageError("--classes-out goes with --classes N")
+        return None
+    return arguments.classes_out or _beside(arguments.out, ".classes", "--classes-out")
+
+
+def _learns_classes(arguments: argparse.Namespace) -> bool:
+    return arguments.classes.isdecimal() and arguments.classes != "0"
+
+
+def _beside(path: str, suffix: str, option: str) -> str:
+    if path == corpus.STANDARD:
+        raise UsageError(f"{option} is needed where --out names no file")
+    return path.removesuffix(".gz") + suffix + (".gz" if path.endswith(".gz") else "")
+
+
+def _count(path: str) -> int | None:
+    """Return how many lines a file has, None if it can be read only once."""
+    return sum(1 for _ in corpus.read_lines(path)) if Path(path).is_file() else None
+
+
+def _write(
+    pairs: Iterable[tuple[Sentence, str | None]], annot: str, pos: str | None, trees: str | None
+) -> None:
+    """Write what is known of each sentence, to all files or to none."""
+    with ExitStack() as files:
+        annot_file, pos_file, trees_file = (
+            path and files.enter_context(corpus.writer(path)) for path in (annot, pos, trees)
+        )
+        for sentence, tree in pairs:
+            annot_file.write(format_annotated(sentence) + "\n")
+            if pos_file:
+                pos_file.write(format_text(sentence.tags) + "\n")
+            if trees_file:
+                trees_file.write(tree + "\n")
+
+
+def _conllu(number: int, sentence: Sentence, rows: str) -> str:
+    """Return the lines of a sentence in CoNLL-U; one without words, of an empty line, has comments alone."""
+    comments = (f"# sent_id = {number}", f"# text = {format_text(sentence.words)}".rstrip(" "))
+    return "\n".join(filter(None, (*comments, rows))) + "\n"

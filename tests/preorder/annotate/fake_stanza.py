@@ -1,0 +1,32 @@
+"""What stands for Stanza where its models are absent: tags are words in capitals, trees are flat.
+
+It lies in a file of its own so that worker processes can import it.
+"""
+
+from pathlib import Path
+
+from preorder.annotate.stanza_pipeline import Annotation
+
+
+def work(options, chunk):
+    """Annotate a chunk, leaving a file in the folder of the models; the word ``interrupt`` does so, once."""
+    for sentence in chunk.sentences:
+        if "interrupt" in sentence.words and not (Path(options.folder) / "interrupted").exists():
+            (Path(options.folder) / "interrupted").touch()
+            raise KeyboardInterrupt
+    (Path(options.folder) / f"done-{chunk.key}").touch()
+    return [annotation(options, *sentence) for sentence in chunk.sentences]
+
+
+def annotation(options, words, tags):
+    tags = tags or tuple(options.tagset[0] + word.upper() for word in words)
+    if options.trees == "constituency":
+        leaves = " ".join(f"({tag} {word})" for tag, word in zip(tags, words, strict=True))
+        return Annotation(tags, f"(ROOT {leaves})")
+    if options.trees == "dependency":
+        rows = (
+            f"{i}\t{word}\t_\t{tag}\t_\t_\t{i - 1}\tnext\t_\t_"
+            for i, (word, tag) in enumerate(zip(words, tags, strict=True), 1)
+        )
+        return Annotation(tags, "\n".join(rows))
+    return Annotation(tags, None)

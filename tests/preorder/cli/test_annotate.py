@@ -1,0 +1,262 @@
+"""``preorder annotate``, and Stanza in ``train`` and ``apply``: with a stand-in, then with Stanza itself."""
+
+import json
+import sys
+
+import fake_stanza
+import pytest
+
+from preorder.annotate import stanza, stanza_models
+from preorder.cli import main
+from preorder.formats import read_annotated
+from preorder.trees.read import read_trees
+
+LINES = ("the dog barks", "", "a ( b )", "many cats sleep", "")
+
+
+def write(path, *lines):
+    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    return str(path)
+
+
+@pytest.fixture
+def src(tmp_path):
+    return write(tmp_path / "src", *LINES)
+
+
+@pytest.fixture
+def fake(tmp_path, monkeypatch):
+    """Give the options that make a stand-in for Stanza run, on chunks of a few tokens."""
+    monkeypatch.setattr(stanza, "CHUNK", 4)
+    monkeypatch.setattr(stanza, "_work", fake_stanza.work)
+    monkeypatch.setattr(stanza_models, "prepare", lambda options: [])
+    folder = tmp_path / "models"
+    folder.mkdir()
+    return ["--lang", "en", "--stanza-dir", str(folder)]
+
+
+def annotate(*argv):
+    return main(["annotate", *argv])
+
+
+def test_tags(src, fake, tmp_path):
+    out = tmp_path / "annot"
+    assert annotate("--src", src, *fake, "--out", str(out), "--pos-out", str(tmp_path / "pos")) == 0
+    tags = ["xTHE xDOG xBARKS", "", "xA x( xB x)", "xMANY xCATS xSLEEP", ""]
+    assert (tmp_path / "pos").read_text().split("\n") == [*tags, ""]
+    lines = [f"{line}\t{tag}" if line else "" for line, tag in zip(LINES, tags, strict=True)]
+    assert out.read_text().split("\n") == [*lines, ""]
+    assert [sentence.classes for sentence in read_annotated(str(out))] == [None] * 5
+    assert not (tmp_path / "annot.checkpoint").exists()
+
+
+def test_standard_input_and_output(src, fake, capsys, monkeypatch):
+    with open(src) as stream:
+        monkeypatch.setattr(sys, "stdin", stream)
+        assert annotate(*fake, "--tagset", "upos") == 0
+    assert capsys.readouterr().out.split("\n")[0] == "the dog barks\tuTHE uDOG uBARKS"
+
+
+@pytest.mark.parametrize(("kind", "suffix"), [("constituency", "trees"), ("dependency", "conllu")])
+def test_trees_are_read_again(src, fake, tmp_path, capsys, kind, suffix):
+    out = str(tmp_path / "annot.gz")
+    assert annotate("--src", src, *fake, "--trees", kind, "--out", out, "--workers", "2") == 0
+    trees = str(tmp_path / f"annot.{suffix}.gz")
+    read = [readings[0].words for _, readings in read_trees(trees)]
+    if kind == "dependency":
+        assert read == [tuple(line.split()) for line in LINES]
+    named = str(tmp_path / "named")
+    assert annotate("--src", src, *fake, "--trees", kind, "--out", out, "--trees-out", named) == 0
+    assert [readings for _, readings in read_trees(named)] == [readings for _, readings in read_trees(trees)]
+
+
+def test_interrupted(fake, tmp_path):
+    src = write(tmp_path / "src", *LINES, "interrupt", *LINES)
+    argv = ["--src", src, *fake, "--trees", "dependency", "--out", str(tmp_path / "annot")]
+    assert annotate(*argv) == 130
+    assert not (tmp_path / "annot").exists()
+    assert not (tmp_path / "annot.conllu").exists()
+    checkpoint = tmp_path / "annot.checkpoint"
+    assert len(list(checkpoint.iterdir())) >= 1
+    before = {path.name for path in (tmp_path / "models").glob("done-*")}
+    for name in before:
+        (tmp_path / "models" / name).unlink()
+    assert annotate(*argv) == 0
+    assert not before & {path.name for path in (tmp_path / "models").glob("done-*")}
+    assert not checkpoint.exists()
+    other = tmp_path / "other"
+    assert annotate(*argv[:-1], str(other), "--workers", "2") == 0
+    assert other.read_bytes() == (tmp_path / "annot").read_bytes()
+    assert (tmp_path / "other.conllu").read_bytes() == (tmp_path / "annot.conllu").read_bytes()
+
+
+def test_damaged_and_fresh_checkpoint(fake, src, tmp_path, capsys):
+    argv = ["--src", src, *fake, "--out", str(tmp_path / "annot")]
+    (key, *_) = [
+        chunk.key
+        for chunk in stanza._chunks(
+            list(read_annotated_source(src)),
+            stanza._settings(stanza_models.StanzaOptions("en"), []),
+            stanza.NO_CHECKPOINTS,
+        )
+    ]
+    (tmp_path / "annot.checkpoint").mkdir()
+    (tmp_path / "annot.checkpoint" / f"annotation-{key}.safetensors").write_bytes(b"damaged")
+    assert annotate(*argv) == 2
+    assert "not a checkpoint; --fresh starts anew" in capsys.readouterr().err
+    assert annotate(*argv, "--fresh") == 0
+
+
+def read_annotated_source(path):
+    from preorder import corpus
+    from preorder.formats import parse_source
+
+    return corpus.read_parsed(path, parse_source)
+
+
+def test_learned_classes_serve_the_next_text(tmp_path):
+    src = write(tmp_path / "src", *["a b", "", "c d e"] * 3)
+    pos = write(tmp_path / "pos", *["X Y", "", "X Y Z"] * 3)
+    out = str(tmp_path / "annot")
+    assert annotate("--src", src, "--pos", pos, "--classes", "4", "--out", out) == 0
+    sentences = list(read_annotated(out))
+    assert all(len(sentence.classes) == len(sentence) for sentence in sentences)
+    assert len({name for sentence in sentences for name in sentence.classes}) in range(2, 5)
+    again = str(tmp_path / "again")
+    assert annotate("--src", src, "--pos", pos, "--classes", f"{out}.classes", "--out", again) == 0
+    assert (tmp_path / "again").read_bytes() == (tmp_path / "annot").read_bytes()
+
+
+def test_tags_of_a_file_of_trees(tmp_path, capsys):
+    src = write(tmp_path / "src", "a (", "", "b")
+    trees = write(tmp_path / "trees", "(S (X a) (-LRB- -LRB-))", "", "(S (Y b))")
+    assert annotate("--src", src, "--trees", trees) == 0
+    assert capsys.readouterr().out == "a (\tX -LRB-\n\nb\tY\n"
+    write(tmp_path / "trees", "(S (X a) (-LRB- -LRB-))", "", "(S (Y c))")
+    assert annotate("--src", src, "--trees", trees) == 2
+    assert capsys.readouterr().err.endswith("trees:3: token 1 of the tree is 'c', of the sentence 'b'\n")
+
+
+def test_given_tags_reach_the_parser(src, fake, tmp_path):
+    pos = write(tmp_path / "pos", "D N V", "", "A B C D", "A N V", "")
+    out = str(tmp_path / "annot")
+    assert annotate("--src", src, "--pos", pos, *fake, "--trees", "constituency", "--out", out) == 0
+    first, *_ = (tmp_path / "annot.trees").read_text().split("\n")
+    assert first == "(ROOT (D the) (N dog) (V barks))"
+    assert next(read_annotated(out)).tags == ("D", "N", "V")
+
+
+@pytest.mark.parametrize(
+    ("argv", "reason"),
+    [
+        ([], "--lang says which models Stanza needs"),
+        (["--lang", "en", "--trees", "dependency"], "--trees-out is needed where --out names no file"),
+        (["--pos", "f", "--trees-out", "f"], "--trees-out goes with --trees constituency or dependency"),
+        (["--pos", "f", "--classes", "5"], "--classes-out is needed where --out names no file"),
+        (["--pos", "f", "--classes-out", "f"], "--classes-out goes with --classes N"),
+        (["--pos", "f", "--classes", "nowhere"], "--classes nowhere: neither a number nor a file"),
+    ],
+)
+def test_options_that_cannot_work(src, capsys, argv, reason):
+    assert annotate("--src", src, *argv) == 2
+    assert capsys.readouterr().err == f"{reason}\n"
+
+
+def test_source_that_is_not_there(capsys):
+    assert annotate("--src", "nowhere", "--pos", "f") == 2
+    assert capsys.readouterr().err == "nowhere: cannot be read: No such file or directory\n"
+
+
+TRAIN = ["train", "--method", "btg", "--iterations", "2", "--classes", "0", "--held-out", "0"]
+
+
+@pytest.fixture
+def bitext(src, tmp_path):
+    return ["--src", src, "--align", write(tmp_path / "align", "0-2 1-1 2-0", "", "0-0", "0-2 1-1 2-0", "")]
+
+
+def order(model, *argv):
+    return main(["apply", "--model", str(model), "--format", "order", *argv])
+
+
+def test_train_and_apply_tag_raw_tokens(src, bitext, fake, tmp_path, capsys):
+    model = tmp_path / "model"
+    assert main([*TRAIN, *bitext, "--pos", "stanza", *fake, "--model", str(model)]) == 0
+    assert json.loads((model / "model.json").read_text())["stanza"] == {
+        "trees": None,
+        "tagset": "xpos",
+        "tagged": False,
+    }
+    assert order(model, "--src", src, *fake[2:]) == 0
+    expected = capsys.readouterr().out
+    assert len(expected.splitlines()) == len(LINES)
+    out = str(tmp_path / "annot")
+    assert annotate("--src", src, *fake, "--out", out) == 0
+    for path in (tmp_path / "models").iterdir():
+        path.unlink()
+    assert order(model, "--annot", out) == 0
+    assert capsys.readouterr().out == expected
+    assert not list((tmp_path / "models").iterdir())  # tags are there: no Stanza
+    given = tmp_path / "given"
+    assert main([*TRAIN, "--annot", out, *bitext[2:], "--model", str(given)]) == 0
+    assert (given / "weights.safetensors").read_bytes() == (model / "weights.safetensors").read_bytes()
+    assert json.loads((given / "model.json").read_text())["stanza"] is None
+    capsys.readouterr()
+    assert order(given, "--src", src) == 2
+    assert capsys.readouterr().err == "the model needs POS tags (--pos), and none are given\n"
+    assert order(given, "--src", src, "--pos", "stanza", *fake) == 0
+    assert capsys.readouterr().out == expected
+
+
+def test_training_tags_only_what_it_needs(bitext, fake, tmp_path):
+    argv = [*TRAIN, *bitext, "--pos", "stanza", *fake, "--model", str(tmp_path / "model")]
+    assert main([*argv, "--limit", "1"]) == 0
+    assert len(list((tmp_path / "models").glob("done-*"))) == 1
+    features = str(tmp_path / "features")
+    assert main([*argv, "--cross-fit", "2", "--cross-fit-out", features]) == 0
+    assert len(list((tmp_path / "models").glob("done-*"))) > 1
+    assert len((tmp_path / "features").read_text().splitlines()) == len(LINES)
+
+
+def test_training_needs_a_language(bitext, tmp_path, capsys):
+    assert main([*TRAIN, *bitext, "--pos", "stanza", "--model", str(tmp_path / "model")]) == 2
+    assert capsys.readouterr().err == "--lang says which models Stanza needs\n"
+
+
+def test_model_whose_note_of_stanza_is_damaged(src, bitext, fake, tmp_path, capsys):
+    model = tmp_path / "model"
+    assert main([*TRAIN, *bitext, "--pos", "stanza", *fake, "--model", str(model)]) == 0
+    description = json.loads((model / "model.json").read_text())
+    (model / "model.json").write_text(json.dumps(description | {"stanza": {"trees": None}}))
+    assert order(model, "--src", src) == 2
+    assert capsys.readouterr().err.endswith("model.json: what it says of Stanza is damaged\n")
+
+
+def test_model_that_needs_trees_made_from_given_tags(src, bitext, tmp_path, fake, capsys):
+    model = tmp_path / "model"
+    pos = write(tmp_path / "pos", "D N V", "", "A B C D", "A N V", "")
+    assert main([*TRAIN, *bitext, "--pos", pos, "--trees", "dependency", *fake, "--model", str(model)]) == 0
+    capsys.readouterr()
+    assert order(model, "--src", src, *fake[2:]) == 2
+    assert capsys.readouterr().err == (
+        "the model's trees are made from given POS tags (--pos), and none are given\n"
+    )
+    assert order(model, "--src", src, "--pos", pos, *fake[2:]) == 0
+
+
+@pytest.mark.parametrize("kind", ["constituency", "dependency"])
+def test_stanza_itself(shared, tmp_path, kind):
+    pytest.importorskip("stanza", reason="needs Stanza: pip install 'onmt-preorder[stanza]'")
+    models = ["--lang", "en", "--stanza-dir", str(shared("models/stanza"))]
+    src = write(tmp_path / "src", *LINES)
+    suffix = {"constituency": "trees", "dependency": "conllu"}[kind]
+    for out, workers in (("one", "1"), ("two", "2")):
+        argv = ["--src", src, *models, "--trees", kind, "--out", str(tmp_path / out), "--workers", workers]
+        assert annotate(*argv) == 0
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
+    trees = tmp_path / f"one.{suffix}"
+    assert trees.read_bytes() == (tmp_path / f"two.{suffix}").read_bytes()
+    assert annotate("--src", src, "--trees", str(trees), "--out", str(tmp_path / "again")) == 0
+    first = next(read_annotated(str(tmp_path / "one")))
+    assert first.words == ("the", "dog", "barks")
+    assert first.tags[:2] == ("DT", "NN")
