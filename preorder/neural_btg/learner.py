@@ -24,6 +24,8 @@ from preorder.neural_btg.network import Scorer
 from preorder.neural_btg.options import Options
 from preorder.neural_btg.vocabulary import UNKNOWN
 
+get_ema_multi_avg_fn = torch.optim.swa_utils.get_ema_multi_avg_fn
+
 WARM_UP = 0.05
 """Share of all steps in which the learning rate rises."""
 
@@ -133,8 +135,8 @@ class Learner:
         torch.nn.utils.clip_grad_norm_(self._scorer.parameters(), CLIP)
         self._optimizer.step()
         share = max(1 - AVERAGE, 9 / (10 + steps))  # of this step; at first the average is short
-        with torch.no_grad():
-            torch._foreach_lerp_(list(self.average.parameters()), list(self._scorer.parameters()), share)
+        averages, weights = (list(scorer.parameters()) for scorer in (self.average, self._scorer))
+        get_ema_multi_avg_fn(1 - share)(averages, weights, None)
         return losses.detach()
 
     def state(self) -> Arrays:

@@ -29,7 +29,7 @@ class Scorer(nn.Module):
             rows: size of each channel's vocabulary; see :data:`vocabulary.WIDTHS`.
             hidden: size of each LSTM's state.
             depth: layers of LSTMs.
-            dropout: share left out of what the LSTMs and the hidden layers see, in training.
+            dropout: share left out of what LSTMs hand on, in training; of embeddings half of it.
         """
         super().__init__()
         self.embeddings = nn.ModuleList(nn.Embedding(size, WIDTHS[name]) for name, size in rows.items())
@@ -63,5 +63,5 @@ class Scorer(nn.Module):
         """Leave out the same units of all tokens of a sentence (Gal and Ghahramani 2016)."""
         if not self.training or not self.dropout:
             return embedded
-        kept = torch.rand_like(embedded[:1]) >= self.dropout
-        return embedded * kept / (1 - self.dropout)
+        kept = torch.rand_like(embedded[:1]) >= self.dropout / 2
+        return embedded * kept / (1 - self.dropout / 2)
