@@ -17,13 +17,14 @@ DEVICE ?= cpu
 OPTIONS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint clean
+.PHONY: help setup demo test lint benchmark clean
 
 help:
 	@echo "make setup   prepare $(VENV)"
 	@echo "make demo    the main job end to end; DATA= SRC= TGT= SIZE= RUN= SYSTEMS= JOBS= DEVICE= OPTIONS="
 	@echo "make test    all tests"
 	@echo "make lint    style checks"
+	@echo "make benchmark BTG=folder   the preorderer's speed, size and accuracy; OPTIONS= as docs/benchmarks.md says"
 	@echo "make clean   remove caches and the runs on synthetic data; other runs and $(VENV) stay"
 
 setup: $(VENV)/.ready
@@ -51,6 +52,9 @@ test: $(VENV)/.ready
 lint: $(VENV)/.ready
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
+
+benchmark: $(VENV)/.ready
+	$(BIN)/python -m benchmarks.btg $(BTG) $(OPTIONS)
 
 clean:
 	rm -rf runs/synthetic runs/svo-sov-* build dist .pytest_cache .ruff_cache .hypothesis

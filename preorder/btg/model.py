@@ -112,7 +112,10 @@ class BTGPreorderer:
         trainee = _Trainee(layers, sentences, groups, options)
         schedule = Schedule(options.iterations, options.patience, keep_best=False)
         average, progress = fit(trainee, schedule, HeldOut(held_out), checkpoint)
-        weights = weights_of(average).compact(NEGLIGIBLE * options.cost)
+        del trainee  # its tables are larger than all that follows
+        weights = weights_of(average)
+        del average
+        weights = weights.compact(NEGLIGIBLE * options.cost)
         figures = {
             "options": _reproducible(options),
             **counts,

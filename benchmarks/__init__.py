@@ -1,0 +1,1 @@
+"""Measurements of speed, memory and accuracy; docs/benchmarks.md has the results."""

@@ -1,0 +1,247 @@
+"""The BTG preorderer beside Google's topdown-btg-preordering, on identical input, turn by turn in one run.
+
+``python -m benchmarks.btg DATA`` measures ours alone; with the paths of the other's two programs,
+built as docs/benchmarks.md says, both.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from datetime import date
+from functools import partial
+from itertools import chain, cycle, islice
+from pathlib import Path
+from statistics import median
+
+from tqdm import tqdm
+
+from benchmarks.lengths import LONG, SHORT, Parser, peer_seconds, sample
+from benchmarks.programs import Ours, Program, TopdownBTG, accuracy
+from preorder import corpus
+from preorder.cli.options import positive
+from preorder.cli.table import print_table
+from preorder.errors import PreorderError, UsageError
+from preorder.formats import parse_annotated
+
+FEW = 50  # lines, to compile with before anything is measured
+
+EXAMPLES = """\
+  python -m benchmarks.btg ../shared/data/btg
+  python -m benchmarks.btg ../shared/data/btg --lines 45000 \\
+      --topdown-btg-train topdown-btg/tdbtg_preorderer_train \\
+      --topdown-btg-parse topdown-btg/tdbtg_preorderer_parse
+
+DATA holds for each PAIR PAIR.train.annot and PAIR.train.align to learn from, PAIR.held.annot and
+PAIR.held.align to measure on, in lader's formats.
+"""
+
+
+@dataclass(frozen=True)
+class Result:
+    """One line of the table.
+
+    Attributes:
+        pair: of languages.
+        name: what was measured.
+        unit: of ``ours`` and ``theirs``: ``µs``, ``s``, ``MB``, or nothing for shares.
+        ours: the median of the runs.
+        theirs: the same of the other program, where it was run.
+        ratio: how many times as fast ours is, or with more threads than with one.
+        goal: of the ratio at least; where there is none, of ours: of megabytes at most, of shares at least.
+    """
+
+    pair: str
+    name: str
+    unit: str
+    ours: float
+    theirs: float | None = None
+    ratio: float | None = None
+    goal: float | None = None
+
+    def row(self) -> tuple[str, ...]:
+        """Return the cells of the table."""
+        of_ratio = self.unit in ("µs", "s")
+        sign = "≤" if self.unit == "MB" else "≥"
+        unit = f" {self.unit}" if self.unit else ""
+        return (
+            self.pair,
+            self.name,
+            *("–" if value is None else _shown(value) + unit for value in (self.ours, self.theirs)),
+            "–" if self.ratio is None else f"{self.ratio:.1f}×",
+            "–" if self.goal is None else f"{sign} {self.goal:g}{'×' if of_ratio else unit}",
+        )
+
+
+def _shown(value: float) -> str:
+    return f"{value:.4f}" if value < 1 else f"{value:.3g}" if value < 100 else f"{value:.0f}"
+
+
+class Comparison:
+    """Measurements of one pair of languages, turn by turn; what is written goes to a folder."""
+
+    def __init__(self, arguments: argparse.Namespace, pair: str, folder: Path) -> None:
+        """Take the lines to train on into the folder, and see to it that nothing is compiled later on."""
+        self._pair = pair
+        self._data = Path(arguments.data)
+        self._folder = folder
+        self._repeat, self._threads, self._lines = arguments.repeat, arguments.threads, arguments.apply_lines
+        self._programs: dict[str, Program] = {"ours": Ours()}
+        if arguments.topdown_btg_train:
+            self._programs["theirs"] = TopdownBTG(arguments.topdown_btg_train, arguments.topdown_btg_parse)
+        for name, count in ((pair, arguments.lines), ("few", FEW)):
+            for part in ("annot", "align"):
+                lines = islice(corpus.read_lines(f"{self._data}/{pair}.train.{part}"), count)
+                corpus.write_lines(f"{folder}/{name}.train.{part}", lines)
+        self._programs["ours"].train(folder, "few", folder / "few")
+        self._programs["ours"].apply(folder / "few", folder / "few.train.annot", folder / "orders")
+
+    def results(self) -> Iterator[Result]:
+        """Train both programs' models, and measure with them."""
+        yield from self._training()
+        yield from self._parsing()
+        yield from self._applying()
+        yield from self._accuracy()
+
+    def _training(self) -> Iterator[Result]:
+        costs = [p.train(self._folder, self._pair, self._folder / name) for name, p in self._programs.items()]
+        threaded = Ours(self._threads).train(self._folder, self._pair, self._folder / "threaded")
+        ours, *theirs = (cost.cpu for cost in costs)
+        yield self._faster("training, processor time", "s", 30, ours, *theirs)
+        walls = threaded.wall, *(cost.wall for cost in costs[1:])
+        yield self._faster(f"training, wall time, {self._threads} threads", "s", 80, *walls)
+        one, more = (
+            (self._folder / name / "weights.safetensors").read_bytes() for name in ("ours", "threaded")
+        )
+        yield self._plain("the same model with one thread and more", "", 1, float(one == more))
+        yield self._plain("training, peak memory", "MB", 600, *(cost.memory / 1e6 for cost in costs))
+        sizes = (program.size(self._folder / name) / 1e6 for name, program in self._programs.items())
+        yield self._plain("model", "MB", 15, *sizes)
+
+    def _parsing(self) -> Iterator[Result]:
+        held = list(corpus.read_parsed(str(self._held("annot")), parse_annotated))
+        for tokens, goal in zip((SHORT, *LONG), (60, 40, 25, 15), strict=True):
+            sentences = sample(held, tokens)
+            ways: list[Callable[[], float]] = [Parser(self._folder / "ours", sentences).seconds]
+            for name, program in islice(self._programs.items(), 1, None):
+                ways.append(partial(peer_seconds, program, self._folder / name, sentences, self._folder))
+            times = (seconds / len(sentences) * 1e6 for seconds in self._in_turn(ways))
+            length = tokens if isinstance(tokens, int) else f"{tokens[0]}–{tokens[-1]}"
+            yield self._faster(f"parsing a sentence of {length} tokens", "µs", goal, *times)
+        parser = Parser(self._folder / "ours", held)
+        counts = (self._threads, 1)
+        more, one = self._in_turn([partial(parser.seconds, n, time.perf_counter) for n in counts])
+        name = f"parsing {len(held)} lines, {self._threads} threads, against one"
+        yield Result(self._pair, name, "s", more, None, one / more, 3.2 if self._threads >= 4 else 1.8)
+
+    def _applying(self) -> Iterator[Result]:
+        texts = (f"{self._data}/{self._pair}.{part}.annot" for part in ("train", "held"))
+        lines = list(islice(chain.from_iterable(map(corpus.read_lines, texts)), self._lines))
+        corpus.write_lines(f"{self._folder}/lines.annot", islice(cycle(lines), self._lines))
+        ways = [
+            lambda n=name, p=program: (
+                p.apply(self._folder / n, self._folder / "lines.annot", self._orders).wall
+            )
+            for name, program in self._programs.items()
+        ]
+        yield self._faster(f"apply, the whole process, {self._lines} lines", "s", 25, *self._in_turn(ways))
+
+    def _accuracy(self) -> Iterator[Result]:
+        scores = []
+        for name, program in self._programs.items():
+            program.apply(self._folder / name, self._held("annot"), self._orders)
+            scores.append(accuracy(self._held("align"), self._orders))
+        for measure in ("tau_nakagawa", "frs", "complete_match"):
+            yield self._plain(f"held-out {measure}", "", None, *(getattr(s, measure) for s in scores))
+
+    def _in_turn(self, ways: Sequence[Callable[[], float]]) -> list[float]:
+        """Return the median of what each way takes."""
+        rounds = [[way() for way in ways] for _ in range(self._repeat)]
+        return [median(times) for times in zip(*rounds, strict=True)]
+
+    def _faster(self, name: str, unit: str, goal: float, ours: float, theirs: float | None = None) -> Result:
+        return Result(self._pair, name, unit, ours, theirs, theirs and theirs / ours, goal)
+
+    def _plain(
+        self, name: str, unit: str, goal: float | None, ours: float, theirs: float | None = None
+    ) -> Result:
+        return Result(self._pair, name, unit, ours, theirs, None, goal)
+
+    def _held(self, part: str) -> Path:
+        return self._data / f"{self._pair}.held.{part}"
+
+    @property
+    def _orders(self) -> Path:
+        return self._folder / "orders"
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Measure and print; return 0, or 2 for bad input or usage."""
+    arguments = _parser().parse_args(argv)
+    try:
+        results = _measure(arguments)
+    except PreorderError as error:
+        print(error, file=sys.stderr)
+        return 2
+    title = f"{arguments.lines} training lines; {_machine()}; {date.today()}"
+    if arguments.json:
+        corpus.write_json(corpus.STANDARD, {"run": title, "results": [asdict(r) for r in results]})
+    else:
+        print_table(title, ("pair", "", "ours", "topdown-btg", "ratio", "goal"), (r.row() for r in results))
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.btg",
+        description=(__doc__ or "").split("\n")[0],
+        epilog="examples:\n" + EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("data", metavar="DATA", help="folder of the input, see below")
+    parser.add_argument("--topdown-btg-train", metavar="F", help="the other's program for training")
+    parser.add_argument("--topdown-btg-parse", metavar="F", help="the other's program for parsing")
+    parser.add_argument("--pairs", metavar="PAIR,…", default="enja,jaen", help="default: %(default)s")
+    numbers = {
+        "lines": (5000, "lines to train on, the first ones"),
+        "apply-lines": (50_000, "lines to apply the model to"),
+        "threads": (min(4, os.cpu_count() or 1), "threads, where there are to be several"),
+        "repeat": (3, "rounds, of which the medians are printed; training is run once"),
+    }
+    for name, (default, text) in numbers.items():
+        parser.add_argument(
+            f"--{name}", metavar="N", type=positive, default=default, help=f"{text} (default: %(default)s)"
+        )
+    parser.add_argument("--json", action="store_true", help="print one JSON object instead of a table")
+    return parser
+
+
+def _measure(arguments: argparse.Namespace) -> list[Result]:
+    if (arguments.topdown_btg_train is None) != (arguments.topdown_btg_parse is None):
+        raise UsageError("--topdown-btg-train and --topdown-btg-parse go together")
+    results = []
+    for pair in arguments.pairs.split(","):
+        with tempfile.TemporaryDirectory() as folder, tqdm(desc=pair, unit=" results", disable=None) as bar:
+            for result in Comparison(arguments, pair, Path(folder)).results():
+                results.append(result)
+                bar.update()
+    return results
+
+
+def _machine() -> str:
+    """Return what it is measured on."""
+    information = Path("/proc/cpuinfo")
+    lines = information.read_text().splitlines() if information.exists() else []
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return f"{names[0] if names else platform.machine()}, {os.cpu_count()} cores"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,76 @@
+"""Parsing sentences of given lengths: the parser alone, without the start of a process and its files."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.programs import Program
+from preorder import corpus
+from preorder.btg.encode import LAYERS, Encoder
+from preorder.btg.parse import EXACT, parse
+from preorder.btg.scores import shape_scores
+from preorder.btg.weights import unpack
+from preorder.errors import UsageError
+from preorder.formats import format_annotated
+from preorder.preorderer import load_model
+from preorder.types import Sentence
+
+SHORT = range(8, 13)
+"""Tokens of the short sentences, lines as they are."""
+
+LONG = (40, 80, 120)
+"""Tokens of the long ones, which are made of lines one after another."""
+
+ENOUGH = 0.2  # seconds to measure
+
+WORK = 4_000_000  # cubed tokens that the other program parses in a second or so
+
+
+def sample(sentences: Sequence[Sentence], tokens: int | range) -> list[Sentence]:
+    """Return sentences of a length, as many as the other program parses in a few seconds.
+
+    Raises:
+        UsageError: too few lines to make them of.
+    """
+    if isinstance(tokens, range):
+        found = [sentence for sentence in sentences if len(sentence) in tokens][:2000]
+    else:
+        count = max(1, WORK // tokens**3)
+        joined = [sum((getattr(s, name) for s in sentences), ()) for name in LAYERS]
+        starts = range(0, min(len(joined[0]) - tokens + 1, count * tokens), tokens)
+        found = [Sentence(*(layer[start : start + tokens] for layer in joined)) for start in starts]
+    if not found:
+        raise UsageError(f"the lines are too few to make sentences of {tokens} tokens")
+    return found
+
+
+class Parser:
+    """A BTG model and encoded sentences, for measuring nothing but the parser."""
+
+    def __init__(self, model: Path, sentences: Sequence[Sentence]) -> None:
+        """Read the model, and compile or load the machine code."""
+        weights = unpack(load_model(str(model)).preorderer.state()[1])
+        self._tables, self._shape = weights.tables(), shape_scores(weights.shape, EXACT)
+        self._batch = Encoder(LAYERS)(sentences)
+        self.seconds()
+
+    def seconds(self, threads: int = 1, clock: Callable[[], float] = time.process_time) -> float:
+        """Parse all sentences so often that it can be measured; return the time that once takes."""
+        begin, times = clock(), 0
+        while times == 0 or clock() - begin < ENOUGH:
+            parse(self._tables, self._shape, self._batch, threads)
+            times += 1
+        return (clock() - begin) / times
+
+
+def peer_seconds(program: Program, model: Path, sentences: Sequence[Sentence], folder: Path) -> float:
+    """Return the processor time that another program takes, less that for the first sentence alone."""
+    times = []
+    for part in (sentences[:1], sentences):
+        corpus.write_lines(str(folder / "lines.annot"), map(format_annotated, part))
+        times.append(program.apply(model, folder / "lines.annot", folder / "lines.order").cpu)
+    return max(times[1] - times[0], np.finfo(float).tiny)

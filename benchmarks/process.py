@@ -1,0 +1,46 @@
+"""What a program costs."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from preorder.errors import UsageError
+
+RSS_UNIT = 1 if sys.platform == "darwin" else 1024  # bytes
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Of one run: seconds of processor and wall time, and the peak of resident memory in bytes."""
+
+    cpu: float
+    wall: float
+    memory: int
+
+
+def run(command: Sequence[str]) -> Cost:
+    """Run a program to its end, and measure it with all of its threads.
+
+    Raises:
+        UsageError: it cannot be run, or fails.
+    """
+    with tempfile.TemporaryFile() as errors:
+        begin = time.perf_counter()
+        try:
+            process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=errors)
+        except OSError as error:
+            raise UsageError(f"{command[0]}: {error.strerror}") from None
+        _, status, usage = os.wait4(process.pid, 0)
+        wall = time.perf_counter() - begin
+        process.returncode = os.waitstatus_to_exitcode(status)
+        if status:
+            errors.seek(0)
+            said = errors.read().decode(errors="replace").strip().splitlines()
+            raise UsageError(f"{' '.join(command)}: exit status {process.returncode}: {' '.join(said[-1:])}")
+    return Cost(usage.ru_utime + usage.ru_stime, wall, usage.ru_maxrss * RSS_UNIT)

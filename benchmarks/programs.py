@@ -1,0 +1,85 @@
+"""The two preorderers that are compared, as programs of the same three things: train, apply, evaluate."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from benchmarks.process import Cost, run
+from preorder import corpus
+from preorder.formats import parse_order, read_alignments
+from preorder.metrics.preordering import OrderEvaluation, evaluate
+from preorder.target_groups import target_groups
+
+
+class Program(Protocol):
+    """A preorderer as a program."""
+
+    def train(self, data: Path, pair: str, model: Path) -> Cost:
+        """Train on ``PAIR.train.annot`` and ``PAIR.train.align`` of a folder."""
+
+    def apply(self, model: Path, annotated: Path, orders: Path) -> Cost:
+        """Write the order of each line."""
+
+    def size(self, model: Path) -> int:
+        """Return the bytes of the weights of a model."""
+
+
+@dataclass(frozen=True)
+class Ours:
+    """``preorder``, in so many threads."""
+
+    threads: int = 1
+
+    def train(self, data: Path, pair: str, model: Path) -> Cost:
+        """Train for all iterations, without lines held out."""
+        files = ("--annot", f"{data}/{pair}.train.annot", "--align", f"{data}/{pair}.train.align")
+        return self._run("train", "--method", "btg", "--held-out", "0", *files, "--model", str(model))
+
+    def apply(self, model: Path, annotated: Path, orders: Path) -> Cost:
+        """Write the order of each line."""
+        files = ("--annot", str(annotated), "--out", str(orders))
+        return self._run("apply", "--model", str(model), "--format", "order", *files)
+
+    def _run(self, *arguments: str) -> Cost:
+        main = "import sys; from preorder.cli import main; sys.exit(main())"
+        return run((sys.executable, "-c", main, *arguments, "--threads", str(self.threads)))
+
+    def size(self, model: Path) -> int:
+        """Return the bytes of the weights of a model."""
+        return (model / "weights.safetensors").stat().st_size
+
+
+@dataclass(frozen=True)
+class TopdownBTG:
+    """Google's topdown-btg-preordering: the paths of its two programs."""
+
+    trainer: str
+    parser: str
+
+    def train(self, data: Path, pair: str, model: Path) -> Cost:
+        """Train for its default of 20 iterations."""
+        files = ("-input_annot", f"{data}/{pair}.train.annot", "-input_align", f"{data}/{pair}.train.align")
+        return run((self.trainer, *files, "-output_model", str(model)))
+
+    def apply(self, model: Path, annotated: Path, orders: Path) -> Cost:
+        """Write the order of each line."""
+        files = ("-input_annot", str(annotated), "-output_result", str(orders))
+        return run((self.parser, "-input_model", str(model), *files))
+
+    def size(self, model: Path) -> int:
+        """Return the bytes of a model."""
+        return model.stat().st_size
+
+
+def accuracy(alignments: Path, orders: Path) -> OrderEvaluation:
+    """Return how well orders fit alignments."""
+    pairs = corpus.in_parallel(
+        (str(alignments), read_alignments(str(alignments))),
+        (str(orders), corpus.read_parsed(str(orders), parse_order)),
+    )
+    links, permutations = zip(*pairs, strict=True)
+    keys = [target_groups(a, len(p)) for a, p in zip(links, permutations, strict=True)]
+    return evaluate(keys, permutations)
