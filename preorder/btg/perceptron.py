@@ -8,7 +8,7 @@ other's by the smallest step that makes up for it (passive-aggressive, PA-I; Cra
 2006), at most ``aggressiveness``. The model is the average of all weights over time.
 
 The sentences of a minibatch are solved under the same weights, in parallel, and learned from
-in their order, each table by a thread of its own: the model is the same for any number of threads.
+in their order, each table by one thread: the model is the same for any number of threads.
 """
 
 from __future__ import annotations
