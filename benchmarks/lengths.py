@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -22,26 +23,24 @@ from preorder.types import Sentence
 SHORT = range(8, 13)
 """Tokens of the short sentences, lines as they are."""
 
-LONG = (40, 80, 120)
-"""Tokens of the long ones, which are made of lines one after another."""
+LONG = {40: 120, 80: 40, 120: 20}
+"""Tokens of the long ones, which are made of lines one after another, and how many there are at most."""
 
+MOST = 2000  # short ones
 ENOUGH = 0.2  # seconds to measure
-
-WORK = 4_000_000  # cubed tokens that the other program parses in a second or so
 
 
 def sample(sentences: Sequence[Sentence], tokens: int | range) -> list[Sentence]:
-    """Return sentences of a length, as many as the other program parses in a few seconds.
+    """Return sentences of a length, as many as the other program parses in two seconds or so.
 
     Raises:
         UsageError: too few lines to make them of.
     """
     if isinstance(tokens, range):
-        found = [sentence for sentence in sentences if len(sentence) in tokens][:2000]
+        found = [sentence for sentence in sentences if len(sentence) in tokens][:MOST]
     else:
-        count = max(1, WORK // tokens**3)
-        joined = [sum((getattr(s, name) for s in sentences), ()) for name in LAYERS]
-        starts = range(0, min(len(joined[0]) - tokens + 1, count * tokens), tokens)
+        joined = [tuple(chain.from_iterable(getattr(s, name) for s in sentences)) for name in LAYERS]
+        starts = range(0, len(joined[0]) - tokens + 1, tokens)[: LONG[tokens]]
         found = [Sentence(*(layer[start : start + tokens] for layer in joined)) for start in starts]
     if not found:
         raise UsageError(f"the lines are too few to make sentences of {tokens} tokens")
@@ -68,9 +67,9 @@ class Parser:
 
 
 def peer_seconds(program: Program, model: Path, sentences: Sequence[Sentence], folder: Path) -> float:
-    """Return the processor time that another program takes, less that for the first sentence alone."""
+    """Return the processor time that another program takes, less what it takes for one word."""
     times = []
-    for part in (sentences[:1], sentences):
+    for part in ([Sentence(("a",), ("a",), ("a",))], sentences):
         corpus.write_lines(str(folder / "lines.annot"), map(format_annotated, part))
         times.append(program.apply(model, folder / "lines.annot", folder / "lines.order").cpu)
     return max(times[1] - times[0], np.finfo(float).tiny)
