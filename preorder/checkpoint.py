@@ -87,7 +87,10 @@ class Checkpoint:
         began = time.monotonic()
         corpus.make_folder(str(self._path.parent))
         with corpus.atomic_file(str(self._path)) as temporary:
-            save_file(arrays, temporary, {"key": key, "values": json.dumps(values)})
+            try:
+                save_file(arrays, temporary, {"key": key, "values": json.dumps(values)})
+            except (OSError, SafetensorError) as error:
+                raise DataError(f"cannot be written: {error}", str(self._path)) from None
         now = time.monotonic()
         self._next = now + max(self._interval, (now - began) / SHARE)
 

@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from safetensors import SafetensorError
 
 from preorder.checkpoint import Checkpoint, Checkpoints, digest
 from preorder.errors import DataError, UsageError
@@ -61,6 +62,16 @@ def test_failed_write_leaves_what_was_there(tmp_path, monkeypatch):
         checkpoint.save("key", 2, ARRAYS)
     assert checkpoint.load("key")[0] == 1
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+def test_full_disk(tmp_path, monkeypatch):
+    def fail(*_):
+        raise SafetensorError("no space left on device")
+
+    monkeypatch.setattr("preorder.checkpoint.save_file", fail)
+    with pytest.raises(DataError, match="file: cannot be written: no space left on device"):
+        Checkpoint(tmp_path / "file").save("key", {}, ARRAYS)
+    assert not list(tmp_path.iterdir())
 
 
 def test_unwritable(tmp_path):
