@@ -10,6 +10,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
@@ -131,10 +132,14 @@ class Model:
         """
         if self.classes is not None and sentence.classes is None:
             sentence = replace(sentence, classes=self.classes.of(sentence.words))
-        missing = [name for name in sorted(self.preorderer.layers) if getattr(sentence, name) is None]
-        if missing:
-            raise UsageError(f"the model needs {LAYERS[missing[0]]}, and none are given")
+        for name in self._needs:
+            if getattr(sentence, name) is None:
+                raise UsageError(f"the model needs {LAYERS[name]}, and none are given")
         return sentence
+
+    @cached_property
+    def _needs(self) -> list[str]:
+        return sorted(self.preorderer.layers)
 
 
 def save_model(model: Model, directory: str) -> None:

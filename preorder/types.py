@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TypeVar
 
@@ -62,8 +62,10 @@ class Sentence:
 
     def interned(self) -> Sentence:
         """Return the same sentence with tokens that it shares with others: a quarter of the memory."""
-        layers = (self.words, self.tags, self.classes)
-        return Sentence(*(layer and tuple(map(sys.intern, layer)) for layer in layers))
+        words, tags, classes = (
+            layer and tuple(map(sys.intern, layer)) for layer in (self.words, self.tags, self.classes)
+        )
+        return replace(self, words=words, tags=tags, classes=classes)
 
 
 @dataclass(frozen=True, slots=True)

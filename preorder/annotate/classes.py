@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import repeat
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -39,7 +40,7 @@ class WordClasses:
 
     def of(self, words: Sequence[str]) -> tuple[str, ...]:
         """Return a class a word."""
-        return tuple(self.of_word.get(word, UNKNOWN) for word in words)
+        return tuple(map(self.of_word.get, words, repeat(UNKNOWN)))
 
     def lines(self) -> Iterator[str]:
         """Yield ``word<TAB>class``, as :meth:`read` takes it."""

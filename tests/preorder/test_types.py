@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from preorder.errors import DataError
+from preorder.trees.types import DependencyTree
 from preorder.types import Alignment, BinaryTree, Node, Permutation, Sentence
 
 permutations = st.integers(0, 12).flatmap(lambda n: st.permutations(range(n)))
@@ -105,3 +106,9 @@ def test_interned_sentences_share_equal_tokens():
     assert one.words[0] is one.words[2] is other.words[0]
     assert one.tags[1] is other.tags[1]
     assert one.classes is None
+
+
+def test_interned_sentences_keep_all_layers():
+    tree = DependencyTree((-1, 0), ("root", "obj"))
+    sentence = Sentence(("a", "b"), ("X", "Y"), ("1", "2"), tree)
+    assert sentence.interned() == sentence
