@@ -21,7 +21,7 @@ class Options:
         "a token without a link may go anywhere (free), or belongs with its nearest aligned neighbour (gold)",
     ] = "free"
     iterations: Annotated[int, "passes over the sentences, at most"] = 20
-    patience: Annotated[int, "stop when so many iterations have not raised tau on the held-out lines"] = 5
+    patience: Annotated[int, "stop when so many iterations have not raised tau on the held-out lines"] = 8
     cost: Annotated[float, "what a node that violates the alignment costs, in training"] = 1.0
     aggressiveness: Annotated[float, "greatest step of an update"] = 0.003
     minibatch: Annotated[int, "sentences solved under the same weights"] = 32
