@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib.util
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
@@ -109,16 +110,24 @@ def _download(options: StanzaOptions) -> Path:
         UsageError: they cannot be fetched.
     """
     stanza = require("stanza", "stanza")
+    common = stanza.resources.common
+    steps = _processors(options)
     try:
-        stanza.download(
-            options.language, processors=",".join(_processors(options)), verbose=False, download_json=False
-        )
+        _fetch(stanza, options, [step for step in steps if step != "lemma"])
+        # Where a language has no lemmatizer, its models do without, but stanza.download asks for one.
+        language = common.get_language_resources(common.load_resources_json(), options.language)
+        if "lemma" in steps and "lemma" in language:
+            _fetch(stanza, options, ["lemma"])
     except Exception as error:  # of the network, in any library; or there are no such models
         raise UsageError(
             f"Stanza's models for {options.language} cannot be downloaded ({_one_line(error)}); "
             "--stanza-dir names a folder that has them"
         ) from None
-    return Path(stanza.resources.common.DEFAULT_MODEL_DIR)
+    return Path(common.DEFAULT_MODEL_DIR)
+
+
+def _fetch(stanza: Any, options: StanzaOptions, steps: Sequence[str]) -> None:
+    stanza.download(options.language, processors=",".join(steps), verbose=False, download_json=False)
 
 
 def _processors(options: StanzaOptions) -> tuple[str, ...]:

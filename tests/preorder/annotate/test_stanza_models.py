@@ -190,13 +190,18 @@ def test_no_network(monkeypatch):
     assert "\n" not in str(caught.value)
 
 
-def test_models_that_are_fetched(monkeypatch, tmp_path):
+@pytest.mark.parametrize(
+    ("language", "expected"), [("cs", ["tokenize,pos,depparse", "lemma"]), ("vi", ["tokenize,pos,depparse"])]
+)
+def test_models_that_are_fetched(monkeypatch, tmp_path, language, expected):
     stanza = pytest.importorskip("stanza")
     fetched = []
-    monkeypatch.setattr(stanza, "download", lambda *names, **how: fetched.append((*names, how["processors"])))
-    monkeypatch.setattr(stanza.resources.common, "DEFAULT_MODEL_DIR", str(tmp_path))
-    assert prepare(StanzaOptions("cs", "dependency"))[1] == []
-    assert fetched == [("cs", "tokenize,pos,lemma,depparse")]
+    monkeypatch.setattr(stanza, "download", lambda name, processors, **_: fetched.append((name, processors)))
+    common = stanza.resources.common
+    monkeypatch.setattr(common, "DEFAULT_MODEL_DIR", str(tmp_path))
+    monkeypatch.setattr(common, "load_resources_json", lambda: {"cs": {"lemma": {"pdt": {}}}, "vi": {}})
+    assert prepare(StanzaOptions(language, "dependency"))[1] == []
+    assert fetched == [(language, steps) for steps in expected]
 
 
 def test_no_gpu(models):
