@@ -31,6 +31,12 @@ VERSION = 2
 METHODS = {
     "btg": ("preorder.btg.options:Options", "preorder.btg.model:BTGPreorderer"),
     "neural-btg": ("preorder.neural_btg.options:Options", "preorder.neural_btg.model:NeuralBTGPreorderer"),
+    "swap-logistic": (
+        "preorder.swap_logistic.options:Options",
+        "preorder.swap_logistic.model:SwapLogisticPreorderer",
+    ),
+    "rvnn": ("preorder.rvnn.options:Options", "preorder.rvnn.model:RvNNPreorderer"),
+    "swap-lstm": ("preorder.rvnn.options:ContextualOptions", "preorder.rvnn.model:ContextualPreorderer"),
 }
 """Name of a method → its options, light to import, and its class, imported at use."""
 

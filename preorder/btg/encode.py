@@ -33,7 +33,7 @@ class Encoder:
 
     def __init__(self, layers: Sequence[str]) -> None:
         self._layers = tuple(layers)
-        self._hashes = [_Hashes(layer) for layer in self._layers]
+        self._hashes = [Hashes(layer) for layer in self._layers]
 
     def __call__(self, sentences: Sequence[Sentence]) -> Batch:
         """Encode sentences that have every layer; about 0.1 µs a token and layer."""
@@ -55,7 +55,7 @@ def _with_borders(layer: Iterable[tuple[str, ...]]) -> Iterator[str]:
     return chain(BORDER, chain.from_iterable(chain.from_iterable((tokens, BORDER) for tokens in layer)))
 
 
-class _Hashes(dict[str, int]):
+class Hashes(dict[str, int]):
     """Remembers the 64-bit hashes of a layer's tokens."""
 
     def __init__(self, layer: str) -> None:

@@ -16,7 +16,8 @@ from preorder.errors import DataError
 from preorder.fitting import HeldOut, Schedule, fit
 from preorder.neural_btg.backend import device
 from preorder.neural_btg.decode import nbest, parse
-from preorder.neural_btg.learner import Learner, Lines, arrays_of, load, new_scorer
+from preorder.neural_btg.descent import arrays_of, load
+from preorder.neural_btg.learner import Learner, Lines, new_scorer
 from preorder.neural_btg.network import Scorer
 from preorder.neural_btg.options import Options
 from preorder.neural_btg.vocabulary import LAYERS, Vocabulary

@@ -32,14 +32,21 @@ class Vocabulary:
         self._numbers = [{s: row for row, s in enumerate(k, 1)} for k in self.known.values()]
 
     @classmethod
-    def of(cls, sentences: Sequence[Sentence], channels: Sequence[str]) -> tuple[Vocabulary, np.ndarray]:
+    def of(
+        cls, sentences: Sequence[Sentence], channels: Sequence[str], most: int | None = None
+    ) -> tuple[Vocabulary, np.ndarray]:
         """Collect the strings that some layers show ``LEAST`` times, most frequent first.
+
+        Args:
+            sentences: the training text.
+            channels: names of the layers.
+            most: so many strings of a layer at most.
 
         Returns:
             The vocabulary, and of each row of its words how often they were seen: int64.
         """
         counters = [Counter(_flat(sentences, channel)) for channel in channels]
-        frequent = [sorted((-c, s) for s, c in counter.items() if c >= LEAST) for counter in counters]
+        frequent = [sorted((-c, s) for s, c in counter.items() if c >= LEAST)[:most] for counter in counters]
         known = {name: [s for _, s in pairs] for name, pairs in zip(channels, frequent, strict=True)}
         return cls(known), np.array([0, *(-c for c, _ in frequent[0])])
 

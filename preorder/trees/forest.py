@@ -21,6 +21,10 @@ LABEL = 3
 """Field of a node: ``preorder.btg.features.STRAIGHT`` or ``INVERTED``."""
 
 
+ROOT = -1
+"""The parent of a node that has none."""
+
+
 class Forest(NamedTuple):
     """Binary trees of sentences, one after another.
 
@@ -59,11 +63,51 @@ def _fields(sentences: Sequence[Sentence], how: Binarisation, categories: list[s
     """Yield the fields of all rows, and add the category of each to a list."""
     for sentence in sentences:
         for begin, split, end, category in binary_branches(sentence, how) if len(sentence) > 1 else ():
-            yield from (begin, split, end, 0, 0)
             categories.append(category)
+            yield from (begin, split, end, 0, 0)
         if sentence.words:
-            yield from (0,) * NODE_FIELDS
             categories.append("")
+            yield from (0,) * NODE_FIELDS
+
+
+class Links(NamedTuple):
+    """How the nodes of a forest hang together: int64, a row for each of its ``nodes``.
+
+    Attributes:
+        children: ``[tokens, 2]``; in a sentence of n tokens, token i is i and the node of its row k is n + k.
+        parents: ``[tokens]``, twice the row of a node's parent, and one more for a right child, or ``ROOT``.
+        heights: ``[tokens]``, one more than that of the higher child; that of a token is 0.
+    """
+
+    children: np.ndarray
+    parents: np.ndarray
+    heights: np.ndarray
+
+
+def link(trees: Forest) -> Links:
+    """Find the children, parents and heights of all nodes; linear, compiled."""
+    size = len(trees.nodes)
+    links = Links(np.zeros((size, 2), np.int64), np.full(size, ROOT, np.int64), np.zeros(size, np.int64))
+    _link(trees.nodes, trees.starts, trees.lengths, *links)
+    return links
+
+
+@entry_point
+def _link(nodes, starts, lengths, children, parents, heights):
+    for s in range(starts.size):
+        first, n = starts[s], lengths[s]
+        largest = np.arange(n)  # of the subtrees seen that begin at a token: parents come before children
+        for k in range(n - 2, -1, -1):
+            row = first + k
+            highest = 0
+            for side in range(2):
+                child = largest[nodes[row, side]]  # fields: begin, split
+                children[row, side] = child
+                if child >= n:
+                    parents[first + child - n] = 2 * row + side
+                    highest = max(highest, heights[first + child - n])
+            heights[row] = highest + 1
+            largest[nodes[row, 0]] = n + k
 
 
 def positions(trees: Forest, labels: np.ndarray) -> np.ndarray:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 from preorder.errors import DataError
 
@@ -80,6 +80,12 @@ class DependencyTree:
 
 
 SyntaxTree = ConstituencyTree | DependencyTree
+
+
+Binarisation = Literal["head", "left", "right"]
+"""How a tree is made binary; see :mod:`preorder.trees.binary`."""
+
+BINARISATIONS: tuple[str, ...] = get_args(Binarisation)
 
 
 class Branch(NamedTuple):

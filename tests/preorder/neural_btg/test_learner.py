@@ -6,7 +6,8 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from preorder.errors import DataError  # noqa: E402
-from preorder.neural_btg.learner import Learner, Lines, arrays_of, load, new_scorer  # noqa: E402
+from preorder.neural_btg.descent import arrays_of, load, share_of_rate  # noqa: E402
+from preorder.neural_btg.learner import Learner, Lines, new_scorer  # noqa: E402
 from preorder.neural_btg.options import Options  # noqa: E402
 
 OPTIONS = Options(iterations=4, minibatch=8, hidden=8, depth=2)
@@ -86,19 +87,15 @@ def test_average_is_between_first_and_last_weights():
     one = learner()
     before = arrays_of(one.average)
     iterated(one, 1)
-    after, average = arrays_of(one._scorer), arrays_of(one.average)
+    after, average = arrays_of(one._descent.network), arrays_of(one.average)
     assert all(np.isfinite(average[name]).all() for name in average)
     assert not any(np.array_equal(average[name], before[name]) for name in average)
     assert not any(np.array_equal(average[name], after[name]) for name in average)
 
 
 def test_rate_rises_and_falls():
-    one = learner(learning_rate=0.5)
-    rates = []
-    for done in np.linspace(0, 1, 101):
-        one._set_rate(done)
-        rates.append(one._optimizer.param_groups[0]["lr"])
-    assert max(rates) == rates[5] == pytest.approx(0.5)
+    rates = [share_of_rate(done) for done in np.linspace(0, 1, 101)]
+    assert max(rates) == rates[5] == pytest.approx(1)
     assert rates[0] == pytest.approx(0)
     assert rates[-1] == pytest.approx(0)
     assert sorted(rates[:6]) == rates[:6]
@@ -108,7 +105,7 @@ def test_rate_rises_and_falls():
 def test_weights_of_another_network():
     arrays = arrays_of(new_scorer(ROWS, OPTIONS))
     for name in arrays:
-        with pytest.raises(DataError, match=f"not the weights of a neural BTG model: {name}"):
+        with pytest.raises(DataError, match=f"not the weights of the model's network: {name}"):
             load(new_scorer(ROWS, OPTIONS), {k: v for k, v in arrays.items() if k != name})
-    with pytest.raises(DataError, match="not the weights of a neural BTG model"):
+    with pytest.raises(DataError, match="not the weights of the model's network"):
         load(new_scorer(ROWS, replace(OPTIONS, hidden=9)), arrays)

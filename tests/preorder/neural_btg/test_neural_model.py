@@ -119,7 +119,7 @@ def test_nothing_to_learn_from():
         ({"vocabulary": {"words": "abc"}}, "not the vocabulary of a neural BTG model"),
         ({"hidden": 0}, "not the size of a neural BTG model: hidden 0, depth 1"),
         ({"depth": "1"}, "not the size of a neural BTG model: hidden 16, depth '1'"),
-        ({"hidden": 17}, "not the weights of a neural BTG model"),
+        ({"hidden": 17}, "not the weights of the model's network"),
     ],
 )
 def test_state_of_something_else(model, change, reason):

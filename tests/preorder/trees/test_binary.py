@@ -4,11 +4,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from trees import constituency, dependency, sentences, words
 
-from preorder.trees.binary import BINARISATIONS, binary_branches
+from preorder.trees.binary import binary_branches
 from preorder.trees.bracketing import parse_bracketing
 from preorder.trees.heads import RULES, head_child
 from preorder.trees.projective import lift
-from preorder.trees.types import ConstituencyTree, DependencyTree
+from preorder.trees.types import BINARISATIONS, ConstituencyTree, DependencyTree
 from preorder.types import BinaryTree, Node, Sentence
 
 WAYS = st.sampled_from(BINARISATIONS)
@@ -61,27 +61,37 @@ FLAT = "(VP (RB a) (RB b) (VB H) (NP c) (NP d))"
 
 
 @pytest.mark.parametrize(
-    ("how", "tree"),
+    ("how", "tree", "of_dependents"),
     [
-        ("head-left", "(((a (b H)) c) d)"),
-        ("head-right", "(a (b ((H c) d)))"),
-        ("left", "((((a b) H) c) d)"),
-        ("right", "(a (b (H (c d))))"),
+        ("head", "(((a (b H)) c) d)", "(a (b ((H c) d)))"),
+        ("left", "((((a b) H) c) d)", None),
+        ("right", "(a (b (H (c d))))", None),
     ],
 )
-def test_four_ways(how, tree):
+def test_three_ways(how, tree, of_dependents):
     assert bracketed(parse_bracketing(FLAT), how) == tree
     heads = DependencyTree((2, 2, -1, 2, 2), ("advmod", "aux", "root", "obj", "obl"))
-    assert bracketed(Sentence(tuple("abHcd"), ("X",) * 5, tree=heads), how) == tree
+    sentence = Sentence(tuple("abHcd"), ("X",) * 5, tree=heads)
+    assert bracketed(sentence, how) == (of_dependents or tree)
+
+
+def test_what_joins_the_head_first_and_last():
+    heads = DependencyTree(
+        (2, 2, -1, 4, 2, 6, 4, 2), ("nsubj", "aux", "root", "det", "obj", "case", "nmod:of", "punct")
+    )
+    sentence = Sentence(("he", "has", "bought", "a", "pen", "for", "her", "."), ("X",) * 8, tree=heads)
+    assert bracketed(sentence, "head") == "((he (has (bought ((a pen) (for her))))) .)"
+    quoted = DependencyTree((1, -1, 1), ("punct", "root", "punct"))
+    assert bracketed(Sentence(tuple("'a'"), ("X",) * 3, tree=quoted), "head") == "(' (a '))"
 
 
 def test_names_of_nodes():
     sentence = parse_bracketing("(ROOT (S (SBAR (VP (VB a) (NP (NN b)) (NP (NN c)))) (. .)))")
-    names = [(b, e, category) for b, _, e, category in binary_branches(sentence, "head-left")]
+    names = [(b, e, category) for b, _, e, category in binary_branches(sentence, "head")]
     assert names == [(0, 4, "S"), (0, 3, "VP"), (0, 2, "VP'")]
     heads = DependencyTree((1, -1, 1, 2), ("nsubj", "root", "obj", "det"))
-    branches = binary_branches(Sentence(tuple("abcd"), ("X",) * 4, tree=heads), "head-left")
-    assert branches == [(0, 2, 4, "-obj"), (0, 1, 2, "nsubj-"), (2, 3, 4, "-det")]
+    branches = binary_branches(Sentence(tuple("abcd"), ("X",) * 4, tree=heads), "head")
+    assert branches == [(0, 1, 4, "nsubj-"), (1, 2, 4, "-obj"), (2, 3, 4, "-det")]
     left = binary_branches(Sentence(tuple("abc"), ("X",) * 3, tree=DependencyTree((2, 2, -1), "xyz")), "left")
     assert left == [(0, 2, 3, "-head"), (0, 1, 2, "-y")]
 
@@ -96,7 +106,7 @@ def test_tokens_that_no_phrase_covers():
 
 @pytest.mark.parametrize("sentence", [parse_bracketing(""), parse_bracketing("(ROOT (S (UH yes)))")])
 def test_short_sentences(sentence):
-    assert binary_branches(sentence, "head-left") == []
+    assert binary_branches(sentence, "head") == []
 
 
 @pytest.mark.parametrize(

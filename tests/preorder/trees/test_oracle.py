@@ -12,9 +12,10 @@ from preorder.errors import DataError
 from preorder.gold import gold_permutation
 from preorder.metrics.preordering import evaluate
 from preorder.target_groups import target_groups
-from preorder.trees.binary import BINARISATIONS, binary_branches
+from preorder.trees.binary import binary_branches
 from preorder.trees.forest import forest, labelled, positions
 from preorder.trees.oracle import allowed, best_labels, count_pairs, flat_keys, keys
+from preorder.trees.types import BINARISATIONS
 from preorder.types import Alignment, BinaryTree, Bitext, Node
 
 WAYS = st.sampled_from(BINARISATIONS)

@@ -47,3 +47,21 @@ def dependency(draw, least=0, most=12):
 
 
 sentences = constituency() | dependency()
+
+
+def random_sentence(generator, n):
+    """Draw a sentence with a tree; its words, tags and categories are few."""
+    words = tuple(generator.choice(["a", "b", "w1", "w2", "w3"], n).tolist())
+    tags = tuple(generator.choice(["NN", "X"], n).tolist())
+    phrases = []
+
+    def grow(begin, end):
+        phrases.append(Constituent(begin, end, str(generator.choice(["S", "NP"]))))
+        if end - begin > 1:
+            split = int(generator.integers(begin + 1, end))
+            grow(begin, split)
+            grow(split, end)
+
+    if n:
+        grow(0, n)
+    return Sentence(words, tags, tree=ConstituencyTree(n, tuple(phrases)))

@@ -1,0 +1,112 @@
+"""The preorderer that labels given trees by logistic regression: training, use, and what is saved."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any, ClassVar
+
+import numpy as np
+
+from preorder.checkpoint import NO_CHECKPOINT, Checkpoint
+from preorder.errors import DataError
+from preorder.fitting import TAU, HeldOut
+from preorder.swap_logistic.features import BITS, Features
+from preorder.swap_logistic.options import Options
+from preorder.trees.forest import Forest
+from preorder.trees.labelling import KINDS, LAYERS, TreeLabeller, lesson
+from preorder.trees.oracle import best_labels
+from preorder.trees.types import BINARISATIONS
+from preorder.types import NO_LINES, Bitext, Sentence
+
+PASSES = 20  # of the coordinate descent, at most
+
+WEIGHTS = "weights"
+"""Name of the array: float32 ``[2^BITS + 1]``, the bias last."""
+
+
+class SwapLogisticPreorderer(TreeLabeller):
+    """A trained logistic regression; see :class:`preorder.preorderer.Preorderer`."""
+
+    method: ClassVar[str] = "swap-logistic"
+
+    def __init__(self, kind: str, binarisation: str, channels: Sequence[str], weights: np.ndarray) -> None:
+        """Make a preorderer of weights: float32 ``[2^BITS + 1]``."""
+        super().__init__(kind, binarisation, channels)
+        self._features = Features(channels)
+        self._weights = weights
+
+    def log_odds(self, sentences: Sequence[Sentence], trees: Forest, threads: int) -> np.ndarray:  # noqa: ARG002
+        """Return for each of ``trees.rows`` how much rather it is inverted: float32 ``[nodes]``."""
+        return self._weights[-1] + self._weights[self._features(sentences, trees)].sum(axis=1)
+
+    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        """Return what :meth:`from_state` needs: values for JSON, and arrays."""
+        values = {"trees": self.kind, "binarisation": self.binarisation, "channels": list(self.channels)}
+        return values, {WEIGHTS: self._weights}
+
+    @classmethod
+    def from_state(cls, values: dict[str, Any], arrays: dict[str, np.ndarray]) -> SwapLogisticPreorderer:
+        """Rebuild a preorderer.
+
+        Raises:
+            DataError: the state is not one of such a regression.
+        """
+        kind, how, channels = (values.get(name) for name in ("trees", "binarisation", "channels"))
+        known = isinstance(channels, list) and set(LAYERS[:2]) <= set(channels) <= set(LAYERS)
+        if kind not in KINDS or how not in BINARISATIONS or not known:
+            raise DataError(f"not the trees and layers of a regression: {kind!r}, {how!r}, {channels!r}")
+        if WEIGHTS not in arrays or arrays[WEIGHTS].shape != ((1 << BITS) + 1,):
+            raise DataError("not the weights of a regression on nodes")
+        return cls(kind, how, channels, arrays[WEIGHTS])
+
+    @classmethod
+    def fit(
+        cls,
+        bitext: Bitext,
+        options: Options,
+        held_out: Bitext = NO_LINES,
+        checkpoint: Checkpoint = NO_CHECKPOINT,  # noqa: ARG003  # done before one would be due
+    ) -> tuple[SwapLogisticPreorderer, dict[str, Any]]:
+        """Train on sentences with trees and alignments; some 100 µs a node.
+
+        Returns:
+            The preorderer, and figures: those of :func:`preorder.trees.labelling.lesson`; ``options``;
+            ``weights`` that are not zero; the ``tau_nakagawa`` of the ``held_out`` lines, if there are any.
+
+        Raises:
+            DataError: a link is out of range.
+            UsageError: trees or tags are missing, or there is nothing to learn.
+        """
+        learned = lesson(bitext, held_out, options.binarisation, options.unaligned)
+        counted = learned.counts.any(axis=1)
+        features = Features(learned.channels)(learned.sentences, learned.trees)[counted]
+        weights = _regression(features, best_labels(learned.counts)[counted], options)
+        preorderer = cls(learned.kind, options.binarisation, learned.channels, weights)
+        figures = {"options": asdict(options), **learned.figures, "weights": int(np.count_nonzero(weights))}
+        lines = HeldOut(held_out)
+        if len(lines):
+            figures |= {TAU: lines.tau(preorderer.order(lines.sentences))}
+        return preorderer, figures | {"held_out": len(lines)}
+
+
+def _regression(features: np.ndarray, labels: np.ndarray, options: Options) -> np.ndarray:
+    """Return the weights that tell inverted nodes by their features, the bias last: float32."""
+    from scipy.sparse import csr_matrix
+    from sklearn.exceptions import ConvergenceWarning
+    from sklearn.linear_model import LogisticRegression
+
+    if labels.all() or not labels.any():  # nothing to tell apart
+        return np.append(np.zeros(1 << BITS, np.float32), np.float32(20 if labels.all() else -20))
+    rows, width = features.shape
+    starts = np.arange(0, rows * width + 1, width)
+    matrix = csr_matrix((np.ones(features.size), features.ravel(), starts), (rows, 1 << BITS))
+    regression = LogisticRegression(
+        C=options.inverse_penalty, solver="liblinear", dual=True, max_iter=PASSES, random_state=options.seed
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # a few passes do as well as many
+        regression.fit(matrix, labels)
+    weights = np.append(regression.coef_[0], regression.intercept_)
+    return weights.astype(np.float16).astype(np.float32)
