@@ -27,7 +27,7 @@ from preorder.neural_btg.inside import FIRST, SECOND, WHOLE
 from preorder.neural_btg.network import Scorer
 from preorder.neural_btg.risk import agreement
 
-PLACES = 1 << 14
+PLACES = 1 << 16
 """Pairs of places that are scored at a time, at most, unless one sentence has more."""
 
 
