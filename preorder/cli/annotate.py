@@ -45,7 +45,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         EXAMPLES,
     )
     options.add_source(parser)
-    source.add_syntax(parser)
+    source.add_syntax(parser, f"{source.STANZA}, but the tags of --trees F")
     parser.add_argument(
         "--classes",
         metavar="N|F",

@@ -21,6 +21,8 @@ BATCH = 50_000  # tokens held at a time, whatever the input's length
 
 EXAMPLES = """\
   preorder apply --model model --src test.en --pos test.en.pos --out test.features
+  preorder apply --model model --src test.en --stanza-dir models --out test.features
+      where the model was trained with --pos stanza or with Stanza's trees, and its models lie in a folder
   zcat big.en.gz | preorder apply --model model --format text --threads 4 > big.reordered
   preorder apply --model model --src test.en --n-best 10 --format order
 """
@@ -32,7 +34,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         subparsers, "apply", run, "put source words in the order that a model predicts", EXAMPLES
     )
     parser.add_argument("--model", metavar="DIR", required=True, help="model directory of preorder train")
-    source.add_layers(parser)
+    source.add_layers(parser, f"{source.STANZA}, and so for trees, if the model was trained so")
     options.add_output(parser)
     options.add_format(parser)
     parser.add_argument(

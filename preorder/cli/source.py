@@ -17,7 +17,7 @@ from preorder.types import Sentence
 STANZA = "stanza"
 
 
-def add_layers(parser: argparse.ArgumentParser) -> None:
+def add_layers(parser: argparse.ArgumentParser, default_tags: str = "none") -> None:
     """Add ``--src``, ``--annot`` and the options that name single layers."""
     options.add_source(parser)
     parser.add_argument(
@@ -26,13 +26,15 @@ def add_layers(parser: argparse.ArgumentParser) -> None:
         help="annotated source in lader's format (words, POS tags and, if any, classes, tab-separated), "
         "instead of --src",
     )
-    add_syntax(parser)
+    add_syntax(parser, default_tags)
 
 
-def add_syntax(parser: argparse.ArgumentParser) -> None:
+def add_syntax(parser: argparse.ArgumentParser, default_tags: str) -> None:
     """Add ``--pos``, ``--trees`` and ``--lang``, and what Stanza needs."""
     parser.add_argument(
-        "--pos", metavar=f"F|{STANZA}", help="one POS tag for each token of --src, or have Stanza tag it"
+        "--pos",
+        metavar=f"F|{STANZA}",
+        help=f"one POS tag for each token of --src, or have Stanza tag it (default: {default_tags})",
     )
     parser.add_argument(
         "--trees",

@@ -34,6 +34,7 @@ EXAMPLES = """\
   preorder train --method btg --src train.en --pos train.en.pos --align train.align --model model \\
       --cross-fit 5 --cross-fit-out train.features
   preorder train --method btg --annot train.annot --align train.align --model model --seed 7
+  preorder train --method btg --src train.en --pos stanza --lang en --align train.align --model model
 """
 
 

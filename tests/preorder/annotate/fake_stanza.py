@@ -21,7 +21,10 @@ def work(options, chunk):
 def annotation(options, words, tags):
     tags = tags or tuple(options.tagset[0] + word.upper() for word in words)
     if options.trees == "constituency":
-        leaves = " ".join(f"({tag} {word})" for tag, word in zip(tags, words, strict=True))
+        escaped = [
+            [token.replace("(", "-LRB-").replace(")", "-RRB-") for token in layer] for layer in (tags, words)
+        ]
+        leaves = " ".join(f"({tag} {word})" for tag, word in zip(*escaped, strict=True))
         return Annotation(tags, f"(ROOT {leaves})")
     if options.trees == "dependency":
         rows = (

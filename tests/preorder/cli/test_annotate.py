@@ -71,8 +71,7 @@ def test_trees_are_read_again(src, fake, tmp_path, capsys, kind, suffix):
     assert annotate("--src", src, *fake, "--trees", kind, "--out", out, "--workers", "2") == 0
     trees = str(tmp_path / f"annot.{suffix}.gz")
     read = [readings[0].words for _, readings in read_trees(trees)]
-    if kind == "dependency":
-        assert read == [tuple(line.split()) for line in LINES]
+    assert read == [tuple(line.split()) for line in LINES]
     named = str(tmp_path / "named")
     assert annotate("--src", src, *fake, "--trees", kind, "--out", out, "--trees-out", named) == 0
     assert [readings for _, readings in read_trees(named)] == [readings for _, readings in read_trees(trees)]
@@ -250,6 +249,21 @@ def test_model_that_needs_trees_made_from_given_tags(src, bitext, tmp_path, fake
         "the model's trees are made from given POS tags (--pos), and none are given\n"
     )
     assert order(model, "--src", src, "--pos", pos, *fake[2:]) == 0
+
+
+@pytest.mark.parametrize(("kind", "suffix"), [("constituency", "trees"), ("dependency", "conllu")])
+def test_models_of_trees_parse_raw_tokens(src, bitext, fake, tmp_path, capsys, kind, suffix):
+    model = tmp_path / "model"
+    argv = ["--classes", "0", "--held-out", "0", *bitext, "--trees", kind, *fake, "--model", str(model)]
+    assert main(["train", "--method", "swap-logistic", *argv]) == 0
+    capsys.readouterr()
+    assert order(model, "--src", src, *fake[2:]) == 0
+    expected = capsys.readouterr().out
+    assert [len(line.split()) for line in expected.splitlines()] == [len(line.split()) for line in LINES]
+    out = str(tmp_path / "annot")
+    assert annotate("--src", src, *fake, "--trees", kind, "--out", out) == 0
+    assert order(model, "--annot", out, "--trees", f"{out}.{suffix}") == 0
+    assert capsys.readouterr().out == expected
 
 
 @pytest.mark.parametrize("kind", ["constituency", "dependency"])
