@@ -35,6 +35,7 @@ EXAMPLES = """\
       --cross-fit 5 --cross-fit-out train.features
   preorder train --method btg --annot train.annot --align train.align --model model --seed 7
   preorder train --method btg --src train.en --pos stanza --lang en --align train.align --model model
+  preorder train --method rvnn --src train.en --trees train.en.trees --align train.align --model model
 """
 
 

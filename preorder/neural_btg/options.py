@@ -24,7 +24,7 @@ class Options:
     patience: Annotated[int, "stop when so many iterations have not raised tau on the held-out lines"] = 4
     minibatch: Annotated[int, "sentences solved under the same weights"] = 64
     learning_rate: Annotated[float, "greatest step of Adam; it rises first, then falls to nothing"] = 0.003
-    dropout: Annotated[float, "share of what LSTMs hand on that is left out in training"] = 0.5
+    dropout: Annotated[float, "share of what layers hand on that is left out in training"] = 0.5
     hidden: Annotated[int, "size of each LSTM's state"] = 128
     depth: Annotated[int, "layers of LSTMs"] = 2
     seed: int = 1

@@ -41,7 +41,9 @@ class Options:
     learning_rate: Annotated[float, "greatest step of Adam; it rises first, then falls to nothing"] = 0.002
     dropout: Annotated[float, "share of what layers see that is left out in training"] = 0.2
     vocabulary: Annotated[int, "most words with an embedding of their own, the frequent ones"] = 50_000
-    size: Annotated[int, "of embeddings and of the vectors of nodes"] = 200
+    size: Annotated[
+        int, "of vectors: embeddings and nodes of rvnn, states and the hidden layer of swap-lstm"
+    ] = 200
     seed: int = 1
     threads: int = 1
 
