@@ -42,7 +42,7 @@ class Options:
     dropout: Annotated[float, "share of what layers see that is left out in training"] = 0.2
     vocabulary: Annotated[int, "most words with an embedding of their own, the frequent ones"] = 50_000
     size: Annotated[
-        int, "of vectors: embeddings and nodes of rvnn, states and the hidden layer of swap-lstm"
+        int, "of vectors: those of words and nodes (rvnn), states and hidden layer (swap-lstm)"
     ] = 200
     seed: int = 1
     threads: int = 1
