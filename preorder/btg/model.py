@@ -43,8 +43,11 @@ class BTGPreorderer:
 
     def order(self, sentences: Sequence[Sentence], threads: int = 1) -> list[Permutation]:
         """Return the reordering of each sentence; cost: see :func:`preorder.btg.parse.parse`."""
-        _, positions = self._parse(sentences, threads)
-        return permutations(positions, sentences)
+        return permutations(self.positions(sentences, threads), sentences)
+
+    def positions(self, sentences: Sequence[Sentence], threads: int = 1) -> np.ndarray:
+        """Return the positions of :meth:`order`, one sentence after another: int32 ``[tokens]``."""
+        return self._parse(sentences, threads)[1]
 
     def trees(self, sentences: Sequence[Sentence], threads: int = 1) -> list[BinaryTree]:
         """Return the tree behind each reordering."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple
 
 import numpy as np
 
@@ -31,9 +32,25 @@ PLACES = 1 << 16
 """Pairs of places that are scored at a time, at most, unless one sentence has more."""
 
 
-def parse(
-    scorer: Scorer, tokens: np.ndarray, lengths: np.ndarray, threads: int
-) -> tuple[np.ndarray, np.ndarray]:
+class Input(NamedTuple):
+    """Sentences, one after another.
+
+    Attributes:
+        tokens: int64 ``[channels, tokens]``, rows of the vocabulary.
+        lengths: int64, of the sentences.
+        advice: int32 ``[tokens]``, positions that another preorderer gives, or None.
+    """
+
+    tokens: np.ndarray
+    lengths: np.ndarray
+    advice: np.ndarray | None = None
+
+    def at(self, places: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
+        """Return tokens and advice of equally long sentences, by the places of their tokens."""
+        return self.tokens[:, places], None if self.advice is None else self.advice[places]
+
+
+def parse(scorer: Scorer, given: Input, threads: int) -> tuple[np.ndarray, np.ndarray]:
     """Return the trees and positions of a batch, one sentence after another.
 
     The nodes, int32 ``[tokens, NODE_FIELDS]``, take n - 1 rows of the n of a sentence of n
@@ -43,12 +60,12 @@ def parse(
 
     Args:
         scorer: in evaluation mode, on :func:`device`.
-        tokens: int64 ``[channels, tokens]``, rows of the vocabulary.
-        lengths: int64, of the sentences.
+        given: what to parse.
         threads: minibatches solved at a time.
     """
-    nodes = np.empty((tokens.shape[1], NODE_FIELDS), np.int32)
-    positions = np.empty(tokens.shape[1], np.int32)
+    lengths, count = given.lengths, given.tokens.shape[1]
+    nodes = np.empty((count, NODE_FIELDS), np.int32)
+    positions = np.empty(count, np.int32)
     starts = np.cumsum(lengths) - lengths
 
     def run(minibatch: np.ndarray) -> None:
@@ -56,9 +73,9 @@ def parse(
         places = starts[minibatch, None] + np.arange(n)
         trees = nodes[places]
         if n > EXACT:
-            trees[0, :-1] = _tree_in_parts(scorer, tokens[:, places[0]])
+            trees[0, :-1] = _tree_in_parts(_parts(scorer, *given.at(places)), n)
         else:
-            best_trees(_agreement(_score(scorer, tokens[:, places])), trees)
+            best_trees(_agreement(scorer, *given.at(places)), trees)
         order = np.empty(places.shape, np.int32)
         all_positions(trees, order)
         nodes[places], positions[places] = trees, order
@@ -69,11 +86,12 @@ def parse(
     return nodes, positions
 
 
-def nbest(scorer: Scorer, tokens: np.ndarray, lengths: np.ndarray, most: int, threads: int) -> NBest:
+def nbest(scorer: Scorer, given: Input, most: int, threads: int) -> NBest:
     """Return the ``most`` best orders of each sentence, by the agreement that can be expected of them.
 
     Arguments and costs are those of :func:`parse`.
     """
+    lengths = given.lengths
     best = room_for(lengths, most)
     starts = np.cumsum(lengths) - lengths
 
@@ -81,9 +99,9 @@ def nbest(scorer: Scorer, tokens: np.ndarray, lengths: np.ndarray, most: int, th
         n = int(lengths[minibatch[0]])
         places = starts[minibatch, None] + np.arange(n)
         if n > EXACT:
-            _orders_in_parts(scorer, tokens[:, places[0]], best, minibatch[0])
+            _orders_in_parts(_parts(scorer, *given.at(places)), n, best, minibatch[0])
         else:
-            orders_of_minibatch(_agreement(_score(scorer, tokens[:, places])), best, minibatch)
+            orders_of_minibatch(_agreement(scorer, *given.at(places)), best, minibatch)
 
     with backend.threads(1), ThreadPoolExecutor(threads) as pool:
         list(pool.map(run, _minibatches(lengths)))
@@ -98,23 +116,25 @@ def _minibatches(lengths: np.ndarray) -> Iterator[np.ndarray]:
         yield from np.split(sentences, range(size, sentences.size, size))
 
 
-def _score(scorer: Scorer, tokens: np.ndarray) -> torch.Tensor:
-    """Return the parts of a minibatch, ``[batch, PARTS, LABELS, n + 1, n + 1]``."""
+def _agreement(scorer: Scorer, tokens: np.ndarray, advice: np.ndarray | None) -> np.ndarray:
+    """Return the parts by which to search equally long sentences: see :func:`agreement`."""
     with torch.inference_mode():
-        return scorer(torch.from_numpy(tokens).to(device()))
+        return _searched(scorer(torch.from_numpy(tokens).to(device())), advice)
 
 
-def _agreement(parts: torch.Tensor) -> np.ndarray:
-    """Return the parts by which to search, float32."""
-    with torch.inference_mode():
-        return agreement(parts).contiguous().cpu().numpy()
+def _searched(parts: torch.Tensor, advice: np.ndarray | None) -> np.ndarray:
+    positions = None if advice is None else torch.from_numpy(advice).to(parts.device)
+    return agreement(parts, positions).contiguous().cpu().numpy()
 
 
-def _tree_in_parts(scorer: Scorer, tokens: np.ndarray) -> np.ndarray:
-    """Return the nodes of a sentence of more than ``EXACT`` tokens, ``[channels, tokens]``."""
-    n = tokens.shape[1]
+Parts = Iterator[tuple[int, int, np.ndarray]]
+"""Begin and end of the parts that a long sentence is cut into, and by what to search them."""
+
+
+def _tree_in_parts(parts_of_sentence: Parts, n: int) -> np.ndarray:
+    """Return the nodes of a sentence of more than ``EXACT`` tokens."""
     nodes = np.empty((n - 1, NODE_FIELDS), np.int32)
-    for begin, end, parts in _parts(scorer, tokens):
+    for begin, end, parts in parts_of_sentence:
         count = begin + join(nodes, begin, begin, end, n)
         part = nodes[count : count + end - begin - 1]
         if end - begin > 1:
@@ -123,11 +143,11 @@ def _tree_in_parts(scorer: Scorer, tokens: np.ndarray) -> np.ndarray:
     return nodes
 
 
-def _orders_in_parts(scorer: Scorer, tokens: np.ndarray, best: NBest, sentence: int) -> None:
+def _orders_in_parts(parts_of_sentence: Parts, n: int, best: NBest, sentence: int) -> None:
     """Find the best orders of a sentence of more than ``EXACT`` tokens."""
-    n, known = tokens.shape[1], 1
+    known = 1
     trees, totals, positions = of_sentence(best, sentence, n)
-    for begin, end, parts in _parts(scorer, tokens):
+    for begin, end, parts in parts_of_sentence:
         part, scores, found = no_orders(end - begin, totals.size)
         if end - begin > 1:
             found = best_part_orders(parts, context_of(begin, end, n), part, scores)
@@ -135,16 +155,19 @@ def _orders_in_parts(scorer: Scorer, tokens: np.ndarray, best: NBest, sentence: 
     all_positions(trees, positions)
 
 
-def _parts(scorer: Scorer, tokens: np.ndarray) -> Iterator[tuple[int, int, np.ndarray]]:
-    """Yield begin and end of the parts that a long sentence is cut into, and by what to search them."""
-    begin, n = 0, tokens.shape[1]
+def _parts(scorer: Scorer, tokens: np.ndarray, advice: np.ndarray | None) -> Parts:
+    """Cut a sentence of more than ``EXACT`` tokens."""
+    begin, n = 0, tokens.shape[2]
     while begin < n:
-        parts = _score(scorer, tokens[:, None, begin : begin + EXACT])
         size = n - begin
-        if size > EXACT:
-            straight, inverted = (parts[0, FIRST, :, 0] + parts[0, SECOND, :, :, -1]).cpu().numpy()
-            size = EXACT // 2 + 1 + int((straight - inverted)[EXACT // 2 + 1 : EXACT].argmax())
-        yield begin, begin + size, _agreement(parts[..., : size + 1, : size + 1])[0]
+        with torch.inference_mode():
+            parts = scorer(torch.from_numpy(tokens[:, :, begin : begin + EXACT]).to(device()))
+            if size > EXACT:
+                straight, inverted = (parts[0, FIRST, :, 0] + parts[0, SECOND, :, :, -1]).cpu().numpy()
+                size = EXACT // 2 + 1 + int((straight - inverted)[EXACT // 2 + 1 : EXACT].argmax())
+            advised = None if advice is None else advice[:, begin : begin + size]
+            searched = _searched(parts[..., : size + 1, : size + 1], advised)[0]
+        yield begin, begin + size, searched
         begin += size
 
 

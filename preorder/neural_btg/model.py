@@ -9,13 +9,15 @@ from typing import Any, ClassVar
 import numpy as np
 
 from preorder.btg.constraint import learnable
+from preorder.btg.model import BTGPreorderer
 from preorder.btg.nbest import NBest
+from preorder.btg.options import Options as PerceptronOptions
 from preorder.btg.results import binary_trees, permutations, ranked_permutations, ranked_trees
 from preorder.checkpoint import NO_CHECKPOINT, Arrays, Checkpoint, digest
 from preorder.errors import DataError
 from preorder.fitting import HeldOut, Schedule, fit
 from preorder.neural_btg.backend import device
-from preorder.neural_btg.decode import nbest, parse
+from preorder.neural_btg.decode import Input, nbest, parse
 from preorder.neural_btg.descent import arrays_of, load
 from preorder.neural_btg.learner import Learner, Lines, new_scorer
 from preorder.neural_btg.network import Scorer
@@ -23,16 +25,22 @@ from preorder.neural_btg.options import Options
 from preorder.neural_btg.vocabulary import LAYERS, Vocabulary
 from preorder.types import NO_LINES, BinaryTree, Bitext, Permutation, Sentence
 
+PERCEPTRON = "perceptron"
+"""What is the adviser's, in the state of a model that has one."""
+
 
 class NeuralBTGPreorderer:
     """A trained network; see :class:`preorder.preorderer.Preorderer`."""
 
     method: ClassVar[str] = "neural-btg"
 
-    def __init__(self, vocabulary: Vocabulary, scorer: Scorer) -> None:
-        """Make a preorderer of a network and the vocabulary whose rows it was made for."""
+    def __init__(
+        self, vocabulary: Vocabulary, scorer: Scorer, perceptron: BTGPreorderer | None = None
+    ) -> None:
+        """Make a preorderer of a network, the vocabulary whose rows it was made for, and an adviser."""
         self._vocabulary = vocabulary
         self._scorer = scorer.to(device()).eval()
+        self._perceptron = perceptron
 
     @property
     def layers(self) -> frozenset[str]:
@@ -62,12 +70,15 @@ class NeuralBTGPreorderer:
         return ranked_trees(self._nbest(sentences, most, threads), sentences)
 
     def _nbest(self, sentences: Sequence[Sentence], most: int, threads: int) -> NBest:
-        lengths = np.fromiter(map(len, sentences), np.int64, len(sentences))
-        return nbest(self._scorer, self._vocabulary(sentences), lengths, most, threads)
+        return nbest(self._scorer, self._input(sentences, threads), most, threads)
 
     def _parse(self, sentences: Sequence[Sentence], threads: int) -> tuple[np.ndarray, np.ndarray]:
+        return parse(self._scorer, self._input(sentences, threads), threads)
+
+    def _input(self, sentences: Sequence[Sentence], threads: int) -> Input:
         lengths = np.fromiter(map(len, sentences), np.int64, len(sentences))
-        return parse(self._scorer, self._vocabulary(sentences), lengths, threads)
+        advice = None if self._perceptron is None else self._perceptron.positions(sentences, threads)
+        return Input(self._vocabulary(sentences), lengths, advice)
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """Return what :meth:`from_state` needs: values for JSON, and arrays."""
@@ -77,7 +88,11 @@ class NeuralBTGPreorderer:
             "depth": scorer.encoder.num_layers,
             "vocabulary": self._vocabulary.known,
         }
-        return values, arrays_of(scorer)
+        arrays = arrays_of(scorer)
+        if self._perceptron is not None:
+            values[PERCEPTRON], theirs = self._perceptron.state()
+            arrays |= {f"{PERCEPTRON}.{name}": array for name, array in theirs.items()}
+        return values, arrays
 
     @classmethod
     def from_state(cls, values: dict[str, Any], arrays: dict[str, np.ndarray]) -> NeuralBTGPreorderer:
@@ -94,7 +109,11 @@ class NeuralBTGPreorderer:
         vocabulary = Vocabulary(known)
         scorer = Scorer(vocabulary.rows, hidden, depth)
         load(scorer, arrays)
-        return cls(vocabulary, scorer)
+        if PERCEPTRON not in values:
+            return cls(vocabulary, scorer)
+        prefix = f"{PERCEPTRON}."
+        theirs = {name.removeprefix(prefix): a for name, a in arrays.items() if name.startswith(prefix)}
+        return cls(vocabulary, scorer, BTGPreorderer.from_state(values[PERCEPTRON], theirs))
 
     @classmethod
     def fit(
@@ -128,7 +147,15 @@ class NeuralBTGPreorderer:
         load(scorer, best)
         weights = sum(array.size for array in best.values())
         figures = {"options": asdict(options), **counts, "weights": weights, **progress}
-        return cls(trainee.vocabulary, scorer), figures
+        return cls(trainee.vocabulary, scorer, _adviser(bitext, options)), figures
+
+
+def _adviser(bitext: Bitext, options: Options) -> BTGPreorderer | None:
+    """Return a perceptron trained on the same lines, if one is wanted."""
+    if options.adviser == "none":
+        return None
+    chosen = PerceptronOptions(unaligned=options.unaligned, seed=options.seed, threads=options.threads)
+    return BTGPreorderer.fit(bitext, chosen)[0]
 
 
 class _Trainee:

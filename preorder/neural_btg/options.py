@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Literal
 
 from preorder.btg.options import Unaligned
 
@@ -27,5 +27,9 @@ class Options:
     dropout: Annotated[float, "share of what layers hand on that is left out in training"] = 0.5
     hidden: Annotated[int, "size of each LSTM's state"] = 128
     depth: Annotated[int, "layers of LSTMs"] = 2
+    adviser: Annotated[
+        Literal["perceptron", "none"],
+        "train also the perceptron of --method btg on the same lines, and count its orders when in doubt",
+    ] = "perceptron"
     seed: int = 1
     threads: int = 1

@@ -21,6 +21,9 @@ from preorder.neural_btg.inside import FIRST, SECOND, WHOLE, marginals
 PREFERENCE = 1e-3
 """What the probability of a part counts, beside that of a pair: it decides between trees of one order."""
 
+VOTE = 0.3
+"""What another preorderer's word on a pair counts; the network's counts the rest."""
+
 
 def inversions(probabilities: torch.Tensor) -> torch.Tensor:
     """Return with which probability a tree inverts tokens i < j: ``[batch, i, j]``, 0 elsewhere.
@@ -37,14 +40,22 @@ def inversions(probabilities: torch.Tensor) -> torch.Tensor:
     return corners.cumsum(1).cumsum(2)[:, :-1, :-1].triu(1)
 
 
-def agreement(parts: torch.Tensor) -> torch.Tensor:
+def agreement(parts: torch.Tensor, advice: torch.Tensor | None = None) -> torch.Tensor:
     """Return parts, as ``parts``, by which a tree scores the agreement that can be expected of its order.
 
     The score is the expected number of pairs in the right order, less half the number of pairs; and
     ``PREFERENCE`` times the probabilities of its parts. Costs the marginals.
+
+    Args:
+        parts: of the network.
+        advice: int ``[batch, n]``, numbers in the order that another preorderer gives the tokens. Its
+            word counts ``VOTE``, the network's the rest.
     """
     probabilities = marginals(parts)
-    pairs = (0.5 - inversions(probabilities)).triu(1)
+    inverted = inversions(probabilities)
+    if advice is not None:
+        inverted = inverted.lerp((advice[:, :, None] > advice[:, None]).to(inverted), VOTE)
+    pairs = (0.5 - inverted).triu(1)
     sums = torch.nn.functional.pad(pairs.cumsum(1).cumsum(2), (1, 0, 1, 0))
     result = PREFERENCE * probabilities
     for label, sign in ((STRAIGHT, 1), (INVERTED, -1)):

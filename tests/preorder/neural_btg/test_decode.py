@@ -10,7 +10,7 @@ from brute_force import draw_parts, score  # noqa: E402
 
 from preorder.btg.nbest import room_for  # noqa: E402
 from preorder.btg.parse import EXACT  # noqa: E402
-from preorder.neural_btg.decode import best_trees, nbest, orders_of_minibatch, parse  # noqa: E402
+from preorder.neural_btg.decode import Input, best_trees, nbest, orders_of_minibatch, parse  # noqa: E402
 from preorder.neural_btg.inside import log_partition  # noqa: E402
 from preorder.neural_btg.network import Scorer  # noqa: E402
 
@@ -22,8 +22,13 @@ def scorer():
 
 
 def draw(lengths, seed=0):
+    """Sentences of some lengths, with advice."""
     generator = np.random.default_rng(seed)
-    return generator.integers(2, 10, (2, sum(lengths))), np.array(lengths)
+    advice = [place for n in lengths for place in generator.permutation(n)]
+    return Input(generator.integers(2, 10, (2, sum(lengths))), np.array(lengths), np.array(advice, np.int32))
+
+
+ADVICE = pytest.mark.parametrize("advised", [False, True])
 
 
 @pytest.mark.parametrize("n", range(2, 7))
@@ -36,15 +41,18 @@ def test_best_tree_equals_brute_force(n):
         assert tuple(map(tuple, tree[:-1])) == expected
 
 
+@ADVICE
 @pytest.mark.parametrize("threads", [1, 3])
-def test_batches_do_not_change_results(scorer, threads):
-    lengths = [7, 1, 12, 0, 7, 30, 2, 7, 1]
-    tokens, lengths = draw(lengths)
-    nodes, positions = parse(scorer, tokens, lengths, threads)
+def test_batches_do_not_change_results(scorer, threads, advised):
+    given = draw([7, 1, 12, 0, 7, 30, 2, 7, 1])
+    if not advised:
+        given = given._replace(advice=None)
+    nodes, positions = parse(scorer, given, threads)
     begin = 0
-    for n in lengths:
+    for n in given.lengths:
         end = begin + n
-        alone, order = parse(scorer, tokens[:, begin:end], np.array([n]), 1)
+        advice = given.advice[begin:end] if advised else None
+        alone, order = parse(scorer, Input(given.tokens[:, begin:end], np.array([n]), advice), 1)
         np.testing.assert_array_equal(nodes[begin : end - 1], alone[: max(n - 1, 0)])
         np.testing.assert_array_equal(positions[begin:end], order)
         assert sorted(order) == list(range(n))
@@ -52,7 +60,7 @@ def test_batches_do_not_change_results(scorer, threads):
 
 
 def test_scores_of_a_minibatch_are_those_of_its_sentences(scorer):
-    tokens = torch.from_numpy(draw([9] * 5)[0].reshape(2, 5, 9))
+    tokens = torch.from_numpy(draw([9] * 5).tokens.reshape(2, 5, 9))
     with torch.no_grad():
         whole = scorer(tokens)
         for i in range(5):
@@ -61,7 +69,7 @@ def test_scores_of_a_minibatch_are_those_of_its_sentences(scorer):
 
 @pytest.mark.parametrize("n", [EXACT + 1, 1000])
 def test_long_sentences_are_cut(scorer, n):
-    nodes, positions = parse(scorer, *draw([n]), 1)
+    nodes, positions = parse(scorer, draw([n])._replace(advice=None), 1)
     assert sorted(positions) == list(range(n))
     begin, rows = 0, iter(nodes[:-1].tolist())
     while n - begin > EXACT:
@@ -75,8 +83,17 @@ def test_long_sentences_are_cut(scorer, n):
         begin = cut
 
 
+def test_advice_decides_where_the_network_does_not(scorer, monkeypatch):
+    monkeypatch.setattr("preorder.neural_btg.risk.VOTE", 1.0)
+    n = EXACT + 20
+    given = draw([n])._replace(advice=np.arange(n, dtype=np.int32)[::-1].copy())
+    nodes, positions = parse(scorer, given, 1)
+    cut = nodes[0, 1]  # the parts stay where they are
+    assert positions.tolist() == [*reversed(range(cut)), *reversed(range(cut, n))]
+
+
 def test_empty_batch(scorer):
-    nodes, positions = parse(scorer, *draw([]), 1)
+    nodes, positions = parse(scorer, draw([]), 1)
     assert len(nodes) == len(positions) == 0
 
 
@@ -124,11 +141,11 @@ def test_best_orders_equal_brute_force(n):
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_the_best_of_the_best_orders_is_the_best(scorer, threads):
-    tokens, lengths = draw([7, 0, 1, 12, 7, EXACT, EXACT + 1, 700])
-    best = nbest(scorer, tokens, lengths, 5, threads)
-    nodes, positions = parse(scorer, tokens, lengths, 1)
+    given = draw([7, 0, 1, 12, 7, EXACT, EXACT + 1, 700])
+    best = nbest(scorer, given, 5, threads)
+    nodes, positions = parse(scorer, given, 1)
     begin = 0
-    for n, offset, count in zip(lengths, best.offsets, best.counts, strict=True):
+    for n, offset, count in zip(given.lengths, best.offsets, best.counts, strict=True):
         assert count == (1 if n < 2 else 5)
         np.testing.assert_array_equal(best.positions[offset : offset + n], positions[begin : begin + n])
         np.testing.assert_array_equal(best.nodes[offset : offset + n][:-1], nodes[begin : begin + n][:-1])

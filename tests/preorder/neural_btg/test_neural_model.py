@@ -1,11 +1,14 @@
 import itertools
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch")
 
+from preorder.btg.model import BTGPreorderer  # noqa: E402
+from preorder.btg.options import Options as PerceptronOptions  # noqa: E402
 from preorder.errors import DataError, MissingExtraError, UsageError  # noqa: E402
 from preorder.fitting import HeldOut  # noqa: E402
 from preorder.neural_btg.model import NeuralBTGPreorderer  # noqa: E402
@@ -60,6 +63,21 @@ def test_tree_is_behind_the_order(model):
     assert [tree.permutation for tree in model.trees(sentences, threads=2)] == model.order(sentences)
 
 
+def test_the_perceptron_has_a_vote(model, monkeypatch):
+    monkeypatch.setattr("preorder.neural_btg.risk.VOTE", 1.0)
+    sentences = [s for s, _ in CORPUS]
+    perceptron = BTGPreorderer.fit(bitext(), PerceptronOptions())[0]
+    assert model.order(sentences) == perceptron.order(sentences)
+
+
+def test_no_adviser():
+    alone, _ = NeuralBTGPreorderer.fit(bitext(), replace(OPTIONS, iterations=1, adviser="none"))
+    values, arrays = alone.state()
+    assert "perceptron" not in values
+    sentences = [s for s, _ in CORPUS]
+    assert NeuralBTGPreorderer.from_state(values, arrays).order(sentences) == alone.order(sentences)
+
+
 def test_short_sentences(model):
     sentences = [Sentence((), ()), Sentence(("fish",), ("O",)), Sentence((), ())]
     assert [len(p) for p in model.order(sentences)] == [0, 1, 0]
@@ -91,7 +109,7 @@ def test_figures_count_what_was_skipped():
     words = Sentence(tuple("abcd"))
     alignments = [links(1, 3, 0, 2), links(0, 1, 2, 3), links(0)]
     lines = Bitext([words, words, Sentence(("a",))], alignments)
-    model, figures = NeuralBTGPreorderer.fit(lines, Options(iterations=1, hidden=4))
+    model, figures = NeuralBTGPreorderer.fit(lines, Options(iterations=1, hidden=4, adviser="none"))
     assert (figures["trained"], figures["skipped"], figures["trivial"]) == (1, 1, 1)
     assert figures["options"]["hidden"] == 4
     assert figures["weights"] == sum(array.size for array in model.state()[1].values())

@@ -12,7 +12,7 @@ from brute_force import draw_parts, score  # noqa: E402
 
 from preorder.neural_btg.decode import all_positions, best_trees  # noqa: E402
 from preorder.neural_btg.inside import marginals  # noqa: E402
-from preorder.neural_btg.risk import PREFERENCE, agreement, inversions  # noqa: E402
+from preorder.neural_btg.risk import PREFERENCE, VOTE, agreement, inversions  # noqa: E402
 
 
 def inverted(order):
@@ -36,15 +36,21 @@ def test_inversions_equal_brute_force(n):
         np.testing.assert_allclose(probabilities, expected_inversions(one), atol=1e-9)
 
 
+@pytest.mark.parametrize("advised", [False, True])
 @pytest.mark.parametrize("n", range(2, 7))
-def test_best_order_agrees_best(n):
+def test_best_order_agrees_best(n, advised):
     parts = 2 * draw_parts(n, 2)
     nodes, positions = np.empty((2, n, 5), np.int32), np.empty((2, n), np.int32)
-    scores = agreement(parts)
+    advice = np.array([np.random.default_rng(n).permutation(n), range(n)])
+    scores = agreement(parts, torch.from_numpy(advice) if advised else None)
     best_trees(scores.float().numpy(), nodes)
     all_positions(nodes, positions)
-    for one, agreed, tree, places in zip(parts, scores, nodes.tolist(), positions, strict=True):
+    for one, agreed, tree, places, other in zip(
+        parts, scores, nodes.tolist(), positions, advice, strict=True
+    ):
         probabilities = expected_inversions(one)
+        if advised:
+            probabilities = (1 - VOTE) * probabilities + VOTE * inverted(np.argsort(other))
 
         def agreeing(order, probabilities=probabilities):
             pairs = inverted(order)
