@@ -4,8 +4,6 @@ from itertools import pairwise, permutations, product
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from preorder.errors import DataError
 from preorder.gold import gold_permutation
@@ -56,11 +54,16 @@ def test_certain_links_give_the_gold_order(n):
             assert attached(positions, linked) == gold(positions, linked)
 
 
-@given(st.permutations(range(4)), st.lists(st.floats(0, 1), min_size=4, max_size=4))
-def test_agrees_with_the_most_pairs_in_expectation(positions, linked):
-    best = max(agreement(order, positions, linked) for order in SEPARABLE[4])
-    # 64 draws estimate each of the six pairs to within .06 (one standard error).
-    assert agreement(attached(positions, linked), positions, linked) > best - 0.8
+def test_agrees_with_the_most_pairs_in_expectation():
+    """But for the error of 64 draws, some .06 a pair: on average over many sentences, next to nothing."""
+    generator = np.random.default_rng(1)
+    losses = []
+    for _ in range(100):
+        positions, linked = tuple(generator.permutation(4).tolist()), generator.random(4)
+        best = max(agreement(order, positions, linked) for order in SEPARABLE[4])
+        losses.append(best - agreement(attached(positions, linked), positions, linked))
+    assert min(losses) > -1e-9
+    assert np.mean(losses) < 0.03
 
 
 def test_draws_depend_on_nothing_beside_the_sentence():
