@@ -1,0 +1,43 @@
+"""recipes/syntax.sh, end to end."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+SCRIPT = Path(__file__).parents[2] / "recipes" / "syntax.sh"
+
+
+def run(*arguments):
+    path = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))
+    return subprocess.run(
+        [str(SCRIPT), *map(str, arguments)],
+        env={**os.environ, "PATH": path},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_trains_and_measures(tmp_path):
+    texts = {
+        "source": "she eats fish",
+        "trees": "(S (NP (PRP she)) (VP (VBZ eats) (NP (NN fish))))",
+        "align": "0-0 1-2 2-1",
+    }
+    for name, line in texts.items():
+        (tmp_path / name).write_text(f"{line}\n" * 60)
+    done = run(
+        *(tmp_path / name for name in texts), 10, tmp_path / "run", "swap-logistic --binarisation left"
+    )
+    assert done.returncode == 0, done.stderr
+    assert "== swap-logistic --binarisation left" in done.stdout
+    table = (tmp_path / "run" / "swap-logistic--binarisationleft.txt").read_text()
+    assert "10 sentences" in table
+    assert "1.0000" in table
+
+
+def test_usage():
+    done = run("only one")
+    assert done.returncode == 2
+    assert done.stderr.startswith("usage: recipes/syntax.sh")
