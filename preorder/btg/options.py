@@ -7,6 +7,12 @@ from typing import Annotated, Literal
 
 Unaligned = Literal["free", "gold"]
 
+UnalignedOption = Annotated[
+    Unaligned,
+    "a token without a link may go anywhere (free), or belongs with its nearest aligned neighbour (gold)",
+]
+"""What is asked of tokens without a link: an option of every method."""
+
 
 @dataclass(frozen=True)
 class Options:
@@ -16,10 +22,7 @@ class Options:
     the model does not depend on it. The others are explained by their help.
     """
 
-    unaligned: Annotated[
-        Unaligned,
-        "a token without a link may go anywhere (free), or belongs with its nearest aligned neighbour (gold)",
-    ] = "free"
+    unaligned: UnalignedOption = "free"
     iterations: Annotated[int, "passes over the sentences, at most"] = 20
     patience: Annotated[int, "stop when so many iterations have not raised tau on the held-out lines"] = 8
     cost: Annotated[float, "what a node that violates the alignment costs, in training"] = 1.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from preorder.btg.options import Unaligned
+from preorder.btg.options import UnalignedOption
 
 
 @dataclass(frozen=True)
@@ -16,10 +16,7 @@ class Options:
     seen; ``threads`` is of what computes a minibatch. The others are explained by their help.
     """
 
-    unaligned: Annotated[
-        Unaligned,
-        "a token without a link may go anywhere (free), or belongs with its nearest aligned neighbour (gold)",
-    ] = "free"
+    unaligned: UnalignedOption = "free"
     iterations: Annotated[int, "passes over the sentences, at most"] = 8
     patience: Annotated[int, "stop when so many iterations have not raised tau on the held-out lines"] = 4
     minibatch: Annotated[int, "sentences solved under the same weights"] = 64

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from preorder.btg.options import Unaligned
-from preorder.trees.types import Binarisation
+from preorder.btg.options import UnalignedOption
+from preorder.trees.types import BinarisationOption
 
 Weighting = Literal["nodes", "pairs"]
 Switch = Literal["on", "off"]
@@ -20,14 +20,8 @@ class Options:
     seen; ``threads`` is of what computes a minibatch. The others are explained by their help.
     """
 
-    binarisation: Annotated[
-        Binarisation,
-        "how trees are made binary: head (what is beside the head joins it first), left or right branching",
-    ] = "head"
-    unaligned: Annotated[
-        Unaligned,
-        "a token without a link may go anywhere (free), or belongs with its nearest aligned neighbour (gold)",
-    ] = "free"
+    binarisation: BinarisationOption = "head"
+    unaligned: UnalignedOption = "free"
     category: Annotated[Switch, "whether the category of a node tells its label"] = "on"
     weighting: Annotated[
         Weighting, "what counts the same in training: nodes, or pairs of tokens that a node decides"

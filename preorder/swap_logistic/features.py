@@ -8,10 +8,9 @@ from itertools import combinations
 import numpy as np
 
 from preorder.btg.encode import Encoder, Hashes
+from preorder.regression import hashed
 from preorder.trees.forest import ROOT, Forest, link
 from preorder.types import Sentence
-
-BITS = 20  # hashed features share 2^BITS weights
 
 BORDERS = ("before", "first_left", "last_left", "first_right", "last_right", "after")
 """Tokens by their place: on either side of the node, and first and last of its children."""
@@ -22,11 +21,6 @@ NODES = ("own", "left", "right", "parent")
 NODE_JOINS = (("own", "left", "right"), ("own", "parent"), ("own", "left", "right", "parent"))
 
 WIDEST = 6  # of a child's width; more is as much
-
-_MULTIPLIERS = np.array(
-    [0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0x27D4EB2F165667C5], np.uint64
-)
-_MIX = np.uint64(0xD6E8FEB86659FD93)
 
 
 class Features:
@@ -55,7 +49,7 @@ class Features:
         rows = trees.rows
         features = np.empty((rows.size, len(joined)), np.int32)
         for number, names in enumerate(joined):
-            features[:, number] = _hash(number, [atoms[name] for name in names])
+            features[:, number] = hashed(number, [atoms[name] for name in names])
         return features
 
     def _tokens(self, sentences: Sequence[Sentence], trees: Forest) -> dict[str, np.ndarray]:
@@ -89,12 +83,3 @@ class Features:
         widths = np.minimum(split - begin, WIDEST) * (WIDEST + 1) + np.minimum(end - split, WIDEST)
         values = (own[rows], *sides, above)
         return dict(zip(NODES, values, strict=True)) | {"widths": widths.astype(np.uint64)}
-
-
-def _hash(number: int, atoms: Sequence[np.ndarray]) -> np.ndarray:
-    """Return the hash of atoms joined, below ``2^BITS``; ``number`` tells one join from others."""
-    key = np.full(atoms[0].size, number, np.uint64)
-    for multiplier, atom in zip(_MULTIPLIERS, atoms, strict=False):
-        key = (key ^ atom * multiplier) * _MIX
-        key ^= key >> np.uint64(32)
-    return key * _MULTIPLIERS[0] >> np.uint64(64 - BITS)

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any, ClassVar
 
 import numpy as np
 
+from preorder import regression
 from preorder.checkpoint import NO_CHECKPOINT, Checkpoint
 from preorder.errors import DataError
 from preorder.fitting import TAU, HeldOut
-from preorder.swap_logistic.features import BITS, Features
+from preorder.regression import BITS
+from preorder.swap_logistic.features import Features
 from preorder.swap_logistic.options import Options
 from preorder.trees.forest import Forest
 from preorder.trees.labelling import KINDS, LAYERS, TreeLabeller, lesson
@@ -39,7 +40,7 @@ class SwapLogisticPreorderer(TreeLabeller):
 
     def log_odds(self, sentences: Sequence[Sentence], trees: Forest, threads: int) -> np.ndarray:  # noqa: ARG002
         """Return for each of ``trees.rows`` how much rather it is inverted: float32 ``[nodes]``."""
-        return self._weights[-1] + self._weights[self._features(sentences, trees)].sum(axis=1)
+        return regression.log_odds(self._weights, self._features(sentences, trees))
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """Return what :meth:`from_state` needs: values for JSON, and arrays."""
@@ -82,31 +83,11 @@ class SwapLogisticPreorderer(TreeLabeller):
         learned = lesson(bitext, held_out, options.binarisation, options.unaligned)
         counted = learned.counts.any(axis=1)
         features = Features(learned.channels)(learned.sentences, learned.trees)[counted]
-        weights = _regression(features, best_labels(learned.counts)[counted], options)
+        labels = best_labels(learned.counts)[counted]
+        weights = regression.fit(features, labels, options.inverse_penalty, PASSES, options.seed)
         preorderer = cls(learned.kind, options.binarisation, learned.channels, weights)
         figures = {"options": asdict(options), **learned.figures, "weights": int(np.count_nonzero(weights))}
         lines = HeldOut(held_out)
         if len(lines):
             figures |= {TAU: lines.tau(preorderer.order(lines.sentences))}
         return preorderer, figures | {"held_out": len(lines)}
-
-
-def _regression(features: np.ndarray, labels: np.ndarray, options: Options) -> np.ndarray:
-    """Return the weights that tell inverted nodes by their features, the bias last: float32."""
-    from scipy.sparse import csr_matrix
-    from sklearn.exceptions import ConvergenceWarning
-    from sklearn.linear_model import LogisticRegression
-
-    if labels.all() or not labels.any():  # nothing to tell apart
-        return np.append(np.zeros(1 << BITS, np.float32), np.float32(20 if labels.all() else -20))
-    rows, width = features.shape
-    starts = np.arange(0, rows * width + 1, width)
-    matrix = csr_matrix((np.ones(features.size), features.ravel(), starts), (rows, 1 << BITS))
-    regression = LogisticRegression(
-        C=options.inverse_penalty, solver="liblinear", dual=True, max_iter=PASSES, random_state=options.seed
-    )
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # a few passes do as well as many
-        regression.fit(matrix, labels)
-    weights = np.append(regression.coef_[0], regression.intercept_)
-    return weights.astype(np.float16).astype(np.float32)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, get_args
+from typing import Annotated, Literal, NamedTuple, get_args
 
 from preorder.errors import DataError
 
@@ -86,6 +86,12 @@ Binarisation = Literal["head", "left", "right"]
 """How a tree is made binary; see :mod:`preorder.trees.binary`."""
 
 BINARISATIONS: tuple[str, ...] = get_args(Binarisation)
+
+BinarisationOption = Annotated[
+    Binarisation,
+    "how trees are made binary: head (what is beside the head joins it first), left or right branching",
+]
+"""An option of every method on trees."""
 
 
 class Branch(NamedTuple):

@@ -7,25 +7,22 @@ tokens of small_parallel_enja and 88% of the Japanese right; a two-layer LSTM do
 from __future__ import annotations
 
 import random
-import warnings
 from collections.abc import Sequence
 
 import numpy as np
 
+from preorder import regression
 from preorder.btg.encode import Batch, Encoder
 from preorder.errors import DataError
+from preorder.regression import BITS
 from preorder.types import Bitext, Sentence
 
 TEMPLATES = ((-2,), (-1,), (0,), (1,), (2,), (-1, 0), (0, 1), (-1, 1), (-2, -1, 0), (-1, 0, 1), (0, 1, 2))
 """Neighbours that are joined, by their distance. The token is also joined with the first and the last one."""
 
-BITS = 20  # hashed features share 2^BITS weights
 MOST_SENTENCES = 100_000  # to learn from; more say little that is new
 INVERSE_PENALTY = 0.2
 PASSES = 10  # of the coordinate descent
-
-_JOIN = np.array([0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9], np.uint64)
-_MIX = np.uint64(0xD6E8FEB86659FD93)
 
 
 class Links:
@@ -47,37 +44,18 @@ class Links:
 
         Linear in the tokens: some 2 µs each.
         """
-        score = self.weights[-1] + self.weights[_features(self._encoder(sentences))].sum(axis=1)
-        return 1 / (1 + np.exp(-score))
+        features = _features(self._encoder(sentences))
+        return 1 / (1 + np.exp(-regression.log_odds(self.weights, features)))
 
     @classmethod
     def fit(cls, bitext: Bitext, layers: Sequence[str], seed: int) -> Links:
         """Learn from at most ``MOST_SENTENCES`` of the lines, drawn at random; some 10 µs a token."""
-        from scipy.sparse import csr_matrix
-        from sklearn.exceptions import ConvergenceWarning
-        from sklearn.linear_model import LogisticRegression
-
         if len(bitext) > MOST_SENTENCES:
             bitext = bitext.take(sorted(random.Random(seed).sample(range(len(bitext)), MOST_SENTENCES)))
         pairs = zip(bitext.sentences, bitext.alignments, strict=True)
         linked = [bool(targets) for sentence, a in pairs for targets in a.targets(len(sentence))]
-        if all(linked) or not any(linked):  # nothing to tell apart
-            bias = np.float32(20 if all(linked) else -20)
-            return cls(layers, np.append(np.zeros(1 << BITS, np.float32), bias))
         features = _features(Encoder(layers)(bitext.sentences))
-        rows, width = features.shape
-        matrix = csr_matrix(
-            (np.ones(features.size, np.float32), features.ravel(), np.arange(0, rows * width + 1, width)),
-            (rows, 1 << BITS),
-        )
-        regression = LogisticRegression(
-            C=INVERSE_PENALTY, solver="liblinear", dual=True, max_iter=PASSES, random_state=seed
-        )
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)  # a few passes do as well as many
-            regression.fit(matrix, linked)
-        weights = np.append(regression.coef_[0], regression.intercept_)
-        return cls(layers, weights.astype(np.float16).astype(np.float32))
+        return cls(layers, regression.fit(features, np.array(linked, bool), INVERSE_PENALTY, PASSES, seed))
 
 
 def _features(batch: Batch) -> np.ndarray:
@@ -91,9 +69,5 @@ def _features(batch: Batch) -> np.ndarray:
     features = np.empty((here.size, len(batch.tokens) * len(joined)), np.int32)
     for layer, tokens in enumerate(batch.tokens):
         for number, places in enumerate(joined, layer * len(joined)):
-            key = np.full(here.size, number, np.uint64)
-            for multiplier, place in zip(_JOIN, places, strict=False):
-                key = (key ^ tokens[place] * multiplier) * _MIX
-                key ^= key >> np.uint64(32)
-            features[:, number] = key * _JOIN[0] >> np.uint64(64 - BITS)
+            features[:, number] = regression.hashed(number, [tokens[place] for place in places])
     return features

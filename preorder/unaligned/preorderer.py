@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from itertools import pairwise
 from typing import Any, NoReturn
 
 import numpy as np
 
 from preorder.btg.encode import LAYERS
+from preorder.btg.results import permutations
 from preorder.errors import UsageError
 from preorder.preorderer import ATTACHMENT, Preorderer
 from preorder.types import BinaryTree, Bitext, Permutation, Sentence
@@ -50,8 +50,7 @@ class Attaching:
         borders = np.linspace(0, len(sentences), threads + 1).astype(np.int64).tolist()
         with ThreadPoolExecutor(threads) as pool:
             list(pool.map(lambda b, e: attach(flat, linked, starts[b : e + 1]), borders[:-1], borders[1:]))
-        places = flat.tolist()
-        return [Permutation(tuple(places[b:e])) for b, e in pairwise(starts.tolist())]
+        return permutations(flat, sentences)
 
     def trees(self, sentences: Sequence[Sentence], threads: int = 1) -> list[BinaryTree]:
         """Return a tree that gives each reordering; those of the preorderer give its own."""
