@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
 from onmt_preorder.attention import Places, RelativePart, relative_attention
-from onmt_preorder.options import EncodingOptions, Limits
+from onmt_preorder.options.encoding import EncodingOptions, Limits
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,11 @@
-"""Makes our encoder, transform and options known to OpenNMT-py."""
+"""Makes our encoders, decoders, transform and options known to OpenNMT-py."""
 
 from __future__ import annotations
 
 import warnings
+from argparse import Namespace
+from importlib import import_module
+from typing import Any
 
 SUPPORTED = "3.5"
 
@@ -26,24 +29,29 @@ def register() -> None:
     import onmt_preorder.transforms  # noqa: F401
     from onmt_preorder.host import adapt
 
-    _register_encoder()
+    _register_models()
     adapt()
 
 
-def _register_encoder() -> None:
+def _register_models() -> None:
+    from onmt.decoders import DecoderBase, register_decoder, str2dec
     from onmt.encoders import EncoderBase, register_encoder, str2enc
 
-    from onmt_preorder.options import ENCODER
+    from onmt_preorder.options import DECODERS, ENCODERS
 
-    if ENCODER in str2enc:
-        return
+    for name in ENCODERS.keys() - str2enc.keys():
+        register_encoder(name)(_factory(ENCODERS[name], EncoderBase))
+    for name in DECODERS.keys() - str2dec.keys():
+        register_decoder(name)(_factory(DECODERS[name], DecoderBase))
 
-    @register_encoder(ENCODER)
-    class Factory(EncoderBase):
-        """Imports the encoder when one is built: its modules may be what imports ``onmt``."""
 
+def _factory(path: str, base: type) -> type:
+    """Make a class that imports ``module:name`` when one is built: it may be what imports ``onmt``."""
+
+    class Factory(base):
         @classmethod
-        def from_opt(cls, opt, embeddings=None):
-            from onmt_preorder.encoders import PreorderTransformerEncoder
+        def from_opt(cls, opt: Namespace, embeddings: Any = None) -> Any:
+            module, _, name = path.partition(":")
+            return getattr(import_module(module), name).from_opt(opt, embeddings)
 
-            return PreorderTransformerEncoder.from_opt(opt, embeddings)
+    return Factory

@@ -35,7 +35,7 @@ def adapt() -> None:
     from onmt.utils.parse import ArgumentParser, DataOptsCheckerMixin
 
     wrap(opts, "model_opts", _add_options)
-    wrap(opts, "_add_dataset_opts", _add_encoder_type)
+    wrap(opts, "_add_dataset_opts", _add_types)
     wrap(ArgumentParser, "parse_known_args", _parse_strictly)
     wrap(ArgumentParser, "validate_model_opts", _validate)
     wrap(DataOptsCheckerMixin, "_validate_data", _validate_data)
@@ -46,11 +46,11 @@ def _add_options(original: Any, parser: Any) -> None:
     options.add_options(parser)
 
 
-def _add_encoder_type(original: Any, parser: Any, build_vocab_only: bool = False) -> None:
+def _add_types(original: Any, parser: Any, build_vocab_only: bool = False) -> None:
     """``onmt_build_vocab`` too must know whose corpora it reads."""
     original(parser, build_vocab_only=build_vocab_only)
-    if build_vocab_only:
-        parser.add("--encoder_type", "-encoder_type", help="The encoder that the vocabulary is for.")
+    for side in ("encoder", "decoder") if build_vocab_only else ():
+        parser.add(f"--{side}_type", f"-{side}_type", help=f"The {side} that the vocabulary is for.")
 
 
 def _validate(original: Any, cls: type, opt: Namespace) -> None:
@@ -92,11 +92,15 @@ def with_positions(transforms: Iterable[str]) -> list[str]:
 def _parse_strictly(original: Any, self: Any, args: Any = None, *more: Any, **named: Any) -> Any:
     given = args.split() if isinstance(args, str) else list(sys.argv[1:] if args is None else args)
     result = opt, unknown = original(self, args, *more, **named)
-    if options.is_ours(opt) or any(argument.endswith(f"={options.ENCODER}") for argument in unknown):
+    if options.is_ours(opt) or any(map(_names_ours, unknown)):
         complaint = _complaint(self, given)
         if complaint:
             self.exit(EXIT_STATUS, f"{complaint}\n")
     return result
+
+
+def _names_ours(argument: str) -> bool:
+    return argument.rpartition("=")[2] in options.ENCODERS.keys() | options.DECODERS.keys()
 
 
 def _complaint(parser: Any, args: Sequence[str]) -> str | None:

@@ -15,7 +15,8 @@ from typing import Any
 
 from onmt_preorder.host.configuration import with_positions
 from onmt_preorder.host.wrapping import wrap
-from onmt_preorder.options import ENCODER, is_ours
+from onmt_preorder.options import is_ours
+from onmt_preorder.options.encoding import ENCODER
 from preorder.errors import UsageError
 
 # What rewrites a source at translation as it did in training, and drops no line.
@@ -31,7 +32,7 @@ def adapt() -> None:
 
 
 def _build_encoder(original: Any, model_opt: Namespace, vocabs: dict[str, Any]) -> Any:
-    if not is_ours(model_opt):
+    if model_opt.encoder_type != ENCODER:
         return original(model_opt, vocabs)
     words = {name: vocabulary for name, vocabulary in vocabs.items() if name != "src_feats"}
     encoder, embeddings = original(model_opt, words)
@@ -45,7 +46,7 @@ def _build_encoder(original: Any, model_opt: Namespace, vocabs: dict[str, Any]) 
 def _load_test_model(original: Any, opt: Namespace, *args: Any, **kwargs: Any) -> Any:
     vocabs, model, model_opt = original(opt, *args, **kwargs)
     if is_ours(model_opt):
-        opt.encoder_type = ENCODER
+        opt.encoder_type, opt.decoder_type = model_opt.encoder_type, model_opt.decoder_type
         opt.n_src_feats = model_opt.n_src_feats
         opt.src_feats_defaults = model_opt.src_feats_defaults
         if not opt.transforms:

@@ -7,7 +7,7 @@ from onmt.bin.train import _get_parser as training_parser
 from onmt.utils.parse import ArgumentParser
 
 from onmt_preorder.layers import LayerOptions
-from onmt_preorder.options import EncodingOptions, Limits
+from onmt_preorder.options.encoding import EncodingOptions, Limits
 from tests.onmt_preorder.helpers import ROOT
 
 SIZES = ["tiny", "small", "medium", "paper"]

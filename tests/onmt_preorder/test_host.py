@@ -17,7 +17,7 @@ from onmt.utils.parse import ArgumentParser
 
 from onmt_preorder.host import configuration, wrapping
 from onmt_preorder.host.corpora import PositionedCorpus, parse_source
-from onmt_preorder.options import EncodingOptions, Limits
+from onmt_preorder.options.encoding import EncodingOptions, Limits
 from onmt_preorder.positions import NO_POSITION
 from onmt_preorder.transforms import PositionsTransform
 from preorder.errors import DataError, UsageError

@@ -1,11 +1,7 @@
-"""Our options in OpenNMT-py's configuration: names, defaults and checks, their only home.
-
-They are model options: saved in the checkpoint, restored from it at translation.
-"""
+"""``encoder_type: preorder_transformer`` (Kawara et al. 2021): how it tells its tokens where they stand."""
 
 from __future__ import annotations
 
-import difflib
 from argparse import Namespace
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +9,8 @@ from typing import Any
 from preorder.errors import UsageError
 
 ENCODER = "preorder_transformer"
+ENCODERS = {ENCODER: "onmt_preorder.encoders:PreorderTransformerEncoder"}
+DECODERS: dict[str, str] = {}
 ABSOLUTE, RELATIVE = "absolute", "relative"
 PAPER_LIMIT = 4  # Kawara et al. 2021, §IV-B
 SAME = -1
@@ -73,13 +71,8 @@ def _limits(keys: int, values: int) -> Limits:
     return Limits(keys, keys if values == SAME else values)
 
 
-def is_ours(opt: Namespace) -> bool:
-    """Whether the options ask for our encoder."""
-    return getattr(opt, "encoder_type", None) == ENCODER
-
-
 def add_options(parser: Any) -> None:
-    """Add our options to a parser of OpenNMT-py."""
+    """Add the encoder's options to a parser of OpenNMT-py."""
     group = parser.add_argument_group(f"Model- encoder_type {ENCODER}")
     group.add(
         "--preorder_encoding",
@@ -104,13 +97,14 @@ def add_options(parser: Any) -> None:
 
 
 def check(opt: Namespace) -> None:
-    """Check a training's or a checkpoint's options.
+    """Check what concerns the encoder.
 
     Raises:
         UsageError: they ask for something that cannot be.
     """
-    if not is_ours(opt):
-        _check_foreign(opt)
+    if opt.encoder_type != ENCODER:
+        if opt.preorder_encoding:
+            raise UsageError(f"preorder_encoding needs encoder_type: {ENCODER}, not {opt.encoder_type}")
         return
     for name, off in _UNSUPPORTED.items():
         if getattr(opt, name, off) != off:
@@ -122,13 +116,6 @@ def check(opt: Namespace) -> None:
     if opt.enc_hid_size != opt.src_word_vec_size:
         raise UsageError(f"hidden_size {opt.enc_hid_size} is not word_vec_size {opt.src_word_vec_size}")
     _check_encoding(opt)
-
-
-def _check_foreign(opt: Namespace) -> None:
-    if difflib.get_close_matches(opt.encoder_type, [ENCODER], cutoff=0.8):
-        raise UsageError(f"unknown encoder_type {opt.encoder_type!r}: did you mean {ENCODER!r}?")
-    if opt.preorder_encoding:
-        raise UsageError(f"preorder_encoding needs encoder_type: {ENCODER}, not {opt.encoder_type}")
 
 
 def _check_encoding(opt: Namespace) -> None:
