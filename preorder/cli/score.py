@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import sys
-from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from preorder import corpus
-from preorder.cli import options
+from preorder.cli import options, translations
 from preorder.cli.table import print_table
-from preorder.errors import UsageError
-from preorder.metrics.metric import METRICS, TOKENIZERS, MetricOptions
+from preorder.metrics.metric import METRICS
 
 if TYPE_CHECKING:
     from preorder.metrics.scoring import Scoring
@@ -34,17 +31,7 @@ the tokens that stand between spaces, and take upper for lower case.
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
     """Add the subcommand."""
     parser = options.add_command(subparsers, "score", run, "score translations against references", EXAMPLES)
-    parser.add_argument(
-        "--ref", metavar="F", action="append", required=True, help="reference; repeat it for several"
-    )
-    parser.add_argument(
-        "--hyp",
-        metavar="[NAME=]F",
-        nargs="+",
-        action="extend",
-        required=True,
-        help="translations of a system, by default called as their file",
-    )
+    translations.add_translations(parser)
     parser.add_argument("--baseline", metavar="NAME", help="test each other system against this one")
     parser.add_argument(
         "--metrics",
@@ -53,15 +40,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         default=METRICS,
         help=f"of {', '.join(METRICS)} (default: all)",
     )
-    parser.add_argument(
-        "--tokenize",
-        choices=TOKENIZERS,
-        default=TOKENIZERS[0],
-        help="tokenizer of BLEU (default: %(default)s)",
-    )
-    parser.add_argument(
-        "--case-sensitive", action="store_true", help="TER and RIBES tell upper from lower case, too"
-    )
+    translations.add_metric_options(parser)
     options.add_seed(parser)
     options.add_json(parser)
 
@@ -70,15 +49,14 @@ def run(arguments: argparse.Namespace) -> None:
     """Run the subcommand."""
     from preorder.metrics.scoring import PairedTest, score_systems
 
-    paths = _paths_by_name(arguments.hyp)
-    references, texts = _read(arguments.ref, list(paths.values()))
+    texts = translations.read_translations(arguments)
     if arguments.tokenize != "none" and "bleu" in arguments.metrics:
-        _warn_of_tokens(references[0])
+        translations.warn_of_tokens(texts.references[0])
     scoring = score_systems(
-        references,
-        dict(zip(paths, texts, strict=True)),
+        texts.references,
+        texts.systems,
         arguments.metrics,
-        MetricOptions(arguments.tokenize, arguments.case_sensitive),
+        translations.metric_options(arguments),
         PairedTest(arguments.baseline, arguments.seed) if arguments.baseline is not None else None,
     )
     if arguments.json:
@@ -93,42 +71,6 @@ def _metrics(text: str) -> tuple[str, ...]:
         if name not in METRICS:
             raise argparse.ArgumentTypeError(f"no metric {name!r}, only {', '.join(METRICS)}")
     return names
-
-
-def _paths_by_name(fields: Sequence[str]) -> dict[str, str]:
-    paths: dict[str, str] = {}
-    for field in fields:
-        name, separator, path = field.partition("=")
-        path = path if separator else name
-        if not name or not path:
-            raise UsageError(f"not a system: {field!r}")
-        if name in paths:
-            raise UsageError(f"two systems are called {name!r}")
-        paths[name] = path
-    return paths
-
-
-def _read(references: Sequence[str], hypotheses: Sequence[str]) -> tuple[list[list[str]], list[list[str]]]:
-    """Return the lines of the references and of the hypotheses.
-
-    Raises:
-        UsageError: several are standard input.
-        DataError: the files differ in length, are empty or not UTF-8.
-    """
-    paths = [*references, *hypotheses]
-    if paths.count(corpus.STANDARD) > 1:
-        raise UsageError("only one file can come from standard input")
-    rows = corpus.not_empty(
-        paths[0], corpus.in_parallel(*((path, corpus.read_lines(path)) for path in paths))
-    )
-    texts = list(map(list, zip(*rows, strict=True)))
-    return texts[: len(references)], texts[len(references) :]
-
-
-def _warn_of_tokens(reference: Sequence[str]) -> None:
-    tokenised = sum(line.endswith((" .", " 。")) for line in reference)
-    if 2 * tokenised > len(reference):
-        print("the reference looks tokenised: --tokenize none scores it as it is", file=sys.stderr)
 
 
 def _print(scoring: Scoring, baseline: str | None) -> None:
