@@ -10,20 +10,20 @@ import numpy as np
 
 from preorder.btg.constraint import learnable
 from preorder.btg.encode import LAYERS, Encoder
-from preorder.btg.nbest import nbest
+from preorder.btg.nbest import NBest, nbest
 from preorder.btg.options import Options
 from preorder.btg.parse import EXACT, parse
 from preorder.btg.perceptron import Learner, weights_of
-from preorder.btg.results import binary_trees, permutations, ranked_permutations, ranked_trees
+from preorder.btg.results import ChartParser, permutations
 from preorder.btg.scores import shape_scores
 from preorder.btg.weights import NEGLIGIBLE, Weights, unpack
 from preorder.checkpoint import NO_CHECKPOINT, Arrays, Checkpoint, digest
 from preorder.errors import DataError
 from preorder.fitting import HeldOut, Schedule, fit
-from preorder.types import NO_LINES, BinaryTree, Bitext, Permutation, Sentence
+from preorder.types import NO_LINES, Bitext, Permutation, Sentence
 
 
-class BTGPreorderer:
+class BTGPreorderer(ChartParser):
     """A trained BTG model; see :class:`preorder.preorderer.Preorderer`."""
 
     method: ClassVar[str] = "btg"
@@ -41,35 +41,13 @@ class BTGPreorderer:
         """Names of the layers of a :class:`Sentence` that it reads beside the words."""
         return frozenset(self._layers) - {"words"}
 
-    def order(self, sentences: Sequence[Sentence], threads: int = 1) -> list[Permutation]:
-        """Return the reordering of each sentence; cost: see :func:`preorder.btg.parse.parse`."""
-        return permutations(self.positions(sentences, threads), sentences)
-
-    def positions(self, sentences: Sequence[Sentence], threads: int = 1) -> np.ndarray:
-        """Return the positions of :meth:`order`, one sentence after another: int32 ``[tokens]``."""
-        return self._parse(sentences, threads)[1]
-
-    def trees(self, sentences: Sequence[Sentence], threads: int = 1) -> list[BinaryTree]:
-        """Return the tree behind each reordering."""
-        nodes, _ = self._parse(sentences, threads)
-        return binary_trees(nodes, sentences)
-
-    def best_orders(
-        self, sentences: Sequence[Sentence], most: int, threads: int = 1
-    ) -> list[list[tuple[float, Permutation]]]:
-        """Return the best distinct reorderings of each sentence; see :func:`preorder.btg.nbest.nbest`."""
-        best = nbest(self._tables, self._shape, self._encoder(sentences), most, threads)
-        return ranked_permutations(best, sentences)
-
-    def best_trees(
-        self, sentences: Sequence[Sentence], most: int, threads: int = 1
-    ) -> list[list[tuple[float, BinaryTree]]]:
-        """Return the best tree behind each of the :meth:`best_orders`."""
-        best = nbest(self._tables, self._shape, self._encoder(sentences), most, threads)
-        return ranked_trees(best, sentences)
-
-    def _parse(self, sentences: Sequence[Sentence], threads: int) -> tuple[np.ndarray, np.ndarray]:
+    def parse(self, sentences: Sequence[Sentence], threads: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return the best trees and their positions; cost: see :func:`preorder.btg.parse.parse`."""
         return parse(self._tables, self._shape, self._encoder(sentences), threads)
+
+    def nbest(self, sentences: Sequence[Sentence], most: int, threads: int) -> NBest:
+        """Return the best distinct orders; cost: see :func:`preorder.btg.nbest.nbest`."""
+        return nbest(self._tables, self._shape, self._encoder(sentences), most, threads)
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """Return what :meth:`from_state` needs: values for JSON, and arrays."""

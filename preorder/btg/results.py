@@ -1,7 +1,8 @@
-"""Trees and orders of a batch, from flat arrays to a value a sentence."""
+"""Trees and orders of a batch, from flat arrays to a value a sentence; and what every chart parser gives."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from itertools import accumulate, pairwise
 from typing import Any, TypeVar
@@ -25,14 +26,42 @@ def binary_trees(nodes: np.ndarray, sentences: Sequence[Sentence]) -> list[Binar
     return list(map(_tree, _divide(nodes.tolist(), map(len, sentences))))
 
 
-def ranked_permutations(best: NBest, sentences: Sequence[Sentence]) -> list[list[tuple[float, Permutation]]]:
-    """Return the best reorderings of each sentence with their scores."""
-    return _ranked(best, best.positions, _permutation, sentences)
+class ChartParser(ABC):
+    """A preorderer that searches BTG trees, by whatever scores."""
 
+    @abstractmethod
+    def parse(self, sentences: Sequence[Sentence], threads: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return the best trees and their positions, as :func:`preorder.btg.parse.parse` does."""
 
-def ranked_trees(best: NBest, sentences: Sequence[Sentence]) -> list[list[tuple[float, BinaryTree]]]:
-    """Return the trees behind the best reorderings of each sentence, with their scores."""
-    return _ranked(best, best.nodes, _tree, sentences)
+    @abstractmethod
+    def nbest(self, sentences: Sequence[Sentence], most: int, threads: int) -> NBest:
+        """Return the best distinct orders, as :func:`preorder.btg.nbest.nbest` does."""
+
+    def order(self, sentences: Sequence[Sentence], threads: int = 1) -> list[Permutation]:
+        """Return the reordering of each sentence; costs a :meth:`parse`."""
+        return permutations(self.positions(sentences, threads), sentences)
+
+    def positions(self, sentences: Sequence[Sentence], threads: int = 1) -> np.ndarray:
+        """Return the positions of :meth:`order`, one sentence after another: int32 ``[tokens]``."""
+        return self.parse(sentences, threads)[1]
+
+    def trees(self, sentences: Sequence[Sentence], threads: int = 1) -> list[BinaryTree]:
+        """Return the tree behind each reordering."""
+        return binary_trees(self.parse(sentences, threads)[0], sentences)
+
+    def best_orders(
+        self, sentences: Sequence[Sentence], most: int, threads: int = 1
+    ) -> list[list[tuple[float, Permutation]]]:
+        """Return the best distinct reorderings of each sentence with their scores."""
+        best = self.nbest(sentences, most, threads)
+        return _ranked(best, best.positions, _permutation, sentences)
+
+    def best_trees(
+        self, sentences: Sequence[Sentence], most: int, threads: int = 1
+    ) -> list[list[tuple[float, BinaryTree]]]:
+        """Return the best tree behind each of the :meth:`best_orders`, with their scores."""
+        best = self.nbest(sentences, most, threads)
+        return _ranked(best, best.nodes, _tree, sentences)
 
 
 def _ranked(

@@ -12,7 +12,7 @@ from preorder.btg.constraint import learnable
 from preorder.btg.model import BTGPreorderer
 from preorder.btg.nbest import NBest
 from preorder.btg.options import Options as PerceptronOptions
-from preorder.btg.results import binary_trees, permutations, ranked_permutations, ranked_trees
+from preorder.btg.results import ChartParser
 from preorder.checkpoint import NO_CHECKPOINT, Arrays, Checkpoint, digest
 from preorder.errors import DataError
 from preorder.fitting import HeldOut, Schedule, fit
@@ -23,13 +23,13 @@ from preorder.neural_btg.learner import Learner, Lines, new_scorer
 from preorder.neural_btg.network import Scorer
 from preorder.neural_btg.options import Options
 from preorder.neural_btg.vocabulary import LAYERS, Vocabulary
-from preorder.types import NO_LINES, BinaryTree, Bitext, Permutation, Sentence
+from preorder.types import NO_LINES, Bitext, Permutation, Sentence
 
 PERCEPTRON = "perceptron"
 """What is the adviser's, in the state of a model that has one."""
 
 
-class NeuralBTGPreorderer:
+class NeuralBTGPreorderer(ChartParser):
     """A trained network; see :class:`preorder.preorderer.Preorderer`."""
 
     method: ClassVar[str] = "neural-btg"
@@ -47,33 +47,13 @@ class NeuralBTGPreorderer:
         """Names of the layers of a :class:`Sentence` that it reads beside the words."""
         return frozenset(self._vocabulary.known) - {"words"}
 
-    def order(self, sentences: Sequence[Sentence], threads: int = 1) -> list[Permutation]:
-        """Return the reordering of each sentence; cost: see :func:`preorder.neural_btg.decode.parse`."""
-        _, positions = self._parse(sentences, threads)
-        return permutations(positions, sentences)
-
-    def trees(self, sentences: Sequence[Sentence], threads: int = 1) -> list[BinaryTree]:
-        """Return the tree behind each reordering."""
-        nodes, _ = self._parse(sentences, threads)
-        return binary_trees(nodes, sentences)
-
-    def best_orders(
-        self, sentences: Sequence[Sentence], most: int, threads: int = 1
-    ) -> list[list[tuple[float, Permutation]]]:
-        """Return the best distinct reorderings of each sentence; see :mod:`preorder.btg.nbest`."""
-        return ranked_permutations(self._nbest(sentences, most, threads), sentences)
-
-    def best_trees(
-        self, sentences: Sequence[Sentence], most: int, threads: int = 1
-    ) -> list[list[tuple[float, BinaryTree]]]:
-        """Return the best tree behind each of the :meth:`best_orders`."""
-        return ranked_trees(self._nbest(sentences, most, threads), sentences)
-
-    def _nbest(self, sentences: Sequence[Sentence], most: int, threads: int) -> NBest:
-        return nbest(self._scorer, self._input(sentences, threads), most, threads)
-
-    def _parse(self, sentences: Sequence[Sentence], threads: int) -> tuple[np.ndarray, np.ndarray]:
+    def parse(self, sentences: Sequence[Sentence], threads: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return the best trees and their positions; cost: see :func:`preorder.neural_btg.decode.parse`."""
         return parse(self._scorer, self._input(sentences, threads), threads)
+
+    def nbest(self, sentences: Sequence[Sentence], most: int, threads: int) -> NBest:
+        """Return the best distinct orders; see :mod:`preorder.btg.nbest`."""
+        return nbest(self._scorer, self._input(sentences, threads), most, threads)
 
     def _input(self, sentences: Sequence[Sentence], threads: int) -> Input:
         lengths = np.fromiter(map(len, sentences), np.int64, len(sentences))
