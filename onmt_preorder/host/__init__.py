@@ -1,8 +1,8 @@
 """Every adaptation of OpenNMT-py 3.5.1, each with why and when it can go.
 
 All are wrappers around OpenNMT-py's own functions; nothing is copied or rewritten. Except
-for :mod:`.checkpoints` they act only where ``encoder_type`` is ours: other models train
-and translate as before.
+for :mod:`.checkpoints` they act only where ``encoder_type`` or ``decoder_type`` is ours:
+other models train and translate as before.
 
 | Module | Adapts |
 |---|---|
@@ -10,14 +10,15 @@ and translate as before.
 | configuration | our options, strict YAML keys, the checks of options |
 | corpora | reading of the source, its position feature, batches, the feature vocabulary |
 | models | building our encoder, restoring what translation needs from the checkpoint |
+| losses | losses that parts of the model add, and their figures in the reports |
 | translation | empty and long lines keep their output line |
 | messages | errors of the user's making: one line and exit status 2 |
 """
 
-from onmt_preorder.host import checkpoints, configuration, corpora, messages, models, translation
+from onmt_preorder.host import checkpoints, configuration, corpora, losses, messages, models, translation
 
 
 def adapt() -> None:
     """Apply all adaptations; again, and nothing more happens."""
-    for module in (messages, checkpoints, configuration, corpora, models, translation):
+    for module in (messages, checkpoints, configuration, corpora, models, losses, translation):
         module.adapt()
