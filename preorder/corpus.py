@@ -107,6 +107,18 @@ def not_empty(path: str, items: Iterable[T]) -> list[T]:
     return items
 
 
+def read_columns(*streams: tuple[str, Iterable[Any]]) -> list[list[Any]]:
+    """Return the items of several ``(path, items)`` streams, each as a list, all of one length.
+
+    Raises:
+        DataError: they differ in length or are empty, or several are standard input.
+    """
+    paths = [path for path, _ in streams]
+    if paths.count(STANDARD) > 1:
+        raise DataError("only one file can come from standard input")
+    return list(map(list, zip(*not_empty(paths[0], in_parallel(*streams)), strict=True)))
+
+
 @contextlib.contextmanager
 def writer(path: str) -> Iterator[TextIO]:
     """Open a text file that appears under its name only once it is complete.
@@ -129,6 +141,20 @@ def write_lines(path: str, lines: Iterable[str]) -> None:
     """Write lines atomically."""
     with writer(path) as stream:
         stream.writelines(f"{line}\n" for line in lines)
+
+
+def write_bytes(path: str, data: bytes) -> None:
+    """Write bytes atomically; ``-`` is standard output.
+
+    Raises:
+        DataError: the file cannot be written.
+    """
+    if path == STANDARD:
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+        return
+    with atomic_file(path) as temporary:
+        temporary.write_bytes(data)
 
 
 def write_json(path: str, value: Any) -> None:

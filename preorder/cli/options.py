@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 
+from preorder.analyse.defaults import PERCENTAGES
 from preorder.corpus import STANDARD
 from preorder.gold import STATISTICS, UNALIGNED
 
@@ -16,11 +17,11 @@ DEFAULT_SEED = 1
 def add_command(
     subparsers: argparse._SubParsersAction,
     name: str,
-    run: Callable[[argparse.Namespace], None],
+    run: Callable[[argparse.Namespace], None] | None,
     summary: str,
     examples: str,
 ) -> argparse.ArgumentParser:
-    """Add a subcommand whose help ends in examples."""
+    """Add a subcommand whose help ends in examples; without ``run`` it has subcommands of its own."""
     parser = subparsers.add_parser(
         name,
         help=summary,
@@ -29,7 +30,8 @@ def add_command(
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    parser.set_defaults(run=run)
+    if run is not None:
+        parser.set_defaults(run=run)
     return parser
 
 
@@ -87,6 +89,30 @@ def add_seed(parser: argparse.ArgumentParser) -> None:
         default=DEFAULT_SEED,
         help="the same seed gives the same file (default: %(default)s)",
     )
+
+
+def add_percentages(parser: argparse.ArgumentParser) -> None:
+    """Add ``--percent``."""
+    parser.add_argument(
+        "--percent",
+        metavar="A:B:STEP|N,…",
+        type=_percentages,
+        default=PERCENTAGES,
+        help="shares of the words that are swapped, from A to B or one by one (default: 0:100:10)",
+    )
+
+
+def _percentages(text: str) -> tuple[int, ...]:
+    first, *rest = text.split(":")
+    if not rest:
+        found = tuple(map(natural, text.split(",")))
+    elif len(rest) == 2:
+        found = tuple(range(natural(first), natural(rest[0]) + 1, positive(rest[1])))
+    else:
+        raise argparse.ArgumentTypeError(f"neither A:B:STEP nor N,…: {text!r}")
+    if not found or max(found) > 100 or len(set(found)) < len(found):
+        raise argparse.ArgumentTypeError(f"not different shares of 0 to 100: {text!r}")
+    return found
 
 
 def add_threads(parser: argparse.ArgumentParser) -> None:

@@ -33,13 +33,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     parser = options.add_command(subparsers, "score", run, "score translations against references", EXAMPLES)
     translations.add_translations(parser)
     parser.add_argument("--baseline", metavar="NAME", help="test each other system against this one")
-    parser.add_argument(
-        "--metrics",
-        metavar="M,…",
-        type=_metrics,
-        default=METRICS,
-        help=f"of {', '.join(METRICS)} (default: all)",
-    )
+    translations.add_metrics(parser, METRICS)
     translations.add_metric_options(parser)
     options.add_seed(parser)
     options.add_json(parser)
@@ -49,12 +43,12 @@ def run(arguments: argparse.Namespace) -> None:
     """Run the subcommand."""
     from preorder.metrics.scoring import PairedTest, score_systems
 
-    texts = translations.read_translations(arguments)
+    references, systems = translations.read_translations(arguments)
     if arguments.tokenize != "none" and "bleu" in arguments.metrics:
-        translations.warn_of_tokens(texts.references[0])
+        translations.warn_of_tokens(references[0])
     scoring = score_systems(
-        texts.references,
-        texts.systems,
+        references,
+        systems,
         arguments.metrics,
         translations.metric_options(arguments),
         PairedTest(arguments.baseline, arguments.seed) if arguments.baseline is not None else None,
@@ -63,14 +57,6 @@ def run(arguments: argparse.Namespace) -> None:
         corpus.write_json(corpus.STANDARD, asdict(scoring))
     else:
         _print(scoring, arguments.baseline)
-
-
-def _metrics(text: str) -> tuple[str, ...]:
-    names = tuple(dict.fromkeys(text.split(",")))
-    for name in names:
-        if name not in METRICS:
-            raise argparse.ArgumentTypeError(f"no metric {name!r}, only {', '.join(METRICS)}")
-    return names
 
 
 def _print(scoring: Scoring, baseline: str | None) -> None:

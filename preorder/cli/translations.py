@@ -5,20 +5,10 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from preorder import corpus
 from preorder.errors import UsageError
-from preorder.metrics.metric import TOKENIZERS, MetricOptions
-
-
-@dataclass(frozen=True)
-class Translations:
-    """Equally long texts: the references, the systems' translations by name, and other files."""
-
-    references: list[list[str]]
-    systems: dict[str, list[str]]
-    others: list[list[str]]
+from preorder.metrics.metric import METRICS, TOKENIZERS, MetricOptions
 
 
 def add_translations(parser: argparse.ArgumentParser) -> None:
@@ -34,6 +24,25 @@ def add_translations(parser: argparse.ArgumentParser) -> None:
         required=True,
         help="translations of a system, by default called as their file",
     )
+
+
+def add_metrics(parser: argparse.ArgumentParser, default: tuple[str, ...]) -> None:
+    """Add ``--metrics``."""
+    parser.add_argument(
+        "--metrics",
+        metavar="M,…",
+        type=_metrics,
+        default=default,
+        help=f"of {', '.join(METRICS)} (default: {','.join(default)})",
+    )
+
+
+def _metrics(text: str) -> tuple[str, ...]:
+    names = tuple(dict.fromkeys(text.split(",")))
+    for name in names:
+        if name not in METRICS:
+            raise argparse.ArgumentTypeError(f"no metric {name!r}, only {', '.join(METRICS)}")
+    return names
 
 
 def add_metric_options(parser: argparse.ArgumentParser) -> None:
@@ -72,23 +81,19 @@ def paths_by_name(fields: Sequence[str]) -> dict[str, str]:
     return paths
 
 
-def read_translations(arguments: argparse.Namespace, *others: str) -> Translations:
-    """Read the files of ``--ref`` and ``--hyp``, and others that go with them line by line.
+def read_translations(arguments: argparse.Namespace) -> tuple[list[list[str]], dict[str, list[str]]]:
+    """Return the lines of each ``--ref``, and of each system of ``--hyp`` by its name.
 
     Raises:
-        UsageError: several are standard input, or systems are not named well.
-        DataError: the files differ in length, are empty or not UTF-8.
+        UsageError: systems are not named well.
+        DataError: the files differ in length, are empty or not UTF-8, or several are standard input.
     """
     systems = paths_by_name(arguments.hyp)
-    paths = [*arguments.ref, *systems.values(), *others]
-    if paths.count(corpus.STANDARD) > 1:
-        raise UsageError("only one file can come from standard input")
-    rows = corpus.not_empty(
-        paths[0], corpus.in_parallel(*((path, corpus.read_lines(path)) for path in paths))
+    texts = corpus.read_columns(
+        *((path, corpus.read_lines(path)) for path in (*arguments.ref, *systems.values()))
     )
-    texts = list(map(list, zip(*rows, strict=True)))
-    first, last = len(arguments.ref), len(arguments.ref) + len(systems)
-    return Translations(texts[:first], dict(zip(systems, texts[first:last], strict=True)), texts[last:])
+    first = len(arguments.ref)
+    return texts[:first], dict(zip(systems, texts[first:], strict=True))
 
 
 def warn_of_tokens(reference: Sequence[str]) -> None:

@@ -100,13 +100,20 @@ def order_statistics(keys: Sequence[Keys], positions: Sequence[Sequence[int]]) -
     return _statistics(_flat(keys, offsets[-1]), _flat(positions, offsets[-1]), offsets)
 
 
+def taus(statistics: np.ndarray) -> np.ndarray:
+    """Return each sentence's tau from what :func:`order_statistics` counted: ``[sentences]``."""
+    _, concordant, discordant, tied, _ = statistics.T.astype(float)
+    pairs = concordant + discordant + tied
+    return np.where(pairs > 0, 2 * concordant / np.maximum(pairs, 1) - 1, 1)
+
+
 def mean_scores(statistics: np.ndarray) -> OrderScores:
     """Return the means over sentences of what :func:`order_statistics` counted."""
     n, concordant, discordant, tied, breaks = statistics.T.astype(float)
     pairs = concordant + discordant + tied
     some = np.maximum(pairs, 1)
     return OrderScores(
-        tau=float(np.where(pairs > 0, 2 * concordant / some - 1, 1).mean()),
+        tau=float(taus(statistics).mean()),
         tau_nakagawa=float((1 - discordant / some).mean()),
         frs=float(np.where(pairs > 0, 1 - breaks / (n + 1), 1).mean()),
         complete_match=float((discordant == 0).mean()),

@@ -1,0 +1,62 @@
+"""``preorder swap``: source text with words in wrong places, to see what translation makes of it."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+from itertools import tee
+from pathlib import Path
+
+from tqdm import tqdm
+
+from preorder import corpus
+from preorder.cli import options
+from preorder.cli.source import plain_sentences
+from preorder.formats import format_text
+
+EXAMPLES = """\
+  preorder swap --src test.en --out-dir swapped
+  preorder swap --src test.en --pos test.en.pos --percent 0:100:20 --seed 7 --out-dir swapped
+
+Writes DIR/NAME.0, DIR/NAME.10, …, NAME being that of the source's file (source for standard
+input), and likewise for the POS tags. p % of n words are swapped: the whole number nearest
+to p n / 100 of them, drawn at random, change places in a cycle, so that none of these stays
+where it was; a larger share swaps the same words and more. preorder analyse robustness
+takes up what is translated from it.
+"""
+
+
+def add_parser(subparsers: argparse._SubParsersAction) -> None:
+    """Add the subcommand."""
+    parser = options.add_command(subparsers, "swap", run, "swap shares of the source's words", EXAMPLES)
+    options.add_source(parser)
+    parser.add_argument("--pos", metavar="F", help="one tag for each token, to be swapped alike")
+    parser.add_argument("--out-dir", metavar="DIR", required=True, help="where the texts go")
+    options.add_percentages(parser)
+    options.add_seed(parser)
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Run the subcommand; memory does not grow with the input."""
+    from preorder.analyse.swap import swaps
+
+    corpus.make_folder(arguments.out_dir)
+    sentences, twins = tee(tqdm(plain_sentences(arguments), unit=" sentences", disable=None))
+    swapped = swaps(map(len, twins), arguments.percent, arguments.seed)
+    with contextlib.ExitStack() as stack:
+        outputs = [
+            [stack.enter_context(corpus.writer(path)) for path in _paths(arguments, percent)]
+            for percent in arguments.percent
+        ]
+        for sentence, permutations in zip(sentences, swapped, strict=True):
+            layers = [sentence.words, sentence.tags]
+            for streams, permutation in zip(outputs, permutations, strict=True):
+                for stream, layer in zip(streams, layers, strict=False):  # tags only where a file has them
+                    stream.write(format_text(permutation.apply(layer)) + "\n")
+
+
+def _paths(arguments: argparse.Namespace, percent: int) -> list[str]:
+    """Return where the text, and the tags if there are any, of a percentage go."""
+    source = "source" if arguments.src == corpus.STANDARD else arguments.src
+    names = [Path(path).name.removesuffix(".gz") for path in (source, arguments.pos) if path is not None]
+    return [str(Path(arguments.out_dir) / f"{name}.{percent}") for name in names]

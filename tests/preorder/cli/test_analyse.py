@@ -1,0 +1,221 @@
+"""``preorder analyse``, end to end: every figure against the same sentences scored by themselves."""
+
+import json
+
+import pytest
+from sacrebleu.metrics import BLEU, CHRF
+
+from preorder.cli import main
+
+SOURCE = ("a b", "a b c", "a b c d", "a b c d e f", "", "a b c d e f g")
+REFERENCE = ("x y .", "x y z .", "w x y z .", "the cat sat on the mat .", "so .", "it is cold isn't it .")
+BASE = ("x y .", "x z y .", "w z .", "the mat sat on .", "so", "is it cold isn't .")
+OURS = ("y x .", "x y z .", "w x y z .", "the cat sat on a mat .", "so .", "it it cold isn't it .")
+ALIGNMENT = ("0-1 1-0", "0-0 1-2 2-1", "0-0 1-1 2-2 3-3", "0-5 1-4 2-3 3-2 4-1 5-0", "", "0-0 0-2 1-1")
+POSITIONS = ("1 0", "0 2 1", "0 1 3 2", "5 4 3 2 1 0", "", "0 1 2 3 4 5 6")
+
+
+def write(path, *lines):
+    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    return str(path)
+
+
+@pytest.fixture
+def files(tmp_path):
+    texts = {"src": SOURCE, "ref": REFERENCE, "base": BASE, "ours": OURS}
+    texts |= {"align": ALIGNMENT, "positions": POSITIONS}
+    return {name: write(tmp_path / name, *lines) for name, lines in texts.items()}
+
+
+@pytest.fixture
+def systems(files):
+    return [
+        "--ref",
+        files["ref"],
+        "--hyp",
+        f"base={files['base']}",
+        f"ours={files['ours']}",
+        "--tokenize",
+        "none",
+    ]
+
+
+def analyse(capsys, *options):
+    assert main(["analyse", *options, "--json"]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def fails(capsys, *options):
+    assert main(["analyse", *options]) == 2
+    return capsys.readouterr().err
+
+
+def bleu(text, lines):
+    reference = [REFERENCE[i] for i in lines]
+    return BLEU(tokenize="none", force=True).corpus_score([text[i] for i in lines], [reference]).score
+
+
+def test_length(files, systems, capsys):
+    options = ["--src", files["src"], "--align", files["align"], "--positions", f"ours={files['positions']}"]
+    options += ["--width", "3", "--last", "7", *systems]
+    found = analyse(capsys, "length", *options)
+    assert set(found) == {"kind", "axis", "groups", "measures", "skipped", "signature"}
+    assert (found["kind"], found["skipped"]) == ("length", 1)
+    lines = {"1–3": [0, 1], "4–6": [2, 3], "7+": [5]}
+    assert found["groups"] == [{"label": label, "sentences": len(group)} for label, group in lines.items()]
+    assert list(found["measures"]) == ["bleu", "ribes", "tau"] == list(found["signature"])
+    for name, text in (("base", BASE), ("ours", OURS)):
+        for estimate, group in zip(found["measures"]["bleu"][name], lines.values(), strict=True):
+            assert estimate["score"] == pytest.approx(bleu(text, group))
+            assert estimate["interval"][0] <= estimate["score"] + 1e-9
+    one = found["measures"]["bleu"]["base"][2]
+    assert one["interval"] == pytest.approx([one["score"]] * 2)  # one sentence: every resample is the same
+    taus = found["measures"]["tau"]
+    assert [estimate and estimate["score"] for estimate in taus["unreordered"]] == pytest.approx(
+        [((-1) + (1 / 3)) / 2, (1 + -1) / 2, None]
+    )
+    assert [estimate and estimate["score"] for estimate in taus["ours"]] == pytest.approx(
+        [1, (2 / 3 + 1) / 2, None]
+    )
+    assert analyse(capsys, "length", *options) == found
+
+
+def test_length_without_an_alignment(files, systems, capsys):
+    found = analyse(capsys, "length", "--src", files["src"], *systems, "--metrics", "chrf")
+    assert list(found["measures"]) == ["chrf"]
+    assert found["groups"] == [{"label": "1–10", "sentences": 5}]
+    rows = [i for i in range(6) if SOURCE[i]]
+    expected = CHRF().corpus_score([OURS[i] for i in rows], [[REFERENCE[i] for i in rows]]).score
+    assert found["measures"]["chrf"]["ours"][0]["score"] == pytest.approx(expected)
+
+
+def test_gain(files, systems, capsys):
+    options = ["--align", files["align"], "--positions", files["positions"], *systems]
+    found = analyse(capsys, "gain", *options, "--metrics", "bleu")
+    assert found["kind"] == "gain"
+    # Gains: 2, 2/3, -1/3, 2, 0 (an empty line), and one that cannot be sorted.
+    lines = {"−0.5 to 0": [2], "0": [4], "0.5 to 1": [1], "1.5 to 2": [0, 3]}
+    assert found["groups"] == [{"label": label, "sentences": len(group)} for label, group in lines.items()]
+    assert found["skipped"] == 1
+    for name, text in (("base", BASE), ("ours", OURS)):
+        scores = [estimate["score"] for estimate in found["measures"]["bleu"][name]]
+        assert scores == pytest.approx([bleu(text, group) for group in lines.values()])
+    wide = analyse(capsys, "gain", *options, "--width", "2")
+    assert [group["label"] for group in wide["groups"]] == ["−2 to 0", "0", "0 to 2"]
+
+
+def test_precision(systems, capsys):
+    found = analyse(capsys, "precision", *systems)
+    assert set(found) == {"kind", "systems", "significance", "signature"}
+    for name, text in (("base", BASE), ("ours", OURS)):
+        expected = BLEU(tokenize="none", force=True).corpus_score(text, [REFERENCE]).precisions
+        measures = [found["systems"][name][f"precision_{n}"] for n in range(1, 5)]
+        assert [measure["score"] for measure in measures] == pytest.approx(expected)
+        for measure in measures:
+            low, high = measure["interval"]
+            assert low <= measure["score"] <= high
+    assert list(found["significance"]) == ["ours"]
+    for name, comparison in found["significance"]["ours"].items():
+        scores = [found["systems"][system][name]["score"] for system in ("ours", "base")]
+        assert comparison["difference"] == pytest.approx(scores[0] - scores[1])
+    turned = analyse(capsys, "precision", *systems, "--baseline", "ours")
+    assert list(turned["significance"]) == ["base"]
+
+
+def test_examples(files, systems, capsys):
+    options = ["--src", files["src"], "--positions", f"btg={files['positions']}", *systems, "--count", "2"]
+    found = analyse(capsys, "examples", *options)
+    assert (found["measure"], found["baseline"], found["system"]) == ("chrf", "base", "ours")
+    scores = [
+        [CHRF().sentence_score(text[i], [REFERENCE[i]]).score for i in range(6)] for text in (BASE, OURS)
+    ]
+    merits = {i + 1: ours - base for i, (base, ours) in enumerate(zip(*scores, strict=True))}
+    order = sorted(merits, key=lambda line: -merits[line])
+    assert [example["line"] for example in found["better"]] == order[:2]
+    assert [example["line"] for example in found["worse"]] == [1]  # the only one
+    for example in found["better"] + found["worse"]:
+        i = example["line"] - 1
+        assert example["difference"] == pytest.approx(merits[i + 1])
+        assert example["scores"] == pytest.approx({"base": scores[0][i], "ours": scores[1][i]})
+        assert (example["source"], example["references"]) == (SOURCE[i], [REFERENCE[i]])
+        assert example["systems"] == {"base": BASE[i], "ours": OURS[i]}
+    assert found["worse"][0]["reordered"] == {"btg": "b a"}
+    by_edits = analyse(
+        capsys, "examples", *options, "--metric", "ter", "--baseline", "ours", "--system", "base"
+    )
+    assert by_edits["better"][0]["line"] == 1  # fewer edits are better
+    assert all(example["difference"] > 0 for example in by_edits["worse"])
+
+
+def test_examples_for_people(files, systems, capsys):
+    assert main(["analyse", "examples", "--src", files["src"], *systems, "--count", "1"]) == 0
+    out = capsys.readouterr().out
+    assert "ours worse than base, by chrF" in out
+    assert "  source       a b\n  reference    x y .\n  base 100.00  x y .\n" in out
+
+
+def test_robustness(tmp_path, files, capsys):
+    for percent, text in ((0, OURS), (50, BASE)):
+        write(tmp_path / f"one.{percent}", *text)
+        write(tmp_path / f"two.{percent}", *BASE)
+    patterns = [f"{name}={tmp_path}/{name}.{{}}" for name in ("one", "two")]
+    options = ["--ref", files["ref"], "--tokenize", "none", "--percent", "0,50", "--hyp", *patterns]
+    found = analyse(capsys, "robustness", *options)
+    assert found["groups"] == [{"label": label, "sentences": 6} for label in ("0", "50")]
+    every = range(6)
+    for name, texts in (("one", (OURS, BASE)), ("two", (BASE, BASE))):
+        scores = [estimate["score"] for estimate in found["measures"]["bleu"][name]]
+        assert scores == pytest.approx([bleu(text, every) for text in texts])
+    assert found["measures"]["bleu"]["one"][1] == found["measures"]["bleu"]["two"][1]
+    assert "ends after 0 lines" in fails(capsys, "robustness", *options, "--ref", write(tmp_path / "none"))
+    assert "one.100: cannot be read" in fails(capsys, "robustness", *options, "--percent", "0:100:100")
+
+
+def test_tables_for_people(files, systems, capsys):
+    assert main(["analyse", "length", "--src", files["src"], "--align", files["align"], *systems]) == 0
+    out = capsys.readouterr().out
+    assert "BLEU (0 to 100) by source length (tokens), with 95 % intervals; sentences in no" in out
+    assert "Kendall's tau (−1 to 1)" in out
+    assert main(["analyse", "precision", *systems]) == 0
+    out = capsys.readouterr().out
+    assert "in brackets the difference from base" in out
+    assert "1-gram precision (%)" in out
+
+
+@pytest.mark.parametrize(
+    ("kind", "options", "message"),
+    [
+        ("length", "--src {src} --positions {positions}", "--positions are measured against --align"),
+        ("length", "--src {ref} --align {align} --positions {positions}", "positions of 2 tokens, "),
+        ("length", "--src {positions} --align {ref}", "ref:1: not an alignment link: 'x'"),
+        ("gain", "--align {align} --positions {src}", "src:1: not a number: 'a'"),
+        ("precision", "--baseline none", "no system is called 'none', only: base, ours"),
+        ("examples", "--src {src} --system none", "no system is called 'none', only: base, ours"),
+        ("examples", "--src {src} --hyp ours={src}", "two systems are called 'ours'"),
+        ("robustness", "", "base: no {} in it to stand for the percentage"),
+    ],
+)
+def test_bad_input(files, systems, capsys, kind, options, message):
+    error = fails(capsys, kind, *systems, *options.format(**files).split())
+    assert message in error
+    assert error.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("kind", "options", "message"),
+    [
+        ("gain", ["--width", "0"], "not a number above 0: '0'"),
+        ("gain", ["--width", "wide"], "not a number above 0: 'wide'"),
+        ("robustness", ["--percent", "0:10"], "neither A:B:STEP nor N,…: '0:10'"),
+        ("robustness", ["--percent", "0,101"], "not different shares of 0 to 100: '0,101'"),
+        ("robustness", ["--percent", "5,5"], "not different shares of 0 to 100: '5,5'"),
+        ("precision", ["--metrics", "bleu"], "unrecognized arguments: --metrics"),
+    ],
+)
+def test_bad_options(systems, capsys, kind, options, message):
+    with pytest.raises(SystemExit) as stopped:
+        main(
+            ["analyse", kind, *systems, *options, "--align", "x", "--positions", "x"][: 6 + len(options) + 4]
+        )
+    assert stopped.value.code == 2
+    assert message in capsys.readouterr().err
