@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 EXAMPLES = """\
   preorder analyse length --src test.en --ref test.ja --hyp base=base.ja btg=btg.ja --tokenize none \\
-      --align test.align --positions btg=btg.positions --out length.svg
+      --align test.align --positions btg=btg.positions
   preorder analyse gain --ref test.ja --hyp base=base.ja btg=btg.ja \\
       --align test.align --positions btg.positions
   preorder analyse precision --ref test.ja --hyp base=base.ja btg=btg.ja --json
