@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 EXAMPLES = """\
   preorder analyse length --src test.en --ref test.ja --hyp base=base.ja btg=btg.ja --tokenize none \\
-      --align test.align --positions btg=btg.positions
+      --align test.align --positions btg=btg.positions --out length.svg
   preorder analyse gain --ref test.ja --hyp base=base.ja btg=btg.ja \\
       --align test.align --positions btg.positions
   preorder analyse precision --ref test.ja --hyp base=base.ja btg=btg.ja --json
@@ -87,6 +87,8 @@ def _add_kind(
     translations.add_metric_options(parser)
     options.add_seed(parser)
     options.add_json(parser)
+    if run is not _examples:
+        results.add_pictures(parser)
     return parser
 
 

@@ -1,9 +1,11 @@
-"""Results of analyses, printed as tables or JSON."""
+"""Results of analyses, printed as tables or JSON and drawn where the user asked for it."""
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
+from functools import partial
 from typing import TYPE_CHECKING
 
 from preorder import corpus
@@ -11,14 +13,45 @@ from preorder.analyse.measures import MEASURES
 from preorder.cli.table import print_table
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from preorder.analyse.examples import Example, Examples
     from preorder.analyse.results import Curves, Figures
 
+SUFFIXES = (".svg", ".png")
+
+
+def add_pictures(parser: argparse.ArgumentParser) -> None:
+    """Add ``--out``, which :func:`show_curves` and :func:`show_figures` heed."""
+    parser.add_argument(
+        "--out",
+        metavar="F.svg|F.png",
+        type=_picture,
+        action="append",
+        default=[],
+        help="draw it there; repeat it for both",
+    )
+
+
+def _picture(path: str) -> str:
+    if not path.endswith(SUFFIXES):
+        raise argparse.ArgumentTypeError(f"a picture's name ends in {' or '.join(SUFFIXES)}: {path!r}")
+    return path
+
+
+def _draw(draw: Callable[[], Figure], title: str, paths: Sequence[str]) -> None:
+    from preorder.analyse.pictures.encode import encode
+
+    for path in paths:
+        corpus.write_bytes(path, encode(draw, title, path))
+
 
 def show_curves(curves: Curves, arguments: argparse.Namespace) -> None:
-    """Print curves."""
+    """Print curves, and draw them to each ``--out``."""
+    from preorder.analyse.pictures.draw import curves_title, draw_curves
     from preorder.analyse.tables import curve_tables
 
+    _draw(partial(draw_curves, curves), curves_title(curves), arguments.out)
     if arguments.json:
         corpus.write_json(corpus.STANDARD, asdict(curves))
     else:
@@ -27,9 +60,11 @@ def show_curves(curves: Curves, arguments: argparse.Namespace) -> None:
 
 
 def show_figures(figures: Figures, arguments: argparse.Namespace) -> None:
-    """Print a table of figures."""
+    """Print a table of figures, and draw it to each ``--out``."""
+    from preorder.analyse.pictures.draw import draw_figures, figures_title
     from preorder.analyse.tables import figure_table
 
+    _draw(partial(draw_figures, figures), figures_title(figures), arguments.out)
     if arguments.json:
         corpus.write_json(corpus.STANDARD, asdict(figures))
     else:

@@ -4,10 +4,11 @@ import json
 
 import pytest
 
-from recipes import run
+from recipes import robustness, run
 from recipes.synthetic import generate
 
 TINY = ["hidden_size=16", "word_vec_size=16", "transformer_ff=16", "heads=2", "layers=1", "valid_steps=2"]
+PREORDER = ["--preorder", "--classes", "10", "--iterations", "2"]
 SYSTEMS = ["baseline_absolute_relative", "preorder_relative", "reordered_text"]
 
 
@@ -24,15 +25,21 @@ def command(data, folder, *more):
     return [*fixed, *changes, "--beam", "2", "--jobs", "2", *more]
 
 
-@pytest.mark.slow
-def test_the_main_job_from_end_to_end(data, tmp_path, capsys, monkeypatch):
-    monkeypatch.setenv("OMP_NUM_THREADS", "1")
-    folder = tmp_path / "run"
+@pytest.fixture(scope="module")
+def finished(data, tmp_path_factory):
+    """A run that has come to its end: its folder, and the command line without what follows --preorder."""
+    folder = tmp_path_factory.mktemp("finished") / "run"
     line = command(data, folder, "--systems", ",".join(SYSTEMS), "--cross-fit", "2")
-    options = ["--preorder", "--classes", "10", "--iterations", "2"]
-    assert run.main(line + options) == 0
-    printed = capsys.readouterr()
-    assert all(system in printed.out for system in SYSTEMS)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("OMP_NUM_THREADS", "1")
+        assert run.main(line + PREORDER) == 0
+    return folder, line
+
+
+@pytest.mark.slow
+def test_the_main_job_from_end_to_end(data, finished, capsys, monkeypatch):
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    folder, line = finished
     results = json.loads((folder / "results.json").read_text())
     assert list(results["systems"]) == SYSTEMS
     for figures in results["systems"].values():
@@ -53,15 +60,41 @@ def test_the_main_job_from_end_to_end(data, tmp_path, capsys, monkeypatch):
     assert all(sorted(a.split()) == sorted(b.split()) for a, b in zip(*sides, strict=True))
 
     script = (folder / "commands.sh").read_text()
-    assert run.main(line + options) == 0  # nothing is done again
+    assert run.main(line + PREORDER) == 0  # nothing is done again
+    printed = capsys.readouterr()
+    assert all(system in printed.out for system in SYSTEMS)
     assert (folder / "commands.sh").read_text() == script
     model = folder / "systems/reordered_text/seed1/model.pt"
     model.unlink()
-    assert run.main([*line, "--stage", "train", *options]) == 0  # only this one
+    assert run.main([*line, "--stage", "train", *PREORDER]) == 0  # only this one
     again = (folder / "commands.sh").read_text().removeprefix(script).splitlines()
     assert again[0] == "onmt_train -config systems/reordered_text/seed1/config.yaml"
     assert {line.split()[0] for line in again} <= {"onmt_train", "python", "onmt_translate"}
     assert model.exists()
+
+
+@pytest.mark.slow
+def test_robustness_of_trained_models(data, finished, tmp_path, monkeypatch):
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    folder, _ = finished
+    plain, preordered = (f"{name}={folder}/systems/{name}/seed1/model.pt" for name in SYSTEMS[:2])
+    line = ["--src", f"{data}/test.svo", "--pos", f"{data}/test.svo.pos", "--ref", f"{data}/test.sov"]
+    line += ["--preorderer", f"{folder}/preorderer", "--plain", plain, "--preordered", preordered]
+    line += ["--run", str(tmp_path), "--percent", "0,100", "--beam", "1", "--jobs", "2"]
+    assert robustness.main(line) == 0
+    found = json.loads((tmp_path / "robustness.json").read_text())
+    assert [group["label"] for group in found["groups"]] == ["0", "100"]
+    assert list(found["measures"]["bleu"]) == SYSTEMS[:2]
+    assert (tmp_path / "swapped/test.svo.0").read_text() == (data / "test.svo").read_text()
+    words = [
+        [field.partition("￨")[0] for field in line.split()]
+        for line in (tmp_path / "swapped/test.svo.100.features").read_text().splitlines()
+    ]
+    assert words == [line.split() for line in (tmp_path / "swapped/test.svo.100").read_text().splitlines()]
+    assert {path.suffix for path in tmp_path.glob("robustness.*")} == {".json", ".svg", ".png"}
+    script = (tmp_path / "commands.sh").read_text()
+    assert robustness.main(line) == 0  # nothing is done again
+    assert (tmp_path / "commands.sh").read_text() == script
 
 
 @pytest.mark.slow

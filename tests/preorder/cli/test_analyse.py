@@ -209,6 +209,7 @@ def test_bad_input(files, systems, capsys, kind, options, message):
         ("robustness", ["--percent", "0:10"], "neither A:B:STEP nor N,…: '0:10'"),
         ("robustness", ["--percent", "0,101"], "not different shares of 0 to 100: '0,101'"),
         ("robustness", ["--percent", "5,5"], "not different shares of 0 to 100: '5,5'"),
+        ("precision", ["--out", "x.pdf"], "a picture's name ends in .svg or .png: 'x.pdf'"),
         ("precision", ["--metrics", "bleu"], "unrecognized arguments: --metrics"),
     ],
 )
@@ -219,3 +220,14 @@ def test_bad_options(systems, capsys, kind, options, message):
         )
     assert stopped.value.code == 2
     assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("kind", ["length", "precision"])
+def test_pictures(tmp_path, files, systems, capsys, kind):
+    pytest.importorskip("matplotlib")
+    paths = [tmp_path / "picture.svg", tmp_path / "picture.png"]
+    source = ["--src", files["src"]] if kind == "length" else []
+    found = analyse(capsys, kind, *source, *systems, "--out", str(paths[0]), "--out", str(paths[1]))
+    assert found["kind"] == kind
+    assert "base, ours</title>" in paths[0].read_text(encoding="utf-8")
+    assert paths[1].read_bytes().startswith(b"\x89PNG")

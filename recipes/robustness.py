@@ -1,0 +1,203 @@
+"""How translation models bear swapped source words: swap, preorder, translate, score, draw.
+
+Each model, of any training, translates the test set with ever more of its words in wrong places
+(Chen et al. 2019, section 6.5). Models that read places (token￨position) are told those that the preorderer
+finds in the swapped text.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from preorder.cli import options
+from preorder.cli.translations import paths_by_name
+from preorder.errors import PreorderError, UsageError
+from recipes.workshop import Step, StepError, Workshop
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """What is translated by what. Methods return paths relative to the run's folder, others are absolute.
+
+    Attributes:
+        source, reference: the test set.
+        tags: POS tags of the source, or None.
+        preorderer: model directory, or None where no model reads places.
+        plain: name → model that reads words alone.
+        preordered: name → model that reads words and places.
+        percentages: shares of the words that are swapped.
+        seed: of the swapping, and of what is drawn later.
+        translate: further options of ``onmt_translate``.
+    """
+
+    source: Path
+    reference: Path
+    tags: Path | None
+    preorderer: Path | None
+    plain: dict[str, Path]
+    preordered: dict[str, Path]
+    percentages: tuple[int, ...]
+    seed: int
+    translate: tuple[str, ...]
+
+    def swapped(self, path: Path, percent: int) -> str:
+        """Return where ``preorder swap`` puts the source, or its tags."""
+        return f"swapped/{path.name}.{percent}"
+
+    def features(self, percent: int) -> str:
+        """Return where the swapped source stands with its places."""
+        return f"{self.swapped(self.source, percent)}.features"
+
+    def translation(self, name: str, percent: int | str) -> str:
+        """Return where a model's translation goes."""
+        return f"translations/{name}.{percent}"
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command; return its exit status: 0 done, 1 a step failed, 2 bad input, 130 interrupted."""
+    arguments = build_parser().parse_args(argv)
+    try:
+        experiment = _experiment(arguments)
+        run(experiment, Workshop(arguments.run, arguments.jobs))
+    except PreorderError as error:
+        print(error, file=sys.stderr)
+        return 2
+    except StepError as error:
+        print(error, file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("interrupted; the same command goes on", file=sys.stderr)
+        return 130
+    return 0
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """Build the parser of the command line."""
+    parser = argparse.ArgumentParser(
+        prog="python -m recipes.robustness",
+        description=__doc__,
+        epilog="Writes RUN/robustness.json, .svg and .png. What is done already is not done again.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    add = parser.add_argument
+    add("--src", metavar="F", type=Path, required=True, help="tokenised test set")
+    add("--ref", metavar="F", type=Path, required=True, help="its reference, tokenised")
+    add("--pos", metavar="F", type=Path, help="its POS tags, where the preorderer reads them")
+    add("--preorderer", metavar="DIR", type=Path, help="model directory of preorder train")
+    add("--plain", metavar="NAME=F", nargs="+", default=[], help="models that read words alone")
+    add("--preordered", metavar="NAME=F", nargs="+", default=[], help="models that read words and places")
+    add("--run", metavar="DIR", type=Path, required=True, help="folder to work in")
+    add(
+        "--jobs", metavar="N", type=options.positive, default=1, help="steps at a time (default: %(default)s)"
+    )
+    add("--device", choices=("cpu", "gpu"), default="cpu", help="where to translate (default: %(default)s)")
+    add("--beam", metavar="N", type=options.positive, default=5, help="beam width (default: %(default)s)")
+    options.add_percentages(parser)
+    options.add_seed(parser)
+    return parser
+
+
+def run(experiment: Experiment, workshop: Workshop) -> None:
+    """Translate everything and analyse it.
+
+    Raises:
+        StepError: a command failed.
+    """
+    workshop.run([_swap(experiment)])
+    workshop.run(*(_chain(experiment, percent) for percent in experiment.percentages))
+    workshop.run([_analyse(experiment)])
+
+
+def _experiment(arguments: argparse.Namespace) -> Experiment:
+    """Return the experiment that the options describe.
+
+    Raises:
+        UsageError: there is no model, two have one name, or a preorderer is missing.
+    """
+    plain, preordered = paths_by_name(arguments.plain), paths_by_name(arguments.preordered)
+    names = [*plain, *preordered]
+    if not names:
+        raise UsageError("no model to translate with: --plain, --preordered")
+    for name in names:
+        if names.count(name) > 1 or "/" in name:
+            raise UsageError(f"{name}: each model needs a name of its own that a file can have: NAME=F")
+    if preordered and arguments.preorderer is None:
+        raise UsageError("--preordered models read places, which --preorderer has to find")
+    translate = ["-beam_size", str(arguments.beam), "-batch_size", "64", "-seed", str(arguments.seed)]
+    translate += ["-gpu", "0"] if arguments.device == "gpu" else []
+    return Experiment(
+        arguments.src.resolve(),
+        arguments.ref.resolve(),
+        arguments.pos and arguments.pos.resolve(),
+        arguments.preorderer and arguments.preorderer.resolve(),
+        {name: Path(path).resolve() for name, path in plain.items()},
+        {name: Path(path).resolve() for name, path in preordered.items()},
+        arguments.percent,
+        arguments.seed,
+        tuple(translate),
+    )
+
+
+def _swap(experiment: Experiment) -> Step:
+    reads = [path for path in (experiment.source, experiment.tags) if path is not None]
+    command = ["preorder", "swap", "--src", str(experiment.source), "--out-dir", "swapped"]
+    command += ["--pos", str(experiment.tags)] if experiment.tags is not None else []
+    command += ["--percent", _list(experiment), "--seed", str(experiment.seed)]
+    makes = [experiment.swapped(path, percent) for path in reads for percent in experiment.percentages]
+    return Step("swap", tuple(command), tuple(map(str, reads)), tuple(makes))
+
+
+def _chain(experiment: Experiment, percent: int) -> list[Step]:
+    """Preorder, where a model wants it, and translate the text of one percentage."""
+    source = experiment.swapped(experiment.source, percent)
+    steps = [_apply(experiment, percent)] if experiment.preordered else []
+    pairs = [(name, model, source) for name, model in experiment.plain.items()]
+    pairs += [(name, model, experiment.features(percent)) for name, model in experiment.preordered.items()]
+    for name, model, text in pairs:
+        out = experiment.translation(name, percent)
+        command = (
+            "onmt_translate",
+            "-model",
+            str(model),
+            "-src",
+            text,
+            "-output",
+            out,
+            *experiment.translate,
+        )
+        steps.append(Step(f"translate/{name}.{percent}", command, (str(model), text), (out,)))
+    return steps
+
+
+def _apply(experiment: Experiment, percent: int) -> Step:
+    source, out = experiment.swapped(experiment.source, percent), experiment.features(percent)
+    command, reads = ["preorder", "apply", "--model", str(experiment.preorderer), "--src", source], [source]
+    if experiment.tags is not None:
+        reads.append(experiment.swapped(experiment.tags, percent))
+        command += ["--pos", reads[-1]]
+    command += ["--out", out]
+    return Step(f"preorder.{percent}", tuple(command), (str(experiment.preorderer), *reads), (out,))
+
+
+def _analyse(experiment: Experiment) -> Step:
+    names = [*experiment.plain, *experiment.preordered]
+    reads = [experiment.translation(name, percent) for name in names for percent in experiment.percentages]
+    command = ["preorder", "analyse", "robustness", "--ref", str(experiment.reference), "--tokenize", "none"]
+    command += ["--percent", _list(experiment), "--seed", str(experiment.seed), "--json"]
+    command += ["--out", "robustness.svg", "--out", "robustness.png"]
+    command += ["--hyp", *(f"{name}={experiment.translation(name, '{}')}" for name in names)]
+    made, out = ("robustness.svg", "robustness.png"), "robustness.json"
+    return Step("analyse", tuple(command), (str(experiment.reference), *reads), (*made, out), output=out)
+
+
+def _list(experiment: Experiment) -> str:
+    return ",".join(map(str, experiment.percentages))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

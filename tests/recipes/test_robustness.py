@@ -1,0 +1,43 @@
+"""Bad command lines of ``recipes.robustness``; what it does is tested on the models of ``test_run``."""
+
+import pytest
+
+from recipes import robustness
+
+LINE = ["--src", "src", "--ref", "ref"]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ([], "no model to translate with: --plain, --preordered"),
+        (
+            ["--plain", "a=x", "--preordered", "a=y", "--preorderer", "m"],
+            "a: each model needs a name of its own",
+        ),
+        (
+            ["--plain", "some/model.pt"],
+            "some/model.pt: each model needs a name of its own that a file can have",
+        ),
+        (["--preordered", "a=x"], "--preordered models read places, which --preorderer has to find"),
+    ],
+)
+def test_unusable_options_are_one_line_and_status_2(tmp_path, capsys, options, message):
+    assert robustness.main([*LINE, "--run", str(tmp_path), *options]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith(message)
+    assert error.count("\n") == 1
+
+
+def test_missing_source(tmp_path, capsys):
+    assert robustness.main([*LINE, "--run", str(tmp_path), "--plain", "a=x"]) == 1
+    assert "src is missing" in capsys.readouterr().err
+
+
+def test_interruption_has_status_130(monkeypatch, tmp_path, capsys):
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(robustness, "run", interrupt)
+    assert robustness.main([*LINE, "--run", str(tmp_path), "--plain", "a=x"]) == 130
+    assert capsys.readouterr().err == "interrupted; the same command goes on\n"
