@@ -25,7 +25,7 @@ class _Finder:
 
 
 class _Loader:
-    """The loader it wraps, and then our registration."""
+    """What OpenNMT-py misses in torch, the loader it wraps, and then our registration."""
 
     def __init__(self, loader):
         self._loader = loader
@@ -34,6 +34,9 @@ class _Loader:
         return getattr(self._loader, name)
 
     def exec_module(self, module):
+        from onmt_preorder.removed import supply
+
+        supply()
         module.__spec__.loader = module.__loader__ = self._loader
         self._loader.exec_module(module)
         sys.meta_path[:] = [finder for finder in sys.meta_path if not isinstance(finder, _Finder)]

@@ -6,6 +6,8 @@ import re
 import unicodedata
 from collections.abc import Sequence
 
+from onmt_preorder.positions import NO_POSITION
+
 # Joiner and spacer of pyonmttok and SentencePiece, its case marks, subword-nmt's @@.
 _MARKS = re.compile(r"￭|▁|｟mrk_\w+｠|@@$")
 
@@ -33,6 +35,16 @@ def words_of_pieces(pieces: Sequence[str], words: Sequence[str]) -> list[int]:
         begin, cursor = _find(piece, text, cursor)
         found.append(owners[begin] if begin < len(owners) else len(words) - 1)
     return found
+
+
+def positions_of_pieces(pieces: Sequence[str], words: Sequence[str], positions: Sequence[str]) -> list[str]:
+    """Return the position of the word that each piece stems from; a word without one keeps its place.
+
+    >>> positions_of_pieces(["un@@", "seen", "cat@@", "s"], ["unseen", "cats"], ["1", "_"])
+    ['1', '1', '1', '1']
+    """
+    known = [str(index) if number == NO_POSITION else number for index, number in enumerate(positions)]
+    return [known[word] for word in words_of_pieces(pieces, words)]
 
 
 def _find(piece: str, text: str, cursor: int) -> tuple[int, int]:

@@ -36,12 +36,17 @@ def in_order(
     Args:
         work: a function that can be pickled; so must be the items and results.
         items: taken one after the other, in this process.
-        workers: how many processes.
+        workers: how many processes; 0: this one, nothing ahead of its turn.
         known: the result of an item for which no work is needed, or None.
 
     Raises:
         UsageError: a process died, for lack of memory perhaps.
     """
+    if not workers:
+        for item in items:
+            result = known(item)
+            yield item, work(item) if result is None else result
+        return
     context = get_context("spawn")
     ended, end = context.Pipe(duplex=False)
     pool = ProcessPoolExecutor(workers, context, _end_with, (ended,))

@@ -11,14 +11,41 @@ other models train and translate as before.
 | corpora | reading of the source, its position feature, batches, the feature vocabulary |
 | models | building our encoder, restoring what translation needs from the checkpoint |
 | losses | losses that parts of the model add, and their figures in the reports |
-| translation | empty and long lines keep their output line |
+| resuming | `train_from`: options compared, data options of the latest run kept |
+| translation | empty and long lines keep their output line; scores |
+| torch_versions | recomputing and warnings under torch of after 2.2 |
+| server | the translation server: transforms, positions, preordering of requests |
 | messages | errors of the user's making: one line and exit status 2 |
 """
 
-from onmt_preorder.host import checkpoints, configuration, corpora, losses, messages, models, translation
+from onmt_preorder.host import (
+    checkpoints,
+    configuration,
+    corpora,
+    losses,
+    messages,
+    models,
+    resuming,
+    server,
+    torch_versions,
+    translation,
+)
+
+_MODULES = (
+    messages,
+    torch_versions,
+    checkpoints,
+    configuration,
+    corpora,
+    models,
+    losses,
+    resuming,
+    translation,
+    server,
+)
 
 
 def adapt() -> None:
     """Apply all adaptations; again, and nothing more happens."""
-    for module in (messages, checkpoints, configuration, corpora, models, losses, translation):
+    for module in _MODULES:
         module.adapt()

@@ -19,9 +19,10 @@ from argparse import Namespace
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from onmt_preorder import options
+from onmt_preorder import on_the_fly, options
 from onmt_preorder.host.messages import EXIT_STATUS
 from onmt_preorder.host.wrapping import wrap
+from onmt_preorder.pipeline import NEEDS_OURS, PREORDER, arranged
 from preorder.corpus import read_lines
 from preorder.errors import UsageError
 
@@ -55,7 +56,16 @@ def _add_types(original: Any, parser: Any, build_vocab_only: bool = False) -> No
 
 def _validate(original: Any, cls: type, opt: Namespace) -> None:
     original(cls, opt)
+    _imply_positions(opt)
     options.check(opt)
+
+
+def _imply_positions(opt: Namespace) -> None:
+    """Where lines are preordered on the fly, each word has a position, whatever the files hold."""
+    if getattr(opt, "preorder_model", ""):
+        if not options.is_ours(opt):
+            raise UsageError(NEEDS_OURS)
+        opt.n_src_feats = 1
 
 
 def _validate_data(original: Any, cls: type, opt: Namespace) -> None:
@@ -63,11 +73,16 @@ def _validate_data(original: Any, cls: type, opt: Namespace) -> None:
         original(cls, opt)
         return
     _check_corpora(opt.data)
+    _imply_positions(opt)
     features, opt.n_src_feats = opt.n_src_feats, 0
     original(cls, opt)
     opt.n_src_feats = features
-    for corpus in opt.data.values():
-        corpus["transforms"] = with_positions(corpus["transforms"])
+    if opt.preorder_model:
+        on_the_fly.load(opt.preorder_model, opt.preorder_stanza_dir or None)
+    only_counts = not getattr(opt, "dump_samples", True)  # onmt_build_vocab, which needs no positions
+    for settings in (vars(opt), *opt.data.values()):
+        names = arranged(settings["transforms"], opt.preorder_model)
+        settings["transforms"] = [name for name in names if not (only_counts and name == PREORDER)]
 
 
 def _check_corpora(data: str) -> None:
@@ -78,15 +93,6 @@ def _check_corpora(data: str) -> None:
         for key in corpus:
             if key not in known:
                 raise UsageError(f"data: {name}: {_unknown(key, known)}")
-
-
-def with_positions(transforms: Iterable[str]) -> list[str]:
-    """Return the transforms with ours, which replaces ``inferfeats``, at the end."""
-    from onmt_preorder.transforms import POSITIONS_TRANSFORM
-
-    return [name for name in transforms if name not in ("inferfeats", POSITIONS_TRANSFORM)] + [
-        POSITIONS_TRANSFORM
-    ]
 
 
 def _parse_strictly(original: Any, self: Any, args: Any = None, *more: Any, **named: Any) -> Any:

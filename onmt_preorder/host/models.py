@@ -2,7 +2,8 @@
 
 Why: OpenNMT-py gives source features to the embeddings, never to an encoder; and
 ``onmt_translate`` forgets ``n_src_feats`` and ``transforms`` of the model it loads, so that
-a source with features, or a model with subwords, would need them said again.
+a source with features, or a model with subwords, would need them said again. ``-report_align``
+reads the third last layer even of two, and ``-precision int8`` is silently ignored.
 
 Can go when an encoder can ask for the vocabularies and translation reads its data options
 from the checkpoint.
@@ -13,14 +14,11 @@ from __future__ import annotations
 from argparse import Namespace
 from typing import Any
 
-from onmt_preorder.host.configuration import with_positions
 from onmt_preorder.host.wrapping import wrap
 from onmt_preorder.options import is_ours
 from onmt_preorder.options.encoding import ENCODER
+from onmt_preorder.pipeline import NEEDS_OURS, POSITIONS, PREORDER, REWRITING, arranged
 from preorder.errors import UsageError
-
-# What rewrites a source at translation as it did in training, and drops no line.
-_TOKENISING = ("normalize", "sentencepiece", "bpe", "onmt_tokenize", "uppercase", "prefix", "suffix")
 
 
 def adapt() -> None:
@@ -46,23 +44,37 @@ def _build_encoder(original: Any, model_opt: Namespace, vocabs: dict[str, Any]) 
 def _load_test_model(original: Any, opt: Namespace, *args: Any, **kwargs: Any) -> Any:
     vocabs, model, model_opt = original(opt, *args, **kwargs)
     if is_ours(model_opt):
+        if opt.precision == "int8":
+            raise UsageError("precision: int8 does nothing in OpenNMT-py 3.5: take fp32 or fp16")
+        _limit_alignment_layer(model.decoder)
         opt.encoder_type, opt.decoder_type = model_opt.encoder_type, model_opt.decoder_type
         opt.n_src_feats = model_opt.n_src_feats
         opt.src_feats_defaults = model_opt.src_feats_defaults
-        if not opt.transforms:
-            opt.transforms = _restore_transforms(opt, model_opt)
-        opt.transforms = opt._all_transform = with_positions(opt.transforms)
+        opt.transforms = opt._all_transform = _restore_transforms(opt, model_opt)
+    elif opt.preorder_model or PREORDER in opt.transforms:
+        raise UsageError(NEEDS_OURS)
     return vocabs, model, model_opt
 
 
+def _limit_alignment_layer(decoder: Any) -> None:
+    """Have ``-report_align`` read the first layer where there are fewer than it counts from the end."""
+    layers = len(getattr(decoder, "transformer_layers", ()))
+    if getattr(decoder, "alignment_layer", 0) < -layers:
+        decoder.alignment_layer = -layers
+
+
 def _restore_transforms(opt: Namespace, model_opt: Namespace) -> list[str]:
-    """Take the training's tokenising transforms with their options."""
+    """Take the training's transforms with their options; what the command line gives goes before."""
     from onmt.transforms import AVAILABLE_TRANSFORMS
     from onmt.utils.parse import ArgumentParser
 
-    names = [name for name in model_opt.transforms if name in _TOKENISING]
+    given = [name for name in opt.transforms if name != POSITIONS]
+    restored = (PREORDER,) if set(given) - {PREORDER} else (PREORDER, *REWRITING)
+    names = [name for name in model_opt.transforms if name in restored]
     for name in names:
-        for option in vars(ArgumentParser.defaults(AVAILABLE_TRANSFORMS[name].add_options)):
-            if hasattr(model_opt, option):
+        for option, default in vars(ArgumentParser.defaults(AVAILABLE_TRANSFORMS[name].add_options)).items():
+            if getattr(opt, option) == default and hasattr(model_opt, option):
                 setattr(opt, option, getattr(model_opt, option))
-    return names
+    if opt.preorder_model and not opt.n_src_feats:
+        raise UsageError("preorder_model: the translation model was trained without positions (n_src_feats)")
+    return arranged([*given, *names], opt.preorder_model)

@@ -1,9 +1,10 @@
-"""Each line of the source gives one line of output.
+"""Each line of the source gives one line of output, with its score if asked for.
 
-Why: OpenNMT-py drops empty source lines at translation, and its ``filtertoolong`` fails
-there, where there is no target to measure.
+Why: OpenNMT-py drops empty source lines at translation; its ``filtertoolong`` fails there,
+where there is no target to measure; ``-with_score`` fails since scores are numbers where
+tensors are expected.
 
-Can go when OpenNMT-py keeps empty lines and filters in training only.
+Can go when OpenNMT-py keeps empty lines, filters in training only, and writes scores.
 """
 
 from __future__ import annotations
@@ -11,6 +12,14 @@ from __future__ import annotations
 from typing import Any
 
 from onmt_preorder.host.wrapping import wrap
+
+
+class Score(float):
+    """A number that answers as a tensor does."""
+
+    def item(self) -> float:
+        """Return the number."""
+        return float(self)
 
 
 def adapt() -> None:
@@ -37,4 +46,5 @@ def _from_batch(original: Any, self: Any, translation_batch: dict[str, Any]) -> 
     for translation, nothing in zip(translations, is_empty, strict=True):
         if nothing:
             translation.pred_sents = [[""] for _ in translation.pred_sents]
+        translation.pred_scores = [Score(score) for score in translation.pred_scores]
     return translations

@@ -45,7 +45,7 @@ def annotate(
     Args:
         sentences: with tags, if ``options.tagged``.
         options: what Stanza shall do.
-        workers: how many processes.
+        workers: how many processes; 0: this one.
         checkpoints: a folder where each chunk that is done is kept, and looked for. The caller removes it.
 
     Raises:

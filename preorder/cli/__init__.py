@@ -28,16 +28,17 @@ the whole way, from a bitext to what onmt_train reads:
 """
 
 
-class _Parser(argparse.ArgumentParser):
+class Parser(argparse.ArgumentParser):
     """Says what is wrong with a command line in one line."""
 
     def error(self, message: str) -> NoReturn:
+        """End with status 2."""
         self.exit(2, f"{self.prog}: {message} (see {self.prog} --help)\n")
 
 
 def build_parser() -> argparse.ArgumentParser:
     """Build the parser of the whole command line."""
-    parser = _Parser(
+    parser = Parser(
         prog="preorder",
         description="Put source words in the target's order.",
         epilog=EPILOG,
@@ -52,9 +53,17 @@ def build_parser() -> argparse.ArgumentParser:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command line; return its exit status: 0 done, 2 bad input or usage, 130 interrupted."""
-    arguments = build_parser().parse_args(argv)
     thresholds = gc.get_threshold()
     gc.set_threshold(SELDOM, *thresholds[1:])
+    try:
+        return execute(build_parser(), argv)
+    finally:
+        gc.set_threshold(*thresholds)
+
+
+def execute(parser: argparse.ArgumentParser, argv: Sequence[str] | None = None) -> int:
+    """Parse a command line and run its subcommand; return the exit status, as :func:`main` does."""
+    arguments = parser.parse_args(argv)
     try:
         arguments.run(arguments)
     except PreorderError as error:
@@ -65,6 +74,4 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 130
     except BrokenPipeError:  # the reader of our output has had enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    finally:
-        gc.set_threshold(*thresholds)
     return 0

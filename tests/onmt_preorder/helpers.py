@@ -1,9 +1,12 @@
 """What the tests of onmt_preorder share."""
 
+import importlib
 import os
 import random
 import subprocess
 import sys
+import unittest.mock
+from collections import Counter
 from pathlib import Path
 
 from onmt import opts
@@ -37,9 +40,29 @@ def run(folder, program, *arguments, status=0):
     return finish(start(folder, program, *arguments), status)
 
 
+def call(folder, program, *arguments):
+    """Run the main function of one of OpenNMT-py's console scripts in this process: that takes no start."""
+    module = importlib.import_module(f"onmt.bin.{program.removeprefix('onmt_')}")
+    argv = [program, *map(str, arguments)]
+    before = os.getcwd()
+    os.chdir(folder)
+    try:
+        with unittest.mock.patch.object(sys, "argv", argv):
+            module.main()
+    finally:
+        os.chdir(before)
+
+
 def write(path, lines):
     """Write lines to a file."""
     path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+
+
+def write_vocabularies(folder, source="train.plain", target="train.tgt"):
+    """Count the tokens of plain text, as ``onmt_build_vocab`` does."""
+    for side, name in (("src", source), ("tgt", target)):
+        counts = Counter((folder / name).read_text(encoding="utf-8").split())
+        write(folder / f"vocab.{side}", (f"{token}\t{count}" for token, count in counts.most_common()))
 
 
 def write_task(folder, name, count, seed, vocabulary=20):

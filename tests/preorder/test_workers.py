@@ -35,7 +35,7 @@ def nothing(item):
     return None
 
 
-@pytest.mark.parametrize("workers", [1, 2, 3])
+@pytest.mark.parametrize("workers", [0, 1, 2, 3])
 def test_results_come_in_order(workers):
     assert list(in_order(square, range(20), workers, nothing)) == [(i, i * i) for i in range(20)]
 

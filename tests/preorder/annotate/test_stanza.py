@@ -34,7 +34,7 @@ def done(folder):
 def test_any_number_of_workers_says_the_same(folder, trees):
     options = StanzaOptions("en", trees, folder=str(folder))
     one, two = (list(annotate(SENTENCES, options, workers)) for workers in (1, 2))
-    assert one == two
+    assert one == two == list(annotate(SENTENCES, options, 0))
     expected = [fake_stanza.annotation(options, s.words, None) if s.words else NOTHING for s in SENTENCES]
     assert one == expected
     assert len(done(folder)) == 3

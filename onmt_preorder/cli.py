@@ -1,0 +1,161 @@
+"""The ``onmt_preorder`` command: raw sentences in, translations out."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
+from typing import Any
+
+from preorder import __version__, corpus
+from preorder.cli import Parser, execute, options
+from preorder.errors import DataError, UsageError
+
+CHUNK = 2048  # lines that are sorted by length into batches
+
+EXAMPLES = """\
+  onmt_preorder translate --model run/model.pt --preorder-model model --src test.en --out test.hyp
+  echo 'I like this pen .' | onmt_preorder translate --model run/model.pt
+      where the checkpoint says by which model its source is preordered, or has its own tokenisation
+  onmt_preorder translate --model run/model.pt --tokenize conservative
+      type a sentence, read its translation
+  onmt_preorder translate --model a.pt b.pt --src test.en --onmt -length_penalty avg -replace_unk
+"""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a command line; return its exit status: 0 done, 2 bad input or usage, 130 interrupted."""
+    return execute(build_parser(), argv)
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """Build the parser of the whole command line."""
+    parser = Parser(prog="onmt_preorder", description="Translate with models that read preordered places.")
+    parser.add_argument("--version", action="version", version=f"onmt_preorder {__version__}")
+    subparsers = parser.add_subparsers(metavar="COMMAND", required=True)
+    add_translate(subparsers)
+    return parser
+
+
+def add_translate(subparsers: argparse._SubParsersAction) -> None:
+    """Add ``translate``."""
+    summary = "translate sentences, plain or with positions, as they come"
+    parser = options.add_command(subparsers, "translate", translate, summary, EXAMPLES)
+    add = parser.add_argument
+    add(
+        "--model",
+        metavar="F",
+        nargs="+",
+        required=True,
+        help="checkpoint, or several: an ensemble",
+    )
+    add(
+        "--preorder-model",
+        metavar="DIR",
+        help="model directory of preorder train, for lines without positions (default: what the checkpoint "
+        "was trained with, if it was trained so)",
+    )
+    options.add_source(parser)
+    options.add_output(parser)
+    add(
+        "--tokenize",
+        metavar="MODE",
+        choices=("conservative", "aggressive", "char"),
+        help="split the source with the OpenNMT tokenizer: conservative, aggressive or char "
+        "(default: it is tokenised already)",
+    )
+    add("--beam", metavar="N", type=options.positive, default=5, help="beam width (default: %(default)s)")
+    add(
+        "--n-best",
+        metavar="K",
+        type=options.positive,
+        default=1,
+        help="translations of a line (default: 1)",
+    )
+    add("--gpu", metavar="N", type=options.natural, help="number of the GPU, from 0 (default: none is used)")
+    add(
+        "--line-by-line",
+        action="store_true",
+        help="answer each line before the next is read, as is done on a terminal anyway",
+    )
+    add(
+        "--onmt",
+        metavar="OPTION",
+        nargs=argparse.REMAINDER,
+        default=[],
+        help="all that follows: further options of onmt_translate",
+    )
+
+
+def translate(arguments: argparse.Namespace) -> None:
+    """Run ``translate``; memory does not grow with the input.
+
+    Raises:
+        DataError: a checkpoint or the source cannot be read, or a token's feature is not a position.
+        UsageError: a checkpoint is not of a model of ours.
+    """
+    prepare = _tokenizer(arguments.tokenize)
+    with corpus.writer(arguments.out) as stream:
+        translator = _translator(arguments, stream)
+        first = 1
+        for lines in _chunks(corpus.read_lines(arguments.src), _size(arguments)):
+            try:
+                translator.translate(list(map(prepare, lines)))
+            except DataError as error:
+                line = first + error.line - 1 if error.line else None
+                raise DataError(error.reason, corpus.display_name(arguments.src), line) from None
+            first += len(lines)
+
+
+def _size(arguments: argparse.Namespace) -> int:
+    typed = arguments.src == corpus.STANDARD and sys.stdin.isatty()
+    return 1 if typed or arguments.line_by_line else CHUNK
+
+
+def _chunks(lines: Iterable[str], size: int) -> Iterator[list[str]]:
+    lines = iter(lines)
+    while chunk := list(islice(lines, size)):
+        yield chunk
+
+
+def _tokenizer(mode: str | None) -> Callable[[str], str]:
+    if mode is None:
+        return str
+    import pyonmttok
+
+    tokenizer = pyonmttok.Tokenizer(mode)
+    return lambda line: " ".join(tokenizer(line))
+
+
+def _translator(arguments: argparse.Namespace, stream: Any) -> Any:
+    """Load the models as ``onmt_translate`` does."""
+    from onmt.opts import translate_opts
+    from onmt.translate.translator import build_translator
+    from onmt.utils.misc import set_random_seed, use_gpu
+    from onmt.utils.parse import ArgumentParser
+
+    from onmt_preorder.host.checkpoints import read_options
+    from onmt_preorder.lines import LineTranslator
+    from onmt_preorder.options import is_ours
+
+    for path in arguments.model:
+        if not is_ours(read_options(path)):
+            raise UsageError(f"{path}: not a model of onmt-preorder: onmt_translate translates with it")
+    parser = ArgumentParser(prog="--onmt")
+    translate_opts(parser)
+    opt = parser.parse_args([*_translate_options(arguments), *arguments.onmt])
+    ArgumentParser.validate_translate_opts(opt)
+    ArgumentParser._get_all_transform_translate(opt)
+    ArgumentParser._validate_transforms_opts(opt)
+    ArgumentParser.validate_translate_opts_dynamic(opt)
+    set_random_seed(opt.seed, use_gpu(opt))
+    translator = build_translator(opt, opt.gpu, report_score=False, out_file=stream)
+    return LineTranslator(translator, opt)
+
+
+def _translate_options(arguments: argparse.Namespace) -> list[str]:
+    given = {"beam_size": arguments.beam, "n_best": arguments.n_best, "gpu": arguments.gpu}
+    given |= {"preorder_model": arguments.preorder_model}
+    named = [part for name, value in given.items() if value is not None for part in (f"-{name}", str(value))]
+    return ["-model", *arguments.model, "-src", arguments.src, *named]

@@ -1,0 +1,30 @@
+"""A language whose verbs come second, put into one whose verbs come last."""
+
+import random
+
+
+def sentence(seed, longest=3):
+    """Return words: a subject, a verb, and objects."""
+    generator = random.Random(seed)
+    objects = generator.randint(1, longest)
+    return [f"{kind}{generator.randrange(8)}" for kind in ("Sue", "Verb", *["Obj"] * objects)]
+
+
+def positions(words):
+    """Return where each word belongs."""
+    return [0, len(words) - 1, *range(1, len(words) - 1)]
+
+
+def alignment(words):
+    """Return the links to a translation in which the verb comes last."""
+    return " ".join(f"{i}-{place}" for i, place in enumerate(positions(words)))
+
+
+def translation(words):
+    """Return it: lower case, the verb last."""
+    return " ".join([words[0], *words[2:], words[1]]).lower()
+
+
+def features(words):
+    """Return the words with their positions."""
+    return " ".join(f"{word}￨{place}" for word, place in zip(words, positions(words), strict=True))

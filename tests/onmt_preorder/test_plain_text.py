@@ -1,0 +1,192 @@
+"""Plain sentences in, translations out: every way to a model that has learned from positions in files."""
+
+import json
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from unittest import mock
+
+import pytest
+import torch
+import yaml
+
+from onmt_preorder.cli import main
+from onmt_preorder.lines import LineTranslator
+from preorder.errors import DataError
+from tests.onmt_preorder.helpers import TINY, call, start, write, write_vocabularies
+from tests.onmt_preorder.language import features, sentence, translation
+
+pytestmark = pytest.mark.slow
+
+STEPS = 100
+TEST = [sentence(seed) for seed in range(5000, 5020)]
+PLAIN = [" ".join(words) for words in TEST]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Return the folder of a trained model."""
+    folder = tmp_path_factory.mktemp("plain")
+    for name, seeds in (("train", range(3000)), ("valid", range(4000, 4100))):
+        sentences = [sentence(seed) for seed in seeds]
+        write(folder / f"{name}.src", map(features, sentences))
+        write(folder / f"{name}.plain", map(" ".join, sentences))
+        write(folder / f"{name}.tgt", map(translation, sentences))
+    write(folder / "test.src", map(features, TEST))
+    write(folder / "test.plain", PLAIN)
+    config = {**TINY, "train_steps": STEPS, "valid_steps": STEPS, "batch_size": 1024, "learning_rate": 0.005}
+    (folder / "config.yaml").write_text(yaml.safe_dump(config))
+    write_vocabularies(folder)
+    call(folder, "onmt_train", "-config", "config.yaml")
+    return folder
+
+
+MODEL = f"model_step_{STEPS}.pt"
+
+
+@pytest.fixture(scope="module")
+def expected(folder):
+    """Return the translations of lines with positions."""
+    call(folder, "onmt_translate", "-model", MODEL, "-src", "test.src", "-output", "test.hyp")
+    lines = (folder / "test.hyp").read_text(encoding="utf-8").splitlines()
+    assert sum(line == translation(words) for line, words in zip(lines, TEST, strict=True)) > 15
+    return lines
+
+
+def read(path):
+    return path.read_text(encoding="utf-8").splitlines()
+
+
+def test_onmt_translate_with_a_preorderer(folder, expected, preorderer):
+    given = ("onmt_translate", "-model", MODEL, "-src", "test.plain", "-output")
+    call(folder, *given, "on_the_fly", "-transforms", "preorder", "-preorder_model", preorderer)
+    assert read(folder / "on_the_fly") == expected
+    call(folder, *given, "kept")
+    assert read(folder / "kept") != expected  # the places of the source are others
+
+
+def test_a_missing_directory_is_one_line(folder):
+    given = ("onmt_translate", "-model", MODEL, "-src", "test.plain", "-output", "x", "-preorder_model", "no")
+    with pytest.raises(DataError, match=r"^no/model\.json: cannot be read: No such file or directory$"):
+        call(folder, *given)
+
+
+def test_training_on_plain_text(folder, preorderer):
+    """In a data worker, in validation and its BLEU; and the checkpoint remembers."""
+    data = {name: {"path_src": f"{name}.plain", "path_tgt": f"{name}.tgt"} for name in ("train", "valid")}
+    changes = {"data": data, "preorder_model": str(preorderer), "transforms": ["preorder"], "num_workers": 1}
+    changes |= {"train_steps": 2, "valid_steps": 2, "save_model": "fly", "valid_metrics": ["BLEU"]}
+    config = {key: value for key, value in TINY.items() if key not in ("n_src_feats", "src_feats_defaults")}
+    (folder / "fly.yaml").write_text(yaml.safe_dump({**config, **changes}))
+    call(folder, "onmt_train", "-config", "fly.yaml", "-train_from", MODEL, "-reset_optim", "all")
+    opt = torch.load(folder / "fly_step_2.pt", weights_only=True)["opt"]
+    assert (opt.preorder_model, opt.n_src_feats) == (str(preorderer), 1)
+    translated = []
+    for name in ("src", "plain"):
+        given = ("-model", "fly_step_2.pt", "-src", f"test.{name}", "-output", f"fly.{name}")
+        call(folder, "onmt_translate", *given)
+        translated.append(read(folder / f"fly.{name}"))
+    assert translated[0] == translated[1]
+
+
+def test_the_shortcut(folder, expected, preorderer, capsys, monkeypatch):
+    monkeypatch.chdir(folder)
+    given = ["translate", "--model", MODEL, "--preorder-model", str(preorderer)]
+    assert main([*given, "--src", "test.plain"]) == 0
+    assert capsys.readouterr().out.splitlines() == expected
+    lines = [*PLAIN[:2], "", *PLAIN[2:]]
+    write(folder / "with_empty", lines)
+    assert main([*given, "--src", "with_empty", "--out", "shortcut"]) == 0
+    assert read(folder / "shortcut") == [*expected[:2], "", *expected[2:]]
+
+
+def test_errors_of_the_shortcut(folder, monkeypatch, capsys):
+    monkeypatch.chdir(folder)
+    monkeypatch.setattr("onmt_preorder.cli.CHUNK", 2)
+    write(folder / "bad", ["Sue1 Verb1"] * 3 + ["Sue1￨0 Verb1￨x"])
+    assert main(["translate", "--model", MODEL, "--src", "bad", "--out", "none"]) == 2
+    assert capsys.readouterr().err == "bad:4: not a token with its position: 'Verb1￨x'\n"
+    assert not (folder / "none").exists()
+
+
+def test_raw_sentences_are_tokenised(folder, preorderer, monkeypatch, capsys):
+    monkeypatch.chdir(folder)
+    write(folder / "raw", ["Sue1, Verb2: Obj3!"])
+    given = ["translate", "--model", MODEL, "--preorder-model", str(preorderer), "--n-best", "2"]
+    with mock.patch.object(LineTranslator, "translate", return_value=None) as translate:
+        assert main([*given, "--src", "raw", "--tokenize", "conservative"]) == 0
+    translate.assert_called_once_with(["Sue1 , Verb2 : Obj3 !"])
+    assert main([*given, "--src", "raw", "--tokenize", "aggressive", "--onmt", "-with_score"]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == 2
+
+
+def test_a_conversation(folder, expected, preorderer):
+    """Each line is answered before the next is asked."""
+    command = [sys.executable, "-W", "ignore", "-m", "onmt_preorder", "translate", "--line-by-line"]
+    process = subprocess.Popen(
+        [*command, "--model", MODEL, "--preorder-model", preorderer],
+        cwd=folder,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    for line, answer in zip(PLAIN[:3], expected, strict=False):
+        process.stdin.write(line + "\n")
+        process.stdin.flush()
+        assert process.stdout.readline() == answer + "\n"
+    process.stdin.close()
+    assert process.wait(60) == 0
+
+
+@pytest.fixture
+def port():
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return free.getsockname()[1]
+
+
+def wait_for(port, server):
+    for _ in range(600):
+        assert server.poll() is None, server.communicate()
+        with socket.socket() as attempt:
+            if attempt.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        time.sleep(0.1)
+
+
+def ask(port, *sources):
+    request = urllib.request.Request(
+        f"http://127.0.0.1:{port}/translator/translate",
+        json.dumps([{"src": source, "id": 7} for source in sources]).encode(),
+        {"Content-Type": "application/json"},
+    )
+    with urllib.request.urlopen(request, timeout=60) as response:
+        return json.load(response)
+
+
+def test_the_server(folder, expected, preorderer, port):
+    model = {
+        "id": 7,
+        "model": MODEL,
+        "load": True,
+        "opt": {"beam_size": 5, "preorder_model": str(preorderer)},
+    }
+    (folder / "server.json").write_text(json.dumps({"models_root": ".", "models": [model]}))
+    server = start(
+        folder, "onmt_server", "--ip", "127.0.0.1", "--port", port, "--model_config", "server.json"
+    )
+    try:
+        wait_for(port, server)
+        answer = ask(port, *PLAIN, "", features(TEST[0]))
+        assert [line["tgt"] for line in answer[0]] == [*expected, "", expected[0]]
+        bad = ask(port, "Sue1￨x")
+        assert (bad["status"], bad["error"]) == (
+            "error",
+            "Error: <source>:1: not a token with its position: 'Sue1￨x'",
+        )
+        assert ask(port, PLAIN[0])[0][0]["tgt"] == expected[0]
+    finally:
+        server.terminate()
+        server.communicate(timeout=60)
