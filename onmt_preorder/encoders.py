@@ -75,7 +75,7 @@ class PreorderTransformerEncoder(EncoderBase):
                 raise UsageError("the model needs source positions: token￨position, n_src_feats: 1")
             self._numbers = self._numbers.to(src.device)
             preordered = Places(places_of(self._numbers[src[:, :, 1]], padding))
-        return Source(padding, Places(original), preordered)
+        return Source(padding, src_len, Places(original), preordered)
 
     def _embed(self, words: Tensor, source: Source) -> Tensor:
         if not self.encoding.absolute:

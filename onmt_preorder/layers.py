@@ -69,11 +69,13 @@ class Source:
 
     Attributes:
         padding: ``(batch, length)``, True after a sentence's end.
+        lengths: ``(batch,)`` tokens a sentence.
         original: the tokens' places in the source, the same for all sentences.
         preordered: their places in the target's order, where the encoder was told.
     """
 
     padding: Tensor
+    lengths: Tensor
     original: Places
     preordered: Places | None
 
@@ -128,7 +130,8 @@ class SelfAttention(nn.Module):
             linear(states).unflatten(-1, (self.heads, -1)).transpose(1, 2)
             for linear in (self.linear_query, self.linear_keys, self.linear_values)
         )
-        context = relative_attention(query, key, value, source.padding, parts, self.dropout)
+        dropout = self.dropout.p if self.training else 0.0
+        context = relative_attention(query, key, value, source.lengths, parts, dropout)
         return self.final_linear(context.transpose(1, 2).flatten(2))
 
 

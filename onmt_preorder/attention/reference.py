@@ -16,29 +16,34 @@ def clip(distance: int, limit: int) -> int:
 
 
 def relative_attention_by_pairs(
-    query: Tensor, key: Tensor, value: Tensor, padding: Tensor, parts: Sequence[RelativePart]
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    lengths: Tensor,
+    parts: Sequence[RelativePart],
+    factors: Tensor | None = None,
 ) -> Tensor:
     """Attend with an explicit ``a_ij`` for every pair of tokens, one head and query at a time.
 
-    Arguments and result as of :func:`onmt_preorder.attention.relative_attention`, without
-    dropout. Slow by design: ``b · h · n²`` steps of Python.
+    Arguments and result as of :func:`onmt_preorder.attention.relative_attention`; what
+    dropout multiplies the attention by is given, ``(b, h, n, n)``. Slow by design:
+    ``b · h · n`` steps of Python.
     """
     b, h, n, d = query.shape
     result = torch.zeros_like(query)
     for sentence in range(b):
-        tokens = [j for j in range(n) if not padding[sentence, j]]
+        length = int(lengths[sentence])
+        places = [part.places.places.expand(b, n)[sentence] for part in parts]
         for head in range(h):
             for i in range(n):
-                keys, values = [], []
-                for j in tokens:
-                    keys.append(key[sentence, head, j])
-                    values.append(value[sentence, head, j])
-                    for part in parts:
-                        places = part.places.places.expand(b, n)[sentence]
-                        distance = int(places[j] - places[i])
-                        k, v = part.keys.size(0) // 2, part.values.size(0) // 2
-                        keys[-1] = keys[-1] + part.keys[clip(distance, k) + k]
-                        values[-1] = values[-1] + part.values[clip(distance, v) + v]
-                scores = torch.stack([query[sentence, head, i] @ a for a in keys]) / d**0.5
-                result[sentence, head, i] = (scores.softmax(0).unsqueeze(1) * torch.stack(values)).sum(0)
+                keys, values = key[sentence, head, :length], value[sentence, head, :length]
+                for part, place in zip(parts, places, strict=True):
+                    distances = (place[:length] - place[i]).tolist()
+                    k, v = part.keys.size(0) // 2, part.values.size(0) // 2
+                    keys = keys + part.keys[[clip(x, k) + k for x in distances]]
+                    values = values + part.values[[clip(x, v) + v for x in distances]]
+                weights = (keys @ query[sentence, head, i] / d**0.5).softmax(0)
+                if factors is not None:
+                    weights = weights * factors[sentence, head, i, :length]
+                result[sentence, head, i] = weights @ values
     return result

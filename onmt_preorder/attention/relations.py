@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
@@ -11,29 +12,56 @@ from torch import Tensor
 class Places:
     """Where the tokens of a batch stand in one order, and what all layers derive from it.
 
+    In each row the places are a permutation of 0 … n-1, padding after the real tokens. So a
+    query at place p has at most one key at distance x, the one at place ``p + x``: only the
+    two outermost clipped distances are shared by several keys, and everything between them
+    is read or written by index rather than searched for.
+
     Attributes:
         places: ``(b, n)`` integers, or ``(1, n)`` where all sentences have the same.
+
+    Raises:
+        ValueError: a row is no permutation; seen on the CPU only, a GPU is not waited for.
     """
 
     def __init__(self, places: Tensor) -> None:
         self.places = places
-        self._clipped: dict[int, Tensor] = {}
-        self._indicators: dict[tuple[int, torch.dtype], Tensor] = {}
+        self._near: dict[int, tuple[Tensor, Tensor]] = {}
+        self._beyond: dict[tuple[int, torch.dtype], Tensor] = {}
+        self._stacks: dict[tuple[int, ...], tuple[tuple[Places, ...], Tensor]] = {}
+        if not places.is_cuda and not places.sort(1)[0].eq(torch.arange(places.size(1))).all():
+            raise ValueError("places are no permutation of 0 … n-1")
 
-    def clipped(self, limit: int) -> Tensor:
-        """Return ``clip(p_j - p_i, limit) + limit`` at ``[b, i, j]``: ``(b or 1, n, n)``, 0 … 2 limit."""
-        if limit not in self._clipped:
-            distances = self.places.unsqueeze(1) - self.places.unsqueeze(2)
-            self._clipped[limit] = distances.clamp_(-limit, limit).add_(limit)
-        return self._clipped[limit]
+    def near(self, limit: int) -> tuple[Tensor, Tensor]:
+        """Return where the keys at distances ``1-limit … limit-1`` stand.
 
-    def indicator(self, limit: int, dtype: torch.dtype) -> Tensor:
-        """Return 1 at ``[b, i, j, clipped]``, 0 elsewhere: ``(b or 1, n, n, 2 limit + 1)``."""
+        Returns:
+            Their indices ``[b or 1, n, 2 limit - 1]``, 0 where there is none, and whether there is one.
+        """
+        if limit not in self._near:
+            n = self.places.size(1)
+            reach = torch.arange(1 - limit, limit, device=self.places.device)
+            sought = self.places.unsqueeze(2) + reach
+            exists = (sought >= 0) & (sought < n)
+            found = self.places.argsort(1).gather(1, sought.where(exists, 0).flatten(1))
+            self._near[limit] = found.view_as(sought), exists
+        return self._near[limit]
+
+    def beyond(self, limit: int, dtype: torch.dtype) -> Tensor:
+        """Return 1 where ``p_j - p_i >= limit``, else 0: ``[b or 1, n, n]`` at ``[b, i, j]``."""
         key = limit, dtype
-        if key not in self._indicators:
-            values = torch.arange(2 * limit + 1, device=self.places.device)
-            self._indicators[key] = (self.clipped(limit).unsqueeze(-1) == values).to(dtype)
-        return self._indicators[key]
+        if key not in self._beyond:
+            distances = self.places.unsqueeze(1) - self.places.unsqueeze(2)
+            self._beyond[key] = (distances >= limit).to(dtype)
+        return self._beyond[key]
+
+    def stacked_with(self, others: Sequence[Places], b: int) -> Tensor:
+        """Return these and other places of the batch as one ``(parts, b, n)`` int32 tensor."""
+        key = tuple(map(id, others))
+        if key not in self._stacks:
+            every = [places.places.expand(b, -1) for places in (self, *others)]
+            self._stacks[key] = tuple(others), torch.stack(every).int()
+        return self._stacks[key][1]
 
 
 @dataclass(frozen=True)
@@ -49,13 +77,3 @@ class RelativePart:
     places: Places
     keys: Tensor
     values: Tensor
-
-    @property
-    def key_limit(self) -> int:
-        """The clipping distance of the keys."""
-        return self.keys.size(0) // 2
-
-    @property
-    def value_limit(self) -> int:
-        """The clipping distance of the values."""
-        return self.values.size(0) // 2

@@ -1,118 +1,126 @@
-"""Relative attention: equal to the naive loop over pairs, forward and gradient."""
+"""Relative attention: equal to the paper's formula pair by pair, forward and gradient."""
+
+import logging
+import sys
 
 import pytest
 import torch
 
-from onmt_preorder.attention import Places, RelativePart, products, relative_attention
-from onmt_preorder.attention.reference import clip, relative_attention_by_pairs
+from onmt_preorder.attention import Places, RelativePart, attend, plain, relative_attention
+from onmt_preorder.attention.reference import clip
+from tests.onmt_preorder.attention_cases import PARTS, both_ways, leaves, make_inputs
 
-B, H, N, D = 3, 2, 7, 4
-LENGTHS = torch.tensor([7, 4, 1])
-PADDING = torch.arange(N) >= LENGTHS.unsqueeze(1)
 BOUGHT, POSITIONS = 7, [0, 8, 6, 7, 5, 1, 2, 4, 3]
 
 
-def make(generator, *shape):
-    return torch.randn(*shape, dtype=torch.float64, generator=generator).requires_grad_()
+@pytest.mark.parametrize("case", PARTS)
+@pytest.mark.parametrize("n", [1, 2, 7, 33])
+def test_equals_the_formula(case, n):
+    b, h = (2, 1) if n == 33 else (3, 2)
+    for mine, true in zip(*both_ways(plain.attend, case, b=b, h=h, n=n), strict=True):
+        torch.testing.assert_close(mine, true, rtol=1e-11, atol=1e-11)
 
 
-def make_inputs(seed, limits):
-    """Return query, key, value, and one part for each (key limit, value limit, is original)."""
-    generator = torch.Generator().manual_seed(seed)
-    states = [make(generator, B, H, N, D) for _ in range(3)]
-    parts = []
-    for keys, values, original in limits:
-        places = torch.arange(N).unsqueeze(0)
-        if not original:
-            places = torch.rand(B, N, generator=generator).argsort(1)
-        parts.append(
-            RelativePart(Places(places), make(generator, 2 * keys + 1, D), make(generator, 2 * values + 1, D))
-        )
-    return states, parts
+@pytest.mark.parametrize("case", PARTS)
+def test_equals_the_formula_with_dropout(case):
+    for mine, true in zip(*both_ways(plain.attend, case, dropout=0.3, d=8), strict=True):
+        torch.testing.assert_close(mine, true, rtol=1e-11, atol=1e-11)
 
 
-def tensors(states, parts):
-    return [*states, *(table for part in parts for table in (part.keys, part.values))]
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
+def test_equals_the_formula_in_few_bits(dtype):
+    for mine, true in zip(*both_ways(plain.attend, "both", dtype=dtype), strict=True):
+        assert mine.dtype == dtype
+        bound = 100 * torch.finfo(dtype).eps
+        torch.testing.assert_close(mine.double(), true, rtol=bound, atol=bound)
 
 
-@pytest.fixture(params=["gather and scatter", "products"])
-def formulation(request, monkeypatch):
-    """Both formulations, on the CPU."""
-    if request.param == "products":
-        monkeypatch.setattr(products, "_gather", products._spread_by_product)
-        monkeypatch.setattr(products, "_scatter", products._collect_by_product)
-
-
-@pytest.mark.usefixtures("formulation")
-@pytest.mark.parametrize(
-    "limits",
-    [
-        [],
-        [(4, 4, True)],
-        [(2, 3, False)],
-        [(4, 4, True), (4, 4, False)],
-        [(1, 16, True), (16, 1, False)],
-    ],
-)
-def test_equals_loop_over_pairs(limits):
-    states, parts = make_inputs(1, limits)
-    fast = relative_attention(*states, PADDING, parts, lambda weights: weights)
-    slow = relative_attention_by_pairs(*states, PADDING, parts)
-    torch.testing.assert_close(fast, slow, rtol=1e-12, atol=1e-12)
-    direction = torch.randn(fast.shape, dtype=fast.dtype, generator=torch.Generator().manual_seed(2))
-    gradients = [torch.autograd.grad((x * direction).sum(), tensors(states, parts)) for x in (fast, slow)]
-    for one, other in zip(*gradients, strict=True):
-        torch.testing.assert_close(one, other, rtol=1e-11, atol=1e-12)
-
-
-@pytest.mark.usefixtures("formulation")
 def test_gradient_equals_finite_differences():
-    states, parts = make_inputs(3, [(2, 1, True), (1, 2, False)])
+    _, states, lengths, parts = make_inputs(3, [(2, 1, True), (1, 2, False)], b=2, n=4, d=3)
 
-    def attend(query, key, value, *tables):
-        again = [RelativePart(part.places, tables[2 * i], tables[2 * i + 1]) for i, part in enumerate(parts)]
-        return relative_attention(query, key, value, PADDING, again, lambda weights: weights)
+    def attention(*inputs):
+        tables = iter(inputs[3:])
+        again = [RelativePart(part.places, next(tables), next(tables)) for part in parts]
+        return relative_attention(*(x.transpose(1, 2) for x in inputs[:3]), lengths, again)
 
-    assert torch.autograd.gradcheck(attend, tensors(states, parts))
+    assert torch.autograd.gradcheck(attention, leaves(states, parts))
 
 
 def test_worked_example_of_the_paper():
     expected = [-4, 4, 2, 3, 1, -3, -2, 0, -1]
     assert [clip(p - POSITIONS[BOUGHT], 4) for p in POSITIONS] == expected
-    clipped = Places(torch.tensor([POSITIONS])).clipped(4)
-    assert (clipped[0, BOUGHT] - 4).tolist() == expected
+    # Values tell which distance each token's attention went to.
+    n = len(POSITIONS)
+    value = torch.zeros(1, 1, n, 9)
+    query, key = torch.zeros(2, 1, 1, n, 9).index_fill(3, torch.tensor([0]), 0).unbind()
+    part = RelativePart(Places(torch.tensor([POSITIONS])), torch.zeros(9, 9), torch.eye(9))
+    sums = relative_attention(query, key, value, torch.tensor([n]), [part])[0, 0, BOUGHT] * n
+    torch.testing.assert_close(sums, torch.bincount(torch.tensor(expected) + 4, minlength=9).float())
 
 
 def test_tables_are_separate():
-    states, parts = make_inputs(4, [(4, 4, True), (4, 4, False)])
-    before = relative_attention(*states, PADDING, parts, lambda weights: weights)
-    for table in tensors([], parts):
+    (query, key, value), _, lengths, parts = make_inputs(4, PARTS["both"])
+    before = relative_attention(query, key, value, lengths, parts)
+    for table in leaves([], parts):
         with torch.no_grad():
             table[0] += 1
-            after = relative_attention(*states, PADDING, parts, lambda weights: weights)
-            assert not torch.allclose(before, after)
+            assert not torch.allclose(before, relative_attention(query, key, value, lengths, parts))
             table[0] -= 1
 
 
-def test_dropout_reaches_the_value_tables():
-    states, parts = make_inputs(5, [(4, 4, True)])
-    states[2] = torch.zeros_like(states[2])
-    result = relative_attention(*states, PADDING, parts, torch.zeros_like)
-    assert not result.any()
+def test_a_vector_that_no_pair_uses_gets_no_gradient():
+    (query, key, value), _, lengths, parts = make_inputs(6, [(7, 7, True), (6, 6, False)], n=7)
+    relative_attention(query, key, value, lengths, parts).square().sum().backward()
+    for table in (parts[0].keys, parts[0].values):
+        assert not table.grad[[0, -1]].any()
+        assert table.grad[1:-1].any(1).all()
+
+
+@pytest.mark.parametrize("dropout", [0.1, 0.5])
+def test_dropout(dropout):
+    like, lengths = torch.zeros(8, 8, 32, 32), torch.full((8,), 32)
+    units = torch.eye(32).expand_as(like)
+    torch.manual_seed(1)
+    first = relative_attention(like, like, units, lengths, [], dropout) * 32
+    torch.manual_seed(1)
+    again = relative_attention(like, like, units, lengths, [], dropout) * 32
+    other = relative_attention(like, like, units, lengths, [], dropout) * 32
+    assert first.equal(again)
+    assert not first.equal(other)
+    assert first.unique().tolist() == [0, pytest.approx(1 / (1 - dropout), rel=1e-4)]
+    for axis in range(4):
+        share = first.eq(0).float().mean([x for x in range(4) if x != axis])
+        assert (share - dropout).abs().max() < 0.05
+
+
+def test_dropping_everything_leaves_nothing():
+    (query, key, value), _, lengths, parts = make_inputs(5, PARTS["both"])
+    assert not relative_attention(query, key, value, lengths, parts, 1.0).any()
 
 
 def test_scores_are_single_precision_at_least():
     """In bfloat16 (8 bits), scores near 300 differ by 2: attention would be all or nothing."""
     query = torch.full((1, 1, 2, 1), 300.0, dtype=torch.bfloat16)
     key = torch.ones(1, 1, 2, 1, dtype=torch.bfloat16)
+    value = torch.tensor([0.0, 1.0], dtype=torch.bfloat16).view(1, 1, 2, 1)
     table = torch.tensor([[0.0], [0.0], [2**-9]], dtype=torch.bfloat16)
     part = RelativePart(Places(torch.arange(2).unsqueeze(0)), table, torch.zeros_like(table))
-    seen = []
+    result = relative_attention(query, key, value, torch.tensor([2]), [part])
+    expected = torch.tensor([0.0, 300 * 2**-9]).softmax(0)[1]
+    torch.testing.assert_close(result[0, 0, 0, 0].float(), expected, atol=0.01, rtol=0)
 
-    def look(weights):
-        seen.append(weights)
-        return weights
 
-    relative_attention(query, key, key, torch.zeros(1, 2, dtype=torch.bool), [part], look)
-    expected = torch.tensor([0.0, 300 * 2**-9]).softmax(0)
-    torch.testing.assert_close(seen[0][0, 0, 0].float(), expected, atol=0.01, rtol=0)
+def test_places_must_be_permutations():
+    with pytest.raises(ValueError, match="no permutation"):
+        Places(torch.tensor([[0, 1, 1]]))
+
+
+def test_without_triton_a_gpu_computes_in_plain_torch_and_says_so_once(monkeypatch, caplog):
+    monkeypatch.setitem(sys.modules, "onmt_preorder.attention.fused", None)
+    attend._say_once.cache_clear()
+    on_gpu = type("OnGPU", (), {"is_cuda": True})()
+    with caplog.at_level(logging.WARNING):
+        assert [attend.choose_path(on_gpu, []) for _ in range(2)] == [plain.attend] * 2
+    assert [record.message.partition(" (")[0] for record in caplog.records] == [
+        "relative attention runs in plain torch: Triton cannot be imported"
+    ]
