@@ -6,6 +6,7 @@ ideographic space U+3000, can be (part of) a token.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
@@ -231,6 +232,31 @@ def parse_features(line: str) -> tuple[tuple[str, ...], Permutation]:
         words.append(unescape_token(word))
         numbers.append(int(number))
     return tuple(words), Permutation(tuple(numbers))
+
+
+# --- attention: a line of JSON, a row for each target token ---
+
+Matrix = tuple[tuple[float, ...], ...]
+
+
+def parse_attention(line: str) -> Matrix:
+    """Parse ``[[0.9, 0.1], [0.25, 0.75]]``: for each target token the weight of each source token, 0 to 1.
+
+    Raises:
+        DataError: it is not JSON, or not rows of such numbers, all of one length.
+    """
+    try:
+        rows = json.loads(line)
+    except json.JSONDecodeError as error:
+        raise DataError(f"attention is not JSON: {error.msg}") from None
+    if not isinstance(rows, list) or not all(isinstance(row, list) for row in rows):
+        raise DataError("attention is not a list of rows")
+    for weight in (weight for row in rows for weight in row):
+        if isinstance(weight, bool) or not isinstance(weight, int | float) or not 0 <= weight <= 1:
+            raise DataError(f"not a weight of attention from 0 to 1: {weight!r}")
+    if len({len(row) for row in rows}) > 1:
+        raise DataError("rows of attention differ in length")
+    return tuple(tuple(map(float, row)) for row in rows)
 
 
 # --- n-best lists ---

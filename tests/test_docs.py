@@ -2,11 +2,12 @@
 
 import os
 import re
-import runpy
 import subprocess
 from pathlib import Path
 
 import pytest
+
+from preorder.cli import main
 
 ROOT = Path(__file__).parents[1]
 PAGES = [
@@ -21,9 +22,14 @@ def anchors(page):
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
-def test_the_picture_is_what_its_script_draws():
-    script = runpy.run_path(str(ROOT / "docs/picture.py"))
-    assert script["draw"]() + "\n" == (ROOT / "docs/example.svg").read_text(encoding="utf-8")
+def test_the_picture_is_what_the_command_draws(tmp_path):
+    sentence = {
+        name: str(ROOT / f"docs/example/sentence.{name}") for name in ("en", "ja", "align", "positions")
+    }
+    files = ["--src", sentence["en"], "--positions", sentence["positions"]]
+    files += ["--tgt", sentence["ja"], "--align", sentence["align"]]
+    assert main(["show", *files, "--out", str(tmp_path / "example.svg")]) == 0
+    assert (tmp_path / "example.svg").read_bytes() == (ROOT / "docs/example.svg").read_bytes()
 
 
 @pytest.mark.parametrize("page", PAGES, ids=str)

@@ -1,0 +1,1 @@
+"""One sentence, drawn: its tree, the links to its translation before and after preordering, attention."""
