@@ -11,14 +11,17 @@ other models train and translate as before.
 | corpora | reading of the source, its position feature, batches, the feature vocabulary |
 | models | building our encoder, restoring what translation needs from the checkpoint |
 | losses | losses that parts of the model add, and their figures in the reports |
+| training | how the distortion models begin and learn |
 | resuming | `train_from`: options compared, data options of the latest run kept |
 | translation | empty and long lines keep their output line; scores |
+| alignments | a file of alignments beside the translations |
 | torch_versions | recomputing and warnings under torch of after 2.2 |
 | server | the translation server: transforms, positions, preordering of requests |
 | messages | errors of the user's making: one line and exit status 2 |
 """
 
 from onmt_preorder.host import (
+    alignments,
     checkpoints,
     configuration,
     corpora,
@@ -28,6 +31,7 @@ from onmt_preorder.host import (
     resuming,
     server,
     torch_versions,
+    training,
     translation,
 )
 
@@ -39,8 +43,10 @@ _MODULES = (
     corpora,
     models,
     losses,
+    training,
     resuming,
     translation,
+    alignments,
     server,
 )
 
