@@ -17,7 +17,7 @@ class Source:
         values: linear images of h_j, zero after a sentence's end: what is read of a
             sentence is their sum, ``(batch, length, any)``.
         mask: ``(batch, length)``, 1 for a word and 0 after its sentence's end.
-        penalty: ``(batch × length,)``, 0 for a word and ``-inf`` after its sentence's end.
+        penalty: ``(batch, length)``, 0 for a word and ``-inf`` after its sentence's end.
     """
 
     keys: Tensor
@@ -30,7 +30,7 @@ class Source:
         """Mask what stands after the sentences' ends; ``lengths`` is ``(batch,)``."""
         mask = torch.arange(keys.size(1), device=keys.device) < lengths.unsqueeze(1)
         penalty = keys.new_zeros(mask.shape).masked_fill(~mask, -torch.inf)
-        return cls(keys, values, mask.to(keys.dtype), penalty.flatten())
+        return cls(keys, values, mask.to(keys.dtype), penalty)
 
 
 class AdditiveAttention(nn.Module):
@@ -52,9 +52,8 @@ class AdditiveAttention(nn.Module):
 
         Costs ``batch × length × size`` hyperbolic tangents, most of what a step takes.
         """
-        layer = (source.keys + query.unsqueeze(1)).tanh().flatten(0, 1)
-        energies = torch.addmv(source.penalty, layer, self.score.weight.squeeze(0))
-        return energies.view(source.mask.shape).softmax(-1)
+        layer = (source.keys + query.unsqueeze(1)).tanh()
+        return (self.score(layer).squeeze(2) + source.penalty).softmax(-1)
 
 
 def gru(inputs: Tensor, recurrent: Tensor, hidden: Tensor) -> Tensor:

@@ -58,14 +58,13 @@ class DistortionRNNDecoder(DecoderBase):
         dropout = opt.dropout[0] if isinstance(opt.dropout, list) else opt.dropout
         return cls(opt.dec_hid_size, embeddings, dropout, DistortionOptions.from_opt(opt))
 
-    def init_state(self, src: Tensor, states: Tensor, final: Tensor) -> None:
+    def init_state(self, _: Tensor, states: Tensor, final: Tensor) -> None:
         """Begin a batch: ``s_0 = tanh(W h_1 + b)`` of the first word's backward state.
 
         α_0 is that of :func:`.jumps.start`. What the first jump depends on is ``c_0 = 0``,
         ``emb(<s>)``, or ``s̃_0 = s_0``.
 
         Args:
-            src: not looked at.
             states: h, ``(batch, length, 2 size)``.
             final: ``(batch, size)``.
         """
@@ -108,7 +107,7 @@ class DistortionRNNDecoder(DecoderBase):
         read = self.readout(torch.cat((hidden, embedded, attention.to(enc_out.dtype) @ enc_out), -1))
         return self.dropout(read.tanh()), {"std": attention, "align": attention}
 
-    def update_dropout(self, dropout: float, attention_dropout: float | None = None) -> None:
+    def update_dropout(self, dropout: float, *_: Any) -> None:
         """Change the dropout rate, as OpenNMT-py's ``dropout_steps`` ask."""
         self.dropout.p = dropout
 

@@ -36,5 +36,5 @@ class BidirectionalGRUEncoder(RNNEncoder):
         states, final, src_len = super().forward(src, src_len)
         return states, final[-1], src_len
 
-    def update_dropout(self, dropout: float, attention_dropout: float | None = None) -> None:
+    def update_dropout(self, dropout: float, *_: Any) -> None:
         """Nothing is dropped here."""

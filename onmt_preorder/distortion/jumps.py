@@ -58,9 +58,7 @@ def mix(
         α_t, ``(batch, length)``.
     """
     places = previous.unfold(1, jumps.size(1), 1)
-    mixed = torch.baddbmm(
-        content.unsqueeze(2), places, jumps.unsqueeze(2), beta=1 - weight, alpha=weight
-    )
+    mixed = torch.baddbmm(content.unsqueeze(2), places, jumps.unsqueeze(2), beta=1 - weight, alpha=weight)
     attention = mixed.squeeze(2) * mask
     if renormalise:
         total = attention.sum(1, keepdim=True)

@@ -1,7 +1,8 @@
 """Alignments beside the translations, in a file of their own.
 
 Why: ``-report_align`` appends them to the translations, behind `` ||| ``, and prints a list
-of weights for every sentence. Neither a scorer nor a reader of alignments can use that file.
+of weights for every sentence. Neither a scorer nor a reader of alignments can use that file. And an
+ensemble of recurrent models cannot report alignments at all.
 
 Can go when ``onmt_translate`` writes alignments to a file.
 """
@@ -21,7 +22,7 @@ def adapt() -> None:
     """Add ``-align_output`` to ``onmt_translate``, and keep the weights from being printed."""
     from onmt import opts
     from onmt.translate import translator
-    from onmt.utils import alignment
+    from onmt.utils import alignment, misc
     from onmt.utils.parse import ArgumentParser
 
     wrap(opts, "translate_opts", _add_option)
@@ -29,6 +30,7 @@ def adapt() -> None:
     wrap(translator, "build_translator", _build_translator)
     wrap(translator.Inference, "_translate", _translate)
     wrap(alignment, "build_align_pharaoh", _quietly)
+    wrap(misc, "tile", _tile)
 
 
 class _Split:
@@ -61,7 +63,7 @@ def _add_option(original: Any, parser: Any) -> None:
         "--align_output",
         "-align_output",
         default="",
-        help="Write each translation's alignment, as i-j from 0, to this file; with -gold_align that of -tgt.",
+        help="Write each translation's alignment (with -gold_align: that of -tgt) to this file.",
     )
 
 
@@ -87,3 +89,9 @@ def _translate(original: Any, self: Any, *args: Any, **kwargs: Any) -> Any:
 def _quietly(original: Any, *args: Any) -> Any:
     with redirect_stdout(io.StringIO()):
         return original(*args)
+
+
+def _tile(original: Any, x: Any, *args: Any, **kwargs: Any) -> Any:
+    if isinstance(x, tuple):  # of an ensemble's encoders
+        return tuple(original(part, *args, **kwargs) for part in x)
+    return original(x, *args, **kwargs)

@@ -1,8 +1,8 @@
 """How the distortion models begin and learn.
 
-Why: OpenNMT-py fills all parameters of a new model uniformly or by Glorot's rule, takes the
-options of a model that training goes on from out of the checkpoint, all parameters too, and
-has no options for AdaDelta.
+Why: OpenNMT-py fills all parameters of a new model uniformly or by Glorot's rule, wants all
+parameters of a model that training goes on from in the checkpoint, and has no options for
+AdaDelta.
 
 Can go when a model can initialise itself, parameters can be added to a trained one, and
 AdaDelta has its options.
@@ -32,39 +32,42 @@ def adapt() -> None:
 def _build_model(
     original: Any, model_opt: Namespace, opt: Namespace, vocabs: Any, checkpoint: Any, device_id: int
 ) -> Any:
-    if model_opt.decoder_type != DECODER:
-        return original(model_opt, opt, vocabs, checkpoint, device_id)
-    if checkpoint is not None:
+    ours = model_opt.decoder_type == DECODER
+    if ours and checkpoint is not None:
         _add_jumps(model_opt, opt, checkpoint)
-        return original(model_opt, opt, vocabs, checkpoint, device_id)
-    from onmt_preorder.distortion.initialise import initialise
-
     model = original(model_opt, opt, vocabs, checkpoint, device_id)
-    initialise(model)
-    model.encoder.embeddings.load_pretrained_vectors(model_opt.pre_word_vecs_enc)
-    model.decoder.embeddings.load_pretrained_vectors(model_opt.pre_word_vecs_dec)
+    if ours and checkpoint is None and model_opt.param_init:
+        _initialise(model, model_opt)
     return model
 
 
+def _initialise(model: Any, model_opt: Namespace) -> None:
+    from onmt_preorder.distortion.initialise import initialise
+
+    initialise(model, model_opt.param_init)
+    model.encoder.embeddings.load_pretrained_vectors(model_opt.pre_word_vecs_enc)
+    model.decoder.embeddings.load_pretrained_vectors(model_opt.pre_word_vecs_dec)
+
+
 def _add_jumps(model_opt: Namespace, opt: Namespace, checkpoint: dict[str, Any]) -> None:
-    """Give the jumps that the configuration asks for to a checkpoint that has none."""
+    """Give a checkpoint without jumps those that the model is to have (with ``override_opts``)."""
     from onmt_preorder.distortion.initialise import add_jumps
 
-    known = checkpoint["opt"].distortion
-    if opt.distortion in (NONE, known):
-        return
-    if known != NONE:
-        raise UsageError(f"distortion: {opt.distortion}, but the model of train_from has distortion: {known}")
-    if opt.reset_optim in _KEEPS_STATES:
+    wanted, known = DistortionOptions.from_opt(model_opt), DistortionOptions.from_opt(checkpoint["opt"])
+    if known.context == NONE != wanted.context:
+        if opt.reset_optim in _KEEPS_STATES:
+            raise UsageError(
+                f"distortion: {wanted.context} adds parameters to the model of train_from: "
+                "the optimizer must begin anew, reset_optim: all"
+            )
+        if "model" not in checkpoint:
+            raise UsageError("distortion cannot be added to a model in safetensors: train_from needs a .pt")
+        add_jumps(checkpoint["model"], wanted, model_opt.param_init)
+    elif (wanted.context, wanted.window) != (known.context, known.window):
         raise UsageError(
-            f"distortion: {opt.distortion} adds parameters to the model of train_from: "
-            "the optimizer must begin anew, reset_optim: all"
+            f"the model of train_from has distortion: {known.context}, distortion_window: {known.window}, "
+            f"which cannot become {wanted.context}, {wanted.window}"
         )
-    if "model" not in checkpoint:
-        raise UsageError("distortion cannot be added to a model in safetensors: train_from needs a .pt file")
-    for name in ("distortion", "distortion_window", "distortion_lambda", "distortion_renormalise"):
-        setattr(model_opt, name, getattr(opt, name))
-    add_jumps(checkpoint["model"], DistortionOptions.from_opt(opt))
 
 
 def _build_optimizer(original: Any, model: Any, opt: Namespace) -> Any:

@@ -46,5 +46,6 @@ def _from_batch(original: Any, self: Any, translation_batch: dict[str, Any]) -> 
     for translation, nothing in zip(translations, is_empty, strict=True):
         if nothing:
             translation.pred_sents = [[""] for _ in translation.pred_sents]
+            translation.word_aligns = [None for _ in translation.pred_sents]
         translation.pred_scores = [Score(score) for score in translation.pred_scores]
     return translations

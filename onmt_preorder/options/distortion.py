@@ -47,9 +47,7 @@ class DistortionOptions:
     @classmethod
     def from_opt(cls, opt: Namespace) -> DistortionOptions:
         """Read the options of a training or a checkpoint."""
-        return cls(
-            opt.distortion, opt.distortion_window, opt.distortion_lambda, opt.distortion_renormalise
-        )
+        return cls(opt.distortion, opt.distortion_window, opt.distortion_lambda, opt.distortion_renormalise)
 
 
 def add_options(parser: Any) -> None:

@@ -1,0 +1,58 @@
+"""The files under config/ for the distortion models."""
+
+import pytest
+import yaml
+from onmt.bin.train import _get_parser as training_parser
+from onmt.utils.parse import ArgumentParser
+
+from onmt_preorder.options.distortion import DistortionOptions
+from tests.onmt_preorder.helpers import ROOT
+
+SIZES = ["tiny", "small", "paper"]
+SYSTEMS = {
+    "rnnsearch": "none",
+    "distortion_source": "source",
+    "distortion_target": "target",
+    "distortion_hidden": "hidden",
+}
+
+
+def path_of(size, system):
+    return ROOT / "config" / size / f"{system}.yaml"
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_opennmt_reads_it(size, system):
+    arguments = ["-config", str(path_of(size, system)), "-data", "{}", "-src_vocab", "v", "-tgt_vocab", "v"]
+    opt, unknown = training_parser().parse_known_args(arguments)
+    assert not unknown
+    ArgumentParser.validate_train_opts(opt)
+    ArgumentParser.update_model_opts(opt)
+    ArgumentParser.validate_model_opts(opt)
+    assert DistortionOptions.from_opt(opt) == DistortionOptions(SYSTEMS[system], 3, 0.5, False)
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_systems_of_a_size_differ_in_nothing_else(size):
+    settings = [yaml.safe_load(path_of(size, system).read_text(encoding="utf-8")) for system in SYSTEMS]
+    assert [config.pop("distortion") for config in settings] == list(SYSTEMS.values())
+    assert all(config == settings[0] for config in settings)
+
+
+def test_the_papers_settings():
+    settings = yaml.safe_load(path_of("paper", "distortion_hidden").read_text(encoding="utf-8"))
+    expected = {
+        "hidden_size": 1000,
+        "word_vec_size": 620,
+        "dropout": [0.5],
+        "param_init": 0.01,
+        "optim": "adadelta",
+        "adadelta_rho": 0.95,
+        "adadelta_eps": 1e-6,
+        "batch_size": 80,
+        "max_grad_norm": 1,
+        "src_vocab_size": 30000,
+        "src_seq_length": 50,
+    }
+    assert {key: settings[key] for key in expected} == expected
