@@ -7,7 +7,9 @@ from collections.abc import Sequence
 from preorder.analyse.material import Material, check_system
 from preorder.analyse.measured import Detail, Measured, estimates, resampled_systems
 from preorder.analyse.results import Figures
+from preorder.metrics.metric import Figure
 from preorder.metrics.significance import compare
+from preorder.metrics.translation import bleu_precisions
 
 
 def precision_figures(material: Material, baseline: str) -> Figures:
@@ -17,11 +19,10 @@ def precision_figures(material: Material, baseline: str) -> Figures:
         UsageError: there is no such baseline, or a tokenizer is not installed.
     """
     bleu = material.measure("bleu")
-    details = [
-        Detail(bleu.metric, f"precision_{n + 1}", lambda found, n=n: found["bleu_precisions"][n], True)
-        for n in range(4)
+    precisions = [
+        Figure(f"precision_{n + 1}", lambda totals, n=n: bleu_precisions(totals)[..., n]) for n in range(4)
     ]
-    measured = [Measured(detail, bleu.systems) for detail in details]
+    measured = [Measured(Detail(bleu.metric, precision), bleu.systems) for precision in precisions]
     return _figures("precision", measured, baseline, material.seed)
 
 

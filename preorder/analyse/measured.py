@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from preorder.analyse.results import Estimate
-from preorder.metrics.metric import Metric, MetricOptions
-from preorder.metrics.preordering import Keys, order_statistics, taus
+from preorder.metrics.metric import Figure, Metric, MetricOptions
+from preorder.metrics.preordering import Keys, order_statistics, sentence_scores
 from preorder.metrics.scoring import Text
 from preorder.metrics.significance import Resampled, resample
 from preorder.metrics.translation import CLASSES
@@ -43,26 +42,15 @@ def measure(
 
 
 class Detail:
-    """One of a metric's further figures, as a metric of its own."""
+    """A figure that a metric's statistics tell, as a metric of its own."""
 
-    def __init__(
-        self, metric: Metric, name: str, pick: Callable[[dict[str, Any]], float], higher_is_better: bool
-    ) -> None:
-        """Take the metric, a name, how to pick the figure from its details, and which way is better."""
-        self.name = name
-        self.higher_is_better = higher_is_better
+    def __init__(self, metric: Metric, figure: Figure) -> None:
+        """Take the metric, and the figure."""
+        self.name = figure.name
+        self.higher_is_better = figure.higher_is_better
         self.signature = metric.signature
         self.statistics = metric.statistics
-        self._metric = metric
-        self._pick = pick
-
-    def score(self, totals: np.ndarray) -> float:
-        """Return the figure that goes with sums of statistics."""
-        return self._pick(self._metric.details(totals))
-
-    def details(self, totals: np.ndarray) -> dict[str, Any]:  # noqa: ARG002
-        """Return no further figures."""
-        return {}
+        self.score = figure.score
 
 
 class Tau:
@@ -89,28 +77,21 @@ class Tau:
         positions = [
             order.positions if known else () for order, known in zip(orders, self._known, strict=True)
         ]
-        scores = taus(order_statistics(self._keys, positions))
+        scores = sentence_scores(order_statistics(self._keys, positions))[:, 0]
         return np.column_stack((scores * self._known, self._known))
 
-    def score(self, totals: np.ndarray) -> float:
+    def score(self, totals: np.ndarray) -> np.ndarray:
         """Return the mean over the sentences summed up; NaN where there are none."""
-        return float(totals[0] / totals[1]) if totals[1] else float("nan")
-
-    def details(self, totals: np.ndarray) -> dict[str, Any]:  # noqa: ARG002
-        """Return no further figures."""
-        return {}
+        number = totals[..., 1]
+        return np.divide(totals[..., 0], number, out=np.full(number.shape, np.nan), where=number > 0)
 
 
 def estimates(resampled: Sequence[tuple[Metric, Resampled]]) -> list[Estimate | None]:
     """Return the score and the 95 % interval of each; None where there is no score (NaN)."""
     found: list[Estimate | None] = []
-    for metric, (statistics, scores) in resampled:
-        score = metric.score(statistics.sum(0))
-        if np.isnan(score):
-            found.append(None)
-        else:
-            low, high = np.nanpercentile(scores, (2.5, 97.5))
-            found.append(Estimate(score, (float(low), float(high))))
+    for _, of_system in resampled:
+        known = not np.isnan(of_system.score)
+        found.append(Estimate(of_system.score, of_system.interval) if known else None)
     return found
 
 

@@ -30,5 +30,12 @@ MEASURES: dict[str, Measure] = {
     "ter": Measure("TER", "edits per 100 reference tokens", 2, higher_is_better=False),
     "ribes": Measure("RIBES", "0 to 1", 4),
     "tau": Measure("Kendall's tau", "−1 to 1", 3),
+    "tau_nakagawa": Measure("tau of Nakagawa", "0 to 1", 3),
+    "frs": Measure("fuzzy reordering score", "0 to 1", 3),
+    "complete_match": Measure("complete match", "0 to 1", 3),
+    **{
+        f"ter_{kind}": Measure(kind, "per sentence", 2, higher_is_better=False)
+        for kind in ("deletions", "insertions", "substitutions", "shifts")
+    },
     **{f"precision_{n}": Measure(f"{n}-gram precision", "%", 1) for n in range(1, 5)},
 }

@@ -3,28 +3,34 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from preorder import corpus
 from preorder.cli import options, translations
-from preorder.cli.table import print_table
+from preorder.errors import DataError, UsageError
+from preorder.formats import parse_order, parse_positions, read_alignments
 from preorder.metrics.metric import METRICS
+from preorder.target_groups import target_groups
+from preorder.types import Permutation
 
 if TYPE_CHECKING:
-    from preorder.metrics.scoring import Scoring
-
-DIGITS = {"ribes": 4}  # after the point; the others, 0 to 100, have two
-TITLES = {"bleu": "BLEU", "chrf": "chrF", "ter": "TER ↓", "ribes": "RIBES"}
+    from preorder.metrics.preordering import Keys
+    from preorder.metrics.scoring import Measured
 
 EXAMPLES = """\
   preorder score --ref test.ja --hyp base=base.ja ours=ours.ja --baseline base --tokenize none
+  preorder score --ref test.ja --hyp base=base/seed{1,2,3}.ja ours=ours/seed{1,2,3}.ja --pairwise
+  preorder score --ref test.ja --hyp base=base.ja ours=ours.ja --align test.align --positions ours=test.pos
   preorder score --ref test.ja.1 --ref test.ja.2 --hyp ours.ja --metrics bleu,ribes --json
+
+A name that is given several times is one system with several runs: mean and deviation.
 
 BLEU, chrF and TER are 0 to 100 (less is better for TER), RIBES is 0 to 1. Every metric has
 the defaults of its reference tool. For BLEU that is the tokenizer 13a, meant for plain
-text: score text that is tokenised already with --tokenize none. TER and RIBES always take
-the tokens that stand between spaces, and take upper for lower case.
+text: score text that is tokenised already with --tokenize none. TER and RIBES take the
+tokens that stand between spaces, unless --words names a tokenizer, and upper for lower case.
 """
 
 
@@ -32,7 +38,24 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     """Add the subcommand."""
     parser = options.add_command(subparsers, "score", run, "score translations against references", EXAMPLES)
     translations.add_translations(parser)
-    parser.add_argument("--baseline", metavar="NAME", help="test each other system against this one")
+    parser.add_argument(
+        "--baseline", metavar="NAME", help="mark what is significantly better or worse than this system"
+    )
+    parser.add_argument(
+        "--pairwise", action="store_true", help="print the p-values of every pair of systems, too"
+    )
+    parser.add_argument(
+        "--align", metavar="F", help="alignment of source and reference: measures the orders by it, too"
+    )
+    for name, what in (("order", "which token stands at each place"), ("positions", "where each token goes")):
+        parser.add_argument(
+            f"--{name}",
+            metavar="NAME=F",
+            nargs="+",
+            action="extend",
+            default=[],
+            help=f"the order that a system is told, {what}; systems without one keep the source's",
+        )
     translations.add_metrics(parser, METRICS)
     translations.add_metric_options(parser)
     options.add_seed(parser)
@@ -41,39 +64,69 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Run the subcommand."""
-    from preorder.metrics.scoring import PairedTest, score_systems
+    from preorder.cli.score_table import print_pairwise, print_scoring
+    from preorder.metrics import scoring
 
-    references, systems = translations.read_translations(arguments)
+    references, systems = translations.read_runs(arguments)
     if arguments.tokenize != "none" and "bleu" in arguments.metrics:
         translations.warn_of_tokens(references[0])
-    scoring = score_systems(
-        references,
-        systems,
-        arguments.metrics,
-        translations.metric_options(arguments),
-        PairedTest(arguments.baseline, arguments.seed) if arguments.baseline is not None else None,
+    measured = scoring.translations(
+        references, systems, arguments.metrics, translations.metric_options(arguments)
     )
+    measured += _orders(arguments, list(systems), references[0])
+    found = scoring.score_systems(measured, arguments.baseline, arguments.seed)
     if arguments.json:
-        corpus.write_json(corpus.STANDARD, asdict(scoring))
-    else:
-        _print(scoring, arguments.baseline)
+        corpus.write_json(corpus.STANDARD, asdict(found))
+        return
+    print_scoring(found, arguments.baseline)
+    if arguments.pairwise:
+        print_pairwise(found)
 
 
-def _print(scoring: Scoring, baseline: str | None) -> None:
-    names = list(scoring.signature)
-    columns = ["system", *(TITLES[name] for name in names)]
-    rows = [[system, *(_cell(scoring, system, name) for name in names)] for system in scoring.systems]
-    if "bleu" in names:
-        columns.append("1- to 4-gram precisions")
-        for row, figures in zip(rows, scoring.systems.values(), strict=True):
-            row.append(" ".join(f"{precision:.1f}" for precision in figures["bleu_precisions"]))
-    title = None if baseline is None else f"in brackets p, paired bootstrap against {baseline}"
-    print_table(title, columns, rows)
-    for name in names:
-        print(f"{TITLES[name].split()[0]}  {scoring.signature[name]}")
+def _orders(
+    arguments: argparse.Namespace, systems: Sequence[str], reference: Sequence[str]
+) -> list[Measured]:
+    """Return the measure of the systems' orders; nothing without an alignment.
+
+    Raises:
+        UsageError: orders without an alignment or the other way round, or of no system.
+        DataError: the files are malformed, or do not go with each other or with the translations.
+    """
+    from preorder.metrics.preordering import Preordering
+    from preorder.metrics.scoring import Measured
+
+    paths = _order_paths(arguments, systems)
+    if not paths:
+        return []
+    streams = [(path, corpus.read_parsed(path, parse)) for path, parse in paths.values()]
+    alignments = (arguments.align, read_alignments(arguments.align))
+    _, *columns = corpus.read_columns((arguments.ref[0], reference), alignments, *streams)
+    keys = list(corpus.map_parallel(_keys, arguments.align, (arguments.align, zip(*columns, strict=True))))
+    orders = dict(zip(paths, columns[1:], strict=True))
+    kept = [Permutation.identity(len(order)) for order in columns[1]]
+    return [Measured(Preordering(keys), {name: [orders.get(name, kept)] for name in systems})]
 
 
-def _cell(scoring: Scoring, system: str, name: str) -> str:
-    score = f"{scoring.systems[system][name]:.{DIGITS.get(name, 2)}f}"
-    compared = scoring.significance.get(system)
-    return score if compared is None else f"{score} ({compared[name].p_value:.3f})"
+def _keys(row: Sequence) -> Keys | None:
+    alignment, first, *others = row
+    for other in others:
+        if len(other) != len(first):
+            raise DataError(f"the orders of this sentence are of {len(first)} and {len(other)} tokens")
+    return target_groups(alignment, len(first))
+
+
+def _order_paths(arguments: argparse.Namespace, systems: Sequence[str]) -> dict[str, tuple]:
+    """Return for each system with an order its file, and what parses a line of it."""
+    orders = translations.paths_by_name(arguments.order)
+    positions = translations.paths_by_name(arguments.positions)
+    paths = {name: (path, parse_order) for name, path in orders.items()}
+    for name, path in positions.items():
+        if name in paths:
+            raise UsageError(f"two orders of system {name!r}")
+        paths[name] = (path, parse_positions)
+    for name in paths:
+        if name not in systems:
+            raise UsageError(f"no system is called {name!r}, only: {', '.join(systems)}")
+    if bool(paths) != bool(arguments.align):
+        raise UsageError("--align and the orders of a system (--order, --positions) go together")
+    return paths

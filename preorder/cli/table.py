@@ -4,19 +4,29 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.text import Text
 
 FILE_WIDTH = 200  # characters: in a file or a pipe nothing is cut to a terminal's width
 
 
-def print_table(title: str | None, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    """Print a table on standard output; all columns but the first are set right."""
+def print_table(
+    title: str | None, columns: Sequence[str], rows: Iterable[Sequence[str | Text]], lines: bool = False
+) -> None:
+    """Print a table on standard output; all columns but the first are set right.
+
+    With ``lines``, lines between the rows keep cells of several lines apart.
+    """
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(title=title and Text(title), title_justify="left")
+    table = Table(title=title and Text(title), title_justify="left", show_lines=lines)
     for index, column in enumerate(columns):
         table.add_column(Text(column), justify="right" if index else "left", overflow="fold")
     for row in rows:
-        table.add_row(*map(Text, row))  # Text: brackets in a name are no markup
+        # Text: brackets in a name are no markup
+        table.add_row(*(Text(cell) if isinstance(cell, str) else cell for cell in row))
     Console(width=None if sys.stdout.isatty() else FILE_WIDTH).print(table)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from preorder import corpus
 from preorder.errors import UsageError
-from preorder.metrics.metric import METRICS, TOKENIZERS, MetricOptions
+from preorder.metrics.metric import DEFAULTS, METRICS, TOKENIZERS, MetricOptions
 
 
 def add_translations(parser: argparse.ArgumentParser) -> None:
@@ -50,8 +50,15 @@ def add_metric_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--tokenize",
         choices=TOKENIZERS,
-        default=TOKENIZERS[0],
+        default=DEFAULTS.tokenize,
         help="tokenizer of BLEU (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--words",
+        metavar="TOKENIZER",
+        choices=TOKENIZERS,
+        default=DEFAULTS.words,
+        help="tokenizer of TER and RIBES, of the same choices (default: %(default)s)",
     )
     parser.add_argument(
         "--case-sensitive", action="store_true", help="TER and RIBES tell upper from lower case, too"
@@ -60,7 +67,7 @@ def add_metric_options(parser: argparse.ArgumentParser) -> None:
 
 def metric_options(arguments: argparse.Namespace) -> MetricOptions:
     """Return the options of the metrics."""
-    return MetricOptions(arguments.tokenize, arguments.case_sensitive)
+    return MetricOptions(arguments.tokenize, arguments.case_sensitive, arguments.words)
 
 
 def paths_by_name(fields: Sequence[str]) -> dict[str, str]:
@@ -71,14 +78,47 @@ def paths_by_name(fields: Sequence[str]) -> dict[str, str]:
     """
     paths: dict[str, str] = {}
     for field in fields:
-        name, separator, path = field.partition("=")
-        path = path if separator else name
-        if not name or not path:
-            raise UsageError(f"not a system: {field!r}")
+        name, path = _named(field)
         if name in paths:
             raise UsageError(f"two systems are called {name!r}")
         paths[name] = path
     return paths
+
+
+def _named(field: str) -> tuple[str, str]:
+    name, separator, path = field.partition("=")
+    path = path if separator else name
+    if not name or not path:
+        raise UsageError(f"not a system: {field!r}")
+    return name, path
+
+
+def runs_by_name(fields: Sequence[str]) -> dict[str, list[str]]:
+    """Return the paths of each system's runs: a name that is given several times has several.
+
+    Raises:
+        UsageError: a name or a path is missing, or a system has the same file twice.
+    """
+    runs: dict[str, list[str]] = {}
+    for name, path in map(_named, fields):
+        if path in runs.setdefault(name, []):
+            raise UsageError(f"system {name!r} has {path} twice")
+        runs[name].append(path)
+    return runs
+
+
+def read_runs(arguments: argparse.Namespace) -> tuple[list[list[str]], dict[str, list[list[str]]]]:
+    """Return the lines of each ``--ref``, and of each run of the systems of ``--hyp`` by their names.
+
+    Raises:
+        UsageError: systems are not named well.
+        DataError: the files differ in length, are empty or not UTF-8, or several are standard input.
+    """
+    runs = runs_by_name(arguments.hyp)
+    paths = [*arguments.ref, *(path for of_system in runs.values() for path in of_system)]
+    texts = iter(corpus.read_columns(*((path, corpus.read_lines(path)) for path in paths)))
+    references = [next(texts) for _ in arguments.ref]
+    return references, {name: [next(texts) for _ in of_system] for name, of_system in runs.items()}
 
 
 def read_translations(arguments: argparse.Namespace) -> tuple[list[list[str]], dict[str, list[str]]]:

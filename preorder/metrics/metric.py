@@ -1,12 +1,12 @@
-"""What every measure of translations has in common: sufficient statistics first.
+"""What every measure has in common: sufficient statistics first.
 
-A metric turns each sentence into a row of numbers once. Rows add up: the score of a
-corpus, of a resample of it, or of a mixture of two systems comes from their sum alone.
+A metric turns each sentence into a row of numbers once. Rows add up: the figures of a
+corpus, of a resample of it, or of a mixture of two systems come from their sum alone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
@@ -27,28 +27,50 @@ class MetricOptions:
     """What can be chosen about the metrics; by default each does as its reference tool.
 
     Attributes:
-        tokenize: the tokenizer of BLEU; ``none`` takes the tokens as they are given. The
-            other metrics have units of their own: characters (chrF), or what stands
-            between spaces (TER, RIBES).
+        tokenize: the tokenizer of BLEU; ``none`` takes the tokens as they are given.
+            chrF has a unit of its own, the character.
         case_sensitive: TER and RIBES tell upper from lower case, as BLEU and chrF always do.
+        words: the tokenizer of TER and RIBES, whose reference tools take what stands
+            between spaces.
     """
 
     tokenize: str = TOKENIZERS[0]
     case_sensitive: bool = False
+    words: str = "none"
 
 
 DEFAULTS = MetricOptions()
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One number that sums of a metric's statistics give, and that can be tested.
+
+    Attributes:
+        name: its key in JSON.
+        score: sums of statistics ``[…, numbers]`` → the figures ``[…]``.
+        higher_is_better: which way is up.
+    """
+
+    name: str
+    score: Callable[[np.ndarray], np.ndarray]
+    higher_is_better: bool = True
 
 
 class Metric(Protocol):
     """A measure against references that it holds; made from references and options."""
 
     name: ClassVar[str]
-    higher_is_better: ClassVar[bool]
+    figures: ClassVar[tuple[Figure, ...]]
+    """The metric's score first, then whatever else its statistics tell."""
 
     @property
     def signature(self) -> str:
         """Everything that the figures depend on, versions included, as sacrebleu writes it."""
+
+    @property
+    def higher_is_better(self) -> bool:
+        """Which way of the score is up."""
 
     def statistics(self, hypotheses: Sequence[str]) -> np.ndarray:
         """Return the statistics of each hypothesis: ``[sentences, numbers]``.
@@ -57,11 +79,30 @@ class Metric(Protocol):
             DataError: there are more or fewer hypotheses than lines of a reference.
         """
 
-    def score(self, totals: np.ndarray) -> float:
-        """Return the score that goes with sums of statistics ``[numbers]``."""
+    def score(self, totals: np.ndarray) -> np.ndarray:
+        """Return the scores that go with sums of statistics: ``[…, numbers]`` → ``[…]``."""
 
     def details(self, totals: np.ndarray) -> dict[str, Any]:
-        """Return further figures by name, for JSON."""
+        """Return what else describes sums of statistics ``[numbers]``, and is not tested; for JSON."""
+
+
+class Scored:
+    """A metric's score is the first of its figures; it has no details."""
+
+    figures: ClassVar[tuple[Figure, ...]]
+
+    @property
+    def higher_is_better(self) -> bool:
+        """Which way of the score is up."""
+        return self.figures[0].higher_is_better
+
+    def score(self, totals: np.ndarray) -> np.ndarray:
+        """Return the scores that go with sums of statistics: ``[…, numbers]`` → ``[…]``."""
+        return self.figures[0].score(totals)[()]
+
+    def details(self, totals: np.ndarray) -> dict[str, Any]:  # noqa: ARG002
+        """Return no details."""
+        return {}
 
 
 def check_same_length(hypotheses: Sequence[str], references: Sequence[Sequence[str]]) -> None:

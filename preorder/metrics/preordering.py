@@ -21,13 +21,15 @@ All but the first are those of Google's ``evaluate_preordering.py``.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from typing import ClassVar
 
 import numba
 import numpy as np
 
 from preorder.errors import DataError
 from preorder.metrics.kendall import count_pairs
+from preorder.metrics.metric import Figure, Scored
 from preorder.target_groups import UNALIGNED
 from preorder.types import Permutation
 
@@ -67,9 +69,8 @@ def evaluate(keys: Sequence[Keys | None], permutations: Sequence[Permutation]) -
     Raises:
         DataError: a sentence and its permutation differ in length, or all are skipped.
     """
+    _check_some(keys)
     pairs = [(k, p.positions) for k, p in zip(keys, permutations, strict=True) if k is not None]
-    if not pairs:
-        raise DataError(f"no order can be evaluated: none of {len(keys)} alignments can be sorted")
     given = [positions for _, positions in pairs]
     kept = [range(len(positions)) for positions in given]
     measured = [k for k, _ in pairs]
@@ -100,24 +101,62 @@ def order_statistics(keys: Sequence[Keys], positions: Sequence[Sequence[int]]) -
     return _statistics(_flat(keys, offsets[-1]), _flat(positions, offsets[-1]), offsets)
 
 
-def taus(statistics: np.ndarray) -> np.ndarray:
-    """Return each sentence's tau from what :func:`order_statistics` counted: ``[sentences]``."""
-    _, concordant, discordant, tied, _ = statistics.T.astype(float)
+def sentence_scores(statistics: np.ndarray) -> np.ndarray:
+    """Return tau, tau_nakagawa, frs and complete match of each sentence: ``[sentences, 4]``."""
+    n, concordant, discordant, tied, breaks = statistics.T.astype(float)
     pairs = concordant + discordant + tied
-    return np.where(pairs > 0, 2 * concordant / np.maximum(pairs, 1) - 1, 1)
+    some = np.maximum(pairs, 1)
+    tau = np.where(pairs > 0, 2 * concordant / some - 1, 1)
+    frs = np.where(pairs > 0, 1 - breaks / (n + 1), 1)
+    return np.column_stack((tau, 1 - discordant / some, frs, discordant == 0))
 
 
 def mean_scores(statistics: np.ndarray) -> OrderScores:
     """Return the means over sentences of what :func:`order_statistics` counted."""
-    n, concordant, discordant, tied, breaks = statistics.T.astype(float)
-    pairs = concordant + discordant + tied
-    some = np.maximum(pairs, 1)
-    return OrderScores(
-        tau=float(taus(statistics).mean()),
-        tau_nakagawa=float((1 - discordant / some).mean()),
-        frs=float(np.where(pairs > 0, 1 - breaks / (n + 1), 1).mean()),
-        complete_match=float((discordant == 0).mean()),
-    )
+    return OrderScores(*map(float, sentence_scores(statistics).mean(0)))
+
+
+def _mean_of(column: int) -> Figure:
+    name = [field.name for field in fields(OrderScores)][column]
+    return Figure(name, lambda totals: totals[..., column] / np.maximum(totals[..., 4], 1))
+
+
+class Preordering(Scored):
+    """Orders against the keys of each sentence, as a metric: its statistics add up, so that it can be tested.
+
+    See :class:`preorder.metrics.metric.Metric`; hypotheses are permutations here.
+    """
+
+    name: ClassVar[str] = "preordering"
+    figures: ClassVar[tuple[Figure, ...]] = tuple(map(_mean_of, range(4)))
+
+    def __init__(self, keys: Sequence[Keys | None]) -> None:
+        """Take the keys of each sentence (None: skip it).
+
+        Raises:
+            DataError: all are skipped.
+        """
+        self._keys = keys
+        self._measured = np.array([k is not None for k in keys])
+        _check_some(keys)
+        self.signature = f"sentences:{self._measured.sum()}|skipped:{(~self._measured).sum()}"
+
+    def statistics(self, hypotheses: Sequence[Permutation]) -> np.ndarray:
+        """Return ``[sentences, 5]``: a sentence's four scores, and 1; five times 0 where it is skipped.
+
+        Raises:
+            DataError: a sentence and its permutation differ in length.
+        """
+        rows = np.zeros((len(self._keys), 5))
+        pairs = [(k, p.positions) for k, p in zip(self._keys, hypotheses, strict=True) if k is not None]
+        scores = sentence_scores(order_statistics(*zip(*pairs, strict=True)))
+        rows[self._measured] = np.column_stack((scores, np.ones(len(pairs))))
+        return rows
+
+
+def _check_some(keys: Sequence[Keys | None]) -> None:
+    if all(k is None for k in keys):
+        raise DataError(f"no order can be evaluated: none of {len(keys)} alignments can be sorted")
 
 
 def _flat(rows: Sequence[Sequence[int]], total: int) -> np.ndarray:

@@ -12,67 +12,58 @@ pairs that go up. One word has no pair and scores 0, except against a reference 
 Of several references the best counts; a corpus scores the mean of its sentences.
 
 Equal to the reference scorer of NTT, version 1.03.1, its defaults included: tokens are
-what stands between spaces, upper and lower case are not told apart. Sentences without any
+what white space separates, upper and lower case are not told apart. Sentences without any
 reference are left out of the mean, as under its option for them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numba
 import numpy as np
 
-from preorder.formats import parse_tokens
 from preorder.metrics.kendall import count_pairs
-from preorder.metrics.metric import DEFAULTS, MetricOptions, check_same_length
+from preorder.metrics.metric import DEFAULTS, Figure, MetricOptions, Scored, check_same_length
+from preorder.metrics.words import Words
 
 ALPHA = 0.25  # exponent of the precision
 BETA = 0.10  # exponent of the brevity penalty
 
 
-class Ribes:
+def _mean(totals: np.ndarray) -> np.ndarray:
+    """Return the mean over the sentences that ``totals[..., 1]`` counts; 0 where there are none."""
+    return totals[..., 0] / np.where(totals[..., 1] > 0, totals[..., 1], 1)
+
+
+class Ribes(Scored):
     """RIBES against fixed references; see :class:`preorder.metrics.metric.Metric`."""
 
     name: ClassVar[str] = "ribes"
-    higher_is_better: ClassVar[bool] = True
+    figures: ClassVar[tuple[Figure, ...]] = (Figure("ribes", _mean),)
 
     def __init__(self, references: Sequence[Sequence[str]], options: MetricOptions = DEFAULTS) -> None:
-        """Take the references: each a text of one line for each sentence."""
+        """Take the references: each a text of one line for each sentence.
+
+        Raises:
+            UsageError: the tokenizer needs a package that is not installed.
+        """
         self._lines = references
-        self._case_sensitive = options.case_sensitive
-        self._numbers: dict[str, int] = {}
-        self._references = [self._flat(lines) for lines in references]
+        self._words = Words(options)
+        self._references = [self._words.flat(lines) for lines in references]
         self.signature = (
-            f"nrefs:{len(references)}|case:{'mixed' if options.case_sensitive else 'lc'}|tok:none"
+            f"nrefs:{len(references)}|case:{'mixed' if options.case_sensitive else 'lc'}|tok:{options.words}"
             f"|alpha:{ALPHA}|beta:{BETA}|version:1.03.1"
         )
 
     def statistics(self, hypotheses: Sequence[str]) -> np.ndarray:
         """Return ``[sentences, 2]``: a sentence's score, and 1; 0 and 0 where no reference has a word."""
         check_same_length(hypotheses, self._lines)
-        flat = self._flat(hypotheses)
+        flat = self._words.flat(hypotheses)
         best = np.max([sentence_scores(*flat, *reference) for reference in self._references], axis=0)
         counts = np.any([np.diff(begins) > 0 for _, begins in self._references], axis=0)
         return np.column_stack((best, counts.astype(float)))
-
-    def score(self, totals: np.ndarray) -> float:
-        """Return the mean over the sentences summed up in ``totals`` (2); 0 where there are none."""
-        return float(totals[0] / totals[1]) if totals[1] else 0.0
-
-    def details(self, totals: np.ndarray) -> dict[str, Any]:  # noqa: ARG002
-        """Return no further figures."""
-        return {}
-
-    def _flat(self, lines: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-        """Return all tokens as numbers, and where each line begins and the last ends."""
-        tokens = [parse_tokens(line if self._case_sensitive else line.lower()) for line in lines]
-        numbers = self._numbers
-        flat = np.array(
-            [numbers.setdefault(token, len(numbers)) for line in tokens for token in line], np.int64
-        )
-        return flat, np.concatenate(([0], np.cumsum([len(line) for line in tokens], dtype=np.int64)))
 
 
 @numba.njit(cache=True, nogil=True)

@@ -2,30 +2,39 @@
 
 Both tests are paired: they compare two systems on the same sentences, given each
 sentence's sufficient statistics under a metric (:mod:`preorder.metrics.metric`).
+
+A system may have several runs, trainings from other seeds: its score is their mean. A
+resample then draws runs as well as sentences, so that a difference is only significant if
+another training would show it, too. Of n runs n - 1 are drawn, with replacement: so the
+variance of their mean comes out right (Rao and Wu 1988), which n draws of n would take for
+too small, by half with two runs. A single run says nothing about others and stays.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.stats import binomtest
 
-from preorder.metrics.metric import Metric
+from preorder.metrics.metric import Figure, Metric
+
+Measure = Figure | Metric
+"""What turns sums of statistics into scores."""
 
 RESAMPLES = 1000
+LEVEL = 0.05  # p below it is significant, as in the tables of Kawara et al. 2021
 BLOCK = 1 << 21  # drawn sentences held at a time
 NOISE = 1e-9  # what sums of floating-point numbers may differ by for no reason
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """A system against a baseline.
+    """A system against another.
 
     Attributes:
-        difference: its score less the baseline's.
+        difference: its score less the other's.
         interval: 95 % of the resamples' differences lie between these.
         p_value: of the paired bootstrap.
         sign_test_p_value: of the sign test.
@@ -36,45 +45,93 @@ class Comparison:
     p_value: float
     sign_test_p_value: float
 
+    def reversed(self) -> Comparison:
+        """Return the comparison of the other system with this one."""
+        low, high = self.interval
+        return replace(self, difference=-self.difference, interval=(-high, -low))
 
-class Resampled(NamedTuple):
-    """A system under a metric: its statistics ``[sentences, numbers]``, the scores of its resamples."""
 
-    statistics: np.ndarray
+@dataclass(frozen=True)
+class Resampled:
+    """A figure of a system, and what resampling makes of it.
+
+    Attributes:
+        values: the figure of each run ``[runs]``.
+        scores: of each resample the mean over runs ``[resamples]``.
+        statistics: each sentence's, mean over runs ``[sentences, numbers]``.
+    """
+
+    values: np.ndarray
     scores: np.ndarray
+    statistics: np.ndarray
+
+    @property
+    def score(self) -> float:
+        """The mean over the runs."""
+        return float(self.values.mean())
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """95 % of the resamples lie between these; resamples without a score (NaN) do not count."""
+        return _interval(self.scores)
 
 
-def resample(
-    systems: Sequence[tuple[Metric, np.ndarray]], seed: int, resamples: int = RESAMPLES
-) -> list[Resampled]:
-    """Score corpora drawn with replacement (Koehn 2004), the same for all systems and metrics.
+def resampled_totals(
+    statistics: Sequence[np.ndarray], seed: int, resamples: int = RESAMPLES
+) -> list[np.ndarray]:
+    """Sum up corpora drawn with replacement (Koehn 2004), the same sentences for all.
 
-    O(resamples × sentences × numbers) in matrix products, and one score a resample.
+    O(resamples × sentences × all numbers) in matrix products.
 
     Args:
-        systems: a metric, and a system's statistics under it, of the same sentences each.
+        statistics: of a system's runs under a metric, ``[runs, sentences, numbers]`` each.
         seed: the same seed draws the same sentences.
         resamples: how many corpora to draw.
+
+    Returns:
+        For each its sums of statistics ``[resamples, runs, numbers]``.
     """
-    blocks = _resampled_totals(np.hstack([rows for _, rows in systems]), seed, resamples)
-    ends = np.cumsum([rows.shape[1] for _, rows in systems])
-    parts = np.split(np.concatenate(list(blocks)), ends[:-1], axis=1)
+    columns = np.hstack([rows for of_runs in statistics for rows in of_runs])
+    ends = np.cumsum([len(of_runs) * of_runs.shape[2] for of_runs in statistics])
+    totals = np.concatenate(list(_blocks_of_totals(columns, seed, resamples)))
     return [
-        Resampled(rows, np.array([metric.score(totals) for totals in part]))
-        for (metric, rows), part in zip(systems, parts, strict=True)
+        part.reshape(resamples, len(of_runs), -1)
+        for part, of_runs in zip(np.split(totals, ends[:-1], axis=1), statistics, strict=True)
     ]
 
 
-def compare(metric: Metric, system: Resampled, baseline: Resampled) -> Comparison:
+def draw_runs(runs: int, seed: Sequence[int], resamples: int = RESAMPLES) -> np.ndarray:
+    """Return the weight of each run in each resample ``[resamples, runs]``: its share of n - 1 draws."""
+    if runs == 1:
+        return np.ones((resamples, 1))
+    return np.random.default_rng(seed).multinomial(runs - 1, np.full(runs, 1 / runs), resamples) / (runs - 1)
+
+
+def resampled(figure: Measure, statistics: np.ndarray, totals: np.ndarray, weights: np.ndarray) -> Resampled:
+    """Score runs ``[runs, sentences, numbers]`` and their resampled sums ``[resamples, runs, numbers]``."""
+    scores = (weights * figure.score(totals)).sum(1)
+    return Resampled(figure.score(statistics.sum(1)), scores, statistics.mean(0))
+
+
+def resample(
+    systems: Sequence[tuple[Measure, np.ndarray]], seed: int, resamples: int = RESAMPLES
+) -> list[Resampled]:
+    """Resample systems of one run each, given as a figure and statistics ``[sentences, numbers]``."""
+    runs = [rows[None] for _, rows in systems]
+    drawn = zip(systems, runs, resampled_totals(runs, seed, resamples), strict=True)
+    one = draw_runs(1, (seed,), resamples)
+    return [resampled(figure, rows, totals, one) for (figure, _), rows, totals in drawn]
+
+
+def compare(figure: Measure, system: Resampled, other: Resampled) -> Comparison:
     """Compare two systems on the same sentences and the same resamples."""
-    difference = metric.score(system.statistics.sum(0)) - metric.score(baseline.statistics.sum(0))
-    differences = system.scores - baseline.scores
-    low, high = np.percentile(differences, (2.5, 97.5))
+    difference = system.score - other.score
+    differences = system.scores - other.scores
     return Comparison(
         difference,
-        (float(low), float(high)),
+        _interval(differences),
         bootstrap_p_value(differences, difference),
-        sign_test_p_value(metric, system.statistics, baseline.statistics),
+        sign_test_p_value(figure, system.statistics, other.statistics),
     )
 
 
@@ -89,20 +146,25 @@ def bootstrap_p_value(differences: np.ndarray, observed: float) -> float:
     return float((np.sum(chance >= abs(observed) - NOISE) + 1) / (len(chance) + 1))
 
 
-def sign_test_p_value(metric: Metric, system: np.ndarray, baseline: np.ndarray) -> float:
+def sign_test_p_value(figure: Measure, system: np.ndarray, other: np.ndarray) -> float:
     """Return the p-value of the two-sided sign test of Collins et al. (2005).
 
-    A sentence is better where putting the system's translation of it into the baseline's
-    corpus raises the score. One score a sentence.
+    A sentence is better where putting the system's translation of it into the other's
+    corpus raises the score: one score a sentence, all at once. Of several runs
+    the mean statistics are taken.
     """
-    total = baseline.sum(0)
-    before = metric.score(total)
-    after = np.array([metric.score(row) for row in total + (system - baseline)])
-    better, worse = int(np.sum(after > before)), int(np.sum(after < before))
-    return float(binomtest(better, better + worse).pvalue) if better + worse else 1.0
+    total = other.sum(0)
+    change = figure.score(total + (system - other)) - figure.score(total)
+    up, down = int(np.sum(change > NOISE)), int(np.sum(change < -NOISE))
+    return float(binomtest(up, up + down).pvalue) if up + down else 1.0
 
 
-def _resampled_totals(statistics: np.ndarray, seed: int, resamples: int) -> Iterator[np.ndarray]:
+def _interval(values: np.ndarray) -> tuple[float, float]:
+    low, high = np.nanpercentile(values, (2.5, 97.5))
+    return float(low), float(high)
+
+
+def _blocks_of_totals(statistics: np.ndarray, seed: int, resamples: int) -> Iterator[np.ndarray]:
     random = np.random.default_rng(seed)
     sentences = len(statistics)
     step = max(1, BLOCK // sentences)

@@ -51,7 +51,7 @@ def test_identical_texts_are_perfect_and_a_damaged_one_is_worse(words):
     damaged = [" ".join([*line[1:], "x"]) for line in words]
     for name in METRICS:
         assert score(name, text, text) == pytest.approx(perfect[name])
-        sign = 1 if CLASSES[name].higher_is_better else -1
+        sign = 1 if CLASSES[name].figures[0].higher_is_better else -1
         assert sign * score(name, damaged, text) < sign * score(name, text, text)
 
 

@@ -1,0 +1,70 @@
+"""Translation edit rate, and its edits by kind: what a system leaves out or makes up.
+
+Deletions are words of the reference that the hypothesis lacks: under-generation.
+Insertions are words that it has too many: over-generation (Kawara et al. 2021, Tables
+VII and VIII). TER is all edits, shifts of blocks among them, per word of the reference,
+0 to 100 and beyond; equal to sacrebleu's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+import numpy as np
+from sacrebleu.metrics import TER
+
+from preorder.metrics.edits import edit_counts
+from preorder.metrics.metric import DEFAULTS, Figure, MetricOptions, Scored, check_same_length
+from preorder.metrics.words import Words
+
+KINDS = ("insertions", "deletions", "substitutions", "shifts")
+"""The first columns of the statistics; the others: mean length of the references, 1."""
+
+
+def _rate(totals: np.ndarray) -> np.ndarray:
+    """Return edits per hundred words of the reference; 100 where there are edits and no word."""
+    edits, words = totals[..., :4].sum(-1), totals[..., 4]
+    return 100 * np.where(words > 0, edits / np.where(words > 0, words, 1), np.minimum(edits, 1))
+
+
+def _mean(column: int) -> Figure:
+    def of(totals: np.ndarray) -> np.ndarray:
+        return totals[..., column] / np.maximum(totals[..., 5], 1)
+
+    return Figure(f"ter_{KINDS[column]}", of, higher_is_better=False)
+
+
+class Ter(Scored):
+    """TER against fixed references; its further figures are edits of a kind per sentence.
+
+    Of several references that of the fewest edits counts, and of equal ones the first.
+    """
+
+    name: ClassVar[str] = "ter"
+    figures: ClassVar[tuple[Figure, ...]] = (
+        Figure("ter", _rate, higher_is_better=False),
+        *(_mean(column) for column in range(len(KINDS))),
+    )
+
+    def __init__(self, references: Sequence[Sequence[str]], options: MetricOptions = DEFAULTS) -> None:
+        """Take the references: each a text of one line for each sentence.
+
+        Raises:
+            UsageError: the tokenizer needs a package that is not installed.
+        """
+        self._lines = references
+        self._words = Words(options)
+        self._references = [self._words.flat(lines) for lines in references]
+        own = TER(case_sensitive=options.case_sensitive, references=references)
+        self.signature = f"{own.get_signature()}{self._words.signature}"
+
+    def statistics(self, hypotheses: Sequence[str]) -> np.ndarray:
+        """Return ``[sentences, 6]``: the edits by :data:`KINDS`, the references' mean length, and 1."""
+        check_same_length(hypotheses, self._lines)
+        flat = self._words.flat(hypotheses)
+        counts = np.stack([edit_counts(*flat, *reference) for reference in self._references])
+        best = counts.sum(2).argmin(0)
+        lengths = np.mean([np.diff(begins) for _, begins in self._references], axis=0)
+        chosen = counts[best, np.arange(len(hypotheses))]
+        return np.column_stack((chosen, lengths, np.ones(len(hypotheses)))).astype(float)
