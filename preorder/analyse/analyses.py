@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from preorder.analyse.curves import curves, gains, grouped_curves
+from preorder.analyse.curves import curves, grouped_curves
 from preorder.analyse.examples import Corpus, Examples, examples
 from preorder.analyse.groups import Grouping, by_gain
 from preorder.analyse.material import Material, check_system
-from preorder.analyse.measured import Measured, Tau, measure
+from preorder.analyse.measured import Measured, Systems, Tau, measure
 from preorder.analyse.results import Curves, Group
 from preorder.metrics.metric import MetricOptions
 from preorder.metrics.scoring import Text
@@ -26,10 +26,9 @@ def length_curves(material: Material, metrics: Sequence[str], grouping: Grouping
     """
     measured = [material.measure(name) for name in metrics]
     if material.keys:
-        tau = Tau(material.keys)
         kept = [Permutation.identity(len(words)) for words in material.source]
         orders = {UNREORDERED: kept, **material.orders}
-        measured.append(Measured(tau, {name: tau.statistics(order) for name, order in orders.items()}))
+        measured.append(Measured.of(Tau(material.keys), {name: [order] for name, order in orders.items()}))
     return grouped_curves("length", grouping, measured, material.seed)
 
 
@@ -39,12 +38,12 @@ def gain_curves(material: Material, metrics: Sequence[str], order: str, width: f
     Raises:
         UsageError: a tokenizer is not installed.
     """
-    grouping = by_gain(gains(Tau(material.keys), material.orders[order]), width)
+    grouping = by_gain(Tau(material.keys).gains(material.orders[order]), width)
     return grouped_curves("gain", grouping, [material.measure(name) for name in metrics], material.seed)
 
 
 def system_examples(material: Material, metric: str, baseline: str, system: str, count: int) -> Examples:
-    """Show where a system differs most from a baseline.
+    """Show where the first run of a system differs most from that of a baseline.
 
     Raises:
         UsageError: there is no such system, or a tokenizer is not installed.
@@ -56,13 +55,14 @@ def system_examples(material: Material, metric: str, baseline: str, system: str,
             for name, orders in material.orders.items()
         }
     source = [" ".join(words) for words in material.source]
-    corpus = Corpus(source, reordered, material.references, material.systems)
+    first = {name: runs[0] for name, runs in material.systems.items()}
+    corpus = Corpus(source, reordered, material.references, first)
     return examples(corpus, material.measure(metric), baseline, system, count)
 
 
 def robustness_curves(
     references: Sequence[Text],
-    by_percent: Mapping[int, Mapping[str, Text]],
+    by_percent: Mapping[int, Systems],
     metrics: Sequence[str],
     options: MetricOptions,
     seed: int,
@@ -71,7 +71,7 @@ def robustness_curves(
 
     Args:
         references: of the source as it was.
-        by_percent: per cent of the words that were swapped → system → translations.
+        by_percent: per cent of the words that were swapped → system → translations of each run.
         metrics: what to score by.
         options: of the metrics.
         seed: of the resampling.

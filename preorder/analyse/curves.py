@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-import numpy as np
-
 from preorder.analyse.groups import Grouping
-from preorder.analyse.measured import Measured, Tau, estimates, resampled_systems
+from preorder.analyse.measured import Measured, estimates
 from preorder.analyse.results import Curves, Group
-from preorder.types import Permutation
 
 
 def grouped_curves(kind: str, grouping: Grouping, measured: Sequence[Measured], seed: int) -> Curves:
@@ -34,17 +31,10 @@ def curves(
     names: list[tuple[str, str]] = []
     for group, measured in parts:
         groups.append(group)
-        columns.append(estimates(resampled_systems(measured, seed)))
+        columns.append(estimates(measured, seed))
         names = [(one.metric.name, system) for one in measured for system in one.systems]
         signature = {one.metric.name: one.metric.signature for one in measured}
     measures: dict[str, dict] = {name: {} for name in signature}
     for (name, system), line in zip(names, zip(*columns, strict=True), strict=True):
         measures[name][system] = line
     return Curves(kind, axis, tuple(groups), measures, skipped, signature)
-
-
-def gains(tau: Tau, orders: Sequence[Permutation]) -> np.ndarray:
-    """Return what reordering gained each sentence in tau, -2 to 2; NaN where it cannot be measured."""
-    kept = [Permutation.identity(len(order)) for order in orders]
-    before, after = tau.statistics(kept), tau.statistics(orders)
-    return np.where(before[:, 1] > 0, after[:, 0] - before[:, 0], np.nan)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -39,6 +39,15 @@ class Example:
     systems: dict[str, str]
     scores: dict[str, float]
 
+    def rows(self, form: Callable[[float], str]) -> list[tuple[str, str]]:
+        """Return all texts, each after what it is; ``form`` writes the scores."""
+        return [
+            ("source", self.source),
+            *((f"in the order {name}", text) for name, text in self.reordered.items()),
+            *(("reference", text) for text in self.references),
+            *((f"{name} {form(self.scores[name])}", text) for name, text in self.systems.items()),
+        ]
+
 
 @dataclass(frozen=True)
 class Examples:
@@ -62,10 +71,10 @@ class Examples:
 def examples(corpus: Corpus, measured: Measured, baseline: str, system: str, count: int) -> Examples:
     """Choose up to ``count`` sentences of each sort. O(sentences) scores for each system.
 
-    Each sentence is scored alone. Of equal differences the earlier line comes first.
+    Each sentence of the systems' first runs is scored alone. Of equal differences the earlier line is first.
     """
     metric = measured.metric
-    scores = {name: np.array([metric.score(row) for row in rows]) for name, rows in measured.systems.items()}
+    scores = {name: metric.score(runs[0]) for name, runs in measured.systems.items()}
     differences = scores[system] - scores[baseline]
     merits = differences if metric.higher_is_better else -differences
     order = np.argsort(-merits, kind="stable")

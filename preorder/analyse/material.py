@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence, Sized
 from dataclasses import dataclass, field
 
 from preorder import corpus
-from preorder.analyse.measured import Measured, measure
+from preorder.analyse.measured import Measured, Systems, measure
 from preorder.errors import DataError, UsageError
 from preorder.formats import parse_positions, parse_tokens, read_alignments
 from preorder.metrics.metric import DEFAULTS, MetricOptions
@@ -22,14 +22,14 @@ class Files:
 
     Attributes:
         references: of one text each.
-        systems: name → translations.
+        systems: name → the translations of each of its runs.
         source: tokenised source text, or None.
         alignment: of source and reference, or None.
         orders: name → positions of the source tokens.
     """
 
     references: Sequence[str]
-    systems: Mapping[str, str]
+    systems: Mapping[str, Sequence[str]]
     source: str | None = None
     alignment: str | None = None
     orders: Mapping[str, str] = field(default_factory=dict)
@@ -50,7 +50,7 @@ class Material:
     """
 
     references: Sequence[Text]
-    systems: Mapping[str, Text]
+    systems: Systems
     source: Sequence[Sequence[str]]
     keys: Sequence[Keys | None]
     orders: Mapping[str, Sequence[Permutation]]
@@ -82,14 +82,15 @@ def read_material(files: Files, options: MetricOptions, seed: int) -> Material:
     Raises:
         DataError: a line is malformed, files or lines that belong together differ in length, or are empty.
     """
-    streams = [(path, corpus.read_lines(path)) for path in (*files.references, *files.systems.values())]
+    texts = [*files.references, *(path for runs in files.systems.values() for path in runs)]
+    streams = [(path, corpus.read_lines(path)) for path in texts]
     if files.source is not None:
         streams.append((files.source, corpus.read_parsed(files.source, parse_tokens)))
     orders = [(path, corpus.read_parsed(path, parse_positions)) for path in files.orders.values()]
     alignments = [(path, read_alignments(path)) for path in (files.alignment,) if path is not None]
     columns = iter(corpus.read_columns(*streams, *orders, *alignments))
     references = [next(columns) for _ in files.references]
-    systems = {name: next(columns) for name in files.systems}
+    systems = {name: [next(columns) for _ in runs] for name, runs in files.systems.items()}
     source = next(columns) if files.source is not None else []
     permutations = {name: next(columns) for name in files.orders}
     lengths = _lengths(files, source, permutations)

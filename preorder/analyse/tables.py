@@ -6,9 +6,7 @@ from dataclasses import dataclass
 
 from preorder.analyse.measures import MEASURES
 from preorder.analyse.results import Curves, Estimate, Figures
-from preorder.metrics.significance import Comparison
-
-SIGNIFICANT = 0.05
+from preorder.metrics.significance import LEVEL, Comparison
 
 
 @dataclass(frozen=True)
@@ -45,8 +43,15 @@ def figure_table(figures: Figures) -> Table:
         for system, found in figures.systems.items()
     )
     measures = next(iter(figures.systems.values()))
-    caption = f"in brackets the difference from {baseline}; ↑ better, ↓ worse, p < {SIGNIFICANT} by bootstrap"
+    caption = f"in brackets the difference from {baseline}; ↑ better, ↓ worse, p < {LEVEL} by bootstrap"
     return Table(caption, ("system", *(MEASURES[name].label for name in measures)), rows)
+
+
+def mark(name: str, comparison: Comparison) -> str:
+    """Return an arrow after a space where a system is significantly better, ↑, or worse, ↓, than another."""
+    if comparison.p_value >= LEVEL:
+        return ""
+    return " ↑" if (comparison.difference > 0) == MEASURES[name].higher_is_better else " ↓"
 
 
 def _interval(name: str, estimate: Estimate | None) -> str:
@@ -61,10 +66,4 @@ def _cell(name: str, estimate: Estimate, figures: Figures, system: str) -> str:
     if system not in figures.significance:
         return score
     comparison = figures.significance[system][name]
-    return f"{score} ({comparison.difference:+.{MEASURES[name].digits}f}{_mark(name, comparison)})"
-
-
-def _mark(name: str, comparison: Comparison) -> str:
-    if comparison.p_value >= SIGNIFICANT:
-        return ""
-    return " ↑" if (comparison.difference > 0) == MEASURES[name].higher_is_better else " ↓"
+    return f"{score} ({comparison.difference:+.{MEASURES[name].digits}f}{mark(name, comparison)})"

@@ -21,10 +21,12 @@ EXAMPLES = """\
   preorder analyse gain --ref test.ja --hyp base=base.ja btg=btg.ja \\
       --align test.align --positions btg.positions
   preorder analyse precision --ref test.ja --hyp base=base.ja btg=btg.ja --json
+  preorder analyse generation --ref test.ja --hyp base=base.ja btg=btg.ja
   preorder analyse examples --src test.en --ref test.ja --hyp base=base.ja btg=btg.ja
   preorder analyse robustness --ref test.ja --hyp base=swapped/base.{}.ja btg=swapped/btg.{}.ja
 
 The files are those of any system, a sentence a line. Intervals hold 95 % of bootstrap resamples.
+A name that is given several times is one system with several runs: figures are their means.
 """
 PLACE = "{}"
 """Stands for the percentage in the names of files."""
@@ -37,6 +39,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     _add_length(kinds)
     _add_gain(kinds)
     _add_baseline(_add_kind(kinds, "precision", _precision, "precisions of 1- to 4-grams"))
+    _add_baseline(_add_kind(kinds, "generation", _generation, "words missing and too many, by TER's edits"))
     _add_examples(kinds)
     robustness = _add_kind(kinds, "robustness", _robustness, "scores of translations of swapped words")
     options.add_percentages(robustness)
@@ -152,6 +155,13 @@ def _precision(arguments: argparse.Namespace) -> None:
     results.show_figures(precision_figures(material, _baseline(arguments, material)), arguments)
 
 
+def _generation(arguments: argparse.Namespace) -> None:
+    from preorder.analyse.figures import generation_figures
+
+    material = _material(arguments)
+    results.show_figures(generation_figures(material, _baseline(arguments, material)), arguments)
+
+
 def _examples(arguments: argparse.Namespace) -> None:
     from preorder.analyse.analyses import system_examples
 
@@ -166,20 +176,28 @@ def _examples(arguments: argparse.Namespace) -> None:
 def _robustness(arguments: argparse.Namespace) -> None:
     from preorder.analyse.analyses import robustness_curves
 
-    patterns = translations.paths_by_name(arguments.hyp)
-    for pattern in patterns.values():
+    patterns = translations.runs_by_name(arguments.hyp)
+    for pattern in (path for runs in patterns.values() for path in runs):
         if PLACE not in pattern:
             raise UsageError(f"{pattern}: no {PLACE} in it to stand for the percentage")
-    keys = [(percent, name) for percent in arguments.percent for name in patterns]
-    paths = [patterns[name].replace(PLACE, str(percent)) for percent, name in keys]
-    columns = corpus.read_columns(*((path, corpus.read_lines(path)) for path in (*arguments.ref, *paths)))
-    references = columns[: len(arguments.ref)]
-    by_percent: dict[int, dict[str, list[str]]] = {percent: {} for percent in arguments.percent}
-    for (percent, name), text in zip(keys, columns[len(references) :], strict=True):
-        by_percent[percent][name] = text
+    files = {
+        percent: {name: [_at(path, percent) for path in runs] for name, runs in patterns.items()}
+        for percent in arguments.percent
+    }
+    paths = [path for systems in files.values() for runs in systems.values() for path in runs]
+    texts = iter(corpus.read_columns(*((path, corpus.read_lines(path)) for path in (*arguments.ref, *paths))))
+    references = [next(texts) for _ in arguments.ref]
+    by_percent = {
+        percent: {name: [next(texts) for _ in runs] for name, runs in systems.items()}
+        for percent, systems in files.items()
+    }
     options = translations.metric_options(arguments)
     found = robustness_curves(references, by_percent, arguments.metrics, options, arguments.seed)
     results.show_curves(found, arguments)
+
+
+def _at(pattern: str, percent: int) -> str:
+    return pattern.replace(PLACE, str(percent))
 
 
 def _material(
@@ -190,7 +208,7 @@ def _material(
 ) -> Material:
     from preorder.analyse.material import Files, read_material
 
-    systems = translations.paths_by_name(arguments.hyp)
+    systems = translations.runs_by_name(arguments.hyp)
     files = Files(arguments.ref, systems, source, alignment, orders or {})
     return read_material(files, translations.metric_options(arguments), arguments.seed)
 

@@ -84,12 +84,6 @@ def show_examples(examples: Examples, arguments: argparse.Namespace) -> None:
 
 
 def _lines(example: Example, measure: str) -> list[str]:
-    rows = [("source", example.source)]
-    rows += [(f"in the order {name}", text) for name, text in example.reordered.items()]
-    rows += [("reference", text) for text in example.references]
-    rows += [
-        (f"{name} {MEASURES[measure].format(example.scores[name])}", text)
-        for name, text in example.systems.items()
-    ]
+    rows = example.rows(MEASURES[measure].format)
     width = max(len(title) for title, _ in rows)
     return [f"line {example.line}", *(f"  {title:<{width}}  {text}" for title, text in rows)]

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from preorder.analyse.measures import MEASURES
+from preorder.analyse.tables import mark
 from preorder.cli.table import print_table
 from preorder.metrics.significance import LEVEL, Comparison
 
@@ -44,13 +45,6 @@ def print_pairwise(scoring: Scoring) -> None:
         print_table(title, ["", *systems], rows)
 
 
-def better(name: str, comparison: Comparison) -> bool | None:
-    """Say whether a system is better than the other; None where it is not significant."""
-    if comparison.p_value >= LEVEL:
-        return None
-    return (comparison.difference > 0) == MEASURES[name].higher_is_better
-
-
 def _print_figures(scoring: Scoring, figures: Sequence[str]) -> None:
     rows = [[system, *(_cell(scoring, system, name) for name in figures)] for system in scoring.systems]
     print_table(None, ["system", *(MEASURES[name].title for name in figures)], rows, lines=True)
@@ -80,15 +74,16 @@ def _cell(scoring: Scoring, system: str, name: str) -> Text:
     arrow = ""
     if system in scoring.significance:
         comparison = scoring.significance[system][name]
-        arrow = {True: " ↑", False: " ↓", None: ""}[better(name, comparison)]
+        arrow = mark(name, comparison)
         rest += f"\np {comparison.p_value:.3f}, {comparison.sign_test_p_value:.3f}"
     return Text.assemble((f"{score}{'*' if is_best else ''}{arrow}", "bold" if is_best else ""), rest)
 
 
 def _pair(name: str, comparison: Comparison) -> str:
     difference = f"{comparison.difference:+.{MEASURES[name].digits}f}"
-    mark = {True: " ↑", False: " ↓", None: ""}[better(name, comparison)]
-    return f"{difference}{mark} ({comparison.p_value:.3f}, {comparison.sign_test_p_value:.3f})"
+    return (
+        f"{difference}{mark(name, comparison)} ({comparison.p_value:.3f}, {comparison.sign_test_p_value:.3f})"
+    )
 
 
 def _legend(scoring: Scoring, baseline: str | None) -> list[str]:

@@ -121,21 +121,6 @@ def read_runs(arguments: argparse.Namespace) -> tuple[list[list[str]], dict[str,
     return references, {name: [next(texts) for _ in of_system] for name, of_system in runs.items()}
 
 
-def read_translations(arguments: argparse.Namespace) -> tuple[list[list[str]], dict[str, list[str]]]:
-    """Return the lines of each ``--ref``, and of each system of ``--hyp`` by its name.
-
-    Raises:
-        UsageError: systems are not named well.
-        DataError: the files differ in length, are empty or not UTF-8, or several are standard input.
-    """
-    systems = paths_by_name(arguments.hyp)
-    texts = corpus.read_columns(
-        *((path, corpus.read_lines(path)) for path in (*arguments.ref, *systems.values()))
-    )
-    first = len(arguments.ref)
-    return texts[:first], dict(zip(systems, texts[first:], strict=True))
-
-
 def warn_of_tokens(reference: Sequence[str]) -> None:
     """Say so where a reference that a tokenizer is meant for looks tokenised already."""
     tokenised = sum(line.endswith((" .", " 。")) for line in reference)

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from preorder.analyse.curves import gains
 from preorder.analyse.measured import Tau
 from preorder.errors import DataError
 from preorder.types import Permutation
@@ -37,7 +36,7 @@ def test_tau_and_gain(rows):
     statistics = tau.statistics(orders)
     expected = [brute_force(*row) for k, row in enumerate(rows) if known[k] is not None]
     assert tau.score(statistics.sum(0)) == pytest.approx(np.mean(expected))
-    for k, (gain, (row, order)) in enumerate(zip(gains(tau, orders), rows, strict=True)):
+    for k, (gain, (row, order)) in enumerate(zip(tau.gains(orders), rows, strict=True)):
         if known[k] is None:
             assert np.isnan(gain)
         else:
@@ -46,9 +45,12 @@ def test_tau_and_gain(rows):
 
 
 def test_nothing_to_measure():
-    tau = Tau([None, None])
+    with pytest.raises(DataError, match="none of 2 alignments can be sorted"):
+        Tau([None, None])
+    tau = Tau([None, (0, 1)])
     rows = tau.statistics([Permutation.identity(3), Permutation.identity(2)])
-    assert np.isnan(tau.score(rows.sum(0)))
+    assert np.isnan(tau.score(rows[0]))
+    assert tau.score(rows.sum(0)) == 1
 
 
 def test_keys_and_positions_differ():

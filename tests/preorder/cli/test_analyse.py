@@ -122,6 +122,41 @@ def test_precision(systems, capsys):
     assert list(turned["significance"]) == ["base"]
 
 
+def test_generation(tmp_path, capsys):
+    """Worked by hand: words missing are deletions, words too many insertions."""
+    reference = write(tmp_path / "ref", "a b c d e", "a b c d e", "a b c d e")
+    short = write(tmp_path / "short", "a b e", "a b c d", "x b c d e")
+    long = write(tmp_path / "long", "a b c d e f g", "d e a b c", "a b c d e")
+    found = analyse(capsys, "generation", "--ref", reference, "--hyp", f"short={short}", f"long={long}")
+    scores = {
+        name: [
+            figures[f"ter_{kind}"]["score"] for kind in ("deletions", "insertions", "substitutions", "shifts")
+        ]
+        for name, figures in found["systems"].items()
+    }
+    assert scores["short"] == pytest.approx([1, 0, 1 / 3, 0])
+    assert scores["long"] == pytest.approx([0, 2 / 3, 0, 1 / 3])
+    assert found["significance"]["long"]["ter_deletions"]["difference"] == pytest.approx(-1)
+    assert list(found["systems"]["short"]) == list(found["significance"]["long"])
+
+
+def test_a_system_of_several_runs(files, systems, capsys):
+    twice = [*systems[:4], "--hyp", f"both={files['base']}", f"both={files['ours']}"]
+    for kind, options in (
+        ("length", ["--src", files["src"], "--width", "3", "--last", "7"]),
+        ("precision", []),
+    ):
+        single, both = (analyse(capsys, kind, *options, *line) for line in (systems, twice))
+        if kind == "precision":
+            lines = [[one["systems"][name]["precision_2"] for one in (single,)] for name in ("base", "ours")]
+            found = [both["systems"]["both"]["precision_2"]]
+        else:
+            lines = [single["measures"]["bleu"][name] for name in ("base", "ours")]
+            found = both["measures"]["bleu"]["both"]
+        means = [(one["score"] + other["score"]) / 2 for one, other in zip(*lines, strict=True)]
+        assert [estimate["score"] for estimate in found] == pytest.approx(means)
+
+
 def test_examples(files, systems, capsys):
     options = ["--src", files["src"], "--positions", f"btg={files['positions']}", *systems, "--count", "2"]
     found = analyse(capsys, "examples", *options)
@@ -191,7 +226,7 @@ def test_tables_for_people(files, systems, capsys):
         ("gain", "--align {align} --positions {src}", "src:1: not a number: 'a'"),
         ("precision", "--baseline none", "no system is called 'none', only: base, ours"),
         ("examples", "--src {src} --system none", "no system is called 'none', only: base, ours"),
-        ("examples", "--src {src} --hyp ours={src}", "two systems are called 'ours'"),
+        ("examples", "--src {src} --hyp ours={ours}", "system 'ours' has "),
         ("robustness", "", "base: no {} in it to stand for the percentage"),
     ],
 )
