@@ -104,7 +104,7 @@ class DistortionRNNDecoder(DecoderBase):
         """
         embedded = self.embeddings(tgt)
         hidden, attention = self._unroll(embedded, self._source(enc_out, src_len, step))
-        read = self.readout(torch.cat((hidden, embedded, attention.to(enc_out.dtype) @ enc_out), -1))
+        read = self.readout(torch.cat((hidden, embedded, attention @ enc_out), -1))
         return self.dropout(read.tanh()), {"std": attention, "align": attention}
 
     def update_dropout(self, dropout: float, *_: Any) -> None:

@@ -184,6 +184,15 @@ def test_renormalisation():
     assert nowhere.tolist() == [[0.0, 0.0, 0.0]]
 
 
+def test_the_encoder_gives_the_backward_state_of_the_first_word():
+    encoder = make_model(enc_layers=2, layers=-1, dec_layers=1).encoder
+    src, _, lengths = make_batch()
+    states, final, _ = encoder(src, lengths)
+    assert states.shape == (3, 7, 12)
+    assert final.equal(states[:, 0, 6:])
+    assert not states[2, 2:].any()
+
+
 def test_the_gated_step_is_that_of_torch():
     cell = torch.nn.GRUCell(4, 3)
     inputs, hidden = torch.randn(5, 4), torch.randn(5, 3)
