@@ -1,10 +1,10 @@
-"""``encoder_type: preorder_transformer`` (Kawara et al. 2021)."""
+"""``encoder_type: preorder_transformer``: the encoder of every paper on Transformers."""
 
 from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Sequence
-from math import log, sqrt
+from math import sqrt
 from typing import Any
 
 import torch
@@ -12,36 +12,61 @@ from onmt.encoders.encoder import EncoderBase
 from torch import Tensor, nn
 
 from onmt_preorder.attention import Places
+from onmt_preorder.explicit_reordering import ExplicitReordering, ReorderingFusion, reordering_loss
 from onmt_preorder.layers import EncoderLayer, LayerOptions, Source
+from onmt_preorder.losses import AdditionalLoss
+from onmt_preorder.options.explicit import ExplicitOptions
+from onmt_preorder.options.reordering import block_of
 from onmt_preorder.positions import numbers_of, places_of
+from onmt_preorder.reordering_embedding import make_block
+from onmt_preorder.sinusoidal import sinusoidal
 from preorder.errors import UsageError
 
 
 class PreorderTransformerEncoder(EncoderBase):
-    """A Transformer encoder that is told where each token will stand in the target's order.
+    """A Transformer encoder that may be told, or learn, where each token stands in the target's order.
 
-    Without any encoding of preordered places and ``source_max_relative: 0`` it computes
-    what OpenNMT-py's ``transformer`` encoder computes.
+    Pre-norm, without any encoding of preordered places and with ``source_max_relative: 0``, it
+    computes what OpenNMT-py's ``transformer`` encoder computes.
 
     Args:
         options: of the layers.
-        layers: how many of them.
+        layers: the layers, made with these options.
         embeddings: OpenNMT-py's, of the words alone.
+        explicit: how the layers learn places, if they do (Chen et al. 2020).
     """
 
-    def __init__(self, options: LayerOptions, layers: int, embeddings: Any) -> None:
+    def __init__(
+        self,
+        options: LayerOptions,
+        layers: Sequence[EncoderLayer],
+        embeddings: Any,
+        explicit: ExplicitOptions | None = None,
+    ) -> None:
         super().__init__()
         self.encoding = options.encoding
+        self.explicit = explicit
         self.embeddings = embeddings
-        self.transformer = nn.ModuleList(EncoderLayer(options) for _ in range(layers))
-        self.layer_norm = options.make_norm()
+        self.transformer = nn.ModuleList(layers)
+        self.fusion = ReorderingFusion(options.size) if explicit and explicit.fusion else None
+        self.layer_norm = options.make_last_norm()
         # Not a buffer: OpenNMT-py can neither average nor reload one of integers.
         self._numbers: Tensor | None = None
+        self._seen: tuple[Tensor, Source] | None = None  # for the loss
 
     @classmethod
     def from_opt(cls, opt: Namespace, embeddings: Any) -> PreorderTransformerEncoder:
         """Build from the options of a training or a checkpoint, as OpenNMT-py does."""
-        return cls(LayerOptions.from_opt(opt), opt.enc_layers, embeddings)
+        options, explicit = LayerOptions.from_opt(opt), ExplicitOptions.from_opt(opt)
+        layers = [
+            EncoderLayer(
+                options,
+                after_attention=make_block(block_of("encoder", opt), options),
+                after_layer=explicit and ExplicitReordering(options.size, explicit),
+            )
+            for _ in range(opt.enc_layers)
+        ]
+        return cls(options, layers, embeddings, explicit)
 
     def read_positions_with(self, vocabulary: Sequence[str]) -> None:
         """Learn what the ids of the position feature mean: entry i is the token of id i."""
@@ -62,9 +87,24 @@ class PreorderTransformerEncoder(EncoderBase):
         """
         source = self._source(src, src_len)
         states = self._embed(src[:, :, :1], source)
-        for layer in self.transformer:
-            states = layer(states, source)
+        if self.fusion is None:
+            for layer in self.transformer:
+                states = layer(states, source)
+        else:
+            states = self.fusion(self.transformer, states, source)
+        if self.explicit:
+            self._seen = src, source
         return self.layer_norm(states), None, src_len
+
+    def additional_loss(self) -> AdditionalLoss | None:
+        """Return the reordering loss of the batch that was encoded last, where it had positions."""
+        if self._seen is None:
+            return None
+        (src, source), self._seen = self._seen, None
+        if self._numbers is None or src.size(2) < 2:
+            return None
+        places = self._places(src, source.padding)
+        return reordering_loss(source.reordered[-1], places, source.padding, self.explicit)
 
     def _source(self, src: Tensor, src_len: Tensor) -> Source:
         original = torch.arange(src.size(1), device=src.device).unsqueeze(0)
@@ -73,9 +113,12 @@ class PreorderTransformerEncoder(EncoderBase):
         if self.encoding.needs_positions:
             if self._numbers is None or src.size(2) < 2:
                 raise UsageError("the model needs source positions: token￨position, n_src_feats: 1")
-            self._numbers = self._numbers.to(src.device)
-            preordered = Places(places_of(self._numbers[src[:, :, 1]], padding))
+            preordered = Places(self._places(src, padding))
         return Source(padding, src_len, Places(original), preordered)
+
+    def _places(self, src: Tensor, padding: Tensor) -> Tensor:
+        self._numbers = self._numbers.to(src.device)
+        return places_of(self._numbers[src[:, :, 1]], padding)
 
     def _embed(self, words: Tensor, source: Source) -> Tensor:
         if not self.encoding.absolute:
@@ -94,18 +137,3 @@ class PreorderTransformerEncoder(EncoderBase):
         self.embeddings.update_dropout(dropout)
         for layer in self.transformer:
             layer.update_dropout(dropout, attention_dropout)
-
-
-def sinusoidal(places: Tensor, size: int) -> Tensor:
-    """Return ``PE(p, 2q) = sin(p / 10000^{2q/size})``, ``PE(p, 2q+1) = cos(p / 10000^{2q/size})``.
-
-    Args:
-        places: integers of any shape.
-        size: even.
-
-    Returns:
-        The shape of ``places`` with ``size`` appended, float32.
-    """
-    even = torch.arange(0, size, 2, device=places.device, dtype=torch.float32)
-    angles = places.unsqueeze(-1) * torch.exp(even * (-log(10000.0) / size))
-    return torch.stack((angles.sin(), angles.cos()), dim=-1).flatten(-2)

@@ -1,4 +1,4 @@
-"""One encoder layer, with slots where a paper's idea plugs in.
+"""One encoder layer, with slots where a paper's idea plugs in, and what decoder layers share with it.
 
 Parameters carry the names of OpenNMT-py's own Transformer encoder, so that weights can
 move between the two.
@@ -7,7 +7,8 @@ move between the two.
 from __future__ import annotations
 
 from argparse import Namespace
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 
 import torch
 from onmt.modules.position_ffn import PositionwiseFeedForward
@@ -17,6 +18,8 @@ from torch.utils.checkpoint import checkpoint
 
 from onmt_preorder.attention import Places, RelativePart, relative_attention
 from onmt_preorder.options.encoding import EncodingOptions, Limits
+from onmt_preorder.options.reordering import PRE
+from onmt_preorder.sinusoidal import encodings
 
 
 @dataclass(frozen=True)
@@ -33,6 +36,7 @@ class LayerOptions:
     feed_forward_bias: bool
     norm: str
     norm_eps: float
+    pre_norm: bool
     recompute: tuple[str, ...]
     encoding: EncodingOptions
 
@@ -50,6 +54,7 @@ class LayerOptions:
             feed_forward_bias=opt.add_ffnbias,
             norm=opt.layer_norm,
             norm_eps=opt.norm_eps,
+            pre_norm=opt.norm_placement == PRE,
             recompute=tuple(opt.use_ckpting),
             encoding=EncodingOptions.from_opt(opt),
         )
@@ -57,6 +62,10 @@ class LayerOptions:
     def make_norm(self) -> nn.Module:
         """Make one normalisation of the layer's size."""
         return {"standard": nn.LayerNorm, "rms": RMSNorm}[self.norm](self.size, eps=self.norm_eps)
+
+    def make_last_norm(self) -> nn.Module:
+        """Make what follows the last layer: post-norm layers have normalised already."""
+        return self.make_norm() if self.pre_norm else nn.Identity()
 
 
 def _first(schedule: float | list[float]) -> float:
@@ -72,12 +81,20 @@ class Source:
         lengths: ``(batch,)`` tokens a sentence.
         original: the tokens' places in the source, the same for all sentences.
         preordered: their places in the target's order, where the encoder was told.
+        reordered: ``(batch, length, size)`` of each layer: encodings of learned places, if it does.
     """
 
     padding: Tensor
     lengths: Tensor
     original: Places
     preordered: Places | None
+    reordered: list[Tensor] = field(default_factory=list)
+
+    @cached_property
+    def twice(self) -> Source:
+        """The same sentences, each once more after all of them."""
+        preordered = self.preordered and Places(self.preordered.places.repeat(2, 1))
+        return Source(self.padding.repeat(2, 1), self.lengths.repeat(2), self.original, preordered)
 
 
 class RelativeTable(nn.Module):
@@ -135,13 +152,51 @@ class SelfAttention(nn.Module):
         return self.final_linear(context.transpose(1, 2).flatten(2))
 
 
-class EncoderLayer(nn.Module):
-    """Pre-norm self-attention, then the feed-forward block, each with its residual.
+class FeedForward(PositionwiseFeedForward):
+    """OpenNMT-py's feed-forward block, that leaves its norm and the residual to the layer."""
+
+    def __init__(self, options: LayerOptions) -> None:
+        super().__init__(
+            options.size,
+            options.feed_forward,
+            options.dropout,
+            options.activation,
+            options.feed_forward_bias,
+            layer_norm=options.norm,
+            norm_eps=options.norm_eps,
+            use_ckpting=options.recompute,
+        )
+
+    def forward(self, states: Tensor) -> Tensor:
+        """Map ``(batch, length, size)`` to the same shape."""
+        inner = self.activation(self.maybe_ckpt(self.w_1, states))
+        if self.w_3 is not None:
+            inner = inner * self.maybe_ckpt(self.w_3, states)
+        return self.dropout_2(self.maybe_ckpt(self.w_2, self.dropout_1(inner)))
+
+
+class NormPlacement:
+    """Where a layer normalises: ``y = x + f(LN(x))`` (pre-norm) or ``y = LN(x + f(x))``."""
+
+    pre_norm: bool
+
+    def before(self, norm: nn.Module, states: Tensor) -> Tensor:
+        """Return what a sub-layer reads."""
+        return norm(states) if self.pre_norm else states
+
+    def after(self, norm: nn.Module, states: Tensor) -> Tensor:
+        """Return what a sub-layer gives, from the sum with its residual."""
+        return states if self.pre_norm else norm(states)
+
+
+class EncoderLayer(NormPlacement, nn.Module):
+    """Self-attention, then the feed-forward block, each with its norm and residual.
 
     Args:
         options: sizes and kinds of everything.
-        after_attention: a slot; maps (layer input, states after attention's residual,
-            source) to the states that go on, all ``(batch, length, size)``.
+        after_attention: a slot; maps (what attention read, what would be read after it, the
+            encodings of the tokens' places) to what is read in its stead, while the residual
+            by-passes it.
         after_layer: a slot; maps (the layer's output, source) to what the next layer reads.
     """
 
@@ -152,17 +207,9 @@ class EncoderLayer(nn.Module):
         after_layer: nn.Module | None = None,
     ) -> None:
         super().__init__()
+        self.pre_norm = options.pre_norm
         self.self_attn = SelfAttention(options)
-        self.feed_forward = PositionwiseFeedForward(
-            options.size,
-            options.feed_forward,
-            options.dropout,
-            options.activation,
-            options.feed_forward_bias,
-            layer_norm=options.norm,
-            norm_eps=options.norm_eps,
-            use_ckpting=options.recompute,
-        )
+        self.feed_forward = FeedForward(options)
         self.layer_norm = options.make_norm()
         self.dropout = nn.Dropout(options.dropout)
         self.recompute_attention = "mha" in options.recompute
@@ -171,11 +218,17 @@ class EncoderLayer(nn.Module):
 
     def forward(self, states: Tensor, source: Source) -> Tensor:
         """Map ``(batch, length, size)`` to the same shape."""
-        attended = states + self.dropout(self._attend(self.layer_norm(states), source))
-        if self.after_attention is not None:
-            attended = self.after_attention(states, attended, source)
-        output = self.feed_forward(attended)
+        output = self.transform(states, source)
         return output if self.after_layer is None else self.after_layer(output, source)
+
+    def transform(self, states: Tensor, source: Source) -> Tensor:
+        """Do all but what stands in the slot ``after_layer``."""
+        read = self.before(self.layer_norm, states)
+        attended = self.after(self.layer_norm, states + self.dropout(self._attend(read, source)))
+        fed = self.before(self.feed_forward.layer_norm, attended)
+        if self.after_attention is not None:
+            fed = self.after_attention(read, fed, encodings(0, fed.size(1), fed))
+        return self.after(self.feed_forward.layer_norm, attended + self.feed_forward(fed))
 
     def _attend(self, states: Tensor, source: Source) -> Tensor:
         if self.recompute_attention and self.training:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from recipes.job import PARTS, Job
-from recipes.systems import GOLD, PREDICTED, order_of, reads_text
+from recipes.systems import GOLD, KEPT, PREDICTED, order_of, reads_text, supervision_of
 from recipes.workshop import Step, Workshop
 
 
@@ -20,11 +20,9 @@ def prepare(job: Job, workshop: Workshop, align: bool, cross_fit: int, options: 
     """
     if align:
         workshop.run(_alignment(job))
-    orders = {order_of(job, system) for system in job.systems}
-    gold = [("test", "positions"), *((part, "features") for part in PARTS if GOLD in orders)]
-    workshop.run([_train(job, cross_fit, options)], *([_gold(job, part, form)] for part, form in gold))
+    workshop.run([_train(job, cross_fit, options)], *([step] for step in _gold_steps(job)))
     workshop.run(*([_apply(job, part)] for part in PARTS if part != "train" or not cross_fit))
-    texts = PARTS if any(map(reads_text, job.systems)) else ()
+    texts = PARTS if (PREDICTED, True) in _orders(job) else ()
     workshop.run(
         *([_convert(job, part, "text")] for part in texts),
         [_convert(job, "test", "positions"), _evaluation(job, PREDICTED)],
@@ -74,10 +72,26 @@ def _tags(job: Job, part: str) -> tuple[str, ...]:
     return ("--pos", job.tags(part)) if job.has_tags else ()
 
 
-def _gold(job: Job, part: str, form: str) -> Step:
-    source, alignment, out = job.text(part, job.source), job.alignment(part), job.reordered(part, GOLD, form)
+def _orders(job: Job) -> set[tuple[str | None, bool]]:
+    """Return all (order, whether as reordered text) that the systems are told."""
+    return {(order_of(job, system), reads_text(system)) for system in job.systems}
+
+
+def _gold_steps(job: Job) -> list[Step]:
+    """Return the gold orders that the systems and the evaluation need."""
+    orders = _orders(job)
+    forms = [form for form, as_text in (("features", False), ("text", True)) if (GOLD, as_text) in orders]
+    steps = [_gold(job, "test", "positions"), *(_gold(job, part, form) for form in forms for part in PARTS)]
+    if any(supervision_of(job, system) == KEPT for system in job.systems):
+        steps += [_gold(job, part, "features", KEPT) for part in ("train", "dev")]
+    return steps
+
+
+def _gold(job: Job, part: str, form: str, order: str = GOLD) -> Step:
+    source, alignment, out = job.text(part, job.source), job.alignment(part), job.reordered(part, order, form)
     command = ("preorder", "gold", "--src", source, "--align", alignment, "--format", form, "--out", out)
-    return Step(f"preorder-gold-{part}-{form}", command, (source, alignment), (out,))
+    command += ("--unaligned", "keep") if order == KEPT else ()
+    return Step(f"preorder-{order}-{part}-{form}", command, (source, alignment), (out,))
 
 
 def _convert(job: Job, part: str, form: str) -> Step:

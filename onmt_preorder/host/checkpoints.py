@@ -6,10 +6,9 @@ Why:
   options as an ``argparse.Namespace``. It is allowed, and nothing else: its contents are
   still restricted to plain values and tensors.
 - ``save_format: safetensors`` saves ``x.safetensors``; loading looks for ``x.*.safetensors``.
-- The generator of ``copy_attn`` is saved under other names than it is looked for.
 
 Can go when OpenNMT-py saves its options as a dictionary or allows the class itself, and loads
-its other checkpoints.
+what it saves.
 """
 
 from __future__ import annotations
@@ -30,15 +29,7 @@ def adapt() -> None:
     from onmt.models.model import BaseModel
 
     torch.serialization.add_safe_globals([Namespace])
-    wrap(BaseModel, "load_state_dict", _load_weights)
     wrap(BaseModel, "load_safe_state_dict", _load_safetensors)
-
-
-def _load_weights(original: Any, self: Any, checkpoint: dict[str, Any], *args: Any, **kwargs: Any) -> Any:
-    """Name the generator's weights as those of the rest of the model are named."""
-    generator = checkpoint.get("generator") or {}
-    weights = checkpoint["model"] | {f"generator.{name}": value for name, value in generator.items()}
-    return original(self, {**checkpoint, "model": weights, "generator": {}}, *args, **kwargs)
 
 
 def _load_safetensors(original: Any, self: Any, model_path: str, *args: Any, **kwargs: Any) -> Any:
@@ -47,7 +38,7 @@ def _load_safetensors(original: Any, self: Any, model_path: str, *args: Any, **k
     path = Path(f"{model_path}.safetensors")
     if not path.is_file():
         return original(self, model_path, *args, **kwargs)
-    return self.load_state_dict({"model": load_file(path)}, *args, **kwargs)
+    return self.load_state_dict({"model": load_file(path), "generator": {}}, *args, **kwargs)
 
 
 def read_options(path: str) -> Namespace:

@@ -6,6 +6,7 @@ Why:
   of different length are cut silently; and a token that ``str.strip`` removes, such as
   U+3000, shifts all features after it.
 - In a training batch, sentences of the same text are merged though their positions differ.
+- An error in the first line of a share is hidden by another, of a variable not yet set.
 - Positions not seen by ``onmt_build_vocab`` would all become ``<unk>``.
 
 Can go when OpenNMT-py reads features token by token, compares them too, and lets a
@@ -23,7 +24,7 @@ from onmt_preorder.host.wrapping import wrap
 from onmt_preorder.options import is_ours
 from onmt_preorder.positions import NO_POSITION, vocabulary
 from preorder.corpus import in_parallel, read_lines
-from preorder.errors import DataError
+from preorder.errors import DataError, PreorderError
 from preorder.formats import FEATURE_SEPARATOR, escape_token, parse_tokens
 
 _EXOTIC_SPACE = re.compile(r"[^\S \t]")
@@ -34,6 +35,7 @@ def adapt() -> None:
     from onmt.inputters import dynamic_iterator, inputter, text_corpus
 
     wrap(text_corpus, "get_corpora", _get_corpora)
+    wrap(dynamic_iterator.WeightedMixer, "__iter__", _mix)
     wrap(dynamic_iterator.DynamicDatasetIter, "batch_iter", _batch_iter)
     wrap(inputter, "build_vocab", _build_vocab)
 
@@ -128,6 +130,15 @@ def _get_corpora(original: Any, opts: Namespace, *args: Any, **kwargs: Any) -> d
         name: PositionedCorpus(corpus) if hasattr(corpus, "src") else corpus
         for name, corpus in corpora.items()
     }
+
+
+def _mix(original: Any, self: Any) -> Iterator[Any]:
+    try:
+        yield from original(self)
+    except UnboundLocalError as error:
+        if isinstance(error.__context__, PreorderError):
+            raise error.__context__ from None
+        raise
 
 
 def _batch_iter(original: Any, self: Any, data: Iterable[Any], *args: Any, **kwargs: Any) -> Iterator[Any]:

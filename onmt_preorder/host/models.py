@@ -34,10 +34,10 @@ def _build_encoder(original: Any, model_opt: Namespace, vocabs: dict[str, Any]) 
         return original(model_opt, vocabs)
     words = {name: vocabulary for name, vocabulary in vocabs.items() if name != "src_feats"}
     encoder, embeddings = original(model_opt, words)
-    if encoder.encoding.needs_positions:
-        if "src_feats" not in vocabs:
-            raise UsageError("preorder_encoding needs the positions as source feature: n_src_feats: 1")
+    if "src_feats" in vocabs:
         encoder.read_positions_with(vocabs["src_feats"][0].ids_to_tokens)
+    elif encoder.encoding.needs_positions:
+        raise UsageError("preorder_encoding needs the positions as source feature: n_src_feats: 1")
     return encoder, embeddings
 
 

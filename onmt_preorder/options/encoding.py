@@ -25,6 +25,7 @@ _UNSUPPORTED: dict[str, Any] = {
     "lora_embedding": False,
     "quant_layers": [],
     "model_task": "seq2seq",
+    "copy_attn": False,  # nor can OpenNMT-py 3.5 translate with it
 }
 
 

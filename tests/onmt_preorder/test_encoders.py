@@ -10,8 +10,8 @@ from onmt.encoders.transformer import TransformerEncoder
 from onmt.model_builder import build_model
 from onmt.modules.embeddings import PositionalEncoding
 
-from onmt_preorder.encoders import sinusoidal
 from onmt_preorder.positions import vocabulary
+from onmt_preorder.sinusoidal import sinusoidal
 from preorder.errors import UsageError
 from tests.onmt_preorder.helpers import make_opt
 
@@ -213,26 +213,40 @@ def test_no_positions_to_be_had():
         build_model(opt, opt, vocabs, None, -1)
 
 
-def test_slots_of_a_layer():
+@pytest.mark.parametrize("placement", ["pre", "post"])
+def test_slots_of_a_layer(placement):
     """What the two slots get and give: an encoder layer between other ideas."""
-    plain = make_encoder(**ALL).transformer[0]
+    layer = make_encoder(**ALL, norm_placement=placement, decoder_type="preorder_transformer").transformer[0]
     source = make_encoder(**ALL)._source(*batch_of(LONG, SHORT))
     states = torch.randn(2, len(LONG), 64)
     seen = {}
-    plain.feed_forward.register_forward_pre_hook(lambda module, arguments: seen.update(attended=arguments[0]))
-    expected = plain(states, source)
-    attended = seen["attended"]
+    layer.self_attn.register_forward_pre_hook(lambda module, arguments: seen.update(read=arguments[0]))
+    layer.feed_forward.register_forward_pre_hook(lambda module, arguments: seen.update(fed=arguments[0]))
+    expected = layer(states, source)
+    fed = seen["fed"]
+    norm = layer.feed_forward.layer_norm
+    given = {}
 
-    class After(torch.nn.Module):
+    class AfterAttention(torch.nn.Module):
         def forward(self, *arguments):
-            seen[self] = arguments
-            return arguments[-2] + 1
+            given["attention"] = arguments
+            return arguments[1] + 1
 
-    plain.after_attention, plain.after_layer = After(), After()
-    result = plain(states, source)
-    given = seen[plain.after_attention]
-    assert given[0] is states
-    assert given[1].equal(attended)
-    assert given[2] is seen[plain.after_layer][1] is source
-    assert result.equal(plain.feed_forward(attended + 1) + 1)
-    assert not result.equal(expected)
+    class AfterLayer(torch.nn.Module):
+        def forward(self, *arguments):
+            given["layer"] = arguments
+            return arguments[0] + 2
+
+    layer.after_attention, layer.after_layer = AfterAttention(), AfterLayer()
+    result = layer(states, source)
+    read, attended, encodings = given["attention"]
+    assert read.equal(seen["read"])
+    assert attended.equal(fed)
+    torch.testing.assert_close(encodings, sinusoidal(torch.arange(len(LONG)), 64))
+    change = layer.feed_forward(fed + 1) - layer.feed_forward(fed)
+    if placement == "pre":
+        torch.testing.assert_close(given["layer"][0], expected + change)
+    else:  # the residual by-passes the slot, and the norm comes last
+        torch.testing.assert_close(given["layer"][0], norm(fed + layer.feed_forward(fed + 1)))
+    assert given["layer"][1] is source
+    assert result.equal(given["layer"][0] + 2)

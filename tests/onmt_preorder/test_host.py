@@ -10,9 +10,10 @@ import yaml
 from onmt.bin.build_vocab import _get_parser as vocabulary_parser
 from onmt.bin.train import _get_parser as training_parser
 from onmt.inputters import build_vocab
-from onmt.inputters.dynamic_iterator import DynamicDatasetIter
+from onmt.inputters.dynamic_iterator import DynamicDatasetIter, WeightedMixer
 from onmt.inputters.text_corpus import ParallelCorpus, get_corpora
 from onmt.transforms.misc import FilterTooLongTransform
+from onmt.utils.distributed import ErrorHandler
 from onmt.utils.parse import ArgumentParser
 
 from onmt_preorder.host import configuration, wrapping
@@ -20,7 +21,7 @@ from onmt_preorder.host.corpora import PositionedCorpus, parse_source
 from onmt_preorder.options.encoding import EncodingOptions, Limits
 from onmt_preorder.positions import NO_POSITION
 from onmt_preorder.transforms import PositionsTransform
-from preorder.errors import DataError, UsageError
+from preorder.errors import DataError, MissingExtraError, PreorderError, UsageError
 from tests.onmt_preorder.helpers import TINY, make_opt, write
 
 # --- configuration ---
@@ -104,6 +105,7 @@ def test_options_come_through_a_yaml(tmp_path):
         ({"relative_positions_buckets": 8}, "relative_positions_buckets does not work"),
         ({"lora_layers": ["linear_query"]}, "lora_layers does not work"),
         ({"lora_embedding": True}, "lora_embedding does not work"),
+        ({"copy_attn": True}, "copy_attn does not work"),
         ({"quant_layers": ["w_1"]}, "quant_layers does not work"),
         ({"parallel_mode": "tensor_parallel", "world_size": 2}, "tensor_parallel does not work"),
         ({"heads": 5}, "hidden_size 64 is not a multiple of heads 5"),
@@ -254,6 +256,14 @@ def test_bad_files(tmp_path, sources, targets, message):
         list(PositionedCorpus(corpus_of(tmp_path, sources, targets)).load())
 
 
+def test_an_error_in_the_first_line_is_not_hidden(tmp_path):
+    corpus = PositionedCorpus(corpus_of(tmp_path, ["a￨z"], ["x"]))
+    with pytest.raises(DataError, match=r"src:1: not a token with its position: 'a￨z'"):
+        list(WeightedMixer({"train": corpus.load()}, {"train": 1}))
+    with pytest.raises(UnboundLocalError):
+        list(WeightedMixer({"train": (1 / 0 for _ in "a")}, {"train": 1}))
+
+
 def test_only_our_encoder_reads_its_corpora_so(tmp_path):
     data = {"train": {"path_src": "a", "path_tgt": "b", "path_align": None}}
     assert isinstance(get_corpora(make_opt(data=data))["train"], PositionedCorpus)
@@ -344,6 +354,27 @@ def test_our_errors_are_one_line(capsys, error):
         sys.excepthook(type(error), error, None)
     assert ended.value.code == 2
     assert capsys.readouterr().err == "f:3: no\n"
+
+
+def child_that_raised(trace):
+    """Return what OpenNMT-py's parent process knows of a child that ended so."""
+    queue = types.SimpleNamespace(get=lambda: (1, trace))
+    return types.SimpleNamespace(children_pids=[], error_queue=queue)
+
+
+@pytest.mark.parametrize("kind", [DataError, UsageError, MissingExtraError])
+def test_errors_of_a_process_of_its_own_are_one_line(capsys, kind):
+    trace = f"Traceback\n\npreorder.errors.{kind.__name__}: f:3: no\n"
+    with pytest.raises(PreorderError, match="^f:3: no$") as raised:
+        ErrorHandler.signal_handler(child_that_raised(trace), 10, None)
+    with pytest.raises(SystemExit):
+        sys.excepthook(raised.type, raised.value, None)
+    assert capsys.readouterr().err == "f:3: no\n"
+
+
+def test_other_errors_of_a_process_show_their_traceback():
+    with pytest.raises(Exception, match="Traceback\nValueError: no"):
+        ErrorHandler.signal_handler(child_that_raised("Traceback\nValueError: no"), 10, None)
 
 
 def test_other_errors_show_their_traceback(capsys):

@@ -1,0 +1,47 @@
+"""The sinusoidal encoding of a place in a sentence (Vaswani et al. 2017)."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from math import log
+
+import torch
+from torch import Tensor
+
+_SMALLEST = 512
+
+
+def sinusoidal(places: Tensor, size: int) -> Tensor:
+    """Return ``PE(p, 2q) = sin(p / 10000^{2q/size})``, ``PE(p, 2q+1) = cos(p / 10000^{2q/size})``.
+
+    Args:
+        places: integers of any shape.
+        size: even.
+
+    Returns:
+        The shape of ``places`` with ``size`` appended, float32.
+    """
+    even = torch.arange(0, size, 2, device=places.device, dtype=torch.float32)
+    angles = places.unsqueeze(-1) * torch.exp(even * (-log(10000.0) / size))
+    return torch.stack((angles.sin(), angles.cos()), dim=-1).flatten(-2)
+
+
+def encodings(begin: int, end: int, like: Tensor) -> Tensor:
+    """Return the encodings of the places begin … end-1, which may be negative.
+
+    Args:
+        begin, end: places, from 0.
+        like: gives size (its last dimension), type and device.
+
+    Returns:
+        ``(end - begin, size)``: a view of a table that is computed once and kept.
+    """
+    reach = max(-begin, end, _SMALLEST)
+    reach = 1 << (reach - 1).bit_length()
+    table = _table(reach, like.size(-1), like.dtype, like.device)
+    return table[reach + begin : reach + end]
+
+
+@lru_cache(maxsize=16)
+def _table(reach: int, size: int, dtype: torch.dtype, device: torch.device) -> Tensor:
+    return sinusoidal(torch.arange(-reach, reach, device=device), size).to(dtype)

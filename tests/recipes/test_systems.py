@@ -1,0 +1,74 @@
+"""Which source each system reads, and that the preparation makes it."""
+
+from pathlib import Path
+
+import pytest
+
+from recipes.job import PARTS, Job
+from recipes.prepare import prepare
+from recipes.systems import order_of, source_file, supervision_of
+
+SOURCES = {  # of training and of test
+    "plain": ("en", "en"),
+    "reordering_both": ("en", "en"),
+    "preorder_relative": ("en.predicted.features", "en.predicted.features"),
+    "preorder_reordering": ("en.predicted.features", "en.predicted.features"),
+    "gold": ("en.gold.features", "en.gold.features"),
+    "reordered_text": ("en.predicted.text", "en.predicted.text"),
+    "plain_predicted_text": ("en.predicted.text", "en.predicted.text"),
+    "plain_gold_text": ("en.gold.text", "en.gold.text"),
+    "exgre": ("en.gold_kept.features", "en"),
+    "refsr": ("en.gold_kept.features", "en"),
+    "exgre_predicted": ("en.predicted.features", "en"),
+}
+
+
+def job_of(folder, *systems):
+    return Job(folder, "en", "ja", "tiny", systems, (1,), "cpu", 5)
+
+
+@pytest.mark.parametrize("system", SOURCES)
+def test_sources(system):
+    job = job_of(Path(), system)
+    found = [source_file(job, system, part) for part in ("train", "dev", "test")]
+    train, test = SOURCES[system]
+    assert found == [f"data/train.{train}", f"data/dev.{train}", f"data/test.{test}"]
+
+
+def test_what_is_told_and_what_is_learned_from():
+    job = job_of(Path(), *SOURCES)
+    told = {system: order_of(job, system) for system in SOURCES}
+    assert told["exgre"] is told["exgre_predicted"] is told["plain"] is None
+    assert (told["plain_gold_text"], told["preorder_reordering"]) == ("gold", "predicted")
+    learned = {system: supervision_of(job, system) for system in SOURCES}
+    assert (learned["exgre"], learned["refsr"]) == ("gold_kept", "gold_kept")
+    assert learned["exgre_predicted"] == "predicted"
+    assert learned["gold"] is learned["plain"] is None
+
+
+class Recorder:
+    """A workshop that only writes down what it is to do."""
+
+    def __init__(self):
+        self.steps = []
+
+    def run(self, *chains):
+        self.steps += [step for chain in chains for step in chain]
+
+
+@pytest.mark.parametrize("system", SOURCES)
+def test_the_preparation_makes_what_is_read(tmp_path, system):
+    job, workshop = job_of(tmp_path, system), Recorder()
+    prepare(job, workshop, False, 0, ())
+    given = {job.text(part, "en") for part in PARTS}
+    made = {path for step in workshop.steps for path in step.makes}
+    assert {source_file(job, system, part) for part in PARTS} <= given | made
+
+
+def test_unaligned_words_keep_their_places_only_where_the_paper_says_so(tmp_path):
+    workshop = Recorder()
+    prepare(job_of(tmp_path, "exgre", "gold"), workshop, False, 0, ())
+    gold = {step.makes[0]: step.command for step in workshop.steps if step.command[1] == "gold"}
+    kept = {path for path, command in gold.items() if command[-2:] == ("--unaligned", "keep")}
+    assert kept == {f"data/{part}.en.gold_kept.features" for part in ("train", "dev")}
+    assert "data/train.en.gold.features" in gold
