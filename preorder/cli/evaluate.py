@@ -1,4 +1,4 @@
-"""``preorder evaluate``: how well an order fits an alignment."""
+"""``preorder evaluate``: how well an order fits an alignment, or an alignment a gold one."""
 
 from __future__ import annotations
 
@@ -22,27 +22,56 @@ EXAMPLES = """\
   preorder evaluate --align test.align --order test.order
   preorder apply --model model --src test.en --format positions | \\
       preorder evaluate --align test.align --positions - --json
+  preorder evaluate --align test.align --gold test.gold
 
 tau: -1 to 1, a tie is a wrong pair; tau_nakagawa, frs (fuzzy reordering score) and
 complete_match: 0 to 1, as Google's evaluator counts them. Over the aligned tokens of each
 sentence whose alignment can be sorted, others are skipped; "all tokens" measures every
 token of every sentence against the gold order of preorder gold.
+
+With --gold: alignment error rate, precision and recall, 0 to 1, of the links of --align.
+The gold alignment may have possible links (1?2) beside the sure ones (1-2).
 """
 
 
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
     """Add the subcommand."""
-    parser = options.add_command(subparsers, "evaluate", run, "measure orders against alignments", EXAMPLES)
+    parser = options.add_command(
+        subparsers, "evaluate", run, "measure orders or alignments against alignments", EXAMPLES
+    )
     parser.add_argument("--align", metavar="F", required=True, help="word alignment, Pharaoh or lader format")
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("--order", metavar="F", help="which token stands at each place, a line for a sentence")
     what.add_argument("--positions", metavar="F", help="where each token goes, a line for a sentence")
+    what.add_argument("--gold", metavar="F", help="gold alignment: measures the alignment, not an order")
     options.add_unaligned(parser)
     options.add_json(parser)
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Run the subcommand."""
+    if arguments.gold is None:
+        _evaluate_orders(arguments)
+    else:
+        _evaluate_alignment(arguments)
+
+
+def _evaluate_alignment(arguments: argparse.Namespace) -> None:
+    from preorder.metrics.alignment import alignment_counts, alignment_scores
+
+    streams = ((path, read_alignments(path)) for path in (arguments.align, arguments.gold))
+    counts = corpus.map_parallel(alignment_counts, arguments.align, *streams)
+    found = alignment_scores(corpus.not_empty(arguments.align, counts))
+    if arguments.json:
+        corpus.write_json(corpus.STANDARD, asdict(found))
+        return
+    numbers = map(str, (found.sentences, found.links, found.sure, found.possible))
+    figures = (f"{figure:.4f}" for figure in (found.aer, found.precision, found.recall))
+    columns = ("sentences", "links", "sure", "possible", "alignment error rate", "precision", "recall")
+    print_table(None, columns, [[*numbers, *figures]])
+
+
+def _evaluate_orders(arguments: argparse.Namespace) -> None:
     from preorder.metrics.preordering import evaluate
 
     rows = corpus.not_empty(arguments.align, _rows(arguments))

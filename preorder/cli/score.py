@@ -122,7 +122,7 @@ def _order_paths(arguments: argparse.Namespace, systems: Sequence[str]) -> dict[
     paths = {name: (path, parse_order) for name, path in orders.items()}
     for name, path in positions.items():
         if name in paths:
-            raise UsageError(f"two orders of system {name!r}")
+            raise UsageError(f"system {name!r} has two orders")
         paths[name] = (path, parse_positions)
     for name in paths:
         if name not in systems:

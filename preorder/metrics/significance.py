@@ -124,13 +124,16 @@ def resample(
 
 
 def compare(figure: Measure, system: Resampled, other: Resampled) -> Comparison:
-    """Compare two systems on the same sentences and the same resamples."""
+    """Compare two systems on the same sentences and the same resamples.
+
+    One sentence alone, whose resamples are all alike, has p = 1: it says nothing about others.
+    """
     difference = system.score - other.score
     differences = system.scores - other.scores
     return Comparison(
         difference,
         _interval(differences),
-        bootstrap_p_value(differences, difference),
+        bootstrap_p_value(differences, difference) if len(system.statistics) > 1 else 1.0,
         sign_test_p_value(figure, system.statistics, other.statistics),
     )
 

@@ -109,8 +109,47 @@ def test_missing_file(tmp_path, capsys):
     assert capsys.readouterr().err == f"{tmp_path}/none: cannot be read: No such file or directory\n"
 
 
-@pytest.mark.parametrize("options", [[], ["--order", "a", "--positions", "b"]])
-def test_exactly_one_of_order_and_positions(capsys, options):
+@pytest.mark.parametrize("other", [[], ["--order", "a", "--positions", "b"], ["--order", "a", "--gold", "b"]])
+def test_exactly_one_of_order_positions_and_gold(capsys, other):
     with pytest.raises(SystemExit) as error:
-        main(["evaluate", "--align", "links", *options])
+        main(["evaluate", "--align", "links", *other])
     assert error.value.code == 2
+
+
+def test_alignment_against_gold(tmp_path, capsys):
+    options = ["--align", write(tmp_path / "links", "0-0 1-2", "1-1")]
+    options += ["--gold", write(tmp_path / "gold", "0-0 1-1 1?2", "0-0")]
+    result = evaluate(capsys, *options)
+    assert result == {
+        "aer": pytest.approx(1 - (1 + 2) / (3 + 3)),
+        "precision": pytest.approx(2 / 3),
+        "recall": pytest.approx(1 / 3),
+        "sentences": 2,
+        "links": 3,
+        "sure": 3,
+        "possible": 1,
+        "sure_found": 1,
+        "possible_found": 1,
+    }
+    assert main(["evaluate", *options]) == 0
+    output = capsys.readouterr().out
+    for cell in ("possible", "alignment error rate", "0.5000", "0.6667", "0.3333"):
+        assert cell in output
+
+
+@pytest.mark.parametrize(
+    ("links", "gold", "reason"),
+    [
+        ([], [], "links: the file is empty"),
+        (["0-0"], ["0-0", "0-0"], "links:2: the file ends after 1 lines"),
+        (["0-0", "0?0"], ["0-0", "0-0"], "links:2: possible links (i?j) in an alignment to be judged"),
+        (["0-0"], ["0+0"], "gold:1: not an alignment link: '0+0'"),
+    ],
+)
+def test_bad_alignments_are_one_line_and_status_2(tmp_path, capsys, links, gold, reason):
+    options = ["--align", write(tmp_path / "links", *links), "--gold", write(tmp_path / "gold", *gold)]
+    assert main(["evaluate", *options]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.startswith(f"{tmp_path}/{reason}")
+    assert captured.err.count("\n") == 1

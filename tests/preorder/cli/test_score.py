@@ -82,6 +82,136 @@ def test_significance_against_a_baseline(files, capsys):
     assert score(capsys, *options, "--seed", "2") != result
 
 
+def test_runs_of_one_name_are_one_system(files, capsys):
+    options = ["--ref", files["ref"], "--hyp", f"a={files['good']}", f"a={files['bad']}", f"b={files['bad']}"]
+    result = score(capsys, *options)
+    alone = score(capsys, "--ref", files["ref"], "--hyp", f"a={files['good']}", f"b={files['bad']}")
+    values = [alone["systems"][name]["bleu"] for name in ("a", "b")]
+    assert list(result["systems"]) == ["a", "b"]
+    assert result["runs"]["a"]["bleu"]["values"] == pytest.approx(values)
+    assert result["systems"]["a"]["bleu"] == pytest.approx(sum(values) / 2)
+    assert result["runs"]["a"]["bleu"]["deviation"] == pytest.approx(abs(values[0] - values[1]) / 2**0.5)
+    assert result["runs"]["b"]["bleu"]["deviation"] is None
+    assert main(["score", *options]) == 0
+    assert "standard deviation over the runs" in capsys.readouterr().out
+
+
+def test_every_pair(files, capsys):
+    options = ["--ref", files["ref"], "--hyp", f"base={files['bad']}", f"ours={files['good']}"]
+    result = score(capsys, *options)
+    one, other = result["pairwise"]["ours"]["base"], result["pairwise"]["base"]["ours"]
+    assert set(one) == set(other) == set(result["best"]) == set(result["intervals"]["ours"])
+    assert one["bleu"]["difference"] == -other["bleu"]["difference"]
+    assert result["best"]["bleu"]["system"] == "ours"
+    assert "ours" in result["best"]["ter"]["not_worse"]
+    assert main(["score", *options, "--pairwise", "--metrics", "ribes"]) == 0
+    captured = capsys.readouterr().out
+    assert "RIBES: row less column" in captured
+    difference = result["pairwise"]["base"]["ours"]["ribes"]["difference"]
+    assert f"{difference:+.4f}" in captured
+
+
+def test_edits_by_kind(files, capsys):
+    result = score(capsys, "--ref", files["ref"], "--hyp", f"good={files['good']}", "--metrics", "ter")
+    found = result["systems"]["good"]
+    # "a" for "the"; and of "a b c f d e" the f moves.
+    kinds = ("ter_insertions", "ter_deletions", "ter_substitutions", "ter_shifts")
+    assert [found[name] for name in kinds] == [0, 0, 1 / 4, 1 / 4]
+
+
+@pytest.fixture
+def orders(tmp_path):
+    """Sentences of 2, 0, 3 and 3 tokens; the third's alignment cannot be sorted."""
+    return {
+        "align": write(tmp_path / "align", "0-1 1-0", "", "0-0 0-2 1-1", "0-0 1-2 2-1"),
+        "order": write(tmp_path / "order", "1 0", "", "0 1 2", "2 0 1"),
+        "positions": write(tmp_path / "positions", "1 0", "", "0 1 2", "0 2 1"),
+    }
+
+
+def test_orders_beside_translations(files, orders, capsys):
+    options = ["--ref", files["ref"], "--hyp", f"base={files['bad']}", f"ours={files['good']}"]
+    options += [
+        f"odd={files['bad']}",
+        "--align",
+        orders["align"],
+        "--positions",
+        f"ours={orders['positions']}",
+    ]
+    options += ["--order", f"odd={orders['order']}", "--baseline", "base"]
+    result = score(capsys, *options)
+    tau = {name: found["tau"] for name, found in result["systems"].items()}
+    assert tau == pytest.approx({"base": (-1 + 1 + 1 / 3) / 3, "ours": 1, "odd": (1 + 1 + 1 / 3) / 3})
+    assert result["signature"]["preordering"] == "sentences:3|skipped:1"
+    assert result["systems"]["ours"]["complete_match"] == 1
+    assert "frs" in result["significance"]["ours"]
+    assert main(["score", *options]) == 0
+    captured = capsys.readouterr().out
+    for cell in ("Kendall's tau", "complete match", "preordering  sentences:3|skipped:1"):
+        assert cell in captured
+
+
+@pytest.mark.parametrize(
+    ("lines", "options", "reason"),
+    [
+        ([], ["--align", "{align}"], "--align and the orders of a system (--order, --positions) go together"),
+        (
+            [],
+            ["--order", "a={order}"],
+            "--align and the orders of a system (--order, --positions) go together",
+        ),
+        (["1 0"], ["--align", "{align}", "--order", "x={order}"], "no system is called 'x', only: a, b"),
+        (
+            [],
+            ["--align", "{align}", "--order", "a={order}", "--positions", "a={order}"],
+            "system 'a' has two orders",
+        ),
+        (
+            ["1 0", ""],
+            ["--align", "{align}", "--order", "a={other}"],
+            "{other}:3: the file ends after 2 lines, {ref} goes on",
+        ),
+        (
+            ["1 0", "", "0 1 2", "1 0"],
+            ["--align", "{align}", "--order", "a={order}", "b={other}"],
+            "{align}:4: the orders of this sentence are of 3 and 2 tokens",
+        ),
+        (
+            ["1 0", "", "0 1", "1 0"],
+            ["--align", "{align}", "--order", "a={other}"],
+            "{align}:4: link 2-1 is out of range: the source has 2 tokens",
+        ),
+        (
+            ["1 0", "", "0 1", "1 1"],
+            ["--align", "{align}", "--order", "a={other}"],
+            "{other}:4: not a permutation of 0 … 1: 1 1",
+        ),
+    ],
+)
+def test_orders_that_do_not_fit(files, orders, tmp_path, capsys, lines, options, reason):
+    paths = files | orders | {"other": write(tmp_path / "other", *lines)}
+    arguments = ["--ref", files["ref"], "--hyp", f"a={files['good']}", f"b={files['bad']}"]
+    assert main(["score", *arguments, *(option.format(**paths) for option in options)]) == 2
+    assert capsys.readouterr().err == reason.format(**paths) + "\n"
+
+
+def test_words_of_a_tokenizer(tmp_path, capsys):
+    options = ["--ref", write(tmp_path / "r", "a b."), "--hyp", f"x={write(tmp_path / 'h', 'a b .')}"]
+    options += ["--metrics", "ter,ribes"]
+    assert score(capsys, *options)["systems"]["x"]["ter"] == 100
+    assert score(capsys, *options, "--words", "13a")["systems"]["x"] == pytest.approx(
+        {"ter": 0, "ribes": 1}
+        | {f"ter_{k}": 0 for k in ("insertions", "deletions", "substitutions", "shifts")}
+    )
+
+
+def test_references_without_a_word_are_defined(tmp_path, capsys):
+    nothing = write(tmp_path / "nothing", "", "")
+    for hypothesis, ter in ((nothing, 0), (write(tmp_path / "h", "a", "b"), 100)):
+        found = score(capsys, "--ref", nothing, "--hyp", f"x={hypothesis}")["systems"]["x"]
+        assert [found[name] for name in ("bleu", "chrf", "ter", "ribes")] == [0, 0, ter, 0]
+
+
 def test_table_for_people(files, capsys):
     options = ["--ref", files["ref"], "--hyp", f"[b]={files['bad']}", f"ours={files['good']}"]
     assert main(["score", *options, "--baseline", "[b]"]) == 0

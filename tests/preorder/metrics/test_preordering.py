@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from preorder.corpus import read_parsed
 from preorder.errors import DataError
 from preorder.formats import parse_alignment, parse_order, read_alignments
-from preorder.metrics.preordering import evaluate, mean_scores, order_statistics
+from preorder.metrics.preordering import Preordering, evaluate, mean_scores, order_statistics
 from preorder.target_groups import target_groups
 from preorder.types import Permutation
 
@@ -119,3 +119,20 @@ def test_nothing_to_evaluate():
 def test_keys_for_another_sentence():
     with pytest.raises(DataError, match="keys and positions of different number"):
         order_statistics([(0, 1)], [(0,)])
+
+
+@given(st.lists(st.tuples(sentences(), st.booleans()), min_size=1, max_size=8))
+def test_as_a_metric_it_equals_the_evaluation(rows):
+    keys = [row[0] if known else None for row, known in rows]
+    permutations = [row[1] for row, _ in rows]
+    if not any(known for _, known in rows):
+        with pytest.raises(DataError, match="no order can be evaluated"):
+            Preordering(keys)
+        return
+    metric = Preordering(keys)
+    totals = metric.statistics(permutations).sum(0)
+    expected = evaluate(keys, permutations)
+    found = {figure.name: figure.score(totals) for figure in metric.figures}
+    assert found == pytest.approx({name: getattr(expected, name) for name in found})
+    assert list(found) == ["tau", "tau_nakagawa", "frs", "complete_match"]
+    assert metric.signature == f"sentences:{expected.sentences}|skipped:{expected.skipped}"

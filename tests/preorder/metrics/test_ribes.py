@@ -90,6 +90,17 @@ def test_figures_of_the_reference_scorer(hypothesis, reference, score):
     assert ribes(hypothesis, reference) == pytest.approx(score, abs=6e-7)
 
 
+def test_any_white_space_separates_words_as_in_the_reference_scorer():
+    assert ribes("a\u3000b\tc  d", " a b c d ") == 1.0
+
+
+def test_words_are_those_of_a_tokenizer_on_request():
+    assert ribes("猫が好き", "猫が好き!", options=MetricOptions(words="char")) == pytest.approx(
+        math.exp(-0.25) ** 0.1
+    )
+    assert "|tok:char|" in Ribes([["a"]], MetricOptions(words="char")).signature
+
+
 def test_case_can_be_told_apart():
     assert ribes("The Cat sat", "the cat sat", options=MetricOptions(case_sensitive=True)) == 0.0
     assert "case:mixed" in Ribes([["a"]], MetricOptions(case_sensitive=True)).signature

@@ -11,7 +11,10 @@ from preorder.metrics.metric import METRICS
 from preorder.metrics.significance import (
     bootstrap_p_value,
     compare,
+    draw_runs,
     resample,
+    resampled,
+    resampled_totals,
     sign_test_p_value,
 )
 from preorder.metrics.translation import CLASSES
@@ -129,3 +132,73 @@ def test_sign_test_by_hand():
     metric = CLASSES["ribes"]([reference])
     p = sign_test_p_value(metric, metric.statistics(system), metric.statistics(baseline))
     assert p == pytest.approx(2 * (1 + 10 + 45) / 2**10)
+
+
+def test_comparison_the_other_way_round(scored):
+    metric, system, _, worse = scored
+    forward, backward = compared(metric, system, worse), compared(metric, worse, system)
+    assert backward.reversed().interval == pytest.approx(forward.interval)
+    assert backward.reversed().difference == pytest.approx(forward.difference)
+    assert backward.p_value == forward.p_value
+    assert backward.sign_test_p_value == pytest.approx(forward.sign_test_p_value, abs=0.01)
+
+
+def test_every_figure_of_a_metric_is_tested(texts):
+    reference, system, *_ = texts
+    metric = CLASSES["ter"]([reference])
+    # One word fewer in every second sentence: more deletions, and nothing else.
+    shorter = [line.rpartition(" ")[0] if k % 2 else line for k, line in enumerate(system)]
+    rows, fewer = metric.statistics(system), metric.statistics(shorter)
+    found = {
+        figure.name: compare(figure, *resample([(figure, fewer), (figure, rows)], 1))
+        for figure in metric.figures
+    }
+    assert found["ter_deletions"].difference == pytest.approx(0.5, abs=0.02)
+    assert found["ter_deletions"].p_value < 0.01
+    assert found["ter_deletions"].sign_test_p_value < 0.01
+    assert found["ter_insertions"].p_value > 0.05
+
+
+@pytest.mark.parametrize("runs", [2, 3, 5])
+def test_spread_over_drawn_runs_is_that_of_their_mean(runs):
+    values = np.random.default_rng(runs).normal(size=runs)
+    weights = draw_runs(runs, (1, 2), 40_000)
+    assert weights.shape == (40_000, runs)
+    assert weights.sum(1) == pytest.approx(np.ones(40_000))
+    means = weights @ values
+    assert means.mean() == pytest.approx(values.mean(), abs=0.02)
+    assert means.var() == pytest.approx(values.var(ddof=1) / runs, rel=0.03)
+
+
+def test_a_single_run_stays():
+    assert np.array_equal(draw_runs(1, (1,), 7), np.ones((7, 1)))
+
+
+def of_runs(metric, systems, seed=1):
+    """Resample systems, each several texts' statistics."""
+    statistics = [np.stack(runs) for runs in systems]
+    totals = resampled_totals(statistics, seed)
+    return [
+        resampled(metric.figures[0], rows, sums, draw_runs(len(rows), (seed, index)))
+        for index, (rows, sums) in enumerate(zip(statistics, totals, strict=True))
+    ]
+
+
+def test_runs_that_are_all_alike_are_one(scored):
+    metric, system, other, _ = scored
+    (once,) = of_runs(metric, [[system]])
+    (thrice,) = of_runs(metric, [[system] * 3])
+    assert thrice.score == pytest.approx(once.score)
+    assert thrice.scores == pytest.approx(once.scores)
+    mean, *_ = of_runs(metric, [[system, other]])
+    assert mean.score == pytest.approx((metric.score(system.sum(0)) + metric.score(other.sum(0))) / 2)
+
+
+def test_a_difference_smaller_than_that_of_runs_is_luck(scored):
+    metric, one, another, worse = scored
+    single = compared(metric, worse, one)
+    assert single.p_value < 0.05
+    steady = compare(metric, *of_runs(metric, [[worse, worse], [one, another]]))
+    assert steady.p_value < 0.05
+    unsteady = compare(metric, *of_runs(metric, [[worse, one], [one, another]]))
+    assert unsteady.p_value > 0.05

@@ -1,5 +1,6 @@
 import sys
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -33,6 +34,19 @@ def test_scores_from_sums_equal_sacrebleus_own(corpus):
 
 
 @settings(max_examples=50)
+@given(corpora)
+def test_many_scores_at_a_time_equal_sacrebleus_of_each_sentence(corpus):
+    hypotheses, *references = map(list, zip(*corpus, strict=True))
+    own = {"bleu": BLEU(force=True), "chrf": CHRF(), "ter": TER()}
+    for name, metric in own.items():
+        measure = CLASSES[name](references)
+        rows = measure.statistics(hypotheses)
+        expected = [metric.corpus_score([h], [[line] for line in lines]).score for h, *lines in corpus]
+        assert measure.score(rows) == pytest.approx(expected)
+        assert measure.score(np.stack([rows, rows])) == pytest.approx(np.stack([expected, expected]))
+
+
+@settings(max_examples=50)
 @given(corpora, st.randoms(use_true_random=False))
 def test_permuting_sentence_pairs_changes_nothing(corpus, random):
     before = {name: score(name, *map(list, zip(*corpus, strict=True))) for name in METRICS}
@@ -55,19 +69,38 @@ def test_identical_texts_are_perfect_and_a_damaged_one_is_worse(words):
         assert sign * score(name, damaged, text) < sign * score(name, text, text)
 
 
+@given(st.permutations(range(12)), st.integers(0, 12), st.integers(0, 12))
+def test_a_worse_copy_never_scores_better(spoilt, few, many):
+    text = list("abcdefghijkl")
+    copies = [
+        " ".join("x" if word in spoilt[:number] else letter for word, letter in enumerate(text))
+        for number in sorted((few, many))
+    ]
+    for name in METRICS:
+        sign = 1 if CLASSES[name].figures[0].higher_is_better else -1
+        better, worse = (sign * score(name, [copy], [" ".join(text)]) for copy in copies)
+        assert worse <= better + 1e-12
+
+
 @pytest.mark.parametrize(
     ("name", "hypothesis", "references", "expected"),
     [
         ("ter", "b c a", ["a b c"], 100 / 3),  # a single shift
         ("ter", "a x c", ["a b c"], 100 / 3),  # a substitution
-        ("ter", "a c", ["a b c"], 100 / 3),  # an insertion
-        ("ter", "a b c d", ["a b c"], 100 / 3),  # a deletion
+        ("ter", "a c", ["a b c"], 100 / 3),  # a deletion
+        ("ter", "a b c d", ["a b c"], 100 / 3),  # an insertion
         ("ter", "A B C", ["a b c"], 0),  # case does not count
         ("ter", "a b", ["x y z w", "a b"], 0),  # edits to the best reference
         ("bleu", "a b c d e", ["a b c d f"], 100 * (4 / 5 * 3 / 4 * 2 / 3 * 1 / 2) ** 0.25),
         ("bleu", "a b c d", ["a b c d e f"], 100 * 2.718281828459045**-0.5),  # the brevity penalty alone
         ("bleu", "x", ["a b c d"], 0),
         ("chrf", "xyz", ["abc"], 0),
+        # One-grams 2/2, bigrams 1/1 of 2, no trigram: precision 1, recall (2/3 + 1/2) / 2.
+        ("chrf", "ab", ["abc"], 100 * 5 * (7 / 12) / (4 + 7 / 12)),
+        ("chrf", "", [""], 0),
+        ("bleu", "", [""], 0),
+        ("bleu", "", ["a"], 0),
+        ("bleu", "a", [""], 0),
     ],
 )
 def test_worked_by_hand(name, hypothesis, references, expected):

@@ -1,0 +1,82 @@
+"""How well a word alignment agrees with a gold one (Och and Ney 2003).
+
+A gold alignment has sure links S and possible links, P with S among them. Links A have
+
+- precision |A ∩ P| / |A|: a possible link does no harm;
+- recall |A ∩ S| / |S|: only sure links have to be there;
+- alignment error rate 1 - (|A ∩ S| + |A ∩ P|) / (|A| + |S|), 0 to 1, less is better.
+
+All are of a corpus: the sums are divided, not the sentences' figures averaged. Where there
+is nothing to divide by, nothing was wrong: precision and recall 1, error rate 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from preorder.errors import DataError
+from preorder.types import Alignment
+
+
+@dataclass(frozen=True)
+class AlignmentScores:
+    """Agreement of a corpus's links with a gold alignment's.
+
+    Attributes:
+        aer: alignment error rate, 0 to 1.
+        precision, recall: 0 to 1.
+        sentences: how many were compared.
+        links: links to be judged.
+        sure, possible: gold links; the possible ones without the sure.
+        sure_found, possible_found: how many of either are among the links.
+    """
+
+    aer: float
+    precision: float
+    recall: float
+    sentences: int
+    links: int
+    sure: int
+    possible: int
+    sure_found: int
+    possible_found: int
+
+
+def alignment_counts(alignment: Alignment, gold: Alignment) -> tuple[int, int, int, int, int]:
+    """Return a sentence's links, sure and possible gold links, and how many of either were found. O(links).
+
+    Raises:
+        DataError: the alignment to be judged has possible links itself.
+    """
+    if alignment.possible:
+        raise DataError("possible links (i?j) in an alignment to be judged: only a gold one has them")
+    links = alignment.links
+    return (
+        len(links),
+        len(gold.links),
+        len(gold.possible),
+        len(links & gold.links),
+        len(links & gold.possible),
+    )
+
+
+def alignment_scores(counts: Sequence[tuple[int, int, int, int, int]]) -> AlignmentScores:
+    """Return the figures of a corpus from each sentence's :func:`alignment_counts`."""
+    links, sure, possible, sure_found, possible_found = map(sum, zip(*counts, strict=True))
+    allowed = sure_found + possible_found
+    return AlignmentScores(
+        aer=1 - _share(sure_found + allowed, links + sure),
+        precision=_share(allowed, links),
+        recall=_share(sure_found, sure),
+        sentences=len(counts),
+        links=links,
+        sure=sure,
+        possible=possible,
+        sure_found=sure_found,
+        possible_found=possible_found,
+    )
+
+
+def _share(part: int, whole: int) -> float:
+    return part / whole if whole else 1.0

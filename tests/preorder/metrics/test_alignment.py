@@ -1,0 +1,75 @@
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from preorder.errors import DataError
+from preorder.formats import parse_alignment
+from preorder.metrics.alignment import alignment_counts, alignment_scores
+
+links = st.frozensets(st.tuples(st.integers(0, 4), st.integers(0, 4)), max_size=12)
+
+
+def scores(*pairs):
+    return alignment_scores(
+        [alignment_counts(parse_alignment(found), parse_alignment(gold)) for found, gold in pairs]
+    )
+
+
+def line(sure, possible=()):
+    return " ".join([f"{i}-{j}" for i, j in sure] + [f"{i}?{j}" for i, j in possible])
+
+
+@pytest.mark.parametrize(
+    ("found", "gold", "aer", "precision", "recall"),
+    [
+        ("0-0 1-1", "0-0 1-1", 0, 1, 1),
+        ("0-0 1-2", "0-0 1-1", 1 / 2, 1 / 2, 1 / 2),
+        ("0-0 1-2", "0-0 1-1 1?2", 1 / 4, 1, 1 / 2),  # 1 - (1 + 2) / (2 + 2)
+        ("0-0 1-1 1-2 2-0", "0-0 1-1 1?2", 1 - 5 / 6, 3 / 4, 1),
+        ("1-2", "1?2", 0, 1, 1),  # nothing is sure, so that nothing can be missed
+        ("2-2", "1?2", 1, 0, 1),
+        ("", "0-0", 1, 1, 0),
+        ("0-0", "", 1, 0, 1),
+        ("", "", 0, 1, 1),
+        ("", "0?0", 0, 1, 1),
+    ],
+)
+def test_worked_by_hand(found, gold, aer, precision, recall):
+    result = scores((found, gold))
+    assert (result.aer, result.precision, result.recall) == pytest.approx((aer, precision, recall))
+
+
+def test_a_corpus_is_its_sums_not_the_mean_of_its_sentences():
+    result = scores(("0-0 1-1 2-2", "0-0 1-1 2-2"), ("0-1", "0-0 0?2"))
+    assert (result.sentences, result.links, result.sure, result.possible) == (2, 4, 4, 1)
+    assert (result.sure_found, result.possible_found) == (3, 0)
+    assert result.aer == pytest.approx(1 - (3 + 3) / (4 + 4))
+
+
+@given(st.lists(st.tuples(links, links, links), min_size=1, max_size=5))
+def test_equals_the_definition_in_any_order(corpus):
+    pairs = [(line(a), line(s, p)) for a, s, p in corpus]
+    result = scores(*pairs)
+    both = [(a, s, s | p) for a, s, p in corpus]
+    a, s = (sum(len(row[k]) for row in both) for k in (0, 1))
+    a_s, a_p = (sum(len(row[0] & row[k]) for row in both) for k in (1, 2))
+    assert result.aer == pytest.approx(1 - (a_s + a_p) / (a + s) if a + s else 0)
+    assert result.precision == pytest.approx(a_p / a if a else 1)
+    assert result.recall == pytest.approx(a_s / s if s else 1)
+    random.Random(0).shuffle(pairs)
+    assert scores(*pairs) == result
+
+
+@given(links, links)
+def test_gold_links_are_perfect_and_every_wrong_link_costs(sure, possible):
+    assert scores((line(sure), line(sure, possible))).aer == 0
+    worse = scores((line({*sure, (9, 9)}), line(sure, possible)))
+    assert worse.aer > 0
+    assert worse.precision < 1
+
+
+def test_possible_links_to_be_judged():
+    with pytest.raises(DataError, match=r"possible links \(i\?j\) in an alignment to be judged"):
+        scores(("0?0", "0-0"))

@@ -1,0 +1,145 @@
+import random
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sacrebleu.metrics import TER, lib_ter
+
+from preorder.errors import DataError
+from preorder.metrics.metric import MetricOptions
+from preorder.metrics.ter import Ter
+
+words = st.lists(st.sampled_from("abcde"), max_size=12).map(" ".join)
+
+
+def edits(hypothesis, *references):
+    """Insertions, deletions, substitutions, shifts."""
+    return tuple(Ter([[line] for line in references]).statistics([hypothesis])[0, :4])
+
+
+def sacrebleus_edits(hypothesis, reference):
+    """The edits by kind, out of sacrebleu's own search, whose d drops a word of the hypothesis."""
+    words, goal = hypothesis.split(), reference.split()
+    if not goal:
+        return len(words), 0, 0, 0
+    distance = lib_ter.BeamEditDistance(goal)
+    shifts = tried = 0
+    while True:
+        gain, shifted, tried = lib_ter._shift(words, goal, distance, tried)
+        if tried >= lib_ter._MAX_SHIFT_CANDIDATES or gain <= 0:
+            break
+        words, shifts = shifted, shifts + 1
+    trace = distance(words)[1]
+    return trace.count("d"), trace.count("i"), trace.count("s"), shifts
+
+
+@pytest.mark.parametrize(
+    ("hypothesis", "reference", "insertions", "deletions", "substitutions", "shifts"),
+    [
+        ("a b c", "a b c", 0, 0, 0, 0),
+        ("a c", "a b c", 0, 1, 0, 0),  # b is missing
+        ("a b x c", "a b c", 1, 0, 0, 0),  # x is too many
+        ("a x c", "a b c", 0, 0, 1, 0),
+        ("b c a", "a b c", 0, 0, 0, 1),  # a, or b c, moves
+        ("c d e a b", "a b c d e", 0, 0, 0, 1),  # a block moves at once
+        ("b a d c", "a b c d", 0, 0, 0, 2),
+        ("b x c a", "a b c", 1, 0, 0, 1),
+        ("c b a", "a b c", 0, 0, 2, 0),  # no single shift brings it nearer
+        ("a a a", "a", 2, 0, 0, 0),
+        ("the the cat", "the cat sat", 0, 0, 1, 1),  # the shift of cat saves one of two substitutions
+        ("", "a b", 0, 2, 0, 0),
+        ("a b", "", 2, 0, 0, 0),
+        ("", "", 0, 0, 0, 0),
+        ("A", "a", 0, 0, 0, 0),
+        (  # the example of Snover et al. 2006: 4 edits to 13 words
+            "this week the saudis denied information published in the new york times",
+            "saudi arabia denied this week information published in the american new york times",
+            0,
+            1,
+            2,
+            1,
+        ),
+    ],
+)
+def test_worked_by_hand(hypothesis, reference, insertions, deletions, substitutions, shifts):
+    assert edits(hypothesis, reference) == (insertions, deletions, substitutions, shifts)
+
+
+@settings(max_examples=200)
+@given(words, words)
+def test_kinds_and_sum_equal_sacrebleus(hypothesis, reference):
+    found = edits(hypothesis, reference)
+    assert found == sacrebleus_edits(hypothesis, reference)
+    assert found[0] - found[1] == len(hypothesis.split()) - len(reference.split())
+
+
+@pytest.mark.parametrize(
+    ("hypothesis", "reference", "vocabulary"),
+    [
+        (60, 60, 2),  # so many shifts to try that the search gives up
+        (150, 2, 5),  # one so short that the beam has to be widened
+        (2, 150, 5),
+        (25, 60, 8),
+    ],
+)
+def test_limits_of_the_search_equal_sacrebleus(hypothesis, reference, vocabulary):
+    generator = random.Random(0)
+    texts = [" ".join(generator.choices("abcdefgh"[:vocabulary], k=k)) for k in (hypothesis, reference)]
+    assert edits(*texts) == sacrebleus_edits(*texts)
+
+
+@pytest.mark.parametrize("moved", [9, 10, 11, 50, 51, 55])
+def test_blocks_too_long_and_too_far_equal_sacrebleus(moved):
+    line = list(map(str, range(80)))
+    for length in (1, 12):
+        shifted = line[length : length + moved] + line[:length] + line[length + moved :]
+        texts = " ".join(shifted), " ".join(line)
+        assert edits(*texts) == sacrebleus_edits(*texts)
+
+
+@settings(max_examples=50)
+@given(st.lists(st.tuples(words, words, words), min_size=1, max_size=4))
+def test_best_of_several_references(corpus):
+    hypotheses, *references = map(list, zip(*corpus, strict=True))
+    metric = Ter(references)
+    rows = metric.statistics(hypotheses)
+    assert metric.score(rows.sum(0)) == pytest.approx(TER().corpus_score(hypotheses, references).score)
+    for row, (hypothesis, *lines) in zip(rows, corpus, strict=True):
+        assert tuple(row[:4]) == min((sacrebleus_edits(hypothesis, line) for line in lines), key=sum)
+        assert row[4] == np.mean([len(line.split()) for line in lines])
+
+
+def test_figures_are_means_per_sentence():
+    metric = Ter([["a b c", "a b c", "a b c", ""]])
+    totals = metric.statistics(["a c", "b c a", "a b c x y", "z"]).sum(0)
+    figures = {figure.name: figure.score(totals) for figure in metric.figures}
+    assert figures == pytest.approx(
+        {
+            "ter": 100 * 5 / 9,
+            "ter_insertions": 3 / 4,
+            "ter_deletions": 1 / 4,
+            "ter_substitutions": 0,
+            "ter_shifts": 1 / 4,
+        }
+    )
+    assert not any(figure.higher_is_better for figure in metric.figures)
+
+
+def test_references_without_a_word():
+    metric = Ter([["", ""]])
+    assert metric.score(metric.statistics(["a b", ""]).sum(0)) == 100
+    assert metric.score(metric.statistics(["", ""]).sum(0)) == 0
+
+
+def test_words_are_those_of_a_tokenizer_on_request():
+    options = MetricOptions(words="char")
+    metric = Ter([["猫が好き"]], options)
+    assert tuple(metric.statistics(["好き猫が"])[0]) == (0, 0, 0, 1, 4, 1)
+    assert metric.signature.endswith("|words:char")
+    assert "words" not in Ter([["a"]]).signature
+
+
+def test_hypotheses_for_another_text():
+    with pytest.raises(DataError, match="2 hypotheses for 1 reference lines"):
+        Ter([["a"]]).statistics(["a", "b"])
