@@ -11,7 +11,8 @@ What others build on:
   ``ter_substitutions`` and ``ter_shifts`` per sentence. ``details`` are for JSON.
 - :class:`preordering.Preordering`: orders measured likewise; its figures are tau,
   tau_nakagawa, frs and complete_match.
-- :mod:`significance`: ``resample`` and ``compare`` for one run each; what they are made of
-  takes several.
-- :mod:`scoring`: several systems, of several runs each, scored, resampled and compared.
+- :func:`alignment.alignment_scores`: alignment error rate against sure and possible links.
+- :mod:`significance`: paired bootstrap and sign test over the statistics of any figure.
+- :func:`scoring.score_systems`: several systems, of several runs each, scored, resampled
+  and compared.
 """

@@ -113,16 +113,6 @@ def resampled(figure: Measure, statistics: np.ndarray, totals: np.ndarray, weigh
     return Resampled(figure.score(statistics.sum(1)), scores, statistics.mean(0))
 
 
-def resample(
-    systems: Sequence[tuple[Measure, np.ndarray]], seed: int, resamples: int = RESAMPLES
-) -> list[Resampled]:
-    """Resample systems of one run each, given as a figure and statistics ``[sentences, numbers]``."""
-    runs = [rows[None] for _, rows in systems]
-    drawn = zip(systems, runs, resampled_totals(runs, seed, resamples), strict=True)
-    one = draw_runs(1, (seed,), resamples)
-    return [resampled(figure, rows, totals, one) for (figure, _), rows, totals in drawn]
-
-
 def compare(figure: Measure, system: Resampled, other: Resampled) -> Comparison:
     """Compare two systems on the same sentences and the same resamples.
 

@@ -9,10 +9,10 @@ from scipy.stats import norm
 
 from preorder.metrics.metric import METRICS
 from preorder.metrics.significance import (
+    RESAMPLES,
     bootstrap_p_value,
     compare,
     draw_runs,
-    resample,
     resampled,
     resampled_totals,
     sign_test_p_value,
@@ -39,6 +39,14 @@ def scored(request, texts):
     reference, *systems = texts
     metric = CLASSES[request.param]([reference])
     return metric, *map(metric.statistics, systems)
+
+
+def resample(systems, seed, resamples=RESAMPLES):
+    """Resample systems of one run each, given as a figure and statistics of sentences."""
+    runs = [rows[None] for _, rows in systems]
+    drawn = zip(systems, runs, resampled_totals(runs, seed, resamples), strict=True)
+    one = draw_runs(1, (seed,), resamples)
+    return [resampled(figure, rows, totals, one) for (figure, _), rows, totals in drawn]
 
 
 def compared(metric, system, baseline, seed=1, resamples=1000):
