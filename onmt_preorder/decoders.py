@@ -8,8 +8,9 @@ from typing import Any
 from onmt.decoders.transformer import TransformerDecoder, TransformerDecoderLayer
 from torch import Tensor, nn
 
+from onmt_preorder.causal_attention import RelativeSelfAttention
 from onmt_preorder.layers import FeedForward, LayerOptions, NormPlacement
-from onmt_preorder.options.reordering import block_of
+from onmt_preorder.options.reordering import block_of, target_limits
 from onmt_preorder.reordering_embedding import make_block
 from onmt_preorder.sinusoidal import encodings
 
@@ -49,6 +50,9 @@ class DecoderLayer(NormPlacement, TransformerDecoderLayer):
             rotary_dim=opt.rotary_dim,
         )
         self.pre_norm = options.pre_norm
+        limits = target_limits(opt)
+        if limits:
+            self.self_attn = RelativeSelfAttention(options, limits)
         self.feed_forward = FeedForward(options)
         self.after_attention = after_attention
 

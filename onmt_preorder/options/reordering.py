@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 from typing import Any
 
-from onmt_preorder.options.encoding import ENCODER
+from onmt_preorder.options.encoding import ENCODER, Limits
 from preorder.errors import UsageError
 
 DECODER = "preorder_transformer"
@@ -40,6 +40,13 @@ def add_options(parser: Any) -> None:
         (_ADDITIONAL, "Sides whose layers add the places' encodings unchanged: a control."),
     ):
         group.add(f"--{name}", f"-{name}", nargs="*", default=[], choices=SIDES, help=what)
+    group.add(
+        "--target_max_relative",
+        "-target_max_relative",
+        type=int,
+        default=0,
+        help="Clipping distance of the target's places in the decoder (0: off), keys and values apart.",
+    )
 
 
 def block_of(side: str, opt: Namespace) -> str | None:
@@ -47,6 +54,11 @@ def block_of(side: str, opt: Namespace) -> str | None:
     if side in getattr(opt, _EMBEDDING):
         return REORDERING
     return ADDITIONAL if side in getattr(opt, _ADDITIONAL) else None
+
+
+def target_limits(opt: Namespace) -> Limits | None:
+    """Return the clipping distances of the target's places in the decoder, or None."""
+    return Limits(opt.target_max_relative, opt.target_max_relative) if opt.target_max_relative else None
 
 
 def check(opt: Namespace) -> None:
@@ -58,7 +70,10 @@ def check(opt: Namespace) -> None:
     _check_sides(opt)
     _check_norms(opt)
     if opt.decoder_type != DECODER:
+        if opt.target_max_relative:
+            raise UsageError(f"target_max_relative needs decoder_type: {DECODER}, not {opt.decoder_type}")
         return
+    _check_target_places(opt)
     for name, off in _UNSUPPORTED.items():
         if getattr(opt, name, off) != off:
             raise UsageError(f"{name} does not work with decoder_type: {DECODER}")
@@ -81,6 +96,15 @@ def _check_sides(opt: Namespace) -> None:
     both = set(getattr(opt, _EMBEDDING)) & set(getattr(opt, _ADDITIONAL))
     if both:
         raise UsageError(f"{_EMBEDDING} and {_ADDITIONAL} exclude each other in the {min(both)}")
+
+
+def _check_target_places(opt: Namespace) -> None:
+    if opt.target_max_relative < 0:
+        raise UsageError("target_max_relative counts from 0")
+    others = (("max_relative_positions", 0), ("num_kv", 0), ("sliding_window", 0))
+    for name, off in others if opt.target_max_relative else ():
+        if getattr(opt, name) != off:
+            raise UsageError(f"{name} does not work with target_max_relative")
 
 
 def _check_norms(opt: Namespace) -> None:

@@ -28,10 +28,10 @@ LEARNED = {
     "plain": {},
     "plain_relative": {
         "source_max_relative": 16,
-        "max_relative_positions": 16,
+        "target_max_relative": 16,
         "position_encoding": False,
     },
-    "plain_absolute_relative": {"source_max_relative": 4},
+    "plain_absolute_relative": {"source_max_relative": 16, "target_max_relative": 16},
     "plain_additional": {"additional_position_encoding": ["encoder", "decoder"]},
     "plain_predicted_text": {},
     "plain_gold_text": {},

@@ -17,7 +17,12 @@ PLAIN = {
     "src_feats_defaults": None,
     "decoder_type": "preorder_transformer",
 }
-BLOCKS = [{}, {"reordering_embedding": ["decoder"]}, {"additional_position_encoding": ["decoder"]}]
+BLOCKS = [
+    {},
+    {"reordering_embedding": ["decoder"]},
+    {"additional_position_encoding": ["decoder"]},
+    {"target_max_relative": 2},
+]
 
 
 def make_model(**changes):
@@ -141,7 +146,10 @@ def test_norms(placement):
 @pytest.mark.parametrize("recompute", [[], ["ffn"]])
 def test_every_parameter_gets_a_gradient(recompute):
     model = make_model(
-        reordering_embedding=["encoder", "decoder"], norm_placement="post", use_ckpting=recompute
+        reordering_embedding=["encoder", "decoder"],
+        norm_placement="post",
+        use_ckpting=recompute,
+        target_max_relative=2,
     ).train()
     decode(model, *batch())[0][0].square().cumsum(-1).sum().backward()
     unused = {"keys.bias", "generator"}  # softmax does not see a shift of all keys
@@ -151,9 +159,39 @@ def test_every_parameter_gets_a_gradient(recompute):
             assert parameter.grad.any(), name
 
 
+def test_relative_places_of_the_target_pair_by_pair():
+    """Shaw et al. 2018, with one table for keys and one for values, for each pair of a query and a key."""
+    attention = make_model(target_max_relative=2).decoder.transformer_layers[0].self_attn
+    states = torch.randn(1, 6, 64, generator=torch.Generator().manual_seed(3))
+    mask = torch.ones(6, 6).triu(1).bool()[None, None]
+    result = attention(states, states, states, mask=mask)[0]
+    query, key, value = (
+        linear(states[0]).view(6, 4, 16)
+        for linear in (attention.linear_query, attention.linear_keys, attention.linear_values)
+    )
+    keys, values = attention.relative.keys.weight, attention.relative.values.weight
+    for i in range(6):
+        heads = []
+        for head in range(4):
+            rows = [max(-2, j - i) + 2 for j in range(i + 1)]
+            scores = torch.stack(
+                [query[i, head] @ (key[j, head] + keys[row]) / 4 for j, row in enumerate(rows)]
+            )
+            read = torch.stack([value[j, head] + values[row] for j, row in enumerate(rows)])
+            heads.append(scores.softmax(0) @ read)
+        torch.testing.assert_close(result[0, i], attention.final_linear(torch.cat(heads)))
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
+        ({"target_max_relative": 2, "decoder_type": "transformer"}, "target_max_relative needs decoder_type"),
+        ({"target_max_relative": -1}, "target_max_relative counts from 0"),
+        (
+            {"target_max_relative": 2, "max_relative_positions": 3, "position_encoding": False},
+            "max_relative_positions does not work with target_max_relative",
+        ),
+        ({"target_max_relative": 2, "sliding_window": 3}, "sliding_window does not work"),
         ({"parallel_residual": True, "encoder_type": "transformer"}, "parallel_residual does not work"),
         ({"num_experts": 2}, "num_experts does not work with decoder_type"),
         ({"self_attn_type": "average"}, "self_attn_type: average does not work"),
