@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 PARTS = ("train", "dev", "test")
+SUBWORDS = ("bpe", "sentencepiece")
 CONFIGS = Path(__file__).resolve().parent.parent / "config"
 
 
@@ -25,6 +26,7 @@ class Job:
         device: ``cpu`` or ``gpu``.
         changes: options that override those of ``config/``.
         beam: beam width of the translation.
+        subwords: ``bpe``, ``sentencepiece``, or None for whole words.
     """
 
     folder: Path
@@ -36,6 +38,7 @@ class Job:
     device: str
     beam: int
     changes: dict[str, Any] = field(default_factory=dict)
+    subwords: str | None = None
 
     def text(self, part: str, side: str) -> str:
         """Return the file of one side's sentences; ``all`` is every part after another."""

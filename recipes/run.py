@@ -16,7 +16,7 @@ import yaml
 
 from preorder.cli.options import at_least_two, natural, positive
 from preorder.errors import PreorderError, UsageError
-from recipes.job import CONFIGS, Job
+from recipes.job import CONFIGS, SUBWORDS, Job
 from recipes.systems import config_path
 from recipes.workshop import StepError, Workshop
 
@@ -67,6 +67,7 @@ def build_parser() -> argparse.ArgumentParser:
     add(
         "--stage", choices=STAGES, action="append", help="only this one; repeat it for several (default: all)"
     )
+    add("--subwords", choices=SUBWORDS, help="split words, preordered as a whole, into pieces of this kind")
     add("--device", choices=("cpu", "gpu"), default="cpu", help="where to train (default: %(default)s)")
     add("--jobs", metavar="N", type=positive, default=1, help="steps at a time (default: %(default)s)")
     add("--steps", metavar="N", type=positive, help="training steps, in place of the configuration's")
@@ -141,7 +142,8 @@ def _job(arguments: argparse.Namespace) -> Job:
         changes["train_steps"] = arguments.steps
     systems = tuple(dict.fromkeys(arguments.systems.split(",")))
     size, device, beam = arguments.size, arguments.device, arguments.beam
-    job = Job(arguments.run, arguments.src, arguments.tgt, size, systems, seeds, device, beam, changes)
+    sides, subwords = (arguments.src, arguments.tgt), arguments.subwords
+    job = Job(arguments.run, *sides, size, systems, seeds, device, beam, changes, subwords)
     for system in systems:
         path = config_path(job, system)
         if not path.exists():

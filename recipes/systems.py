@@ -19,8 +19,10 @@ def config_path(job: Job, system: str) -> Path:
 
 
 def read_config(job: Job, system: str) -> dict[str, Any]:
-    """Read a system's options as they stand in ``config/``, with the job's changes."""
-    return yaml.safe_load(config_path(job, system).read_text(encoding="utf-8")) | job.changes
+    """Read a system's options as they stand in ``config/``, with those of subwords and the job's changes."""
+    subwords = [CONFIGS / f"subwords-{job.subwords}.yaml"] if job.subwords else []
+    files = [path.read_text(encoding="utf-8") for path in (config_path(job, system), *subwords)]
+    return yaml.safe_load("\n".join(files)) | job.changes
 
 
 def reads_text(system: str) -> bool:

@@ -12,6 +12,7 @@ from recipes.systems import read_config, source_file
 from recipes.workshop import Step, Workshop
 
 MODEL = "model.pt"
+SUBWORD_MODEL = "subwords"
 _STEP = re.compile(r"Step +(\d+)/ *(\d+); acc: ([\d.]+); ppl: +([\d.]+)")
 _VALIDATION = re.compile(r"Validation perplexity: (\S+)")
 
@@ -49,6 +50,7 @@ def _config(job: Job, system: str, seed: int) -> dict[str, Any]:
     steps = min(config["valid_steps"], config["train_steps"])
     patience = config.get("early_stopping", 0)
     folder, vocabulary = job.system_folder(system, seed), job.system_folder(system)
+    pieces = f"{vocabulary}/{SUBWORD_MODEL}"
     return config | {
         "data": {
             corpus: {"path_src": source_file(job, system, part), "path_tgt": job.text(part, job.target)}
@@ -63,6 +65,7 @@ def _config(job: Job, system: str, seed: int) -> dict[str, Any]:
         "save_checkpoint_steps": steps,
         "keep_checkpoint": patience + 1 if patience else -1,
         **({"early_stopping_criteria": ["ppl"]} if patience else {}),
+        **({"src_subword_model": pieces, "tgt_subword_model": pieces} if job.subwords else {}),
         **({"world_size": 1, "gpu_ranks": [0]} if job.device == "gpu" else {}),
     }
 
@@ -74,7 +77,8 @@ def _data_of(job: Job, system: str, *parts: str) -> tuple[str, ...]:
 
 
 def _vocabularies(job: Job, system: str) -> tuple[str, ...]:
-    return tuple(f"{job.system_folder(system)}/vocab.{side}" for side in (job.source, job.target))
+    names = [f"vocab.{side}" for side in (job.source, job.target)] + [SUBWORD_MODEL] * bool(job.subwords)
+    return tuple(f"{job.system_folder(system)}/{name}" for name in names)
 
 
 def _vocabulary(job: Job, system: str) -> Step:

@@ -1,5 +1,6 @@
 """Which source each system reads, and that the preparation makes it."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 from recipes.job import PARTS, Job
 from recipes.prepare import prepare
 from recipes.systems import order_of, source_file, supervision_of
+from recipes.train import _config, _train, _vocabulary
 
 SOURCES = {  # of training and of test
     "plain": ("en", "en"),
@@ -72,3 +74,17 @@ def test_unaligned_words_keep_their_places_only_where_the_paper_says_so(tmp_path
     kept = {path for path, command in gold.items() if command[-2:] == ("--unaligned", "keep")}
     assert kept == {f"data/{part}.en.gold_kept.features" for part in ("train", "dev")}
     assert "data/train.en.gold.features" in gold
+
+
+def test_subwords_are_learned_with_the_vocabularies_and_read_in_training():
+    job = replace(job_of(Path(), "gold"), subwords="bpe", changes={"learn_subwords_size": 500})
+    pieces = "systems/gold/subwords"
+    config = _config(job, "gold", 1)
+    assert config["preorder_encoding"] == ["relative"]
+    assert (config["src_subword_model"], config["tgt_subword_model"]) == (pieces, pieces)
+    assert (config["src_subword_type"], config["learn_subwords_size"]) == ("bpe", 500)
+    assert pieces in _vocabulary(job, "gold").makes
+    assert pieces in _train(job, "gold", 1).reads
+    whole = replace(job, subwords=None)
+    assert "src_subword_model" not in _config(whole, "gold", 1)
+    assert len(_vocabulary(whole, "gold").makes) == 2
