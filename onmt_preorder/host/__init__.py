@@ -1,12 +1,12 @@
 """Every adaptation of OpenNMT-py 3.5.1, each with why and when it can go.
 
-All are wrappers around OpenNMT-py's own functions; nothing is copied or rewritten. Except
-for :mod:`.checkpoints` they act only where ``encoder_type`` or ``decoder_type`` is ours:
-other models train and translate as before.
+All are wrappers around OpenNMT-py's own functions; nothing is copied or rewritten. They act
+only where ``encoder_type`` or ``decoder_type`` is ours, or where OpenNMT-py fails: other
+models train and translate as before.
 
 | Module | Adapts |
 |---|---|
-| checkpoints | loading under torch >= 2.6 |
+| checkpoints | loading under torch >= 2.6; safetensors |
 | configuration | our options, strict YAML keys, the checks of options |
 | corpora | reading of the source, its position feature, batches, the feature vocabulary |
 | models | building our encoder, restoring what translation needs from the checkpoint |

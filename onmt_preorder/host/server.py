@@ -18,6 +18,7 @@ from onmt_preorder.host.corpora import parse_source
 from onmt_preorder.host.wrapping import wrap
 from onmt_preorder.options import is_ours
 from onmt_preorder.pieces import positions_of_pieces
+from preorder.errors import UsageError
 from preorder.formats import FEATURE_SEPARATOR
 
 
@@ -34,6 +35,8 @@ def adapt() -> None:
 def _load(original: Any, self: Any, *args: Any, **kwargs: Any) -> None:
     original(self, *args, **kwargs)
     if is_ours(self.opt):
+        if self.opt.report_align:
+            raise UsageError("report_align does not work in OpenNMT-py's server: onmt_translate has it")
         self.translator = _served(self.translator, self.opt)
 
 

@@ -10,6 +10,7 @@ import importlib.util
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from importlib import metadata
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -103,8 +104,9 @@ def load(options: StanzaOptions) -> Any:
             ) from None
 
 
+@lru_cache
 def _download(options: StanzaOptions) -> Path:
-    """Fetch the models that are not there yet to where Stanza keeps them, and return that.
+    """Fetch the models that are not there yet to where Stanza keeps them, once a process, and return that.
 
     Raises:
         UsageError: they cannot be fetched.

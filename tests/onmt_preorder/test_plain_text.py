@@ -156,10 +156,10 @@ def wait_for(port, server):
         time.sleep(0.1)
 
 
-def ask(port, *sources):
+def ask(port, *sources, model=7):
     request = urllib.request.Request(
         f"http://127.0.0.1:{port}/translator/translate",
-        json.dumps([{"src": source, "id": 7} for source in sources]).encode(),
+        json.dumps([{"src": source, "id": model} for source in sources]).encode(),
         {"Content-Type": "application/json"},
     )
     with urllib.request.urlopen(request, timeout=60) as response:
@@ -167,25 +167,20 @@ def ask(port, *sources):
 
 
 def test_the_server(folder, expected, preorderer, port):
-    model = {
-        "id": 7,
-        "model": MODEL,
-        "load": True,
-        "opt": {"beam_size": 5, "preorder_model": str(preorderer)},
-    }
-    (folder / "server.json").write_text(json.dumps({"models_root": ".", "models": [model]}))
-    server = start(
-        folder, "onmt_server", "--ip", "127.0.0.1", "--port", port, "--model_config", "server.json"
-    )
+    options = {"preorder_model": str(preorderer)}
+    first = {"id": 7, "model": MODEL, "load": True, "opt": options}
+    second = {"id": 8, "model": MODEL, "opt": {**options, "n_best": 2, "beam_size": 3}}
+    (folder / "server.json").write_text(json.dumps({"models_root": ".", "models": [first, second]}))
+    where = ("--ip", "127.0.0.1", "--port", port)
+    server = start(folder, "onmt_server", *where, "--model_config", "server.json")
     try:
         wait_for(port, server)
+        assert [len(best) for best in ask(port, *PLAIN, model=8)] == [len(PLAIN)] * 2
         answer = ask(port, *PLAIN, "", features(TEST[0]))
         assert [line["tgt"] for line in answer[0]] == [*expected, "", expected[0]]
         bad = ask(port, "Sue1￨x")
-        assert (bad["status"], bad["error"]) == (
-            "error",
-            "Error: <source>:1: not a token with its position: 'Sue1￨x'",
-        )
+        assert bad["status"] == "error"
+        assert bad["error"] == "Error: <source>:1: not a token with its position: 'Sue1￨x'"
         assert ask(port, PLAIN[0])[0][0]["tgt"] == expected[0]
     finally:
         server.terminate()
