@@ -1,7 +1,8 @@
-"""Losses that parts of the model add to that of the translation, and their figures in the reports.
+"""Losses that parts of the model bring, and their figures in the reports.
 
-Why: OpenNMT-py computes its loss from the decoder's output alone, and its statistics keep
-no averages but their own.
+Why: OpenNMT-py computes its loss from the decoder's output alone, one output a target word, and
+its statistics keep no averages but their own. Parts add a loss by ``additional_loss``; a decoder
+whose translation has another loss than the cross entropy brings it by ``translation_loss``.
 
 Perplexity and accuracy, and so early stopping, stay those of the translation.
 
@@ -34,13 +35,19 @@ def adapt() -> None:
 def _from_opts(original: Any, cls: type, opt: Namespace, model: Any, *args: Any, **kwargs: Any) -> Any:
     compute = original(cls, opt, model, *args, **kwargs)
     compute.parts = [module for module in model.modules() if hasattr(module, "additional_loss")]
+    decoder = getattr(model, "decoder", None)
+    compute.translation_loss = getattr(decoder, "translation_loss", None)
     return compute
 
 
 def _forward(
     original: Any, self: Any, batch: Any, output: Any, attns: Any, trunc_start: int = 0, **kwargs: Any
 ) -> Any:
-    loss, statistics = original(self, batch, output, attns, trunc_start=trunc_start, **kwargs)
+    own = getattr(self, "translation_loss", None)
+    if own is None:
+        loss, statistics = original(self, batch, output, attns, trunc_start=trunc_start, **kwargs)
+    else:
+        loss, statistics = own(self.generator, self.vocab, batch, output)
     # With truncated_decoder the encoder runs again for each piece of the target.
     for part in getattr(self, "parts", []) if trunc_start == 0 else []:
         addition: AdditionalLoss | None = part.additional_loss()

@@ -1,12 +1,13 @@
-"""Building our encoder, and restoring at translation what the checkpoint knows.
+"""Building our encoder and what stands before any, restoring at translation what the checkpoint knows.
 
-Why: OpenNMT-py gives source features to the embeddings, never to an encoder; and
+Why: OpenNMT-py gives source features to the embeddings, never to an encoder; it has no place
+for a layer between embeddings and encoder, such as local reordering; and
 ``onmt_translate`` forgets ``n_src_feats`` and ``transforms`` of the model it loads, so that
 a source with features, or a model with subwords, would need them said again. ``-report_align``
 reads the third last layer even of two, and ``-precision int8`` is silently ignored.
 
-Can go when an encoder can ask for the vocabularies and translation reads its data options
-from the checkpoint.
+Can go when an encoder can ask for the vocabularies, embeddings can be given and translation
+reads its data options from the checkpoint.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ def adapt() -> None:
     from onmt import model_builder
 
     wrap(model_builder, "build_encoder_with_embeddings", _build_encoder)
+    wrap(model_builder, "build_src_emb", _build_source_embeddings)
     wrap(model_builder, "load_test_model", _load_test_model)
 
 
@@ -39,6 +41,20 @@ def _build_encoder(original: Any, model_opt: Namespace, vocabs: dict[str, Any]) 
     elif encoder.encoding.needs_positions:
         raise UsageError("preorder_encoding needs the positions as source feature: n_src_feats: 1")
     return encoder, embeddings
+
+
+def _build_source_embeddings(original: Any, model_opt: Namespace, vocabs: dict[str, Any]) -> Any:
+    embeddings = original(model_opt, vocabs)
+    if model_opt.local_reordering_window:
+        from onmt_preorder.local_reordering import LocalReordering
+
+        layer = LocalReordering(model_opt.local_reordering_window, embeddings.embedding_size)
+        embeddings.local_reordering = layer
+        # After the lookup, before positions are added and dropout.
+        embeddings.emb_luts.register_forward_hook(
+            lambda _, given, embedded: layer(embedded, given[0][:, :, 0] == embeddings.word_padding_idx)
+        )
+    return embeddings
 
 
 def _load_test_model(original: Any, opt: Namespace, *args: Any, **kwargs: Any) -> Any:

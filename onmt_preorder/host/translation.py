@@ -1,10 +1,12 @@
-"""Each line of the source gives one line of output, with its score if asked for.
+"""Each line of the source gives one line of output, with its score and its segments if asked for.
 
 Why: OpenNMT-py drops empty source lines at translation; its ``filtertoolong`` fails there,
 where there is no target to measure; ``-with_score`` fails since scores are numbers where
-tensors are expected.
+tensors are expected. And its search goes from word to word, over the vocabulary, which is not how
+a ``SwanDecoder`` translates.
 
-Can go when OpenNMT-py keeps empty lines, filters in training only, and writes scores.
+Can go when OpenNMT-py keeps empty lines, filters in training only, and writes scores; when a
+decoder can bring its own search.
 """
 
 from __future__ import annotations
@@ -12,6 +14,8 @@ from __future__ import annotations
 from typing import Any
 
 from onmt_preorder.host.wrapping import wrap
+from onmt_preorder.options import phrases
+from preorder.errors import UsageError
 
 
 class Score(float):
@@ -23,12 +27,32 @@ class Score(float):
 
 
 def adapt() -> None:
-    """Keep empty and long lines."""
+    """Keep empty and long lines; search as the decoder needs it."""
+    from onmt import opts
     from onmt.transforms.misc import FilterTooLongTransform
     from onmt.translate.translation import TranslationBuilder
+    from onmt.translate.translator import Inference
 
+    wrap(opts, "translate_opts", _add_options)
+    wrap(Inference, "from_opt", _translator)
     wrap(FilterTooLongTransform, "apply", _filter_too_long)
     wrap(TranslationBuilder, "from_batch", _from_batch)
+
+
+def _add_options(original: Any, parser: Any) -> None:
+    original(parser)
+    phrases.add_translation_options(parser)
+
+
+def _translator(original: Any, cls: type, model: Any, *args: Any, **kwargs: Any) -> Any:
+    """Build the translator that the decoder asks for by ``translator``, a class of its own."""
+    decoders = getattr(model.decoder, "model_decoders", [model.decoder])
+    own = [decoder.translator() for decoder in decoders if hasattr(decoder, "translator")]
+    if not own or issubclass(cls, own[0]):
+        return original(cls, model, *args, **kwargs)
+    if len(decoders) > 1:
+        raise UsageError("no ensembles of such models: average their weights by onmt_average_models")
+    return own[0].from_opt(model, *args, **kwargs)
 
 
 def _filter_too_long(original: Any, self: Any, example: dict[str, Any], *args: Any, **kwargs: Any) -> Any:
@@ -40,6 +64,8 @@ def _from_batch(original: Any, self: Any, translation_batch: dict[str, Any]) -> 
     from onmt_preorder.transforms import EMPTY_LINE
 
     translations = original(self, translation_batch)
+    if translation_batch.get("segments"):
+        _show_segments(translations, translation_batch["segments"])
     empty = self.vocabs["src"][EMPTY_LINE]
     batch = translation_batch["batch"]
     is_empty = ((batch["srclen"] == 1) & (batch["src"][:, 0, 0] == empty)).tolist()
@@ -49,3 +75,11 @@ def _from_batch(original: Any, self: Any, translation_batch: dict[str, Any]) -> 
             translation.word_aligns = [None for _ in translation.pred_sents]
         translation.pred_scores = [Score(score) for score in translation.pred_scores]
     return translations
+
+
+def _show_segments(translations: list[Any], segments: list[list[list[int]]]) -> None:
+    from onmt_preorder.swan.translator import show
+
+    for translation, lengths in zip(translations, segments, strict=True):
+        pairs = zip(translation.pred_sents, lengths, strict=True)
+        translation.pred_sents = [show(words, each) for words, each in pairs]

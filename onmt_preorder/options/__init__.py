@@ -18,10 +18,10 @@ import difflib
 from argparse import Namespace
 from typing import Any
 
-from onmt_preorder.options import distortion, encoding, explicit, reordering
+from onmt_preorder.options import distortion, encoding, explicit, phrases, reordering
 from preorder.errors import UsageError
 
-_FAMILIES = (encoding, reordering, explicit, distortion)
+_FAMILIES = (encoding, reordering, explicit, distortion, phrases)
 
 ENCODERS: dict[str, str] = {name: path for family in _FAMILIES for name, path in family.ENCODERS.items()}
 DECODERS: dict[str, str] = {name: path for family in _FAMILIES for name, path in family.DECODERS.items()}
