@@ -25,8 +25,8 @@ import numba
 import numpy as np
 
 from preorder.metrics.kendall import count_pairs
-from preorder.metrics.metric import DEFAULTS, Figure, MetricOptions, Scored, check_same_length
-from preorder.metrics.words import Words
+from preorder.metrics.metric import DEFAULTS, Figure, MetricOptions
+from preorder.metrics.words import WordMetric
 
 ALPHA = 0.25  # exponent of the precision
 BETA = 0.10  # exponent of the brevity penalty
@@ -37,7 +37,7 @@ def _mean(totals: np.ndarray) -> np.ndarray:
     return totals[..., 0] / np.where(totals[..., 1] > 0, totals[..., 1], 1)
 
 
-class Ribes(Scored):
+class Ribes(WordMetric):
     """RIBES against fixed references; see :class:`preorder.metrics.metric.Metric`."""
 
     name: ClassVar[str] = "ribes"
@@ -49,9 +49,7 @@ class Ribes(Scored):
         Raises:
             UsageError: the tokenizer needs a package that is not installed.
         """
-        self._lines = references
-        self._words = Words(options)
-        self._references = [self._words.flat(lines) for lines in references]
+        super().__init__(references, options)
         self.signature = (
             f"nrefs:{len(references)}|case:{'mixed' if options.case_sensitive else 'lc'}|tok:{options.words}"
             f"|alpha:{ALPHA}|beta:{BETA}|version:1.03.1"
@@ -59,8 +57,7 @@ class Ribes(Scored):
 
     def statistics(self, hypotheses: Sequence[str]) -> np.ndarray:
         """Return ``[sentences, 2]``: a sentence's score, and 1; 0 and 0 where no reference has a word."""
-        check_same_length(hypotheses, self._lines)
-        flat = self._words.flat(hypotheses)
+        flat = self._flat(hypotheses)
         best = np.max([sentence_scores(*flat, *reference) for reference in self._references], axis=0)
         counts = np.any([np.diff(begins) > 0 for _, begins in self._references], axis=0)
         return np.column_stack((best, counts.astype(float)))

@@ -15,8 +15,8 @@ import numpy as np
 from sacrebleu.metrics import TER
 
 from preorder.metrics.edits import edit_counts
-from preorder.metrics.metric import DEFAULTS, Figure, MetricOptions, Scored, check_same_length
-from preorder.metrics.words import Words
+from preorder.metrics.metric import DEFAULTS, Figure, MetricOptions
+from preorder.metrics.words import WordMetric
 
 KINDS = ("insertions", "deletions", "substitutions", "shifts")
 """The first columns of the statistics; the others: mean length of the references, 1."""
@@ -35,7 +35,7 @@ def _mean(column: int) -> Figure:
     return Figure(f"ter_{KINDS[column]}", of, higher_is_better=False)
 
 
-class Ter(Scored):
+class Ter(WordMetric):
     """TER against fixed references; its further figures are edits of a kind per sentence.
 
     Of several references that of the fewest edits counts, and of equal ones the first.
@@ -53,16 +53,13 @@ class Ter(Scored):
         Raises:
             UsageError: the tokenizer needs a package that is not installed.
         """
-        self._lines = references
-        self._words = Words(options)
-        self._references = [self._words.flat(lines) for lines in references]
+        super().__init__(references, options)
         own = TER(case_sensitive=options.case_sensitive, references=references)
         self.signature = f"{own.get_signature()}{self._words.signature}"
 
     def statistics(self, hypotheses: Sequence[str]) -> np.ndarray:
         """Return ``[sentences, 6]``: the edits by :data:`KINDS`, the references' mean length, and 1."""
-        check_same_length(hypotheses, self._lines)
-        flat = self._words.flat(hypotheses)
+        flat = self._flat(hypotheses)
         counts = np.stack([edit_counts(*flat, *reference) for reference in self._references])
         best = counts.sum(2).argmin(0)
         lengths = np.mean([np.diff(begins) for _, begins in self._references], axis=0)

@@ -1,14 +1,14 @@
-"""Texts as numbers: what the compiled measures of words, TER and RIBES, read."""
+"""Texts as numbers, and what the compiled measures of words, TER and RIBES, have in common."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from sacrebleu.metrics import BLEU
 
 from preorder.errors import UsageError
-from preorder.metrics.metric import MetricOptions
+from preorder.metrics.metric import MetricOptions, Scored, check_same_length
 
 
 def check_tokenizer(name: str) -> None:
@@ -50,13 +50,26 @@ class Words:
         numbers = self._numbers
         words = [self._split(line) for line in lines]
         flat = [numbers.setdefault(word, len(numbers)) for line in words for word in line]
-        return np.array(flat, np.int64), offsets(map(len, words))
+        return np.array(flat, np.int64), np.cumsum([0, *map(len, words)])
 
     def _split(self, line: str) -> list[str]:
         line = self._tokenize(line)
         return (line if self._case_sensitive else line.lower()).split()
 
 
-def offsets(lengths: Iterable[int]) -> np.ndarray:
-    """Return where each of the parts of these lengths begins, and where the last ends."""
-    return np.cumsum([0, *lengths])
+class WordMetric(Scored):
+    """A metric that compares words with fixed references."""
+
+    def __init__(self, references: Sequence[Sequence[str]], options: MetricOptions) -> None:
+        """Take the references: each a text of one line for each sentence.
+
+        Raises:
+            UsageError: the tokenizer needs a package that is not installed.
+        """
+        self._lines = references
+        self._words = Words(options)
+        self._references = [self._words.flat(lines) for lines in references]
+
+    def _flat(self, hypotheses: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+        check_same_length(hypotheses, self._lines)
+        return self._words.flat(hypotheses)
