@@ -1,8 +1,9 @@
-"""What the jumps of attention cost in training: each distortion model beside RNNsearch*.
+"""What systems of config/ cost in training: each beside the first.
 
-    python -m benchmarks.distortion --size small --words 8 12
+    python -m benchmarks.systems --size small --words 8 12 rnnsearch distortion_source distortion_hidden
+    python -m benchmarks.systems --size small --words 10 12 plain reordering_encoder exgre refsr
 
-One training step (forward, loss, backward, the optimizer's step) on the same random words, all models turn
+One training step (forward, losses, backward, the optimizer's step) on the same random words, all models turn
 by turn in one process, on one thread. Speed does not depend on the words, nor on the weights.
 """
 
@@ -11,23 +12,25 @@ from __future__ import annotations
 import argparse
 import time
 from argparse import Namespace
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from statistics import median, quantiles
+from typing import Any
 
 import pyonmttok
 import torch
 from onmt.bin.train import _get_parser
 from onmt.constants import DefaultTokens
 from onmt.model_builder import build_model
+from onmt.utils.loss import LossCompute
 from onmt.utils.optimizers import Optimizer
 from onmt.utils.parse import ArgumentParser
+from torch import Tensor
 
 import onmt_preorder.plugin
+from onmt_preorder.positions import vocabulary as positions
 from preorder.cli.table import print_table
 from recipes.job import CONFIGS
 
-BASELINE = "rnnsearch"
-SYSTEMS = (BASELINE, "distortion_source", "distortion_target", "distortion_hidden")
 SPECIALS = [DefaultTokens.UNK, DefaultTokens.PAD, DefaultTokens.BOS, DefaultTokens.EOS]
 
 
@@ -37,6 +40,7 @@ def main(argv: list[str] | None = None) -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     add = parser.add_argument
+    add("systems", nargs="+", metavar="SYSTEM", help="files of the folder")
     add("--size", default="small", help="folder of config/ (default: %(default)s)")
     add(
         "--words",
@@ -52,8 +56,8 @@ def main(argv: list[str] | None = None) -> None:
     arguments = parser.parse_args(argv)
     torch.set_num_threads(1)
     onmt_preorder.plugin.register()
-    steps = {system: training_step(system, arguments) for system in SYSTEMS}
-    times: dict[str, list[float]] = {system: [] for system in SYSTEMS}
+    steps = {system: training_step(system, arguments) for system in arguments.systems}
+    times: dict[str, list[float]] = {system: [] for system in steps}
     for turn in range(arguments.turns + 3):
         for system, step in steps.items():
             cost = seconds(step, arguments.device)
@@ -65,25 +69,43 @@ def main(argv: list[str] | None = None) -> None:
 def training_step(system: str, arguments: Namespace) -> Callable[[], None]:
     """Return a function that trains a system by one batch, always the same."""
     opt = options(arguments.size, system)
-    words = [*SPECIALS, *map(str, range(arguments.vocabulary - len(SPECIALS)))]
-    vocabulary = pyonmttok.build_vocab_from_tokens(words)
+    words = make_vocabulary(map(str, range(arguments.vocabulary - len(SPECIALS))))
+    vocabs = {"src": words, "tgt": words, "src_feats": [make_vocabulary(positions())]}
     torch.manual_seed(1)
-    model = build_model(opt, opt, {"src": vocabulary, "tgt": vocabulary}, None, -1).to(arguments.device)
-    optimizer = Optimizer.from_opt(model, opt)
-    src, tgt = (
-        torch.randint(4, len(words), (opt.batch_size, length, 1), device=arguments.device)
-        for length in (arguments.words[0], arguments.words[1] + 2)
-    )
-    lengths = torch.full((opt.batch_size,), arguments.words[0], device=arguments.device)
+    model = build_model(opt, opt, vocabs, None, -1).to(arguments.device)
+    optimizer, loss = Optimizer.from_opt(model, opt), LossCompute.from_opts(opt, model, words)
+    batch = make_batch(opt, arguments, vocabs)
 
     def step() -> None:
         optimizer.zero_grad()
-        scores = model.generator(model(src, tgt, lengths)[0])
-        loss = torch.nn.functional.cross_entropy(scores.flatten(0, 1), tgt[:, 1:].flatten())
-        optimizer.backward(loss)
+        output, attention = model(batch["src"], batch["tgt"], batch["srclen"])
+        optimizer.backward(loss(batch, output, attention)[0] / batch["tgt"].numel())
         optimizer.step()
 
     return step
+
+
+def make_vocabulary(tokens: Iterable[str]) -> pyonmttok.Vocab:
+    """Return a vocabulary as OpenNMT-py makes it."""
+    made = pyonmttok.build_vocab_from_tokens([*SPECIALS, *tokens])
+    made.default_id = made[DefaultTokens.UNK]
+    return made
+
+
+def make_batch(opt: Namespace, arguments: Namespace, vocabs: dict[str, Any]) -> dict[str, Tensor]:
+    """Return a batch of random words, of the size that the configuration asks for, in random orders."""
+    source, target = arguments.words
+    count = opt.batch_size // max(source, target + 2) if opt.batch_type == "tokens" else opt.batch_size
+    src, tgt = (
+        torch.randint(len(SPECIALS), len(vocabs["src"]), (count, length, 1))
+        for length in (source, target + 2)
+    )
+    if opt.n_src_feats:
+        first = vocabs["src_feats"][0]["0"]
+        orders = torch.rand(count, source).argsort(1) + first
+        src = torch.cat((src, orders.unsqueeze(2)), dim=2)
+    batch = {"src": src, "srclen": torch.full((count,), source), "tgt": tgt}
+    return {name: tensor.to(arguments.device) for name, tensor in batch.items()}
 
 
 def options(size: str, system: str) -> Namespace:
@@ -107,10 +129,10 @@ def seconds(step: Callable[[], None], device: str) -> float:
 
 
 def report(times: dict[str, list[float]], arguments: Namespace) -> None:
-    """Print each model's median, and its speed beside the baseline's, step by step."""
-    rows = []
+    """Print each model's median, and its speed beside the first one's, step by step."""
+    rows, first = [], next(iter(times.values()))
     for system, costs in times.items():
-        ratios = [base / cost for base, cost in zip(times[BASELINE], costs, strict=True)]
+        ratios = [base / cost for base, cost in zip(first, costs, strict=True)]
         low, middle, high = quantiles(ratios, n=4)
         rows.append((system, f"{1e3 * median(costs):.1f} ms", f"{middle:.3f}", f"{low:.3f} to {high:.3f}"))
     source, target = arguments.words
