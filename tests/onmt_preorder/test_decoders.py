@@ -143,7 +143,7 @@ def test_norms(placement):
         torch.testing.assert_close(states.square().mean(-1), torch.ones(states.shape[:2]), atol=1e-3, rtol=0)
 
 
-@pytest.mark.parametrize("recompute", [[], ["ffn"]])
+@pytest.mark.parametrize("recompute", [[], ["mha", "ffn"]])
 def test_every_parameter_gets_a_gradient(recompute):
     model = make_model(
         reordering_embedding=["encoder", "decoder"],

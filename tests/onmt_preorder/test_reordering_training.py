@@ -10,7 +10,7 @@ import pytest
 import torch
 import yaml
 
-from tests.onmt_preorder.helpers import TINY, finish, run, start, write
+from tests.onmt_preorder.helpers import TINY, call, finish, start, write, write_vocabularies
 
 pytestmark = pytest.mark.slow
 
@@ -59,14 +59,14 @@ def trained(tmp_path_factory):
     for name, changes in SYSTEMS.items():
         settings = {**TINY, **SHARED, **changes, "save_model": name, "tensorboard_log_dir": f"log-{name}"}
         (folder / f"{name}.yaml").write_text(yaml.safe_dump(settings), encoding="utf-8")
-    run(folder, "onmt_build_vocab", "-config", "both.yaml", "-n_sample", -1, "-save_data", "x")
+    write_vocabularies(folder, source="train.tgt")
     runs = {name: start(folder, "onmt_train", "-config", f"{name}.yaml") for name in SYSTEMS}
     return folder, {name: finish(process) for name, process in runs.items()}
 
 
 def translate(folder, name):
     """Return the translations of the test sentences as plain text and with positions."""
-    run(
+    call(
         folder,
         *("onmt_translate", "-model", f"{name}_step_{STEPS}.pt", "-src", "both.src", "-output", "out"),
         *("-beam_size", 3),
@@ -118,5 +118,5 @@ def test_the_checkpoint_holds_the_options(trained):
 
 def test_averaging(trained):
     models = [f"both_step_{STEPS}.pt"] * 2
-    run(trained[0], "onmt_average_models", "-models", *models, "-output", f"average_step_{STEPS}.pt")
+    call(trained[0], "onmt_average_models", "-models", *models, "-output", f"average_step_{STEPS}.pt")
     assert translate(trained[0], "average") == translate(trained[0], "both")

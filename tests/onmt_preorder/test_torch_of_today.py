@@ -23,6 +23,15 @@ from tests.onmt_preorder.language import features, sentence, translation
 SENTENCES = [sentence(seed, longest=5) for seed in range(32)]
 UNBOUND = ("-max_length_ratio", 0, "-max_length", 20)  # the ratio is to the longest line of a batch
 BOTH = {"preorder_encoding": ["absolute", "relative"], "param_init_glorot": True}
+EVERYTHING = {
+    **BOTH,
+    "decoder_type": "preorder_transformer",
+    "norm_placement": "post",
+    "reordering_embedding": ["encoder", "decoder"],
+    "target_max_relative": 4,
+    "explicit_reordering": "refsr",
+    "reordering_window": 2,
+}
 
 
 @pytest.fixture(scope="module")
@@ -80,9 +89,10 @@ def gradients(precision=None, **changes):
     return loss.detach(), {name: parameter.grad for name, parameter in model.named_parameters()}
 
 
-def test_mixed_precision(folder):
-    loss, exact = gradients(folder=folder)
-    rounded_loss, rounded = gradients(torch.bfloat16, folder=folder)
+@pytest.mark.parametrize("changes", [BOTH, EVERYTHING])
+def test_mixed_precision(folder, changes):
+    loss, exact = gradients(folder=folder, **changes)
+    rounded_loss, rounded = gradients(torch.bfloat16, folder=folder, **changes)
     torch.testing.assert_close(rounded_loss, loss, rtol=0.02, atol=0)
     for name, gradient in exact.items():
         similarity = torch.cosine_similarity(gradient.flatten(), rounded[name].flatten(), dim=0)
@@ -90,11 +100,12 @@ def test_mixed_precision(folder):
         assert similarity > 0.97 or gradient.norm() < 1e-3, (name, similarity)
 
 
-def test_recomputing_the_whole_model_changes_nothing(folder):
-    loss, exact = gradients(folder=folder)
+@pytest.mark.parametrize("changes", [BOTH, EVERYTHING])
+def test_recomputing_the_whole_model_changes_nothing(folder, changes):
+    loss, exact = gradients(folder=folder, **changes)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        again, recomputed = gradients(folder=folder, use_ckpting=["ffn", "mha"])
+        again, recomputed = gradients(folder=folder, use_ckpting=["ffn", "mha"], **changes)
     torch.testing.assert_close(again, loss)
     for name, gradient in exact.items():
         torch.testing.assert_close(recomputed[name], gradient, msg=name)
@@ -178,7 +189,8 @@ def test_scores_and_alignments(folder, trained):
 @pytest.mark.slow
 def test_two_processes_learn_what_one_does(folder):
     """Half of the batch each; OpenNMT-py halves the sum of the gradients, hence twice the rate."""
-    plain = {"optim": "sgd", "max_grad_norm": 0, "normalization": "tokens", "decay_method": "none", **BOTH}
+    plain = {"optim": "sgd", "max_grad_norm": 0, "normalization": "tokens", "decay_method": "none"}
+    plain |= EVERYTHING
     alone = torch.load(train(folder, "alone", 3, learning_rate=0.5, **plain), weights_only=True)["model"]
     train(folder, "two", 1, learning_rate=1.0, **plain)
     command = ("python", ROOT / "tests/onmt_preorder/train_on_processors.py", "-config", "two.yaml")
@@ -188,9 +200,10 @@ def test_two_processes_learn_what_one_does(folder):
     for name, value in alone.items():
         torch.testing.assert_close(together[name], value, rtol=1e-4, atol=1e-6, msg=name)
     shared = set(re.findall(r"shares (\d+) gradients", printed))
-    parameters = len(gradients(folder=folder)[1])
+    parameters = len(gradients(folder=folder, **EVERYTHING)[1])
     assert shared == {str(parameters)}
     assert printed.count("gradients") == 2 * 3
+    assert len(re.findall(r"Step.* similarity: -?0\.\d", printed)) == 3
 
 
 # --- names that torch will remove ---
