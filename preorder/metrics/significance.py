@@ -4,10 +4,15 @@ Both tests are paired: they compare two systems on the same sentences, given eac
 sentence's sufficient statistics under a metric (:mod:`preorder.metrics.metric`).
 
 A system may have several runs, trainings from other seeds: its score is their mean. A
-resample then draws runs as well as sentences, so that a difference is only significant if
-another training would show it, too. Of n runs n - 1 are drawn, with replacement: so the
-variance of their mean comes out right (Rao and Wu 1988), which n draws of n would take for
-too small, by half with two runs. A single run says nothing about others and stays.
+resample then varies the runs as well as the sentences, so that a difference is only
+significant if other trainings would show it, too. A single run says nothing about others.
+
+Of n runs n - 1 are drawn, with replacement: so the variance of their mean comes out right
+(Rao and Wu 1988), which n draws of n would take for too small, by half with two runs. But
+runs that are equally good differ on the sentences of any one test set, and that part of
+their difference is drawn with the sentences already: drawing both would count it three
+times over (Owen 2007). So the weights of the runs are drawn towards 1 / n, by what makes
+the variances add up: see :func:`share_of_runs`.
 """
 
 from __future__ import annotations
@@ -107,10 +112,37 @@ def draw_runs(runs: int, seed: Sequence[int], resamples: int = RESAMPLES) -> np.
     return np.random.default_rng(seed).multinomial(runs - 1, np.full(runs, 1 / runs), resamples) / (runs - 1)
 
 
+def share_of_runs(values: np.ndarray, scores: np.ndarray) -> float:
+    """Return by how much the weights of runs should vary, from 0, not at all, to 1, as they were drawn.
+
+    With a, the variance of runs on ever more sentences, and e, what the choice of sentences
+    adds to it, the mean of n runs has the variance (a + e) / n, besides what all runs have in
+    common. A resample with weights 1 / n + k (w - 1 / n) has (k² a + (1 + 2 k²) e) / n, which
+    is the same for k² = a / (a + 2 e).
+
+    Args:
+        values: the figure of each run, of variance a + e ``[runs]``.
+        scores: the same in each resample of sentences ``[resamples, runs]``.
+    """
+    if len(values) == 1:
+        return 0.0
+    e = (scores - scores.mean(1, keepdims=True)).var(0).sum() / (len(values) - 1)
+    a = max(0.0, values.var(ddof=1) - e)
+    return float(np.sqrt(a / (a + 2 * e))) if a else 0.0
+
+
 def resampled(figure: Measure, statistics: np.ndarray, totals: np.ndarray, weights: np.ndarray) -> Resampled:
-    """Score runs ``[runs, sentences, numbers]`` and their resampled sums ``[resamples, runs, numbers]``."""
-    scores = (weights * figure.score(totals)).sum(1)
-    return Resampled(figure.score(statistics.sum(1)), scores, statistics.mean(0))
+    """Score runs ``[runs, sentences, numbers]`` and their resampled sums ``[resamples, runs, numbers]``.
+
+    Args:
+        figure: what to score by.
+        statistics, totals: of the runs, and of their resamples.
+        weights: of the runs in each resample, as :func:`draw_runs` draws them ``[resamples, runs]``.
+    """
+    values, scores = figure.score(statistics.sum(1)), figure.score(totals)
+    even = 1 / len(values)
+    weights = even + share_of_runs(values, scores) * (weights - even)
+    return Resampled(values, (weights * scores).sum(1), statistics.mean(0))
 
 
 def compare(figure: Measure, system: Resampled, other: Resampled) -> Comparison:

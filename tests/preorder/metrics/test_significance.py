@@ -7,7 +7,7 @@ from sacrebleu.metrics import BLEU
 from sacrebleu.significance import PairedTest as SacrebleuPairedTest
 from scipy.stats import norm
 
-from preorder.metrics.metric import METRICS
+from preorder.metrics.metric import METRICS, Figure
 from preorder.metrics.significance import (
     RESAMPLES,
     bootstrap_p_value,
@@ -15,6 +15,7 @@ from preorder.metrics.significance import (
     draw_runs,
     resampled,
     resampled_totals,
+    share_of_runs,
     sign_test_p_value,
 )
 from preorder.metrics.translation import CLASSES
@@ -210,3 +211,49 @@ def test_a_difference_smaller_than_that_of_runs_is_luck(scored):
     assert steady.p_value < 0.05
     unsteady = compare(metric, *of_runs(metric, [[worse, one], [one, another]]))
     assert unsteady.p_value > 0.05
+
+
+MEAN = Figure("mean", lambda totals: totals[..., 0] / totals[..., 1])
+
+
+def made_up_runs(generator, sentences, runs, deviation):
+    """Statistics of runs that have the sentences in common, each with luck of its own, and a skill."""
+    values = sentences + generator.normal(size=(runs, len(sentences)))
+    values += deviation * generator.normal(size=(runs, 1))
+    return np.stack((values, np.ones_like(values)), axis=2)
+
+
+@pytest.mark.parametrize(("runs", "least", "most"), [(1, 0.2, 0.4), (3, 0.02, 0.14), (5, 0.01, 0.12)])
+def test_how_often_equally_good_systems_differ_significantly(runs, least, most):
+    generator = np.random.default_rng(0)
+    found = 0
+    for seed in range(200):
+        sentences = generator.normal(size=200)
+        rows = [made_up_runs(generator, sentences, runs, 0.1) for _ in range(2)]
+        totals = resampled_totals(rows, seed, 200)
+        one, other = (resampled(MEAN, rows[k], totals[k], draw_runs(runs, (seed, k), 200)) for k in range(2))
+        low, high = compare(MEAN, one, other).interval
+        found += low > 0 or high < 0
+    assert least < found / 200 < most
+
+
+def test_spread_of_several_runs_is_that_of_sentences_and_runs():
+    """Sentences of variance 1, runs of 0.03, and 1 for a run's luck with a sentence: the mean of 4 runs."""
+    generator = np.random.default_rng(0)
+    runs, sentences, variances = 4, 100, []
+    for seed in range(300):
+        rows = made_up_runs(generator, generator.normal(size=sentences), runs, 0.03**0.5)
+        (totals,) = resampled_totals([rows], seed, 100)
+        variances.append(resampled(MEAN, rows, totals, draw_runs(runs, (seed,), 100)).scores.var())
+    truth = 1 / sentences + (0.03 + 1 / sentences) / runs
+    assert np.mean(variances) == pytest.approx(truth, rel=0.06)
+
+
+def test_runs_vary_as_drawn_where_sentences_add_nothing_and_stay_where_they_add_all():
+    generator = np.random.default_rng(0)
+    noise = generator.normal(size=(1000, 3))
+    values = np.array([10.0, 20.0, 30.0])
+    assert share_of_runs(values, values + np.zeros((1000, 3))) == pytest.approx(1)
+    assert share_of_runs(values, values + noise) == pytest.approx((99 / (99 + 2)) ** 0.5, abs=0.002)
+    assert share_of_runs(np.array([0.5, 0, -0.5]), noise) == 0
+    assert share_of_runs(values[:1], noise[:, :1]) == 0
