@@ -6,6 +6,7 @@ from argparse import Namespace
 from dataclasses import dataclass
 from typing import Any
 
+from onmt_preorder.options.refusal import refuse, refuse_tensor_parallel
 from preorder.errors import UsageError
 
 ENCODER, DECODER = "bidirectional_gru", "distortion_rnn"
@@ -105,11 +106,8 @@ def check(opt: Namespace) -> None:
         return
     if opt.encoder_type != ENCODER:
         raise UsageError(f"decoder_type: {DECODER} needs encoder_type: {ENCODER}, not {opt.encoder_type}")
-    for name, off in _UNSUPPORTED.items():
-        if getattr(opt, name, off) != off:
-            raise UsageError(f"{name} does not work with decoder_type: {DECODER}")
-    if getattr(opt, "parallel_mode", None) == "tensor_parallel" and getattr(opt, "world_size", 1) > 1:
-        raise UsageError(f"parallel_mode: tensor_parallel does not work with decoder_type: {DECODER}")
+    refuse(opt, _UNSUPPORTED, f"decoder_type: {DECODER}")
+    refuse_tensor_parallel(opt, f"decoder_type: {DECODER}")
     if opt.dec_layers != 1:
         raise UsageError(f"decoder_type: {DECODER} has one layer: dec_layers: 1, not {opt.dec_layers}")
     if opt.distortion_window < 1:

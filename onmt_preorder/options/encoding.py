@@ -6,6 +6,7 @@ from argparse import Namespace
 from dataclasses import dataclass
 from typing import Any
 
+from onmt_preorder.options.refusal import refuse, refuse_tensor_parallel
 from preorder.errors import UsageError
 
 ENCODER = "preorder_transformer"
@@ -107,11 +108,8 @@ def check(opt: Namespace) -> None:
         if opt.preorder_encoding:
             raise UsageError(f"preorder_encoding needs encoder_type: {ENCODER}, not {opt.encoder_type}")
         return
-    for name, off in _UNSUPPORTED.items():
-        if getattr(opt, name, off) != off:
-            raise UsageError(f"{name} does not work with encoder_type: {ENCODER}")
-    if getattr(opt, "parallel_mode", None) == "tensor_parallel" and getattr(opt, "world_size", 1) > 1:
-        raise UsageError(f"parallel_mode: tensor_parallel does not work with encoder_type: {ENCODER}")
+    refuse(opt, _UNSUPPORTED, f"encoder_type: {ENCODER}")
+    refuse_tensor_parallel(opt, f"encoder_type: {ENCODER}")
     if opt.enc_hid_size % opt.heads:
         raise UsageError(f"hidden_size {opt.enc_hid_size} is not a multiple of heads {opt.heads}")
     if opt.enc_hid_size != opt.src_word_vec_size:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 from typing import Any
 
+from onmt_preorder.options.refusal import refuse
 from preorder.errors import UsageError
 
 DECODER = "swan"
@@ -81,9 +82,7 @@ def check(opt: Namespace) -> None:
         raise UsageError(f"local_reordering_window is odd, or 0 for none, not {window}")
     if opt.decoder_type != DECODER:
         return
-    for name, off in _UNSUPPORTED.items():
-        if getattr(opt, name, off) != off:
-            raise UsageError(f"{name} does not work with decoder_type: {DECODER}")
+    refuse(opt, _UNSUPPORTED, f"decoder_type: {DECODER}")
     if opt.rnn_type not in CELLS:
         raise UsageError(f"decoder_type: {DECODER} has rnn_type: {' or '.join(CELLS)}, not {opt.rnn_type}")
     for name in ("swan_segment_length", "swan_logits"):
@@ -117,8 +116,6 @@ def check_translation(opt: Namespace) -> None:
     Raises:
         UsageError: they ask for something that the search cannot do.
     """
-    for name, off in _UNSUPPORTED_SEARCH.items():
-        if getattr(opt, name, off) != off:
-            raise UsageError(f"{name} does not work with decoder_type: {DECODER}")
+    refuse(opt, _UNSUPPORTED_SEARCH, f"decoder_type: {DECODER}")
     if opt.n_best > opt.beam_size:
         raise UsageError(f"n_best {opt.n_best} is more than beam_size {opt.beam_size}")

@@ -6,6 +6,7 @@ from argparse import Namespace
 from typing import Any
 
 from onmt_preorder.options.encoding import ENCODER, Limits
+from onmt_preorder.options.refusal import refuse, refuse_tensor_parallel
 from preorder.errors import UsageError
 
 DECODER = "preorder_transformer"
@@ -74,11 +75,8 @@ def check(opt: Namespace) -> None:
             raise UsageError(f"target_max_relative needs decoder_type: {DECODER}, not {opt.decoder_type}")
         return
     _check_target_places(opt)
-    for name, off in _UNSUPPORTED.items():
-        if getattr(opt, name, off) != off:
-            raise UsageError(f"{name} does not work with decoder_type: {DECODER}")
-    if getattr(opt, "parallel_mode", None) == "tensor_parallel" and getattr(opt, "world_size", 1) > 1:
-        raise UsageError(f"parallel_mode: tensor_parallel does not work with decoder_type: {DECODER}")
+    refuse(opt, _UNSUPPORTED, f"decoder_type: {DECODER}")
+    refuse_tensor_parallel(opt, f"decoder_type: {DECODER}")
     if opt.self_attn_type == "average":
         raise UsageError(f"self_attn_type: average does not work with decoder_type: {DECODER}")
     if opt.dec_hid_size != opt.tgt_word_vec_size:
@@ -101,10 +99,9 @@ def _check_sides(opt: Namespace) -> None:
 def _check_target_places(opt: Namespace) -> None:
     if opt.target_max_relative < 0:
         raise UsageError("target_max_relative counts from 0")
-    others = (("max_relative_positions", 0), ("num_kv", 0), ("sliding_window", 0))
-    for name, off in others if opt.target_max_relative else ():
-        if getattr(opt, name) != off:
-            raise UsageError(f"{name} does not work with target_max_relative")
+    if opt.target_max_relative:
+        others = ("max_relative_positions", "num_kv", "sliding_window")
+        refuse(opt, dict.fromkeys(others, 0), "target_max_relative")
 
 
 def _check_norms(opt: Namespace) -> None:

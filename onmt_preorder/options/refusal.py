@@ -1,0 +1,35 @@
+"""What OpenNMT-py's own models can do and ours cannot."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections.abc import Mapping
+from typing import Any
+
+from preorder.errors import UsageError
+
+
+def refuse(opt: Namespace, unsupported: Mapping[str, Any], whose: str) -> None:
+    """Refuse options that a model does not know what to do with.
+
+    Args:
+        opt: a training's, a checkpoint's or a translation's.
+        unsupported: names of options, each with the value that leaves it off.
+        whose: the option and value that name the model, for the message.
+
+    Raises:
+        UsageError: one of them is on.
+    """
+    for name, off in unsupported.items():
+        if getattr(opt, name, off) != off:
+            raise UsageError(f"{name} does not work with {whose}")
+
+
+def refuse_tensor_parallel(opt: Namespace, whose: str) -> None:
+    """Refuse to cut a model into pieces.
+
+    Raises:
+        UsageError: several devices are to have a piece each.
+    """
+    if getattr(opt, "parallel_mode", None) == "tensor_parallel" and getattr(opt, "world_size", 1) > 1:
+        raise UsageError(f"parallel_mode: tensor_parallel does not work with {whose}")
