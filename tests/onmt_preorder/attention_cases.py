@@ -17,30 +17,31 @@ PARTS = {
 }
 
 
-def make(generator, *shape, dtype=torch.float64):
-    return torch.randn(*shape, dtype=torch.float64, generator=generator).to(dtype).requires_grad_()
+def make(generator, *shape, dtype=torch.float64, device="cpu"):
+    numbers = torch.randn(*shape, dtype=torch.float64, generator=generator)
+    return numbers.to(device, dtype).requires_grad_()
 
 
-def random_places(generator, lengths, n):
+def order(generator, lengths, n):
     """Return a random order of each sentence's tokens, padding behind them."""
     keys = torch.rand(len(lengths), n, generator=generator)
-    return Places((keys + (torch.arange(n) >= lengths.unsqueeze(1))).argsort(1).argsort(1))
+    return (keys + (torch.arange(n) >= lengths.unsqueeze(1))).argsort(1).argsort(1)
 
 
-def make_inputs(seed, limits, b=3, h=2, n=7, d=4, dtype=torch.float64):
-    """Return query, key and value, lengths, and the parts."""
-    generator = torch.Generator().manual_seed(seed)
+def make_inputs(seed, limits, b=3, h=2, n=7, d=4, **kind):
+    """Return query, key and value, the leaves they are views of, lengths, and the parts."""
+    device, generator = kind.get("device", "cpu"), torch.Generator().manual_seed(seed)
     lengths = torch.randint(1, n + 1, (b,), generator=generator).index_fill(0, torch.tensor([0]), n)
-    states = [make(generator, b, n, h, d, dtype=dtype) for _ in range(3)]
+    states = [make(generator, b, n, h, d, **kind) for _ in range(3)]
     parts = [
         RelativePart(
-            Places(torch.arange(n).unsqueeze(0)) if original else random_places(generator, lengths, n),
-            make(generator, 2 * keys + 1, d, dtype=dtype),
-            make(generator, 2 * values + 1, d, dtype=dtype),
+            Places((torch.arange(n).unsqueeze(0) if original else order(generator, lengths, n)).to(device)),
+            make(generator, 2 * keys + 1, d, **kind),
+            make(generator, 2 * values + 1, d, **kind),
         )
         for keys, values, original in limits
     ]
-    return [state.transpose(1, 2) for state in states], states, lengths, parts
+    return [state.transpose(1, 2) for state in states], states, lengths.to(device), parts
 
 
 def leaves(states, parts):
@@ -52,22 +53,23 @@ def factors_of(path, like, lengths, parts, dropout):
     b, h, n, d = like.shape
     assert n <= d
     even = torch.zeros_like(like).detach()
-    units = torch.eye(n, d, dtype=like.dtype).expand(b, h, n, d)
+    units = torch.eye(n, d, dtype=like.dtype, device=like.device).expand(b, h, n, d)
     blank = [RelativePart(p.places, torch.zeros_like(p.keys), torch.zeros_like(p.values)) for p in parts]
     return path(even, even, units, lengths, blank, dropout)[..., :n] * lengths[:, None, None, None]
 
 
 def both_ways(path, case, dropout=0.0, **shape):
-    """Return result and gradients of a path and of the reference, which is computed in float64."""
+    """Return result and gradients of a path, and of the reference, in float64 on the CPU."""
     (query, key, value), states, lengths, parts = make_inputs(1, PARTS[case], **shape)
     torch.manual_seed(5)
-    factors = factors_of(path, query, lengths, parts, dropout).double() if dropout else None
+    factors = factors_of(path, query, lengths, parts, dropout).cpu().double() if dropout else None
     torch.manual_seed(5)
     result = path(query, key, value, lengths, parts, dropout)
     direction = torch.randn(result.shape, generator=torch.Generator().manual_seed(2), dtype=torch.float64)
-    outputs = [result, *torch.autograd.grad(result, leaves(states, parts), direction.to(result.dtype))]
-    exact = [leaf.detach().double().requires_grad_() for leaf in leaves(states, parts)]
+    outputs = [result, *torch.autograd.grad(result, leaves(states, parts), direction.to(result))]
+    exact = [leaf.detach().cpu().double().requires_grad_() for leaf in leaves(states, parts)]
     tables = iter(exact[3:])
-    parts = [RelativePart(part.places, keys, next(tables)) for part, keys in zip(parts, tables, strict=False)]
-    expected = relative_attention_by_pairs(*(x.transpose(1, 2) for x in exact[:3]), lengths, parts, factors)
+    parts = [RelativePart(Places(part.places.places.cpu()), next(tables), next(tables)) for part in parts]
+    states = (leaf.transpose(1, 2) for leaf in exact[:3])
+    expected = relative_attention_by_pairs(*states, lengths.cpu(), parts, factors)
     return outputs, [expected, *torch.autograd.grad(expected, exact, direction)]

@@ -117,6 +117,7 @@ def test_places_must_be_permutations():
 
 def test_without_triton_a_gpu_computes_in_plain_torch_and_says_so_once(monkeypatch, caplog):
     monkeypatch.setitem(sys.modules, "onmt_preorder.attention.fused", None)
+    monkeypatch.delattr("onmt_preorder.attention.fused", raising=False)
     attend._say_once.cache_clear()
     on_gpu = type("OnGPU", (), {"is_cuda": True})()
     with caplog.at_level(logging.WARNING):
