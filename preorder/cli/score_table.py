@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from preorder.analyse.figures import OPERATIONS
 from preorder.analyse.measures import MEASURES
 from preorder.analyse.tables import mark
 from preorder.cli.table import print_table
@@ -15,18 +16,16 @@ if TYPE_CHECKING:
 
     from preorder.metrics.scoring import Scoring
 
-EDITS = ("ter_deletions", "ter_insertions", "ter_substitutions", "ter_shifts")
-
 
 def print_scoring(scoring: Scoring, baseline: str | None) -> None:
     """Print the scores, the counts behind them, and the signatures."""
     figures = list(scoring.best)
-    _print_figures(scoring, [name for name in figures if name not in EDITS])
+    _print_figures(scoring, [name for name in figures if name not in OPERATIONS])
     if "bleu" in figures:
         _print_precisions(scoring)
     if "ter" in figures:
         print("\nedits per sentence; deletions: under-generation, insertions: over-generation")
-        _print_figures(scoring, EDITS)
+        _print_figures(scoring, OPERATIONS)
     for line in _legend(scoring, baseline):
         print(line)
     for name, signature in scoring.signature.items():

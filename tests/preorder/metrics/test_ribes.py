@@ -90,6 +90,22 @@ def test_figures_of_the_reference_scorer(hypothesis, reference, score):
     assert ribes(hypothesis, reference) == pytest.approx(score, abs=6e-7)
 
 
+@pytest.mark.parametrize(
+    ("hypothesis", "references", "score"),
+    [  # printed by the reference scorer, version 1.03.1, option -z
+        ("a b c d", ("d c b a", "a b d c"), 0.833333),
+        ("b a b c a", ("a b c a b", "b a c a b d"), 0.945742),
+        ("a", ("b", "a"), 1.0),
+        ("a a", ("a", "a a b"), 0.951229),
+        ("", ("a b", "c"), 0.0),
+        ("a b b a c", ("", "a b c"), 0.880112),
+        ("the mat sat on the cat", ("the cat sat on the mat", "on the mat the cat sat"), 0.533333),
+    ],
+)
+def test_figures_of_the_reference_scorer_for_several_references(hypothesis, references, score):
+    assert ribes(hypothesis, *references) == pytest.approx(score, abs=6e-7)
+
+
 def test_any_white_space_separates_words_as_in_the_reference_scorer():
     assert ribes("a\u3000b\tc  d", " a b c d ") == 1.0
 
