@@ -20,7 +20,7 @@ COLUMNS = {"bleu": ("BLEU", 2), "ribes": ("RIBES", 4), "tau": ("tau", 3), "secon
 
 
 def score(job: Job, workshop: Workshop) -> dict[str, Any]:
-    """Score all systems, write ``results.json`` and ``results.md``, and return the results.
+    """Score all systems, write ``results.json``, ``results.md`` and ``report.json``, and return the results.
 
     Raises:
         StepError: a translation is missing, or a command failed.
@@ -29,6 +29,7 @@ def score(job: Job, workshop: Workshop) -> dict[str, Any]:
     results = _results(job, workshop)
     corpus.write_json(str(job.folder / "results.json"), results)
     corpus.write_lines(str(job.folder / "results.md"), _markdown(job, results))
+    corpus.write_json(str(job.folder / "report.json"), _report(job))
     return results
 
 
@@ -78,6 +79,26 @@ def _results(job: Job, workshop: Workshop) -> dict[str, Any]:
         "systems": systems,
         "significance": {seed: found["significance"] for seed, found in zip(job.seeds, scores, strict=True)},
     }
+
+
+def _report(job: Job) -> dict[str, Any]:
+    """Return what ``preorder report`` reads: which files the run has."""
+    report = {
+        "title": _title(job),
+        "source": job.text("test", job.source),
+        "references": [job.text("test", job.target)],
+        "alignment": job.alignment("test"),
+        "tokenize": "none",
+        "systems": {system: _files(job, system) for system in job.systems},
+    }
+    robustness = "robustness/robustness.json"  # where recipes.robustness was run in this folder
+    return report | ({"robustness": robustness} if (job.folder / robustness).exists() else {})
+
+
+def _files(job: Job, system: str) -> dict[str, Any]:
+    order = order_of(job, system)
+    told = {} if order is None else {"positions": job.reordered("test", order, "positions")}
+    return {"runs": [job.translation(system, seed) for seed in job.seeds], **told}
 
 
 def _tau(job: Job, system: str) -> float:

@@ -10,7 +10,9 @@ from preorder.analyse.groups import Grouping, by_gain
 from preorder.analyse.material import Material, check_system
 from preorder.analyse.measured import Measured, Systems, Tau, measure
 from preorder.analyse.results import Curves, Group
+from preorder.metrics import scoring
 from preorder.metrics.metric import MetricOptions
+from preorder.metrics.preordering import Preordering
 from preorder.metrics.scoring import Text
 from preorder.types import Permutation
 
@@ -30,6 +32,19 @@ def length_curves(material: Material, metrics: Sequence[str], grouping: Grouping
         orders = {UNREORDERED: kept, **material.orders}
         measured.append(Measured.of(Tau(material.keys), {name: [order] for name, order in orders.items()}))
     return grouped_curves("length", grouping, measured, material.seed)
+
+
+def orders_measured(material: Material) -> list[scoring.Measured]:
+    """Return the measure of the order that each system is told, or the source's; none without an alignment.
+
+    Raises:
+        DataError: no alignment can be sorted.
+    """
+    if not material.keys:
+        return []
+    kept = [Permutation.identity(len(words)) for words in material.source]
+    orders = {name: [material.orders.get(name, kept)] for name in material.systems}
+    return [scoring.Measured(Preordering(material.keys), orders)]
 
 
 def gain_curves(material: Material, metrics: Sequence[str], order: str, width: float) -> Curves:

@@ -24,6 +24,12 @@ class Measure:
         return f"{score:.{self.digits}f}"
 
 
+KINDS = {
+    "precision": "n-gram precision (%)",
+    "generation": "edits per sentence; deletions are under-generation, insertions over-generation",
+}
+"""What tables of figures are of."""
+
 MEASURES: dict[str, Measure] = {
     "bleu": Measure("BLEU", "0 to 100", 2),
     "chrf": Measure("chrF", "0 to 100", 2),

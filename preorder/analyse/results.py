@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
+from preorder.errors import DataError
 from preorder.metrics.significance import Comparison
 
 
@@ -45,6 +47,33 @@ class Curves:
     measures: dict[str, dict[str, tuple[Estimate | None, ...]]]
     skipped: int
     signature: dict[str, str]
+
+
+def parse_curves(value: Any) -> Curves:
+    """Return curves from the JSON of ``preorder analyse``.
+
+    Raises:
+        DataError: it is something else.
+    """
+    try:
+        measures = {
+            name: {system: tuple(map(_estimate, line)) for system, line in lines.items()}
+            for name, lines in value["measures"].items()
+        }
+        groups = tuple(Group(**group) for group in value["groups"])
+        if any(len(line) != len(groups) for lines in measures.values() for line in lines.values()):
+            raise ValueError("not an estimate for each group")
+        rest = (value[key] for key in ("kind", "axis"))
+        return Curves(*rest, groups, measures, value["skipped"], value["signature"])
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise DataError(f"not what preorder analyse --json writes of curves: {error!r}") from None
+
+
+def _estimate(value: Any) -> Estimate | None:
+    if value is None:
+        return None
+    low, high = map(float, value["interval"])
+    return Estimate(float(value["score"]), (low, high))
 
 
 @dataclass(frozen=True)

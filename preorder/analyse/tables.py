@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from preorder.analyse.measures import MEASURES
+from preorder.analyse.measures import KINDS, MEASURES
 from preorder.analyse.results import Curves, Estimate, Figures
+from preorder.metrics.scoring import Scoring
 from preorder.metrics.significance import LEVEL, Comparison
+
+SCORES = ("bleu", "chrf", "ter", "ribes", "tau")
 
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of cells; the first column says what a row is of."""
+    """Rows of cells; the first column says what a row is of. The note explains the cells."""
 
     caption: str
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
+    note: str = ""
 
 
 def curve_tables(curves: Curves) -> list[Table]:
@@ -43,8 +47,38 @@ def figure_table(figures: Figures) -> Table:
         for system, found in figures.systems.items()
     )
     measures = next(iter(figures.systems.values()))
-    caption = f"in brackets the difference from {baseline}; ↑ better, ↓ worse, p < {LEVEL} by bootstrap"
-    return Table(caption, ("system", *(MEASURES[name].label for name in measures)), rows)
+    note = f"In brackets the difference from {baseline}. ↑ better, ↓ worse, p < {LEVEL} (paired bootstrap)."
+    columns = ("system", *(MEASURES[name].title for name in measures))
+    return Table(KINDS[figures.kind], columns, rows, note)
+
+
+def scoring_table(scoring: Scoring) -> Table:
+    """Return a table of systems down, scores across: means over runs, with intervals and marks."""
+    measures = [name for name in SCORES if name in scoring.best]
+    rows = tuple(
+        (system, *(_score_cell(scoring, system, name) for name in measures)) for system in scoring.systems
+    )
+    baseline = next(name for name in scoring.systems if name not in scoring.significance)
+    units = "; ".join(
+        MEASURES[name].label + ("" if MEASURES[name].higher_is_better else ", less is better")
+        for name in measures
+    )
+    note = (
+        "Means of runs (± standard deviation), and what 95 % of bootstrap resamples lie between. "
+        "* The best system, and those not significantly worse. "
+        f"↑ better, ↓ worse than {baseline}, p < {LEVEL}. {units}."
+    )
+    return Table("Scores", ("system", *(MEASURES[name].title for name in measures)), rows, note)
+
+
+def _score_cell(scoring: Scoring, system: str, name: str) -> str:
+    form, runs = MEASURES[name].format, scoring.runs[system][name]
+    low, high = map(form, scoring.intervals[system][name])
+    deviation = "" if runs.deviation is None else f" ± {form(runs.deviation)}"
+    star = "*" if system in scoring.best[name].not_worse else ""
+    compared = scoring.significance.get(system)
+    arrow = "" if compared is None else mark(name, compared[name])
+    return f"{form(runs.mean)}{deviation}{star}{arrow} [{low}, {high}]"
 
 
 def mark(name: str, comparison: Comparison) -> str:

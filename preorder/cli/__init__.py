@@ -13,7 +13,19 @@ from typing import NoReturn
 from preorder import __version__
 from preorder.errors import PreorderError
 
-COMMANDS = ("align", "gold", "annotate", "train", "apply", "evaluate", "score", "analyse", "swap", "show")
+COMMANDS = (
+    "align",
+    "gold",
+    "annotate",
+    "train",
+    "apply",
+    "evaluate",
+    "score",
+    "analyse",
+    "swap",
+    "show",
+    "report",
+)
 
 SELDOM = 100_000
 """New objects between two searches for garbage in cycles: sentences come by the thousand and form none."""

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from preorder.analyse.examples import Example, Examples
     from preorder.analyse.results import Curves, Figures
+    from preorder.analyse.tables import Table
 
 SUFFIXES = (".svg", ".png")
 
@@ -56,7 +57,7 @@ def show_curves(curves: Curves, arguments: argparse.Namespace) -> None:
         corpus.write_json(corpus.STANDARD, asdict(curves))
     else:
         for table in curve_tables(curves):
-            print_table(table.caption, table.columns, table.rows)
+            _print(table)
 
 
 def show_figures(figures: Figures, arguments: argparse.Namespace) -> None:
@@ -68,8 +69,13 @@ def show_figures(figures: Figures, arguments: argparse.Namespace) -> None:
     if arguments.json:
         corpus.write_json(corpus.STANDARD, asdict(figures))
     else:
-        table = figure_table(figures)
-        print_table(table.caption, table.columns, table.rows)
+        _print(figure_table(figures))
+
+
+def _print(table: Table) -> None:
+    print_table(table.caption, table.columns, table.rows)
+    if table.note:
+        print(table.note)
 
 
 def show_examples(examples: Examples, arguments: argparse.Namespace) -> None:

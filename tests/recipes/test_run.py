@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from preorder.cli import main
 from recipes import robustness, run
 from recipes.synthetic import generate
 
@@ -50,6 +51,9 @@ def test_the_main_job_from_end_to_end(data, finished, capsys, monkeypatch):
     assert tau["preorder_relative"] == tau["reordered_text"] > tau["baseline_absolute_relative"]
     assert set(results["significance"]["1"]) == set(SYSTEMS[1:])
     assert (folder / "results.md").read_text().count("\n| ") == 2 + len(SYSTEMS)
+
+    assert main(["report", str(folder)]) == 0
+    assert all(system in (folder / "report.html").read_text() for system in SYSTEMS)
 
     for system in SYSTEMS:
         made = folder / "systems" / system / "seed1"

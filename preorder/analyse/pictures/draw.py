@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from preorder.analyse.measures import MEASURES
+from preorder.analyse.measures import KINDS, MEASURES
 from preorder.analyse.pictures.style import INTERVAL, Style, add_legend, new_figure, styles
 from preorder.analyse.results import Curves, Estimate, Figures
 
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 BAR = 0.8  # of the way from one group of bars to the next
 APART = 0.15  # of the way from one group to the next: how far the points of all systems spread
-AXES = {"precision": "n-gram precision (%)", "generation": "edits per sentence"}
 
 
 def curves_title(curves: Curves) -> str:
@@ -28,7 +27,7 @@ def curves_title(curves: Curves) -> str:
 
 def figures_title(figures: Figures) -> str:
     """Say what :func:`draw_figures` shows."""
-    return f"Bars of {AXES[figures.kind]}, of {', '.join(figures.systems)}"
+    return f"Bars of {KINDS[figures.kind]}: of {', '.join(figures.systems)}"
 
 
 def draw_curves(curves: Curves) -> Figure:
@@ -68,7 +67,7 @@ def draw_figures(figures: Figures) -> Figure:
         axes.errorbar(places, scores, (below, above), fmt="none", ecolor="#000000", **INTERVAL)
     titles = [MEASURES[measure].title.replace(" ", "\n") for measure in measures]
     axes.set_xticks(range(len(measures)), titles)
-    axes.set_ylabel(AXES[figures.kind])
+    axes.set_ylabel(KINDS[figures.kind].partition(";")[0])
     add_legend(figure, [axes])
     return figure
 

@@ -213,8 +213,8 @@ def test_tables_for_people(files, systems, capsys):
     assert "Kendall's tau (−1 to 1)" in out
     assert main(["analyse", "precision", *systems]) == 0
     out = capsys.readouterr().out
-    assert "in brackets the difference from base" in out
-    assert "1-gram precision (%)" in out
+    assert "In brackets the difference from base." in out
+    assert "n-gram precision (%)" in out
 
 
 @pytest.mark.parametrize(

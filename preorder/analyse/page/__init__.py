@@ -1,0 +1,1 @@
+"""Runs as one page of HTML that needs nothing else: tables, pictures, examples."""

@@ -1,0 +1,57 @@
+"""``preorder report``: runs as one page."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import asdict
+from pathlib import Path
+
+from tqdm import tqdm
+
+from preorder import corpus
+from preorder.cli import options
+
+EXAMPLES = """\
+  preorder report runs/svo-sov-tiny
+  preorder report runs --title "All runs" --out runs.html
+
+A folder holds a report.json, or folders that do; python -m recipes.run writes one. It is an object of
+  title         what the run is called
+  source, references, alignment
+                files: one, a list of at least one, one or none (then orders are not measured)
+  systems       name → {"runs": [translations of each training], "positions": the order it is told, if any};
+                the first is the baseline
+  tokenize, words, case_sensitive
+                as the options of preorder score
+  robustness    what preorder analyse robustness --json has written, or nothing
+Paths are relative to its folder. The page needs no other file, and no network.
+"""
+
+
+def add_parser(subparsers: argparse._SubParsersAction) -> None:
+    """Add the subcommand."""
+    parser = options.add_command(subparsers, "report", run, "put runs on one page of HTML", EXAMPLES)
+    parser.add_argument("folders", metavar="DIR", nargs="+", help="folder of a run, or of several")
+    parser.add_argument("--title", metavar="TEXT", help="title of the page (default: that of the run)")
+    parser.add_argument(
+        "--out", metavar="F.html", help="where the page goes (default: report.html in the first DIR)"
+    )
+    options.add_seed(parser)
+    options.add_json(parser)
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Run the subcommand."""
+    from preorder.analyse.page import manifest
+    from preorder.analyse.page.page import page
+    from preorder.analyse.page.run import report_run
+
+    paths = [path for folder in arguments.folders for path in manifest.find(folder)]
+    manifests = list(map(manifest.read, paths))
+    runs = [report_run(one, arguments.seed) for one in tqdm(manifests, unit=" runs", disable=None)]
+    title = arguments.title or (runs[0].title if len(runs) == 1 else f"{len(runs)} runs")
+    if arguments.json:
+        corpus.write_json(corpus.STANDARD, {"title": title, "runs": [asdict(one) for one in runs]})
+    if arguments.out is not None or not arguments.json:
+        out = arguments.out or str(Path(arguments.folders[0]) / "report.html")
+        corpus.write_lines(out, [page(title, runs)])

@@ -1,0 +1,88 @@
+"""A headless Chromium, driven through chromedriver's own protocol (W3C WebDriver)."""
+
+import base64
+import json
+import re
+import shutil
+import subprocess
+import tempfile
+import urllib.request
+from contextlib import contextmanager
+
+import pytest
+
+OPTIONS = """--headless --no-sandbox --disable-gpu --disable-quic --no-first-run
+--disable-background-networking --disable-component-update --disable-sync --hide-scrollbars""".split()
+ELEMENT = "element-6066-11e4-a52e-4f735466cecf"
+ENTER, SPACE, TAB = "\ue007", "\ue00d", "\ue004"
+
+
+class Browser:
+    """A session; methods are named as what a reader does."""
+
+    def __init__(self, port, folder):
+        self._url = f"http://127.0.0.1:{port}/session"
+        chrome = {"args": [*OPTIONS, f"--user-data-dir={folder}"], "binary": shutil.which("chromium")}
+        capabilities = {"goog:chromeOptions": chrome, "goog:loggingPrefs": {"browser": "ALL"}}
+        session = self._post("", {"capabilities": {"alwaysMatch": capabilities}})
+        self._url += "/" + session["sessionId"]
+
+    def _post(self, path, body, method="POST"):
+        data = json.dumps(body).encode() if method == "POST" else None
+        request = urllib.request.Request(self._url + path, data, method=method)
+        with urllib.request.urlopen(request, timeout=60) as answer:
+            return json.load(answer)["value"]
+
+    def screen(self, width, height, dark=False):
+        size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600}
+        self.command("Emulation.setDeviceMetricsOverride", size)
+        scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
+        self.command("Emulation.setEmulatedMedia", {"features": [scheme]})
+
+    def command(self, name, parameters):
+        return self._post("/goog/cdp/execute", {"cmd": name, "params": parameters})
+
+    def open(self, path):
+        self._post("/url", {"url": path.as_uri()})
+
+    def run(self, script):
+        return self._post("/execute/sync", {"script": script, "args": []})
+
+    def press(self, *keys):
+        actions = [{"type": kind, "value": key} for key in keys for kind in ("keyDown", "keyUp")]
+        self._post("/actions", {"actions": [{"type": "key", "id": "keyboard", "actions": actions}]})
+
+    def click(self, selector):
+        element = self._post("/element", {"using": "css selector", "value": selector})[ELEMENT]
+        self._post(f"/element/{element}/click", {})
+
+    def messages(self):
+        """What the browser complained of."""
+        return [entry["message"] for entry in self._post("/se/log", {"type": "browser"})]
+
+    def picture(self):
+        return base64.b64decode(self._post("/screenshot", None, "GET"))
+
+    def quit(self):
+        self._post("", None, "DELETE")
+
+
+@contextmanager
+def started():
+    """Give a browser; skip the test where there is none."""
+    for program in ("chromium", "chromedriver"):
+        if shutil.which(program) is None:
+            pytest.skip(f"needs {program} (Debian: apt-get install chromium chromium-driver)")
+    with (
+        tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder,
+        subprocess.Popen(["chromedriver", "--port=0"], stdout=subprocess.PIPE, text=True) as driver,
+    ):
+        try:
+            port = next(filter(None, (re.search(r"on port (\d+)\.", line) for line in driver.stdout)))[1]
+            browser = Browser(port, folder)
+            try:
+                yield browser
+            finally:
+                browser.quit()
+        finally:
+            driver.terminate()
