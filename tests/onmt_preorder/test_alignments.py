@@ -12,15 +12,17 @@ from onmt_preorder.plugin import register
 register()
 
 
-def test_translations_and_alignments_part(tmp_path):
+def test_translations_and_attention_part(tmp_path):
+    paths = tmp_path / "alignments", tmp_path / "attention"
     translations = io.StringIO()
-    split = _Split(translations, str(tmp_path / "alignments"))
-    split.write("a ||| b ||| 0-0 1-1\n ||| \n")  # one that holds the separator, and an empty one
-    split.write("c ||| 0-0\t-1.5\n")  # with its score
+    split = _Split(translations, *map(str, paths))
+    split.write("a ||| b ||| [[0.25,0.75],[1.0,0.0]]\n ||| []\n")  # one holds the separator, one is empty
+    split.write("c ||| [[1.0]]\t-1.5\n")  # with its score
     split.flush()
     split.finish()
     assert translations.getvalue() == "a ||| b\n\nc\t-1.5\n"
-    assert (tmp_path / "alignments").read_text() == "0-0 1-1\n\n0-0\n"
+    assert paths[0].read_text() == "0-1 1-0\n\n0-0\n"
+    assert paths[1].read_text() == "[[0.25,0.75],[1.0,0.0]]\n[]\n[[1.0]]\n"
 
 
 def test_weights_are_not_printed(capsys):

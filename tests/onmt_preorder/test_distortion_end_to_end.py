@@ -1,5 +1,6 @@
 """OpenNMT-py's own commands with the distortion models: the target is the source, word for word."""
 
+import json
 import random
 
 import pytest
@@ -106,11 +107,15 @@ def test_training_translating_and_aligning(task):
 
 def test_the_alignment_of_a_given_target(task):
     lines = write_copies(task, "new", 10, seed=4)
-    options = ("-gold_align", "-tgt", "new.tgt")
+    options = ("-gold_align", "-tgt", "new.tgt", "-attention_output", "test.attention")
     _, alignments = translate(task, lines, "hidden_step_120.pt", beam=1, options=options)
-    for line, alignment in zip(lines, alignments, strict=True):
+    attention = map(json.loads, (task / "test.attention").read_text().splitlines())
+    for line, alignment, rows in zip(lines, alignments, attention, strict=True):
+        length = len(line.split())
         targets = sorted(target for _, target in parse_alignment(alignment).links)
-        assert targets == list(range(len(line.split())))
+        assert targets == list(range(length))
+        assert {len(row) for row in rows} == {length}
+        assert all(0.49 < sum(row) < 1.01 for row in rows)
 
 
 def test_average_and_ensemble(task):
