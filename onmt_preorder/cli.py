@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from importlib.util import find_spec
 from itertools import islice
 from typing import Any
 
@@ -93,7 +94,7 @@ def translate(arguments: argparse.Namespace) -> None:
 
     Raises:
         DataError: a checkpoint or the source cannot be read, or a token's feature is not a position.
-        UsageError: a checkpoint is not of a model of ours.
+        UsageError: a checkpoint is not of a model of ours, or OpenNMT-py is not installed.
     """
     prepare = _tokenizer(arguments.tokenize)
     with corpus.writer(arguments.out) as stream:
@@ -130,6 +131,11 @@ def _tokenizer(mode: str | None) -> Callable[[str], str]:
 
 def _translator(arguments: argparse.Namespace, stream: Any) -> Any:
     """Load the models as ``onmt_translate`` does."""
+    if find_spec("onmt") is None:
+        raise UsageError("OpenNMT-py is not installed: the README tells how")
+    from onmt_preorder.plugin import register
+
+    register()
     from onmt.opts import translate_opts
     from onmt.translate.translator import build_translator
     from onmt.utils.misc import set_random_seed, use_gpu

@@ -9,7 +9,7 @@ from preorder.errors import UsageError
 
 PREORDER = "preorder"
 POSITIONS = "preorder_positions"
-NEEDS_OURS = "preorder_model is for models that read positions, such as encoder_type: preorder_transformer"
+NEEDS_POSITIONS = "preorder_model is for models that read positions: encoder_type: preorder_transformer"
 
 # What rewrites a source at translation as it did in training, and drops no line.
 REWRITING = ("normalize", "sentencepiece", "bpe", "onmt_tokenize", "uppercase", "prefix", "suffix")

@@ -11,9 +11,9 @@ from onmt.transforms import AVAILABLE_TRANSFORMS
 from onmt.transforms.transform import Transform
 
 from onmt_preorder import on_the_fly
-from onmt_preorder.options import is_ours
+from onmt_preorder.options.encoding import ENCODER
 from onmt_preorder.pieces import positions_of_pieces
-from onmt_preorder.pipeline import NEEDS_OURS, POSITIONS, PREORDER
+from onmt_preorder.pipeline import NEEDS_POSITIONS, POSITIONS, PREORDER
 from onmt_preorder.positions import NO_POSITION
 from preorder.errors import UsageError
 
@@ -55,8 +55,8 @@ class PreorderTransform(Transform):
         Raises:
             UsageError: its model reads no positions.
         """
-        if hasattr(opts, "encoder_type") and not is_ours(opts):
-            raise UsageError(NEEDS_OURS)
+        if getattr(opts, "encoder_type", ENCODER) != ENCODER:  # onmt_translate asks the checkpoint, later
+            raise UsageError(NEEDS_POSITIONS)
 
     def apply(self, example: Example, *_: Any, **__: Any) -> Example:
         """Preorder one line."""

@@ -22,7 +22,8 @@ from typing import Any
 from onmt_preorder import on_the_fly, options
 from onmt_preorder.host.messages import EXIT_STATUS
 from onmt_preorder.host.wrapping import wrap
-from onmt_preorder.pipeline import NEEDS_OURS, PREORDER, arranged
+from onmt_preorder.options.encoding import ENCODER
+from onmt_preorder.pipeline import NEEDS_POSITIONS, PREORDER, arranged
 from preorder.corpus import read_lines
 from preorder.errors import UsageError
 
@@ -63,8 +64,8 @@ def _validate(original: Any, cls: type, opt: Namespace) -> None:
 def _imply_positions(opt: Namespace) -> None:
     """Where lines are preordered on the fly, each word has a position, whatever the files hold."""
     if getattr(opt, "preorder_model", ""):
-        if not options.is_ours(opt):
-            raise UsageError(NEEDS_OURS)
+        if opt.encoder_type != ENCODER:
+            raise UsageError(NEEDS_POSITIONS)
         opt.n_src_feats = 1
 
 

@@ -18,7 +18,7 @@ from typing import Any
 from onmt_preorder.host.wrapping import wrap
 from onmt_preorder.options import is_ours
 from onmt_preorder.options.encoding import ENCODER
-from onmt_preorder.pipeline import NEEDS_OURS, POSITIONS, PREORDER, REWRITING, arranged
+from onmt_preorder.pipeline import NEEDS_POSITIONS, POSITIONS, PREORDER, REWRITING, arranged
 from preorder.errors import UsageError
 
 
@@ -68,7 +68,7 @@ def _load_test_model(original: Any, opt: Namespace, *args: Any, **kwargs: Any) -
         opt.src_feats_defaults = model_opt.src_feats_defaults
         opt.transforms = opt._all_transform = _restore_transforms(opt, model_opt)
     elif opt.preorder_model or PREORDER in opt.transforms:
-        raise UsageError(NEEDS_OURS)
+        raise UsageError(NEEDS_POSITIONS)
     return vocabs, model, model_opt
 
 

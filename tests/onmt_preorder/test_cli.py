@@ -14,6 +14,12 @@ def test_only_models_of_ours(tmp_path, capsys):
     assert printed.endswith("m.pt: not a model of onmt-preorder: onmt_translate translates with it\n")
 
 
+def test_without_opennmt(monkeypatch, capsys):
+    monkeypatch.setattr("onmt_preorder.cli.find_spec", lambda name: None)
+    assert main(["translate", "--model", "m.pt"]) == 2
+    assert capsys.readouterr().err == "OpenNMT-py is not installed: the README tells how\n"
+
+
 def test_a_missing_checkpoint(capsys):
     assert main(["translate", "--model", "nowhere.pt"]) == 2
     assert capsys.readouterr().err == "nowhere.pt: No such file or directory\n"

@@ -2,7 +2,6 @@
 
 import json
 import socket
-import subprocess
 import sys
 import time
 import urllib.request
@@ -14,13 +13,14 @@ import yaml
 
 from onmt_preorder.cli import main
 from onmt_preorder.lines import LineTranslator
+from preorder import corpus
 from preorder.errors import DataError
 from tests.onmt_preorder.helpers import TINY, call, start, write, write_vocabularies
 from tests.onmt_preorder.language import features, sentence, translation
 
 pytestmark = pytest.mark.slow
 
-STEPS = 100
+STEPS = 70
 TEST = [sentence(seed) for seed in range(5000, 5020)]
 PLAIN = [" ".join(words) for words in TEST]
 
@@ -73,13 +73,15 @@ def test_a_missing_directory_is_one_line(folder):
         call(folder, *given)
 
 
-def test_training_on_plain_text(folder, preorderer):
-    """In a data worker, in validation and its BLEU; and the checkpoint remembers."""
-    data = {name: {"path_src": f"{name}.plain", "path_tgt": f"{name}.tgt"} for name in ("train", "valid")}
-    changes = {"data": data, "preorder_model": str(preorderer), "transforms": ["preorder"], "num_workers": 1}
+@pytest.mark.parametrize("workers", [0, 1])
+def test_training_on_plain_text(folder, preorderer, workers):
+    """In validation and its BLEU, and in a data worker; the checkpoint remembers by which model."""
+    names = ("train",) if workers else ("train", "valid")
+    data = {name: {"path_src": f"{name}.plain", "path_tgt": f"{name}.tgt"} for name in names}
+    changes = {"data": data, "preorder_model": str(preorderer), "transforms": ["preorder"]}
     changes |= {"train_steps": 2, "valid_steps": 2, "save_model": "fly", "valid_metrics": ["BLEU"]}
     config = {key: value for key, value in TINY.items() if key not in ("n_src_feats", "src_feats_defaults")}
-    (folder / "fly.yaml").write_text(yaml.safe_dump({**config, **changes}))
+    (folder / "fly.yaml").write_text(yaml.safe_dump({**config, **changes, "num_workers": workers}))
     call(folder, "onmt_train", "-config", "fly.yaml", "-train_from", MODEL, "-reset_optim", "all")
     opt = torch.load(folder / "fly_step_2.pt", weights_only=True)["opt"]
     assert (opt.preorder_model, opt.n_src_feats) == (str(preorderer), 1)
@@ -122,22 +124,20 @@ def test_raw_sentences_are_tokenised(folder, preorderer, monkeypatch, capsys):
     assert len(capsys.readouterr().out.splitlines()) == 2
 
 
-def test_a_conversation(folder, expected, preorderer):
+def test_a_conversation(folder, expected, preorderer, monkeypatch, capsys):
     """Each line is answered before the next is asked."""
-    command = [sys.executable, "-W", "ignore", "-m", "onmt_preorder", "translate", "--line-by-line"]
-    process = subprocess.Popen(
-        [*command, "--model", MODEL, "--preorder-model", preorderer],
-        cwd=folder,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    for line, answer in zip(PLAIN[:3], expected, strict=False):
-        process.stdin.write(line + "\n")
-        process.stdin.flush()
-        assert process.stdout.readline() == answer + "\n"
-    process.stdin.close()
-    assert process.wait(60) == 0
+
+    def asked(path):
+        for line, answer in zip(PLAIN, expected, strict=True):
+            yield line
+            assert capsys.readouterr().out == answer + "\n"
+
+    monkeypatch.chdir(folder)
+    monkeypatch.setattr(corpus, "read_lines", asked)
+    given = ["translate", "--model", MODEL, "--preorder-model", str(preorderer)]
+    assert main([*given, "--line-by-line"]) == 0
+    monkeypatch.setattr(sys, "stdin", mock.Mock(isatty=lambda: True))
+    assert main(given) == 0
 
 
 @pytest.fixture

@@ -98,6 +98,7 @@ def order_of(directory):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("folder", ["bpe"], indirect=True)
 def test_plain_words_in_and_out(folder, preorderer):
     call(folder, "onmt_train", "-config", "run.yaml")
     given = ("-src", "valid.plain", "-output", "out", "-preorder_model", preorderer)
