@@ -1,12 +1,14 @@
 """Names that torch will remove, or has removed, and that OpenNMT-py still asks for.
 
-They are supplied before OpenNMT-py is imported, and only where they are missing.
+They are supplied before OpenNMT-py is imported, and only where they are missing; so torch's warnings that
+they will go need not concern who trains a model.
 """
 
 from __future__ import annotations
 
 import importlib
 import sys
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -16,7 +18,8 @@ import torch
 
 
 def supply() -> None:
-    """Put what is missing back in its place."""
+    """Put what is missing back in its place, and silence the warnings about it in OpenNMT-py."""
+    warnings.filterwarnings("ignore", r"`?torch\.(cuda\.amp|backends\.cuda)\.", FutureWarning, r"onmt\.")
     for name, replacement in (
         ("torch.cuda.amp.autocast", partial(torch.amp.autocast, "cuda")),
         ("torch.cuda.amp.GradScaler", partial(torch.amp.GradScaler, "cuda")),

@@ -2,7 +2,8 @@
 
 All are wrappers around OpenNMT-py's own functions; nothing is copied or rewritten. They act
 only where ``encoder_type`` or ``decoder_type`` is ours, or where OpenNMT-py fails: other
-models train and translate as before.
+models train and translate as before. One more acts before OpenNMT-py is imported:
+:mod:`onmt_preorder.removed`, which supplies names that torch removes.
 
 | Module | Adapts |
 |---|---|
@@ -15,7 +16,7 @@ models train and translate as before.
 | resuming | `train_from`: options compared, data options of the latest run kept |
 | translation | empty and long lines keep their output line; scores |
 | alignments | a file of alignments beside the translations |
-| torch_versions | recomputing and warnings under torch of after 2.2 |
+| recomputing | `use_ckpting` under torch of after 2.4 |
 | server | the translation server: transforms, positions, preordering of requests |
 | messages | errors of the user's making: one line and exit status 2 |
 """
@@ -28,16 +29,16 @@ from onmt_preorder.host import (
     losses,
     messages,
     models,
+    recomputing,
     resuming,
     server,
-    torch_versions,
     training,
     translation,
 )
 
 _MODULES = (
     messages,
-    torch_versions,
+    recomputing,
     checkpoints,
     configuration,
     corpora,

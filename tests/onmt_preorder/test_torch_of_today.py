@@ -16,7 +16,6 @@ from onmt.utils.loss import LossCompute
 from safetensors.torch import load_file
 
 from onmt_preorder import removed
-from onmt_preorder.host import torch_versions
 from tests.onmt_preorder.helpers import ROOT, TINY, call, make_opt, run, write, write_vocabularies
 from tests.onmt_preorder.language import features, sentence, translation
 
@@ -261,7 +260,7 @@ def test_a_whole_module_may_be_gone(monkeypatch):
 def test_what_we_answer_for_does_not_warn():
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        torch_versions.adapt()
+        removed.supply()
         warn = functools.partial(warnings.warn_explicit, category=FutureWarning, filename="x", lineno=1)
         warn("`torch.cuda.amp.autocast(args...)` is deprecated", module="onmt.trainer")
         warn("`torch.backends.cuda.sdp_kernel()` is deprecated", module="onmt.modules.multi_headed_attn")
