@@ -51,6 +51,7 @@ def main(argv: list[str] | None = None) -> None:
         help="words a source and a target sentence",
     )
     add("--vocabulary", type=int, default=3000, help="words of either language (default: %(default)s)")
+    add("--batch", type=int, metavar="N", help="size of a batch in place of the configuration's")
     add("--turns", type=int, default=30, help="steps measured of each model (default: %(default)s)")
     add("--device", default="cpu", help="cpu or cuda (default: %(default)s)")
     arguments = parser.parse_args(argv)
@@ -69,6 +70,7 @@ def main(argv: list[str] | None = None) -> None:
 def training_step(system: str, arguments: Namespace) -> Callable[[], None]:
     """Return a function that trains a system by one batch, always the same."""
     opt = options(arguments.size, system)
+    opt.batch_size = arguments.batch or opt.batch_size
     words = make_vocabulary(map(str, range(arguments.vocabulary - len(SPECIALS))))
     vocabs = {"src": words, "tgt": words, "src_feats": [make_vocabulary(positions())]}
     torch.manual_seed(1)

@@ -103,7 +103,7 @@ class PreorderTransformerEncoder(EncoderBase):
         (src, source), self._seen = self._seen, None
         if self._numbers is None or src.size(2) < 2:
             return None
-        places = self._places(src, source.padding)
+        places = self.places(src, source.padding)
         return reordering_loss(source.reordered[-1], places, source.padding, self.explicit)
 
     def _source(self, src: Tensor, src_len: Tensor) -> Source:
@@ -113,10 +113,11 @@ class PreorderTransformerEncoder(EncoderBase):
         if self.encoding.needs_positions:
             if self._numbers is None or src.size(2) < 2:
                 raise UsageError("the model needs source positions: token￨position, n_src_feats: 1")
-            preordered = Places(self._places(src, padding))
+            preordered = Places(self.places(src, padding))
         return Source(padding, src_len, Places(original), preordered)
 
-    def _places(self, src: Tensor, padding: Tensor) -> Tensor:
+    def places(self, src: Tensor, padding: Tensor) -> Tensor:
+        """Return where the position feature of ``src`` puts each token: ``(batch, length)``."""
         self._numbers = self._numbers.to(src.device)
         return places_of(self._numbers[src[:, :, 1]], padding)
 

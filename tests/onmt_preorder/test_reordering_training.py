@@ -3,6 +3,7 @@
 The target is the source sorted, and the positions say so: words alone tell where each goes.
 """
 
+import math
 import random
 import re
 
@@ -10,6 +11,7 @@ import pytest
 import torch
 import yaml
 
+from recipes import similarity
 from tests.onmt_preorder.helpers import TINY, call, finish, start, write, write_vocabularies
 
 pytestmark = pytest.mark.slow
@@ -114,6 +116,36 @@ def test_the_checkpoint_holds_the_options(trained):
     opt = torch.load(trained[0] / f"refsr_step_{STEPS}.pt", weights_only=True)["opt"]
     assert (opt.explicit_reordering, opt.reordering_loss_average) == ("refsr", "sentences")
     assert (opt.norm_placement, opt.reordering_window) == ("post", 2)
+
+
+@pytest.mark.parametrize("name", ["exgre", "refsr"])
+def test_similarity_on_a_test_set(trained, name, capsys):
+    folder, printed = trained
+    model = str(folder / f"{name}_step_{STEPS}.pt")
+    assert similarity.main(["--model", model, "--src", str(folder / "valid.src")]) == 0
+    original, learned = (float(line.split()[1]) for line in capsys.readouterr().out.splitlines()[-2:])
+    validation = float(re.search(r"Validation similarity: ([-0-9.]+)", printed[name])[1])
+    assert learned == pytest.approx(validation, abs=1e-3)
+    assert original == pytest.approx(similarity_of_original_places(folder / "valid.src"), abs=1e-3)
+
+
+def similarity_of_original_places(path):
+    """The cosine of two encodings is the mean cosine of their angles' differences."""
+    cosines = []
+    for line in path.read_text(encoding="utf-8").splitlines():
+        for j, token in enumerate(line.split()):
+            away = int(token.split("￨")[1]) - j
+            size = TINY["hidden_size"]
+            angles = [away / 10000 ** (2 * q / size) for q in range(size // 2)]
+            cosines.append(sum(map(math.cos, angles)) / len(angles))
+    return sum(cosines) / len(cosines)
+
+
+def test_similarity_of_a_model_without_explicit_reordering(trained, capsys):
+    folder = trained[0]
+    model = str(folder / f"both_step_{STEPS}.pt")
+    assert similarity.main(["--model", model, "--src", str(folder / "valid.src")]) == 2
+    assert "the model has no explicit reordering" in capsys.readouterr().err
 
 
 def test_averaging(trained):

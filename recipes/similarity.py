@@ -1,0 +1,88 @@
+"""How well a model with explicit reordering places the words of a test set (Chen et al. 2020, equation 12).
+
+Prints the mean cosine between the encodings of the places that an alignment asks for and those of the
+original places (PE), and those that the model's last layer gives (PR).
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from preorder.errors import PreorderError, UsageError
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command; return its exit status: 0 done, 2 bad input or usage."""
+    parser = argparse.ArgumentParser(prog="python -m recipes.similarity", description=__doc__)
+    parser.add_argument("--model", metavar="F", required=True, help="checkpoint")
+    parser.add_argument(
+        "--src", metavar="F", required=True, help="token￨position, of preorder gold --unaligned keep"
+    )
+    parser.add_argument("--gpu", metavar="N", type=int, default=-1, help="number of the GPU, from 0")
+    arguments = parser.parse_args(argv)
+    try:
+        original, learned = similarities(arguments.model, arguments.src, arguments.gpu)
+    except PreorderError as error:
+        print(error, file=sys.stderr)
+        return 2
+    print(f"PE {original:.4f}\nPR {learned:.4f}")
+    return 0
+
+
+def similarities(model: str, source: str, gpu: int = -1) -> tuple[float, float]:
+    """Return the mean cosine over all tokens of original and of learned places with those given.
+
+    Raises:
+        UsageError: the model has no explicit reordering.
+        DataError: the source cannot be read.
+    """
+    import torch
+
+    from onmt_preorder.explicit_reordering import SIMILARITY, reordering_loss
+    from onmt_preorder.sinusoidal import encodings
+
+    encoder, batches = _load(model, source, gpu)
+    sums = [0.0, 0.0]
+    tokens = 0.0
+    for batch in batches:
+        src, lengths = batch["src"], batch["srclen"]
+        with torch.no_grad():
+            states = encoder(src, lengths)[0]
+        padding = torch.arange(src.size(1), device=src.device) >= lengths.unsqueeze(1)
+        own = encodings(0, src.size(1), states).expand_as(states)
+        original = reordering_loss(own, encoder.places(src, padding), padding, encoder.explicit)
+        for i, found in enumerate((original, encoder.additional_loss())):
+            total, count = found.figures[SIMILARITY]
+            sums[i] += total
+        tokens += count
+    return sums[0] / tokens, sums[1] / tokens
+
+
+def _load(model: str, source: str, gpu: int) -> tuple[Any, Iterator[dict[str, Any]]]:
+    """Return a model's encoder and the batches that ``onmt_translate`` would read."""
+    from onmt.bin.translate import _get_parser
+    from onmt.constants import CorpusTask
+    from onmt.inference_engine import InferenceEnginePY
+    from onmt.inputters.dynamic_iterator import build_dynamic_dataset_iter
+    from onmt.utils.parse import ArgumentParser
+
+    opt = _get_parser().parse_args(["-model", model, "-src", source, "-gpu", str(gpu), "-batch_size", "64"])
+    ArgumentParser.validate_translate_opts(opt)
+    ArgumentParser._get_all_transform_translate(opt)
+    ArgumentParser._validate_transforms_opts(opt)
+    ArgumentParser.validate_translate_opts_dynamic(opt)
+    engine = InferenceEnginePY(opt)
+    encoder = engine.translator.model.encoder
+    if not getattr(encoder, "explicit", None):
+        raise UsageError(f"{model}: the model has no explicit reordering")
+    batches = build_dynamic_dataset_iter(
+        opt, engine.transforms_cls, engine.vocabs, task=CorpusTask.INFER, device_id=gpu
+    )
+    return encoder, (batch for batch, _ in batches)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
