@@ -1,8 +1,8 @@
 """How translation models bear swapped source words: swap, preorder, translate, score, draw.
 
 Each model, of any training, translates the test set with ever more of its words in wrong places
-(Chen et al. 2019, section 6.5). Models that read places (token￨position) are told those that the preorderer
-finds in the swapped text.
+(Chen et al. 2019, section 6.5). Models that are told an order, by places (token￨position) or by reordered
+words, are told that which the preorderer finds in the swapped text.
 """
 
 from __future__ import annotations
@@ -15,8 +15,11 @@ from pathlib import Path
 
 from preorder.cli import options
 from preorder.cli.translations import paths_by_name
-from preorder.errors import PreorderError, UsageError
-from recipes.workshop import Step, StepError, Workshop
+from preorder.errors import UsageError
+from recipes.workshop import Step, Workshop, exit_status
+
+FORMS = {"plain": None, "preordered": "features", "reordered": "text"}
+"""What a model reads, and the format of ``preorder apply`` that it is; None: the source as it is."""
 
 
 @dataclass(frozen=True)
@@ -26,9 +29,8 @@ class Experiment:
     Attributes:
         source, reference: the test set.
         tags: POS tags of the source, or None.
-        preorderer: model directory, or None where no model reads places.
-        plain: name → model that reads words alone.
-        preordered: name → model that reads words and places.
+        preorderer: model directory, or None where all models are plain.
+        models: name → the model, and what it reads, of :data:`FORMS`.
         percentages: shares of the words that are swapped.
         seed: of the swapping, and of what is drawn later.
         translate: further options of ``onmt_translate``.
@@ -38,8 +40,7 @@ class Experiment:
     reference: Path
     tags: Path | None
     preorderer: Path | None
-    plain: dict[str, Path]
-    preordered: dict[str, Path]
+    models: dict[str, tuple[Path, str]]
     percentages: tuple[int, ...]
     seed: int
     translate: tuple[str, ...]
@@ -48,9 +49,10 @@ class Experiment:
         """Return where ``preorder swap`` puts the source, or its tags."""
         return f"swapped/{path.name}.{percent}"
 
-    def features(self, percent: int) -> str:
-        """Return where the swapped source stands with its places."""
-        return f"{self.swapped(self.source, percent)}.features"
+    def text(self, kind: str, percent: int) -> str:
+        """Return what a kind of model reads of a percentage."""
+        form = FORMS[kind]
+        return self.swapped(self.source, percent) + (f".{form}" if form else "")
 
     def translation(self, name: str, percent: int | str) -> str:
         """Return where a model's translation goes."""
@@ -58,21 +60,9 @@ class Experiment:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command; return its exit status: 0 done, 1 a step failed, 2 bad input, 130 interrupted."""
+    """Run the command; return its exit status."""
     arguments = build_parser().parse_args(argv)
-    try:
-        experiment = _experiment(arguments)
-        run(experiment, Workshop(arguments.run, arguments.jobs))
-    except PreorderError as error:
-        print(error, file=sys.stderr)
-        return 2
-    except StepError as error:
-        print(error, file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        print("interrupted; the same command goes on", file=sys.stderr)
-        return 130
-    return 0
+    return exit_status(lambda: run(_experiment(arguments), Workshop(arguments.run, arguments.jobs)))
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -91,6 +81,7 @@ def build_parser() -> argparse.ArgumentParser:
     add("--preorderer", metavar="DIR", type=Path, help="model directory of preorder train")
     add("--plain", metavar="NAME=F", nargs="+", default=[], help="models that read words alone")
     add("--preordered", metavar="NAME=F", nargs="+", default=[], help="models that read words and places")
+    add("--reordered", metavar="NAME=F", nargs="+", default=[], help="models that read words put in order")
     add("--run", metavar="DIR", type=Path, required=True, help="folder to work in")
     add(
         "--jobs", metavar="N", type=options.positive, default=1, help="steps at a time (default: %(default)s)"
@@ -117,17 +108,18 @@ def _experiment(arguments: argparse.Namespace) -> Experiment:
     """Return the experiment that the options describe.
 
     Raises:
-        UsageError: there is no model, two have one name, or a preorderer is missing.
+        UsageError: there is no model, a name is not fit, or a preorderer is missing.
     """
-    plain, preordered = paths_by_name(arguments.plain), paths_by_name(arguments.preordered)
-    names = [*plain, *preordered]
-    if not names:
-        raise UsageError("no model to translate with: --plain, --preordered")
-    for name in names:
-        if names.count(name) > 1 or "/" in name:
-            raise UsageError(f"{name}: each model needs a name of its own that a file can have: NAME=F")
-    if preordered and arguments.preorderer is None:
-        raise UsageError("--preordered models read places, which --preorderer has to find")
+    models: dict[str, tuple[Path, str]] = {}
+    for kind in FORMS:
+        for name, path in paths_by_name(getattr(arguments, kind)).items():
+            if name in models or "/" in name:
+                raise UsageError(f"{name}: each model needs a name of its own that a file can have: NAME=F")
+            models[name] = (Path(path).resolve(), kind)
+    if not models:
+        raise UsageError("no model to translate with: --plain, --preordered, --reordered")
+    if any(FORMS[kind] for _, kind in models.values()) and arguments.preorderer is None:
+        raise UsageError("models that are told an order need --preorderer to find it")
     translate = ["-beam_size", str(arguments.beam), "-batch_size", "64", "-seed", str(arguments.seed)]
     translate += ["-gpu", "0"] if arguments.device == "gpu" else []
     return Experiment(
@@ -135,8 +127,7 @@ def _experiment(arguments: argparse.Namespace) -> Experiment:
         arguments.ref.resolve(),
         arguments.pos and arguments.pos.resolve(),
         arguments.preorderer and arguments.preorderer.resolve(),
-        {name: Path(path).resolve() for name, path in plain.items()},
-        {name: Path(path).resolve() for name, path in preordered.items()},
+        models,
         arguments.percent,
         arguments.seed,
         tuple(translate),
@@ -154,11 +145,10 @@ def _swap(experiment: Experiment) -> Step:
 
 def _chain(experiment: Experiment, percent: int) -> list[Step]:
     """Preorder, where a model wants it, and translate the text of one percentage."""
-    source = experiment.swapped(experiment.source, percent)
-    steps = [_apply(experiment, percent)] if experiment.preordered else []
-    pairs = [(name, model, source) for name, model in experiment.plain.items()]
-    pairs += [(name, model, experiment.features(percent)) for name, model in experiment.preordered.items()]
-    for name, model, text in pairs:
+    kinds = dict.fromkeys(kind for _, kind in experiment.models.values() if FORMS[kind])
+    steps = [_apply(experiment, kind, percent) for kind in kinds]
+    for name, (model, kind) in experiment.models.items():
+        text = experiment.text(kind, percent)
         out = experiment.translation(name, percent)
         command = (
             "onmt_translate",
@@ -174,18 +164,18 @@ def _chain(experiment: Experiment, percent: int) -> list[Step]:
     return steps
 
 
-def _apply(experiment: Experiment, percent: int) -> Step:
-    source, out = experiment.swapped(experiment.source, percent), experiment.features(percent)
+def _apply(experiment: Experiment, kind: str, percent: int) -> Step:
+    source, out = experiment.swapped(experiment.source, percent), experiment.text(kind, percent)
     command, reads = ["preorder", "apply", "--model", str(experiment.preorderer), "--src", source], [source]
     if experiment.tags is not None:
         reads.append(experiment.swapped(experiment.tags, percent))
         command += ["--pos", reads[-1]]
-    command += ["--out", out]
-    return Step(f"preorder.{percent}", tuple(command), (str(experiment.preorderer), *reads), (out,))
+    command += ["--format", FORMS[kind], "--out", out]
+    return Step(f"{kind}.{percent}", tuple(command), (str(experiment.preorderer), *reads), (out,))
 
 
 def _analyse(experiment: Experiment) -> Step:
-    names = [*experiment.plain, *experiment.preordered]
+    names = list(experiment.models)
     reads = [experiment.translation(name, percent) for name in names for percent in experiment.percentages]
     command = ["preorder", "analyse", "robustness", "--ref", str(experiment.reference), "--tokenize", "none"]
     command += ["--percent", _list(experiment), "--seed", str(experiment.seed), "--json"]

@@ -15,30 +15,19 @@ from typing import Any
 import yaml
 
 from preorder.cli.options import at_least_two, natural, positive
-from preorder.errors import PreorderError, UsageError
+from preorder.errors import UsageError
 from recipes.job import CONFIGS, SUBWORDS, Job
 from recipes.systems import config_path
-from recipes.workshop import StepError, Workshop
+from recipes.workshop import Workshop, exit_status
 
 STAGES = ("prepare", "train", "score")
 DEFAULT_SYSTEMS = "baseline_absolute_relative,preorder_relative"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command; return its exit status: 0 done, 1 a step failed, 2 bad input, 130 interrupted."""
+    """Run the command; return its exit status."""
     arguments = build_parser().parse_args(argv)
-    try:
-        run(arguments)
-    except PreorderError as error:
-        print(error, file=sys.stderr)
-        return 2
-    except StepError as error:
-        print(error, file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        print("interrupted; the same command goes on", file=sys.stderr)
-        return 130
-    return 0
+    return exit_status(lambda: run(arguments))
 
 
 def build_parser() -> argparse.ArgumentParser:

@@ -22,6 +22,8 @@ from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from pathlib import Path
 
+from preorder.errors import PreorderError
+
 ROOT = Path(__file__).resolve().parent.parent
 TAIL = 20  # lines of a failing step's log that are shown
 EVERY = 10  # seconds between two messages on a step's progress
@@ -29,6 +31,22 @@ EVERY = 10  # seconds between two messages on a step's progress
 
 class StepError(Exception):
     """A step that did not end well: what is told about it, with the end of its log."""
+
+
+def exit_status(job: Callable[[], None]) -> int:
+    """Run a job; return its exit status: 0 done, 1 a step failed, 2 bad input, 130 interrupted."""
+    try:
+        job()
+    except PreorderError as error:
+        print(error, file=sys.stderr)
+        return 2
+    except StepError as error:
+        print(error, file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("interrupted; the same command goes on", file=sys.stderr)
+        return 130
+    return 0
 
 
 @dataclass(frozen=True)

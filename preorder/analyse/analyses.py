@@ -10,6 +10,7 @@ from preorder.analyse.groups import Grouping, by_gain
 from preorder.analyse.material import Material, check_system
 from preorder.analyse.measured import Measured, Systems, Tau, measure
 from preorder.analyse.results import Curves, Group
+from preorder.errors import UsageError
 from preorder.metrics import scoring
 from preorder.metrics.metric import MetricOptions
 from preorder.metrics.preordering import Preordering
@@ -61,14 +62,16 @@ def system_examples(material: Material, metric: str, baseline: str, system: str,
     """Show where the first run of a system differs most from that of a baseline.
 
     Raises:
-        UsageError: there is no such system, or a tokenizer is not installed.
+        UsageError: there is no such system, both are one, or a tokenizer is not installed.
     """
     for name in (baseline, system):
         check_system(name, material.systems)
-        reordered = {
-            name: [" ".join(order.apply(words)) for order, words in zip(orders, material.source, strict=True)]
-            for name, orders in material.orders.items()
-        }
+    if baseline == system:
+        raise UsageError(f"{system!r} is not to be compared with itself")
+    reordered = {
+        name: [" ".join(order.apply(words)) for order, words in zip(orders, material.source, strict=True)]
+        for name, orders in material.orders.items()
+    }
     source = [" ".join(words) for words in material.source]
     first = {name: runs[0] for name, runs in material.systems.items()}
     corpus = Corpus(source, reordered, material.references, first)

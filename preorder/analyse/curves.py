@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from preorder.analyse.groups import Grouping
 from preorder.analyse.measured import Measured, estimates
 from preorder.analyse.results import Curves, Group
+from preorder.errors import DataError
 
 
 def grouped_curves(kind: str, grouping: Grouping, measured: Sequence[Measured], seed: int) -> Curves:
@@ -24,6 +25,9 @@ def curves(
     """Make curves of groups, each with the same measures of the same systems.
 
     Cost: a bootstrap for each group.
+
+    Raises:
+        DataError: there is no group.
     """
     groups: list[Group] = []
     columns = []
@@ -34,6 +38,8 @@ def curves(
         columns.append(estimates(measured, seed))
         names = [(one.metric.name, system) for one in measured for system in one.systems]
         signature = {one.metric.name: one.metric.signature for one in measured}
+    if not groups:
+        raise DataError(f"no sentence can be told by its {axis}")
     measures: dict[str, dict] = {name: {} for name in signature}
     for (name, system), line in zip(names, zip(*columns, strict=True), strict=True):
         measures[name][system] = line

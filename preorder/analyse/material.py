@@ -9,7 +9,7 @@ from preorder import corpus
 from preorder.analyse.measured import Measured, Systems, measure
 from preorder.errors import DataError, UsageError
 from preorder.formats import parse_positions, parse_tokens, read_alignments
-from preorder.metrics.metric import DEFAULTS, MetricOptions
+from preorder.metrics.metric import MetricOptions
 from preorder.metrics.preordering import Keys
 from preorder.metrics.scoring import Text
 from preorder.target_groups import target_groups
@@ -54,8 +54,8 @@ class Material:
     source: Sequence[Sequence[str]]
     keys: Sequence[Keys | None]
     orders: Mapping[str, Sequence[Permutation]]
-    options: MetricOptions = DEFAULTS
-    seed: int = 1
+    options: MetricOptions
+    seed: int
 
     def measure(self, metric: str) -> Measured:
         """Measure all systems with a metric of :data:`preorder.metrics.translation.CLASSES`.

@@ -85,7 +85,7 @@ def _add_kind(
     kinds: argparse._SubParsersAction, name: str, run: Callable[[argparse.Namespace], None], summary: str
 ) -> argparse.ArgumentParser:
     parser = kinds.add_parser(name, help=summary, description=f"{summary}.", allow_abbrev=False)
-    parser.set_defaults(run=run)
+    parser.set_defaults(run=run, metrics=("bleu",) if run is _precision else ())
     translations.add_translations(parser)
     translations.add_metric_options(parser)
     options.add_seed(parser)
@@ -187,6 +187,7 @@ def _robustness(arguments: argparse.Namespace) -> None:
     paths = [path for systems in files.values() for runs in systems.values() for path in runs]
     texts = iter(corpus.read_columns(*((path, corpus.read_lines(path)) for path in (*arguments.ref, *paths))))
     references = [next(texts) for _ in arguments.ref]
+    translations.warn_of_tokens(arguments, references[0])
     by_percent = {
         percent: {name: [next(texts) for _ in runs] for name, runs in systems.items()}
         for percent, systems in files.items()
@@ -210,7 +211,9 @@ def _material(
 
     systems = translations.runs_by_name(arguments.hyp)
     files = Files(arguments.ref, systems, source, alignment, orders or {})
-    return read_material(files, translations.metric_options(arguments), arguments.seed)
+    material = read_material(files, translations.metric_options(arguments), arguments.seed)
+    translations.warn_of_tokens(arguments, material.references[0])
+    return material
 
 
 def _baseline(arguments: argparse.Namespace, material: Material) -> str:

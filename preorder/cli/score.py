@@ -68,8 +68,7 @@ def run(arguments: argparse.Namespace) -> None:
     from preorder.metrics import scoring
 
     references, systems = translations.read_runs(arguments)
-    if arguments.tokenize != "none" and "bleu" in arguments.metrics:
-        translations.warn_of_tokens(references[0])
+    translations.warn_of_tokens(arguments, references[0])
     measured = scoring.translations(
         references, systems, arguments.metrics, translations.metric_options(arguments)
     )

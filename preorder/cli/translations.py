@@ -121,8 +121,10 @@ def read_runs(arguments: argparse.Namespace) -> tuple[list[list[str]], dict[str,
     return references, {name: [next(texts) for _ in of_system] for name, of_system in runs.items()}
 
 
-def warn_of_tokens(reference: Sequence[str]) -> None:
-    """Say so where a reference that a tokenizer is meant for looks tokenised already."""
+def warn_of_tokens(arguments: argparse.Namespace, reference: Sequence[str]) -> None:
+    """Say so where a reference that BLEU's tokenizer is meant for looks tokenised already."""
+    if arguments.tokenize == "none" or "bleu" not in arguments.metrics:
+        return
     tokenised = sum(line.endswith((" .", " 。")) for line in reference)
     if 2 * tokenised > len(reference):
         print("the reference looks tokenised: --tokenize none scores it as it is", file=sys.stderr)

@@ -10,7 +10,7 @@ LINE = ["--src", "src", "--ref", "ref"]
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ([], "no model to translate with: --plain, --preordered"),
+        ([], "no model to translate with: --plain, --preordered, --reordered"),
         (
             ["--plain", "a=x", "--preordered", "a=y", "--preorderer", "m"],
             "a: each model needs a name of its own",
@@ -19,7 +19,7 @@ LINE = ["--src", "src", "--ref", "ref"]
             ["--plain", "some/model.pt"],
             "some/model.pt: each model needs a name of its own that a file can have",
         ),
-        (["--preordered", "a=x"], "--preordered models read places, which --preorderer has to find"),
+        (["--preordered", "a=x"], "models that are told an order need --preorderer to find it"),
     ],
 )
 def test_unusable_options_are_one_line_and_status_2(tmp_path, capsys, options, message):

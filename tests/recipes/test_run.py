@@ -81,20 +81,23 @@ def test_the_main_job_from_end_to_end(data, finished, capsys, monkeypatch):
 def test_robustness_of_trained_models(data, finished, tmp_path, monkeypatch):
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
     folder, _ = finished
-    plain, preordered = (f"{name}={folder}/systems/{name}/seed1/model.pt" for name in SYSTEMS[:2])
+    plain, preordered, reordered = (f"{name}={folder}/systems/{name}/seed1/model.pt" for name in SYSTEMS)
     line = ["--src", f"{data}/test.svo", "--pos", f"{data}/test.svo.pos", "--ref", f"{data}/test.sov"]
     line += ["--preorderer", f"{folder}/preorderer", "--plain", plain, "--preordered", preordered]
+    line += ["--reordered", reordered]
     line += ["--run", str(tmp_path), "--percent", "0,100", "--beam", "1", "--jobs", "2"]
     assert robustness.main(line) == 0
     found = json.loads((tmp_path / "robustness.json").read_text())
     assert [group["label"] for group in found["groups"]] == ["0", "100"]
-    assert list(found["measures"]["bleu"]) == SYSTEMS[:2]
+    assert list(found["measures"]["bleu"]) == SYSTEMS
     assert (tmp_path / "swapped/test.svo.0").read_text() == (data / "test.svo").read_text()
     words = [
         [field.partition("￨")[0] for field in line.split()]
         for line in (tmp_path / "swapped/test.svo.100.features").read_text().splitlines()
     ]
     assert words == [line.split() for line in (tmp_path / "swapped/test.svo.100").read_text().splitlines()]
+    text = (tmp_path / "swapped/test.svo.100.text").read_text().splitlines()
+    assert [sorted(line.split()) for line in text] == [sorted(line) for line in words]
     assert {path.suffix for path in tmp_path.glob("robustness.*")} == {".json", ".svg", ".png"}
     script = (tmp_path / "commands.sh").read_text()
     assert robustness.main(line) == 0  # nothing is done again

@@ -23,7 +23,7 @@ def write(path, *lines):
 @pytest.fixture
 def files(tmp_path):
     texts = {"src": SOURCE, "ref": REFERENCE, "base": BASE, "ours": OURS}
-    texts |= {"align": ALIGNMENT, "positions": POSITIONS}
+    texts |= {"align": ALIGNMENT, "positions": POSITIONS, "empty": [""] * 6}
     return {name: write(tmp_path / name, *lines) for name, lines in texts.items()}
 
 
@@ -225,6 +225,8 @@ def test_tables_for_people(files, systems, capsys):
         ("length", "--src {positions} --align {ref}", "ref:1: not an alignment link: 'x'"),
         ("gain", "--align {align} --positions {src}", "src:1: not a number: 'a'"),
         ("precision", "--baseline none", "no system is called 'none', only: base, ours"),
+        ("examples", "--src {src} --system base", "'base' is not to be compared with itself"),
+        ("length", "--src {empty}", "no sentence can be told by its source length (tokens)"),
         ("examples", "--src {src} --system none", "no system is called 'none', only: base, ours"),
         ("examples", "--src {src} --hyp ours={ours}", "system 'ours' has "),
         ("robustness", "", "base: no {} in it to stand for the percentage"),
