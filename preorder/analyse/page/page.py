@@ -97,10 +97,10 @@ def _content(content: Table | Curves | Figures | Examples, place: str) -> Markup
     if isinstance(content, Examples):
         return _examples(content)
     if isinstance(content, Curves):
-        picture = svg_element(partial(draw_curves, content), curves_title(content))
+        picture = svg_element(partial(draw_curves, content), curves_title(content), transparent=True)
         tables = curve_tables(content)
     else:
-        picture = svg_element(partial(draw_figures, content), figures_title(content))
+        picture = svg_element(partial(draw_figures, content), figures_title(content), transparent=True)
         tables = [figure_table(content)]
     return join(element("figure", _scoped(picture, place)), *map(_table, tables))
 

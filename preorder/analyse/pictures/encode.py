@@ -33,14 +33,14 @@ def encode(draw: Callable[[], Figure], title: str, path: str) -> bytes:
     return _saved(draw, "png", dpi=RESOLUTION, metadata={"Software": None, "Title": title})
 
 
-def svg_element(draw: Callable[[], Figure], title: str) -> str:
-    """Return a picture as one ``<svg>`` element that can stand in a page.
+def svg_element(draw: Callable[[], Figure], title: str, transparent: bool = False) -> str:
+    """Return a picture as one ``<svg>`` element that can stand in a page, on white or on the page's ground.
 
     Raises:
         MissingExtraError: matplotlib is not installed.
     """
     unknown = dict.fromkeys(("Creator", "Date", "Format", "Type"))
-    text = _saved(draw, "svg", metadata=unknown, transparent=True).decode("utf-8")
+    text = _saved(draw, "svg", metadata=unknown, transparent=transparent).decode("utf-8")
     text = text[text.index("<svg") :].rstrip()
     text = re.sub(r'<g id="[^"]*">', "<g>", text)  # nothing refers to these, and pages hold several pictures
     head, end, rest = text.partition(">")
