@@ -9,6 +9,7 @@ from importlib.util import find_spec
 from itertools import islice
 from typing import Any
 
+from onmt_preorder.pipeline import LINES
 from preorder import __version__, corpus
 from preorder.cli import Parser, execute, options
 from preorder.errors import DataError, UsageError
@@ -104,6 +105,8 @@ def translate(arguments: argparse.Namespace) -> None:
             try:
                 translator.translate(list(map(prepare, lines)))
             except DataError as error:
+                if error.file != LINES:
+                    raise
                 line = first + error.line - 1 if error.line else None
                 raise DataError(error.reason, corpus.display_name(arguments.src), line) from None
             first += len(lines)

@@ -9,6 +9,7 @@ from preorder.errors import UsageError
 
 PREORDER = "preorder"
 POSITIONS = "preorder_positions"
+LINES = "<source>"  # what messages call a source that is no file
 NEEDS_POSITIONS = "preorder_model is for models that read positions: encoder_type: preorder_transformer"
 
 # What rewrites a source at translation as it did in training, and drops no line.

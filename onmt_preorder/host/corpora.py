@@ -22,6 +22,7 @@ from typing import Any
 
 from onmt_preorder.host.wrapping import wrap
 from onmt_preorder.options import is_ours
+from onmt_preorder.pipeline import LINES
 from onmt_preorder.positions import NO_POSITION, vocabulary
 from preorder.corpus import in_parallel, read_lines
 from preorder.errors import DataError, PreorderError
@@ -63,8 +64,12 @@ class PositionedCorpus:
                 token's feature is not a position.
         """
         number = 0
-        files = [("source", self.source), ("target", self.target), ("alignment", self.align)]
-        given = [(_name(file, side), _lines(file)) for side, file in files if file is not None]
+        files = [(LINES, self.source), ("<target>", self.target), ("<alignment>", self.align)]
+        given = [
+            (name if isinstance(file, list) else file, _lines(file))
+            for name, file in files
+            if file is not None
+        ]
         for number, lines in enumerate(in_parallel(*given), 1):
             if ((number - 1) // stride) % stride == offset:
                 yield self._example(*lines, place=(given[0][0], number))
@@ -116,10 +121,6 @@ def _lines(file: Any) -> Iterable[str]:
     if not isinstance(file, list):
         return read_lines(file)
     return (line.decode("utf-8") if isinstance(line, bytes) else line.rstrip("\n") for line in file)
-
-
-def _name(file: Any, side: str) -> str:
-    return f"<{side}>" if isinstance(file, list) else file
 
 
 def _get_corpora(original: Any, opts: Namespace, *args: Any, **kwargs: Any) -> dict[str, Any] | None:

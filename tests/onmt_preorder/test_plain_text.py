@@ -111,6 +111,9 @@ def test_errors_of_the_shortcut(folder, monkeypatch, capsys):
     assert main(["translate", "--model", MODEL, "--src", "bad", "--out", "none"]) == 2
     assert capsys.readouterr().err == "bad:4: not a token with its position: 'Verb1￨x'\n"
     assert not (folder / "none").exists()
+    given = ["translate", "--model", MODEL, "--preorder-model", "nowhere"]
+    assert main([*given, "--src", "test.plain", "--out", "none"]) == 2
+    assert capsys.readouterr().err.startswith("nowhere/model.json: cannot be read")
 
 
 def test_raw_sentences_are_tokenised(folder, preorderer, monkeypatch, capsys):
