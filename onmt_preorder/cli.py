@@ -9,6 +9,9 @@ from importlib.util import find_spec
 from itertools import islice
 from typing import Any
 
+from tqdm import tqdm
+
+from onmt_preorder import on_the_fly
 from onmt_preorder.pipeline import LINES
 from preorder import __version__, corpus
 from preorder.cli import Parser, execute, options
@@ -45,13 +48,7 @@ def add_translate(subparsers: argparse._SubParsersAction) -> None:
     summary = "translate sentences, plain or with positions, as they come"
     parser = options.add_command(subparsers, "translate", translate, summary, EXAMPLES)
     add = parser.add_argument
-    add(
-        "--model",
-        metavar="F",
-        nargs="+",
-        required=True,
-        help="checkpoint, or several: an ensemble",
-    )
+    add("--model", metavar="F", nargs="+", required=True, help="checkpoint, or several: an ensemble")
     add(
         "--preorder-model",
         metavar="DIR",
@@ -68,13 +65,7 @@ def add_translate(subparsers: argparse._SubParsersAction) -> None:
         "(default: it is tokenised already)",
     )
     add("--beam", metavar="N", type=options.positive, default=5, help="beam width (default: %(default)s)")
-    add(
-        "--n-best",
-        metavar="K",
-        type=options.positive,
-        default=1,
-        help="translations of a line (default: 1)",
-    )
+    add("--n-best", metavar="K", type=options.positive, default=1, help="translations of a line (default: 1)")
     add("--gpu", metavar="N", type=options.natural, help="number of the GPU, from 0 (default: none is used)")
     add(
         "--line-by-line",
@@ -98,10 +89,12 @@ def translate(arguments: argparse.Namespace) -> None:
         UsageError: a checkpoint is not of a model of ours, or OpenNMT-py is not installed.
     """
     prepare = _tokenizer(arguments.tokenize)
+    size = _size(arguments)
     with corpus.writer(arguments.out) as stream:
         translator = _translator(arguments, stream)
+        source = tqdm(corpus.read_lines(arguments.src), unit=" lines", disable=size == 1 or None)
         first = 1
-        for lines in _chunks(corpus.read_lines(arguments.src), _size(arguments)):
+        for lines in _chunks(source, size):
             try:
                 translator.translate(list(map(prepare, lines)))
             except DataError as error:
@@ -159,6 +152,8 @@ def _translator(arguments: argparse.Namespace, stream: Any) -> Any:
     ArgumentParser._validate_transforms_opts(opt)
     ArgumentParser.validate_translate_opts_dynamic(opt)
     set_random_seed(opt.seed, use_gpu(opt))
+    if arguments.preorder_model is not None:  # rather now than when the first line is there
+        on_the_fly.load(opt.preorder_model, opt.preorder_stanza_dir or None)
     translator = build_translator(opt, opt.gpu, report_score=False, out_file=stream)
     return LineTranslator(translator, opt)
 
