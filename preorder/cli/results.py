@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from functools import partial
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from preorder.analyse.examples import Example, Examples
+    from preorder.analyse.pictures.encode import Picture
     from preorder.analyse.results import Curves, Figures
     from preorder.analyse.tables import Table
 
@@ -44,7 +46,14 @@ def _draw(draw: Callable[[], Figure], title: str, paths: Sequence[str]) -> None:
     from preorder.analyse.pictures.encode import encode
 
     for path in paths:
-        corpus.write_bytes(path, encode(draw, title, path))
+        write_picture(path, encode(draw, title, path))
+
+
+def write_picture(path: str, picture: Picture) -> None:
+    """Write a picture, and say so if it lacks letters."""
+    corpus.write_bytes(path, picture.data)
+    if not picture.complete:
+        print(f"{path}: no installed font has all its characters; an .svg keeps them", file=sys.stderr)
 
 
 def show_curves(curves: Curves, arguments: argparse.Namespace) -> None:

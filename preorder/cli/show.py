@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Iterable
 from itertools import islice
 from typing import Any, TypeVar
@@ -139,11 +138,8 @@ def _draw(shown: Shown, path: str) -> None:
     drawing = draw(shown)
     if path.endswith(".svg"):
         corpus.write_lines(path, [svg(drawing)])
-        return
-    data, complete = png(drawing)
-    corpus.write_bytes(path, data)
-    if not complete:
-        print(f"{path}: no installed font has all its characters; an .svg keeps them", file=sys.stderr)
+    else:
+        results.write_picture(path, png(drawing))
 
 
 def _summary(shown: Shown) -> dict[str, Any]:

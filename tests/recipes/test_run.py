@@ -85,12 +85,11 @@ def test_robustness_of_trained_models(data, finished, tmp_path, monkeypatch):
     line = ["--src", f"{data}/test.svo", "--pos", f"{data}/test.svo.pos", "--ref", f"{data}/test.sov"]
     line += ["--preorderer", f"{folder}/preorderer", "--plain", plain, "--preordered", preordered]
     line += ["--reordered", reordered]
-    line += ["--run", str(tmp_path), "--percent", "0,100", "--beam", "1", "--jobs", "2"]
+    line += ["--run", str(tmp_path), "--percent", "100", "--beam", "1", "--jobs", "2"]
     assert robustness.main(line) == 0
     found = json.loads((tmp_path / "robustness.json").read_text())
-    assert [group["label"] for group in found["groups"]] == ["0", "100"]
+    assert [group["label"] for group in found["groups"]] == ["100"]
     assert list(found["measures"]["bleu"]) == SYSTEMS
-    assert (tmp_path / "swapped/test.svo.0").read_text() == (data / "test.svo").read_text()
     words = [
         [field.partition("￨")[0] for field in line.split()]
         for line in (tmp_path / "swapped/test.svo.100.features").read_text().splitlines()

@@ -52,13 +52,14 @@ def page(title: str, runs: Sequence[Run]) -> str:
         element("title", title),
         element("style", _resource("report.css")),
     )
+    titles = [run.title for run in runs]
     places = [(f"run{number}", run) for number, run in enumerate(runs, 1)]
     links = (element("li", element("a", run.title, href=f"#{place}")) for place, run in places)
     contents = element("nav", element("ul", *links), aria_label="Runs") if len(runs) > 1 else ""
     body = element(
         "body",
         element("header", element("h1", title), contents),
-        element("main", *(_run(place, run) for place, run in places)),
+        element("main", *(_run(place, run, (title,) != tuple(titles)) for place, run in places)),
         element("script", _resource("report.js")),
     )
     return f"<!doctype html>\n{element('html', head, body, lang='en')}\n"
@@ -68,12 +69,13 @@ def _resource(name: str) -> Markup:
     return Markup(files(__package__).joinpath(name).read_text(encoding="utf-8"))
 
 
-def _run(place: str, run: Run) -> Markup:
+def _run(place: str, run: Run, headed: bool) -> Markup:
+    """Return a run's section; a run whose title the whole page has needs no heading."""
     chapters = [(f"{place}-{number}", chapter) for number, chapter in enumerate(run.chapters, 1)]
     links = (element("li", element("a", chapter.heading, href=f"#{name}")) for name, chapter in chapters)
     return element(
         "section",
-        element("h2", run.title, id=f"{place}-title"),
+        element("h2", run.title) if headed else "",
         element("p", f"{run.sentences} sentences", class_="note"),
         element("nav", element("ul", *links), aria_label=f"In {run.title}"),
         *(join(element("h3", one.heading, id=name), _content(one.content, name)) for name, one in chapters),
@@ -83,7 +85,7 @@ def _run(place: str, run: Run) -> Markup:
             element("ul", *map(_signature, run.signature.items())),
         ),
         id=place,
-        aria_labelledby=f"{place}-title",
+        aria_label=run.title,
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 BAR = 0.8  # of the way from one group of bars to the next
-APART = 0.15  # of the way from one group to the next: how far the points of all systems spread
+APART, SPREAD = 0.05, 0.2  # of the way from one group to the next: two systems' points, those of all
 
 
 def curves_title(curves: Curves) -> str:
@@ -39,12 +39,13 @@ def draw_curves(curves: Curves) -> Figure:
     looks = styles(_names(curves))
     figure, panels = new_figure(len(curves.measures))
     places = _places(curves)
+    handles: dict[str, Any] = {}
     for axes, (measure, lines) in zip(panels, curves.measures.items(), strict=True):
-        _draw_lines(axes, places, lines, looks)
+        handles |= _draw_lines(axes, places, lines, looks)
         axes.set_ylabel(MEASURES[measure].label)
         axes.set_xticks(places, _ticks(curves))
     panels[-1].set_xlabel(_axis(curves))
-    add_legend(figure, panels)
+    add_legend(figure, handles)
     return figure
 
 
@@ -58,17 +59,19 @@ def draw_figures(figures: Figures) -> Figure:
     figure, (axes,) = new_figure(1)
     measures = list(next(iter(figures.systems.values())))
     width = BAR / len(looks)
+    handles = {}
     for k, (name, found) in enumerate(figures.systems.items()):
         scores, below, above = _numbers([found[measure] for measure in measures])
         places = np.arange(len(measures)) + (k - (len(looks) - 1) / 2) * width
         look = looks[name]
         face = "#ffffff" if look.hatch else "#bfbfbf"
-        axes.bar(places, scores, width, label=name, color=face, edgecolor=look.colour, hatch=look.hatch)
+        colours = {"color": face, "edgecolor": look.colour, "hatch": look.hatch}
+        handles[name] = axes.bar(places, scores, width, **colours)
         axes.errorbar(places, scores, (below, above), fmt="none", ecolor="#000000", **INTERVAL)
     titles = [MEASURES[measure].title.replace(" ", "\n") for measure in measures]
     axes.set_xticks(range(len(measures)), titles)
     axes.set_ylabel(KINDS[figures.kind].partition(";")[0])
-    add_legend(figure, [axes])
+    add_legend(figure, handles)
     return figure
 
 
@@ -77,18 +80,19 @@ def _draw_lines(
     places: np.ndarray,
     lines: Mapping[str, Sequence[Estimate | None]],
     looks: Mapping[str, Style],
-) -> None:
+) -> dict[str, Any]:
+    """Draw a line for each name; return what the legend is to show of each."""
+    handles = {}
     step = np.diff(places).min(initial=np.inf)
     step = step if np.isfinite(step) else 1.0
     for k, (name, line) in enumerate(lines.items()):
         scores, below, above = _numbers(line)
-        shift = (k / (len(lines) - 1) - 0.5) * APART * step if len(lines) > 1 else 0.0
+        shift = (k - (len(lines) - 1) / 2) * min(APART, SPREAD / len(lines)) * step
         look = looks[name]
-        axes.errorbar(
+        handles[name] = axes.errorbar(
             places + shift,
             scores,
             (below, above),
-            label=name,
             color=look.colour,
             linestyle=look.line,
             marker=look.marker,
@@ -96,6 +100,7 @@ def _draw_lines(
             linewidth=1.3,
             **INTERVAL,
         )
+    return handles
 
 
 def _numbers(estimates: Sequence[Estimate | None]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+import warnings
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 from xml.sax.saxutils import escape
 
 from preorder.analyse.pictures.style import PARAMETERS
@@ -15,10 +16,19 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 RESOLUTION = 160  # dots an inch
+FALLBACKS = ("Noto Sans CJK JP", "Noto Sans CJK SC", "IPAGothic", "Hiragino Sans", "Yu Gothic", "MS Gothic")
+"""Fonts that may be installed and have what the first one lacks."""
 
 
-def encode(draw: Callable[[], Figure], title: str, path: str) -> bytes:
-    """Return the content of a file of the sort that its name says.
+class Picture(NamedTuple):
+    """The content of a file, and whether there were letters for all its text."""
+
+    data: bytes
+    complete: bool
+
+
+def encode(draw: Callable[[], Figure], title: str, path: str) -> Picture:
+    """Return a file of the sort that its name says, ``.svg`` or else PNG.
 
     Args:
         draw: draws the picture.
@@ -29,7 +39,8 @@ def encode(draw: Callable[[], Figure], title: str, path: str) -> bytes:
         MissingExtraError: matplotlib is not installed.
     """
     if path.endswith(".svg"):
-        return f'<?xml version="1.0" encoding="utf-8"?>\n{svg_element(draw, title)}\n'.encode()
+        head = '<?xml version="1.0" encoding="utf-8"?>'
+        return Picture(f"{head}\n{svg_element(draw, title)}\n".encode(), complete=True)
     return _saved(draw, "png", dpi=RESOLUTION, metadata={"Software": None, "Title": title})
 
 
@@ -40,7 +51,7 @@ def svg_element(draw: Callable[[], Figure], title: str, transparent: bool = Fals
         MissingExtraError: matplotlib is not installed.
     """
     unknown = dict.fromkeys(("Creator", "Date", "Format", "Type"))
-    text = _saved(draw, "svg", metadata=unknown, transparent=transparent).decode("utf-8")
+    text = _saved(draw, "svg", metadata=unknown, transparent=transparent).data.decode("utf-8")
     text = text[text.index("<svg") :].rstrip()
     text = re.sub(r'<g id="[^"]*">', "<g>", text)  # nothing refers to these, and pages hold several pictures
     head, end, rest = text.partition(">")
@@ -51,11 +62,21 @@ def _attribute(text: str) -> str:
     return escape(text, {'"': "&quot;"})
 
 
-def _saved(draw: Callable[[], Figure], form: str, **options: object) -> bytes:
+def _saved(draw: Callable[[], Figure], form: str, **options: object) -> Picture:
     matplotlib = require("matplotlib", "plots")
     stream = io.BytesIO()
-    with matplotlib.rc_context():
+    with matplotlib.rc_context(), warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
         matplotlib.rcdefaults()  # the user's own settings would change the bytes
         matplotlib.rcParams.update(PARAMETERS)
+        if form == "png":  # SVG leaves the letters to whatever shows it
+            matplotlib.rcParams["font.family"] = ["DejaVu Sans", *_installed(FALLBACKS)]
         draw().savefig(stream, format=form, **options)
-    return stream.getvalue()
+    return Picture(stream.getvalue(), not any("missing from" in str(warning.message) for warning in caught))
+
+
+def _installed(names: Sequence[str]) -> list[str]:
+    from matplotlib import font_manager
+
+    installed = {font.name for font in font_manager.fontManager.ttflist}
+    return [name for name in names if name in installed]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+from rich.cells import cell_len
 
 from preorder.errors import require
 
@@ -72,9 +74,11 @@ def new_figure(panels: int) -> tuple[Figure, list[Axes]]:
     return figure, list(figure.subplots(panels, 1, squeeze=False)[:, 0])
 
 
-def add_legend(figure: Figure, axes: Sequence[Axes]) -> None:
-    """Put one legend above all panels, each name in it once."""
-    found = {
-        label: handle for one in axes for handle, label in zip(*one.get_legend_handles_labels(), strict=True)
-    }
-    figure.legend(found.values(), found.keys(), loc="outside upper left", ncols=min(3, len(found)))
+def add_legend(figure: Figure, handles: Mapping[str, Any]) -> None:
+    """Put one legend above all panels: how each name is drawn. Names are plain text, whatever is in them."""
+    longest = max(map(cell_len, handles)) * 0.6 * PARAMETERS["font.size"] / 72  # inches
+    columns = min(4, max(1, int(WIDTH / (longest + 0.6))))
+    legend = figure.legend(handles.values(), range(len(handles)), loc="outside upper left", ncols=columns)
+    for text, name in zip(legend.get_texts(), handles, strict=True):
+        text.set_parse_math(False)
+        text.set_text(name)

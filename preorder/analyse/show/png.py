@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from preorder.analyse.pictures.encode import encode
+from preorder.analyse.pictures.encode import Picture, encode
 from preorder.analyse.show.drawing import GREY, INK, PAPER, Box, Disc, Drawing, Line, Link, Shape, Text
-from preorder.errors import require
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -16,29 +14,20 @@ if TYPE_CHECKING:
 
 UNIT = 1 / 100  # inches of a drawing's unit
 POINTS = 72 * UNIT
-FALLBACKS = ("Noto Sans CJK JP", "Noto Sans CJK SC", "IPAGothic", "Hiragino Sans", "Yu Gothic", "MS Gothic")
-"""Fonts that may be installed and have what the first one lacks."""
 
 
-def png(drawing: Drawing) -> tuple[bytes, bool]:
-    """Return the file's content, and whether the installed fonts have all characters.
+def png(drawing: Drawing) -> Picture:
+    """Return the drawing as a file.
 
     Raises:
         MissingExtraError: matplotlib is not installed.
     """
-    require("matplotlib", "plots")
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        data = encode(lambda: _figure(drawing), drawing.title, ".png")
-    return data, not any("missing from" in str(warning.message) for warning in caught)
+    return encode(lambda: _figure(drawing), drawing.title, ".png")
 
 
 def _figure(drawing: Drawing) -> Figure:
-    from matplotlib import font_manager, rcParams
     from matplotlib.figure import Figure
 
-    installed = {font.name for font in font_manager.fontManager.ttflist}
-    rcParams["font.family"] = ["DejaVu Sans", *(name for name in FALLBACKS if name in installed)]
     figure = Figure(figsize=(drawing.width * UNIT, drawing.height * UNIT), facecolor=PAPER)
     axes = figure.add_axes((0, 0, 1, 1))
     axes.set(xlim=(0, drawing.width), ylim=(drawing.height, 0))

@@ -46,8 +46,9 @@ PICTURES = [
 
 @pytest.mark.parametrize(("draw", "title"), PICTURES)
 def test_svg(draw, title):
-    data = encode(draw, title, "picture.svg")
-    assert data == encode(draw, title, "picture.svg")
+    data, complete = encode(draw, title, "picture.svg")
+    assert complete
+    assert data == encode(draw, title, "picture.svg").data
     root = ElementTree.fromstring(data)
     assert root.find(f"{SVG}title").text == root.get("aria-label") == title
     assert root.get("role") == "img"
@@ -58,9 +59,10 @@ def test_svg(draw, title):
 
 @pytest.mark.parametrize(("draw", "title"), PICTURES)
 def test_png(draw, title):
-    data = encode(draw, title, "picture.png")
+    data, complete = encode(draw, title, "picture.png")
     assert data.startswith(b"\x89PNG\r\n")
-    assert data == encode(draw, title, "picture.png")
+    assert complete
+    assert data == encode(draw, title, "picture.png").data
 
 
 def texts(svg):
@@ -76,6 +78,16 @@ def test_labels():
     assert {"n-gram precision (%)", "1-gram", "a", "b"} <= set(found)
 
 
+def test_names_are_plain_text():
+    names = ["_hidden", "a$b$", "x" * 50, "é"]
+    lines = {"bleu": dict.fromkeys(names, LINE)}
+    found = texts(svg_element(partial(draw_curves, Curves("length", "x", CURVES.groups, lines, 0, {})), ""))
+    assert set(names) <= set(found)
+    figure = draw_curves(Curves("length", "x", CURVES.groups, lines, 0, {}))
+    figure.canvas.draw()
+    assert figure.legends[0].get_window_extent().x1 <= figure.bbox.x1
+
+
 @pytest.mark.parametrize(("labels", "at"), [(("0", "5", "50"), [0, 5, 50]), (("0", "5+"), [0, 1])])
 def test_groups_stand_at_their_numbers(labels, at):
     groups = tuple(Group(label, 3) for label in labels)
@@ -87,7 +99,7 @@ def test_groups_stand_at_their_numbers(labels, at):
 
 def test_one_point_is_a_picture():
     groups, lines = (Group("1", 1),), {"bleu": dict.fromkeys("ab", (LINE[0],))}
-    assert encode(partial(draw_curves, Curves("length", "x", groups, lines, 0, {})), "", "x.png")
+    assert encode(partial(draw_curves, Curves("length", "x", groups, lines, 0, {})), "", "x.png").complete
 
 
 def test_drawn_is_what_was_found():
@@ -106,6 +118,14 @@ def test_systems_differ_in_grey():
         assert one.marker != other.marker
         assert one.line != other.line
         assert one.hatch != other.hatch
+
+
+@pytest.mark.filterwarnings("error")
+def test_letters_that_no_font_has():
+    lines = {"bleu": {"\ue123": LINE}}
+    draw = partial(draw_curves, Curves("length", "x", CURVES.groups, lines, 0, {}))
+    assert not encode(draw, "", "x.png").complete
+    assert encode(draw, "", "x.svg").complete
 
 
 def test_without_matplotlib(monkeypatch):
