@@ -74,7 +74,7 @@ class ExplicitReordering(nn.Module):
         distances = integers - places.unsqueeze(-1)
         weights = torch.exp(-distances.square() / self.variance) * (distances <= self.window)
         margin = floor(2 * self.window) + 1
-        table = encodings(-margin, places.size(1) + margin, like.to(places.dtype))
+        table = encodings(-margin, places.size(1) + margin, places.new_empty(like.size(-1)))
         rows = integers.to(torch.long).flatten(0, 1) + margin
         summed = functional.embedding_bag(rows, table, per_sample_weights=weights.flatten(0, 1), mode="sum")
         return summed.view_as(like).to(like.dtype)
