@@ -39,7 +39,6 @@ _UNSUPPORTED_SEARCH: dict[str, Any] = {
     "tgt_file_prefix": False,
     "dump_beam": "",
     "attn_debug": False,
-    "gold_align": False,
 }
 
 

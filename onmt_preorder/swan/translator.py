@@ -14,7 +14,8 @@ from torch.nn.functional import one_hot
 from onmt_preorder.options.phrases import check_translation
 from onmt_preorder.swan.decoder import target_batch
 from onmt_preorder.swan.language_model import NgramFluency, load
-from onmt_preorder.swan.likelihood import Model, log_likelihood
+from onmt_preorder.swan.lattice import best_segmentation
+from onmt_preorder.swan.likelihood import Model, log_likelihood, segment_scores
 from onmt_preorder.swan.search import Translations, beam_search, concatenate, spread
 from onmt_preorder.swan.segments import best_segments, greedy_segments
 
@@ -70,10 +71,16 @@ class SegmentTranslator(Translator):
         model = self.model.decoder.model(self.model.generator, self._tgt_vocab)
         found = self._search(model, states, real)
         self._count(found.lengths[:, 0], real)
-        scores: Any = [0.0] * len(lengths)
+        gold: Any = [0.0] * len(lengths)
+        emitted = found.lengths[:, : self.n_best]
         if "tgt" in batch and not self.tgt_file_prefix:
-            scores = log_likelihood(model, target_batch(batch, states, self._tgt_pad_idx), self.limits)
-        return self._results(batch, found, scores)
+            pairs = target_batch(batch, states, self._tgt_pad_idx)
+            gold = log_likelihood(model, pairs, self.limits)
+            if self.gold_align:
+                scores = segment_scores(model, pairs, self.limits)
+                best = best_segmentation(scores, pairs.lengths) * gold.isfinite().unsqueeze(1)
+                emitted = best.unsqueeze(1).expand_as(emitted)
+        return self._results(batch, found, gold, emitted)
 
     def _search(self, model: Model, states: Tensor, real: Tensor) -> Translations:
         longest = self.limits.longest
@@ -93,27 +100,31 @@ class SegmentTranslator(Translator):
         self.awake += awake
         self.asleep += int(real.sum()) - awake
 
-    def _results(self, batch: dict[str, Any], found: Translations, gold: Any) -> dict[str, Any]:
+    def _results(
+        self, batch: dict[str, Any], found: Translations, gold: Any, emitted: Tensor
+    ) -> dict[str, Any]:
         end = found.words.new_tensor([self._tgt_eos_idx])
         each = [[(b, n) for n in range(self.n_best)] for b in range(len(gold))]
-        sources = torch.arange(found.lengths.size(2), device=found.lengths.device)
-
-        def alignment(sentence: int, rank: int) -> Tensor | None:
-            links = sources.repeat_interleave(found.lengths[sentence, rank])
-            return one_hot(links, len(sources)).float() if len(links) else None
-
-        shown = found.lengths[:, : self.n_best].tolist() if self.shows_segments else None
+        links = [[_links(emitted[place]) for place in best] for best in each]
         return {
             "predictions": [[torch.cat((found.flat(*place), end)) for place in best] for best in each],
             "scores": found.scores,
             "attention": [[None for _ in best] for best in each],
-            "alignment": [[alignment(*place) for place in best] for best in each]
-            if self.report_align or self.replace_unk
-            else [[] for _ in each],
+            "alignment": links if self.report_align or self.replace_unk else [[] for _ in each],
             "batch": batch,
             "gold_score": gold,
-            "segments": shown,
+            "segments": found.lengths[:, : self.n_best].tolist() if self.shows_segments else None,
         }
+
+
+def _links(emitted: Tensor) -> Tensor | None:
+    """Return ``(words, source tokens)``, 1 where a word comes from; None of no words.
+
+    Args:
+        emitted: ``(source tokens,)``: how many words each emits.
+    """
+    sources = torch.arange(len(emitted), device=emitted.device).repeat_interleave(emitted)
+    return one_hot(sources, len(emitted)).float() if len(sources) else None
 
 
 def show(words: list[str], lengths: list[int]) -> list[str]:
