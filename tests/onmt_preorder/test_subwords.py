@@ -1,5 +1,7 @@
 """From words to pieces to positions to places, with subword models that were really learned."""
 
+import io
+
 import pytest
 import yaml
 from onmt.bin.train import _get_parser
@@ -7,6 +9,8 @@ from onmt.inputters import build_vocab
 from onmt.inputters.dynamic_iterator import build_dynamic_dataset_iter
 from onmt.transforms import get_transforms_cls
 from onmt.utils.parse import ArgumentParser
+from sentencepiece import SentencePieceTrainer
+from subword_nmt.learn_bpe import learn_bpe
 
 from onmt_preorder.positions import numbers_of, places_of
 from preorder.preorderer import load_model
@@ -17,9 +21,11 @@ from tests.onmt_preorder.language import features, positions, sentence, translat
 SENTENCES = [sentence(seed, longest=5) for seed in range(1000)]
 STEPS = 90
 SIZES = {"bpe": 34, "sentencepiece": 30}
+OTHERS = {"subword-nmt": "bpe", "google-sentencepiece": "sentencepiece"}
+"""Who else learns pieces, and OpenNMT-py's transform that splits by them."""
 
 
-@pytest.fixture(scope="module", params=SIZES)
+@pytest.fixture(scope="module", params=[*SIZES, *OTHERS])
 def folder(request, tmp_path_factory):
     """Return a folder with a configuration whose subwords and vocabularies onmt_build_vocab has made."""
     folder = tmp_path_factory.mktemp(request.param)
@@ -27,13 +33,34 @@ def folder(request, tmp_path_factory):
         write(folder / f"{name}.src", map(features, sentences))
         write(folder / f"{name}.plain", map(" ".join, sentences))
         write(folder / f"{name}.tgt", map(translation, sentences))
-    fragment = yaml.safe_load((ROOT / f"config/subwords-{request.param}.yaml").read_text(encoding="utf-8"))
-    settings = {**TINY, **fragment, "learn_subwords_size": SIZES[request.param], "save_data": "data"}
+    settings = {**TINY, **subword_settings(request.param, folder), "save_data": "data"}
     settings |= {"src_subword_model": "pieces", "tgt_subword_model": "pieces"}
     settings |= {"train_steps": STEPS, "valid_steps": STEPS, "learning_rate": 0.005}
     (folder / "run.yaml").write_text(yaml.safe_dump(settings, allow_unicode=True), encoding="utf-8")
     run(folder, "onmt_build_vocab", "-config", "run.yaml", "-n_sample", "-1")
     return folder
+
+
+def subword_settings(kind, folder):
+    """Return the options that have OpenNMT-py split words; other tools than its own learn first."""
+    if kind in OTHERS:
+        {"bpe": learn_with_subword_nmt, "sentencepiece": learn_with_sentencepiece}[OTHERS[kind]](folder)
+        return {"transforms": [OTHERS[kind]]}
+    fragment = yaml.safe_load((ROOT / f"config/subwords-{kind}.yaml").read_text(encoding="utf-8"))
+    return {**fragment, "learn_subwords_size": SIZES[kind]}
+
+
+def learn_with_subword_nmt(folder):
+    text = (folder / "train.plain").read_text(encoding="utf-8") + (folder / "train.tgt").read_text("utf-8")
+    with open(folder / "pieces", "w", encoding="utf-8") as out:
+        learn_bpe(io.StringIO(text), out, num_symbols=15)
+
+
+def learn_with_sentencepiece(folder):
+    files = [str(folder / "train.plain"), str(folder / "train.tgt")]
+    prefix = str(folder / "learned")
+    SentencePieceTrainer.train(input=files, model_prefix=prefix, vocab_size=28, minloglevel=2)
+    (folder / "learned.model").rename(folder / "pieces")
 
 
 def batches_of(*arguments):
@@ -54,12 +81,12 @@ def words_of(pieces):
         starts = piece.startswith("▁") or ("▁" not in "".join(pieces) and not joins and piece[0] != "￭")
         words[len(words) :] = [[]] * (starts or not words)
         words[-1] = [*words[-1], piece]
-        joins = piece.endswith("￭")
+        joins = piece.endswith(("￭", "@@"))
     return words
 
 
 def text_of(word):
-    return "".join(word).strip("▁").replace("￭", "")
+    return "".join(word).strip("▁").replace("￭", "").replace("@@", "")
 
 
 @pytest.mark.slow
