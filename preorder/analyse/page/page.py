@@ -30,11 +30,12 @@ class Chapter:
 
 @dataclass(frozen=True)
 class Run:
-    """A run's title, how many sentences it was measured on, each metric's signature, and the chapters."""
+    """A run's title, how many sentences it was measured on, each metric's signature, scores, and chapters."""
 
     title: str
     sentences: int
     signature: dict[str, str]
+    scores: Table
     chapters: tuple[Chapter, ...]
 
 
@@ -52,17 +53,30 @@ def page(title: str, runs: Sequence[Run]) -> str:
         element("title", title),
         element("style", _resource("report.css")),
     )
-    titles = [run.title for run in runs]
+    headed = len(runs) > 1 or runs[0].title != title
     places = [(f"run{number}", run) for number, run in enumerate(runs, 1)]
     links = (element("li", element("a", run.title, href=f"#{place}")) for place, run in places)
     contents = element("nav", element("ul", *links), aria_label="Runs") if len(runs) > 1 else ""
     body = element(
         "body",
         element("header", element("h1", title), contents),
-        element("main", *(_run(place, run, (title,) != tuple(titles)) for place, run in places)),
+        element("main", _summary(runs), *(_run(place, run, headed) for place, run in places)),
         element("script", _resource("report.js")),
     )
     return f"<!doctype html>\n{element('html', head, body, lang='en')}\n"
+
+
+def _summary(runs: Sequence[Run]) -> Markup:
+    """Return one table of the scores of all runs; nothing if there is but one."""
+    if len(runs) == 1:
+        return Markup()
+    columns = dict.fromkeys(column for run in runs for column in run.scores.columns)
+    rows = tuple(
+        (run.title, *(dict(zip(run.scores.columns, row, strict=True)).get(column, "–") for column in columns))
+        for run in runs
+        for row in run.scores.rows
+    )
+    return _table(Table("Scores of all runs", ("run", *columns), rows))
 
 
 def _resource(name: str) -> Markup:
@@ -71,7 +85,10 @@ def _resource(name: str) -> Markup:
 
 def _run(place: str, run: Run, headed: bool) -> Markup:
     """Return a run's section; a run whose title the whole page has needs no heading."""
-    chapters = [(f"{place}-{number}", chapter) for number, chapter in enumerate(run.chapters, 1)]
+    chapters = [
+        (f"{place}-{number}", chapter)
+        for number, chapter in enumerate((Chapter("Scores", run.scores), *run.chapters), 1)
+    ]
     links = (element("li", element("a", chapter.heading, href=f"#{name}")) for name, chapter in chapters)
     return element(
         "section",

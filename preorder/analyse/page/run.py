@@ -30,12 +30,9 @@ def report_run(manifest: Manifest, seed: int) -> Run:
     material = read_material(manifest.files, manifest.options, seed)
     measured = scoring.translations(material.references, material.systems, options=material.options)
     found = scoring.score_systems([*measured, *orders_measured(material)], next(iter(material.systems)), seed)
-    chapters = (
-        Chapter("Scores", scoring_table(found)),
-        *_analyses(manifest, material),
-        *_robustness(manifest),
-    )
-    return Run(manifest.title, len(material.references[0]), found.signature, chapters)
+    chapters = (*_analyses(manifest, material), *_robustness(manifest))
+    sentences = len(material.references[0])
+    return Run(manifest.title, sentences, found.signature, scoring_table(found), chapters)
 
 
 def _analyses(manifest: Manifest, material: Material) -> Iterator[Chapter]:

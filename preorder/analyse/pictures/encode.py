@@ -7,9 +7,9 @@ import re
 import warnings
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
-from xml.sax.saxutils import escape
 
 from preorder.analyse.pictures.style import PARAMETERS
+from preorder.analyse.xml import allowed, escaped
 from preorder.errors import require
 
 if TYPE_CHECKING:
@@ -55,11 +55,8 @@ def svg_element(draw: Callable[[], Figure], title: str, transparent: bool = Fals
     text = text[text.index("<svg") :].rstrip()
     text = re.sub(r'<g id="[^"]*">', "<g>", text)  # nothing refers to these, and pages hold several pictures
     head, end, rest = text.partition(">")
-    return f'{head} role="img" aria-label="{_attribute(title)}"{end}\n <title>{escape(title)}</title>{rest}'
-
-
-def _attribute(text: str) -> str:
-    return escape(text, {'"': "&quot;"})
+    title = escaped(title)
+    return f'{head} role="img" aria-label="{title}"{end}\n <title>{title}</title>{allowed(rest)}'
 
 
 def _saved(draw: Callable[[], Figure], form: str, **options: object) -> Picture:

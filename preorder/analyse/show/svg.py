@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
-from xml.sax.saxutils import escape
 
 from preorder.analyse.show.drawing import GREY, INK, PAPER, Box, Disc, Drawing, Line, Link, Shape, Text
+from preorder.analyse.xml import escaped
 
 
 def svg(drawing: Drawing) -> str:
@@ -16,7 +16,7 @@ def svg(drawing: Drawing) -> str:
         [
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {size}" '
             'font-family="sans-serif" role="img">',
-            f"<title>{escape(drawing.title)}</title>",
+            f"<title>{escaped(drawing.title)}</title>",
             f'<rect width="100%" height="100%" rx="12" fill="{PAPER}"/>',
             *(_ELEMENTS[type(shape)](shape) for shape in drawing.shapes),
             "</svg>",
@@ -31,7 +31,7 @@ def _number(value: float) -> str:
 def _text(text: Text) -> str:
     place = f'x="{_number(text.x)}" y="{_number(text.y)}" text-anchor="{text.anchor}"'
     look = f'font-size="{_number(text.size)}" fill="{text.colour}"'
-    return f"<text {place} {look}>{escape(text.text)}</text>"
+    return f"<text {place} {look}>{escaped(text.text)}</text>"
 
 
 def _line(line: Line) -> str:

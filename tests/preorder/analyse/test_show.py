@@ -76,11 +76,11 @@ def test_links_join_their_words():
 
 
 def test_svg_is_well_formed_and_escaped():
-    words = ("<script>", "&", '"')
-    root = ElementTree.fromstring(svg(draw(Shown(words, Permutation((2, 1, 0))))))
+    words = ("<script>", "&", '"', "\x1b[0m")
+    root = ElementTree.fromstring(svg(draw(Shown(words, Permutation((2, 1, 0, 3))))))
     assert words[0] in root.find(f"{SVG}title").text
     texts = [element.text for element in root.iter(f"{SVG}text")]
-    assert set(words) <= set(texts)
+    assert {*words[:3], "\ufffd[0m"} <= set(texts)
     assert svg(draw(SHOWN)) == svg(draw(SHOWN))
     numbers = Counter(
         element.tag.removeprefix(SVG) for element in ElementTree.fromstring(svg(draw(SHOWN))).iter()

@@ -132,7 +132,7 @@ def test_json(page, capsys):
     found = json.loads(capsys.readouterr().out)
     assert not page.exists()  # not asked for
     (run,) = found["runs"]
-    assert set(run) == {"title", "sentences", "signature", "chapters"}
+    assert set(run) == {"title", "sentences", "signature", "scores", "chapters"}
     chapters = {chapter["heading"]: chapter["content"] for chapter in run["chapters"]}
     assert run["sentences"] == 12
     assert chapters["By length"]["kind"] == "length"
@@ -141,8 +141,8 @@ def test_json(page, capsys):
     files = ["--ref", str(page.parent / "test.ref"), "--hyp", f"base={page.parent}/hyp0"]
     assert main(["score", *files, "--tokenize", "none", "--json"]) == 0
     score = json.loads(capsys.readouterr().out)["systems"]["base"]["bleu"]
-    assert chapters["Scores"]["rows"][0][:1] == ["base"]
-    assert chapters["Scores"]["rows"][0][1].startswith(f"{score:.2f}")
+    assert run["scores"]["rows"][0][:1] == ["base"]
+    assert run["scores"]["rows"][0][1].startswith(f"{score:.2f}")
     assert main(["report", str(page.parent)]) == 0
 
 
@@ -152,6 +152,10 @@ def test_several_runs(page, tmp_path, capsys):
     outline = Outline((tmp_path / "both.html").read_text(encoding="utf-8"))
     assert outline.headings[:2] == ["Both", f"Run {HOSTILE}"]
     assert outline.headings.count("Scores") == 2
+    text = (tmp_path / "both.html").read_text(encoding="utf-8")
+    table = text[text.index("Scores of all runs") : text.index("</table>")]
+    assert table.count("<tr>") == 1 + 2 * len(SYSTEMS)
+    assert table.count('<th scope="col">') == 1 + 6
     assert len(outline.names) == len(set(outline.names))
 
 
