@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import platform
 import sys
 import tempfile
 import time
@@ -23,6 +22,7 @@ from statistics import median
 from tqdm import tqdm
 
 from benchmarks.lengths import LONG, SHORT, Parser, peer_seconds, sample
+from benchmarks.process import machine
 from benchmarks.programs import Ours, Program, TopdownBTG, accuracy
 from preorder import corpus
 from preorder.cli.options import positive
@@ -189,7 +189,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except PreorderError as error:
         print(error, file=sys.stderr)
         return 2
-    title = f"{arguments.lines} training lines; {_machine()}; {date.today()}"
+    title = f"{arguments.lines} training lines; {machine()}; {date.today()}"
     if arguments.json:
         corpus.write_json(corpus.STANDARD, {"run": title, "results": [asdict(r) for r in results]})
     else:
@@ -233,14 +233,6 @@ def _measure(arguments: argparse.Namespace) -> list[Result]:
                 results.append(result)
                 bar.update()
     return results
-
-
-def _machine() -> str:
-    """Return what it is measured on."""
-    information = Path("/proc/cpuinfo")
-    lines = information.read_text().splitlines() if information.exists() else []
-    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    return f"{names[0] if names else platform.machine()}, {os.cpu_count()} cores"
 
 
 if __name__ == "__main__":

@@ -1,0 +1,230 @@
+"""Self-attention alone, forward and backward: ours with two relative parts beside that without any.
+
+All ways are given the same projected states ``(b, n, h d)`` and dropout, turn by turn: torch's scaled
+dot-product attention without a relative term, OpenNMT-py's attention without and with one relative part,
+ours in plain torch, and ours as it runs on the device, with both parts.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from datetime import date
+from statistics import median
+
+import torch
+from onmt.modules import MultiHeadedAttention
+from torch import Tensor, nn
+from torch.nn.functional import scaled_dot_product_attention
+from tqdm import tqdm
+
+from benchmarks.process import machine
+from benchmarks.systems import seconds
+from onmt_preorder.attention import Places, RelativePart, plain, relative_attention
+from preorder import corpus
+from preorder.cli.options import positive
+from preorder.cli.table import print_table
+
+OURS, WITHOUT = "ours", "torch, no relative term"
+GOALS = {OURS: (1.5, 1.2)}  # times the time and the memory without
+LENGTHS = {"cpu": (10, 25, 50, 100), "cuda": (16, 32, 64, 128, 256, 512, 1024)}
+DTYPES = {"fp32": torch.float32, "fp16": torch.float16, "bf16": torch.bfloat16}
+COLUMNS = ("tokens", "", "time", "times that without", "goal", "memory", "times that without", "goal")
+DROPOUT = 0.1
+
+Way = Callable[[Tensor, Tensor, Tensor], Tensor]
+
+
+@dataclass(frozen=True)
+class Result:
+    """One line of the table.
+
+    Attributes:
+        n: tokens a sentence, padding included.
+        way: what was measured.
+        seconds: of one forward and backward pass, the median of the rounds.
+        memory: bytes: on a GPU the most that is allocated, on a CPU what is kept for the backward pass.
+        slower, larger: as multiples of attention without relative terms; of the time, the rounds' median.
+        goals: of these two, at most.
+    """
+
+    n: int
+    way: str
+    seconds: float
+    memory: int
+    slower: float
+    larger: float
+    goals: tuple[float | None, float | None]
+
+    def row(self) -> tuple[str, ...]:
+        """Return the cells of the table."""
+        goals = ["–" if goal is None else f"≤ {goal:g}" for goal in self.goals]
+        time = f"{1e3 * self.seconds:.3g} ms", f"{self.slower:.2f}", goals[0]
+        return str(self.n), self.way, *time, f"{self.memory / 1e6:.1f} MB", f"{self.larger:.2f}", goals[1]
+
+
+class Case:
+    """One size of a batch: its states, and the ways to attend."""
+
+    def __init__(self, arguments: argparse.Namespace, n: int) -> None:
+        device, dtype = arguments.device, DTYPES[arguments.dtype]
+        b, h, d = max(1, arguments.tokens // n), arguments.heads, arguments.size // arguments.heads
+        self._heads, self._device = h, device
+        generator = torch.Generator().manual_seed(n)
+        shapes = (3, b, n, arguments.size)
+        self._states = torch.randn(shapes, generator=generator).to(device, dtype).requires_grad_()
+        self._lengths = torch.randint(max(1, 3 * n // 4), n + 1, (b,), generator=generator).to(device)
+        self._padding = torch.arange(n, device=device) >= self._lengths.unsqueeze(1)
+        preordered = torch.rand(b, n, generator=generator).to(device).masked_fill(self._padding, 2).argsort(1)
+        places = Places(torch.arange(n, device=device).unsqueeze(0)), Places(preordered.argsort(1))
+        tables = torch.randn(4, 2 * arguments.clip + 1, d, generator=generator).to(device, dtype)
+        keys, values = tables.requires_grad_().view(2, 2, -1, d).unbind()
+        self._parts = [RelativePart(*part) for part in zip(places, keys, values, strict=True)]
+        self.ways = {
+            WITHOUT: self._torch,
+            "OpenNMT-py, no relative term": self._opennmt(0, dtype),
+            "OpenNMT-py, one part": self._opennmt(arguments.clip, dtype),
+            "ours in plain torch": self._ours(plain.attend),
+            OURS: self._ours(relative_attention),
+        }
+        if device == "cpu":
+            del self.ways["ours in plain torch"]  # the same
+
+    def _split(self, states: Tensor) -> Tensor:
+        return states.unflatten(2, (self._heads, -1)).transpose(1, 2)
+
+    def _torch(self, *states: Tensor) -> Tensor:
+        mask = ~self._padding[:, None, None, :]
+        context = scaled_dot_product_attention(*map(self._split, states), mask, DROPOUT)
+        return context.transpose(1, 2).flatten(2)
+
+    def _ours(self, path: Callable[..., Tensor]) -> Way:
+        def attend(*states: Tensor) -> Tensor:
+            context = path(*map(self._split, states), self._lengths, self._parts, DROPOUT)
+            return context.transpose(1, 2).flatten(2)
+
+        return attend
+
+    def _opennmt(self, clip: int, dtype: torch.dtype) -> Way:
+        """Return OpenNMT-py's attention without its projections."""
+        module = MultiHeadedAttention(
+            self._heads, self._states.size(3), DROPOUT, is_decoder=False, max_relative_positions=clip
+        ).to(self._device, dtype)
+        for name in ("linear_query", "linear_keys", "linear_values", "final_linear"):
+            setattr(module, name, nn.Identity())
+        mask = self._padding[:, None, None, :]
+        # It divides the query in place.
+        return lambda query, key, value: module(key, value, query.clone(), mask=mask)[0]
+
+    def run(self, way: Way) -> None:
+        """Attend, and go back."""
+        result = way(*self._states)
+        result.backward(torch.ones_like(result))
+
+    def memory(self, way: Way) -> int:
+        """Return how much one pass takes, beside what is there."""
+        if self._device == "cpu":
+            return kept_bytes(lambda: way(*self._states))
+        self.run(way)
+        before = torch.cuda.memory_allocated()
+        torch.cuda.reset_peak_memory_stats()
+        self.run(way)
+        return torch.cuda.max_memory_allocated() - before
+
+
+def kept_bytes(work: Callable[[], Tensor]) -> int:
+    """Return the size of all tensors that autograd keeps, each counted once."""
+    kept: dict[int, tuple[int, Tensor]] = {}
+
+    def look(tensor: Tensor) -> Tensor:
+        storage = tensor.untyped_storage()
+        kept[storage.data_ptr()] = storage.nbytes(), tensor
+        return tensor
+
+    with torch.autograd.graph.saved_tensors_hooks(look, lambda tensor: tensor):
+        result = work()
+    return sum(size for size, _ in kept.values()) if result is not None else 0
+
+
+def measure(arguments: argparse.Namespace, n: int) -> list[Result]:
+    """Let each way have its turn, and compare all with the first."""
+    case = Case(arguments, n)
+    for way in case.ways.values():
+        case.run(way)  # compiles
+
+    def often(way: Way) -> None:
+        for _ in range(arguments.repeat):
+            case.run(way)
+
+    rounds = [
+        [
+            seconds(lambda way=way: often(way), arguments.device) / arguments.repeat
+            for way in case.ways.values()
+        ]
+        for _ in range(arguments.rounds)
+    ]
+    memory = [case.memory(way) for way in case.ways.values()]
+    return [
+        Result(
+            n,
+            name,
+            median(costs),
+            used,
+            median(cost / each[0] for each, cost in zip(rounds, costs, strict=True)),
+            used / memory[0],
+            GOALS.get(name, (None, None)),
+        )
+        for name, costs, used in zip(case.ways, zip(*rounds, strict=True), memory, strict=True)
+    ]
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Measure and print; return 0, or 2 where there is no GPU to measure on."""
+    arguments = _parser().parse_args(argv)
+    if arguments.device == "cuda" and not torch.cuda.is_available():
+        print("--device cuda: torch finds no GPU", file=sys.stderr)
+        return 2
+    torch.set_num_threads(1)
+    lengths = arguments.lengths or LENGTHS[arguments.device]
+    results = [
+        result for n in tqdm(lengths, unit=" lengths", disable=None) for result in measure(arguments, n)
+    ]
+    place = torch.cuda.get_device_name() if arguments.device == "cuda" else machine()
+    size = f"{arguments.tokens} tokens of {arguments.size} in {arguments.heads} heads, k {arguments.clip}"
+    title = f"{size}, {arguments.dtype}, torch {torch.__version__}, {place}, {date.today()}"
+    if arguments.json:
+        corpus.write_json(corpus.STANDARD, {"run": title, "results": list(map(asdict, results))})
+    else:
+        print_table(title, COLUMNS, (result.row() for result in results))
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.attention",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    add = parser.add_argument
+    add("--device", choices=LENGTHS, default="cpu", help="(default: %(default)s)")
+    add("--dtype", choices=DTYPES, default="fp32", help="(default: %(default)s)")
+    add("--lengths", metavar="N", type=positive, nargs="+", help="tokens a sentence")
+    numbers = {
+        "tokens": (4096, "of a batch, padding included"),
+        "size": (512, "of a state"),
+        "heads": (8, "of attention"),
+        "clip": (4, "the clipping distances of all parts"),
+        "rounds": (9, "in which each way has its turn; the medians are printed"),
+        "repeat": (3, "passes of a turn"),
+    }
+    for name, (default, text) in numbers.items():
+        add(f"--{name}", metavar="N", type=positive, default=default, help=f"{text} (default: %(default)s)")
+    add("--json", action="store_true", help="print one JSON object instead of a table")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,44 @@
+"""The benchmark of attention runs, and its ratios are those of its figures."""
+
+import json
+
+import pytest
+
+pytest.importorskip("onmt", reason="OpenNMT-py is not installed: see the README")
+
+import torch
+
+from benchmarks.attention import kept_bytes, main
+
+SMALL = ("--lengths", "3", "5", "--tokens", "20", "--size", "8", "--heads", "2", "--repeat", "1")
+
+
+def test_every_way_at_every_length(capsys):
+    assert main([*SMALL, "--rounds", "1", "--json"]) == 0
+    results = json.loads(capsys.readouterr().out)["results"]
+    ways = {result["way"] for result in results}
+    assert {"ours", "torch, no relative term", "OpenNMT-py, one part"} < ways
+    assert [result["n"] for result in results] == [3] * len(ways) + [5] * len(ways)
+    for result in results:
+        (without,) = (r for r in results if r["n"] == result["n"] and r["way"] == "torch, no relative term")
+        assert result["slower"] == pytest.approx(result["seconds"] / without["seconds"])
+        assert result["larger"] == pytest.approx(result["memory"] / without["memory"])
+        assert result["goals"] == ([1.5, 1.2] if result["way"] == "ours" else [None, None])
+
+
+def test_prints_a_table(capsys):
+    assert main([*SMALL, "--rounds", "2"]) == 0
+    table = capsys.readouterr().out
+    assert "20 tokens of 8 in 2 heads, k 4, fp32" in table
+    assert "≤ 1.5" in table
+
+
+def test_needs_the_gpu_it_is_told(monkeypatch, capsys):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    assert main(["--device", "cuda"]) == 2
+    assert "torch finds no GPU" in capsys.readouterr().err
+
+
+def test_counts_what_autograd_keeps_once():
+    x = torch.ones(10, requires_grad=True)
+    assert kept_bytes(lambda: (x * x) * (x * 1.0)) == 3 * 40

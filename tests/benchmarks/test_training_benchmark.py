@@ -1,0 +1,70 @@
+"""The benchmark of training runs on little, and every model learns the same."""
+
+import json
+
+import pytest
+
+pytest.importorskip("onmt", reason="OpenNMT-py is not installed: see the README")
+
+import torch
+
+from benchmarks import training
+from benchmarks.batches import batches, random_pairs, vocabularies
+from benchmarks.process import Cost
+from benchmarks.training import main
+from tests.onmt_preorder.helpers import make_opt
+
+FEW = ("--size", "tiny", "--pairs", "40", "--batch", "64", "--rounds", "1", "--steps", "2")
+RANDOM = ("--words", "5", "--vocabulary", "30")
+
+
+def test_all_models(monkeypatch, capsys):
+    commands = []
+    monkeypatch.setattr(training, "run", lambda command: commands.append(command) or Cost(1, 1, 1000))
+    assert main([*FEW, *RANDOM, "--json"]) == 0
+    results = {result["model"]: result for result in json.loads(capsys.readouterr().out)["results"]}
+    assert list(results) == ["ours", "plain", "relative"]
+    for name, result in results.items():
+        assert result["speed_of_ours"] == pytest.approx(results["ours"]["speed"] / result["speed"])
+        assert (result["memory"], result["memory_of_ours"]) == (1000, 1)
+        assert result["goals"] == ([0.95, 1.2] if name == "plain" else [None, None])
+    assert [command[command.index("--alone") + 1] for command in commands] == list(results)
+    assert all("--vocabulary" in command for command in commands)
+
+
+def test_one_model_on_a_bitext_as_a_table(tmp_path, capsys):
+    for side in ("src", "tgt"):
+        (tmp_path / side).write_text("a b c\nd e\n\na c\n" * 5)
+    files = ("--source", str(tmp_path / "src"), "--target", str(tmp_path / "tgt"))
+    assert main([*FEW, *files, "--alone", "relative"]) == 0
+    table = capsys.readouterr().out
+    assert "size tiny" in table
+    assert "│ relative │" in table
+
+
+def test_bad_usage(monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    for arguments, reason in (
+        (["--source", "x"], "--source and --target go together"),
+        (["--device", "cuda"], "torch finds no GPU"),
+        (["--source", f"{tmp_path}/no", "--target", f"{tmp_path}/no", "--alone", "plain"], "no: "),
+    ):
+        assert main(arguments) == 2
+        assert reason in capsys.readouterr().err
+
+
+def test_batches_are_the_same_with_positions_and_without():
+    pairs = random_pairs(60, 6, 20)
+    assert sum(len(source) for source, _ in pairs) / 60 == pytest.approx(6, abs=1)
+    made = []
+    for features in (0, 1):
+        vocabs = vocabularies(make_opt(n_src_feats=features, preorder_encoding=["relative"] * features), pairs)
+        made.append(list(batches(pairs, vocabs, 50, "cpu")))
+    assert sum(len(batch["srclen"]) for batch in made[0]) == 60
+    for plain, ours in zip(*made, strict=True):
+        assert plain["src"].equal(ours["src"][:, :, :1])
+        assert plain["tgt"].equal(ours["tgt"])
+        assert (plain["tgt"] != 1).sum(1).flatten().equal(plain["tgtlen"])
+        for row, length in zip(ours["src"][:, :, 1], ours["srclen"], strict=True):
+            order = row[:length] - row[:length].min()
+            assert order.sort()[0].equal(torch.arange(length))
