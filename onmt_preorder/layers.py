@@ -17,6 +17,7 @@ from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
 from onmt_preorder.attention import Places, RelativePart, relative_attention
+from onmt_preorder.dropout import Dropout
 from onmt_preorder.options.encoding import EncodingOptions, Limits
 from onmt_preorder.options.reordering import PRE
 from onmt_preorder.sinusoidal import encodings
@@ -130,7 +131,7 @@ class SelfAttention(nn.Module):
         self.heads = options.heads
         for name in ("linear_query", "linear_keys", "linear_values", "final_linear"):
             self.add_module(name, nn.Linear(options.size, options.size, bias=options.qkv_bias))
-        self.dropout = nn.Dropout(options.attention_dropout)
+        self.dropout = Dropout(options.attention_dropout)
         head_size = options.size // options.heads
         encoding = options.encoding
         self.original = RelativeTables(encoding.original, head_size) if encoding.original else None
@@ -166,6 +167,7 @@ class FeedForward(PositionwiseFeedForward):
             norm_eps=options.norm_eps,
             use_ckpting=options.recompute,
         )
+        self.dropout_1, self.dropout_2 = Dropout(options.dropout), Dropout(options.dropout)
 
     def forward(self, states: Tensor) -> Tensor:
         """Map ``(batch, length, size)`` to the same shape."""
@@ -211,7 +213,7 @@ class EncoderLayer(NormPlacement, nn.Module):
         self.self_attn = SelfAttention(options)
         self.feed_forward = FeedForward(options)
         self.layer_norm = options.make_norm()
-        self.dropout = nn.Dropout(options.dropout)
+        self.dropout = Dropout(options.dropout)
         self.recompute_attention = "mha" in options.recompute
         self.after_attention = after_attention
         self.after_layer = after_layer

@@ -24,10 +24,10 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from onmt_preorder.attention.relations import Places, RelativePart
+from onmt_preorder.dropout import draw
 
 # As low as OpenNMT-py's own, so that our encoder without relative parts equals its.
 _MASKED = -1e18
-_GRAIN = 1 << 16  # dropout is decided by 16 random bits
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,8 @@ class _Attention(torch.autograd.Function):
         if padding.is_cuda or padding.any():
             scores.masked_fill_(padding[:, None, None, :], _MASKED)
         weights = scores.softmax(dim=-1)
-        kept, scale = _drop(weights, dropout)
+        mask, scale = draw(weights, dropout)
+        kept = weights if mask is None else torch.where(mask, weights, weights.new_zeros(()))
         sums, value_table = value_side.collect(kept).to(value.dtype), value_table.to(value.dtype)
         ctx.save_for_backward(query, key, value, key_table, value_table, weights, kept, sums)
         ctx.key_side, ctx.value_side, ctx.scale = key_side, value_side, scale
@@ -142,22 +143,6 @@ def _add_product(into: Tensor, rows: Tensor, table: Tensor, scale: float) -> Ten
     """Add ``(b, h, n, r)`` times ``(r, d)`` times the scale."""
     into.flatten(0, 2).addmm_(rows.flatten(0, 2), table, alpha=scale)
     return into
-
-
-def _drop(weights: Tensor, dropout: float) -> tuple[Tensor, float]:
-    """Return the weights with some set to 0, and by what the others are to be multiplied.
-
-    torch draws a random number a weight, on the CPU at a higher cost than all else that
-    attention does; here four weights share one.
-    """
-    least = round(dropout * _GRAIN)
-    if least == 0:
-        return weights, 1.0
-    if least == _GRAIN:
-        return torch.zeros_like(weights), 0.0
-    draws = torch.empty(-(-weights.numel() // 4), dtype=torch.int64, device=weights.device)
-    bits = draws.random_(-(1 << 63), None).view(torch.int16)[: weights.numel()].view(weights.shape)
-    return torch.where(bits >= least - _GRAIN // 2, weights, 0.0), _GRAIN / (_GRAIN - least)
 
 
 def _spread(columns: Tensor, scores: Tensor, places: Places, limit: int) -> None:

@@ -58,7 +58,9 @@ def test_batches_are_the_same_with_positions_and_without():
     assert sum(len(source) for source, _ in pairs) / 60 == pytest.approx(6, abs=1)
     made = []
     for features in (0, 1):
-        vocabs = vocabularies(make_opt(n_src_feats=features, preorder_encoding=["relative"] * features), pairs)
+        vocabs = vocabularies(
+            make_opt(n_src_feats=features, preorder_encoding=["relative"] * features), pairs
+        )
         made.append(list(batches(pairs, vocabs, 50, "cpu")))
     assert sum(len(batch["srclen"]) for batch in made[0]) == 60
     for plain, ours in zip(*made, strict=True):
