@@ -47,7 +47,7 @@ class Experiment:
 
     def swapped(self, path: Path, percent: int) -> str:
         """Return where ``preorder swap`` puts the source, or its tags."""
-        return f"swapped/{path.name}.{percent}"
+        return f"swapped/{path.name.removesuffix('.gz')}.{percent}"
 
     def text(self, kind: str, percent: int) -> str:
         """Return what a kind of model reads of a percentage."""
@@ -150,16 +150,8 @@ def _chain(experiment: Experiment, percent: int) -> list[Step]:
     for name, (model, kind) in experiment.models.items():
         text = experiment.text(kind, percent)
         out = experiment.translation(name, percent)
-        command = (
-            "onmt_translate",
-            "-model",
-            str(model),
-            "-src",
-            text,
-            "-output",
-            out,
-            *experiment.translate,
-        )
+        command = ("onmt_translate", "-model", str(model), "-src", text, "-output", out)
+        command += experiment.translate
         steps.append(Step(f"translate/{name}.{percent}", command, (str(model), text), (out,)))
     return steps
 

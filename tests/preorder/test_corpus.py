@@ -153,3 +153,23 @@ def test_errors_of_paired_lines_name_the_line():
         next(rows)
     with pytest.raises(DataError, match="b:2: the file ends after 1 lines, a goes on"):
         list(corpus.map_parallel(function, "a", ("a", [1, 3]), ("b", "x")))
+
+
+def test_bytes_are_written_whole_or_not_at_all(tmp_path, capfdbinary):
+    path = tmp_path / "picture"
+    corpus.write_bytes(str(path), b"\x00\xff")
+    assert path.read_bytes() == b"\x00\xff"
+    corpus.write_bytes("-", b"\x00\xfe")
+    assert capfdbinary.readouterr().out == b"\x00\xfe"
+    with pytest.raises(DataError, match="cannot be written"):
+        corpus.write_bytes(str(tmp_path / "no" / "picture"), b"")
+
+
+def test_columns(tmp_path):
+    assert corpus.read_columns(("a", ["x", "y"]), ("b", [1, 2])) == [["x", "y"], [1, 2]]
+    with pytest.raises(DataError, match="the file ends after 1 lines, b goes on"):
+        corpus.read_columns(("a", ["x"]), ("b", [1, 2]))
+    with pytest.raises(DataError, match="the file is empty"):
+        corpus.read_columns(("a", []))
+    with pytest.raises(DataError, match="only one file can come from standard input"):
+        corpus.read_columns(("-", []), ("-", []))

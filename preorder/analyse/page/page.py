@@ -168,5 +168,5 @@ def _examples(examples: Examples) -> Markup:
 def _example(example: Example, measure: str) -> Markup:
     form = MEASURES[measure].format
     title = f"line {example.line}, {MEASURES[measure].title} {form(example.difference)} apart"
-    rows = (element("dt", name) + element("dd", text) for name, text in example.rows(form))
-    return element("div", element("h4", title), element("dl", *map(Markup, rows)), class_="example")
+    rows = (join(element("dt", name), element("dd", text)) for name, text in example.rows(form))
+    return element("div", element("h4", title), element("dl", *rows), class_="example")
