@@ -12,6 +12,7 @@ import argparse
 import random
 import time
 from collections.abc import Callable, Sequence
+from itertools import accumulate
 from statistics import median
 from typing import Any
 
@@ -48,12 +49,16 @@ def made_up(sentences: int, systems: int) -> tuple[list[str], dict[str, list[str
     """Return a reference, and systems that have other words, or none, in some of its places."""
     generator = random.Random(1)
     words = [f"w{k}" for k in range(VOCABULARY)]
-    reference = [generator.choices(words, k=generator.choice(LENGTHS)) for _ in range(sentences)]
+    often = list(accumulate(1 / (k + 1) for k in range(VOCABULARY)))  # Zipf's law
+
+    def draw(number: int) -> list[str]:
+        return generator.choices(words, cum_weights=often, k=number)
+
+    reference = [draw(generator.choice(LENGTHS)) for _ in range(sentences)]
 
     def spoilt(line: Sequence[str]) -> str:
         return " ".join(
-            generator.choice([*generator.choices(words), ""]) if generator.random() < SPOILT else word
-            for word in line
+            generator.choice([*draw(1), ""]) if generator.random() < SPOILT else word for word in line
         )
 
     texts = {f"system {k}": list(map(spoilt, reference)) for k in range(systems)}

@@ -37,8 +37,8 @@ def edit_counts(
 ) -> np.ndarray:
     """Return for each hypothesis its insertions, deletions, substitutions and shifts: ``[sentences, 4]``.
 
-    O(t m b) for t shifts tried, at most 1,000, of m words in a beam of b = 50; some 0.1 ms
-    for a sentence of 25 words, two to three hundred times as fast as sacrebleu.
+    O(t m b) for t shifts tried, at most some 1,000, of m words in a beam of b = 50: 0.01 ms for
+    a sentence of 10 words, 0.05 ms for one of 25, 20 and 120 times as fast as sacrebleu.
 
     Args:
         hypotheses, references: words as integers, all sentences joined.
