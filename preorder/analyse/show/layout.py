@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import accumulate
 
 from preorder.analyse.show.drawing import GREY, INK, PAPER, Box, Disc, Drawing, Line, Link, Shape, Text
-from preorder.analyse.show.sentence import Shown, crossings
+from preorder.analyse.show.sentence import Shown, crossings_text
 from preorder.types import BinaryTree
 
 LEAST_WIDTH, MARGIN, GAP = 640, 36, 16
@@ -114,8 +114,8 @@ def _link_panel(
     centres = dict(zip(order, _centres([shown.words[i] for i in order], sheet.width), strict=True))
     targets = _centres(shown.target or (), sheet.width)
     places = {token: place for place, token in enumerate(order)}
-    count = crossings((places[i], j) for i, j in shown.links)
-    heading = f"{name}: {count} crossing{'' if count == 1 else 's'} of links" if shown.links else name
+    crossed = crossings_text((places[i], j) for i, j in shown.links)
+    heading = f"{name}: {crossed}" if shown.links else name
     upper = top + HEADING + SIZE
     lower = upper + LINKS
     shapes: list[Shape] = [_heading(heading, top)]

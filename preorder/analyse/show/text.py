@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from rich.cells import cell_len
 
-from preorder.analyse.show.sentence import Shown, crossings
+from preorder.analyse.show.sentence import Shown, crossings_text
 from preorder.types import BinaryTree
 
 SURE, POSSIBLE, NONE = "●", "○", "·"
@@ -27,7 +27,7 @@ def text_lines(shown: Shown) -> Iterator[str]:
         yield from ("", *_tree(shown.words, shown.tree))
     if shown.links:
         for name, one in (("as it is written", shown), ("preordered", after)):
-            yield from ("", f"links {name}, {crossings(one.links)} crossing; target tokens across")
+            yield from ("", f"{name}: {crossings_text(one.links)}; target tokens across")
             yield from _matrix(one.words, _links(one), len(shown.target))
     if shown.attention is not None:
         yield from ("", "attention of target tokens, source tokens across; darker is more")

@@ -124,14 +124,14 @@ straight
       ├─ the
       └─ pen
 
-links as it is written, 3 crossing; target tokens across
+as it is written: 3 crossings of links; target tokens across
       012345
 I     ●·····
 like  ····●·
 the   ···○··
 pen   ··●···
 
-links preordered, 1 crossing; target tokens across
+preordered: 1 crossing of links; target tokens across
       012345
 I     ●·····
 the   ···○··

@@ -32,8 +32,8 @@ def show(capsys, files, *options, names=("src", "positions", "tgt", "align")):
 def test_text(files, capsys):
     out = show(capsys, files)
     assert out.startswith("source      I like the pen\npreordered  I the pen like\npositions   0 3 1 2\n")
-    assert "links as it is written, 1 crossing" in out
-    assert "links preordered, 0 crossing" in out
+    assert "as it is written: 1 crossing of links" in out
+    assert "preordered: 0 crossings of links" in out
     assert show(capsys, files, names=("src", "order", "tgt", "align")) == out
     out = show(capsys, files, "--line", "2", "--attention", files["attention"])
     assert "straight" not in out  # there is no tree
