@@ -6,6 +6,7 @@ are the translation. A sentence's probability is the sum over all its segmentati
 | Module | Holds |
 |---|---|
 | network | the recurrent network that scores segments, given a source element |
+| scorer | runs it over the segments of a batch, in chunks |
 | lattice | the sum over segmentations, its gradient, the best segmentation |
 | likelihood | both together: the loss, in bounded memory |
 | decoder | the decoder and the loss as OpenNMT-py wants them |

@@ -13,8 +13,9 @@ from onmt.utils import Statistics
 from onmt.utils.logging import logger
 from torch import Tensor, nn
 
-from onmt_preorder.swan.likelihood import Batch, Limits, Model, log_likelihood
+from onmt_preorder.swan.likelihood import log_likelihood
 from onmt_preorder.swan.network import SegmentNetwork
+from onmt_preorder.swan.scorer import Batch, Limits, Model
 
 
 class SwanDecoder(DecoderBase):

@@ -15,7 +15,8 @@ from onmt_preorder.options.phrases import check_translation
 from onmt_preorder.swan.decoder import target_batch
 from onmt_preorder.swan.language_model import NgramFluency, load
 from onmt_preorder.swan.lattice import best_segmentation
-from onmt_preorder.swan.likelihood import Model, log_likelihood, segment_scores
+from onmt_preorder.swan.likelihood import log_likelihood, segment_scores
+from onmt_preorder.swan.scorer import Model
 from onmt_preorder.swan.search import Translations, beam_search, concatenate, spread
 from onmt_preorder.swan.segments import best_segments, greedy_segments
 

@@ -5,8 +5,8 @@ import itertools
 import torch
 from torch import nn
 
-from onmt_preorder.swan.likelihood import Batch, Model
 from onmt_preorder.swan.network import SegmentNetwork
+from onmt_preorder.swan.scorer import Batch, Model
 
 BEGIN, END, WORDS = 0, 1, (2, 3, 4)
 

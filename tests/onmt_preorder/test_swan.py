@@ -7,7 +7,8 @@ import pytest
 import torch
 
 from onmt_preorder.swan import lattice
-from onmt_preorder.swan.likelihood import Limits, log_likelihood, segment_scores
+from onmt_preorder.swan.likelihood import log_likelihood, segment_scores
+from onmt_preorder.swan.scorer import Limits
 from tests.onmt_preorder.segmentations import by_enumeration, enumerated, make_batch, make_model, parameters
 
 SHAPES = [([1], [1]), ([4], [4]), ([2, 1], [2, 0]), ([4, 2, 3], [4, 2, 1]), ([2, 4], [2, 0])]
