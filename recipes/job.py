@@ -82,6 +82,6 @@ class Job:
         """Return how well an order fits the test set's alignment, as JSON."""
         return f"scores/{order}.json"
 
-    def scores(self, seed: int) -> str:
-        """Return the scores of all systems' translations with a seed, as JSON."""
-        return f"scores/seed{seed}.json"
+    def scores(self) -> str:
+        """Return the scores of all systems' translations, as JSON."""
+        return "scores/translations.json"

@@ -25,7 +25,7 @@ def score(job: Job, workshop: Workshop) -> dict[str, Any]:
     Raises:
         StepError: a translation is missing, or a command failed.
     """
-    workshop.run(*([_score(job, seed)] for seed in job.seeds))
+    workshop.run([_score(job)])
     results = _results(job, workshop)
     corpus.write_json(str(job.folder / "results.json"), results)
     corpus.write_lines(str(job.folder / "results.md"), _markdown(job, results))
@@ -43,27 +43,20 @@ def print_results(job: Job, results: dict[str, Any]) -> None:
     Console().print(table)
 
 
-def _score(job: Job, seed: int) -> Step:
-    """Score the systems of one seed, each against the first of them."""
-    reference, out = job.text("test", job.target), job.scores(seed)
-    translations = {system: job.translation(system, seed) for system in job.systems}
+def _score(job: Job) -> Step:
+    """Score the systems, each with a run for each seed, against the first of them."""
+    reference, out = job.text("test", job.target), job.scores()
+    translations = [(system, job.translation(system, seed)) for system in job.systems for seed in job.seeds]
     command = ("preorder", "score", "--ref", reference, "--tokenize", "none", "--json")
-    command += (
-        "--baseline",
-        job.systems[0],
-        "--hyp",
-        *(f"{name}={path}" for name, path in translations.items()),
-    )
-    return Step(f"score-seed{seed}", command, (reference, *translations.values()), (out,), output=out)
+    command += ("--baseline", job.systems[0], "--hyp", *(f"{system}={path}" for system, path in translations))
+    return Step("score", command, (reference, *(path for _, path in translations)), (out,), output=out)
 
 
 def _results(job: Job, workshop: Workshop) -> dict[str, Any]:
-    scores = [json.loads((job.folder / job.scores(seed)).read_text()) for seed in job.seeds]
+    found = json.loads((job.folder / job.scores()).read_text())
     systems = {}
     for system in job.systems:
-        figures = {
-            metric: _summary([of_seed["systems"][system][metric] for of_seed in scores]) for metric in METRICS
-        }
+        figures = {metric: found["runs"][system][metric] for metric in METRICS}
         figures["tau"] = _summary([_tau(job, system)])
         figures["seconds"] = _summary([workshop.seconds(train_step(system, seed)) for seed in job.seeds])
         systems[system] = figures
@@ -75,9 +68,9 @@ def _results(job: Job, workshop: Workshop) -> dict[str, Any]:
         "device": job.device,
         "beam": job.beam,
         "changes": job.changes,
-        "signature": scores[0]["signature"],
+        "signature": found["signature"],
         "systems": systems,
-        "significance": {seed: found["significance"] for seed, found in zip(job.seeds, scores, strict=True)},
+        "significance": found["significance"],
     }
 
 
@@ -109,7 +102,7 @@ def _tau(job: Job, system: str) -> float:
 
 
 def _summary(values: list[float]) -> dict[str, Any]:
-    """Return mean, sample standard deviation (None of one value) and the values themselves."""
+    """Return mean, sample standard deviation (None of one value) and values, as ``preorder score`` does."""
     deviation = statistics.stdev(values) if len(values) > 1 else None
     return {"mean": statistics.fmean(values), "deviation": deviation, "values": values}
 
