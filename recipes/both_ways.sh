@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# All systems on two languages, in both directions: recipes/both_ways.sh NAME LANGUAGE LANGUAGE DATA_FOLDER [OPTION ...]
+# The systems of Kawara et al. 2021 on two languages, in both directions, or those of `--systems`:
+# recipes/both_ways.sh NAME LANGUAGE LANGUAGE DATA_FOLDER [OPTION ...]
 set -euo pipefail
 name=$1 first=$2 second=$3
 data=${4:?usage: recipes/$name/run.sh DATA_FOLDER [OPTION of recipes.run ...]}

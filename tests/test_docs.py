@@ -48,7 +48,7 @@ def test_recipes_name_systems_that_have_a_configuration():
     script = (ROOT / "recipes/both_ways.sh").read_text()
     systems = re.search(r"^systems=(.*)$", script, re.M)[1].split(",")
     size = re.search(r"--size (\w+)", script)[1]
-    assert {path.stem for path in (ROOT / "config" / size).glob("*.yaml")} == set(systems)
+    assert set(systems) <= {path.stem for path in (ROOT / "config" / size).glob("*.yaml")}
 
 
 @pytest.mark.parametrize(("recipe", "languages"), [("enja", ("en", "ja")), ("multi30k", ("en", "de"))])
