@@ -178,7 +178,6 @@ def _search(path: str, beam: int, arguments: Namespace) -> tuple[Callable[[Any],
     ArgumentParser._validate_transforms_opts(opt)
     ArgumentParser.validate_translate_opts_dynamic(opt)
     translator = build_translator(opt, report_score=False)
-    translator.emitted = translator.awake = translator.asleep = 0
     transforms = get_transforms_cls(opt._all_transform)
     iterator = build_dynamic_dataset_iter(opt, transforms, translator.vocabs, task=CorpusTask.INFER)
     return lambda batch: translator.translate_batch(batch, False), [batch for batch, _ in iterator]

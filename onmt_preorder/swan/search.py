@@ -117,7 +117,8 @@ def beam_search(
         if fluency is not None:
             for sentence, places in enumerate(chosen.tolist()):
                 fluency.keep(sentence, places)
-        beam = grown._replace(scores=total).take(chosen)
+        paths = torch.where(first, grown.paths, _IMPOSSIBLE)
+        beam = grown._replace(scores=total, paths=paths).take(chosen)
         back.append((chosen // count, chosen % count))
     quality = beam.scores + reward * beam.words + beam.fluency
     if fluency is not None:

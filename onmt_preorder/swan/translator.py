@@ -47,6 +47,7 @@ class SegmentTranslator(Translator):
         names += [DefaultTokens.UNK] if opt.ban_unk_token else []
         translator.banned = [vocabs["tgt"][name] for name in names]
         translator.limits = model.decoder.exact_limits
+        translator.emitted = translator.awake = translator.asleep = 0
         return translator
 
     def _translate(self, *given: Any, **more: Any) -> Any:
