@@ -63,7 +63,7 @@ def _add_jumps(model_opt: Namespace, opt: Namespace, checkpoint: dict[str, Any])
         if "model" not in checkpoint:
             raise UsageError("distortion cannot be added to a model in safetensors: train_from needs a .pt")
         add_jumps(checkpoint["model"], wanted, model_opt.param_init)
-    elif (wanted.context, wanted.window) != (known.context, known.window):
+    elif wanted.context != known.context or (known.context != NONE and wanted.window != known.window):
         raise UsageError(
             f"the model of train_from has distortion: {known.context}, distortion_window: {known.window}, "
             f"which cannot become {wanted.context}, {wanted.window}"
