@@ -10,8 +10,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
-from datetime import date
+from dataclasses import dataclass
 from statistics import median
 
 import torch
@@ -20,12 +19,11 @@ from torch import Tensor, nn
 from torch.nn.functional import scaled_dot_product_attention
 from tqdm import tqdm
 
-from benchmarks.process import machine
+from benchmarks.report import add_numbers, machine, print_results
 from benchmarks.systems import seconds
 from onmt_preorder.attention import Places, RelativePart, plain, relative_attention
-from preorder import corpus
 from preorder.cli.options import positive
-from preorder.cli.table import print_table
+from preorder.errors import UsageError
 
 OURS, WITHOUT = "ours", "torch, no relative term"
 GOALS = {OURS: (1.5, 1.2)}  # times the time and the memory without
@@ -183,21 +181,17 @@ def measure(arguments: argparse.Namespace, n: int) -> list[Result]:
 def main(argv: Sequence[str] | None = None) -> int:
     """Measure and print; return 0, or 2 where there is no GPU to measure on."""
     arguments = _parser().parse_args(argv)
-    if arguments.device == "cuda" and not torch.cuda.is_available():
-        print("--device cuda: torch finds no GPU", file=sys.stderr)
-        return 2
     torch.set_num_threads(1)
-    lengths = arguments.lengths or LENGTHS[arguments.device]
-    results = [
-        result for n in tqdm(lengths, unit=" lengths", disable=None) for result in measure(arguments, n)
-    ]
-    place = torch.cuda.get_device_name() if arguments.device == "cuda" else machine()
     size = f"{arguments.tokens} tokens of {arguments.size} in {arguments.heads} heads, k {arguments.clip}"
-    title = f"{size}, {arguments.dtype}, torch {torch.__version__}, {place}, {date.today()}"
-    if arguments.json:
-        corpus.write_json(corpus.STANDARD, {"run": title, "results": list(map(asdict, results))})
-    else:
-        print_table(title, COLUMNS, (result.row() for result in results))
+    try:
+        place = machine(arguments.device)
+    except UsageError as error:
+        print(error, file=sys.stderr)
+        return 2
+    lengths = tqdm(arguments.lengths or LENGTHS[arguments.device], unit=" lengths", disable=None)
+    results = [result for n in lengths for result in measure(arguments, n)]
+    what = f"{size}, {arguments.dtype}, torch {torch.__version__}, {place}"
+    print_results(what, COLUMNS, results, arguments.json)
     return 0
 
 
@@ -220,8 +214,7 @@ def _parser() -> argparse.ArgumentParser:
         "rounds": (9, "in which each way has its turn; the medians are printed"),
         "repeat": (3, "passes of a turn"),
     }
-    for name, (default, text) in numbers.items():
-        add(f"--{name}", metavar="N", type=positive, default=default, help=f"{text} (default: %(default)s)")
+    add_numbers(parser, numbers)
     add("--json", action="store_true", help="print one JSON object instead of a table")
     return parser
 

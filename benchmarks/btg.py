@@ -12,8 +12,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
-from datetime import date
+from dataclasses import dataclass
 from functools import partial
 from itertools import chain, cycle, islice
 from pathlib import Path
@@ -22,11 +21,9 @@ from statistics import median
 from tqdm import tqdm
 
 from benchmarks.lengths import LONG, SHORT, Parser, peer_seconds, sample
-from benchmarks.process import machine
 from benchmarks.programs import Ours, Program, TopdownBTG, accuracy
+from benchmarks.report import add_numbers, machine, print_results
 from preorder import corpus
-from preorder.cli.options import positive
-from preorder.cli.table import print_table
 from preorder.errors import PreorderError, UsageError
 from preorder.formats import parse_annotated
 
@@ -189,11 +186,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     except PreorderError as error:
         print(error, file=sys.stderr)
         return 2
-    title = f"{arguments.lines} training lines; {machine()}; {date.today()}"
-    if arguments.json:
-        corpus.write_json(corpus.STANDARD, {"run": title, "results": [asdict(r) for r in results]})
-    else:
-        print_table(title, ("pair", "", "ours", "topdown-btg", "ratio", "goal"), (r.row() for r in results))
+    what = f"{arguments.lines} training lines; {machine()}"
+    print_results(what, ("pair", "", "ours", "topdown-btg", "ratio", "goal"), results, arguments.json)
     return 0
 
 
@@ -215,10 +209,7 @@ def _parser() -> argparse.ArgumentParser:
         "threads": (min(4, os.cpu_count() or 1), "threads, where there are to be several"),
         "repeat": (3, "rounds, of which the medians are printed; training is run once"),
     }
-    for name, (default, text) in numbers.items():
-        parser.add_argument(
-            f"--{name}", metavar="N", type=positive, default=default, help=f"{text} (default: %(default)s)"
-        )
+    add_numbers(parser, numbers)
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of a table")
     return parser
 

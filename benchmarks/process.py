@@ -1,16 +1,14 @@
-"""What a program costs, and on what."""
+"""What a program costs."""
 
 from __future__ import annotations
 
 import os
-import platform
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from preorder.errors import UsageError
 
@@ -46,11 +44,3 @@ def run(command: Sequence[str]) -> Cost:
             said = errors.read().decode(errors="replace").strip().splitlines()
             raise UsageError(f"{' '.join(command)}: exit status {process.returncode}: {' '.join(said[-1:])}")
     return Cost(usage.ru_utime + usage.ru_stime, wall, usage.ru_maxrss * RSS_UNIT)
-
-
-def machine() -> str:
-    """Return what processor it is measured on."""
-    information = Path("/proc/cpuinfo")
-    lines = information.read_text().splitlines() if information.exists() else []
-    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    return f"{names[0] if names else platform.machine()}, {os.cpu_count()} cores"

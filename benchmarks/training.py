@@ -9,8 +9,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from datetime import date
+from dataclasses import dataclass
 from itertools import cycle, islice
 from statistics import median
 from typing import Any
@@ -23,11 +22,9 @@ from tqdm import tqdm
 
 import onmt_preorder.plugin
 from benchmarks.batches import Pair, batches, random_pairs, read_pairs, vocabularies
-from benchmarks.process import machine, run
+from benchmarks.process import run
+from benchmarks.report import add_numbers, machine, print_results
 from benchmarks.systems import options, seconds
-from preorder import corpus
-from preorder.cli.options import positive
-from preorder.cli.table import print_table
 from preorder.errors import PreorderError, UsageError
 
 _FOREIGN = {"encoder_type": "transformer", "preorder_encoding": [], "n_src_feats": 0}
@@ -137,6 +134,9 @@ def measure(arguments: argparse.Namespace, again: Sequence[str]) -> list[Result]
     else:
         pairs = random_pairs(arguments.pairs, arguments.words, arguments.vocabulary)
     models = {name: Training(_options(arguments, name), pairs, device) for name in names}
+    if device == "cuda":  # kernels for all lengths are compiled
+        for model in models.values():
+            model.speed(arguments.steps)
     rounds = [
         [model.speed(arguments.steps) for model in models.values()]
         for _ in tqdm(range(arguments.rounds), unit=" rounds", disable=None)
@@ -183,18 +183,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         if (arguments.source is None) != (arguments.target is None):
             raise UsageError("--source and --target go together")
-        if arguments.device == "cuda" and not torch.cuda.is_available():
-            raise UsageError("--device cuda: torch finds no GPU")
+        what = f"size {arguments.size}, torch {torch.__version__}, {machine(arguments.device)}"
         results = measure(arguments, given)
     except PreorderError as error:
         print(error, file=sys.stderr)
         return 2
-    place = torch.cuda.get_device_name() if arguments.device == "cuda" else machine()
-    title = f"size {arguments.size}, torch {torch.__version__}, {place}, {date.today()}"
-    if arguments.json:
-        corpus.write_json(corpus.STANDARD, {"run": title, "results": list(map(asdict, results))})
-    else:
-        print_table(title, COLUMNS, (result.row() for result in results))
+    print_results(what, COLUMNS, results, arguments.json)
     return 0
 
 
@@ -220,9 +214,7 @@ def _parser() -> argparse.ArgumentParser:
         "steps": (4, "of a turn"),
         "batch": (None, "tokens of a batch, in place of the configuration's"),
     }
-    for name, (default, text) in numbers.items():
-        shown = "" if default is None else " (default: %(default)s)"
-        add(f"--{name}", metavar="N", type=positive, default=default, help=text + shown)
+    add_numbers(parser, numbers)
     add("--alone", choices=MODELS, help="train only this one")
     add("--json", action="store_true", help="print one JSON object instead of a table")
     return parser

@@ -68,7 +68,8 @@ def attend(
     # be waited for.
     states = (states.transpose(1, 2).contiguous() for states in (query, key, value))
     seed = int(torch.randint(1 << 31, ())) if dropout else 0
-    return _Attention.apply(*states, *tables, places, lengths, *_limits(parts), dropout, seed).transpose(1, 2)
+    given = *states, *tables, places, lengths.contiguous(), *_limits(parts)
+    return _Attention.apply(*given, dropout, seed).transpose(1, 2)
 
 
 def _limits(parts: Sequence[RelativePart]) -> tuple[tuple[int, ...], tuple[int, ...]]:

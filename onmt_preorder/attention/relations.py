@@ -29,7 +29,7 @@ class Places:
         self._near: dict[int, tuple[Tensor, Tensor]] = {}
         self._beyond: dict[tuple[int, torch.dtype], Tensor] = {}
         self._stacks: dict[tuple[int, ...], tuple[tuple[Places, ...], Tensor]] = {}
-        if not places.is_cuda and not places.sort(1)[0].eq(torch.arange(places.size(1))).all():
+        if places.device.type == "cpu" and not places.sort(1)[0].eq(torch.arange(places.size(1))).all():
             raise ValueError("places are no permutation of 0 … n-1")
 
     def near(self, limit: int) -> tuple[Tensor, Tensor]:
