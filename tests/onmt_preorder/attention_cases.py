@@ -14,6 +14,7 @@ PARTS = {
     "preordered": [(2, 3, False)],
     "both": [(4, 4, True), (4, 4, False)],
     "far and near": [(1, 64, True), (64, 1, False)],
+    "three": [(2, 1, True), (3, 3, False), (1, 2, False)],
 }
 
 

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.skipif(DEVICE == "cpu" and not INTERPRETED, reason="nee
 on_gpu = pytest.mark.skipif(DEVICE == "cpu", reason="needs a GPU")
 
 # In units of the last place, over values whose products are summed.
-BOUNDS = {torch.float32: 100, torch.float16: 20, torch.bfloat16: 20}
+BOUNDS = {torch.float32: 200, torch.float16: 20, torch.bfloat16: 20}
 
 
 @pytest.fixture(autouse=True)
@@ -94,7 +94,7 @@ def test_equals_the_plain_path_at_full_length(dtype, case):
         result = path(query, key, value, lengths, parts, 0.0)
         results.append([result, *torch.autograd.grad(result, [*states, *tables], direction)])
     for one, other in zip(*results, strict=True):
-        bound = 100 * torch.finfo(dtype).eps * other.abs().max().item()
+        bound = BOUNDS[dtype] * torch.finfo(dtype).eps * other.abs().max().item()
         torch.testing.assert_close(one, other, rtol=0, atol=bound)
 
 
