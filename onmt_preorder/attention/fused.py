@@ -99,7 +99,6 @@ class _Attention(torch.autograd.Function):
         seed: int,
     ) -> Tensor:
         ctx.launch = launch = _Launch(query, key_limits, value_limits, dropout, seed)
-        ctx.types = key_table.dtype, value_table.dtype
         key_table, value_table = key_table.to(query.dtype) / sqrt(query.size(3)), value_table.to(query.dtype)
         inputs = query, key, value, query @ key_table.t(), places, lengths
         rows, width = query.shape[:3], value_table.size(0)
@@ -134,8 +133,7 @@ class _Attention(torch.autograd.Function):
         query.flatten(0, 2).addmm_(bias.flatten(0, 2), key_table)
         of_keys = bias.flatten(0, 2).t() @ inputs[0].flatten(0, 2) / sqrt(query.size(3))
         of_values = sums.flatten(0, 2).t() @ gradient.flatten(0, 2)
-        tables = (table.to(dtype) for table, dtype in zip((of_keys, of_values), ctx.types, strict=True))
-        return query, key, value, *tables, *(None,) * 6
+        return query, key, value, of_keys, of_values, *(None,) * 6
 
 
 class _Launch:

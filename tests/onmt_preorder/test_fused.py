@@ -10,7 +10,7 @@ import torch
 
 pytest.importorskip("triton", reason="Triton is not installed")
 
-from onmt_preorder.attention import attend, fused, plain
+from onmt_preorder.attention import RelativePart, attend, fused, plain
 from tests.onmt_preorder.attention_cases import PARTS, both_ways, make_inputs
 
 INTERPRETED = os.environ.get("TRITON_INTERPRET") == "1"
@@ -70,6 +70,19 @@ def test_equals_the_formula_with_dropout(case, n):
 @pytest.mark.parametrize("n", [7, 70])
 def test_equals_the_formula_in_half_precision(dtype, n):
     check("both", dtype, b=1, h=2, n=n, d=16)
+
+
+def test_tables_may_be_in_single_precision_beside_half():
+    """As they are under autocast."""
+    states, _, lengths, parts = make_inputs(1, PARTS["both"], b=1, d=16, device=DEVICE)
+    wide = [
+        RelativePart(part.places, *(x.detach().float().requires_grad_() for x in (part.keys, part.values)))
+        for part in parts
+    ]
+    result = fused.attend(*(x.half() for x in states), lengths, wide, 0.0)
+    result.sum().backward()
+    assert result.dtype == torch.float16
+    assert all(part.keys.grad.dtype == part.values.grad.dtype == torch.float32 for part in wide)
 
 
 @on_gpu
