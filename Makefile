@@ -49,7 +49,7 @@ demo: $(VENV)/.ready | $(DATA)
 	@echo "to read: $(RUN)/report.html"
 
 test: $(VENV)/.ready
-	$(BIN)/python -m pytest
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadfile
 
 lint: $(VENV)/.ready
 	$(BIN)/ruff check
