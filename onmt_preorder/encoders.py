@@ -19,7 +19,7 @@ from onmt_preorder.options.explicit import ExplicitOptions
 from onmt_preorder.options.reordering import block_of
 from onmt_preorder.positions import numbers_of, places_of
 from onmt_preorder.reordering_embedding import make_block
-from onmt_preorder.sinusoidal import sinusoidal
+from onmt_preorder.sinusoidal import encodings
 from preorder.errors import UsageError
 
 
@@ -126,12 +126,10 @@ class PreorderTransformerEncoder(EncoderBase):
             return self.embeddings(words)
         # Before the dropout of the embeddings, which so drops from the whole sum.
         embedded = self.embeddings.make_embedding(words)
-        size = embedded.size(-1)
         if not self.embeddings.position_encoding:
-            embedded = embedded * sqrt(size)  # as OpenNMT-py does where it adds an encoding
-        return self.embeddings.dropout(
-            embedded + sinusoidal(source.preordered.places, size).type_as(embedded)
-        )
+            embedded = embedded * sqrt(embedded.size(-1))  # as OpenNMT-py does where it adds an encoding
+        table = encodings(0, embedded.size(1), embedded)
+        return self.embeddings.dropout(embedded + table[source.preordered.places])
 
     def update_dropout(self, dropout: float, attention_dropout: float) -> None:
         """Change the dropout rates, as OpenNMT-py's ``dropout_steps`` ask."""
