@@ -6,7 +6,7 @@ from argparse import Namespace
 from dataclasses import dataclass
 from typing import Any
 
-from onmt_preorder.options.refusal import refuse, refuse_tensor_parallel
+from onmt_preorder.options.refusal import refuse_in_model
 from preorder.errors import UsageError
 
 ENCODER, DECODER = "bidirectional_gru", "distortion_rnn"
@@ -106,8 +106,7 @@ def check(opt: Namespace) -> None:
         return
     if opt.encoder_type != ENCODER:
         raise UsageError(f"decoder_type: {DECODER} needs encoder_type: {ENCODER}, not {opt.encoder_type}")
-    refuse(opt, _UNSUPPORTED, f"decoder_type: {DECODER}")
-    refuse_tensor_parallel(opt, f"decoder_type: {DECODER}")
+    refuse_in_model(opt, _UNSUPPORTED, f"decoder_type: {DECODER}")
     if opt.dec_layers != 1:
         raise UsageError(f"decoder_type: {DECODER} has one layer: dec_layers: 1, not {opt.dec_layers}")
     if opt.distortion_window < 1:

@@ -6,7 +6,7 @@ from argparse import Namespace
 from dataclasses import dataclass
 from typing import Any
 
-from onmt_preorder.options.refusal import refuse, refuse_tensor_parallel
+from onmt_preorder.options.refusal import refuse_in_model
 from preorder.errors import UsageError
 
 ENCODER = "preorder_transformer"
@@ -108,8 +108,7 @@ def check(opt: Namespace) -> None:
         if opt.preorder_encoding:
             raise UsageError(f"preorder_encoding needs encoder_type: {ENCODER}, not {opt.encoder_type}")
         return
-    refuse(opt, _UNSUPPORTED, f"encoder_type: {ENCODER}")
-    refuse_tensor_parallel(opt, f"encoder_type: {ENCODER}")
+    refuse_in_model(opt, _UNSUPPORTED, f"encoder_type: {ENCODER}")
     if opt.enc_hid_size % opt.heads:
         raise UsageError(f"hidden_size {opt.enc_hid_size} is not a multiple of heads {opt.heads}")
     if opt.enc_hid_size != opt.src_word_vec_size:

@@ -25,11 +25,14 @@ def refuse(opt: Namespace, unsupported: Mapping[str, Any], whose: str) -> None:
             raise UsageError(f"{name} does not work with {whose}")
 
 
-def refuse_tensor_parallel(opt: Namespace, whose: str) -> None:
-    """Refuse to cut a model into pieces.
+def refuse_in_model(opt: Namespace, unsupported: Mapping[str, Any], whose: str) -> None:
+    """Refuse what a model does not know what to do with, and to cut it into pieces.
+
+    Arguments as of :func:`refuse`.
 
     Raises:
-        UsageError: several devices are to have a piece each.
+        UsageError: one of the options is on, or several devices are to have a piece each.
     """
+    refuse(opt, unsupported, whose)
     if getattr(opt, "parallel_mode", None) == "tensor_parallel" and getattr(opt, "world_size", 1) > 1:
         raise UsageError(f"parallel_mode: tensor_parallel does not work with {whose}")

@@ -6,7 +6,7 @@ from argparse import Namespace
 from typing import Any
 
 from onmt_preorder.options.encoding import ENCODER, Limits
-from onmt_preorder.options.refusal import refuse, refuse_tensor_parallel
+from onmt_preorder.options.refusal import refuse, refuse_in_model
 from preorder.errors import UsageError
 
 DECODER = "preorder_transformer"
@@ -75,8 +75,7 @@ def check(opt: Namespace) -> None:
             raise UsageError(f"target_max_relative needs decoder_type: {DECODER}, not {opt.decoder_type}")
         return
     _check_target_places(opt)
-    refuse(opt, _UNSUPPORTED, f"decoder_type: {DECODER}")
-    refuse_tensor_parallel(opt, f"decoder_type: {DECODER}")
+    refuse_in_model(opt, _UNSUPPORTED, f"decoder_type: {DECODER}")
     if opt.self_attn_type == "average":
         raise UsageError(f"self_attn_type: average does not work with decoder_type: {DECODER}")
     if opt.dec_hid_size != opt.tgt_word_vec_size:
