@@ -10,6 +10,7 @@ from collections import Counter
 from pathlib import Path
 
 from onmt import opts
+from onmt.bin.train import _get_parser as training_parser
 from onmt.utils.parse import ArgumentParser
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -113,6 +114,21 @@ TINY = {
         "valid": {"path_src": "valid.src", "path_tgt": "valid.tgt"},
     },
 }
+
+
+def path_of(size, system):
+    return ROOT / "config" / size / f"{system}.yaml"
+
+
+def checked_opt(size, system):
+    """Return the options that ``onmt_train`` would have from a file of config/, checked as it checks them."""
+    arguments = ["-config", str(path_of(size, system)), "-data", "{}", "-src_vocab", "v", "-tgt_vocab", "v"]
+    opt, unknown = training_parser().parse_known_args(arguments)
+    assert not unknown
+    ArgumentParser.validate_train_opts(opt)
+    ArgumentParser.update_model_opts(opt)
+    ArgumentParser.validate_model_opts(opt)
+    return opt
 
 
 def make_opt(**changes):

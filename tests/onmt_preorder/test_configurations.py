@@ -3,12 +3,10 @@
 import pytest
 import yaml
 from onmt.bin.build_vocab import _get_parser as vocabulary_parser
-from onmt.bin.train import _get_parser as training_parser
-from onmt.utils.parse import ArgumentParser
 
 from onmt_preorder.layers import LayerOptions
 from onmt_preorder.options.encoding import EncodingOptions, Limits
-from tests.onmt_preorder.helpers import ROOT
+from tests.onmt_preorder.helpers import ROOT, checked_opt, path_of
 
 SIZES = ["tiny", "small", "medium", "paper"]
 RELATIVE = Limits(4, 4)
@@ -54,10 +52,6 @@ OWN_KEYS = {"preorder_encoding", "source_max_relative"}
 COMMAND = ["-data", "{}", "-src_vocab", "v", "-tgt_vocab", "v"]
 
 
-def path_of(size, system):
-    return ROOT / "config" / size / f"{system}.yaml"
-
-
 def settings_of(size, system):
     return yaml.safe_load(path_of(size, system).read_text(encoding="utf-8"))
 
@@ -72,11 +66,7 @@ def test_every_system_in_every_size():
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_opennmt_reads_it(size, system):
-    opt, unknown = training_parser().parse_known_args(["-config", str(path_of(size, system)), *COMMAND])
-    assert not unknown
-    ArgumentParser.validate_train_opts(opt)
-    ArgumentParser.update_model_opts(opt)
-    ArgumentParser.validate_model_opts(opt)
+    opt = checked_opt(size, system)
     options = LayerOptions.from_opt(opt)
     assert options.qkv_bias  # Kawara's b^Q, b^K, b^V
     assert opt.n_src_feats == 1

@@ -2,11 +2,9 @@
 
 import pytest
 import yaml
-from onmt.bin.train import _get_parser as training_parser
-from onmt.utils.parse import ArgumentParser
 
 from onmt_preorder.options.distortion import DistortionOptions
-from tests.onmt_preorder.helpers import ROOT
+from tests.onmt_preorder.helpers import checked_opt, path_of
 
 SIZES = ["tiny", "small", "paper"]
 SYSTEMS = {
@@ -17,19 +15,10 @@ SYSTEMS = {
 }
 
 
-def path_of(size, system):
-    return ROOT / "config" / size / f"{system}.yaml"
-
-
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_opennmt_reads_it(size, system):
-    arguments = ["-config", str(path_of(size, system)), "-data", "{}", "-src_vocab", "v", "-tgt_vocab", "v"]
-    opt, unknown = training_parser().parse_known_args(arguments)
-    assert not unknown
-    ArgumentParser.validate_train_opts(opt)
-    ArgumentParser.update_model_opts(opt)
-    ArgumentParser.validate_model_opts(opt)
+    opt = checked_opt(size, system)
     assert DistortionOptions.from_opt(opt) == DistortionOptions(SYSTEMS[system], 3, 0.5, False)
 
 

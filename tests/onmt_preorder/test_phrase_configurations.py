@@ -4,12 +4,10 @@ from argparse import Namespace
 
 import pytest
 import yaml
-from onmt.bin.train import _get_parser as training_parser
-from onmt.utils.parse import ArgumentParser
 
 from onmt_preorder.options.phrases import check_translation
 from preorder.errors import UsageError
-from tests.onmt_preorder.helpers import ROOT, make_opt
+from tests.onmt_preorder.helpers import checked_opt, make_opt, path_of
 
 SIZES = ["tiny", "small", "paper"]
 SYSTEMS = {"npmt": ("swan", 7), "npmt_no_reordering": ("swan", 0), "npmt_attention": ("rnn", 0)}
@@ -19,19 +17,10 @@ SWAN = {
 }  # fmt: skip
 
 
-def path_of(size, system):
-    return ROOT / "config" / size / f"{system}.yaml"
-
-
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_opennmt_reads_it(size, system):
-    arguments = ["-config", str(path_of(size, system)), "-data", "{}", "-src_vocab", "v", "-tgt_vocab", "v"]
-    opt, unknown = training_parser().parse_known_args(arguments)
-    assert not unknown
-    ArgumentParser.validate_train_opts(opt)
-    ArgumentParser.update_model_opts(opt)
-    ArgumentParser.validate_model_opts(opt)
+    opt = checked_opt(size, system)
     assert (opt.decoder_type, opt.local_reordering_window) == SYSTEMS[system]
     assert opt.swan_segment_length == 6
 
