@@ -10,6 +10,7 @@ models train and translate as before. One more acts before OpenNMT-py is importe
 | checkpoints | loading under torch >= 2.6; safetensors |
 | configuration | our options, strict YAML keys, the checks of options |
 | corpora | reading of the source, its position feature, batches, the feature vocabulary |
+| memory | training on CPUs keeps the memory of freed tensors: a quarter less time |
 | models | building our encoder, restoring what translation needs from the checkpoint |
 | losses | losses that parts of the model add, and their figures in the reports |
 | training | how the distortion models begin and learn |
@@ -27,6 +28,7 @@ from onmt_preorder.host import (
     configuration,
     corpora,
     losses,
+    memory,
     messages,
     models,
     recomputing,
@@ -38,6 +40,7 @@ from onmt_preorder.host import (
 
 _MODULES = (
     messages,
+    memory,
     recomputing,
     checkpoints,
     configuration,
