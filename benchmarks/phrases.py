@@ -42,7 +42,14 @@ from onmt_preorder.swan.scorer import Batch, Limits, Model
 from preorder.cli.table import print_table
 
 BOUNDS = ((0.0, 0.0), (1e-4, 0.0), (1e-3, 0.0), (1e-3, 1e-4), (1e-3, 1e-3))
-BEAMS = (("greedy", 1), ("beam 5", 5), ("beam 10", 10))
+BEAMS = (  # name, beam_size, swan_choices
+    ("greedy", 1, 0),
+    ("beam 5", 5, 0),
+    ("beam 5, 2 choices", 5, 2),
+    ("beam 10", 10, 0),
+    ("beam 10, 4 choices", 10, 4),
+    ("beam 10, 2 choices", 10, 2),
+)
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -148,8 +155,8 @@ def decoding(arguments: Namespace) -> None:
     searches: dict[str, tuple[Callable[[Any], Any], list[Any]]] = {}
     for name, beam in (("attention, beam 5", 5), ("attention, beam 10", 10)):
         searches[name] = _search(arguments.attention, beam, arguments)
-    for name, beam in BEAMS:
-        searches[f"phrases, {name}"] = _search(arguments.model, beam, arguments)
+    for name, beam, choices in BEAMS:
+        searches[f"phrases, {name}"] = _search(arguments.model, beam, arguments, choices)
     speeds: dict[str, list[float]] = {name: [] for name in searches}
     for turn in range(arguments.turns + 1):
         for name, (search, batches) in searches.items():
@@ -167,12 +174,14 @@ def decoding(arguments: Namespace) -> None:
     print_table("decoding on one thread", ("", "source words a second", "to the first"), rows)
 
 
-def _search(path: str, beam: int, arguments: Namespace) -> tuple[Callable[[Any], Any], list[Any]]:
+def _search(
+    path: str, beam: int, arguments: Namespace, choices: int = 0
+) -> tuple[Callable[[Any], Any], list[Any]]:
     """Return what translates a batch, and the batches."""
     parser = ArgumentParser()
     translate_opts(parser)
     given = ["-model", path, "-src", arguments.source, "-beam_size", str(beam), "-output", "/dev/null"]
-    opt = parser.parse_args([*given, "-batch_size", str(arguments.batch)])
+    opt = parser.parse_args([*given, "-batch_size", str(arguments.batch), "-swan_choices", str(choices)])
     ArgumentParser.validate_translate_opts(opt)
     ArgumentParser._get_all_transform_translate(opt)
     ArgumentParser._validate_transforms_opts(opt)

@@ -96,6 +96,7 @@ def add_translation_options(parser: Any) -> None:
     """Add the search's options to a parser of ``onmt_translate``."""
     group = parser.add_argument_group(f"Translation with decoder_type {DECODER}")
     for name, kind, default, what in (
+        ("swan_choices", int, 0, "Beam: segments to find for each source token; 0: as many as the beam's."),
         ("swan_word_reward", float, 0.0, "Beam: what a word adds to a translation's score."),
         ("swan_lm", str, "", "Beam: an n-gram language model of the target, ARPA or KenLM's binary format."),
         ("swan_lm_weight", float, 0.2, "Beam: what its log probability counts."),
@@ -118,3 +119,5 @@ def check_translation(opt: Namespace) -> None:
     refuse(opt, _UNSUPPORTED_SEARCH, f"decoder_type: {DECODER}")
     if opt.n_best > opt.beam_size:
         raise UsageError(f"n_best {opt.n_best} is more than beam_size {opt.beam_size}")
+    if opt.swan_choices < 0:
+        raise UsageError(f"swan_choices is a number of segments, not {opt.swan_choices}")

@@ -68,15 +68,16 @@ def greedy_segments(model: Model, source: Tensor, longest: int, banned: Sequence
 
 
 def best_segments(
-    model: Model, source: Tensor, longest: int, count: int, banned: Sequence[int] = ()
+    model: Model, source: Tensor, longest: int, count: int, banned: Sequence[int] = (), reward: float = 0.0
 ) -> Segments:
-    """Find each element's best segments by a beam over their words.
+    """Find each element's best segments, by probability and length, by a beam over their words.
 
-    A beginning that is worse than the last of enough whole segments is given up.
+    A beginning that cannot become better than the last of enough whole segments is given up.
 
     Args:
         model, source, longest, banned: as in :func:`greedy_segments`.
         count: how many to find, and how many beginnings to follow at a time.
+        reward: what a word adds to a segment's log probability in the choice; the scores are without it.
     """
     elements, device = source.size(0), source.device
     begun = model.network.begin(source, model.first_gates(device))
@@ -94,12 +95,14 @@ def best_segments(
         symbols = _symbols(model, output, banned)
         ended = torch.full_like(begins, _IMPOSSIBLE)
         ended[rows] = begins[rows] + symbols[:, model.end]
-        found = _merge(found, Segments(ended, words, torch.full_like(found.lengths, length)))
+        found = _merge(found, Segments(ended, words, torch.full_like(found.lengths, length)), reward)
         if length == longest:
             break
         symbols[:, model.end] = _IMPOSSIBLE
         begins, words, parents, chosen = _grow(begins, words, rows, symbols, length)
-        begins = begins.masked_fill(begins <= found.scores[:, -1:], _IMPOSSIBLE)
+        hope = begins + reward * (longest if reward > 0 else length + 1)
+        last = (found.scores + reward * found.lengths)[:, -1:]
+        begins = begins.masked_fill(hope <= last, _IMPOSSIBLE)
         row_of = torch.zeros_like(parents).index_put_(rows, torch.arange(rows[0].numel(), device=device))
         rows = begins.isfinite().nonzero(as_tuple=True)
         if not rows[0].numel():
@@ -127,12 +130,14 @@ def _grow(
     return begins, words, parents, chosen
 
 
-def _merge(one: Segments, other: Segments) -> Segments:
+def _merge(one: Segments, other: Segments, reward: float) -> Segments:
     count = one.scores.size(1)
-    scores, where = torch.cat((one.scores, other.scores), 1).topk(count, dim=1)
+    scores = torch.cat((one.scores, other.scores), 1)
+    lengths = torch.cat((one.lengths, other.lengths), 1)
     words = torch.cat((one.words, other.words), 1)
+    where = (scores + reward * lengths).topk(count, dim=1).indices
     words = words.gather(1, where.unsqueeze(2).expand(-1, -1, words.size(2)))
-    return Segments(scores, words, torch.cat((one.lengths, other.lengths), 1).gather(1, where))
+    return Segments(scores.gather(1, where), words, lengths.gather(1, where))
 
 
 def _symbols(model: Model, output: Tensor, banned: Sequence[int]) -> Tensor:

@@ -41,6 +41,7 @@ class SegmentTranslator(Translator):
         check_translation(opt)
         translator = super().from_opt(model, vocabs, opt, *given, **more)
         translator.reward, translator.weight = opt.swan_word_reward, opt.swan_lm_weight
+        translator.choices = opt.swan_choices or opt.beam_size
         translator.language_model = load(opt.swan_lm) if opt.swan_lm and opt.beam_size > 1 else None
         translator.shows_segments = opt.swan_segments
         names = [DefaultTokens.PAD, DefaultTokens.BOS]
@@ -89,7 +90,7 @@ class SegmentTranslator(Translator):
         if self.beam_size == 1:
             segments = greedy_segments(model, states[real], longest, self.banned)
             return concatenate(spread(segments, real))
-        segments = best_segments(model, states[real], longest, self.beam_size, self.banned)
+        segments = best_segments(model, states[real], longest, self.choices, self.banned, self.reward)
         fluency = None
         if self.language_model is not None:
             tokens = self._tgt_vocab.ids_to_tokens

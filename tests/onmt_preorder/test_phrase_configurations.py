@@ -63,13 +63,16 @@ def test_what_cannot_be_is_refused(changes, message):
         make_opt(**{**SWAN, **changes})
 
 
-TRANSLATION = Namespace(beam_size=5, n_best=1, min_length=0, block_ngram_repeat=0, tgt_file_prefix=False)
+TRANSLATION = Namespace(
+    beam_size=5, n_best=1, min_length=0, block_ngram_repeat=0, tgt_file_prefix=False, swan_choices=0
+)
 
 
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
         ({"n_best": 6}, "n_best 6 is more than beam_size 5"),
+        ({"swan_choices": -1}, "swan_choices is a number of segments, not -1"),
         ({"min_length": 3}, "min_length does not work with decoder_type: swan"),
         ({"block_ngram_repeat": 2}, "block_ngram_repeat does not work with decoder_type: swan"),
         ({"tgt_file_prefix": True}, "tgt_file_prefix does not work with decoder_type: swan"),

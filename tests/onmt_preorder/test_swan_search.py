@@ -76,12 +76,14 @@ def end_score(model, state, words):
 
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("count", [1, 4, EVERY, EVERY + 3])
-def test_the_best_segments_of_an_element(seed, count):
+@pytest.mark.parametrize("reward", [-1.0, 0.0, 0.4, 2.0])
+def test_the_best_segments_of_an_element(seed, count, reward):
     model, states = setup(seed)
-    wide = best_segments(model, states[REAL], LONGEST, max(count, EVERY), [BEGIN])
+    wide = best_segments(model, states[REAL], LONGEST, max(count, EVERY), [BEGIN], reward)
     for element, state in enumerate(states[REAL]):
         scores = {words: segment_score(model, state, words).item() for words in all_segments(LONGEST)}
-        best = sorted(scores, key=scores.get, reverse=True)[:count]
+        quality = {words: score + reward * len(words) for words, score in scores.items()}
+        best = sorted(quality, key=quality.get, reverse=True)[:count]
         assert [words_of(wide, element, rank) for rank in range(len(best))] == best
         torch.testing.assert_close(
             wide.scores[element, : len(best)].tolist(), [scores[words] for words in best]
@@ -98,6 +100,20 @@ def test_a_narrow_beam_finds_what_it_can():
             torch.testing.assert_close(narrow.scores[element, rank], expected)
         assert narrow.scores[element, 0] >= narrow.scores[element, 1]
         assert words_of(narrow, element, 0) != words_of(narrow, element, 1)
+
+
+@pytest.mark.parametrize("reward", [-1.0, 0.0, 0.4, 2.0])
+def test_what_cannot_become_better_is_given_up_and_nothing_else(reward):
+    model, states = setup()
+    longest, count = 4, len(WORDS) ** 4  # as many beginnings as there are: only the bound drops any
+    few = best_segments(model, states[REAL], longest, count, [BEGIN], reward)
+    for element, state in enumerate(states[REAL]):
+        quality = {
+            words: segment_score(model, state, words).item() + reward * len(words)
+            for words in all_segments(longest)
+        }
+        best = sorted(quality, key=quality.get, reverse=True)[:count]
+        assert [words_of(few, element, rank) for rank in range(count)] == best
 
 
 def test_banned_words_are_not_emitted():
