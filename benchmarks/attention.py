@@ -19,8 +19,8 @@ from torch import Tensor, nn
 from torch.nn.functional import scaled_dot_product_attention
 from tqdm import tqdm
 
+from benchmarks.process import seconds
 from benchmarks.report import add_numbers, machine, print_results
-from benchmarks.systems import seconds
 from onmt_preorder.attention import Places, RelativePart, plain, relative_attention
 from preorder.cli.options import positive
 from preorder.errors import UsageError

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
 from typing import Any
 
 import numpy as np
+import pyonmttok
 import torch
 from onmt.constants import DefaultTokens
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
-from benchmarks.systems import make_vocabulary
 from onmt_preorder import positions
 from preorder import corpus
 from preorder.formats import parse_tokens
 
 Pair = tuple[Sequence[str], Sequence[str]]
 Batch = dict[str, Tensor]
+SPECIALS = [DefaultTokens.UNK, DefaultTokens.PAD, DefaultTokens.BOS, DefaultTokens.EOS]
 SHAPE = 3.0  # of the gamma distribution of random sentences' lengths: a standard deviation of 58%
 
 
@@ -40,23 +41,30 @@ def random_pairs(count: int, words: float, vocabulary: int) -> list[Pair]:
 def vocabularies(opt: Any, pairs: Sequence[Pair]) -> dict[str, Any]:
     """Return all words, and positions where the model reads them, as OpenNMT-py's vocabularies."""
     source, target = (
-        make_vocabulary(sorted(set(chain.from_iterable(side)))) for side in zip(*pairs, strict=True)
+        _vocabulary(sorted(set(chain.from_iterable(side)))) for side in zip(*pairs, strict=True)
     )
-    features = {"src_feats": [make_vocabulary(positions.vocabulary())]} if opt.n_src_feats else {}
+    features = {"src_feats": [_vocabulary(positions.vocabulary())]} if opt.n_src_feats else {}
     others = {"data_task": opt.model_task, "decoder_start_token": opt.decoder_start_token}
     return {"src": source, "tgt": target, **features, **others}
 
 
-def batches(
-    pairs: Sequence[Pair], vocabs: dict[str, Any], tokens: int, device: torch.device
-) -> Iterator[Batch]:
-    """Yield batches of pairs of like length, of about so many tokens of the longer side, in random order.
+def _vocabulary(tokens: Iterable[str]) -> pyonmttok.Vocab:
+    made = pyonmttok.build_vocab_from_tokens([*SPECIALS, *tokens])
+    made.default_id = made[DefaultTokens.UNK]
+    return made
 
+
+def batches(pairs: Sequence[Pair], vocabs: dict[str, Any], opt: Any, device: torch.device) -> Iterator[Batch]:
+    """Yield batches of pairs of like length, in random order.
+
+    They are of the size that the options ask for: sentences, or tokens of the longer side.
     Where the vocabularies have positions, each sentence gets a random order: no model's cost depends on it.
     """
     generator = np.random.default_rng(1)
     alike = sorted(pairs, key=lambda pair: (len(pair[0]), len(pair[1])))
-    cut = list(corpus.batched(alike, tokens, lambda pair: max(len(pair[0]), len(pair[1]) + 2)))
+    by_sentences = opt.batch_type == "sents"
+    weight = (lambda _: 1) if by_sentences else lambda pair: max(len(pair[0]), len(pair[1]) + 2)
+    cut = list(corpus.batched(alike, opt.batch_size, weight))
     for index in generator.permutation(len(cut)):
         batch = _tensors(cut[index][::-1], vocabs, np.random.default_rng(index))
         yield {name: tensor.to(device) for name, tensor in batch.items()}

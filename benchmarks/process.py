@@ -7,7 +7,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from preorder.errors import UsageError
@@ -44,3 +44,15 @@ def run(command: Sequence[str]) -> Cost:
             said = errors.read().decode(errors="replace").strip().splitlines()
             raise UsageError(f"{' '.join(command)}: exit status {process.returncode}: {' '.join(said[-1:])}")
     return Cost(usage.ru_utime + usage.ru_stime, wall, usage.ru_maxrss * RSS_UNIT)
+
+
+def seconds(step: Callable[[], object], device: str) -> float:
+    """Return processor seconds of a step, or on a GPU those of the clock."""
+    clock = time.process_time if device == "cpu" else time.perf_counter
+    begin = clock()
+    step()
+    if device != "cpu":
+        import torch
+
+        torch.cuda.synchronize()
+    return clock() - begin

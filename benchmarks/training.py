@@ -1,6 +1,6 @@
-"""Tokens a second of training with our encoder, beside OpenNMT-py's Transformer and its relative attention.
+"""Tokens a second that models train on, each beside the first.
 
-OpenNMT-py's own trainer works on the same batches with each model in turn: forward, loss,
+OpenNMT-py's own trainer works on the same batches with each model in turn: forward, losses,
 backward, the optimizer's step. On a GPU in mixed precision, unless --dtype says otherwise.
 """
 
@@ -11,43 +11,42 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import cycle, islice
-from statistics import median
+from statistics import median, quantiles
 from typing import Any
 
 import torch
+from onmt.bin.train import _get_parser
 from onmt.model_builder import build_model
 from onmt.trainer import build_trainer
 from onmt.utils.optimizers import Optimizer
+from onmt.utils.parse import ArgumentParser
 from tqdm import tqdm
 
 import onmt_preorder.plugin
 from benchmarks.batches import Pair, batches, random_pairs, read_pairs, vocabularies
-from benchmarks.process import run
+from benchmarks.process import run, seconds
 from benchmarks.report import add_numbers, machine, print_results
-from benchmarks.systems import options, seconds
+from onmt_preorder.host.memory import keep_freed
 from preorder.errors import PreorderError, UsageError
+from recipes.job import CONFIGS
 
-_FOREIGN = {"encoder_type": "transformer", "preorder_encoding": [], "n_src_feats": 0}
-# Beside the first, which is absolute + relative + preordered relative.
-MODELS: dict[str, dict[str, Any]] = {
-    "ours": {},
-    "plain": _FOREIGN,
-    "relative": {**_FOREIGN, "position_encoding": False, "max_relative_positions": 4},
+_OPENNMT = {"encoder_type": "transformer", "preorder_encoding": [], "n_src_feats": 0}
+# Models of OpenNMT-py's own: changes of the configuration of ours with everything.
+FOREIGN: dict[str, dict[str, Any]] = {
+    "opennmt": _OPENNMT,
+    "opennmt_relative": {**_OPENNMT, "position_encoding": False, "max_relative_positions": 4},
 }
-# Of ours: its speed at least, its memory at most.
-GOALS = {
-    ("cpu", "plain"): (0.95, 1.2),
-    ("cuda", "plain"): (0.95, 1.2),
-    ("cuda", "relative"): (1.5, None),
-}
-COLUMNS = ("", "tokens/s", "ours is", "goal", "peak memory", "ours is", "goal")
+OURS = "preorder_relative"
+DEFAULT = ("opennmt", OURS, "opennmt_relative")
+COLUMNS = ("", "tokens/s", "to the first", "quartiles", "peak memory", "to the first")
 
 EXAMPLES = """\
   python -m benchmarks.training --size small --source train.en --target train.ja
+  python -m benchmarks.training --size small --words 10 plain reordering_encoder exgre refsr
   python -m benchmarks.training --size paper --device cuda --steps 50
 
-"ours" has absolute and relative encodings of the original places and relative ones of the
-preordered; "plain" is OpenNMT-py's Transformer, "relative" OpenNMT-py's relative attention.
+MODEL is a file of config/SIZE, or OpenNMT-py's own Transformer of that size: opennmt, or with
+relative attention, opennmt_relative.
 """
 
 
@@ -59,24 +58,23 @@ class Result:
         model: what was trained.
         speed: tokens a second of both sides, padding not counted: the median of the rounds.
         memory: bytes at the peak: on a GPU what torch has allocated, else of a process with this model alone.
-        speed_of_ours, memory_of_ours: as multiples of these; of the speed, the median of the rounds.
-        goals: of the two, at least and at most.
+        relative_speed: to the first model's, the median of the rounds.
+        relative_memory: to the first model's.
+        quartiles: of the rounds' relative speeds.
     """
 
     model: str
     speed: float
     memory: float
-    speed_of_ours: float
-    memory_of_ours: float
-    goals: tuple[float | None, float | None]
+    relative_speed: float
+    relative_memory: float
+    quartiles: tuple[float, float]
 
     def row(self) -> tuple[str, ...]:
         """Return the cells of the table."""
-        least, most = (
-            "–" if goal is None else f"{sign} {goal:g}" for sign, goal in zip("≥≤", self.goals, strict=True)
-        )
-        speeds = f"{self.speed:,.0f}", f"{self.speed_of_ours:.3f}", least
-        return self.model, *speeds, f"{self.memory / 1e6:,.0f} MB", f"{self.memory_of_ours:.3f}", most
+        low, high = self.quartiles
+        speeds = f"{self.speed:,.0f}", f"{self.relative_speed:.3f}", f"{low:.3f} to {high:.3f}"
+        return self.model, *speeds, f"{self.memory / 1e6:,.0f} MB", f"{self.relative_memory:.3f}"
 
 
 class Training:
@@ -93,7 +91,7 @@ class Training:
         torch.manual_seed(1)
         model = build_model(opt, opt, vocabs, None, rank)
         self._trainer = build_trainer(opt, rank, model, vocabs, Optimizer.from_opt(model, opt))
-        self._batches = cycle(list(batches(pairs, vocabs, opt.batch_size, device)))
+        self._batches = cycle(list(batches(pairs, vocabs, opt, device)))
         self._device = device
         self.speed(1)
         self._own = _allocated(device) - before
@@ -120,20 +118,21 @@ def _allocated(device: str) -> int:
 
 
 def measure(arguments: argparse.Namespace, again: Sequence[str]) -> list[Result]:
-    """Train with each model in turn, and compare the first with each of them.
+    """Train with each model in turn, and compare each with the first.
 
     Args:
         arguments: what is to be measured.
         again: the command line that says the same.
     """
-    device, names = arguments.device, [arguments.alone] if arguments.alone else list(MODELS)
+    device, names = arguments.device, [arguments.alone] if arguments.alone else arguments.models
+    options = {name: _options(arguments, name) for name in names}
     # Before this process grows: a process begins its count at what the one that started it uses.
     memory = [0 if device == "cuda" or arguments.alone else _memory_of_process(again, name) for name in names]
     if arguments.source:
         pairs = read_pairs(arguments.source, arguments.target, arguments.pairs)
     else:
         pairs = random_pairs(arguments.pairs, arguments.words, arguments.vocabulary)
-    models = {name: Training(_options(arguments, name), pairs, device) for name in names}
+    models = {name: Training(opt, pairs, device) for name, opt in options.items()}
     if device == "cuda":  # kernels for all lengths are compiled
         for model in models.values():
             model.speed(arguments.steps)
@@ -143,28 +142,43 @@ def measure(arguments: argparse.Namespace, again: Sequence[str]) -> list[Result]
     ]
     if device == "cuda":
         memory = [model.memory for model in models.values()]
+    first = [speeds[0] for speeds in rounds]
     return [
-        Result(
-            name,
-            median(speeds),
-            used,
-            median(each[0] / speed for each, speed in zip(rounds, speeds, strict=True)),
-            memory[0] / used if used else 0.0,
-            GOALS.get((device, name), (None, None)),
-        )
+        _result(name, speeds, first, used, memory[0])
         for name, speeds, used in zip(models, zip(*rounds, strict=True), memory, strict=True)
     ]
 
 
+def _result(
+    name: str, speeds: Sequence[float], first: Sequence[float], memory: float, memory_of_first: float
+) -> Result:
+    ratios = [mine / other for mine, other in zip(speeds, first, strict=True)]
+    low, middle, high = quantiles(ratios, n=4, method="inclusive") if len(ratios) > 1 else ratios * 3
+    relative_memory = memory / memory_of_first if memory_of_first else 0.0
+    return Result(name, median(speeds), memory, middle, relative_memory, (low, high))
+
+
 def _options(arguments: argparse.Namespace, name: str) -> Any:
-    """Return what ``onmt_train`` would read from the configuration of our model, changed for the others."""
-    opt = options(arguments.size, "preorder_relative")
-    changes = {**MODELS[name], "data": {}}
+    """Return what ``onmt_train`` would read from the configuration of a model.
+
+    Raises:
+        UsageError: there is no such configuration.
+    """
+    path = CONFIGS / arguments.size / f"{OURS if name in FOREIGN else name}.yaml"
+    if not path.exists():
+        raise UsageError(
+            f"no configuration {arguments.size}/{path.name}, nor is it one of {', '.join(FOREIGN)}"
+        )
+    given = ["-config", str(path), "-data", "{}", "-src_vocab", "-", "-tgt_vocab", "-"]
+    opt = _get_parser().parse_known_args(given)[0]
+    changes = {**FOREIGN.get(name, {}), "data": {}, "data_task": opt.model_task}
     if arguments.device == "cuda":
         changes |= {"world_size": 1, "gpu_ranks": [0], "model_dtype": arguments.dtype}
     if arguments.batch:
         changes["batch_size"] = arguments.batch
     vars(opt).update(changes)
+    ArgumentParser.update_model_opts(opt)
+    ArgumentParser.validate_model_opts(opt)
     return opt
 
 
@@ -180,6 +194,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = _parser().parse_args(given)
     torch.set_num_threads(1)
     onmt_preorder.plugin.register()
+    if arguments.device == "cpu":
+        keep_freed()
     try:
         if (arguments.source is None) != (arguments.target is None):
             raise UsageError("--source and --target go together")
@@ -201,6 +217,7 @@ def _parser() -> argparse.ArgumentParser:
         allow_abbrev=False,
     )
     add = parser.add_argument
+    add("models", nargs="*", metavar="MODEL", default=DEFAULT, help=f"(default: {' '.join(DEFAULT)})")
     add("--size", default="small", help="folder of config/; paper is the base size (default: %(default)s)")
     add("--device", choices=("cpu", "cuda"), default="cpu", help="(default: %(default)s)")
     add("--dtype", choices=("fp16", "fp32"), default="fp16", help="on a GPU (default: %(default)s)")
@@ -212,10 +229,10 @@ def _parser() -> argparse.ArgumentParser:
         "vocabulary": (32_000, "of random words"),
         "rounds": (7, "in which each model has its turn; the medians are printed"),
         "steps": (4, "of a turn"),
-        "batch": (None, "tokens of a batch, in place of the configuration's"),
+        "batch": (None, "size of a batch, in place of the configuration's"),
     }
     add_numbers(parser, numbers)
-    add("--alone", choices=MODELS, help="train only this one")
+    add("--alone", metavar="MODEL", help="train only this one")
     add("--json", action="store_true", help="print one JSON object instead of a table")
     return parser
 

@@ -23,11 +23,11 @@ def test_all_models(monkeypatch, capsys):
     monkeypatch.setattr(training, "run", lambda command: commands.append(command) or Cost(1, 1, 1000))
     assert main([*FEW, *RANDOM, "--json"]) == 0
     results = {result["model"]: result for result in json.loads(capsys.readouterr().out)["results"]}
-    assert list(results) == ["ours", "plain", "relative"]
-    for name, result in results.items():
-        assert result["speed_of_ours"] == pytest.approx(results["ours"]["speed"] / result["speed"])
-        assert (result["memory"], result["memory_of_ours"]) == (1000, 1)
-        assert result["goals"] == ([0.95, 1.2] if name == "plain" else [None, None])
+    assert list(results) == ["opennmt", "preorder_relative", "opennmt_relative"]
+    for result in results.values():
+        assert result["relative_speed"] == pytest.approx(result["speed"] / results["opennmt"]["speed"])
+        assert result["quartiles"] == [pytest.approx(result["relative_speed"])] * 2
+        assert (result["memory"], result["relative_memory"]) == (1000, 1)
     assert [command[command.index("--alone") + 1] for command in commands] == list(results)
     assert all("--vocabulary" in command for command in commands)
 
@@ -36,10 +36,21 @@ def test_one_model_on_a_bitext_as_a_table(tmp_path, capsys):
     for side in ("src", "tgt"):
         (tmp_path / side).write_text("a b c\nd e\n\na c\n" * 5)
     files = ("--source", str(tmp_path / "src"), "--target", str(tmp_path / "tgt"))
-    assert main([*FEW, *files, "--alone", "relative"]) == 0
+    assert main([*FEW, *files, "--alone", "exgre"]) == 0
     table = capsys.readouterr().out
     assert "size tiny" in table
-    assert "│ relative │" in table
+    assert "│ exgre │" in table
+
+
+def test_systems_whose_batches_count_sentences(monkeypatch, capsys):
+    monkeypatch.setattr(training, "run", lambda command: Cost(1, 1, 1000))
+    models = ("npmt_attention", "npmt", "distortion_hidden")
+    assert main([*models, *FEW, *RANDOM, "--batch", "8", "--rounds", "2", "--json"]) == 0
+    results = json.loads(capsys.readouterr().out)["results"]
+    assert [result["model"] for result in results] == list(models)
+    assert all(
+        result["quartiles"][0] <= result["relative_speed"] <= result["quartiles"][1] for result in results
+    )
 
 
 def test_bad_usage(monkeypatch, tmp_path, capsys):
@@ -48,6 +59,10 @@ def test_bad_usage(monkeypatch, tmp_path, capsys):
         (["--source", "x"], "--source and --target go together"),
         (["--device", "cuda"], "torch finds no GPU"),
         (["--source", f"{tmp_path}/no", "--target", f"{tmp_path}/no", "--alone", "plain"], "no: "),
+        (
+            ["exgre", "nothing"],
+            "no configuration small/nothing.yaml, nor is it one of opennmt, opennmt_relative",
+        ),
     ):
         assert main(arguments) == 2
         assert reason in capsys.readouterr().err
@@ -58,11 +73,13 @@ def test_batches_are_the_same_with_positions_and_without():
     assert sum(len(source) for source, _ in pairs) / 60 == pytest.approx(6, abs=1)
     made = []
     for features in (0, 1):
-        vocabs = vocabularies(
-            make_opt(n_src_feats=features, preorder_encoding=["relative"] * features), pairs
-        )
-        made.append(list(batches(pairs, vocabs, 50, "cpu")))
+        opt = make_opt(n_src_feats=features, preorder_encoding=["relative"] * features, batch_size=50)
+        opt.batch_type = "tokens"
+        vocabs = vocabularies(opt, pairs)
+        made.append(list(batches(pairs, vocabs, opt, "cpu")))
     assert sum(len(batch["srclen"]) for batch in made[0]) == 60
+    by_sentences = list(batches(pairs, vocabs, make_opt(batch_type="sents", batch_size=7), "cpu"))
+    assert sorted(len(batch["srclen"]) for batch in by_sentences) == [4, *[7] * 8]
     for plain, ours in zip(*made, strict=True):
         assert plain["src"].equal(ours["src"][:, :, :1])
         assert plain["tgt"].equal(ours["tgt"])
