@@ -21,7 +21,7 @@ _NUMBER = re.compile(r"[0-9]+")
 _LINK = re.compile(r"([0-9]+)([-?])([0-9]+)")
 _LADER = re.compile(r"\s*([0-9]+)-([0-9]+) *\|\|\|(.*)")
 _ESCAPE = re.compile(r"&(?=#[0-9]+;)|￨|\s")
-_ESCAPED = re.compile(r"&#([0-9]+);")
+_ESCAPED = re.compile(r"&#([0-9]{1,5});")
 _TREE_SPECIAL = re.compile(r"[\\\[\]<>]")
 
 
@@ -206,8 +206,13 @@ def needs_escape(words: Sequence[str]) -> bool:
 
 
 def unescape_token(token: str) -> str:
-    """Undo :func:`escape_token`."""
-    return _ESCAPED.sub(lambda match: chr(int(match[1])), token)
+    """Undo :func:`escape_token`; leave what it cannot have made."""
+    return _ESCAPED.sub(_unescaped, token)
+
+
+def _unescaped(match: re.Match[str]) -> str:
+    character = chr(int(match[1]))
+    return character if _ESCAPE.fullmatch(character) or character == "&" else match[0]
 
 
 def format_features(words: Sequence[str], permutation: Permutation) -> str:

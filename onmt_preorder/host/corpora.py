@@ -4,7 +4,8 @@ Why:
 
 - ``parse_features`` ends the run on doubled spaces, partly annotated or empty lines; files
   of different length are cut silently; and a token that ``str.strip`` removes, such as
-  U+3000, shifts all features after it.
+  U+3000, shifts all features after it. In a target, doubled spaces make a word of no letters and
+  such tokens one of none that counts, and neither can be read from the vocabulary's file.
 - In a training batch, sentences of the same text are merged though their positions differ.
 - An error in the first line of a share is hidden by another, of a variable not yet set.
 - Positions not seen by ``onmt_build_vocab`` would all become ``<unk>``.
@@ -78,7 +79,7 @@ class PositionedCorpus:
 
     def _example(self, source: str, *others: str, place: tuple[str, int]) -> dict[str, Any]:
         rest = iter(others)
-        target = None if self.target is None else next(rest)
+        target = None if self.target is None else " ".join(_words(next(rest)))
         try:
             words, positions = parse_source(source, self.has_positions)
         except DataError as error:
@@ -104,9 +105,8 @@ def parse_source(line: str, has_positions: bool) -> tuple[list[str], list[str]]:
     Raises:
         DataError: a feature is not a position, or there is one where none is expected.
     """
-    line = _EXOTIC_SPACE.sub(lambda match: escape_token(match[0]), line)
     words, positions = [], []
-    for token in parse_tokens(line):
+    for token in _words(line):
         word, separator, number = token.rpartition(FEATURE_SEPARATOR)
         if separator and not has_positions:
             raise DataError(f"token with a feature, but n_src_feats is 0: {token!r}")
@@ -115,6 +115,10 @@ def parse_source(line: str, has_positions: bool) -> tuple[list[str], list[str]]:
         words.append(word if separator else number)
         positions.append(number if separator else NO_POSITION)
     return words, positions
+
+
+def _words(line: str) -> tuple[str, ...]:
+    return parse_tokens(_EXOTIC_SPACE.sub(lambda match: escape_token(match[0]), line))
 
 
 def _lines(file: Any) -> Iterable[str]:

@@ -6,16 +6,20 @@ tensors are expected. And its search goes from word to word, over the vocabulary
 a ``SwanDecoder`` translates.
 
 Can go when OpenNMT-py keeps empty lines, filters in training only, and writes scores; when a
-decoder can bring its own search.
+decoder can bring its own search. White space inside a target's word, which :mod:`.corpora` escapes, is
+itself again in a translation.
 """
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from onmt_preorder.host.wrapping import wrap
 from onmt_preorder.options import phrases
 from preorder.errors import UsageError
+
+_ESCAPED = re.compile(r"&#([0-9]{1,5});")
 
 
 class Score(float):
@@ -70,11 +74,22 @@ def _from_batch(original: Any, self: Any, translation_batch: dict[str, Any]) -> 
     batch = translation_batch["batch"]
     is_empty = ((batch["srclen"] == 1) & (batch["src"][:, 0, 0] == empty)).tolist()
     for translation, nothing in zip(translations, is_empty, strict=True):
+        translation.pred_sents = [list(map(unescape_spaces, words)) for words in translation.pred_sents]
         if nothing:
             translation.pred_sents = [[""] for _ in translation.pred_sents]
             translation.word_aligns = [None for _ in translation.pred_sents]
         translation.pred_scores = [Score(score) for score in translation.pred_scores]
     return translations
+
+
+def unescape_spaces(word: str) -> str:
+    """Undo the escapes of white space in a word, and no others."""
+    return _ESCAPED.sub(_space, word)
+
+
+def _space(match: re.Match[str]) -> str:
+    character = chr(int(match[1]))
+    return character if character.isspace() else match[0]
 
 
 def _show_segments(translations: list[Any], segments: list[list[list[int]]]) -> None:

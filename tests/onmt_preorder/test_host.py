@@ -18,6 +18,7 @@ from onmt.utils.parse import ArgumentParser
 
 from onmt_preorder.host import configuration, wrapping
 from onmt_preorder.host.corpora import PositionedCorpus, parse_source
+from onmt_preorder.host.translation import unescape_spaces
 from onmt_preorder.options.encoding import EncodingOptions, Limits
 from onmt_preorder.positions import NO_POSITION
 from onmt_preorder.transforms import PositionsTransform
@@ -197,6 +198,17 @@ def test_other_encoders_still_need_inferfeats(tmp_path):
 )
 def test_source_lines(line, words, positions):
     assert parse_source(line, True) == (words.split(), positions.split())
+
+
+def test_target_lines(tmp_path):
+    targets = ["x  y ", "\u3000 z\u00a0", "&#38;#32; &#91;", ""]
+    corpus = PositionedCorpus(corpus_of(tmp_path, ["a"] * 4, targets))
+    assert [example["tgt"] for example in corpus.load()] == ["x y", "&#12288; z&#160;", "&#38;#32; &#91;", ""]
+
+
+def test_white_space_is_itself_again_in_a_translation():
+    words = ["&#12288;", "a&#160;b", "&#91;", "&#38;#32;", "&#99999;", "&#9999999999;", "plain"]
+    assert list(map(unescape_spaces, words)) == ["\u3000", "a\u00a0b", *words[2:]]
 
 
 @pytest.mark.parametrize("line", ["a￨x", "a￨", "￨1", "a￨1￨NN", "a￨-1"])

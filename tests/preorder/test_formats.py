@@ -143,3 +143,9 @@ def test_tree_brackets_as_topdown_btg_prints_them():
     tree = BinaryTree(3, (Node(0, 1, 3, False), Node(1, 2, 3, True)))
     assert formats.format_tree(("a", "<b", "c]"), tree) == r"[a <\<b c\]>]"
     assert formats.format_tree(("a",), BinaryTree(1, ())) == "a"
+
+
+@pytest.mark.parametrize("token", ["&#65;", "&#9999999999;", "&#38;", "&", "a￨b", "\u3000", "&#38;#32;"])
+def test_escapes_are_undone_and_nothing_else(token):
+    assert formats.unescape_token(formats.escape_token(token)) == token
+    assert formats.unescape_token("&#65;x&#9999999999;") == "&#65;x&#9999999999;"
