@@ -242,12 +242,13 @@ cd "$(dirname "$0")"
 
 
 def _environment(threads: int) -> dict[str, str]:
-    """Return the environment of the commands: their threads, and where this package is.
+    """Return the environment of the commands: threads, huge pages for tensors, where this package is.
 
     More threads than processors would make every one of them wait for the others.
     """
     environment = dict(os.environ)
     limit = environment.get("OMP_NUM_THREADS", "")
+    environment.setdefault("GLIBC_TUNABLES", "glibc.malloc.hugetlb=1")
     environment["OMP_NUM_THREADS"] = str(min(threads, int(limit)) if limit.isdigit() else threads)
     environment["PYTHONPATH"] = os.pathsep.join(filter(None, (str(ROOT), environment.get("PYTHONPATH"))))
     environment["PYTHONUNBUFFERED"] = "1"

@@ -103,6 +103,20 @@ def test_chains_run_side_by_side(workshop):
     workshop.run(*chains)
 
 
+@pytest.mark.parametrize(("limit", "threads"), [(None, "4"), ("3", "3"), ("9", "4")])
+def test_every_command_has_its_share_of_threads_and_huge_pages(tmp_path, monkeypatch, limit, threads):
+    monkeypatch.setattr("recipes.workshop._processors", lambda: 8)
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    monkeypatch.delenv("GLIBC_TUNABLES", raising=False)
+    if limit is not None:
+        monkeypatch.setenv("OMP_NUM_THREADS", limit)
+    workshop = Workshop(tmp_path, jobs=2)
+    workshop.run(
+        [Step("env", ("sh", "-c", "echo $OMP_NUM_THREADS $GLIBC_TUNABLES"), makes=("env",), output="env")]
+    )
+    assert (tmp_path / "env").read_text() == f"{threads} glibc.malloc.hugetlb=1\n"
+
+
 def test_a_missing_program_and_a_missing_input_are_told(workshop):
     with pytest.raises(StepError, match="no-such-program is not installed"):
         workshop.run([Step("none", ("no-such-program",))])
