@@ -44,11 +44,10 @@ from preorder.cli.table import print_table
 BOUNDS = ((0.0, 0.0), (1e-4, 0.0), (1e-3, 0.0), (1e-3, 1e-4), (1e-3, 1e-3))
 BEAMS = (  # name, beam_size, swan_choices
     ("greedy", 1, 0),
-    ("beam 5", 5, 0),
-    ("beam 5, 2 choices", 5, 2),
-    ("beam 10", 10, 0),
-    ("beam 10, 4 choices", 10, 4),
+    ("beam 5, 4 choices", 5, 4),
     ("beam 10, 2 choices", 10, 2),
+    ("beam 10, 4 choices", 10, 4),
+    ("beam 10, 10 choices", 10, 10),
 )
 
 
@@ -175,7 +174,7 @@ def decoding(arguments: Namespace) -> None:
 
 
 def _search(
-    path: str, beam: int, arguments: Namespace, choices: int = 0
+    path: str, beam: int, arguments: Namespace, choices: int = 4
 ) -> tuple[Callable[[Any], Any], list[Any]]:
     """Return what translates a batch, and the batches."""
     parser = ArgumentParser()

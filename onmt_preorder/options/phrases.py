@@ -96,7 +96,7 @@ def add_translation_options(parser: Any) -> None:
     """Add the search's options to a parser of ``onmt_translate``."""
     group = parser.add_argument_group(f"Translation with decoder_type {DECODER}")
     for name, kind, default, what in (
-        ("swan_choices", int, 0, "Beam: segments to find for each source token; 0: as many as the beam's."),
+        ("swan_choices", int, 4, "Beam: segments to find for each source token; 0: as many as beam_size."),
         ("swan_word_reward", float, 0.0, "Beam: what a word adds to a translation's score."),
         ("swan_lm", str, "", "Beam: an n-gram language model of the target, ARPA or KenLM's binary format."),
         ("swan_lm_weight", float, 0.2, "Beam: what its log probability counts."),
