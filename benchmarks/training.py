@@ -43,10 +43,11 @@ COLUMNS = ("", "tokens/s", "to the first", "quartiles", "peak memory", "to the f
 EXAMPLES = """\
   python -m benchmarks.training --size small --source train.en --target train.ja
   python -m benchmarks.training --size small --words 10 plain reordering_encoder exgre refsr
+  python -m benchmarks.training --words 10 plain exgre exgre,reordering_rank=32
   python -m benchmarks.training --size paper --device cuda --steps 50
 
-MODEL is a file of config/SIZE, or OpenNMT-py's own Transformer of that size: opennmt, or with
-relative attention, opennmt_relative.
+MODEL is a file of config/SIZE, with options changed if so wished, or OpenNMT-py's own Transformer
+of that size: opennmt, or with relative attention, opennmt_relative.
 """
 
 
@@ -158,18 +159,24 @@ def _result(
     return Result(name, median(speeds), memory, middle, relative_memory, (low, high))
 
 
-def _options(arguments: argparse.Namespace, name: str) -> Any:
-    """Return what ``onmt_train`` would read from the configuration of a model.
+def _options(arguments: argparse.Namespace, model: str) -> Any:
+    """Return what ``onmt_train`` would read from the configuration of a model, and its changes.
 
     Raises:
-        UsageError: there is no such configuration.
+        UsageError: there is no such configuration, or a change is not KEY=VALUE.
     """
+    name, *edits = model.split(",")
     path = CONFIGS / arguments.size / f"{OURS if name in FOREIGN else name}.yaml"
     if not path.exists():
         raise UsageError(
             f"no configuration {arguments.size}/{path.name}, nor is it one of {', '.join(FOREIGN)}"
         )
     given = ["-config", str(path), "-data", "{}", "-src_vocab", "-", "-tgt_vocab", "-"]
+    for edit in edits:
+        key, separator, value = edit.partition("=")
+        if not separator:
+            raise UsageError(f"{model}: {edit} is not KEY=VALUE")
+        given += [f"-{key}", value]
     opt = _get_parser().parse_known_args(given)[0]
     changes = {**FOREIGN.get(name, {}), "data": {}, "data_task": opt.model_task}
     if arguments.device == "cuda":

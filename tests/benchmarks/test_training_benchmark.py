@@ -36,10 +36,10 @@ def test_one_model_on_a_bitext_as_a_table(tmp_path, capsys):
     for side in ("src", "tgt"):
         (tmp_path / side).write_text("a b c\nd e\n\na c\n" * 5)
     files = ("--source", str(tmp_path / "src"), "--target", str(tmp_path / "tgt"))
-    assert main([*FEW, *files, "--alone", "exgre"]) == 0
+    assert main([*FEW, *files, "--alone", "exgre,reordering_rank=3"]) == 0
     table = capsys.readouterr().out
     assert "size tiny" in table
-    assert "│ exgre │" in table
+    assert "│ exgre,reordering_rank=3 │" in table
 
 
 def test_systems_whose_batches_count_sentences(monkeypatch, capsys):
