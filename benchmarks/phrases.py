@@ -174,7 +174,7 @@ def decoding(arguments: Namespace) -> None:
 
 
 def _search(
-    path: str, beam: int, arguments: Namespace, choices: int = 4
+    path: str, beam: int, arguments: Namespace, choices: int = 0
 ) -> tuple[Callable[[Any], Any], list[Any]]:
     """Return what translates a batch, and the batches."""
     parser = ArgumentParser()

@@ -210,6 +210,11 @@ def unescape_token(token: str) -> str:
     return _ESCAPED.sub(_unescaped, token)
 
 
+def unescape_spaces(token: str) -> str:
+    """Undo the escapes of white space, and no others."""
+    return _ESCAPED.sub(lambda match: space if (space := chr(int(match[1]))).isspace() else match[0], token)
+
+
 def _unescaped(match: re.Match[str]) -> str:
     character = chr(int(match[1]))
     return character if _ESCAPE.fullmatch(character) or character == "&" else match[0]

@@ -248,8 +248,8 @@ def _environment(threads: int) -> dict[str, str]:
     """
     environment = dict(os.environ)
     limit = environment.get("OMP_NUM_THREADS", "")
-    environment.setdefault("GLIBC_TUNABLES", "glibc.malloc.hugetlb=1")
     environment["OMP_NUM_THREADS"] = str(min(threads, int(limit)) if limit.isdigit() else threads)
     environment["PYTHONPATH"] = os.pathsep.join(filter(None, (str(ROOT), environment.get("PYTHONPATH"))))
+    environment.setdefault("GLIBC_TUNABLES", "glibc.malloc.hugetlb=1")
     environment["PYTHONUNBUFFERED"] = "1"
     return environment

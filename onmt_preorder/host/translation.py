@@ -4,22 +4,20 @@ Why: OpenNMT-py drops empty source lines at translation; its ``filtertoolong`` f
 where there is no target to measure; ``-with_score`` fails since scores are numbers where
 tensors are expected. And its search goes from word to word, over the vocabulary, which is not how
 a ``SwanDecoder`` translates.
+White space inside a target's word, which :mod:`.corpora` escapes, is itself again in a translation.
 
 Can go when OpenNMT-py keeps empty lines, filters in training only, and writes scores; when a
-decoder can bring its own search. White space inside a target's word, which :mod:`.corpora` escapes, is
-itself again in a translation.
+decoder can bring its own search.
 """
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from onmt_preorder.host.wrapping import wrap
 from onmt_preorder.options import phrases
 from preorder.errors import UsageError
-
-_ESCAPED = re.compile(r"&#([0-9]{1,5});")
+from preorder.formats import unescape_spaces
 
 
 class Score(float):
@@ -80,16 +78,6 @@ def _from_batch(original: Any, self: Any, translation_batch: dict[str, Any]) -> 
             translation.word_aligns = [None for _ in translation.pred_sents]
         translation.pred_scores = [Score(score) for score in translation.pred_scores]
     return translations
-
-
-def unescape_spaces(word: str) -> str:
-    """Undo the escapes of white space in a word, and no others."""
-    return _ESCAPED.sub(_space, word)
-
-
-def _space(match: re.Match[str]) -> str:
-    character = chr(int(match[1]))
-    return character if character.isspace() else match[0]
 
 
 def _show_segments(translations: list[Any], segments: list[list[list[int]]]) -> None:

@@ -18,11 +18,11 @@ from onmt.utils.parse import ArgumentParser
 
 from onmt_preorder.host import configuration, wrapping
 from onmt_preorder.host.corpora import PositionedCorpus, parse_source
-from onmt_preorder.host.translation import unescape_spaces
 from onmt_preorder.options.encoding import EncodingOptions, Limits
 from onmt_preorder.positions import NO_POSITION
 from onmt_preorder.transforms import PositionsTransform
 from preorder.errors import DataError, MissingExtraError, PreorderError, UsageError
+from preorder.formats import unescape_spaces
 from tests.onmt_preorder.helpers import TINY, make_opt, write
 
 # --- configuration ---
