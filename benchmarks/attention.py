@@ -21,9 +21,9 @@ from tqdm import tqdm
 
 from benchmarks.process import seconds
 from benchmarks.report import add_numbers, machine, print_results
-from onmt_preorder.attention import Places, RelativePart, plain, relative_attention
+from onmt_preorder.transformer.attention import Places, RelativePart, plain, relative_attention
 from preorder.cli.options import positive
-from preorder.errors import UsageError
+from preorder.data.errors import UsageError
 
 OURS, WITHOUT = "ours", "torch, no relative term"
 GOALS = {OURS: (1.5, 1.2)}  # times the time and the memory without

@@ -13,9 +13,9 @@ from onmt.constants import DefaultTokens
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
-from onmt_preorder import positions
-from preorder import corpus
-from preorder.formats import parse_tokens
+from onmt_preorder.input import positions
+from preorder.data import files
+from preorder.data.formats import parse_tokens
 
 Pair = tuple[Sequence[str], Sequence[str]]
 Batch = dict[str, Tensor]
@@ -25,8 +25,8 @@ SHAPE = 3.0  # of the gamma distribution of random sentences' lengths: a standar
 
 def read_pairs(source: str, target: str, count: int) -> list[Pair]:
     """Return the first pairs of a bitext that have words on both sides."""
-    sides = ((name, corpus.read_parsed(name, parse_tokens)) for name in (source, target))
-    return corpus.not_empty(source, islice(filter(all, corpus.in_parallel(*sides)), count))
+    sides = ((name, files.read_parsed(name, parse_tokens)) for name in (source, target))
+    return files.not_empty(source, islice(filter(all, files.in_parallel(*sides)), count))
 
 
 def random_pairs(count: int, words: float, vocabulary: int) -> list[Pair]:
@@ -64,7 +64,7 @@ def batches(pairs: Sequence[Pair], vocabs: dict[str, Any], opt: Any, device: tor
     alike = sorted(pairs, key=lambda pair: (len(pair[0]), len(pair[1])))
     by_sentences = opt.batch_type == "sents"
     weight = (lambda _: 1) if by_sentences else lambda pair: max(len(pair[0]), len(pair[1]) + 2)
-    cut = list(corpus.batched(alike, opt.batch_size, weight))
+    cut = list(files.batched(alike, opt.batch_size, weight))
     for index in generator.permutation(len(cut)):
         batch = _tensors(cut[index][::-1], vocabs, np.random.default_rng(index))
         yield {name: tensor.to(device) for name, tensor in batch.items()}

@@ -23,9 +23,9 @@ from tqdm import tqdm
 from benchmarks.lengths import LONG, SHORT, Parser, peer_seconds, sample
 from benchmarks.programs import Ours, Program, TopdownBTG, accuracy
 from benchmarks.report import add_numbers, machine, print_results
-from preorder import corpus
-from preorder.errors import PreorderError, UsageError
-from preorder.formats import parse_annotated
+from preorder.data import files
+from preorder.data.errors import PreorderError, UsageError
+from preorder.data.formats import parse_annotated
 
 FEW = 50  # lines, to compile with before anything is measured
 
@@ -94,8 +94,8 @@ class Comparison:
             self._programs["theirs"] = TopdownBTG(arguments.topdown_btg_train, arguments.topdown_btg_parse)
         for name, count in ((pair, arguments.lines), ("few", FEW)):
             for part in ("annot", "align"):
-                lines = islice(corpus.read_lines(f"{self._data}/{pair}.train.{part}"), count)
-                corpus.write_lines(f"{folder}/{name}.train.{part}", lines)
+                lines = islice(files.read_lines(f"{self._data}/{pair}.train.{part}"), count)
+                files.write_lines(f"{folder}/{name}.train.{part}", lines)
         self._programs["ours"].train(folder, "few", folder / "few")
         self._programs["ours"].apply(folder / "few", folder / "few.train.annot", folder / "orders")
 
@@ -122,7 +122,7 @@ class Comparison:
         yield self._plain("model", "MB", 15, *sizes)
 
     def _parsing(self) -> Iterator[Result]:
-        held = list(corpus.read_parsed(str(self._held("annot")), parse_annotated))
+        held = list(files.read_parsed(str(self._held("annot")), parse_annotated))
         for tokens, goal in zip((SHORT, *LONG), (60, 40, 25, 15), strict=True):
             sentences = sample(held, tokens)
             ways: list[Callable[[], float]] = [Parser(self._folder / "ours", sentences).seconds]
@@ -139,8 +139,8 @@ class Comparison:
 
     def _applying(self) -> Iterator[Result]:
         texts = (f"{self._data}/{self._pair}.{part}.annot" for part in ("train", "held"))
-        lines = list(islice(chain.from_iterable(map(corpus.read_lines, texts)), self._lines))
-        corpus.write_lines(f"{self._folder}/lines.annot", islice(cycle(lines), self._lines))
+        lines = list(islice(chain.from_iterable(map(files.read_lines, texts)), self._lines))
+        files.write_lines(f"{self._folder}/lines.annot", islice(cycle(lines), self._lines))
         ways = [
             lambda n=name, p=program: (
                 p.apply(self._folder / n, self._folder / "lines.annot", self._orders).wall

@@ -10,15 +10,15 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.programs import Program
-from preorder import corpus
-from preorder.btg.encode import LAYERS, Encoder
-from preorder.btg.parse import EXACT, parse
-from preorder.btg.scores import shape_scores
-from preorder.btg.weights import unpack
-from preorder.errors import UsageError
-from preorder.formats import format_annotated
-from preorder.preorderer import load_model
-from preorder.types import Sentence
+from preorder.data import files
+from preorder.data.errors import UsageError
+from preorder.data.formats import format_annotated
+from preorder.data.types import Sentence
+from preorder.learning.encode import LAYERS, Encoder
+from preorder.methods.base import load_model
+from preorder.methods.perceptron.fast.scores import shape_scores
+from preorder.methods.perceptron.parse import EXACT, parse
+from preorder.methods.perceptron.weights import unpack
 
 SHORT = range(8, 13)
 """Tokens of the short sentences, lines as they are."""
@@ -70,6 +70,6 @@ def peer_seconds(program: Program, model: Path, sentences: Sequence[Sentence], f
     """Return the processor time that another program takes, less what it takes for one word."""
     times = []
     for part in ([Sentence(("a",), ("a",), ("a",))], sentences):
-        corpus.write_lines(str(folder / "lines.annot"), map(format_annotated, part))
+        files.write_lines(str(folder / "lines.annot"), map(format_annotated, part))
         times.append(program.apply(model, folder / "lines.annot", folder / "lines.order").cpu)
     return max(times[1] - times[0], np.finfo(float).tiny)

@@ -35,10 +35,10 @@ from onmt.utils.parse import ArgumentParser
 from torch import Tensor, nn
 
 from benchmarks.process import RSS_UNIT
-from onmt_preorder.swan.decoder import target_batch
-from onmt_preorder.swan.likelihood import log_likelihood
-from onmt_preorder.swan.network import SegmentNetwork
-from onmt_preorder.swan.scorer import Batch, Limits, Model
+from onmt_preorder.papers.swan.decoder import target_batch
+from onmt_preorder.papers.swan.likelihood import log_likelihood
+from onmt_preorder.papers.swan.network import SegmentNetwork
+from onmt_preorder.papers.swan.scorer import Batch, Limits, Model
 from preorder.cli.table import print_table
 
 BOUNDS = ((0.0, 0.0), (1e-4, 0.0), (1e-3, 0.0), (1e-3, 1e-4), (1e-3, 1e-3))

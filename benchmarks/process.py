@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from preorder.errors import UsageError
+from preorder.data.errors import UsageError
 
 RSS_UNIT = 1 if sys.platform == "darwin" else 1024  # bytes
 

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Protocol
 
 from benchmarks.process import Cost, run
-from preorder import corpus
-from preorder.formats import parse_order, read_alignments
+from preorder.alignment.target_groups import target_groups
+from preorder.data import files
+from preorder.data.formats import parse_order, read_alignments
 from preorder.metrics.preordering import OrderEvaluation, evaluate
-from preorder.target_groups import target_groups
 
 
 class Program(Protocol):
@@ -35,13 +35,13 @@ class Ours:
 
     def train(self, data: Path, pair: str, model: Path) -> Cost:
         """Train for all iterations, without lines held out."""
-        files = ("--annot", f"{data}/{pair}.train.annot", "--align", f"{data}/{pair}.train.align")
-        return self._run("train", "--method", "btg", "--held-out", "0", *files, "--model", str(model))
+        paths = ("--annot", f"{data}/{pair}.train.annot", "--align", f"{data}/{pair}.train.align")
+        return self._run("train", "--method", "btg", "--held-out", "0", *paths, "--model", str(model))
 
     def apply(self, model: Path, annotated: Path, orders: Path) -> Cost:
         """Write the order of each line."""
-        files = ("--annot", str(annotated), "--out", str(orders))
-        return self._run("apply", "--model", str(model), "--format", "order", *files)
+        paths = ("--annot", str(annotated), "--out", str(orders))
+        return self._run("apply", "--model", str(model), "--format", "order", *paths)
 
     def _run(self, *arguments: str) -> Cost:
         main = "import sys; from preorder.cli import main; sys.exit(main())"
@@ -61,13 +61,13 @@ class TopdownBTG:
 
     def train(self, data: Path, pair: str, model: Path) -> Cost:
         """Train for its default of 20 iterations."""
-        files = ("-input_annot", f"{data}/{pair}.train.annot", "-input_align", f"{data}/{pair}.train.align")
-        return run((self.trainer, *files, "-output_model", str(model)))
+        paths = ("-input_annot", f"{data}/{pair}.train.annot", "-input_align", f"{data}/{pair}.train.align")
+        return run((self.trainer, *paths, "-output_model", str(model)))
 
     def apply(self, model: Path, annotated: Path, orders: Path) -> Cost:
         """Write the order of each line."""
-        files = ("-input_annot", str(annotated), "-output_result", str(orders))
-        return run((self.parser, "-input_model", str(model), *files))
+        paths = ("-input_annot", str(annotated), "-output_result", str(orders))
+        return run((self.parser, "-input_model", str(model), *paths))
 
     def size(self, model: Path) -> int:
         """Return the bytes of a model."""
@@ -76,9 +76,9 @@ class TopdownBTG:
 
 def accuracy(alignments: Path, orders: Path) -> OrderEvaluation:
     """Return how well orders fit alignments."""
-    pairs = corpus.in_parallel(
+    pairs = files.in_parallel(
         (str(alignments), read_alignments(str(alignments))),
-        (str(orders), corpus.read_parsed(str(orders), parse_order)),
+        (str(orders), files.read_parsed(str(orders), parse_order)),
     )
     links, permutations = zip(*pairs, strict=True)
     keys = [target_groups(a, len(p)) for a, p in zip(links, permutations, strict=True)]

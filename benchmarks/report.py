@@ -11,10 +11,10 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from preorder import corpus
 from preorder.cli.options import positive
 from preorder.cli.table import print_table
-from preorder.errors import UsageError
+from preorder.data import files
+from preorder.data.errors import UsageError
 
 
 def print_results(what: str, columns: Sequence[str], results: Sequence[Any], as_json: bool) -> None:
@@ -24,7 +24,7 @@ def print_results(what: str, columns: Sequence[str], results: Sequence[Any], as_
     """
     run = f"{what}, {date.today()}"
     if as_json:
-        corpus.write_json(corpus.STANDARD, {"run": run, "results": list(map(asdict, results))})
+        files.write_json(files.STANDARD, {"run": run, "results": list(map(asdict, results))})
     else:
         print_table(run, columns, (result.row() for result in results))
 

@@ -18,15 +18,15 @@ from typing import Any
 import numpy as np
 
 from preorder.cli.table import print_table
-from preorder.neural_btg.backend import device, threads, torch
-from preorder.neural_btg.vocabulary import Vocabulary
-from preorder.rvnn.batch import Minibatch, Numbering, equally_long, minibatch
-from preorder.rvnn.model import RvNNPreorderer
-from preorder.rvnn.network import Recursive
-from preorder.rvnn.options import Options
-from preorder.trees.forest import forest
-from preorder.trees.read import read_trees
-from preorder.types import Sentence
+from preorder.data.types import Sentence
+from preorder.learning.backend import device, threads, torch
+from preorder.learning.vocabulary import Vocabulary
+from preorder.methods.node_labels.forest import forest
+from preorder.methods.node_labels.recursive.batch import Minibatch, Numbering, equally_long, minibatch
+from preorder.methods.node_labels.recursive.model import RvNNPreorderer
+from preorder.methods.node_labels.recursive.network import Recursive
+from preorder.methods.node_labels.recursive.options import Options
+from preorder.syntax.read import read_trees
 
 TURNS = 3
 MINIBATCH = Options.minibatch

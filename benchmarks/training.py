@@ -26,8 +26,8 @@ import onmt_preorder.plugin
 from benchmarks.batches import Pair, batches, random_pairs, read_pairs, vocabularies
 from benchmarks.process import run, seconds
 from benchmarks.report import add_numbers, machine, print_results
-from onmt_preorder.host.memory import keep_freed
-from preorder.errors import PreorderError, UsageError
+from onmt_preorder.opennmt.memory import keep_freed
+from preorder.data.errors import PreorderError, UsageError
 from recipes.job import CONFIGS
 
 _OPENNMT = {"encoder_type": "transformer", "preorder_encoding": [], "n_src_feats": 0}

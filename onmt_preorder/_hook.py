@@ -34,7 +34,7 @@ class _Loader:
         return getattr(self._loader, name)
 
     def exec_module(self, module):
-        from onmt_preorder.removed import supply
+        from onmt_preorder.opennmt.removed import supply
 
         supply()
         module.__spec__.loader = module.__loader__ = self._loader

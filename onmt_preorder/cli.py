@@ -11,11 +11,12 @@ from typing import Any
 
 from tqdm import tqdm
 
-from onmt_preorder import on_the_fly
-from onmt_preorder.pipeline import LINES
-from preorder import __version__, corpus
+from onmt_preorder.input import on_the_fly
+from onmt_preorder.input.pipeline import LINES
+from preorder import __version__
 from preorder.cli import Parser, execute, options
-from preorder.errors import DataError, UsageError
+from preorder.data import files
+from preorder.data.errors import DataError, UsageError
 
 CHUNK = 2048  # lines that are sorted by length into batches
 
@@ -90,9 +91,9 @@ def translate(arguments: argparse.Namespace) -> None:
     """
     prepare = _tokenizer(arguments.tokenize)
     size = _size(arguments)
-    with corpus.writer(arguments.out) as stream:
+    with files.writer(arguments.out) as stream:
         translator = _translator(arguments, stream)
-        source = tqdm(corpus.read_lines(arguments.src), unit=" lines", disable=size == 1 or None)
+        source = tqdm(files.read_lines(arguments.src), unit=" lines", disable=size == 1 or None)
         first = 1
         for lines in _chunks(source, size):
             try:
@@ -101,12 +102,12 @@ def translate(arguments: argparse.Namespace) -> None:
                 if error.file != LINES:
                     raise
                 line = first + error.line - 1 if error.line else None
-                raise DataError(error.reason, corpus.display_name(arguments.src), line) from None
+                raise DataError(error.reason, files.display_name(arguments.src), line) from None
             first += len(lines)
 
 
 def _size(arguments: argparse.Namespace) -> int:
-    typed = arguments.src == corpus.STANDARD and sys.stdin.isatty()
+    typed = arguments.src == files.STANDARD and sys.stdin.isatty()
     return 1 if typed or arguments.line_by_line else CHUNK
 
 
@@ -137,8 +138,8 @@ def _translator(arguments: argparse.Namespace, stream: Any) -> Any:
     from onmt.utils.misc import set_random_seed, use_gpu
     from onmt.utils.parse import ArgumentParser
 
-    from onmt_preorder.host.checkpoints import read_options
-    from onmt_preorder.lines import LineTranslator
+    from onmt_preorder.opennmt.checkpoints import read_options
+    from onmt_preorder.opennmt.line_translator import LineTranslator
     from onmt_preorder.options import is_ours
 
     for path in arguments.model:

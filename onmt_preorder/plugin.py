@@ -26,8 +26,8 @@ def register() -> None:
         return
     # The transform registers itself when imported. If just that import brought us here,
     # it does so after we have returned.
-    import onmt_preorder.transforms  # noqa: F401
-    from onmt_preorder.host import adapt
+    import onmt_preorder.input.transforms  # noqa: F401
+    from onmt_preorder.opennmt import adapt
 
     _register_models()
     adapt()

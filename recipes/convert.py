@@ -6,11 +6,11 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from preorder import corpus
 from preorder.cli.output import formatted
-from preorder.errors import PreorderError
-from preorder.formats import parse_features
-from preorder.types import Sentence
+from preorder.data import files
+from preorder.data.errors import PreorderError
+from preorder.data.formats import parse_features
+from preorder.data.types import Sentence
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -23,9 +23,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--out", metavar="F", required=True)
     arguments = parser.parse_args(argv)
     try:
-        parsed = corpus.read_parsed(arguments.features, parse_features)
+        parsed = files.read_parsed(arguments.features, parse_features)
         pairs = ((Sentence(words), permutation) for words, permutation in parsed)
-        corpus.write_lines(arguments.out, formatted(pairs, arguments.format))
+        files.write_lines(arguments.out, formatted(pairs, arguments.format))
     except PreorderError as error:
         print(error, file=sys.stderr)
         return 2

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from preorder import corpus
-from preorder.errors import DataError
-from preorder.formats import FEATURE_SEPARATOR, parse_tokens
+from preorder.data import files
+from preorder.data.errors import DataError
+from preorder.data.formats import FEATURE_SEPARATOR, parse_tokens
 from recipes.job import PARTS, Job
 
 MAX_LENGTH = 50  # Kawara et al. 2021, §V-A, like the ratio
@@ -51,17 +51,17 @@ def take(job: Job, data: Path, use_alignment: bool) -> Filtered:
             filtered = Filtered(len(kept), len(rows))
         columns = list(zip(*kept, strict=True))
         for suffix, lines in zip(suffixes, columns, strict=True):
-            corpus.write_lines(str(job.folder / f"data/{part}.{suffix}"), lines)
+            files.write_lines(str(job.folder / f"data/{part}.{suffix}"), lines)
         for side, lines in zip(whole, columns, strict=False):
             side.extend(lines)
     for side, lines in zip(suffixes, whole, strict=False):
-        corpus.write_lines(str(job.folder / job.text("all", side)), lines)
+        files.write_lines(str(job.folder / job.text("all", side)), lines)
     return filtered
 
 
 def _rows(data: Path, part: str, suffixes: list[str]) -> Iterator[tuple[str, ...]]:
     paths = [str(data / f"{part}.{suffix}") for suffix in suffixes]
-    lines = corpus.in_parallel(*((path, corpus.read_lines(path)) for path in paths))
+    lines = files.in_parallel(*((path, files.read_lines(path)) for path in paths))
     for number, row in enumerate(lines, 1):
         if FEATURE_SEPARATOR in row[0]:
             raise DataError(f"{FEATURE_SEPARATOR} in a token, where a feature would begin", paths[0], number)

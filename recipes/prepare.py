@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from recipes.job import PARTS, Job
+from recipes.step_runner import Step, Workshop
 from recipes.systems import GOLD, KEPT, PREDICTED, order_of, reads_text, supervision_of
-from recipes.workshop import Step, Workshop
 
 
 def prepare(job: Job, workshop: Workshop, align: bool, cross_fit: int, options: tuple[str, ...]) -> None:

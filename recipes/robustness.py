@@ -15,8 +15,8 @@ from pathlib import Path
 
 from preorder.cli import options
 from preorder.cli.translations import paths_by_name
-from preorder.errors import UsageError
-from recipes.workshop import Step, Workshop, exit_status
+from preorder.data.errors import UsageError
+from recipes.step_runner import Step, Workshop, exit_status
 
 FORMS = {"plain": None, "preordered": "features", "reordered": "text"}
 """What a model reads, and the format of ``preorder apply`` that it is; None: the source as it is."""

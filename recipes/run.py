@@ -15,10 +15,10 @@ from typing import Any
 import yaml
 
 from preorder.cli.options import at_least_two, natural, positive
-from preorder.errors import UsageError
+from preorder.data.errors import UsageError
 from recipes.job import CONFIGS, SUBWORDS, Job
+from recipes.step_runner import Workshop, exit_status
 from recipes.systems import config_path
-from recipes.workshop import Workshop, exit_status
 
 STAGES = ("prepare", "train", "score")
 DEFAULT_SYSTEMS = "baseline_absolute_relative,preorder_relative"

@@ -9,11 +9,11 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from preorder import corpus
+from preorder.data import files
 from recipes.job import Job
+from recipes.step_runner import Step, Workshop
 from recipes.systems import PREDICTED, order_of
 from recipes.train import train_step
-from recipes.workshop import Step, Workshop
 
 METRICS = ("bleu", "chrf", "ter", "ribes")
 COLUMNS = {"bleu": ("BLEU", 2), "ribes": ("RIBES", 4), "tau": ("tau", 3), "seconds": ("training, s", 0)}
@@ -27,9 +27,9 @@ def score(job: Job, workshop: Workshop) -> dict[str, Any]:
     """
     workshop.run([_score(job)])
     results = _results(job, workshop)
-    corpus.write_json(str(job.folder / "results.json"), results)
-    corpus.write_lines(str(job.folder / "results.md"), _markdown(job, results))
-    corpus.write_json(str(job.folder / "report.json"), _report(job))
+    files.write_json(str(job.folder / "results.json"), results)
+    files.write_lines(str(job.folder / "results.md"), _markdown(job, results))
+    files.write_json(str(job.folder / "report.json"), _report(job))
     return results
 
 

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from preorder.errors import PreorderError, UsageError
+from preorder.data.errors import PreorderError, UsageError
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -41,8 +41,8 @@ def similarities(model: str, source: str, gpu: int = -1) -> tuple[float, float]:
     """
     import torch
 
-    from onmt_preorder.explicit_reordering import SIMILARITY, reordering_loss
-    from onmt_preorder.sinusoidal import encodings
+    from onmt_preorder.papers.explicit_reordering.layers import SIMILARITY, reordering_loss
+    from onmt_preorder.transformer.sinusoidal import encodings
 
     encoder, batches = _load(model, source, gpu)
     sums = [0.0, 0.0]

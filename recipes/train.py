@@ -8,8 +8,8 @@ from typing import Any
 import yaml
 
 from recipes.job import Job
+from recipes.step_runner import Step, Workshop
 from recipes.systems import read_config, source_file
-from recipes.workshop import Step, Workshop
 
 MODEL = "model.pt"
 SUBWORD_MODEL = "subwords"

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from preorder import corpus
-from preorder.errors import DataError
+from preorder.data import files
+from preorder.data.errors import DataError
 
 if TYPE_CHECKING:
     from scipy import sparse
@@ -53,7 +53,7 @@ class WordClasses:
         Raises:
             DataError: a line has no tab or no class.
         """
-        return cls(dict(corpus.read_parsed(path, _parse_line)))
+        return cls(dict(files.read_parsed(path, _parse_line)))
 
 
 def _parse_line(line: str) -> tuple[str, str]:

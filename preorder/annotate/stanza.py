@@ -15,14 +15,14 @@ from typing import Any, NamedTuple
 from preorder.annotate import stanza_models
 from preorder.annotate.stanza_models import StanzaOptions
 from preorder.annotate.stanza_pipeline import Annotation, Words, annotate_chunk
-from preorder.checkpoint import NO_CHECKPOINTS, Checkpoint, Checkpoints, digest
-from preorder.corpus import batched
-from preorder.errors import UsageError
-from preorder.trees.bracketing import parse_bracketing
-from preorder.trees.conllu import parse_conllu
-from preorder.trees.types import SyntaxTree
-from preorder.types import Sentence
-from preorder.workers import in_order
+from preorder.annotate.workers import in_order
+from preorder.data.errors import UsageError
+from preorder.data.files import batched
+from preorder.data.trees import SyntaxTree
+from preorder.data.types import Sentence
+from preorder.learning.checkpoint import NO_CHECKPOINTS, Checkpoint, Checkpoints, digest
+from preorder.syntax.bracketing import parse_bracketing
+from preorder.syntax.conllu import parse_conllu
 
 CHUNK = 5_000
 """Tokens, each sentence's end counted as one: what Stanza's tagger takes at once; more is no faster."""

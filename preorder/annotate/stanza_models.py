@@ -15,8 +15,8 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from preorder import corpus
-from preorder.errors import MissingExtraError, UsageError, require
+from preorder.data import files
+from preorder.data.errors import MissingExtraError, UsageError, require
 
 _MODELS = ("pos", "constituency", "depparse")
 _MESSAGE = 120  # characters of another library's message that are passed on
@@ -64,10 +64,10 @@ def prepare(options: StanzaOptions) -> list[Any]:
     else:
         top = Path(options.folder)
         _flat_folder(options)
-    files = ((path, path.stat()) for path in sorted(top.rglob("*.pt")))
+    models = ((path, path.stat()) for path in sorted(top.rglob("*.pt")))
     return [
         metadata.version("stanza"),
-        [(str(path.relative_to(top)), file.st_size, file.st_mtime_ns) for path, file in files],
+        [(str(path.relative_to(top)), file.st_size, file.st_mtime_ns) for path, file in models],
     ]
 
 
@@ -92,7 +92,7 @@ def load(options: StanzaOptions) -> Any:
     with tempfile.TemporaryDirectory(prefix="preorder-stanza-") as folder:
         if flat is not None:
             resources = str(Path(folder) / "resources.json")
-            corpus.write_json(resources, {options.language: {}})
+            files.write_json(resources, {options.language: {}})
             settings |= {"package": None, "resources_filepath": resources, **_model_files(flat, options)}
         if options.folder is not None:
             settings["dir"] = options.folder
@@ -167,12 +167,12 @@ def _flat_folder(options: StanzaOptions) -> Path | None:
 
 def _model_files(folder: Path, options: StanzaOptions) -> dict[str, Any]:
     """Name every file, as Stanza wants it: a model's path alone would leave out its word vectors."""
-    files: dict[str, Any] = {"lemma_use_identity": True} if options.trees == "dependency" else {}
+    paths: dict[str, Any] = {"lemma_use_identity": True} if options.trees == "dependency" else {}
     for name in _MODELS:
         if name in _processors(options):
-            files[f"{name}_model_path"] = str(folder / f"{name}.pt")
-            files[f"{name}_pretrain_path"] = str(folder / "pretrain.pt")
-    return files
+            paths[f"{name}_model_path"] = str(folder / f"{name}.pt")
+            paths[f"{name}_pretrain_path"] = str(folder / "pretrain.pt")
+    return paths
 
 
 def _one_line(error: Exception) -> str:

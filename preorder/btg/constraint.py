@@ -2,7 +2,7 @@
 
 A node is valid when no token of the child that it puts first belongs after one of the
 other child. Where each token belongs is its target group
-(:mod:`preorder.target_groups`), and tokens without one may go anywhere; or, as an option,
+(:mod:`preorder.alignment.target_groups`), and tokens without one may go anywhere; or, as an option,
 its place in the gold order, which leaves no token free.
 """
 
@@ -12,12 +12,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from preorder.btg.compiled import entry_point
-from preorder.btg.options import Unaligned
-from preorder.errors import UsageError
-from preorder.gold import gold_permutation
-from preorder.target_groups import target_groups
-from preorder.types import Alignment, Bitext, Sentence
+from preorder.alignment.gold import gold_permutation
+from preorder.alignment.target_groups import target_groups
+from preorder.compiled import entry_point
+from preorder.data.errors import UsageError
+from preorder.data.types import Alignment, Bitext, Sentence
+from preorder.methods.perceptron.options import Unaligned
 
 
 def constraint(alignment: Alignment, source_length: int, unaligned: Unaligned) -> np.ndarray | None:

@@ -10,8 +10,8 @@ as those k in its place would be better and as distinct.
 The hash of a sequence is a polynomial in an odd number modulo 2^64, so that of two sequences, one
 after the other, follows from theirs; two orders share one with a probability of some 2^-54.
 
-A sentence of more than ``EXACT`` tokens is cut where :mod:`preorder.btg.parse` cuts it, and what is
-distinct is the order within its parts.
+A sentence of more than ``EXACT`` tokens is cut where its parser cuts it, and what is distinct is
+the order within its parts.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from preorder.btg.chart import NODE_FIELDS, best_scores, positions_of
-from preorder.btg.compiled import entry_point, inner
-from preorder.btg.encode import Batch
-from preorder.btg.features import CONTEXTS, INVERTED, LABELS, LEFT, RIGHT
-from preorder.btg.parse import borders_of, context_of, join, run_in_chunks
-from preorder.btg.scores import Tables, node_index, score_sentence
+from preorder.btg.viterbi import NODE_FIELDS, best_scores, positions_of
+from preorder.compiled import entry_point, inner
+from preorder.learning.encode import Batch
+from preorder.methods.perceptron.fast.scores import Tables, node_index, score_sentence
+from preorder.methods.perceptron.features import CONTEXTS, INVERTED, LABELS, LEFT, RIGHT
+from preorder.methods.perceptron.parse import borders_of, context_of, join, run_in_chunks
 
 
 class NBest(NamedTuple):
@@ -241,7 +241,7 @@ def best_orders(scores, n, root, trees, totals):
     """Find the best distinct orders of a sentence of at least two tokens, best first.
 
     Args:
-        scores: its :class:`preorder.btg.scores.Scores`.
+        scores: its :class:`preorder.methods.perceptron.fast.scores.Scores`.
         n: tokens.
         root: context of the whole, ROOT but for a part of a longer sentence.
         trees: int32 ``[most, n - 1, NODE_FIELDS]``, filled: of each order the best tree, parents first.

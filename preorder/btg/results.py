@@ -9,9 +9,9 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from preorder.btg.features import INVERTED
 from preorder.btg.nbest import NBest
-from preorder.types import BinaryTree, Node, Permutation, Sentence
+from preorder.data.types import BinaryTree, Node, Permutation, Sentence
+from preorder.methods.perceptron.features import INVERTED
 
 T = TypeVar("T")
 
@@ -22,7 +22,7 @@ def permutations(positions: np.ndarray, sentences: Sequence[Sentence]) -> list[P
 
 
 def binary_trees(nodes: np.ndarray, sentences: Sequence[Sentence]) -> list[BinaryTree]:
-    """Return the tree of each sentence; ``nodes`` as of :func:`preorder.btg.parse.parse`."""
+    """Return the tree of each sentence; ``nodes`` as of :func:`preorder.methods.perceptron.parse.parse`."""
     return list(map(_tree, _divide(nodes.tolist(), map(len, sentences))))
 
 
@@ -31,7 +31,7 @@ class ChartParser(ABC):
 
     @abstractmethod
     def parse(self, sentences: Sequence[Sentence], threads: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return the best trees and their positions, as :func:`preorder.btg.parse.parse` does."""
+        """Return the best trees and their positions, as the perceptron's parser does."""
 
     @abstractmethod
     def nbest(self, sentences: Sequence[Sentence], most: int, threads: int) -> NBest:

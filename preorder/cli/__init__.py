@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from preorder import __version__
-from preorder.errors import PreorderError
+from preorder.data.errors import PreorderError
 
 COMMANDS = (
     "align",

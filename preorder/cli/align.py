@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import argparse
 
-from preorder import corpus
-from preorder.align import align
+from preorder.alignment.eflomal import align
+from preorder.alignment.symmetrize import SYMMETRIZATIONS
 from preorder.cli import options
-from preorder.formats import format_alignment, parse_tokens
-from preorder.symmetrize import SYMMETRIZATIONS
-from preorder.types import Alignment
+from preorder.data import files
+from preorder.data.formats import format_alignment, parse_tokens
+from preorder.data.types import Alignment
 
 DEFAULT_SYMMETRIZATION = "intersect"
 
@@ -39,7 +39,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Run the subcommand."""
     alignments = align_files(arguments.src, arguments.tgt, arguments.symmetrize, arguments.seed)
-    corpus.write_lines(arguments.out, map(format_alignment, alignments))
+    files.write_lines(arguments.out, map(format_alignment, alignments))
 
 
 def align_files(source: str, target: str, symmetrization: str, seed: int) -> list[Alignment]:
@@ -48,7 +48,7 @@ def align_files(source: str, target: str, symmetrization: str, seed: int) -> lis
     Raises:
         DataError: they differ in length, are empty or not UTF-8.
     """
-    streams = [(path, corpus.read_parsed(path, parse_tokens)) for path in (source, target)]
-    pairs = corpus.not_empty(source, corpus.in_parallel(*streams))
+    streams = [(path, files.read_parsed(path, parse_tokens)) for path in (source, target)]
+    pairs = files.not_empty(source, files.in_parallel(*streams))
     sources, targets = zip(*pairs, strict=True)
     return align(sources, targets, symmetrization, seed)

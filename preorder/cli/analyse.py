@@ -6,14 +6,14 @@ import argparse
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from preorder import corpus
-from preorder.analyse import defaults
+from preorder.analysis import defaults
 from preorder.cli import options, results, translations
-from preorder.errors import UsageError
+from preorder.data import files
+from preorder.data.errors import UsageError
 from preorder.metrics.metric import METRICS
 
 if TYPE_CHECKING:
-    from preorder.analyse.material import Material
+    from preorder.analysis.material import Material
 
 EXAMPLES = """\
   preorder analyse length --src test.en --ref test.ja --hyp base=base.ja btg=btg.ja --tokenize none \\
@@ -129,8 +129,8 @@ def _positive_number(text: str) -> float:
 
 
 def _length(arguments: argparse.Namespace) -> None:
-    from preorder.analyse.analyses import length_curves
-    from preorder.analyse.groups import by_length
+    from preorder.analysis.analyses import length_curves
+    from preorder.analysis.groups import by_length
 
     orders = translations.paths_by_name(arguments.positions)
     if orders and arguments.align is None:
@@ -141,7 +141,7 @@ def _length(arguments: argparse.Namespace) -> None:
 
 
 def _gain(arguments: argparse.Namespace) -> None:
-    from preorder.analyse.analyses import gain_curves
+    from preorder.analysis.analyses import gain_curves
 
     path = arguments.positions
     material = _material(arguments, None, arguments.align, {path: path})
@@ -149,21 +149,21 @@ def _gain(arguments: argparse.Namespace) -> None:
 
 
 def _precision(arguments: argparse.Namespace) -> None:
-    from preorder.analyse.figures import precision_figures
+    from preorder.analysis.figures import precision_figures
 
     material = _material(arguments)
     results.show_figures(precision_figures(material, _baseline(arguments, material)), arguments)
 
 
 def _generation(arguments: argparse.Namespace) -> None:
-    from preorder.analyse.figures import generation_figures
+    from preorder.analysis.figures import generation_figures
 
     material = _material(arguments)
     results.show_figures(generation_figures(material, _baseline(arguments, material)), arguments)
 
 
 def _examples(arguments: argparse.Namespace) -> None:
-    from preorder.analyse.analyses import system_examples
+    from preorder.analysis.analyses import system_examples
 
     orders = translations.paths_by_name(arguments.positions)
     material = _material(arguments, arguments.src, None, orders)
@@ -174,23 +174,23 @@ def _examples(arguments: argparse.Namespace) -> None:
 
 
 def _robustness(arguments: argparse.Namespace) -> None:
-    from preorder.analyse.analyses import robustness_curves
+    from preorder.analysis.analyses import robustness_curves
 
     patterns = translations.runs_by_name(arguments.hyp)
     for pattern in (path for runs in patterns.values() for path in runs):
         if PLACE not in pattern:
             raise UsageError(f"{pattern}: no {PLACE} in it to stand for the percentage")
-    files = {
+    given = {
         percent: {name: [_at(path, percent) for path in runs] for name, runs in patterns.items()}
         for percent in arguments.percent
     }
-    paths = [path for systems in files.values() for runs in systems.values() for path in runs]
-    texts = iter(corpus.read_columns(*((path, corpus.read_lines(path)) for path in (*arguments.ref, *paths))))
+    paths = [path for systems in given.values() for runs in systems.values() for path in runs]
+    texts = iter(files.read_columns(*((path, files.read_lines(path)) for path in (*arguments.ref, *paths))))
     references = [next(texts) for _ in arguments.ref]
     translations.warn_of_tokens(arguments, references[0])
     by_percent = {
         percent: {name: [next(texts) for _ in runs] for name, runs in systems.items()}
-        for percent, systems in files.items()
+        for percent, systems in given.items()
     }
     options = translations.metric_options(arguments)
     found = robustness_curves(references, by_percent, arguments.metrics, options, arguments.seed)
@@ -207,11 +207,11 @@ def _material(
     alignment: str | None = None,
     orders: Mapping[str, str] | None = None,
 ) -> Material:
-    from preorder.analyse.material import Files, read_material
+    from preorder.analysis.material import Files, read_material
 
     systems = translations.runs_by_name(arguments.hyp)
-    files = Files(arguments.ref, systems, source, alignment, orders or {})
-    material = read_material(files, translations.metric_options(arguments), arguments.seed)
+    named = Files(arguments.ref, systems, source, alignment, orders or {})
+    material = read_material(named, translations.metric_options(arguments), arguments.seed)
     translations.warn_of_tokens(arguments, material.references[0])
     return material
 

@@ -10,16 +10,16 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from preorder import corpus
 from preorder.annotate.classes import WordClasses
 from preorder.annotate.stanza import with_annotation
 from preorder.annotate.stanza_models import TREES, StanzaOptions
-from preorder.checkpoint import Checkpoints
 from preorder.cli import options, source
 from preorder.cli.classes import read_or_learn
-from preorder.errors import UsageError
-from preorder.formats import format_annotated, format_text
-from preorder.types import Sentence
+from preorder.data import files
+from preorder.data.errors import UsageError
+from preorder.data.formats import format_annotated, format_text
+from preorder.data.types import Sentence
+from preorder.learning.checkpoint import Checkpoints
 
 SUFFIXES = {"constituency": ".trees", "dependency": ".conllu"}
 
@@ -56,7 +56,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     parser.add_argument(
         "--out",
         metavar="F",
-        default=corpus.STANDARD,
+        default=files.STANDARD,
         help="annotated source: words, POS tags and, with --classes, classes, separated by tabs "
         "(default: standard output)",
     )
@@ -93,7 +93,7 @@ def run(arguments: argparse.Namespace) -> None:
     stanza = source.stanza_options(arguments)
     outputs = (arguments.out, arguments.pos_out, _trees_out(arguments, stanza))
     classes_out = _classes_out(arguments)
-    checkpoints = Checkpoints(None if arguments.out == corpus.STANDARD else f"{arguments.out}.checkpoint")
+    checkpoints = Checkpoints(None if arguments.out == files.STANDARD else f"{arguments.out}.checkpoint")
     if arguments.fresh:
         checkpoints.remove()
     sentences, classes = _with_classes(
@@ -104,7 +104,7 @@ def run(arguments: argparse.Namespace) -> None:
         pairs = _by_stanza(sentences, stanza, arguments.workers, checkpoints)
     _write(tqdm(pairs, total=_count(arguments.src), unit=" sentences", disable=None), *outputs)
     if classes_out is not None:
-        corpus.write_lines(classes_out, classes.lines())
+        files.write_lines(classes_out, classes.lines())
     checkpoints.remove()
 
 
@@ -161,23 +161,23 @@ def _learns_classes(arguments: argparse.Namespace) -> bool:
 
 
 def _beside(path: str, suffix: str, option: str) -> str:
-    if path == corpus.STANDARD:
+    if path == files.STANDARD:
         raise UsageError(f"{option} is needed where --out names no file")
     return path.removesuffix(".gz") + suffix + (".gz" if path.endswith(".gz") else "")
 
 
 def _count(path: str) -> int | None:
     """Return how many lines a file has, None if it can be read only once."""
-    return sum(1 for _ in corpus.read_lines(path)) if Path(path).is_file() else None
+    return sum(1 for _ in files.read_lines(path)) if Path(path).is_file() else None
 
 
 def _write(
     pairs: Iterable[tuple[Sentence, str | None]], annot: str, pos: str | None, trees: str | None
 ) -> None:
     """Write what is known of each sentence, to all files or to none."""
-    with ExitStack() as files:
+    with ExitStack() as stack:
         annot_file, pos_file, trees_file = (
-            path and files.enter_context(corpus.writer(path)) for path in (annot, pos, trees)
+            path and stack.enter_context(files.writer(path)) for path in (annot, pos, trees)
         )
         for sentence, tree in pairs:
             annot_file.write(format_annotated(sentence) + "\n")

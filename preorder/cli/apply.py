@@ -10,12 +10,12 @@ from typing import Any
 
 from tqdm import tqdm
 
-from preorder import corpus
 from preorder.annotate.stanza import add_layers
 from preorder.cli import options, source
 from preorder.cli.output import formatted, formatted_nbest
-from preorder.preorderer import load_model
-from preorder.types import Sentence
+from preorder.data import files
+from preorder.data.types import Sentence
+from preorder.methods.base import load_model
 
 BATCH = 50_000  # tokens held at a time, whatever the input's length
 
@@ -61,10 +61,10 @@ def run(arguments: argparse.Namespace) -> None:
     else:
         find = model.preorderer.best_trees if trees else model.preorderer.best_orders
         find = partial(find, most=most, threads=threads)
-    batches = corpus.batched(map(model.annotate, sentences), BATCH // (most or 1), lambda s: len(s) + 1)
+    batches = files.batched(map(model.annotate, sentences), BATCH // (most or 1), lambda s: len(s) + 1)
     found = (pair for batch, items in _ahead(find, batches) for pair in zip(batch, items, strict=True))
     write = formatted if most is None else formatted_nbest
-    corpus.write_lines(arguments.out, write(found, arguments.format))
+    files.write_lines(arguments.out, write(found, arguments.format))
 
 
 Batch = Sequence[Sentence]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from preorder.annotate.classes import WordClasses, learn_classes
-from preorder.errors import UsageError
+from preorder.data.errors import UsageError
 
 
 def read_or_learn(classes: str, sentences: Sequence[Sequence[str]], seed: int) -> WordClasses | None:

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from preorder import corpus
+from preorder.alignment.gold import gold_permutation
+from preorder.alignment.target_groups import target_groups
 from preorder.cli import options
 from preorder.cli.table import print_table
-from preorder.formats import parse_order, parse_positions, read_alignments
-from preorder.gold import gold_permutation
-from preorder.target_groups import target_groups
-from preorder.types import Alignment, Permutation
+from preorder.data import files
+from preorder.data.formats import parse_order, parse_positions, read_alignments
+from preorder.data.types import Alignment, Permutation
 
 if TYPE_CHECKING:
     from preorder.metrics.preordering import Keys, OrderEvaluation, OrderScores
@@ -60,10 +60,10 @@ def _evaluate_alignment(arguments: argparse.Namespace) -> None:
     from preorder.metrics.alignment import alignment_counts, alignment_scores
 
     streams = ((path, read_alignments(path)) for path in (arguments.align, arguments.gold))
-    counts = corpus.map_parallel(alignment_counts, arguments.align, *streams)
-    found = alignment_scores(corpus.not_empty(arguments.align, counts))
+    counts = files.map_parallel(alignment_counts, arguments.align, *streams)
+    found = alignment_scores(files.not_empty(arguments.align, counts))
     if arguments.json:
-        corpus.write_json(corpus.STANDARD, asdict(found))
+        files.write_json(files.STANDARD, asdict(found))
         return
     numbers = map(str, (found.sentences, found.links, found.sure, found.possible))
     figures = (f"{figure:.4f}" for figure in (found.aer, found.precision, found.recall))
@@ -74,11 +74,11 @@ def _evaluate_alignment(arguments: argparse.Namespace) -> None:
 def _evaluate_orders(arguments: argparse.Namespace) -> None:
     from preorder.metrics.preordering import evaluate
 
-    rows = corpus.not_empty(arguments.align, _rows(arguments))
+    rows = files.not_empty(arguments.align, _rows(arguments))
     groups, gold, permutations = map(list, zip(*rows, strict=True))
     aligned, everything = evaluate(groups, permutations), evaluate(gold, permutations)
     if arguments.json:
-        corpus.write_json(corpus.STANDARD, asdict(aligned) | {"all_tokens": asdict(everything)})
+        files.write_json(files.STANDARD, asdict(aligned) | {"all_tokens": asdict(everything)})
     else:
         _print(aligned, everything)
 
@@ -95,7 +95,7 @@ def _rows(arguments: argparse.Namespace) -> Iterator[tuple[Keys | None, Keys, Pe
         return target_groups(alignment, length), gold.positions, permutation
 
     alignments = (arguments.align, read_alignments(arguments.align))
-    return corpus.map_parallel(row, arguments.align, alignments, (path, corpus.read_parsed(path, parse)))
+    return files.map_parallel(row, arguments.align, alignments, (path, files.read_parsed(path, parse)))
 
 
 def _print(aligned: OrderEvaluation, everything: OrderEvaluation) -> None:

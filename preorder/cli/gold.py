@@ -5,12 +5,12 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 
-from preorder import corpus
+from preorder.alignment.gold import gold_permutation
 from preorder.cli import options
 from preorder.cli.output import formatted
-from preorder.formats import parse_source, read_alignments
-from preorder.gold import gold_permutation
-from preorder.types import Alignment, Permutation, Sentence
+from preorder.data import files
+from preorder.data.formats import parse_source, read_alignments
+from preorder.data.types import Alignment, Permutation, Sentence
 
 EXAMPLES = """\
   preorder gold --src test.en --align test.align --out test.gold
@@ -32,15 +32,15 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Run the subcommand."""
-    corpus.write_lines(arguments.out, formatted(_pairs(arguments), arguments.format))
+    files.write_lines(arguments.out, formatted(_pairs(arguments), arguments.format))
 
 
 def _pairs(arguments: argparse.Namespace) -> Iterator[tuple[Sentence, Permutation]]:
-    sentences = corpus.read_parsed(arguments.src, parse_source)
+    sentences = files.read_parsed(arguments.src, parse_source)
     alignments = (arguments.align, read_alignments(arguments.align))
 
     def pair(sentence: Sentence, alignment: Alignment) -> tuple[Sentence, Permutation]:
         how = (arguments.unaligned, arguments.statistic)
         return sentence, gold_permutation(alignment, len(sentence), *how)
 
-    return corpus.map_parallel(pair, arguments.align, (arguments.src, sentences), alignments)
+    return files.map_parallel(pair, arguments.align, (arguments.src, sentences), alignments)

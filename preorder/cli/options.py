@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 
-from preorder.analyse.defaults import PERCENTAGES
-from preorder.corpus import STANDARD
-from preorder.gold import STATISTICS, UNALIGNED
+from preorder.alignment.gold import STATISTICS, UNALIGNED
+from preorder.analysis.defaults import PERCENTAGES
+from preorder.data.files import STANDARD
 
 ORDER_FORMATS = ("features", "positions", "order", "text")
 FORMATS = (*ORDER_FORMATS, "tree")

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from preorder.formats import (
+from preorder.data.formats import (
     escape_token,
     format_features,
     format_nbest,
@@ -16,7 +16,7 @@ from preorder.formats import (
     format_tree,
     needs_escape,
 )
-from preorder.types import Sentence
+from preorder.data.types import Sentence
 
 FORMATTERS: dict[str, Callable[[Sentence, Any], str]] = {
     "features": lambda sentence, permutation: format_features(sentence.words, permutation),

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from preorder import corpus
 from preorder.cli import options
+from preorder.data import files
 
 EXAMPLES = """\
   preorder report runs/svo-sov-tiny
@@ -42,16 +42,16 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Run the subcommand."""
-    from preorder.analyse.page import manifest
-    from preorder.analyse.page.page import page
-    from preorder.analyse.page.run import report_run
+    from preorder.analysis.page import manifest
+    from preorder.analysis.page.page import page
+    from preorder.analysis.page.run import report_run
 
     paths = [path for folder in arguments.folders for path in manifest.find(folder)]
     manifests = list(map(manifest.read, paths))
     runs = [report_run(one, arguments.seed) for one in tqdm(manifests, unit=" runs", disable=None)]
     title = arguments.title or (runs[0].title if len(runs) == 1 else f"{len(runs)} runs")
     if arguments.json:
-        corpus.write_json(corpus.STANDARD, {"title": title, "runs": [asdict(one) for one in runs]})
+        files.write_json(files.STANDARD, {"title": title, "runs": [asdict(one) for one in runs]})
     if arguments.out is not None or not arguments.json:
         out = arguments.out or str(Path(arguments.folders[0]) / "report.html")
-        corpus.write_lines(out, [page(title, runs)])
+        files.write_lines(out, [page(title, runs)])

@@ -9,17 +9,17 @@ from dataclasses import asdict
 from functools import partial
 from typing import TYPE_CHECKING
 
-from preorder import corpus
-from preorder.analyse.measures import MEASURES
+from preorder.analysis.measures import MEASURES
 from preorder.cli.table import print_table
+from preorder.data import files
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from preorder.analyse.examples import Example, Examples
-    from preorder.analyse.pictures.encode import Picture
-    from preorder.analyse.results import Curves, Figures
-    from preorder.analyse.tables import Table
+    from preorder.analysis.examples import Example, Examples
+    from preorder.analysis.pictures.encode import Picture
+    from preorder.analysis.results import Curves, Figures
+    from preorder.analysis.tables import Table
 
 SUFFIXES = (".svg", ".png")
 
@@ -43,7 +43,7 @@ def _picture(path: str) -> str:
 
 
 def _draw(draw: Callable[[], Figure], title: str, paths: Sequence[str]) -> None:
-    from preorder.analyse.pictures.encode import encode
+    from preorder.analysis.pictures.encode import encode
 
     for path in paths:
         write_picture(path, encode(draw, title, path))
@@ -51,19 +51,19 @@ def _draw(draw: Callable[[], Figure], title: str, paths: Sequence[str]) -> None:
 
 def write_picture(path: str, picture: Picture) -> None:
     """Write a picture, and say so if it lacks letters."""
-    corpus.write_bytes(path, picture.data)
+    files.write_bytes(path, picture.data)
     if not picture.complete:
         print(f"{path}: no installed font has all its characters; an .svg keeps them", file=sys.stderr)
 
 
 def show_curves(curves: Curves, arguments: argparse.Namespace) -> None:
     """Print curves, and draw them to each ``--out``."""
-    from preorder.analyse.pictures.draw import curves_title, draw_curves
-    from preorder.analyse.tables import curve_tables
+    from preorder.analysis.pictures.draw import curves_title, draw_curves
+    from preorder.analysis.tables import curve_tables
 
     _draw(partial(draw_curves, curves), curves_title(curves), arguments.out)
     if arguments.json:
-        corpus.write_json(corpus.STANDARD, asdict(curves))
+        files.write_json(files.STANDARD, asdict(curves))
     else:
         for table in curve_tables(curves):
             _print(table)
@@ -71,12 +71,12 @@ def show_curves(curves: Curves, arguments: argparse.Namespace) -> None:
 
 def show_figures(figures: Figures, arguments: argparse.Namespace) -> None:
     """Print a table of figures, and draw it to each ``--out``."""
-    from preorder.analyse.pictures.draw import draw_figures, figures_title
-    from preorder.analyse.tables import figure_table
+    from preorder.analysis.pictures.draw import draw_figures, figures_title
+    from preorder.analysis.tables import figure_table
 
     _draw(partial(draw_figures, figures), figures_title(figures), arguments.out)
     if arguments.json:
-        corpus.write_json(corpus.STANDARD, asdict(figures))
+        files.write_json(files.STANDARD, asdict(figures))
     else:
         _print(figure_table(figures))
 
@@ -90,7 +90,7 @@ def _print(table: Table) -> None:
 def show_examples(examples: Examples, arguments: argparse.Namespace) -> None:
     """Print examples, one below the other."""
     if arguments.json:
-        corpus.write_json(corpus.STANDARD, asdict(examples))
+        files.write_json(files.STANDARD, asdict(examples))
         return
     for title, chosen in (("better", examples.better), ("worse", examples.worse)):
         print(f"{examples.system} {title} than {examples.baseline}, by {MEASURES[examples.measure].title}\n")

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from preorder import corpus
+from preorder.alignment.target_groups import target_groups
 from preorder.cli import options, translations
-from preorder.errors import DataError, UsageError
-from preorder.formats import parse_order, parse_positions, read_alignments
+from preorder.data import files
+from preorder.data.errors import DataError, UsageError
+from preorder.data.formats import parse_order, parse_positions, read_alignments
+from preorder.data.types import Permutation
 from preorder.metrics.metric import METRICS
-from preorder.target_groups import target_groups
-from preorder.types import Permutation
 
 if TYPE_CHECKING:
     from preorder.metrics.preordering import Keys
@@ -75,7 +75,7 @@ def run(arguments: argparse.Namespace) -> None:
     measured += _orders(arguments, list(systems), references[0])
     found = scoring.score_systems(measured, arguments.baseline, arguments.seed)
     if arguments.json:
-        corpus.write_json(corpus.STANDARD, asdict(found))
+        files.write_json(files.STANDARD, asdict(found))
         return
     print_scoring(found, arguments.baseline)
     if arguments.pairwise:
@@ -97,10 +97,10 @@ def _orders(
     paths = _order_paths(arguments, systems)
     if not paths:
         return []
-    streams = [(path, corpus.read_parsed(path, parse)) for path, parse in paths.values()]
+    streams = [(path, files.read_parsed(path, parse)) for path, parse in paths.values()]
     alignments = (arguments.align, read_alignments(arguments.align))
-    _, *columns = corpus.read_columns((arguments.ref[0], reference), alignments, *streams)
-    keys = list(corpus.map_parallel(_keys, arguments.align, (arguments.align, zip(*columns, strict=True))))
+    _, *columns = files.read_columns((arguments.ref[0], reference), alignments, *streams)
+    keys = list(files.map_parallel(_keys, arguments.align, (arguments.align, zip(*columns, strict=True))))
     orders = dict(zip(paths, columns[1:], strict=True))
     kept = [Permutation.identity(len(order)) for order in columns[1]]
     return [Measured(Preordering(keys), {name: [orders.get(name, kept)] for name in systems})]

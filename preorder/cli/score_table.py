@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from preorder.analyse.figures import OPERATIONS
-from preorder.analyse.measures import MEASURES
-from preorder.analyse.tables import mark
+from preorder.analysis.figures import OPERATIONS
+from preorder.analysis.measures import MEASURES
+from preorder.analysis.tables import mark
 from preorder.cli.table import print_table
 from preorder.metrics.significance import LEVEL, Comparison
 

@@ -7,12 +7,12 @@ from collections.abc import Iterable
 from itertools import islice
 from typing import Any, TypeVar
 
-from preorder import corpus
-from preorder.analyse.show.sentence import Shown, crossings, hard_attention
+from preorder.analysis.show.sentence import Shown, crossings, hard_attention
 from preorder.annotate.stanza import add_layers
 from preorder.cli import options, results, source
-from preorder.errors import DataError
-from preorder.formats import (
+from preorder.data import files
+from preorder.data.errors import DataError
+from preorder.data.formats import (
     Matrix,
     format_tree,
     parse_alignment,
@@ -22,8 +22,8 @@ from preorder.formats import (
     parse_tokens,
     read_alignments,
 )
-from preorder.preorderer import load_model
-from preorder.types import BinaryTree, Permutation, Sentence
+from preorder.data.types import BinaryTree, Permutation, Sentence
+from preorder.methods.base import load_model
 
 T = TypeVar("T")
 
@@ -57,15 +57,15 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Run the subcommand."""
-    from preorder.analyse.show.text import text_lines
+    from preorder.analysis.show.text import text_lines
 
     shown = _read(arguments)
     for path in arguments.out:
         _draw(shown, path)
     if arguments.json:
-        corpus.write_json(corpus.STANDARD, _summary(shown))
+        files.write_json(files.STANDARD, _summary(shown))
     elif not arguments.out:
-        corpus.write_lines(corpus.STANDARD, text_lines(shown))
+        files.write_lines(files.STANDARD, text_lines(shown))
 
 
 def _read(arguments: argparse.Namespace) -> Shown:
@@ -78,16 +78,16 @@ def _read(arguments: argparse.Namespace) -> Shown:
     permutation, tree = _order(arguments, sentence)
     target = alignment = attention = None
     if arguments.tgt is not None:
-        target = _nth(arguments.tgt, corpus.read_parsed(arguments.tgt, parse_tokens), arguments.line)
+        target = _nth(arguments.tgt, files.read_parsed(arguments.tgt, parse_tokens), arguments.line)
     if arguments.align is not None:
         alignment = _nth(arguments.align, read_alignments(arguments.align), arguments.line)
     if arguments.attention is not None:
-        attention = _nth(arguments.attention, corpus.read_lines(arguments.attention), arguments.line)
+        attention = _nth(arguments.attention, files.read_lines(arguments.attention), arguments.line)
     try:
         matrix = None if attention is None else _attention(attention, len(sentence), len(target or ()))
         return Shown(sentence.words, permutation, tree, target, alignment, matrix)
     except DataError as error:
-        raise error.at(corpus.display_name(source.source_name(arguments)), arguments.line) from None
+        raise error.at(files.display_name(source.source_name(arguments)), arguments.line) from None
 
 
 def _order(arguments: argparse.Namespace, sentence: Sentence) -> tuple[Permutation, BinaryTree | None]:
@@ -97,7 +97,7 @@ def _order(arguments: argparse.Namespace, sentence: Sentence) -> tuple[Permutati
     path, parse = arguments.positions, parse_positions
     if path is None:
         path, parse = arguments.order, parse_order
-    permutation = _nth(path, corpus.read_parsed(path, parse), arguments.line)
+    permutation = _nth(path, files.read_parsed(path, parse), arguments.line)
     try:
         return permutation, BinaryTree.of(permutation)
     except DataError:  # few orders of long sentences have one
@@ -127,17 +127,17 @@ def _nth(path: str, items: Iterable[T], line: int) -> T:
     """
     for item in islice(items, line - 1, None):
         return item
-    raise DataError("the file has no such line", corpus.display_name(path), line)
+    raise DataError("the file has no such line", files.display_name(path), line)
 
 
 def _draw(shown: Shown, path: str) -> None:
-    from preorder.analyse.show.layout import draw
-    from preorder.analyse.show.png import png
-    from preorder.analyse.show.svg import svg
+    from preorder.analysis.show.layout import draw
+    from preorder.analysis.show.png import png
+    from preorder.analysis.show.svg import svg
 
     drawing = draw(shown)
     if path.endswith(".svg"):
-        corpus.write_lines(path, [svg(drawing)])
+        files.write_lines(path, [svg(drawing)])
     else:
         results.write_picture(path, png(drawing))
 

@@ -6,13 +6,13 @@ import argparse
 from collections.abc import Iterator
 from dataclasses import replace
 
-from preorder import corpus
 from preorder.annotate.stanza_models import DEVICES, TAGSETS, TREES, StanzaOptions
 from preorder.cli import options
-from preorder.errors import UsageError
-from preorder.formats import parse_source, parse_tokens, read_annotated
-from preorder.trees.read import add_trees
-from preorder.types import Sentence
+from preorder.data import files
+from preorder.data.errors import UsageError
+from preorder.data.formats import parse_source, parse_tokens, read_annotated
+from preorder.data.types import Sentence
+from preorder.syntax.read import add_trees
 
 STANZA = "stanza"
 
@@ -81,12 +81,12 @@ def plain_sentences(arguments: argparse.Namespace) -> Iterator[Sentence]:
     Raises:
         DataError: bad input, with its file and line.
     """
-    sentences = corpus.read_parsed(arguments.src, parse_source)
+    sentences = files.read_parsed(arguments.src, parse_source)
     if arguments.pos in (None, STANZA):
         return sentences
-    tags = corpus.read_parsed(arguments.pos, parse_tokens)
-    files = (arguments.src, sentences), (arguments.pos, tags)
-    return corpus.map_parallel(lambda sentence, line: replace(sentence, tags=line), arguments.pos, *files)
+    tags = files.read_parsed(arguments.pos, parse_tokens)
+    streams = (arguments.src, sentences), (arguments.pos, tags)
+    return files.map_parallel(lambda sentence, line: replace(sentence, tags=line), arguments.pos, *streams)
 
 
 def with_file_trees(sentences: Iterator[Sentence], arguments: argparse.Namespace) -> Iterator[Sentence]:
@@ -107,7 +107,7 @@ def source_name(arguments: argparse.Namespace) -> str:
 
 
 def _annotated(arguments: argparse.Namespace) -> Iterator[Sentence]:
-    if arguments.src != corpus.STANDARD or arguments.pos is not None:
+    if arguments.src != files.STANDARD or arguments.pos is not None:
         raise UsageError("--annot holds words and POS tags: it does not go with --src or --pos")
     return read_annotated(arguments.annot)
 

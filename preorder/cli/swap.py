@@ -9,10 +9,10 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from preorder import corpus
 from preorder.cli import options
 from preorder.cli.source import plain_sentences
-from preorder.formats import format_text
+from preorder.data import files
+from preorder.data.formats import format_text
 
 EXAMPLES = """\
   preorder swap --src test.en --out-dir swapped
@@ -38,14 +38,14 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Run the subcommand; memory does not grow with the input."""
-    from preorder.analyse.swap import swaps
+    from preorder.analysis.swap import swaps
 
-    corpus.make_folder(arguments.out_dir)
+    files.make_folder(arguments.out_dir)
     sentences, twins = tee(tqdm(plain_sentences(arguments), unit=" sentences", disable=None))
     swapped = swaps(map(len, twins), arguments.percent, arguments.seed)
     with contextlib.ExitStack() as stack:
         outputs = [
-            [stack.enter_context(corpus.writer(path)) for path in _paths(arguments, percent)]
+            [stack.enter_context(files.writer(path)) for path in _paths(arguments, percent)]
             for percent in arguments.percent
         ]
         for sentence, permutations in zip(sentences, swapped, strict=True):
@@ -57,6 +57,6 @@ def run(arguments: argparse.Namespace) -> None:
 
 def _paths(arguments: argparse.Namespace, percent: int) -> list[str]:
     """Return where the text, and the tags if there are any, of a percentage go."""
-    source = "source" if arguments.src == corpus.STANDARD else arguments.src
+    source = "source" if arguments.src == files.STANDARD else arguments.src
     names = [Path(path).name.removesuffix(".gz") for path in (source, arguments.pos) if path is not None]
     return [str(Path(arguments.out_dir) / f"{name}.{percent}") for name in names]

@@ -10,21 +10,22 @@ from typing import Any
 
 from tqdm import tqdm
 
-from preorder import corpus, method_options
-from preorder.align import align
+from preorder.alignment.eflomal import align
 from preorder.annotate.classes import DEFAULT_CLASSES, WordClasses
 from preorder.annotate.stanza import add_layers
 from preorder.annotate.stanza_models import StanzaOptions
-from preorder.checkpoint import Checkpoints
 from preorder.cli import options, source
 from preorder.cli.align import DEFAULT_SYMMETRIZATION
 from preorder.cli.classes import read_or_learn
 from preorder.cli.output import formatted
-from preorder.errors import UsageError
-from preorder.formats import parse_tokens, read_alignments
-from preorder.preorderer import METHODS, Model, Preorderer, all_options, method_class, save_model
-from preorder.training import HELD_OUT, HELD_OUT_SHARE, chosen_lines, cross_fit, hold_out
-from preorder.types import Alignment, Bitext, Sentence
+from preorder.data import files
+from preorder.data.errors import UsageError
+from preorder.data.formats import parse_tokens, read_alignments
+from preorder.data.types import Alignment, Bitext, Sentence
+from preorder.learning import options as method_options
+from preorder.learning.checkpoint import Checkpoints
+from preorder.methods.base import METHODS, Model, Preorderer, all_options, method_class, save_model
+from preorder.methods.cross_fit import HELD_OUT, HELD_OUT_SHARE, chosen_lines, cross_fit, hold_out
 
 DEFAULT_LIMIT = 100_000
 DEFAULT_MAX_LENGTH = 80
@@ -121,7 +122,7 @@ def run(arguments: argparse.Namespace) -> None:
         learned, held = hold_out(part, arguments.held_out, arguments.seed)
         preorderer, figures = method.fit(learned, settings, held, checkpoints.part(name))
         if arguments.attach:
-            from preorder.unaligned.preorderer import Attaching
+            from preorder.methods.unaligned.preorderer import Attaching
 
             preorderer = Attaching.fit(preorderer, part, arguments.seed)
         return preorderer, figures
@@ -131,7 +132,7 @@ def run(arguments: argparse.Namespace) -> None:
             bitext, chosen, arguments.cross_fit, lambda *part: fit(*part)[0], arguments.threads
         )
         pairs = zip(bitext.sentences, permutations, strict=True)
-        corpus.write_lines(arguments.cross_fit_out, formatted(pairs, "features"))
+        files.write_lines(arguments.cross_fit_out, formatted(pairs, "features"))
     used = bitext.take(chosen)
     preorderer, figures = fit(used, "all")
     training = {"lines": len(bitext), "sentences": len(used), "seed": arguments.seed, **figures}
@@ -143,7 +144,7 @@ def _read(arguments: argparse.Namespace) -> Bitext:
     name = source.source_name(arguments)
     if arguments.align is None:
         return _aligned(name, arguments)
-    pairs = corpus.not_empty(name, _pairs(name, arguments))
+    pairs = files.not_empty(name, _pairs(name, arguments))
     return Bitext(*map(list, zip(*pairs, strict=True)))
 
 
@@ -156,15 +157,15 @@ def _pairs(name: str, arguments: argparse.Namespace) -> Iterator[tuple[Sentence,
 
     sentences = (name, source.read_sentences(arguments))
     alignments = (arguments.align, read_alignments(arguments.align))
-    return corpus.map_parallel(checked, arguments.align, sentences, alignments)
+    return files.map_parallel(checked, arguments.align, sentences, alignments)
 
 
 def _aligned(name: str, arguments: argparse.Namespace) -> Bitext:
     """Read both sides and align them."""
-    targets = corpus.read_parsed(arguments.tgt, parse_tokens)
-    lines = corpus.in_parallel((name, source.read_sentences(arguments)), (arguments.tgt, targets))
+    targets = files.read_parsed(arguments.tgt, parse_tokens)
+    lines = files.in_parallel((name, source.read_sentences(arguments)), (arguments.tgt, targets))
     pairs = ((sentence.interned(), tuple(map(sys.intern, target))) for sentence, target in lines)
-    sentences, targets = zip(*corpus.not_empty(name, pairs), strict=True)
+    sentences, targets = zip(*files.not_empty(name, pairs), strict=True)
     words = [sentence.words for sentence in sentences]
     return Bitext(sentences, align(words, targets, DEFAULT_SYMMETRIZATION, arguments.seed))
 

@@ -6,8 +6,8 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from preorder import corpus
-from preorder.errors import UsageError
+from preorder.data import files
+from preorder.data.errors import UsageError
 from preorder.metrics.metric import DEFAULTS, METRICS, TOKENIZERS, MetricOptions
 
 
@@ -116,7 +116,7 @@ def read_runs(arguments: argparse.Namespace) -> tuple[list[list[str]], dict[str,
     """
     runs = runs_by_name(arguments.hyp)
     paths = [*arguments.ref, *(path for of_system in runs.values() for path in of_system)]
-    texts = iter(corpus.read_columns(*((path, corpus.read_lines(path)) for path in paths)))
+    texts = iter(files.read_columns(*((path, files.read_lines(path)) for path in paths)))
     references = [next(texts) for _ in arguments.ref]
     return references, {name: [next(texts) for _ in of_system] for name, of_system in runs.items()}
 

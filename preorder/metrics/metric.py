@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
-from preorder.errors import DataError
+from preorder.data.errors import DataError
 
 if TYPE_CHECKING:
     import numpy as np

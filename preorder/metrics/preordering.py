@@ -1,7 +1,7 @@
 """How well an order fits an alignment: tau, fuzzy reordering score, complete match.
 
 Every source token has a key, an integer that says where it belongs: its target group
-(:mod:`preorder.target_groups`), or its place in a gold order. The keys read in the new
+(:mod:`preorder.alignment.target_groups`), or its place in a gold order. The keys read in the new
 order are what is measured, over the tokens that have one. Sentences whose alignment
 gives no keys are skipped and counted.
 
@@ -27,11 +27,11 @@ from typing import ClassVar
 import numba
 import numpy as np
 
-from preorder.errors import DataError
+from preorder.alignment.target_groups import UNALIGNED
+from preorder.data.errors import DataError
+from preorder.data.types import Permutation
 from preorder.metrics.kendall import count_pairs
 from preorder.metrics.metric import Figure, Scored
-from preorder.target_groups import UNALIGNED
-from preorder.types import Permutation
 
 Keys = Sequence[int]
 

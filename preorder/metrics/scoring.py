@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
-from preorder.errors import UsageError
+from preorder.data.errors import UsageError
 from preorder.metrics.metric import DEFAULTS, METRICS, Figure, Metric, MetricOptions
 from preorder.metrics.significance import (
     LEVEL,

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from sacrebleu.metrics import BLEU
 
-from preorder.errors import UsageError
+from preorder.data.errors import UsageError
 from preorder.metrics.metric import MetricOptions, Scored, check_same_length
 
 

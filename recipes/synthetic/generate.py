@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
 
-from preorder import corpus
-from preorder.errors import DataError, PreorderError
-from preorder.formats import format_alignment, format_text
-from preorder.types import Alignment
+from preorder.data import files
+from preorder.data.errors import DataError, PreorderError
+from preorder.data.formats import format_alignment, format_text
+from preorder.data.types import Alignment
 from recipes.synthetic.grammar import Piece, pairs
 
 SOURCE, TARGET = "svo", "sov"
@@ -53,22 +53,22 @@ def write_bitext(folder: str, training: int, held: int, seed: int) -> None:
     if Path(folder).exists():
         raise DataError("exists already", folder)
     stream = pairs(seed)
-    with corpus.atomic_directory(folder) as fresh:
+    with files.atomic_directory(folder) as fresh:
         for part, size in (("test", held), ("dev", held), ("train", training)):
             write_part(fresh / part, list(islice(stream, size)))
 
 
 def write_part(path: Path, pieces: Sequence[Piece]) -> None:
     """Write one part's files, all named after ``path``."""
-    files = {
+    contents = {
         SOURCE: (format_text(piece.words) for piece in pieces),
         TARGET: (format_text(piece.translation) for piece in pieces),
         f"{SOURCE}.pos": (format_text(piece.tags) for piece in pieces),
         f"{SOURCE}.trees": (piece.tree for piece in pieces),
         "align": (format_alignment(Alignment(piece.links)) for piece in pieces),
     }
-    for suffix, lines in files.items():
-        corpus.write_lines(f"{path}.{suffix}", lines)
+    for suffix, lines in contents.items():
+        files.write_lines(f"{path}.{suffix}", lines)
 
 
 if __name__ == "__main__":

@@ -7,8 +7,8 @@ pytest.importorskip("onmt", reason="OpenNMT-py is not installed: see the README"
 import torch
 
 from preorder.cli import main
-from tests.onmt_preorder.helpers import write
-from tests.onmt_preorder.language import alignment, sentence
+from tests.support.language import alignment, sentence
+from tests.support.onmt import write
 
 
 @pytest.fixture(autouse=True)

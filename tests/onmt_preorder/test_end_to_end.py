@@ -9,8 +9,8 @@ import pytest
 import torch
 import yaml
 
-from preorder.formats import parse_features
-from tests.onmt_preorder.helpers import TINY, finish, run, start, write, write_task
+from preorder.data.formats import parse_features
+from tests.support.onmt import TINY, finish, run, start, write, write_task
 
 pytestmark = pytest.mark.slow
 

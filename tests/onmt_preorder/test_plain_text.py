@@ -12,11 +12,11 @@ import torch
 import yaml
 
 from onmt_preorder.cli import main
-from onmt_preorder.lines import LineTranslator
-from preorder import corpus
-from preorder.errors import DataError
-from tests.onmt_preorder.helpers import TINY, call, start, write, write_vocabularies
-from tests.onmt_preorder.language import features, sentence, translation
+from onmt_preorder.opennmt.line_translator import LineTranslator
+from preorder.data import files
+from preorder.data.errors import DataError
+from tests.support.language import features, sentence, translation
+from tests.support.onmt import TINY, call, start, write, write_vocabularies
 
 pytestmark = pytest.mark.slow
 
@@ -136,7 +136,7 @@ def test_a_conversation(folder, expected, preorderer, monkeypatch, capsys):
             assert capsys.readouterr().out == answer + "\n"
 
     monkeypatch.chdir(folder)
-    monkeypatch.setattr(corpus, "read_lines", asked)
+    monkeypatch.setattr(files, "read_lines", asked)
     given = ["translate", "--model", MODEL, "--preorder-model", str(preorderer)]
     assert main([*given, "--line-by-line"]) == 0
     monkeypatch.setattr(sys, "stdin", mock.Mock(isatty=lambda: True))

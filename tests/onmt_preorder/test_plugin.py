@@ -12,7 +12,7 @@ from onmt.transforms import AVAILABLE_TRANSFORMS
 
 import onmt_preorder._hook as hook
 from onmt_preorder.plugin import register
-from tests.onmt_preorder.helpers import ROOT, run, write
+from tests.support.onmt import ROOT, run, write
 
 KNOWS_US = "from onmt.encoders import str2enc; assert 'preorder_transformer' in str2enc"
 
@@ -60,7 +60,7 @@ def test_importing_onmt_registers_once_and_takes_the_hook_away():
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("first", ["layers", "transforms"])
+@pytest.mark.parametrize("first", ["transformer.layers", "input.transforms"])
 def test_any_of_our_modules_may_be_imported_first(first):
     done = python(f"import onmt_preorder.{first}\nimport onmt\n{KNOWS_US}")
     assert done.returncode == 0, done.stderr

@@ -2,7 +2,7 @@
 
 import pytest
 
-from preorder.errors import DataError
+from preorder.data.errors import DataError
 from recipes.data import Filtered, take
 from recipes.job import Job
 

@@ -6,7 +6,7 @@ from itertools import islice, pairwise
 import nltk
 import pytest
 
-from preorder.formats import parse_alignment, parse_tokens
+from preorder.data.formats import parse_alignment, parse_tokens
 from recipes.synthetic import generate, grammar
 from recipes.synthetic.grammar import Grammar, Rule
 

@@ -1,15 +1,15 @@
 """Chunks of sentences through a stand-in for Stanza: order, empty lines, workers, resuming."""
 
-import fake_stanza
 import pytest
 
 from preorder.annotate import stanza, stanza_models
 from preorder.annotate.stanza import NOTHING, add_layers, annotate
 from preorder.annotate.stanza_models import StanzaOptions
-from preorder.checkpoint import Checkpoints
-from preorder.errors import MissingExtraError, UsageError
-from preorder.trees.types import ROOT, ConstituencyTree, DependencyTree
-from preorder.types import Sentence
+from preorder.data.errors import MissingExtraError, UsageError
+from preorder.data.trees import ROOT, ConstituencyTree, DependencyTree
+from preorder.data.types import Sentence
+from preorder.learning.checkpoint import Checkpoints
+from tests.support import fake_stanza
 
 SENTENCES = [
     Sentence(tuple(line.split())) for line in ("", "a b c", "", "", "d", "e f g h i", "j k", "l m", "", "")

@@ -9,10 +9,10 @@ import pytest
 from preorder.annotate import stanza_models, stanza_pipeline
 from preorder.annotate.stanza_models import StanzaOptions, load, prepare
 from preorder.annotate.stanza_pipeline import LONGEST, Annotator, Words, annotate_chunk
-from preorder.errors import UsageError
-from preorder.trees.bracketing import parse_bracketing
-from preorder.trees.conllu import parse_conllu
-from preorder.trees.types import ROOT
+from preorder.data.errors import UsageError
+from preorder.data.trees import ROOT
+from preorder.syntax.bracketing import parse_bracketing
+from preorder.syntax.conllu import parse_conllu
 
 ODD = ("(", "a", "-LRB-", "x\u3000y", "z\u00a0w", "_", "|", ")")
 

@@ -1,12 +1,12 @@
 from itertools import permutations, product
 
-import naive
 import numpy as np
 import pytest
 
 from preorder.btg.constraint import constraint, reachable
-from preorder.errors import DataError
-from preorder.types import Alignment
+from preorder.data.errors import DataError
+from preorder.data.types import Alignment
+from tests.support import naive_btg as naive
 
 
 def is_reachable(groups):

@@ -1,16 +1,16 @@
 """The best orders against every tree, and for sentences that are cut."""
 
-import naive
 import numpy as np
 import pytest
-from test_chart import model
 
-from preorder.btg.compiled import entry_point
-from preorder.btg.encode import Batch
-from preorder.btg.features import CONTEXTS, ROOT
 from preorder.btg.nbest import best_orders, nbest
-from preorder.btg.parse import EXACT, parse
-from preorder.btg.scores import score_sentence, shape_scores
+from preorder.compiled import entry_point
+from preorder.learning.encode import Batch
+from preorder.methods.perceptron.fast.scores import score_sentence, shape_scores
+from preorder.methods.perceptron.features import CONTEXTS, ROOT
+from preorder.methods.perceptron.parse import EXACT, parse
+from tests.preorder.btg.test_viterbi import model
+from tests.support import naive_btg as naive
 
 ORDERS = {1: 1, 2: 2, 3: 6, 4: 22, 5: 90, 6: 394}
 

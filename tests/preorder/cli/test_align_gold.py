@@ -122,7 +122,7 @@ def test_interruption_has_status_130(monkeypatch, capsys):
     def interrupt(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("preorder.cli.gold.corpus.write_lines", interrupt)
+    monkeypatch.setattr("preorder.cli.gold.files.write_lines", interrupt)
     assert main(["gold", "--align", "f"]) == 130
     assert capsys.readouterr().err == "interrupted\n"
 

@@ -11,13 +11,13 @@ import threading
 from functools import partial
 from pathlib import Path
 
-import fake_stanza
 import pytest
 
 from preorder.annotate import stanza, stanza_models
 from preorder.cli import main
-from preorder.formats import read_annotated
-from preorder.trees.read import read_trees
+from preorder.data.formats import read_annotated
+from preorder.syntax.read import read_trees
+from tests.support import fake_stanza
 
 LINES = ("the dog barks", "", "a ( b )", "many cats sleep", "")
 
@@ -115,10 +115,10 @@ def test_damaged_and_fresh_checkpoint(fake, src, tmp_path, capsys):
 
 
 def read_annotated_source(path):
-    from preorder import corpus
-    from preorder.formats import parse_source
+    from preorder.data import files
+    from preorder.data.formats import parse_source
 
-    return corpus.read_parsed(path, parse_source)
+    return files.read_parsed(path, parse_source)
 
 
 def test_learned_classes_serve_the_next_text(tmp_path):

@@ -5,7 +5,7 @@ import time
 import pytest
 
 from preorder.cli import main
-from preorder.formats import parse_features, parse_positions
+from preorder.data.formats import parse_features, parse_positions
 
 # A command line in which each word that is a name of FILES stands for that file.
 COMMANDS = {

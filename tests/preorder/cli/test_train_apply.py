@@ -11,10 +11,10 @@ import time
 
 import pytest
 
-from preorder.btg.perceptron import Learner
 from preorder.cli import main
 from preorder.cli.apply import _ahead
-from preorder.formats import parse_features, parse_order, parse_positions
+from preorder.data.formats import parse_features, parse_order, parse_positions
+from preorder.methods.perceptron.learner import Learner
 
 SUBJECTS, VERBS, OBJECTS = ([f"{kind}{i}" for i in range(8)] for kind in "SVO")
 
@@ -233,8 +233,8 @@ def puzzling(data, tmp_path_factory):
 @pytest.fixture
 def interrupted(monkeypatch):
     """Give a function that trains until an iteration of a given number has begun, the n-th in the process."""
-    monkeypatch.setattr("preorder.checkpoint.INTERVAL", 0)
-    monkeypatch.setattr("preorder.checkpoint.SHARE", float("inf"))
+    monkeypatch.setattr("preorder.learning.checkpoint.INTERVAL", 0)
+    monkeypatch.setattr("preorder.learning.checkpoint.SHARE", float("inf"))
     iterate = Learner.iterate
 
     def train(argv, last):
@@ -316,8 +316,8 @@ def test_history_of_training(puzzling, tmp_path):
 
 KILLABLE = """\
 import sys
-import preorder.checkpoint
-preorder.checkpoint.INTERVAL, preorder.checkpoint.SHARE = 0, float("inf")
+import preorder.learning.checkpoint
+preorder.learning.checkpoint.INTERVAL, preorder.learning.checkpoint.SHARE = 0, float("inf")
 from preorder.cli import main
 from preorder.cli.apply import _ahead
 sys.exit(main())

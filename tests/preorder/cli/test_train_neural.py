@@ -7,7 +7,7 @@ import pytest
 pytest.importorskip("torch")
 
 from preorder.cli import main
-from preorder.neural_btg.learner import Learner
+from preorder.methods.neural.learner import Learner
 
 SIZE = ["--iterations", "3", "--minibatch", "8", "--hidden", "12", "--depth", "1", "--learning-rate", "0.03"]
 
@@ -50,8 +50,8 @@ def test_learns_applies_and_goes_on(arguments, tmp_path, capsys, monkeypatch):
             raise KeyboardInterrupt
         return iterate(self, iteration, advance)
 
-    monkeypatch.setattr("preorder.checkpoint.INTERVAL", 0)
-    monkeypatch.setattr("preorder.checkpoint.SHARE", float("inf"))
+    monkeypatch.setattr("preorder.learning.checkpoint.INTERVAL", 0)
+    monkeypatch.setattr("preorder.learning.checkpoint.SHARE", float("inf"))
     with monkeypatch.context() as patch:
         patch.setattr(Learner, "iterate", interrupted)
         assert main([*arguments, "--model", str(path)]) == 130

@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from preorder.corpus import read_parsed
-from preorder.errors import DataError
-from preorder.formats import parse_alignment, parse_order, read_alignments
+from preorder.alignment.target_groups import target_groups
+from preorder.data.errors import DataError
+from preorder.data.files import read_parsed
+from preorder.data.formats import parse_alignment, parse_order, read_alignments
+from preorder.data.types import Permutation
 from preorder.metrics.preordering import Preordering, evaluate, mean_scores, order_statistics
-from preorder.target_groups import target_groups
-from preorder.types import Permutation
 
 README_EXAMPLE = [  # topdown-btg's README: alignment, and the order that its program prints
     ("6-8 ||| 0-0 1-5 1-6 3-2 4-3 5-7", "0 3 4 2 1 5"),

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from preorder.errors import DataError
+from preorder.data.errors import DataError
 from preorder.metrics.metric import DEFAULTS, MetricOptions
 from preorder.metrics.ribes import Ribes, word_alignment
 

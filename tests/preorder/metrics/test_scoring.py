@@ -3,11 +3,11 @@ import random
 import numpy as np
 import pytest
 
-from preorder.errors import DataError, UsageError
+from preorder.data.errors import DataError, UsageError
+from preorder.data.types import Permutation
 from preorder.metrics.metric import METRICS
 from preorder.metrics.preordering import Preordering
 from preorder.metrics.scoring import Measured, score_systems, translations
-from preorder.types import Permutation
 
 FIGURES = [
     "bleu",

@@ -1,0 +1,1 @@
+"""From source text to positions: transforms, subwords, and preordering on the fly."""

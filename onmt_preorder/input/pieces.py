@@ -1,0 +1,61 @@
+"""Which word each piece of a tokenised sentence belongs to."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+
+from onmt_preorder.input.positions import NO_POSITION
+
+# Joiner and spacer of pyonmttok and SentencePiece, its case marks, subword-nmt's @@.
+_MARKS = re.compile(r"￭|▁|｟mrk_\w+｠|@@$")
+
+
+def words_of_pieces(pieces: Sequence[str], words: Sequence[str]) -> list[int]:
+    """Return the index of the word that each piece stems from, by counting characters.
+
+    Marks of subword tokenisers have no characters; case and Unicode compatibility are
+    looked through. A piece of no word's characters (a mark by itself, a byte, a prefix)
+    goes with the word that the next piece continues or begins.
+
+        >>> words_of_pieces(["▁un", "seen", "▁", "cat", "s"], ["unseen", "cats"])
+        [0, 0, 1, 1, 1]
+
+    Linear in the number of characters, unless pieces are missing.
+    """
+    if pieces == words:
+        return list(range(len(words)))
+    plain = [_plain(word) for word in words]
+    text = "".join(plain)
+    owners = [index for index, word in enumerate(plain) for _ in word]
+    found = []
+    cursor = 0
+    for piece in pieces:
+        begin, cursor = _find(piece, text, cursor)
+        found.append(owners[begin] if begin < len(owners) else len(words) - 1)
+    return found
+
+
+def positions_of_pieces(pieces: Sequence[str], words: Sequence[str], positions: Sequence[str]) -> list[str]:
+    """Return the position of the word that each piece stems from; a word without one keeps its place.
+
+    >>> positions_of_pieces(["un@@", "seen", "cat@@", "s"], ["unseen", "cats"], ["1", "_"])
+    ['1', '1', '1', '1']
+    """
+    known = [str(index) if number == NO_POSITION else number for index, number in enumerate(positions)]
+    return [known[word] for word in words_of_pieces(pieces, words)]
+
+
+def _find(piece: str, text: str, cursor: int) -> tuple[int, int]:
+    """Return where the piece begins in the text from the cursor on, and the new cursor."""
+    bare = _plain(_MARKS.sub("", piece))
+    for characters in (_plain(piece), bare):  # a mark may also be the text's own
+        if characters and text.startswith(characters, cursor):
+            return cursor, cursor + len(characters)
+    ahead = text.find(bare, cursor) if bare else -1
+    return (cursor, cursor) if ahead < 0 else (ahead, ahead + len(bare))
+
+
+def _plain(characters: str) -> str:
+    return unicodedata.normalize("NFKC", characters).casefold()

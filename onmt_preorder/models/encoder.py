@@ -1,0 +1,142 @@
+"""``encoder_type: preorder_transformer``: the encoder of every paper on Transformers."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections.abc import Sequence
+from math import sqrt
+from typing import Any
+
+import torch
+from onmt.encoders.encoder import EncoderBase
+from torch import Tensor, nn
+
+from onmt_preorder.additional_loss import AdditionalLoss
+from onmt_preorder.input.positions import numbers_of, places_of
+from onmt_preorder.papers.explicit_reordering.layers import (
+    ExplicitReordering,
+    ReorderingFusion,
+    reordering_loss,
+)
+from onmt_preorder.papers.explicit_reordering.options import ExplicitOptions
+from onmt_preorder.papers.reordering_embedding.block import make_block
+from onmt_preorder.papers.reordering_embedding.options import block_of
+from onmt_preorder.transformer.attention import Places
+from onmt_preorder.transformer.layers import EncoderLayer, LayerOptions, Source
+from onmt_preorder.transformer.sinusoidal import encodings
+from preorder.data.errors import UsageError
+
+
+class PreorderTransformerEncoder(EncoderBase):
+    """A Transformer encoder that may be told, or learn, where each token stands in the target's order.
+
+    Pre-norm, without any encoding of preordered places and with ``source_max_relative: 0``, it
+    computes what OpenNMT-py's ``transformer`` encoder computes.
+
+    Args:
+        options: of the layers.
+        layers: the layers, made with these options.
+        embeddings: OpenNMT-py's, of the words alone.
+        explicit: how the layers learn places, if they do (Chen et al. 2020).
+    """
+
+    def __init__(
+        self,
+        options: LayerOptions,
+        layers: Sequence[EncoderLayer],
+        embeddings: Any,
+        explicit: ExplicitOptions | None = None,
+    ) -> None:
+        super().__init__()
+        self.encoding = options.encoding
+        self.explicit = explicit
+        self.embeddings = embeddings
+        self.transformer = nn.ModuleList(layers)
+        self.fusion = ReorderingFusion(options.size) if explicit and explicit.fusion else None
+        self.layer_norm = options.make_last_norm()
+        # Not a buffer: OpenNMT-py can neither average nor reload one of integers.
+        self._numbers: Tensor | None = None
+        self._seen: tuple[Tensor, Source] | None = None  # for the loss
+
+    @classmethod
+    def from_opt(cls, opt: Namespace, embeddings: Any) -> PreorderTransformerEncoder:
+        """Build from the options of a training or a checkpoint, as OpenNMT-py does."""
+        options, explicit = LayerOptions.from_opt(opt), ExplicitOptions.from_opt(opt)
+        layers = [
+            EncoderLayer(
+                options,
+                after_attention=make_block(block_of("encoder", opt), options),
+                after_layer=explicit and ExplicitReordering(options.size, explicit),
+            )
+            for _ in range(opt.enc_layers)
+        ]
+        return cls(options, layers, embeddings, explicit)
+
+    def read_positions_with(self, vocabulary: Sequence[str]) -> None:
+        """Learn what the ids of the position feature mean: entry i is the token of id i."""
+        self._numbers = numbers_of(vocabulary)
+
+    def forward(self, src: Tensor, src_len: Tensor) -> tuple[Tensor, None, Tensor]:
+        """Encode a batch.
+
+        Args:
+            src: ``(batch, length, 1 or 2)`` ids of words and of positions.
+            src_len: ``(batch,)`` tokens a sentence.
+
+        Returns:
+            States ``(batch, length, size)``, None, and ``src_len``.
+
+        Raises:
+            UsageError: the encoder needs positions and gets none.
+        """
+        source = self._source(src, src_len)
+        states = self._embed(src[:, :, :1], source)
+        if self.fusion is None:
+            for layer in self.transformer:
+                states = layer(states, source)
+        else:
+            states = self.fusion(self.transformer, states, source)
+        if self.explicit:
+            self._seen = src, source
+        return self.layer_norm(states), None, src_len
+
+    def additional_loss(self) -> AdditionalLoss | None:
+        """Return the reordering loss of the batch that was encoded last, where it had positions."""
+        if self._seen is None:
+            return None
+        (src, source), self._seen = self._seen, None
+        if self._numbers is None or src.size(2) < 2:
+            return None
+        places = self.places(src, source.padding)
+        return reordering_loss(source.reordered[-1], places, source.padding, self.explicit)
+
+    def _source(self, src: Tensor, src_len: Tensor) -> Source:
+        original = torch.arange(src.size(1), device=src.device).unsqueeze(0)
+        padding = original >= src_len.unsqueeze(1)
+        preordered = None
+        if self.encoding.needs_positions:
+            if self._numbers is None or src.size(2) < 2:
+                raise UsageError("the model needs source positions: token￨position, n_src_feats: 1")
+            preordered = Places(self.places(src, padding))
+        return Source(padding, src_len, Places(original), preordered)
+
+    def places(self, src: Tensor, padding: Tensor) -> Tensor:
+        """Return where the position feature of ``src`` puts each token: ``(batch, length)``."""
+        self._numbers = self._numbers.to(src.device)
+        return places_of(self._numbers[src[:, :, 1]], padding)
+
+    def _embed(self, words: Tensor, source: Source) -> Tensor:
+        if not self.encoding.absolute:
+            return self.embeddings(words)
+        # Before the dropout of the embeddings, which so drops from the whole sum.
+        embedded = self.embeddings.make_embedding(words)
+        if not self.embeddings.position_encoding:
+            embedded = embedded * sqrt(embedded.size(-1))  # as OpenNMT-py does where it adds an encoding
+        table = encodings(0, embedded.size(1), embedded)
+        return self.embeddings.dropout(embedded + table[source.preordered.places])
+
+    def update_dropout(self, dropout: float, attention_dropout: float) -> None:
+        """Change the dropout rates, as OpenNMT-py's ``dropout_steps`` ask."""
+        self.embeddings.update_dropout(dropout)
+        for layer in self.transformer:
+            layer.update_dropout(dropout, attention_dropout)

@@ -1,0 +1,131 @@
+"""Alignments and attention beside the translations, in files of their own.
+
+Why: ``-report_align`` appends alignments to the translations, behind `` ||| ``, and prints a
+list of weights for every sentence. Neither a scorer nor a reader of alignments can use that
+file, and the attention itself is not to be had. And an ensemble of recurrent models cannot
+report alignments at all.
+
+Can go when ``onmt_translate`` writes alignments and attention to files.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+from argparse import Namespace
+from contextlib import redirect_stdout
+from contextvars import ContextVar
+from typing import Any
+
+from onmt_preorder.opennmt.wrapping import wrap
+from preorder.data.files import write_lines
+from preorder.data.formats import format_alignment
+from preorder.data.types import Alignment
+
+DIGITS = 6
+_as_weights: ContextVar[bool] = ContextVar("as_weights", default=False)
+
+
+def adapt() -> None:
+    """Add ``-align_output`` and ``-attention_output`` to ``onmt_translate``, and print no weights."""
+    from onmt import opts
+    from onmt.translate import translator
+    from onmt.utils import alignment, misc
+    from onmt.utils.parse import ArgumentParser
+
+    wrap(opts, "translate_opts", _add_options)
+    wrap(ArgumentParser, "validate_translate_opts", _validate)
+    wrap(translator, "build_translator", _build_translator)
+    wrap(translator.Inference, "_translate", _translate)
+    wrap(alignment, "build_align_pharaoh", _build_align)
+    wrap(misc, "tile", _tile)
+
+
+class _Split:
+    """Stands in for the output file: passes translations on and keeps their attention.
+
+    Args:
+        translations: the output file.
+        align_path, attention_path: files to write, or the empty string.
+    """
+
+    def __init__(self, translations: Any, align_path: str, attention_path: str) -> None:
+        self.flush = translations.flush
+        self._translations = translations
+        self._align_path, self._attention_path = align_path, attention_path
+        self._attention: list[str] = []
+
+    def write(self, lines: str) -> None:
+        """Write lines ``translation ||| [[weight, …], …]``, with a tab and a score behind them or without."""
+        from onmt.constants import DefaultTokens
+
+        for line in lines.removesuffix("\n").split("\n"):
+            translation, _, rest = line.rpartition(DefaultTokens.ALIGNMENT_SEPARATOR)
+            attention, tab, score = rest.partition("\t")
+            self._translations.write(f"{translation}{tab}{score}\n")
+            self._attention.append(attention)
+
+    def finish(self) -> None:
+        """Write a line for each of the translations."""
+        if self._attention_path:
+            write_lines(self._attention_path, self._attention)
+        if self._align_path:
+            write_lines(self._align_path, map(hard_alignment, map(json.loads, self._attention)))
+
+
+def hard_alignment(attention: list[list[float]]) -> str:
+    """Link each target word to the source word of most weight, as ``i-j`` from 0."""
+    links = ((row.index(max(row)), target) for target, row in enumerate(attention))
+    return format_alignment(Alignment(frozenset(links)))
+
+
+def _add_options(original: Any, parser: Any) -> None:
+    original(parser)
+    for name, what in (("align", "alignment, as i-j from 0"), ("attention", "attention, as JSON")):
+        parser.add(
+            f"--{name}_output",
+            f"-{name}_output",
+            default="",
+            help=f"Write each translation's {what}, to this file; with -gold_align that of -tgt.",
+        )
+
+
+def _validate(original: Any, cls: type, opt: Namespace) -> None:
+    opt.report_align |= bool(opt.align_output or opt.attention_output)
+    original(cls, opt)
+
+
+def _build_translator(original: Any, opt: Namespace, *args: Any, **kwargs: Any) -> Any:
+    translator = original(opt, *args, **kwargs)
+    paths = getattr(opt, "align_output", ""), getattr(opt, "attention_output", "")
+    if any(paths):
+        translator.out_file = _Split(translator.out_file, *paths)
+    return translator
+
+
+def _translate(original: Any, self: Any, *args: Any, **kwargs: Any) -> Any:
+    if not isinstance(self.out_file, _Split):
+        return original(self, *args, **kwargs)
+    before = _as_weights.set(True)
+    try:
+        result = original(self, *args, **kwargs)
+    finally:
+        _as_weights.reset(before)
+    self.out_file.finish()
+    return result
+
+
+def _build_align(original: Any, attention: Any) -> tuple[list[str], list[str]]:
+    """Let what follows `` ||| `` be the attention itself where it will be written."""
+    if _as_weights.get():
+        rows = [] if attention is None else attention.tolist()
+        rounded = [[round(weight, DIGITS) for weight in row] for row in rows]
+        return [json.dumps(rounded, separators=(",", ":"))], []
+    with redirect_stdout(io.StringIO()):
+        return original(attention)
+
+
+def _tile(original: Any, x: Any, *args: Any, **kwargs: Any) -> Any:
+    if isinstance(x, tuple):  # of an ensemble's encoders
+        return tuple(original(part, *args, **kwargs) for part in x)
+    return original(x, *args, **kwargs)

@@ -1,0 +1,153 @@
+"""Our options, strict YAML keys, and the checks of options.
+
+Why: OpenNMT-py has no place for a plug-in's options. It drops keys that it does not know
+and accepts prefixes of those it does, so that ``hiden_size: 512`` trains another model
+than the one asked for. And it demands ``inferfeats`` for source features, which repeats
+the word's feature on every piece, but misjudges pieces where the data holds joiners, lone
+spacers or ``@@``; our own transform takes its place.
+
+Can go when ``onmt_train`` and ``onmt_build_vocab`` refuse unknown keys and encoders can
+add options and say which transforms they need.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+import sys
+from argparse import Namespace
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from onmt_preorder import options
+from onmt_preorder.input import on_the_fly
+from onmt_preorder.input.pipeline import NEEDS_POSITIONS, PREORDER, arranged
+from onmt_preorder.opennmt.messages import EXIT_STATUS
+from onmt_preorder.opennmt.wrapping import wrap
+from onmt_preorder.transformer.options import ENCODER
+from preorder.data.errors import UsageError
+from preorder.data.files import read_lines
+
+_CORPUS_KEYS = {"path_src", "path_tgt", "path_txt", "path_align", "transforms", "weight"}
+_NUMBER = re.compile(r"-[0-9.]")
+
+
+def adapt() -> None:
+    """Add our options and the checks."""
+    from onmt import opts
+    from onmt.utils.parse import ArgumentParser, DataOptsCheckerMixin
+
+    wrap(opts, "model_opts", _add_options)
+    wrap(opts, "_add_dataset_opts", _add_types)
+    wrap(ArgumentParser, "parse_known_args", _parse_strictly)
+    wrap(ArgumentParser, "validate_model_opts", _validate)
+    wrap(DataOptsCheckerMixin, "_validate_data", _validate_data)
+
+
+def _add_options(original: Any, parser: Any) -> None:
+    original(parser)
+    options.add_options(parser)
+
+
+def _add_types(original: Any, parser: Any, build_vocab_only: bool = False) -> None:
+    """``onmt_build_vocab`` too must know whose corpora it reads."""
+    original(parser, build_vocab_only=build_vocab_only)
+    for side in ("encoder", "decoder") if build_vocab_only else ():
+        parser.add(f"--{side}_type", f"-{side}_type", help=f"The {side} that the vocabulary is for.")
+
+
+def _validate(original: Any, cls: type, opt: Namespace) -> None:
+    original(cls, opt)
+    _imply_positions(opt)
+    options.check(opt)
+
+
+def _imply_positions(opt: Namespace) -> None:
+    """Where lines are preordered on the fly, each word has a position, whatever the files hold."""
+    if getattr(opt, "preorder_model", ""):
+        if opt.encoder_type != ENCODER:
+            raise UsageError(NEEDS_POSITIONS)
+        opt.n_src_feats = 1
+
+
+def _validate_data(original: Any, cls: type, opt: Namespace) -> None:
+    if not options.is_ours(opt):
+        original(cls, opt)
+        return
+    _check_corpora(opt.data)
+    _imply_positions(opt)
+    features, opt.n_src_feats = opt.n_src_feats, 0
+    original(cls, opt)
+    opt.n_src_feats = features
+    if opt.preorder_model:
+        on_the_fly.load(opt.preorder_model, opt.preorder_stanza_dir or None)
+    only_counts = not getattr(opt, "dump_samples", True)  # onmt_build_vocab, which needs no positions
+    for settings in (vars(opt), *opt.data.values()):
+        names = arranged(settings["transforms"], opt.preorder_model)
+        settings["transforms"] = [name for name in names if not (only_counts and name == PREORDER)]
+
+
+def _check_corpora(data: str) -> None:
+    import yaml
+
+    known = _CORPUS_KEYS | _all_keys()
+    for name, corpus in yaml.safe_load(data).items():
+        for key in corpus:
+            if key not in known:
+                raise UsageError(f"data: {name}: {_unknown(key, known)}")
+
+
+def _parse_strictly(original: Any, self: Any, args: Any = None, *more: Any, **named: Any) -> Any:
+    given = args.split() if isinstance(args, str) else list(sys.argv[1:] if args is None else args)
+    result = opt, unknown = original(self, args, *more, **named)
+    if options.is_ours(opt) or any(map(_names_ours, unknown)):
+        complaint = _complaint(self, given)
+        if complaint:
+            self.exit(EXIT_STATUS, f"{complaint}\n")
+    return result
+
+
+def _names_ours(argument: str) -> bool:
+    return argument.rpartition("=")[2] in options.ENCODERS.keys() | options.DECODERS.keys()
+
+
+def _complaint(parser: Any, args: Sequence[str]) -> str | None:
+    """Return what is wrong with the keys of a configuration file and the options of a command."""
+    known = _all_keys()
+    for source, settings in parser.get_source_to_settings_dict().items():
+        kind, _, path = source.partition("|")
+        for key in settings if kind == "config_file" else ():
+            if key not in known:
+                return f"{path}:{_line_of(key, path)}: {_unknown(key, known)}"
+    for argument in args:
+        name = argument.partition("=")[0]
+        is_option = name.startswith("-") and name != "-" and " " not in name and not _NUMBER.match(name)
+        if is_option and name not in parser._option_string_actions:
+            return _unknown(name, parser._option_string_actions)
+    return None
+
+
+def _all_keys() -> set[str]:
+    """Return what a file for ``onmt_train`` and ``onmt_build_vocab`` may hold."""
+    from onmt import opts
+    from onmt.utils.parse import ArgumentParser
+
+    training, vocabulary = ArgumentParser(), ArgumentParser()
+    opts.train_opts(training)
+    opts.data_prepare_opts(vocabulary, build_vocab_only=True)
+    return {
+        key
+        for parser in (training, vocabulary)
+        for action in parser._actions
+        for key in parser.get_possible_config_keys(action)
+    }
+
+
+def _unknown(key: str, known: Iterable[str]) -> str:
+    near = difflib.get_close_matches(key, known, n=1)
+    return f"unknown key {key!r}" + (f": did you mean {near[0]!r}?" if near else "")
+
+
+def _line_of(key: str, path: str) -> int:
+    lines = enumerate(read_lines(path), 1)
+    return next((number for number, line in lines if line.partition(":")[0].strip("\"' ") == key), 1)

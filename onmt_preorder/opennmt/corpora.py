@@ -1,0 +1,174 @@
+"""How OpenNMT-py reads sources with positions.
+
+Why:
+
+- ``parse_features`` ends the run on doubled spaces, partly annotated or empty lines; files
+  of different length are cut silently; and a token that ``str.strip`` removes, such as
+  U+3000, shifts all features after it. In a target, doubled spaces make a word of no letters and
+  such tokens one of none that counts, and neither can be read from the vocabulary's file.
+- In a training batch, sentences of the same text are merged though their positions differ.
+- An error in the first line of a share is hidden by another, of a variable not yet set.
+- Positions not seen by ``onmt_build_vocab`` would all become ``<unk>``.
+
+Can go when OpenNMT-py reads features token by token, compares them too, and lets a
+feature's vocabulary be given.
+"""
+
+from __future__ import annotations
+
+import re
+from argparse import Namespace
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from onmt_preorder.input.pipeline import LINES
+from onmt_preorder.input.positions import NO_POSITION, vocabulary
+from onmt_preorder.opennmt.wrapping import wrap
+from onmt_preorder.options import is_ours
+from preorder.data.errors import DataError, PreorderError
+from preorder.data.files import in_parallel, read_lines
+from preorder.data.formats import FEATURE_SEPARATOR, escape_token, parse_tokens
+
+_EXOTIC_SPACE = re.compile(r"[^\S \t]")
+
+
+def adapt() -> None:
+    """Read, batch and number positions faithfully."""
+    from onmt.inputters import dynamic_iterator, inputter, text_corpus
+
+    wrap(text_corpus, "get_corpora", _get_corpora)
+    wrap(dynamic_iterator.WeightedMixer, "__iter__", _mix)
+    wrap(dynamic_iterator.DynamicDatasetIter, "batch_iter", _batch_iter)
+    wrap(inputter, "build_vocab", _build_vocab)
+
+
+class PositionedCorpus:
+    """Stands in for OpenNMT-py's ``ParallelCorpus``: the same lines in the same shares.
+
+    A token without a position keeps its original place. Every line of the source gives one
+    example, and the files must be equally long.
+
+    Args:
+        corpus: the corpus to stand in for.
+    """
+
+    def __init__(self, corpus: Any) -> None:
+        self.id = corpus.id
+        self.source, self.target, self.align = corpus.src, corpus.tgt, corpus.align
+        self.has_positions = corpus.n_src_feats > 0
+
+    def load(self, offset: int = 0, stride: int = 1) -> Iterator[dict[str, Any]]:
+        """Yield one example a line, of the share that OpenNMT-py's own corpus would give.
+
+        Raises:
+            DataError: a file cannot be read, is empty, is shorter than another, or a
+                token's feature is not a position.
+        """
+        number = 0
+        files = [(LINES, self.source), ("<target>", self.target), ("<alignment>", self.align)]
+        given = [
+            (name if isinstance(file, list) else file, _lines(file))
+            for name, file in files
+            if file is not None
+        ]
+        for number, lines in enumerate(in_parallel(*given), 1):
+            if ((number - 1) // stride) % stride == offset:
+                yield self._example(*lines, place=(given[0][0], number))
+        if not number:
+            raise DataError("the file is empty", given[0][0])
+
+    def _example(self, source: str, *others: str, place: tuple[str, int]) -> dict[str, Any]:
+        rest = iter(others)
+        target = None if self.target is None else " ".join(_words(next(rest)))
+        try:
+            words, positions = parse_source(source, self.has_positions)
+        except DataError as error:
+            raise error.at(*place) from None
+        text = " ".join(words)
+        example = {"src": text, "tgt": target, "src_original": text, "tgt_original": target}
+        if self.align is not None:
+            example["align"] = next(rest)
+        if self.has_positions:
+            example["src_feats"] = [" ".join(positions)]
+        return example
+
+    def __str__(self) -> str:
+        return f"{type(self).__name__}({self.id}, {self.source}, {self.target}, {self.align})"
+
+
+def parse_source(line: str, has_positions: bool) -> tuple[list[str], list[str]]:
+    """Split a source line into words and their positions, ``_`` where a word has none.
+
+    White space inside a token, which OpenNMT-py would strip, is escaped as in
+    :func:`preorder.data.formats.escape_token`.
+
+    Raises:
+        DataError: a feature is not a position, or there is one where none is expected.
+    """
+    words, positions = [], []
+    for token in _words(line):
+        word, separator, number = token.rpartition(FEATURE_SEPARATOR)
+        if separator and not has_positions:
+            raise DataError(f"token with a feature, but n_src_feats is 0: {token!r}")
+        if separator and not (word and (number.isdecimal() or number == NO_POSITION)):
+            raise DataError(f"not a token with its position: {token!r}")
+        words.append(word if separator else number)
+        positions.append(number if separator else NO_POSITION)
+    return words, positions
+
+
+def _words(line: str) -> tuple[str, ...]:
+    return parse_tokens(_EXOTIC_SPACE.sub(lambda match: escape_token(match[0]), line))
+
+
+def _lines(file: Any) -> Iterable[str]:
+    if not isinstance(file, list):
+        return read_lines(file)
+    return (line.decode("utf-8") if isinstance(line, bytes) else line.rstrip("\n") for line in file)
+
+
+def _get_corpora(original: Any, opts: Namespace, *args: Any, **kwargs: Any) -> dict[str, Any] | None:
+    corpora = original(opts, *args, **kwargs)
+    if corpora is None or not is_ours(opts):
+        return corpora
+    return {
+        name: PositionedCorpus(corpus) if hasattr(corpus, "src") else corpus
+        for name, corpus in corpora.items()
+    }
+
+
+def _mix(original: Any, self: Any) -> Iterator[Any]:
+    try:
+        yield from original(self)
+    except UnboundLocalError as error:
+        if isinstance(error.__context__, PreorderError):
+            raise error.__context__ from None
+        raise
+
+
+def _batch_iter(original: Any, self: Any, data: Iterable[Any], *args: Any, **kwargs: Any) -> Iterator[Any]:
+    """Make the text that a batch's sentences are compared by hold their features too."""
+
+    def with_features() -> Iterator[Any]:
+        for example, index in data:
+            source = example["src"]
+            if "feats" in source:
+                source["src"] = (source["src"], *map(tuple, source["feats"]))
+            yield example, index
+
+    return original(self, with_features(), *args, **kwargs)
+
+
+def _build_vocab(original: Any, opt: Namespace, specials: Any) -> dict[str, Any]:
+    if not is_ours(opt) or not opt.n_src_feats:
+        return original(opt, specials)
+    import pyonmttok
+    from onmt.constants import DefaultTokens
+
+    features, opt.n_src_feats = opt.n_src_feats, 0
+    vocabs = original(opt, specials)
+    opt.n_src_feats = features
+    positions = pyonmttok.build_vocab_from_tokens(vocabulary(), special_tokens=opt.default_specials)
+    positions.default_id = positions[DefaultTokens.UNK]
+    vocabs["src_feats"] = [positions]
+    return vocabs

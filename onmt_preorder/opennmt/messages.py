@@ -1,0 +1,61 @@
+"""Errors of the user's making, in one line.
+
+Why: OpenNMT-py shows the traceback of whatever is raised while it runs, and of what is
+raised in a process of its own.
+
+Can go when its commands catch a class of errors that plug-ins can raise.
+"""
+
+from __future__ import annotations
+
+import sys
+from types import TracebackType
+from typing import Any
+
+from onmt_preorder.opennmt.wrapping import wrap
+from preorder.data.errors import DataError, MissingExtraError, PreorderError, UsageError
+
+EXIT_STATUS = 2
+
+
+def adapt() -> None:
+    """Let an uncaught :class:`PreorderError` end the process with one line and status 2."""
+    from onmt.utils.distributed import ErrorHandler
+
+    wrap(ErrorHandler, "signal_handler", _signal_handler)
+    if getattr(sys.excepthook, "__func__", None) is not _Hook.__call__:
+        sys.excepthook = _Hook(sys.excepthook).__call__
+
+
+def _signal_handler(original: Any, *args: Any) -> None:
+    """Raise anew what a child process has told of in words, if it was ours."""
+    try:
+        original(*args)
+    except Exception as error:
+        line = _last_line(error)
+        for kind in (DataError, UsageError, MissingExtraError):
+            if line.startswith(_prefix(kind)):
+                raise PreorderError(line.removeprefix(_prefix(kind))) from None
+        raise
+
+
+def _last_line(error: BaseException) -> str:
+    return str(error).strip().splitlines()[-1]
+
+
+def _prefix(kind: type[BaseException]) -> str:
+    return f"{kind.__module__}.{kind.__qualname__}: "
+
+
+class _Hook:
+    def __init__(self, otherwise: Any) -> None:
+        self.otherwise = otherwise
+
+    def __call__(
+        self, kind: type[BaseException], error: BaseException, traceback: TracebackType | None
+    ) -> None:
+        if not issubclass(kind, PreorderError):
+            return self.otherwise(kind, error, traceback)
+        # What a data worker raises arrives with the worker's traceback; its last line is ours.
+        print(_last_line(error).removeprefix(_prefix(kind)), file=sys.stderr, flush=True)
+        raise SystemExit(EXIT_STATUS)

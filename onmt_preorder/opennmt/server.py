@@ -1,0 +1,80 @@
+"""Our models in OpenNMT-py's translation server.
+
+Why: the server knows nothing of the transforms of a model, so that its subwords and features would have to
+be described once more in the server's configuration, where ``inferfeats`` is the only way to give features
+to pieces; and it ends with an assertion where some token has no feature.
+
+Here a request goes the way of a line in ``onmt_translate``: plain text or ``token￨position``, preordered on
+the fly, split and joined as the checkpoint says. A tokenizer in the server's configuration comes before.
+
+Can go when the server uses the transforms of its models.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from onmt_preorder.input.pieces import positions_of_pieces
+from onmt_preorder.opennmt.corpora import parse_source
+from onmt_preorder.opennmt.wrapping import wrap
+from onmt_preorder.options import is_ours
+from preorder.data.errors import UsageError
+from preorder.data.formats import FEATURE_SEPARATOR
+
+
+def adapt() -> None:
+    """Let the server translate lines as ``onmt_translate`` does."""
+    from onmt.translate.translation_server import ServerModel
+
+    wrap(ServerModel, "load", _load)
+    wrap(ServerModel, "maybe_preprocess", _preprocess)
+    wrap(ServerModel, "maybe_tokenize", _tokenize)
+    wrap(ServerModel, "maybe_transform_feats", _transform_features)
+
+
+def _load(original: Any, self: Any, *args: Any, **kwargs: Any) -> None:
+    original(self, *args, **kwargs)
+    if is_ours(self.opt):
+        if self.opt.report_align:
+            raise UsageError("report_align does not work in OpenNMT-py's server: onmt_translate has it")
+        self.translator = _served(self.translator, self.opt)
+
+
+def _served(translator: Any, opt: Any) -> Any:
+    """Return a translator of the one kind that the server hands whole lines to."""
+    from onmt.translate.translation_server import CTranslate2Translator
+
+    from onmt_preorder.opennmt.line_translator import LineTranslator
+
+    class Served(CTranslate2Translator):
+        def __init__(self) -> None:
+            self.model = translator.model
+            self._lines = LineTranslator(translator, opt)
+
+        def translate(self, examples: list[dict[str, Any]], *_: Any, **__: Any) -> tuple[list, list]:
+            return self._lines.translate([example["src"]["src"] for example in examples])
+
+    return Served()
+
+
+def _preprocess(original: Any, self: Any, sequence: dict[str, Any]) -> dict[str, Any]:
+    """Leave features on their tokens: they are read as those of a file are."""
+    if not is_ours(self.opt) or sequence.get("src") is None:
+        return original(self, sequence)
+    rest = {name: value for name, value in sequence.items() if name != "src"}
+    rest |= {"seg": [sequence["src"].strip()], "ref": [sequence.get("ref")], "src_feats": [None], "n_seg": 1}
+    return original(self, rest)
+
+
+def _tokenize(original: Any, self: Any, sequence: str, side: str = "src") -> str:
+    """Give the pieces of a tokenizer the positions of their words."""
+    if not is_ours(self.opt) or self.tokenizers_opt is None or FEATURE_SEPARATOR not in sequence:
+        return original(self, sequence, side)
+    words, positions = parse_source(sequence, True)
+    pieces = original(self, " ".join(words), side).split()
+    numbers = positions_of_pieces(pieces, words, positions)
+    return " ".join(map(FEATURE_SEPARATOR.join, zip(pieces, numbers, strict=True)))
+
+
+def _transform_features(original: Any, self: Any, raw: str, tokens: str, features: Any) -> Any:
+    return features if is_ours(self.opt) else original(self, raw, tokens, features)

@@ -1,0 +1,88 @@
+"""Each line of the source gives one line of output, with its score and its segments if asked for.
+
+Why: OpenNMT-py drops empty source lines at translation; its ``filtertoolong`` fails there,
+where there is no target to measure; ``-with_score`` fails since scores are numbers where
+tensors are expected. And its search goes from word to word, over the vocabulary, which is not how
+a ``SwanDecoder`` translates.
+White space inside a target's word, which :mod:`.corpora` escapes, is itself again in a translation.
+
+Can go when OpenNMT-py keeps empty lines, filters in training only, and writes scores; when a
+decoder can bring its own search.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from onmt_preorder.opennmt.wrapping import wrap
+from onmt_preorder.papers.swan import options as phrases
+from preorder.data.errors import UsageError
+from preorder.data.formats import unescape_spaces
+
+
+class Score(float):
+    """A number that answers as a tensor does."""
+
+    def item(self) -> float:
+        """Return the number."""
+        return float(self)
+
+
+def adapt() -> None:
+    """Keep empty and long lines; search as the decoder needs it."""
+    from onmt import opts
+    from onmt.transforms.misc import FilterTooLongTransform
+    from onmt.translate.translation import TranslationBuilder
+    from onmt.translate.translator import Inference
+
+    wrap(opts, "translate_opts", _add_options)
+    wrap(Inference, "from_opt", _translator)
+    wrap(FilterTooLongTransform, "apply", _filter_too_long)
+    wrap(TranslationBuilder, "from_batch", _from_batch)
+
+
+def _add_options(original: Any, parser: Any) -> None:
+    original(parser)
+    phrases.add_translation_options(parser)
+
+
+def _translator(original: Any, cls: type, model: Any, *args: Any, **kwargs: Any) -> Any:
+    """Build the translator that the decoder asks for by ``translator``, a class of its own."""
+    decoders = getattr(model.decoder, "model_decoders", [model.decoder])
+    own = [decoder.translator() for decoder in decoders if hasattr(decoder, "translator")]
+    if not own or issubclass(cls, own[0]):
+        return original(cls, model, *args, **kwargs)
+    if len(decoders) > 1:
+        raise UsageError("no ensembles of such models: average their weights by onmt_average_models")
+    return own[0].from_opt(model, *args, **kwargs)
+
+
+def _filter_too_long(original: Any, self: Any, example: dict[str, Any], *args: Any, **kwargs: Any) -> Any:
+    return example if example["tgt"] is None else original(self, example, *args, **kwargs)
+
+
+def _from_batch(original: Any, self: Any, translation_batch: dict[str, Any]) -> list[Any]:
+    """Empty the translation of what :mod:`onmt_preorder.input.transforms` put for an empty line."""
+    from onmt_preorder.input.transforms import EMPTY_LINE
+
+    translations = original(self, translation_batch)
+    if translation_batch.get("segments"):
+        _show_segments(translations, translation_batch["segments"])
+    empty = self.vocabs["src"][EMPTY_LINE]
+    batch = translation_batch["batch"]
+    is_empty = ((batch["srclen"] == 1) & (batch["src"][:, 0, 0] == empty)).tolist()
+    for translation, nothing in zip(translations, is_empty, strict=True):
+        translation.pred_sents = [list(map(unescape_spaces, words)) for words in translation.pred_sents]
+        if nothing:
+            translation.pred_sents = [[""] for _ in translation.pred_sents]
+            translation.word_aligns = [None for _ in translation.pred_sents]
+        translation.pred_scores = [Score(score) for score in translation.pred_scores]
+    return translations
+
+
+def _show_segments(translations: list[Any], segments: list[list[list[int]]]) -> None:
+    from onmt_preorder.papers.swan.translator import show
+
+    for translation, lengths in zip(translations, segments, strict=True):
+        pairs = zip(translation.pred_sents, lengths, strict=True)
+        translation.pred_sents = [show(words, each) for words, each in pairs]

@@ -1,0 +1,1 @@
+"""One folder or file a paper: its layers, its options beside them."""

@@ -1,0 +1,194 @@
+"""``decoder_type: distortion_rnn``: RNNsearch*, with or without jumps (Zhang et al. 2017, eq. 5 to 13)."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from onmt.decoders.decoder import DecoderBase
+from torch import Tensor, nn
+from torch.nn.functional import linear
+
+from onmt_preorder.papers.distortion.attention import AdditiveAttention, Source, gru
+from onmt_preorder.papers.distortion.jumps import mix, padded, start
+from onmt_preorder.papers.distortion.options import HIDDEN, NONE, SOURCE, TARGET, DistortionOptions
+
+
+class DistortionRNNDecoder(DecoderBase):
+    """A GRU f1, attention, a GRU f2, and the deep output layer of Bahdanau et al. 2015.
+
+    Per target word: ``s̃_t = f1(s_{t-1}, y_{t-1})``, ``α̂_t`` from ``s̃_t``, ``α_t`` from it
+    and the jumps, ``c_t = Σ_j α_{t,j} h_j``, ``s_t = f2(s̃_t, c_t)``. What goes to the
+    generator is ``tanh(V [s_t; y_{t-1}; c_t])``, after dropout.
+
+    Only what depends on the word before is computed a word at a time. All the rest is one
+    product for all words: what f1 takes of ``y_{t-1}``, before the loop; ``c_t`` and the
+    output, after it. And as ``c_t`` is a sum over the source, what f2 takes of it is a sum
+    over what f2 takes of each ``h_j``, which is computed once.
+
+    Args:
+        size: of all states; the encoder's are twice as large.
+        embeddings: OpenNMT-py's, of the target.
+        dropout: of the output layer, and of nothing else, as in the paper.
+        options: how attention jumps.
+    """
+
+    def __init__(self, size: int, embeddings: Any, dropout: float, options: DistortionOptions) -> None:
+        super().__init__(attentional=True)
+        embeddings.dropout_p = 0
+        self.options = options
+        self.embeddings = embeddings
+        word_size = embeddings.embedding_size
+        self.initial = nn.Linear(size, size)
+        self.before = nn.GRUCell(word_size, size)
+        self.attention = AdditiveAttention(size, 2 * size)
+        self.after = nn.GRUCell(2 * size, size)
+        self.readout = nn.Linear(size + word_size + 2 * size, size)
+        self.dropout = nn.Dropout(dropout)
+        context_size = {NONE: None, SOURCE: 2 * size, TARGET: word_size, HIDDEN: size}[options.context]
+        self.jumps = None if context_size is None else nn.Linear(context_size, 2 * options.window + 1)
+        self.state: dict[str, Tensor] = {}
+
+    @classmethod
+    def from_opt(cls, opt: Namespace, embeddings: Any) -> DistortionRNNDecoder:
+        """Build from the options of a training or a checkpoint, as OpenNMT-py does."""
+        dropout = opt.dropout[0] if isinstance(opt.dropout, list) else opt.dropout
+        return cls(opt.dec_hid_size, embeddings, dropout, DistortionOptions.from_opt(opt))
+
+    def init_state(self, _: Tensor, states: Tensor, final: Tensor) -> None:
+        """Begin a batch: ``s_0 = tanh(W h_1 + b)`` of the first word's backward state.
+
+        α_0 is that of :func:`.jumps.start`. What the first jump depends on is ``c_0 = 0``,
+        ``emb(<s>)``, or ``s̃_0 = s_0``.
+
+        Args:
+            states: h, ``(batch, length, 2 size)``.
+            final: ``(batch, size)``.
+        """
+        hidden = self.initial(final).tanh()
+        self.state = {"hidden": hidden}
+        if self.jumps is None:
+            return
+        self.state["attention"] = start(hidden, states.size(1), self.options.window)
+        if self.options.context == SOURCE:
+            self.state["logits"] = self.jumps.bias.expand(len(hidden), -1)
+        elif self.options.context == HIDDEN:
+            self.state["logits"] = self.jumps(hidden)
+
+    def map_state(self, fn: Callable[[Tensor, int], Tensor]) -> None:
+        """Select or repeat sentences, the first dimension of all that is kept between words."""
+        self.state = {name: fn(tensor, 0) for name, tensor in self.state.items()}
+
+    def detach_state(self) -> None:
+        """Keep gradients from flowing into the words before."""
+        self.state = {name: tensor.detach() for name, tensor in self.state.items()}
+
+    def forward(
+        self, tgt: Tensor, enc_out: Tensor, src_len: Tensor, step: int | None = None, **_: Any
+    ) -> tuple[Tensor, dict[str, Tensor]]:
+        """Decode a batch, all of its words or the next one.
+
+        Args:
+            tgt: ``(batch, words, 1)`` ids of the words before each.
+            enc_out: h, ``(batch, length, 2 size)``.
+            src_len: ``(batch,)`` tokens a source sentence.
+            step: None for all words of a training batch; else the number of the word that
+                follows, from 0. What can be computed of the source is then kept from 0 on.
+
+        Returns:
+            What the generator reads, ``(batch, words, size)``, and the attention,
+            ``(batch, words, length)``, as ``std`` and as ``align``.
+        """
+        embedded = self.embeddings(tgt)
+        hidden, attention = self._unroll(embedded, self._source(enc_out, src_len, step))
+        read = self.readout(torch.cat((hidden, embedded, attention @ enc_out), -1))
+        return self.dropout(read.tanh()), {"std": attention, "align": attention}
+
+    def update_dropout(self, dropout: float, *_: Any) -> None:
+        """Change the dropout rate, as OpenNMT-py's ``dropout_steps`` ask."""
+        self.dropout.p = dropout
+
+    def _source(self, states: Tensor, lengths: Tensor, step: int | None) -> Source:
+        if step:
+            return Source.of(self.state["keys"], self.state["values"], lengths)
+        # S-Distortion reads the context just as f2 does.
+        by_source = self.options.context == SOURCE
+        weight = torch.cat((self.after.weight_ih, self.jumps.weight)) if by_source else self.after.weight_ih
+        keys, values = self.attention.keys(states), linear(states, weight)
+        if step is not None:
+            self.state |= {"keys": keys, "values": values}
+        return Source.of(keys, values, lengths)
+
+    def _unroll(self, embedded: Tensor, source: Source) -> tuple[Tensor, Tensor]:
+        """Return s and α of all words, ``(batch, words, size)`` and ``(batch, words, length)``."""
+        inputs = linear(embedded, self.before.weight_ih, self.before.bias_ih).unbind(1)
+        by_target = self.options.context == TARGET
+        logits = self.jumps(embedded).unbind(1) if by_target else [None] * len(inputs)
+        products = self._products()
+        hidden, attention = [], []
+        for word in zip(inputs, logits, strict=True):
+            attention.append(self._step(*word, source, products))
+            hidden.append(self.state["hidden"])
+        return torch.stack(hidden, 1), torch.stack(attention, 1)
+
+    def _products(self) -> _Products:
+        size, zeros = self.after.hidden_size, torch.zeros_like(self.after.bias_hh[: self.after.hidden_size])
+        of_between = [(self.after.weight_hh, self.after.bias_hh), (self.attention.query.weight, zeros)]
+        of_context = [self.after.bias_ih]
+        if self.options.context == HIDDEN:
+            of_between.append((self.jumps.weight, self.jumps.bias))
+        if self.options.context == SOURCE:
+            of_context.append(self.jumps.bias)
+        weights, biases = zip(*of_between, strict=True)
+        return _Products(size, torch.cat(weights), torch.cat(biases), torch.cat(of_context))
+
+    def _step(self, inputs: Tensor, logits: Tensor | None, source: Source, products: _Products) -> Tensor:
+        """Go on by one word; return its attention, ``(batch, length)``.
+
+        Args:
+            inputs: what f1 takes of the word before, ``(batch, 3 size)``.
+            logits: of the jumps, where the word before says them, ``(batch, 2 window + 1)``.
+            source: the sentences.
+            products: the weights that read s̃_t and c_t.
+        """
+        hidden, options = self.state["hidden"], self.options
+        recurrent = linear(hidden, self.before.weight_hh, self.before.bias_hh)
+        between = gru(inputs, recurrent, hidden)
+        recurrent, query, of_between = products.of_between(between)
+        attention = self.attention(query, source)
+        if self.jumps is not None:
+            jumps = (self.state["logits"] if logits is None else logits).softmax(-1)
+            previous = self.state["attention"]
+            attention = mix(attention, previous, jumps, options.weight, source.mask, options.renormalise)
+            self.state["attention"] = padded(attention, options.window)
+        context, of_context = products.of_context(attention, source)
+        self.state["hidden"] = gru(context, recurrent, between)
+        if options.context in (SOURCE, HIDDEN):
+            self.state["logits"] = of_context if options.context == SOURCE else of_between
+        return attention
+
+
+@dataclass(frozen=True)
+class _Products:
+    """All that reads s̃_t in one product, and all that reads c_t in another.
+
+    What comes after f2's gates and the attention's query are the logits of the next word's
+    jumps, in the one of the two that they depend on; the other has none.
+    """
+
+    size: int
+    weight: Tensor
+    bias: Tensor
+    context_bias: Tensor
+
+    def of_between(self, between: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        gates, rest = 3 * self.size, len(self.bias) - 4 * self.size
+        return linear(between, self.weight, self.bias).split((gates, self.size, rest), -1)
+
+    def of_context(self, attention: Tensor, source: Source) -> tuple[Tensor, Tensor]:
+        gates, rest = 3 * self.size, len(self.context_bias) - 3 * self.size
+        read = torch.baddbmm(self.context_bias, attention.unsqueeze(1), source.values)
+        return read.squeeze(1).split((gates, rest), -1)

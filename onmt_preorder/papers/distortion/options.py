@@ -1,0 +1,120 @@
+"""``decoder_type: distortion_rnn`` (Zhang et al. 2017): what the jumps of its attention depend on."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from dataclasses import dataclass
+from typing import Any
+
+from onmt_preorder.refusal import refuse_in_model
+from preorder.data.errors import UsageError
+
+ENCODER, DECODER = "bidirectional_gru", "distortion_rnn"
+ENCODERS = {ENCODER: "onmt_preorder.papers.distortion.encoder:BidirectionalGRUEncoder"}
+DECODERS = {DECODER: "onmt_preorder.papers.distortion.decoder:DistortionRNNDecoder"}
+NONE, SOURCE, TARGET, HIDDEN = "none", "source", "target", "hidden"
+PAPER_WINDOW, PAPER_LAMBDA = 3, 0.5  # Zhang et al. 2017, §4.3
+
+# What OpenNMT-py's own models can do and these cannot, and the value that leaves it off.
+_UNSUPPORTED: dict[str, Any] = {
+    "copy_attn": False,
+    "coverage_attn": False,
+    "context_gate": None,
+    "bridge": False,
+    "lora_layers": [],
+    "lora_embedding": False,
+    "quant_layers": [],
+    "model_task": "seq2seq",
+    "n_src_feats": 0,
+}
+
+
+@dataclass(frozen=True)
+class DistortionOptions:
+    """How attention jumps.
+
+    Attributes:
+        context: what the jumps depend on, or ``none``.
+        window: the longest jump, l.
+        weight: of the jumps in the attention, λ.
+        renormalise: whether attention always sums to one.
+    """
+
+    context: str
+    window: int
+    weight: float
+    renormalise: bool
+
+    @classmethod
+    def from_opt(cls, opt: Namespace) -> DistortionOptions:
+        """Read the options of a training or a checkpoint."""
+        return cls(opt.distortion, opt.distortion_window, opt.distortion_lambda, opt.distortion_renormalise)
+
+
+def add_options(parser: Any) -> None:
+    """Add the models' options, and AdaDelta's, to a parser of OpenNMT-py."""
+    group = parser.add_argument_group(f"Model- decoder_type {DECODER}")
+    group.add(
+        "--distortion",
+        "-distortion",
+        default=NONE,
+        choices=[NONE, SOURCE, TARGET, HIDDEN],
+        help="What the jumps of attention depend on: the previous source context (S-Distortion), the "
+        "previous target word (T-), the previous hidden state (H-); none: RNNsearch* without jumps.",
+    )
+    group.add(
+        "--distortion_window",
+        "-distortion_window",
+        type=int,
+        default=PAPER_WINDOW,
+        help="The longest jump, in source tokens.",
+    )
+    group.add(
+        "--distortion_lambda",
+        "-distortion_lambda",
+        type=float,
+        default=PAPER_LAMBDA,
+        help="Weight of the jumps in the attention, 0 to 1.",
+    )
+    group.add(
+        "--distortion_renormalise",
+        "-distortion_renormalise",
+        action="store_true",
+        help="Let attention sum to one again where jumps have pushed some of it past the sentence's ends.",
+    )
+    for name, default, what in (("rho", 0.9, "decay constant"), ("eps", 1e-6, "term of the denominator")):
+        group.add(
+            f"--adadelta_{name}",
+            f"-adadelta_{name}",
+            type=float,
+            default=default,
+            help=f"The {what} of optim: adadelta with decoder_type: {DECODER}.",
+        )
+
+
+def check(opt: Namespace) -> None:
+    """Check what concerns these models.
+
+    Raises:
+        UsageError: they ask for something that cannot be.
+    """
+    if opt.decoder_type != DECODER:
+        if opt.distortion != NONE:
+            raise UsageError(f"distortion: {opt.distortion} needs decoder_type: {DECODER}")
+        if opt.encoder_type == ENCODER:
+            raise UsageError(f"encoder_type: {ENCODER} needs decoder_type: {DECODER}")
+        return
+    if opt.encoder_type != ENCODER:
+        raise UsageError(f"decoder_type: {DECODER} needs encoder_type: {ENCODER}, not {opt.encoder_type}")
+    refuse_in_model(opt, _UNSUPPORTED, f"decoder_type: {DECODER}")
+    if opt.dec_layers != 1:
+        raise UsageError(f"decoder_type: {DECODER} has one layer: dec_layers: 1, not {opt.dec_layers}")
+    if opt.distortion_window < 1:
+        raise UsageError(f"distortion_window counts from 1, not {opt.distortion_window}")
+    if not 0 <= opt.distortion_lambda <= 1:
+        raise UsageError(f"distortion_lambda is between 0 and 1, not {opt.distortion_lambda}")
+    if opt.share_decoder_embeddings and opt.tgt_word_vec_size != opt.dec_hid_size:
+        raise UsageError(
+            f"share_decoder_embeddings needs word_vec_size {opt.tgt_word_vec_size} to be "
+            f"hidden_size {opt.dec_hid_size}"
+        )

@@ -1,0 +1,1 @@
+"""Explicit reordering (Chen et al. 2020): ExGRE and ReFSR."""

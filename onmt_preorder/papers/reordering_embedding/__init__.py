@@ -1,0 +1,1 @@
+"""Reordering embeddings (Chen et al. 2019)."""

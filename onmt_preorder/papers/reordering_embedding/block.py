@@ -1,0 +1,68 @@
+"""Reordering embeddings (Chen et al. 2019): a layer learns how much of each token's place to keep.
+
+Blocks for the slot ``after_attention`` of an encoder or decoder layer. There
+
+    H̄ = LN(SelfAttn(H) + H)
+    C = LN(H̄ + PE ⊙ PP),  PP = sigmoid(V tanh(W H + W̄ H̄))
+
+and what follows reads C, while its residual is H̄. In a pre-norm layer H and H̄ are the
+normalised states that attention and what follows it read, and the residuals by-pass both.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from onmt_preorder.papers.reordering_embedding.options import ADDITIONAL, REORDERING
+from onmt_preorder.transformer.layers import LayerOptions
+
+
+class AdditionalEncoding(nn.Module):
+    """``LN(H̄ + PE)``: the place once more, in every layer; the control of the paper."""
+
+    def __init__(self, options: LayerOptions) -> None:
+        super().__init__()
+        self.layer_norm = options.make_norm()
+
+    def forward(self, _read: Tensor, attended: Tensor, encodings: Tensor) -> Tensor:
+        """Add the encodings to the states.
+
+        Args:
+            _read: ``(b, n, d)``: H, what self-attention read.
+            attended: ``(b, n, d)``: H̄, after it.
+            encodings: ``(n, d)``: PE of the tokens' own places.
+
+        Returns:
+            ``(b, n, d)``: C, which the next sub-layer reads.
+        """
+        return self.layer_norm(attended + encodings)
+
+
+class ReorderingEmbedding(AdditionalEncoding):
+    """``LN(H̄ + PE ⊙ PP)`` with the positional penalty PP, all of it in (0, 1).
+
+    Three products of ``d²`` a token; V, W and W̄ have no biases (equation 6).
+    """
+
+    def __init__(self, options: LayerOptions) -> None:
+        super().__init__(options)
+        for name in ("linear_read", "linear_attended", "linear_penalty"):
+            self.add_module(name, nn.Linear(options.size, options.size, bias=False))
+
+    def forward(self, read: Tensor, attended: Tensor, encodings: Tensor) -> Tensor:
+        """Add what the penalty leaves of the encodings; see :class:`AdditionalEncoding`."""
+        penalty = self.penalty(read, attended)
+        return self.layer_norm(torch.addcmul(attended, encodings.to(penalty.dtype), penalty))
+
+    def penalty(self, read: Tensor, attended: Tensor) -> Tensor:
+        """Return PP, ``(b, n, d)``."""
+        hidden = functional.linear(read, self.linear_read.weight) + self.linear_attended(attended)
+        return self.linear_penalty(hidden.tanh()).sigmoid()
+
+
+def make_block(kind: str | None, options: LayerOptions) -> nn.Module | None:
+    """Make the block of a layer: ``reordering``, ``additional`` or none."""
+    blocks = {REORDERING: ReorderingEmbedding, ADDITIONAL: AdditionalEncoding}
+    return None if kind is None else blocks[kind](options)

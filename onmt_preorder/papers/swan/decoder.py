@@ -1,0 +1,112 @@
+"""``decoder_type: swan``, as OpenNMT-py's models and trainer want it."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from dataclasses import replace
+from typing import Any
+
+import torch
+from onmt.constants import DefaultTokens
+from onmt.decoders import DecoderBase
+from onmt.utils import Statistics
+from onmt.utils.logging import logger
+from torch import Tensor, nn
+
+from onmt_preorder.papers.swan.likelihood import log_likelihood
+from onmt_preorder.papers.swan.network import SegmentNetwork
+from onmt_preorder.papers.swan.scorer import Batch, Limits, Model
+
+
+class SwanDecoder(DecoderBase):
+    """Holds the network that scores segments; loss and search run it.
+
+    Args:
+        network: what scores segments.
+        limits: what bounds the loss's work.
+        embeddings: OpenNMT-py's, of target words.
+    """
+
+    def __init__(self, network: SegmentNetwork, limits: Limits, embeddings: nn.Module) -> None:
+        super().__init__(attentional=True)  # so far as it knows which source token a word comes from
+        self.network, self.limits, self.embeddings = network, limits, embeddings
+        self.state: dict[str, Any] = {}  # which OpenNMT-py looks at
+
+    @classmethod
+    def from_opt(cls, opt: Namespace, embeddings: nn.Module) -> SwanDecoder:
+        """Build from the options of a training or a checkpoint, as OpenNMT-py does."""
+        dropout = opt.dropout[0] if isinstance(opt.dropout, list) else opt.dropout
+        size = opt.dec_hid_size
+        word = embeddings.embedding_size
+        network = SegmentNetwork(opt.rnn_type, opt.enc_hid_size, word, size, opt.dec_layers, dropout)
+        limits = Limits(opt.swan_segment_length, opt.swan_logits, opt.swan_negligible, opt.swan_unpromising)
+        return cls(network, limits, embeddings)
+
+    def init_state(self, *_: Any) -> None:
+        """Do nothing: every source element is a state of its own."""
+
+    def forward(self, _: Tensor, enc_out: Tensor, **__: Any) -> tuple[Tensor, dict[str, Any]]:
+        """Hand the encoder's states on: the loss needs the target whole."""
+        return enc_out, {}
+
+    @property
+    def exact_limits(self) -> Limits:
+        """The limits under which every segment counts."""
+        return replace(self.limits, unpromising=0.0, negligible=0.0)
+
+    @staticmethod
+    def translator() -> type:
+        """Return the class that translates in the place of OpenNMT-py's."""
+        from onmt_preorder.papers.swan.translator import SegmentTranslator
+
+        return SegmentTranslator
+
+    def translation_loss(
+        self, vocabulary: nn.Module, target: Any, batch: dict[str, Any], states: Tensor
+    ) -> tuple[Tensor, Statistics]:
+        """Return ``-log p(y | x)``, summed over a batch's sentences, and what is reported of it.
+
+        Perplexity is that of the target's words and its end, as other models' is. Accuracy has
+        no meaning here and is given as 0. A pair whose target has more words than its source
+        can emit has no probability: it is left out, and the log says so.
+        """
+        pairs = target_batch(batch, states, target[DefaultTokens.PAD])
+        limits = self.limits if self.training else self.exact_limits
+        total = log_likelihood(self.model(vocabulary, target), pairs, limits)
+        possible = total.isfinite()
+        if not possible.all():
+            logger.warning(
+                f"left out: {len(total) - possible.sum()} pairs of more target words "
+                f"than {self.limits.longest} (swan_segment_length) a source word"
+            )
+        loss = -torch.where(possible, total, 0).sum()
+        words = int((pairs.lengths + 1)[possible].sum())
+        return loss, Statistics(loss.item(), 1, len(total), words, 0)
+
+    def model(self, vocabulary: nn.Module, target: Any) -> Model:
+        """Return the layers that score segments.
+
+        Args:
+            vocabulary: OpenNMT-py's generator.
+            target: the target's vocabulary.
+        """
+        begin, end = target[DefaultTokens.BOS], target[DefaultTokens.EOS]
+        return Model(self.network, vocabulary, self.embeddings, begin, end)
+
+    def update_dropout(self, dropout: float, _: float | None = None) -> None:
+        """Change the dropout rate, as OpenNMT-py's ``dropout_steps`` ask."""
+        self.network.dropout = dropout
+        self.embeddings.update_dropout(dropout)
+
+
+def target_batch(batch: dict[str, Any], states: Tensor, padding: int) -> Batch:
+    """Return sentence pairs without the target's begin, end and features.
+
+    Args:
+        batch: OpenNMT-py's.
+        states: ``(batch, elements, size)``.
+        padding: its id in the target.
+    """
+    target = batch["tgt"][:, 1:, 0]
+    lengths = target.ne(padding).sum(1) - 1
+    return Batch(states, batch["srclen"], target[:, :-1], lengths)

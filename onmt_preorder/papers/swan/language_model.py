@@ -1,0 +1,79 @@
+"""An n-gram language model of the target, by KenLM (Heafield 2011), as a term of the beam's score."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from preorder.data.errors import DataError, UsageError
+
+_NATURAL = math.log(10)
+
+
+def load(path: str) -> Any:
+    """Load an ARPA or binary file.
+
+    Raises:
+        UsageError: the package kenlm is not installed.
+        DataError: the file cannot be read as a language model.
+    """
+    try:
+        import kenlm
+    except ImportError:
+        raise UsageError("a language model needs the package kenlm: pip install onmt-preorder[lm]") from None
+    if not Path(path).is_file():
+        raise DataError("no such file", path)
+    config = kenlm.Config()
+    config.show_progress = False
+    try:
+        return kenlm.Model(path, config)
+    except OSError as error:
+        reason = str(error).splitlines()[0].rpartition(" threw ")[2]
+        raise DataError(f"not a language model: {reason}", path) from None
+
+
+class NgramFluency:
+    """Scores the beginnings in the beams of a batch.
+
+    One state a beginning; a word costs one look-up.
+
+    Args:
+        model: as :func:`load` gives it.
+        weight: λ2.
+        tokens: the word of each id.
+        batch: how many sentences.
+    """
+
+    def __init__(self, model: Any, weight: float, tokens: Sequence[str], batch: int) -> None:
+        import kenlm
+
+        self._new_state = kenlm.State
+        self.model, self.weight, self.tokens = model, weight * _NATURAL, tokens
+        self.nothing = kenlm.State()
+        model.BeginSentenceWrite(self.nothing)
+        self.kept = [[self.nothing] for _ in range(batch)]
+        self.grown: list[dict[int, Any]] = [{} for _ in range(batch)]
+
+    def extend(self, sentence: int, grown: Mapping[int, tuple[int, Sequence[int]]]) -> dict[int, float]:
+        """See :class:`onmt_preorder.papers.swan.search.Fluency`."""
+        scores = {}
+        for place, (parent, words) in grown.items():
+            state, scores[place] = self.kept[sentence][parent], 0.0
+            for word in words:
+                after = self._new_state()
+                scores[place] += self.weight * self.model.BaseScore(state, self.tokens[word], after)
+                state = after
+            self.grown[sentence][place] = state
+        return scores
+
+    def keep(self, sentence: int, places: Sequence[int]) -> None:
+        """See :class:`onmt_preorder.papers.swan.search.Fluency`."""
+        self.kept[sentence] = [self.grown[sentence].get(place, self.nothing) for place in places]
+        self.grown[sentence] = {}
+
+    def end(self, sentence: int) -> list[float]:
+        """See :class:`onmt_preorder.papers.swan.search.Fluency`."""
+        after = self._new_state()
+        return [self.weight * self.model.BaseScore(state, "</s>", after) for state in self.kept[sentence]]

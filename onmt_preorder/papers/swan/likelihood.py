@@ -1,0 +1,160 @@
+"""``log p(y | x)`` over all segmentations, and its gradient, in bounded memory.
+
+The scores of all segments come from one run of the network over (sentence, source element, start
+in the target), ``longest + 1`` steps, without a graph and in chunks: no more than a given number
+of logits exists at a time. The lattice gives the probability of every segment given the sentence,
+and these are the gradient of ``log p(y | x)`` by the segments' scores. So the backward pass runs
+the network once more, chunk by chunk, with a graph, and weighs each score by its segment's
+probability. Segments that are all but impossible add all but nothing: they can be left out there,
+which makes the second run a small part of the first once a model has learned what belongs together.
+
+Cost: ``Σ source · target · longest`` steps of the network and softmaxes over the vocabulary.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from onmt_preorder.papers.swan import lattice
+from onmt_preorder.papers.swan.scorer import Batch, Limits, Model, Scorer, wide
+
+
+def log_likelihood(model: Model, batch: Batch, limits: Limits) -> Tensor:
+    """Return ``(batch,)`` ``log p(y | x)``, to be differentiated once.
+
+    ``-inf``, without a gradient, for a target of more words than its elements can emit.
+    """
+    scorer = Scorer(model, batch, limits)
+    with torch.no_grad():
+        scores = scorer.spread(_scores(scorer))
+        total, alphas = lattice.forward(scores, batch.lengths)
+        if not scorer.elements.output.requires_grad:
+            return total
+        weights = lattice.posteriors(scores, alphas, batch.lengths)[scorer.real]
+    inputs = scorer.elements.output, scorer.elements.state, scorer.gates
+    layers = (*model.network.parameters(), *model.vocabulary.parameters())
+    return _Weighted.apply(
+        total, scorer, weights, *inputs, *(layer for layer in layers if layer.requires_grad)
+    )
+
+
+def segment_scores(model: Model, batch: Batch, limits: Limits) -> Tensor:
+    """Return the scores of all segments as :mod:`.lattice` wants them, without a graph."""
+    with torch.no_grad():
+        scorer = Scorer(model, batch, limits)
+        return scorer.spread(_scores(scorer))
+
+
+def _scores(scorer: Scorer) -> Tensor:
+    """Return ``(elements, target + 1, longest + 1)``, ``-inf`` where there is no segment."""
+    count, target = scorer.remaining.shape
+    longest, output = scorer.limits.longest, scorer.elements.output
+    scores = output.new_full((count, target + 1, longest + 1), float("-inf"), dtype=wide(output))
+    prefixes = scores.new_zeros(count, target, longest + 2)
+    for chunk in scorer.first_chunks():
+        end, prefixes[chunk, :, 1] = scorer.first_symbols(chunk, output)
+        scores[chunk, :, 0] = end.unsqueeze(1)
+    if not scorer.limits.unpromising:
+        _fill(scorer, scores, prefixes, scorer.remaining, known=0)
+    else:
+        _fill(scorer, scores, prefixes, scorer.remaining.clamp(max=1), known=0)
+        _fill(scorer, scores, prefixes, _promising(scorer, scores, prefixes), known=1)
+    return scores
+
+
+def _fill(scorer: Scorer, scores: Tensor, prefixes: Tensor, reading: Tensor, known: int) -> None:
+    """Fill in the scores of segments of more words than are known, up to those to read.
+
+    ``prefixes[e, i, l]``: the log probability that element e begins a segment with the l words from i.
+    """
+    for rows in scorer.rows(reading.masked_fill(reading <= known, 0), 1):
+        steps = scorer.follow(rows, scorer.elements.state, scorer.gates, known)
+        for length, (end, word) in enumerate(steps, known + 1):
+            element, start = rows.element[: end.size(0)], rows.start[: end.size(0)]
+            prefix = prefixes[element, start, length]
+            scores[element, start, length] = prefix + end
+            prefixes[element, start, length + 1] = prefix + word
+
+
+def _promising(scorer: Scorer, scores: Tensor, prefixes: Tensor) -> Tensor:
+    """Return how many words, ``(elements, target)``, are worth reading from each start.
+
+    Scores of one word after another known one, for all elements, make a Markov chain that
+    stands in for the network; a segment is worth it if the chain's lattice finds it likely.
+    """
+    longest, first = scorer.limits.longest, prefixes[:, :, 1]
+    chain = (prefixes[:, :, 2] - first).cumsum(1)  # of a word after the one before it
+    before = functional.pad(chain, (1, 0))[:, :-1]
+    ends = functional.pad(before + scores[:, :-1, 1] - first, (0, longest - 1)).unfold(1, longest, 1)
+    lengths = torch.arange(1, longest + 1, device=ends.device)
+    possible = lengths <= scorer.remaining.unsqueeze(2)
+    coarse = scores.clone()
+    coarse[:, :-1, 1:] = torch.where(possible, (first - before).unsqueeze(2) + ends, float("-inf"))
+    spread, lengths = scorer.spread(coarse), scorer.lengths
+    weights = lattice.posteriors(spread, lattice.forward(spread, lengths)[1], lengths)
+    return _reading(weights[scorer.real], scorer.limits.unpromising)
+
+
+def _reading(weights: Tensor, bound: float) -> Tensor:
+    """Return how many words to read from each start to meet all segments of at least a probability."""
+    return (_at_least(weights)[:, :-1, 1:] > bound).sum(2)
+
+
+def _at_least(weights: Tensor) -> Tensor:
+    """Sum the weights of segments of a length or any greater: ``(…, longest + 1)``."""
+    return weights.flip(-1).cumsum(-1).flip(-1)
+
+
+def _weighted(
+    scorer: Scorer, weights: Tensor, gradient: Tensor, output: Tensor, state: Tensor, gates: Tensor
+) -> Iterator[Tensor]:
+    """Yield, chunk by chunk, the sum of all scores by their weights, with a graph.
+
+    Args:
+        scorer: of the batch.
+        weights: ``(elements, target + 1, longest + 1)``: each segment's probability.
+        gradient: ``(batch,)``: each sentence's weight.
+        output, state, gates: where the graph begins.
+    """
+    scale = gradient[scorer.sentence].view(-1, 1, 1)
+    ended, continued = weights * scale, functional.pad(_at_least(weights)[:, :-1, 1:] * scale, (0, 1))
+    for chunk in scorer.first_chunks():
+        end, words = scorer.first_symbols(chunk, output)
+        yield (end * ended[chunk, :, 0].sum(1)).sum() + (words * continued[chunk, :, 0]).sum()
+    for rows in scorer.rows(_reading(weights, scorer.limits.negligible), scorer.limits.longest + 1):
+        surrogate = output.new_zeros(())
+        for length, (end, word) in enumerate(scorer.follow(rows, state, gates), 1):
+            segment = rows.element[: end.size(0)], rows.start[: end.size(0)], length
+            surrogate = surrogate + (end * ended[segment]).sum() + (word * continued[segment]).sum()
+        yield surrogate
+
+
+class _Weighted(torch.autograd.Function):
+    """``log p(y | x)``, whose gradient comes from a second run with the segments' weights."""
+
+    @staticmethod
+    def forward(ctx: Any, total: Tensor, scorer: Scorer, weights: Tensor, *inputs: Tensor) -> Tensor:
+        ctx.scorer = scorer
+        ctx.save_for_backward(weights, *inputs[:3])
+        ctx.layers = inputs[3:]
+        return total.clone()
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
+        weights, *inputs = ctx.saved_tensors
+        inputs = [tensor.detach().requires_grad_() for tensor in inputs]
+        targets, totals = (*inputs, *ctx.layers), [None] * (len(inputs) + len(ctx.layers))
+        with torch.enable_grad():
+            for surrogate in _weighted(ctx.scorer, weights, gradient, *inputs):
+                found = torch.autograd.grad(surrogate, targets, allow_unused=True)
+                totals = [_add(total, part) for total, part in zip(totals, found, strict=True)]
+        return None, None, None, *totals
+
+
+def _add(total: Tensor | None, part: Tensor | None) -> Tensor | None:
+    return part if total is None else total if part is None else total.add_(part)

@@ -1,0 +1,123 @@
+"""Neural phrase-based translation (Huang et al. 2018): ``decoder_type: swan``, the local reordering layer."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from typing import Any
+
+from onmt_preorder.refusal import refuse
+from preorder.data.errors import UsageError
+
+DECODER = "swan"
+ENCODERS: dict[str, str] = {}
+DECODERS = {DECODER: "onmt_preorder.papers.swan.decoder:SwanDecoder"}
+CELLS = ("GRU", "LSTM")
+
+# What OpenNMT-py's training can do and the sum over segmentations cannot, and the value that leaves it off.
+_UNSUPPORTED: dict[str, Any] = {
+    "copy_attn": False,
+    "coverage_attn": False,
+    "lambda_align": 0.0,
+    "lambda_coverage": 0.0,
+    "label_smoothing": 0.0,
+    "lm_prior_model": None,
+    "truncated_decoder": 0,
+    "zero_out_prompt_loss": False,
+    "generator_function": "softmax",
+    "model_task": "seq2seq",
+}
+
+# What OpenNMT-py's beam search can do and the search over segments cannot.
+_UNSUPPORTED_SEARCH: dict[str, Any] = {
+    "random_sampling_topk": 0,
+    "random_sampling_topp": 0.0,
+    "coverage_penalty": "none",
+    "stepwise_penalty": False,
+    "block_ngram_repeat": 0,
+    "min_length": 0,
+    "ratio": 0.0,
+    "tgt_file_prefix": False,
+    "dump_beam": "",
+    "attn_debug": False,
+}
+
+
+def add_options(parser: Any) -> None:
+    """Add the layers' options to a parser of OpenNMT-py."""
+    group = parser.add_argument_group(f"Model- decoder_type {DECODER}, local reordering")
+    for name, kind, default, what in (
+        (
+            "local_reordering_window",
+            int,
+            0,
+            "Tokens that the layer before the encoder looks at; odd, 0: none.",
+        ),
+        ("swan_segment_length", int, 6, "Target words that a source token can emit."),
+        ("swan_negligible", float, 1e-4, "Segments below this probability pass no gradient; 0: all do."),
+        (
+            "swan_unpromising",
+            float,
+            0.0,
+            "In training, leave out segments that a coarse look finds below this.",
+        ),
+        (
+            "swan_logits",
+            int,
+            2**22,
+            "Logits to hold at a time: memory against speed, the result is the same.",
+        ),
+    ):
+        group.add(f"--{name}", f"-{name}", type=kind, default=default, help=what)
+
+
+def check(opt: Namespace) -> None:
+    """Check what concerns the decoder and the layer.
+
+    Raises:
+        UsageError: they ask for something that cannot be.
+    """
+    window = opt.local_reordering_window
+    if window < 0 or (window and window % 2 == 0):
+        raise UsageError(f"local_reordering_window is odd, or 0 for none, not {window}")
+    if opt.decoder_type != DECODER:
+        return
+    refuse(opt, _UNSUPPORTED, f"decoder_type: {DECODER}")
+    if opt.rnn_type not in CELLS:
+        raise UsageError(f"decoder_type: {DECODER} has rnn_type: {' or '.join(CELLS)}, not {opt.rnn_type}")
+    for name in ("swan_segment_length", "swan_logits"):
+        if getattr(opt, name) < 1:
+            raise UsageError(f"{name} counts from 1, not {getattr(opt, name)}")
+    for name in ("swan_negligible", "swan_unpromising"):
+        if not 0 <= getattr(opt, name) < 1:
+            raise UsageError(f"{name} is a probability below 1, not {getattr(opt, name)}")
+
+
+def add_translation_options(parser: Any) -> None:
+    """Add the search's options to a parser of ``onmt_translate``."""
+    group = parser.add_argument_group(f"Translation with decoder_type {DECODER}")
+    for name, kind, default, what in (
+        ("swan_choices", int, 4, "Beam: segments to find for each source token; 0: as many as beam_size."),
+        ("swan_word_reward", float, 0.0, "Beam: what a word adds to a translation's score."),
+        ("swan_lm", str, "", "Beam: an n-gram language model of the target, ARPA or KenLM's binary format."),
+        ("swan_lm_weight", float, 0.2, "Beam: what its log probability counts."),
+    ):
+        group.add(f"--{name}", f"-{name}", type=kind, default=default, help=what)
+    group.add(
+        "--swan_segments",
+        "-swan_segments",
+        action="store_true",
+        help="Show the segments: index of the source token, its phrase, and a bullet between them.",
+    )
+
+
+def check_translation(opt: Namespace) -> None:
+    """Check the options of a translation by a model with this decoder.
+
+    Raises:
+        UsageError: they ask for something that the search cannot do.
+    """
+    refuse(opt, _UNSUPPORTED_SEARCH, f"decoder_type: {DECODER}")
+    if opt.n_best > opt.beam_size:
+        raise UsageError(f"n_best {opt.n_best} is more than beam_size {opt.beam_size}")
+    if opt.swan_choices < 0:
+        raise UsageError(f"swan_choices is a number of segments, not {opt.swan_choices}")

@@ -1,0 +1,1 @@
+"""The Transformer: layers, attention with relative positions, sinusoids, dropout."""

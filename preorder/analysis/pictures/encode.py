@@ -1,0 +1,79 @@
+"""Pictures as the content of files: the same result gives the same bytes."""
+
+from __future__ import annotations
+
+import io
+import re
+import warnings
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from preorder.analysis.pictures.style import PARAMETERS
+from preorder.analysis.xml import allowed, escaped
+from preorder.data.errors import require
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+RESOLUTION = 160  # dots an inch
+FALLBACKS = ("Noto Sans CJK JP", "Noto Sans CJK SC", "IPAGothic", "Hiragino Sans", "Yu Gothic", "MS Gothic")
+"""Fonts that may be installed and have what the first one lacks."""
+
+
+class Picture(NamedTuple):
+    """The content of a file, and whether there were letters for all its text."""
+
+    data: bytes
+    complete: bool
+
+
+def encode(draw: Callable[[], Figure], title: str, path: str) -> Picture:
+    """Return a file of the sort that its name says, ``.svg`` or else PNG.
+
+    Args:
+        draw: draws the picture.
+        title: what it shows, for those who cannot see it.
+        path: the file's name.
+
+    Raises:
+        MissingExtraError: matplotlib is not installed.
+    """
+    if path.endswith(".svg"):
+        head = '<?xml version="1.0" encoding="utf-8"?>'
+        return Picture(f"{head}\n{svg_element(draw, title)}\n".encode(), complete=True)
+    return _saved(draw, "png", dpi=RESOLUTION, metadata={"Software": None, "Title": title})
+
+
+def svg_element(draw: Callable[[], Figure], title: str, transparent: bool = False) -> str:
+    """Return a picture as one ``<svg>`` element that can stand in a page, on white or on the page's ground.
+
+    Raises:
+        MissingExtraError: matplotlib is not installed.
+    """
+    unknown = dict.fromkeys(("Creator", "Date", "Format", "Type"))
+    text = _saved(draw, "svg", metadata=unknown, transparent=transparent).data.decode("utf-8")
+    text = text[text.index("<svg") :].rstrip()
+    text = re.sub(r'<g id="[^"]*">', "<g>", text)  # nothing refers to these, and pages hold several pictures
+    head, end, rest = text.partition(">")
+    title = escaped(title)
+    return f'{head} role="img" aria-label="{title}"{end}\n <title>{title}</title>{allowed(rest)}'
+
+
+def _saved(draw: Callable[[], Figure], form: str, **options: object) -> Picture:
+    matplotlib = require("matplotlib", "plots")
+    stream = io.BytesIO()
+    with matplotlib.rc_context(), warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        matplotlib.rcdefaults()  # the user's own settings would change the bytes
+        matplotlib.rcParams.update(PARAMETERS)
+        if form == "png":  # SVG leaves the letters to whatever shows it
+            matplotlib.rcParams["font.family"] = ["DejaVu Sans", *_installed(FALLBACKS)]
+        draw().savefig(stream, format=form, **options)
+    return Picture(stream.getvalue(), not any("missing from" in str(warning.message) for warning in caught))
+
+
+def _installed(names: Sequence[str]) -> list[str]:
+    from matplotlib import font_manager
+
+    installed = {font.name for font in font_manager.fontManager.ttflist}
+    return [name for name in names if name in installed]

@@ -1,0 +1,64 @@
+"""A sentence as lines for a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from rich.cells import cell_len
+
+from preorder.analysis.show.sentence import Shown, crossings_text
+from preorder.data.types import BinaryTree
+
+SURE, POSSIBLE, NONE = "●", "○", "·"
+SHADES = " ░▒▓█"
+"""Of attention: less than 0.1, 0.3, 0.5, 0.7, and more."""
+
+
+def text_lines(shown: Shown) -> Iterator[str]:
+    """Yield the sentence in both orders, its tree, its links as a matrix in both orders, its attention."""
+    after = shown.reordered()
+    rows = [("source", shown.words), ("preordered", after.words)]
+    rows.append(("positions", tuple(map(str, shown.permutation.positions))))
+    if shown.target is not None:
+        rows.append(("target", shown.target))
+    for name, words in rows:
+        yield f"{name:<11} {' '.join(words)}"
+    if shown.tree is not None and shown.tree.nodes:
+        yield from ("", *_tree(shown.words, shown.tree))
+    if shown.links:
+        for name, one in (("as it is written", shown), ("preordered", after)):
+            yield from ("", f"{name}: {crossings_text(one.links)}; target tokens across")
+            yield from _matrix(one.words, _links(one), len(shown.target))
+    if shown.attention is not None:
+        yield from ("", "attention of target tokens, source tokens across; darker is more")
+        shades = [[SHADES[min(4, int(5 * weight + 0.5))] for weight in row] for row in shown.attention]
+        yield from _matrix(shown.target, shades, len(shown.words))
+
+
+def _tree(words: Sequence[str], tree: BinaryTree) -> Iterator[str]:
+    """Yield a line for each node, parents before their children."""
+    splits = {(node.begin, node.end): node for node in tree.nodes}
+    stack = [(0, tree.length, "", "")]  # a span, what stands before it, and before what is below it
+    while stack:
+        begin, end, before, below = stack.pop()
+        if end - begin == 1:
+            yield before + words[begin]
+            continue
+        node = splits[begin, end]
+        yield before + ("inverted" if node.inverted else "straight")
+        stack.append((node.split, end, below + "└─ ", below + "   "))
+        stack.append((begin, node.split, below + "├─ ", below + "│  "))
+
+
+def _links(shown: Shown) -> list[list[str]]:
+    marks = dict.fromkeys(shown.alignment.possible, POSSIBLE) | dict.fromkeys(shown.alignment.links, SURE)
+    targets = range(len(shown.target))
+    return [[marks.get((i, j), NONE) for j in targets] for i in range(len(shown.words))]
+
+
+def _matrix(names: Sequence[str], rows: Sequence[Sequence[str]], columns: int) -> Iterator[str]:
+    """Yield the last digits of the columns' numbers, and a line for each row, its name before it."""
+    width = max(map(cell_len, names), default=0)
+    yield " " * (width + 2) + "".join(str(column % 10) for column in range(columns))
+    for name, cells in zip(names, rows, strict=True):
+        yield name + " " * (width - cell_len(name) + 2) + "".join(cells)

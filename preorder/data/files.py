@@ -1,0 +1,270 @@
+"""The only place that opens text files.
+
+A path of ``-`` is standard input or output; a name that ends in ``.gz`` is
+compressed. Lines end at ``\\n`` alone (a ``\\r`` before it is dropped), so that no
+exotic Unicode line break can shift a file against its partner.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import io
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import zip_longest
+from pathlib import Path
+from typing import Any, BinaryIO, TextIO, TypeVar
+
+from preorder.data.errors import DataError
+
+T = TypeVar("T")
+
+STANDARD = "-"
+
+
+def display_name(path: str) -> str:
+    """Return how messages name a path."""
+    return "<stdin>" if path == STANDARD else str(path)
+
+
+def read_lines(path: str) -> Iterator[str]:
+    """Yield the lines of a UTF-8 text file, without their line ends.
+
+    Raises:
+        DataError: the file cannot be opened, or a line is not UTF-8.
+    """
+    name = display_name(path)
+    with _open_bytes(path) as stream:
+        number = 1
+        try:
+            for line in stream:
+                yield line.decode("utf-8").removesuffix("\n").removesuffix("\r")
+                number += 1
+        except UnicodeDecodeError as error:
+            raise DataError(f"not valid UTF-8 (byte {error.start + 1} of the line)", name, number) from None
+        except (EOFError, gzip.BadGzipFile) as error:
+            raise DataError(f"damaged gzip data: {error}", name, number) from None
+
+
+def read_parsed(path: str, parse: Callable[[str], T]) -> Iterator[T]:
+    """Yield each line parsed; errors of ``parse`` get the file's name and line.
+
+    Raises:
+        DataError: as :func:`read_lines` and as ``parse``.
+    """
+    for number, line in enumerate(read_lines(path), 1):
+        try:
+            yield parse(line)
+        except DataError as error:
+            raise error.at(display_name(path), number) from None
+
+
+def in_parallel(*streams: tuple[str, Iterable[Any]]) -> Iterator[tuple[Any, ...]]:
+    """Yield tuples from several ``(path, items)`` streams that must be equally long.
+
+    Raises:
+        DataError: one stream ends before another.
+    """
+    end = object()
+    for number, items in enumerate(zip_longest(*(items for _, items in streams), fillvalue=end), 1):
+        ended = [path for (path, _), item in zip(streams, items, strict=True) if item is end]
+        if ended:
+            longer = next(path for (path, _), item in zip(streams, items, strict=True) if item is not end)
+            raise DataError(
+                f"the file ends after {number - 1} lines, {display_name(longer)} goes on",
+                display_name(ended[0]),
+                number,
+            )
+        yield items
+
+
+def map_parallel(function: Callable[..., T], blamed: str, *streams: tuple[str, Iterable[Any]]) -> Iterator[T]:
+    """Yield what a function makes of each line's items; its errors are said to be of the file ``blamed``.
+
+    Raises:
+        DataError: as :func:`in_parallel` and as the function.
+    """
+    for number, items in enumerate(in_parallel(*streams), 1):
+        try:
+            yield function(*items)
+        except DataError as error:
+            raise error.at(display_name(blamed), number) from None
+
+
+def not_empty(path: str, items: Iterable[T]) -> list[T]:
+    """Return all items of a file.
+
+    Raises:
+        DataError: there are none.
+    """
+    items = list(items)
+    if not items:
+        raise DataError("the file is empty", display_name(path))
+    return items
+
+
+def read_columns(*streams: tuple[str, Iterable[Any]]) -> list[list[Any]]:
+    """Return the items of several ``(path, items)`` streams, each as a list, all of one length.
+
+    Raises:
+        DataError: they differ in length or are empty, or several are standard input.
+    """
+    paths = [path for path, _ in streams]
+    if paths.count(STANDARD) > 1:
+        raise DataError("only one file can come from standard input")
+    return list(map(list, zip(*not_empty(paths[0], in_parallel(*streams)), strict=True)))
+
+
+@contextlib.contextmanager
+def writer(path: str) -> Iterator[TextIO]:
+    """Open a text file that appears under its name only once it is complete.
+
+    Standard output is written as it comes. What was under the name before stays
+    untouched when the block is left by an exception.
+
+    Raises:
+        DataError: the file cannot be written.
+    """
+    if path == STANDARD:
+        yield sys.stdout
+        sys.stdout.flush()
+        return
+    with atomic_file(path) as temporary, _create_text(temporary, compress=path.endswith(".gz")) as stream:
+        yield stream
+
+
+def write_lines(path: str, lines: Iterable[str]) -> None:
+    """Write lines atomically."""
+    with writer(path) as stream:
+        stream.writelines(f"{line}\n" for line in lines)
+
+
+def write_bytes(path: str, data: bytes) -> None:
+    """Write bytes atomically; ``-`` is standard output.
+
+    Raises:
+        DataError: the file cannot be written.
+    """
+    if path == STANDARD:
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+        return
+    with atomic_file(path) as temporary:
+        temporary.write_bytes(data)
+
+
+def write_json(path: str, value: Any) -> None:
+    """Write a value as indented JSON, atomically."""
+    with writer(path) as stream:
+        stream.write(json.dumps(value, ensure_ascii=False, indent=2) + "\n")
+
+
+def read_json(path: str) -> Any:
+    """Read a JSON file.
+
+    Raises:
+        DataError: the file cannot be opened or is not JSON.
+    """
+    text = "\n".join(read_lines(path))
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        raise DataError(f"not JSON: {error.msg}", display_name(path), error.lineno) from None
+
+
+@contextlib.contextmanager
+def atomic_directory(path: str) -> Iterator[Path]:
+    """Give an empty directory that replaces ``path`` once the block has ended well.
+
+    Raises:
+        DataError: ``path`` exists and is not a directory, or cannot be made.
+    """
+    target = Path(path)
+    if target.exists() and not target.is_dir():
+        raise DataError("exists and is not a directory", str(path))
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name}.") as folder:
+            fresh = Path(folder) / "new"
+            fresh.mkdir()
+            yield fresh
+            if target.exists():
+                target.rename(Path(folder) / "old")
+            fresh.rename(target)
+    except OSError as error:
+        raise DataError(f"cannot be written: {error.strerror}", str(path)) from None
+
+
+def _open_bytes(path: str) -> BinaryIO:
+    if path == STANDARD:
+        return contextlib.nullcontext(sys.stdin.buffer)  # type: ignore[return-value]
+    try:
+        return gzip.open(path, "rb") if path.endswith(".gz") else open(path, "rb")
+    except OSError as error:
+        raise DataError(f"cannot be read: {error.strerror}", display_name(path)) from None
+
+
+@contextlib.contextmanager
+def atomic_file(path: str) -> Iterator[Path]:
+    """Give an empty file that replaces ``path`` once the block has ended well.
+
+    Raises:
+        DataError: the file cannot be written.
+    """
+    target = Path(path)
+    try:
+        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    except OSError as error:
+        raise DataError(f"cannot be written: {error.strerror}", path) from None
+    os.close(handle)
+    temporary = Path(name)
+    try:
+        yield temporary
+        temporary.chmod(0o666 & ~_umask())
+        temporary.replace(target)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def make_folder(path: str) -> None:
+    """Make a folder where there is none, and those above it.
+
+    Raises:
+        DataError: it cannot be made.
+    """
+    try:
+        Path(path).mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise DataError(f"cannot be written: {error.strerror}", path) from None
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def _create_text(path: Path, compress: bool) -> TextIO:
+    if not compress:
+        return path.open("w", encoding="utf-8", newline="\n")
+    # No time stamp and no name in the header: the same lines give the same bytes.
+    binary = gzip.GzipFile(filename="", fileobj=path.open("wb"), mode="wb", mtime=0)
+    return io.TextIOWrapper(binary, encoding="utf-8", newline="\n")
+
+
+def batched(items: Iterable[T], size: int, weight: Callable[[T], int]) -> Iterator[Sequence[T]]:
+    """Yield the items in lists, each ended by the item with which it weighs ``size`` or more."""
+    batch: list[T] = []
+    total = 0
+    for item in items:
+        batch.append(item)
+        total += weight(item)
+        if total >= size:
+            yield batch
+            batch, total = [], 0
+    if batch:
+        yield batch

@@ -1,0 +1,103 @@
+"""Syntax trees over the tokens of a sentence. All indices are 0-based."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Literal, NamedTuple, get_args
+
+from preorder.data.errors import DataError
+
+ROOT = -1
+"""The head of a token that depends on no other."""
+
+
+class Constituent(NamedTuple):
+    """A phrase over the tokens ``[begin, end)``."""
+
+    begin: int
+    end: int
+    category: str
+
+
+@dataclass(frozen=True)
+class ConstituencyTree:
+    """Phrases over ``length`` tokens, parents before their children, children from left to right.
+
+    The tokens' own nodes (their tags) are none of them. Phrases of the same tokens form a unary chain.
+
+    Raises:
+        DataError: the phrases are no tree in that order.
+    """
+
+    length: int
+    constituents: tuple[Constituent, ...]
+
+    def __post_init__(self) -> None:
+        open_ends = [self.length]
+        last = 0
+        for begin, end, _ in self.constituents:
+            while open_ends and begin >= open_ends[-1]:
+                open_ends.pop()
+            if not open_ends or not last <= begin < end <= open_ends[-1]:
+                raise DataError(f"phrase {begin} {end} does not fit its tree")
+            open_ends.append(end)
+            last = begin
+
+    def __len__(self) -> int:
+        return self.length
+
+
+@dataclass(frozen=True)
+class DependencyTree:
+    """For each token its head, a token or ``ROOT``, and its relation to it.
+
+    Several tokens may be roots; crossing arcs are allowed.
+
+    Raises:
+        DataError: a head is out of range, the arcs form a cycle, or the layers differ in length.
+    """
+
+    heads: tuple[int, ...]
+    relations: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        if len(self.heads) != len(self.relations):
+            raise DataError(f"{len(self.relations)} relations for {len(self.heads)} heads")
+        done = [False] * len(self.heads)
+        for first in range(len(self.heads)):
+            token, path = first, []
+            while token != ROOT and not done[token]:
+                done[token] = True
+                path.append(token)
+                token = self.heads[token]
+                if not ROOT <= token < len(self.heads):
+                    raise DataError(f"head {token + 1} of token {path[-1] + 1} is out of range")
+                if token in path:
+                    raise DataError(f"the heads above token {token + 1} form a cycle")
+
+    def __len__(self) -> int:
+        return len(self.heads)
+
+
+SyntaxTree = ConstituencyTree | DependencyTree
+
+
+Binarisation = Literal["head", "left", "right"]
+"""How a tree is made binary; see :mod:`preorder.syntax.binary`."""
+
+BINARISATIONS: tuple[str, ...] = get_args(Binarisation)
+
+BinarisationOption = Annotated[
+    Binarisation,
+    "how trees are made binary: head (what is beside the head joins it first), left or right branching",
+]
+"""An option of every method on trees."""
+
+
+class Branch(NamedTuple):
+    """A node of a binary tree: the tokens ``[begin, end)``, divided at ``split``."""
+
+    begin: int
+    split: int
+    end: int
+    category: str

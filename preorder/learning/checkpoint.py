@@ -1,0 +1,121 @@
+"""What an interrupted training needs to go on: a file that is whole or absent, and never executed.
+
+The file is one of safetensors; its metadata hold a key, which says of what data and options it is,
+and further values as JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from safetensors import SafetensorError, safe_open
+from safetensors.numpy import save_file
+
+from preorder import __version__
+from preorder.data import files
+from preorder.data.errors import DataError, UsageError
+
+Arrays = dict[str, np.ndarray]
+
+INTERVAL = 60.0  # seconds between two writes, at least
+SHARE = 0.05  # of the time may go into writing, at most
+
+
+def digest(values: Any, *arrays: np.ndarray) -> str:
+    """Return a key that tells data and options from others: of JSON values, arrays, and our version."""
+    state = blake2b(json.dumps([__version__, values], sort_keys=True).encode(), digest_size=16)
+    for array in arrays:
+        state.update(f"{array.dtype.str}{array.shape}".encode())
+        state.update(np.ascontiguousarray(array).tobytes())
+    return state.hexdigest()
+
+
+class Checkpoint:
+    """A file that one training leaves now and then, and finds when it is started again."""
+
+    def __init__(self, path: Path | None = None, interval: float | None = None) -> None:
+        """Name the file (None: nothing is kept) and the least seconds between two writes (``INTERVAL``)."""
+        self._path = path
+        self._interval = INTERVAL if interval is None else interval
+        self._next = time.monotonic() + self._interval
+
+    def load(self, key: str) -> tuple[Any, Arrays] | None:
+        """Return the values and arrays that were saved, or None where there are none.
+
+        Raises:
+            UsageError: they were saved under another key.
+            DataError: the file is damaged.
+        """
+        if not self.present:
+            return None
+        try:
+            with safe_open(self._path, "np") as file:
+                metadata = file.metadata() or {}
+                arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118  # no mapping
+            values = json.loads(metadata["values"])
+        except (OSError, SafetensorError, KeyError, json.JSONDecodeError) as error:
+            raise DataError(f"not a checkpoint; --fresh starts anew: {error}", str(self._path)) from None
+        if metadata.get("key") != key:
+            raise UsageError(
+                f"{self._path}: left by an interrupted training with other data or options; "
+                "go on with those, or start anew with --fresh"
+            )
+        return values, arrays
+
+    @property
+    def present(self) -> bool:
+        """Whether something was saved."""
+        return self._path is not None and self._path.exists()
+
+    @property
+    def due(self) -> bool:
+        """Whether it is time to save again."""
+        return self._path is not None and time.monotonic() >= self._next
+
+    def save(self, key: str, values: Any, arrays: Arrays) -> None:
+        """Replace what was saved before, whole or not at all. Costs the writing of the arrays.
+
+        Raises:
+            DataError: the file cannot be written.
+        """
+        if self._path is None:
+            return
+        began = time.monotonic()
+        files.make_folder(str(self._path.parent))
+        with files.atomic_file(str(self._path)) as temporary:
+            try:
+                save_file(arrays, temporary, {"key": key, "values": json.dumps(values)})
+            except (OSError, SafetensorError) as error:
+                raise DataError(f"cannot be written: {error}", str(self._path)) from None
+        now = time.monotonic()
+        self._next = now + max(self._interval, (now - began) / SHARE)
+
+
+NO_CHECKPOINT = Checkpoint()
+
+
+class Checkpoints:
+    """A folder with a checkpoint for each training, and each other long job, that one command needs."""
+
+    def __init__(self, folder: str | None = None) -> None:
+        """Name the folder (None: nothing is kept)."""
+        self._folder = None if folder is None else Path(folder)
+
+    def part(self, name: str) -> Checkpoint:
+        """Return the checkpoint of one job."""
+        return NO_CHECKPOINT if self._folder is None else Checkpoint(self._folder / f"{name}.safetensors")
+
+    def remove(self) -> None:
+        """Remove all of them."""
+        if self._folder is not None and self._folder.is_dir():
+            for path in self._folder.glob("*.safetensors"):
+                path.unlink()
+            self._folder.rmdir()
+
+
+NO_CHECKPOINTS = Checkpoints()

@@ -1,0 +1,68 @@
+"""Sentences as flat arrays of token hashes, what the compiled code reads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from hashlib import blake2b
+from itertools import chain
+from typing import NamedTuple
+
+import numpy as np
+
+from preorder.data.types import Sentence
+
+LAYERS = ("words", "tags", "classes")
+"""Layers of a sentence that features look at, in the order of all arrays."""
+
+MOST_CACHED = 1_000_000  # hashes remembered a layer, so that a stream's memory stays bounded
+
+
+class Batch(NamedTuple):
+    """Sentences: token i of sentence s is ``tokens[layer, starts[s] + i]``.
+
+    Between two sentences, and at both ends, stands the hash of the sentence border.
+    """
+
+    tokens: np.ndarray
+    starts: np.ndarray
+    lengths: np.ndarray
+
+
+class Encoder:
+    """Hash the tokens of some layers; the hash of a token depends on nothing but it and its layer."""
+
+    def __init__(self, layers: Sequence[str]) -> None:
+        self._layers = tuple(layers)
+        self._hashes = [Hashes(layer) for layer in self._layers]
+
+    def __call__(self, sentences: Sequence[Sentence]) -> Batch:
+        """Encode sentences that have every layer; about 0.1 µs a token and layer."""
+        lengths = np.fromiter(map(len, sentences), np.int64, len(sentences))
+        starts = np.concatenate(([0], np.cumsum(lengths + 1)))[:-1] + 1
+        tokens = np.empty((len(self._layers), int(lengths.sum()) + len(sentences) + 1), np.uint64)
+        for row, layer, hashes in zip(tokens, self._layers, self._hashes, strict=True):
+            if len(hashes) > MOST_CACHED:
+                hashes.clear()
+            flat = _with_borders(getattr(sentence, layer) for sentence in sentences)
+            row[:] = np.fromiter(map(hashes.__getitem__, flat), np.uint64, row.size)
+        return Batch(tokens, starts, lengths)
+
+
+BORDER = ("\n",)  # no token holds a line break
+
+
+def _with_borders(layer: Iterable[tuple[str, ...]]) -> Iterator[str]:
+    return chain(BORDER, chain.from_iterable(chain.from_iterable((tokens, BORDER) for tokens in layer)))
+
+
+class Hashes(dict[str, int]):
+    """Remembers the 64-bit hashes of a layer's tokens."""
+
+    def __init__(self, layer: str) -> None:
+        super().__init__()
+        self._layer = layer.encode()
+
+    def __missing__(self, token: str) -> int:
+        digest = blake2b(token.encode("utf-8", "surrogatepass"), digest_size=8, person=self._layer).digest()
+        self[token] = value = int.from_bytes(digest, "little")
+        return value

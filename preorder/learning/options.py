@@ -1,0 +1,90 @@
+"""Options of the methods of ``preorder train``: a frozen dataclass a method, their only home.
+
+A field ``name: Annotated[kind, help] = default`` is an option of the command line: of kind int or
+float a positive number, of a ``Literal`` one of its values. Two methods may have one of the same
+name, with defaults of their own. A field without help (``seed``, ``threads``) is one that every method
+has, and that the command line declares itself.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
+
+from preorder.data.errors import UsageError
+
+Options = TypeVar("Options")
+
+
+@dataclass(frozen=True)
+class _Option:
+    kind: Any
+    help: str
+    defaults: dict[str, Any]  # by method
+
+    @property
+    def explained(self) -> str:
+        texts = {method: str(default) for method, default in self.defaults.items()}
+        if len(set(texts.values())) == 1:
+            return f"{self.help} (default: {next(iter(texts.values()))})"
+        return f"{self.help} (default: {', '.join(f'{text} for {name}' for name, text in texts.items())})"
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """How argparse reads it."""
+        choices = get_args(self.kind)
+        return {"choices": choices} if choices else {"metavar": "N", "type": _positive(self.kind)}
+
+
+def add_options(parser: argparse.ArgumentParser, methods: Mapping[str, type[Any]]) -> None:
+    """Add the options of all methods, name → dataclass, each once, grouped by whose they are."""
+    groups: dict[tuple[str, ...], argparse._ArgumentGroup] = {}
+    for name, option in _all(methods).items():
+        owners = tuple(option.defaults)
+        if owners not in groups:
+            groups[owners] = parser.add_argument_group(f"options of --method {' and '.join(owners)}")
+        groups[owners].add_argument(_flag(name), help=option.explained, **option.values)
+
+
+def options_of(method: str, methods: Mapping[str, type[Options]], arguments: argparse.Namespace) -> Options:
+    """Return a method's options as the command line gave them; what it did not has its default.
+
+    Raises:
+        UsageError: an option of another method is given.
+    """
+    for name, option in _all(methods).items():
+        if method not in option.defaults and getattr(arguments, name) is not None:
+            raise UsageError(f"{_flag(name)} is no option of --method {method}")
+    values = {field.name: getattr(arguments, field.name) for field in fields(methods[method])}
+    return methods[method](**{name: value for name, value in values.items() if value is not None})
+
+
+def _all(methods: Mapping[str, type[Any]]) -> dict[str, _Option]:
+    options: dict[str, _Option] = {}
+    for method, cls in methods.items():
+        hints = get_type_hints(cls, include_extras=True)
+        for field in fields(cls):
+            if get_origin(hints[field.name]) is Annotated:
+                kind, text = get_args(hints[field.name])
+                options.setdefault(field.name, _Option(kind, text, {})).defaults[method] = field.default
+    return options
+
+
+def _flag(name: str) -> str:
+    return "--" + name.replace("_", "-")
+
+
+def _positive(kind: type) -> Callable[[str], Any]:
+    def parse(text: str) -> Any:
+        try:
+            value = kind(text)
+        except ValueError:
+            value = 0
+        if not 0 < value < float("inf"):
+            name = "number" if kind is float else "whole number"
+            raise argparse.ArgumentTypeError(f"not a positive {name}: {text!r}")
+        return value
+
+    return parse

@@ -1,0 +1,67 @@
+"""The network: from rows of a vocabulary to the scores of the parts of nodes.
+
+Bidirectional LSTMs read the sentence; the place before token i is what the forward one knows after
+token i - 1 and the backward one after token i, at either end nothing. A part scores a pair of places
+(p, q), for each label, by one hidden layer: ``weight · relu(begin(p) + end(q))``. So the large
+products are over O(n) places, and O(n²) pairs take additions and a small product.
+"""
+
+from __future__ import annotations
+
+from preorder.btg.inside import PARTS
+from preorder.learning.backend import torch
+from preorder.learning.vocabulary import WIDTHS
+from preorder.methods.perceptron.features import LABELS
+
+nn = torch.nn
+
+PAIR = 32
+"""Size of a part's hidden layer."""
+
+
+class Scorer(nn.Module):
+    """Score the parts of the nodes of a minibatch of equally long sentences."""
+
+    def __init__(self, rows: dict[str, int], hidden: int, depth: int, dropout: float = 0.0) -> None:
+        """Make a network with random weights.
+
+        Args:
+            rows: size of each channel's vocabulary; see :data:`vocabulary.WIDTHS`.
+            hidden: size of each LSTM's state.
+            depth: layers of LSTMs.
+            dropout: share left out of what LSTMs hand on, in training; of embeddings half of it.
+        """
+        super().__init__()
+        self.embeddings = nn.ModuleList(nn.Embedding(size, WIDTHS[name]) for name, size in rows.items())
+        for embedding in self.embeddings:
+            nn.init.normal_(embedding.weight, std=0.3)
+        width = sum(WIDTHS[name] for name in rows)
+        between = dropout if depth > 1 else 0.0
+        self.encoder = nn.LSTM(width, hidden, depth, bidirectional=True, dropout=between)
+        self.begin = nn.Linear(2 * hidden, PARTS * PAIR)
+        self.end = nn.Linear(2 * hidden, PARTS * PAIR, bias=False)
+        self.weight = nn.Parameter(torch.randn(PARTS, PAIR, LABELS) * 0.5 * PAIR**-0.5)
+        self.dropout = dropout
+
+    def forward(self, tokens: torch.Tensor) -> torch.Tensor:
+        """Return the parts, ``[batch, PARTS, LABELS, n + 1, n + 1]``, as :mod:`inside` takes them.
+
+        Args:
+            tokens: int ``[channels, batch, n]``, rows of the channels' vocabularies.
+        """
+        embedded = torch.cat([e(rows.T) for e, rows in zip(self.embeddings, tokens, strict=True)], 2)
+        states, _ = self.encoder(self._dropped(embedded))
+        forward, backward = states.chunk(2, 2)
+        forward = nn.functional.pad(forward, (0, 0, 0, 0, 1, 0))
+        backward = nn.functional.pad(backward, (0, 0, 0, 0, 0, 1))
+        places = nn.functional.dropout(torch.cat((forward, backward), 2), self.dropout, self.training)
+        begins, ends = self.begin(places), self.end(places)  # [place, batch, PARTS * PAIR]
+        pairs = (begins[:, None] + ends).relu_() @ torch.block_diag(*self.weight)
+        return pairs.unflatten(3, (PARTS, LABELS)).permute(2, 3, 4, 0, 1)
+
+    def _dropped(self, embedded: torch.Tensor) -> torch.Tensor:
+        """Leave out the same units of all tokens of a sentence (Gal and Ghahramani 2016)."""
+        if not self.training or not self.dropout:
+            return embedded
+        kept = torch.rand_like(embedded[:1]) >= self.dropout / 2
+        return embedded * kept / (1 - self.dropout / 2)

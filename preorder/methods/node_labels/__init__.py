@@ -1,0 +1,1 @@
+"""Preordering by syntax trees: decide for each node whether its children are swapped."""

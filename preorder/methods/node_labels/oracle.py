@@ -1,0 +1,110 @@
+"""The labels that give the highest Kendall's tau, and so the best order that trees allow.
+
+Two tokens stand in an order that one node alone decides, the lowest above both. So a node is best
+inverted when more pairs of its children's tokens are reversed than in order, whatever its
+neighbours do, and these labels together are the best of all (Hoshino et al. 2015).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from preorder.alignment.gold import gold_permutation
+from preorder.alignment.target_groups import UNALIGNED, target_groups
+from preorder.compiled import entry_point
+from preorder.data.types import Alignment, Bitext
+from preorder.methods.node_labels.forest import Forest, positions
+from preorder.methods.perceptron.options import Unaligned
+from preorder.metrics.preordering import mean_scores, order_statistics
+
+IN_ORDER, REVERSED, TIED = range(3)
+
+
+class Allowed(NamedTuple):
+    """The tau_nakagawa of the best order that trees allow, over aligned tokens and over all of them."""
+
+    aligned: float
+    all: float
+
+
+def keys(alignment: Alignment, length: int, unaligned: Unaligned) -> Sequence[int]:
+    """Return where each token belongs, or ``UNALIGNED``.
+
+    That is its target group; where these have no order, its place by the mean of its
+    target indices; with ``gold`` always its place in the gold order, which leaves no token out.
+
+    Raises:
+        DataError: a link is out of range.
+    """
+    groups = None if unaligned == "gold" else target_groups(alignment, length)
+    if groups is not None:
+        return groups
+    places = gold_permutation(alignment, length).positions
+    if unaligned == "gold":
+        return places
+    return [
+        place if group else UNALIGNED for place, group in zip(places, alignment.targets(length), strict=True)
+    ]
+
+
+def flat_keys(bitext: Bitext, unaligned: Unaligned) -> np.ndarray:
+    """Return the :func:`keys` of all tokens, one sentence after another: int32 ``[tokens]``.
+
+    Raises:
+        DataError: a link is out of range.
+    """
+    pairs = zip(bitext.sentences, bitext.alignments, strict=True)
+    flat = (key for sentence, alignment in pairs for key in keys(alignment, len(sentence), unaligned))
+    return np.fromiter(flat, np.int32, sum(map(len, bitext.sentences)))
+
+
+def count_pairs(trees: Forest, flat: np.ndarray) -> np.ndarray:
+    """Count what each node decides: int64 ``[nodes, 3]``, a row for each of ``trees.rows``.
+
+    The columns: pairs of a token of the left child and one of the right whose keys are in order,
+    reversed, and tied. O(n²) a sentence of n tokens.
+
+    Args:
+        trees: binary trees.
+        flat: the key of each token, or ``UNALIGNED``.
+    """
+    counts = np.zeros((len(trees.nodes), 3), np.int64)
+    _count_pairs(trees.nodes, flat, trees.starts, trees.lengths, counts)
+    return counts[trees.rows]
+
+
+@entry_point
+def _count_pairs(nodes, keys, starts, lengths, counts):
+    for s in range(starts.size):
+        first = starts[s]
+        for row in range(first, first + lengths[s] - 1):
+            b, m, e = nodes[row, 0] + first, nodes[row, 1] + first, nodes[row, 2] + first
+            for i in range(b, m):
+                for j in range(m, e):
+                    if keys[i] >= 0 and keys[j] >= 0:
+                        counts[row, (keys[i] >= keys[j]) + (keys[i] == keys[j])] += 1
+
+
+def best_labels(counts: np.ndarray) -> np.ndarray:
+    """Return for each node whether it is best inverted, bool ``[nodes]``; not where straight is as good."""
+    return counts[:, REVERSED] > counts[:, IN_ORDER]
+
+
+def allowed(trees: Forest, bitext: Bitext) -> Allowed:
+    """Return how well the best labels order sentences, those whose alignment asks for an order."""
+    return Allowed(_allowed(trees, bitext, "free"), _allowed(trees, bitext, "gold"))
+
+
+def _allowed(trees: Forest, bitext: Bitext, unaligned: Unaligned) -> float:
+    flat = flat_keys(bitext, unaligned)
+    places = positions(trees, best_labels(count_pairs(trees, flat)))
+    starts = trees.starts[1:]
+    pairs = zip(bitext.sentences, bitext.alignments, strict=True)
+    sortable = [unaligned == "gold" or target_groups(a, len(s)) is not None for s, a in pairs]
+    chosen = [i for i, sorts in enumerate(sortable) if sorts]
+    parts, orders = np.split(flat, starts), np.split(places, starts)
+    statistics = order_statistics([parts[i] for i in chosen], [orders[i] for i in chosen])
+    return mean_scores(statistics).tau_nakagawa if chosen else 1.0

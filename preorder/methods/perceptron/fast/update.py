@@ -1,0 +1,122 @@
+"""Tables that learn: weights, and what is needed for their average over time."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from preorder.compiled import inner
+from preorder.methods.perceptron.fast.difference import SHAPE
+from preorder.methods.perceptron.fast.table import by_place, capacity, find, insert, insert_all, prefetch
+
+
+class Growing(NamedTuple):
+    """A table that learns.
+
+    Attributes:
+        slots, weights, spread: as in :class:`preorder.methods.perceptron.fast.table.Table`.
+        changes: of each weight, the sum over its changes of (change · time): float32.
+        keys: uint64, the key of each row.
+        used: int64 ``[1]``, rows in use, row 0 included.
+    """
+
+    slots: np.ndarray
+    weights: np.ndarray
+    spread: np.ndarray
+    changes: np.ndarray
+    keys: np.ndarray
+    used: np.ndarray
+
+
+def growing_table(rows: int, width: int, keys: np.ndarray, spread: np.ndarray) -> Growing:
+    """Return a table with room for that many rows, and rows without weight for some keys."""
+    table = Growing(
+        np.zeros(capacity(rows), np.uint64),
+        np.zeros((rows, width), np.float32),
+        np.zeros(rows, np.uint8),
+        np.zeros((rows, width), np.float32),
+        np.zeros(rows, np.uint64),
+        np.array([keys.size + 1]),
+    )
+    order = by_place(keys, table.slots.size)
+    table.keys[1 : keys.size + 1], table.spread[1 : keys.size + 1] = keys[order], spread[order]
+    insert_all(table.slots, keys[order])
+    return table
+
+
+def with_room(table: Growing, more: int) -> Growing:
+    """Return the table with room for so many more rows, all of them in the order of their slots."""
+    rows, width = table.weights.shape
+    used = int(table.used[0])
+    if used + more <= rows:
+        return table
+    bigger = growing_table(max(2 * rows, used + more), width, table.keys[1:used], table.spread[1:used])
+    order = by_place(table.keys[1:used], bigger.slots.size) + 1
+    bigger.weights[1:used] = table.weights[order]
+    bigger.changes[1:used] = table.changes[order]
+    return bigger
+
+
+BY_ROW = ("weights", "spread", "changes", "keys")
+SAVED = ("slots", *BY_ROW, "used", "room")
+"""Names of the arrays that a table is saved as."""
+
+
+def saved(table: Growing) -> dict[str, np.ndarray]:
+    """Return what :func:`restored` needs to give the very same table: the rows in use, views of them."""
+    rows = {name: getattr(table, name)[: int(table.used[0])] for name in BY_ROW}
+    return {"slots": table.slots, **rows, "used": table.used, "room": np.array([len(table.weights)])}
+
+
+def restored(arrays: dict[str, np.ndarray]) -> Growing:
+    """Return a table that was saved."""
+    room = int(arrays["room"][0])
+    rows = {name: np.zeros((room, *arrays[name].shape[1:]), arrays[name].dtype) for name in BY_ROW}
+    for name, array in rows.items():
+        array[: len(arrays[name])] = arrays[name]
+    return Growing(slots=arrays["slots"].copy(), used=arrays["used"].copy(), **rows)
+
+
+@inner
+def update(table, which, differences, wrong, begin, end, steps, rows):
+    """Change one table by the differences of a minibatch, in their order.
+
+    Args:
+        table: a :class:`Growing` with room for all new keys.
+        which: its number, in ``differences``.
+        differences: of the minibatch.
+        wrong: which sentences to learn from, of those from ``begin`` to ``end``.
+        steps: when they are seen (:class:`preorder.methods.perceptron.fast.minibatch.Steps`).
+        rows: int64, scratch for the entries of a sentence.
+    """
+    slots, weights, changes, keys = table.slots, table.weights, table.changes, table.keys
+    width = weights.shape[1]
+    column, change = differences.column, differences.change
+    mask = np.uint64(slots.size - 1)
+    for s in range(begin, end):
+        if not wrong[s]:
+            continue
+        first = differences.ends[s, which - 1] if which else differences.starts[s]
+        last = differences.ends[s, which]
+        if which == SHAPE:
+            for i in range(first, last):
+                rows[i - first] = differences.key[i]
+        else:
+            for i in range(first, last):
+                prefetch(slots, np.int64(differences.key[i] & mask))
+            for i in range(first, last):
+                key = differences.key[i]
+                row = find(slots, key)
+                if row == 0:
+                    row = table.used[0]
+                    table.used[0] += 1
+                    keys[row] = key
+                    insert(slots, key, row)
+                rows[i - first] = row
+                prefetch(weights, row * width + column[i])
+                prefetch(changes, row * width + column[i])
+        now = np.float32((steps.seen + s) / steps.all)
+        for i in range(first, last):
+            weights[rows[i - first], column[i]] += change[i]
+            changes[rows[i - first], column[i]] += change[i] * now

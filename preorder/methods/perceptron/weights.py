@@ -1,0 +1,134 @@
+"""What a BTG model has learned, and how it is packed into a file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from preorder.data.errors import DataError
+from preorder.methods.perceptron.fast.scores import Tables
+from preorder.methods.perceptron.fast.table import Table, by_place, capacity, insert_all
+from preorder.methods.perceptron.features import LABELS, SHAPES, TABLE_NAMES, WIDTHS
+
+NEGLIGIBLE = 2e-3
+"""A model drops weights below this share of the cost of a violation: most of its size, none of its tau."""
+
+NEEDED = ("token", "adjacent", "triple")
+"""Tables whose rows say something even without a weight: a spread, or that quadruples may have one."""
+
+SPREADING = ("token", "adjacent")
+"""Tables whose rows say how far the keys near them are spread."""
+
+BLOCK = 256  # slots
+
+
+@dataclass(frozen=True)
+class Weights:
+    """A model's weights, table by table in the order of ``features.TABLE_NAMES``.
+
+    Attributes:
+        slots: number of slots of each table, a power of two.
+        keys: uint64 ``[rows]`` each, in the order of their slots.
+        rows: float32 ``[rows, width]`` each.
+        spread: uint8 ``[rows]`` each; see :class:`preorder.methods.perceptron.fast.table.Table`.
+        shape: float32 ``[SHAPES, LABELS]``, the dense table.
+    """
+
+    slots: tuple[int, ...]
+    keys: tuple[np.ndarray, ...]
+    rows: tuple[np.ndarray, ...]
+    spread: tuple[np.ndarray, ...]
+    shape: np.ndarray
+
+    def tables(self) -> Tables:
+        """Return them as the compiled code reads them."""
+        return Tables(*map(_table, self.slots, self.keys, self.rows, self.spread), self.shape)
+
+    @classmethod
+    def of(
+        cls,
+        keys: Iterable[np.ndarray],
+        rows: Iterable[np.ndarray],
+        spread: Iterable[np.ndarray],
+        shape: np.ndarray,
+    ) -> Weights:
+        """Return weights in tables just large enough, in the order of their slots."""
+        tables = []
+        for k, r, s in zip(keys, rows, spread, strict=True):
+            slots = capacity(k.size)
+            order = by_place(k, slots)
+            tables.append((slots, k[order], r[order], s[order]))
+        return cls(*zip(*tables, strict=True), shape)
+
+    def compact(self, negligible: float) -> Weights:
+        """Return them as a file keeps them: in half precision, and none below ``negligible``."""
+        tables = []
+        for name, keys, rows, spread in zip(TABLE_NAMES, self.keys, self.rows, self.spread, strict=True):
+            rows = np.where(np.abs(rows) < negligible, 0, rows).astype(np.float16).astype(np.float32)
+            kept = slice(None) if name in NEEDED else rows.any(axis=1)
+            tables.append((keys[kept], rows[kept], spread[kept]))
+        return Weights.of(*zip(*tables, strict=True), self.shape)
+
+    def pack(self) -> dict[str, np.ndarray]:
+        """Return arrays for a file, what :func:`unpack` takes; exact for compact weights.
+
+        A key is kept as far as its table looks at it: the upper half (``tags``), the last byte of its
+        slot (``places``), and how many keys each block of 256 slots has (``blocks``). Of the
+        weights, bits say which are not zero (``present``), and only those are kept (``values``).
+        """
+        arrays = {"shape": self.shape}
+        for name, slots, keys, rows, spread in zip(
+            TABLE_NAMES, self.slots, self.keys, self.rows, self.spread, strict=True
+        ):
+            places = keys & np.uint64(slots - 1)
+            arrays |= {
+                f"{name}.tags": (keys >> np.uint64(32)).astype(np.uint32),
+                f"{name}.places": (places % BLOCK).astype(np.uint8),
+                f"{name}.blocks": np.bincount(places // BLOCK, minlength=slots // BLOCK).astype(np.uint16),
+                f"{name}.present": np.packbits(rows != 0),
+                f"{name}.values": rows[rows != 0].astype(np.float16),
+            }
+            if name in SPREADING:
+                arrays[f"{name}.spread"] = spread
+        return arrays
+
+
+def unpack(arrays: dict[str, np.ndarray]) -> Weights:
+    """Return what was packed.
+
+    Raises:
+        DataError: the arrays are not the weights of a BTG model.
+    """
+    try:
+        tables = [_unpack_table(arrays, name, width) for name, width in zip(TABLE_NAMES, WIDTHS, strict=True)]
+        shape = arrays["shape"].reshape(SHAPES, LABELS)
+    except (KeyError, ValueError) as error:
+        raise DataError(f"not the weights of a BTG model: {error}") from None
+    return Weights(*zip(*tables, strict=True), shape)
+
+
+def _unpack_table(
+    arrays: dict[str, np.ndarray], name: str, width: int
+) -> tuple[int, np.ndarray, np.ndarray, np.ndarray]:
+    tags, blocks, present = (arrays[f"{name}.{part}"] for part in ("tags", "blocks", "present"))
+    spread = arrays[f"{name}.spread"] if name in SPREADING else np.zeros(tags.size, np.uint8)
+    sound = blocks.size.bit_count() == 1 and present.size == -(-tags.size * width // 8)
+    if not sound or spread.size != tags.size:
+        raise ValueError(name)
+    places = np.repeat(np.arange(blocks.size, dtype=np.uint64) * np.uint64(BLOCK), blocks)
+    keys = tags.astype(np.uint64) << np.uint64(32) | (places + arrays[f"{name}.places"])
+    rows = np.zeros((tags.size, width), np.float32)
+    rows.reshape(-1)[np.unpackbits(present, count=rows.size).astype(np.bool_)] = arrays[f"{name}.values"]
+    return blocks.size * BLOCK, keys, rows, spread
+
+
+def _table(slots: int, keys: np.ndarray, rows: np.ndarray, spread: np.ndarray) -> Table:
+    table = Table(
+        np.zeros(slots, np.uint64),
+        np.concatenate((np.zeros((1, rows.shape[1]), np.float32), rows)),
+        np.concatenate((np.zeros(1, np.uint8), spread)),
+    )
+    insert_all(table.slots, keys)
+    return table

@@ -1,0 +1,61 @@
+"""One Penn Treebank bracketing a line: ``(ROOT (S (NP (PRP I)) (VP (VBP see))))``.
+
+A bracket that belongs to a token is written ``-LRB-`` and the like. What stands for moved material
+(``-NONE-``) is left out, and so are phrases without tokens. An empty line is an empty sentence.
+"""
+
+from __future__ import annotations
+
+import re
+
+from preorder.data.errors import DataError
+from preorder.data.trees import ConstituencyTree, Constituent
+from preorder.data.types import Sentence
+
+BRACKETS = {"LRB": "(", "RRB": ")", "LSB": "[", "RSB": "]", "LCB": "{", "RCB": "}"}
+TRACE = "-NONE-"
+
+_ESCAPED = re.compile(f"-({'|'.join(BRACKETS)})-")
+_PIECE = re.compile(r"\([ \t]*[^ \t()]*|\)|[^ \t()]+")
+
+
+def unescape_brackets(token: str) -> str:
+    """Return a token with the brackets that ``-LRB-`` and the like stand for."""
+    return _ESCAPED.sub(lambda match: BRACKETS[match[1]], token) if "-" in token else token
+
+
+def parse_bracketing(line: str) -> Sentence:
+    """Parse a bracketing into words, tags and a constituency tree. Linear in its length.
+
+    Raises:
+        DataError: the brackets do not match, or a token has no bracket and tag of its own.
+    """
+    words: list[str] = []
+    tags: list[str] = []
+    phrases: list[Constituent | None] = []  # by begin; None: still open, or without tokens
+    opened: list[tuple[str, int, int]] = []  # label, place in phrases, first token
+    previous = ""
+    for piece in _PIECE.findall(line):
+        if piece[0] == "(":
+            if previous and not opened:
+                raise DataError("more than one tree on the line")
+            opened.append((piece[1:].strip(), len(phrases), len(words)))
+            phrases.append(None)
+        elif not opened:
+            raise DataError(f"{piece!r} outside all brackets")
+        elif piece != ")":
+            if previous[0] != "(":
+                raise DataError(f"token {piece!r} has no bracket of its own")
+            phrases.pop()
+            if opened[-1][0] != TRACE:
+                words.append(unescape_brackets(piece))
+                tags.append(opened[-1][0])
+        else:
+            label, place, begin = opened.pop()
+            if previous[0] in "()" and begin < len(words):
+                phrases[place] = Constituent(begin, len(words), label)
+        previous = piece
+    if opened:
+        raise DataError(f"{len(opened)} brackets are not closed")
+    tree = ConstituencyTree(len(words), tuple(phrase for phrase in phrases if phrase is not None))
+    return Sentence(tuple(words), tuple(tags), tree=tree)

@@ -1,0 +1,129 @@
+"""CoNLL-U: a line a word, ten tab-separated fields, a blank line after each sentence.
+
+Comments and empty nodes (``8.1``) are passed over. A sentence with multiword tokens (``1-2``) has two
+readings: by words, and by tokens as the text has them. A block without words is an empty sentence.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from preorder.data.errors import DataError
+from preorder.data.trees import ROOT, DependencyTree
+from preorder.data.types import Sentence
+
+FIELDS = 10
+NONE = "_"
+
+_WORD, _TOKEN, _EMPTY_NODE = (re.compile(p) for p in (r"[0-9]+", r"([0-9]+)-([0-9]+)", r"[0-9]+\.[0-9]+"))
+
+
+class _Row(NamedTuple):
+    """A word, or a token of several: its first and last word, from 0."""
+
+    first: int
+    last: int
+    form: str
+    tag: str
+    head: int
+    relation: str
+
+
+def parse_conllu(lines: Iterable[tuple[int, str]]) -> Iterator[tuple[int, list[Sentence]]]:
+    """Yield the readings of each sentence, with the number of its first line.
+
+    Args:
+        lines: numbered lines, without their ends.
+
+    Raises:
+        DataError: a line is malformed, or the heads of a sentence are no tree; with the line's number.
+    """
+    block: list[tuple[int, str]] = []
+    for number, line in lines:
+        if line.strip():
+            block.append((number, line))
+        else:
+            yield (block[0][0] if block else number), _readings(block)
+            block = []
+    if block:
+        yield block[0][0], _readings(block)
+
+
+def _readings(block: Sequence[tuple[int, str]]) -> list[Sentence]:
+    words: list[_Row] = []
+    tokens: list[_Row] = []
+    for number, line in block:
+        try:
+            _read_row(line, words, tokens)
+        except DataError as error:
+            raise error.at(None, number) from None
+    try:
+        sentence = _sentence(words)
+        if not tokens:
+            return [sentence]
+        return [_sentence(_joined(words, tokens, sentence.tree)), sentence]
+    except DataError as error:
+        raise error.at(None, block[0][0]) from None
+
+
+def _read_row(line: str, words: list[_Row], tokens: list[_Row]) -> None:
+    if line.startswith("#"):
+        return
+    fields = line.split("\t")
+    if len(fields) != FIELDS:
+        raise DataError(f"{len(fields)} tab-separated fields where CoNLL-U has {FIELDS}")
+    number, form, _, upos, xpos, _, head, relation, _, _ = fields
+    if _EMPTY_NODE.fullmatch(number):
+        return
+    if span := _TOKEN.fullmatch(number):
+        first, last = int(span[1]) - 1, int(span[2]) - 1
+        if first != len(words) or last < first or (tokens and first <= tokens[-1].last):
+            raise DataError(f"token {number} does not stand before its words")
+        tokens.append(_Row(first, last, form, NONE, ROOT, NONE))
+        return
+    if not _WORD.fullmatch(number) or int(number) != len(words) + 1:
+        raise DataError(f"word number {number!r} where {len(words) + 1} is expected")
+    if not _WORD.fullmatch(head):
+        raise DataError(f"head {head!r} is no number")
+    tag = xpos if upos == NONE else upos
+    words.append(_Row(len(words), len(words), form, tag, int(head) - 1, relation))
+
+
+def _sentence(rows: Sequence[_Row]) -> Sentence:
+    _, _, forms, tags, heads, relations = zip(*rows, strict=True) if rows else ((),) * len(_Row._fields)
+    return Sentence(forms, tags, tree=DependencyTree(heads, relations))
+
+
+def _joined(words: Sequence[_Row], tokens: Sequence[_Row], tree: DependencyTree) -> list[_Row]:
+    """Return the rows by token: of several words the one nearest to the root speaks for the token."""
+    if tokens[-1].last >= len(words):
+        raise DataError(f"token {tokens[-1].form!r} has words beyond the sentence")
+    depths = _depths(tree)
+    starts = {token.first: token for token in tokens}
+    rows: list[_Row] = []
+    token_of: dict[int, int] = {ROOT: ROOT}
+    for word in words:
+        if rows and word.first <= rows[-1].last:
+            token_of[word.first] = len(rows) - 1
+            continue
+        token_of[word.first] = len(rows)
+        token = starts.get(word.first, word)
+        speaker = min(words[token.first : token.last + 1], key=lambda row: depths[row.first])
+        rows.append(speaker._replace(first=token.first, last=token.last, form=token.form))
+    return [row._replace(head=token_of[row.head]) for row in rows]
+
+
+def _depths(tree: DependencyTree) -> list[int]:
+    """Return how many arcs lie between each word and the root."""
+    depths = [-1] * len(tree)
+    for first in range(len(tree)):
+        path, token = [], first
+        while token != ROOT and depths[token] < 0:
+            path.append(token)
+            token = tree.heads[token]
+        depth = -1 if token == ROOT else depths[token]
+        for number, above in enumerate(reversed(path), 1):
+            depths[above] = depth + number
+    return depths

@@ -1,0 +1,255 @@
+"""Run command lines in a folder: logged, many at a time, and each only once.
+
+A step is done when its commands, with the content of what they read, are what they were
+when it last ended well: that is what its stamp says. So a run that was interrupted goes
+on, and a changed input or option does again what depends on it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from pathlib import Path
+
+from preorder.data.errors import PreorderError
+
+ROOT = Path(__file__).resolve().parent.parent
+TAIL = 20  # lines of a failing step's log that are shown
+EVERY = 10  # seconds between two messages on a step's progress
+
+
+class StepError(Exception):
+    """A step that did not end well: what is told about it, with the end of its log."""
+
+
+def exit_status(job: Callable[[], None]) -> int:
+    """Run a job; return its exit status: 0 done, 1 a step failed, 2 bad input, 130 interrupted."""
+    try:
+        job()
+    except PreorderError as error:
+        print(error, file=sys.stderr)
+        return 2
+    except StepError as error:
+        print(error, file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("interrupted; the same command goes on", file=sys.stderr)
+        return 130
+    return 0
+
+
+@dataclass(frozen=True)
+class Step:
+    """A command line.
+
+    Attributes:
+        name: names its log and its stamp; ``/`` in it makes folders.
+        command: the program, one of those beside this Python or of the path, and its arguments.
+        reads, makes: files and folders.
+        output: file that gets its standard output; it is then one of those it makes.
+        progress: makes a message of a line of its log, or None of most.
+    """
+
+    name: str
+    command: tuple[str, ...]
+    reads: tuple[str, ...] = ()
+    makes: tuple[str, ...] = ()
+    output: str | None = None
+    progress: Callable[[str], str | None] = lambda _line: None
+
+    @property
+    def line(self) -> str:
+        """The command line for a shell."""
+        return shlex.join(self.command) + (f" > {shlex.quote(self.output)}" if self.output else "")
+
+
+class Workshop:
+    """Runs steps in a folder, up to ``jobs`` at a time, each with its share of the processors."""
+
+    def __init__(self, folder: Path, jobs: int) -> None:
+        self.folder = folder
+        self.jobs = jobs
+        self._environment = _environment(max(1, _processors() // jobs))
+        self._processes: set[subprocess.Popen[str]] = set()
+        self._stopped = threading.Event()
+        self._printing = threading.Lock()
+        self._start = time.monotonic()
+        self._script = folder / "commands.sh"
+        folder.mkdir(parents=True, exist_ok=True)
+        if not self._script.exists():
+            self._script.write_text(_header())
+
+    def run(self, *chains: Sequence[Step]) -> None:
+        """Run chains of steps: the steps of a chain one after another, the chains side by side.
+
+        Raises:
+            StepError: a step failed; all others were stopped.
+        """
+        self._stopped.clear()
+        with ThreadPoolExecutor(self.jobs) as pool:
+            running = [pool.submit(self._run_chain, chain) for chain in chains]
+            try:
+                done, _ = wait(running, return_when=FIRST_EXCEPTION)
+                for future in done:
+                    future.result()
+            finally:
+                self._stop()
+
+    def seconds(self, step: str) -> float:
+        """Return how long a step took when it was done."""
+        return json.loads(self._stamp(step).read_text())["seconds"]
+
+    def say(self, message: str) -> None:
+        """Print a message on standard error, with the time since the start."""
+        with self._printing:
+            print(f"[{time.monotonic() - self._start:5.0f} s] {message}", file=sys.stderr, flush=True)
+
+    def _run_chain(self, chain: Sequence[Step]) -> None:
+        for step in chain:
+            if self._stopped.is_set():
+                return
+            wanted = {"command": step.line, "reads": {path: self._digest(path) for path in step.reads}}
+            if self._is_done(step, wanted):
+                continue
+            self._stamp(step.name).unlink(missing_ok=True)
+            begin = time.monotonic()
+            self._execute(step)
+            seconds = round(time.monotonic() - begin, 2)
+            self._stamp(step.name).write_text(json.dumps(wanted | {"seconds": seconds}, indent=1))
+            self.say(f"{step.name}: done in {seconds:.1f} s")
+
+    def _is_done(self, step: Step, wanted: dict) -> bool:
+        stamp = self._stamp(step.name)
+        if not stamp.exists() or not all((self.folder / path).exists() for path in step.makes):
+            return False
+        found = json.loads(stamp.read_text())
+        return {name: found[name] for name in wanted} == wanted
+
+    def _execute(self, step: Step) -> None:
+        for path in (*step.makes, f"logs/{step.name}.log", f"stamps/{step.name}.json"):
+            (self.folder / path).parent.mkdir(parents=True, exist_ok=True)
+        self.say(f"{step.name}: {step.line}")
+        with self._printing, self._script.open("a") as script:
+            script.write(step.line + "\n")
+        log = self.folder / f"logs/{step.name}.log"
+        status, tail = self._follow(step, log)
+        if self._stopped.is_set():
+            raise StepError(f"{step.name}: stopped")
+        if status != 0:
+            raise StepError("\n".join([*tail, f"{step.name} failed with status {status}; its log is {log}"]))
+
+    def _follow(self, step: Step, log: Path) -> tuple[int, deque[str]]:
+        """Run a step to its end; return its exit status and the last lines of its log."""
+        tail: deque[str] = deque(maxlen=TAIL)
+        told = time.monotonic()
+        with log.open("w", encoding="utf-8", buffering=1) as stream, self._started(step) as process:
+            for line in process.stderr or process.stdout:
+                stream.write(line)
+                tail.append(line.rstrip("\n"))
+                message = step.progress(line)
+                if message and time.monotonic() - told > EVERY:
+                    told = time.monotonic()
+                    self.say(f"{step.name}: {message}")
+            status = process.wait()
+        self._processes.discard(process)
+        return status, tail
+
+    def _started(self, step: Step) -> subprocess.Popen[str]:
+        output = (self.folder / step.output).open("w") if step.output else None
+        try:
+            process = subprocess.Popen(
+                [_program(step.command[0]), *step.command[1:]],
+                cwd=self.folder,
+                env=self._environment,
+                stdin=subprocess.DEVNULL,
+                stdout=output or subprocess.PIPE,
+                stderr=subprocess.PIPE if output else subprocess.STDOUT,
+                encoding="utf-8",
+                errors="replace",
+            )
+        finally:
+            if output:
+                output.close()
+        self._processes.add(process)
+        if self._stopped.is_set():
+            process.terminate()
+        return process
+
+    def _stop(self) -> None:
+        self._stopped.set()
+        for process in tuple(self._processes):
+            process.terminate()
+
+    def _stamp(self, name: str) -> Path:
+        return self.folder / "stamps" / f"{name}.json"
+
+    def _digest(self, path: str) -> str:
+        """Return a fingerprint of a file's content, or of all files in a folder.
+
+        Raises:
+            StepError: it does not exist.
+        """
+        top, digest = self.folder / path, hashlib.sha256()
+        if not top.exists():
+            raise StepError(f"{top} is missing: an earlier stage makes it")
+        files = sorted(top.rglob("*")) if top.is_dir() else [top]
+        for file in files:
+            if file.is_file():
+                digest.update(f"{file.name}\0".encode() + file.read_bytes())
+        return digest.hexdigest()
+
+
+def _program(name: str) -> str:
+    """Return where a program stands: beside this Python, else on the path.
+
+    Raises:
+        StepError: it is nowhere.
+    """
+    if name == "python":
+        return sys.executable
+    beside = Path(sys.executable).parent / name
+    found = str(beside) if beside.exists() else shutil.which(name)
+    if found is None:
+        raise StepError(f"{name} is not installed: make setup")
+    return found
+
+
+def _processors() -> int:
+    affinity = getattr(os, "sched_getaffinity", None)  # Linux: those that this process may use
+    return len(affinity(0)) if affinity else os.cpu_count() or 1
+
+
+def _header() -> str:
+    """Return how a shell gets to where the commands are run."""
+    return f"""\
+#!/bin/sh
+# The commands of this run, in the order in which they were started.
+export PATH={shlex.quote(str(Path(sys.executable).parent))}:"$PATH"
+export PYTHONPATH={shlex.quote(str(ROOT))}
+cd "$(dirname "$0")"
+"""
+
+
+def _environment(threads: int) -> dict[str, str]:
+    """Return the environment of the commands: threads, huge pages for tensors, where this package is.
+
+    More threads than processors would make every one of them wait for the others.
+    """
+    environment = dict(os.environ)
+    limit = environment.get("OMP_NUM_THREADS", "")
+    environment["OMP_NUM_THREADS"] = str(min(threads, int(limit)) if limit.isdigit() else threads)
+    environment["PYTHONPATH"] = os.pathsep.join(filter(None, (str(ROOT), environment.get("PYTHONPATH"))))
+    environment.setdefault("GLIBC_TUNABLES", "glibc.malloc.hugetlb=1")
+    environment["PYTHONUNBUFFERED"] = "1"
+    return environment

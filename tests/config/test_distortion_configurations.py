@@ -1,0 +1,47 @@
+"""The files under config/ for the distortion models."""
+
+import pytest
+import yaml
+
+from onmt_preorder.papers.distortion.options import DistortionOptions
+from tests.support.onmt import checked_opt, path_of
+
+SIZES = ["tiny", "small", "paper"]
+SYSTEMS = {
+    "rnnsearch": "none",
+    "distortion_source": "source",
+    "distortion_target": "target",
+    "distortion_hidden": "hidden",
+}
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_opennmt_reads_it(size, system):
+    opt = checked_opt(size, system)
+    assert DistortionOptions.from_opt(opt) == DistortionOptions(SYSTEMS[system], 3, 0.5, False)
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_systems_of_a_size_differ_in_nothing_else(size):
+    settings = [yaml.safe_load(path_of(size, system).read_text(encoding="utf-8")) for system in SYSTEMS]
+    assert [config.pop("distortion") for config in settings] == list(SYSTEMS.values())
+    assert all(config == settings[0] for config in settings)
+
+
+def test_the_papers_settings():
+    settings = yaml.safe_load(path_of("paper", "distortion_hidden").read_text(encoding="utf-8"))
+    expected = {
+        "hidden_size": 1000,
+        "word_vec_size": 620,
+        "dropout": [0.5],
+        "param_init": 0.01,
+        "optim": "adadelta",
+        "adadelta_rho": 0.95,
+        "adadelta_eps": 1e-6,
+        "batch_size": 80,
+        "max_grad_norm": 1,
+        "src_vocab_size": 30000,
+        "src_seq_length": 50,
+    }
+    assert {key: settings[key] for key in expected} == expected

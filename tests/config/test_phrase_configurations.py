@@ -1,0 +1,89 @@
+"""The files under config/ for neural phrase-based translation, and the checks of its options."""
+
+from argparse import Namespace
+
+import pytest
+import yaml
+
+from onmt_preorder.papers.swan.options import check_translation
+from preorder.data.errors import UsageError
+from tests.support.onmt import checked_opt, make_opt, path_of
+
+SIZES = ["tiny", "small", "paper"]
+SYSTEMS = {"npmt": ("swan", 7), "npmt_no_reordering": ("swan", 0), "npmt_attention": ("rnn", 0)}
+SWAN = {
+    "encoder_type": "brnn", "decoder_type": "swan", "rnn_type": "GRU", "preorder_encoding": [],
+    "position_encoding": False, "n_src_feats": 0, "param_init": 0.1, "param_init_glorot": False,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_opennmt_reads_it(size, system):
+    opt = checked_opt(size, system)
+    assert (opt.decoder_type, opt.local_reordering_window) == SYSTEMS[system]
+    assert opt.swan_segment_length == 6
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_systems_of_a_size_differ_in_nothing_else(size):
+    settings = [yaml.safe_load(path_of(size, system).read_text(encoding="utf-8")) for system in SYSTEMS]
+    own = [(config.pop("decoder_type"), config.pop("local_reordering_window")) for config in settings]
+    assert own == list(SYSTEMS.values())
+    assert all(config == settings[0] for config in settings)
+
+
+def test_the_papers_settings():
+    settings = yaml.safe_load(path_of("paper", "npmt").read_text(encoding="utf-8"))
+    expected = {
+        "rnn_type": "GRU", "layers": 2, "hidden_size": 512, "dropout": [0.5], "optim": "adam",
+        "learning_rate": 0.001, "batch_size": 32, "swan_segment_length": 6, "local_reordering_window": 7,
+        "swan_unpromising": 0,
+    }  # fmt: skip
+    assert {key: settings[key] for key in expected} == expected
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"local_reordering_window": 4}, "local_reordering_window is odd, or 0 for none, not 4"),
+        ({"local_reordering_window": -1}, "local_reordering_window is odd, or 0 for none, not -1"),
+        ({"rnn_type": "RNN"}, "decoder_type: swan has rnn_type: GRU or LSTM, not RNN"),
+        ({"swan_segment_length": 0}, "swan_segment_length counts from 1, not 0"),
+        ({"swan_logits": 0}, "swan_logits counts from 1, not 0"),
+        ({"swan_negligible": 1.0}, "swan_negligible is a probability below 1, not 1.0"),
+        ({"swan_unpromising": -0.1}, "swan_unpromising is a probability below 1, not -0.1"),
+        ({"label_smoothing": 0.1}, "label_smoothing does not work with decoder_type: swan"),
+        ({"truncated_decoder": 5}, "truncated_decoder does not work with decoder_type: swan"),
+    ],
+)
+def test_what_cannot_be_is_refused(changes, message):
+    make_opt(**SWAN)
+    with pytest.raises(UsageError, match=message):
+        make_opt(**{**SWAN, **changes})
+
+
+TRANSLATION = Namespace(
+    beam_size=5, n_best=1, min_length=0, block_ngram_repeat=0, tgt_file_prefix=False, swan_choices=0
+)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"n_best": 6}, "n_best 6 is more than beam_size 5"),
+        ({"swan_choices": -1}, "swan_choices is a number of segments, not -1"),
+        ({"min_length": 3}, "min_length does not work with decoder_type: swan"),
+        ({"block_ngram_repeat": 2}, "block_ngram_repeat does not work with decoder_type: swan"),
+        ({"tgt_file_prefix": True}, "tgt_file_prefix does not work with decoder_type: swan"),
+    ],
+)
+def test_what_the_search_cannot_do_is_refused(changes, message):
+    check_translation(TRANSLATION)
+    with pytest.raises(UsageError, match=message):
+        check_translation(Namespace(**{**vars(TRANSLATION), **changes}))
+
+
+def test_a_window_is_checked_with_any_encoder():
+    with pytest.raises(UsageError, match="local_reordering_window is odd"):
+        make_opt(local_reordering_window=2)

@@ -1,0 +1,69 @@
+"""From feature ids to places."""
+
+import random
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from onmt_preorder.input.positions import NO_POSITION, numbers_of, places_of, vocabulary
+
+NONE = -1
+
+
+def places(*sentences):
+    length = max(map(len, sentences))
+    numbers = torch.tensor([list(s) + [NONE] * (length - len(s)) for s in sentences])
+    padding = torch.arange(length) >= torch.tensor([[len(s)] for s in sentences])
+    ranked = places_of(numbers, padding).tolist()
+    return [row[: len(s)] for row, s in zip(ranked, sentences, strict=True)]
+
+
+def by_definition(sentence):
+    keys = [(number if number >= 0 else i, i) for i, number in enumerate(sentence)]
+    return [sorted(keys).index(key) for key in keys]
+
+
+sentences = st.lists(st.lists(st.integers(-1, 12), min_size=1, max_size=9), min_size=1, max_size=5)
+
+
+@given(sentences)
+def test_rank_within_the_sentence(batch):
+    assert places(*batch) == [by_definition(sentence) for sentence in batch]
+
+
+@given(sentences)
+def test_places_of_a_sentence_do_not_depend_on_its_batch(batch):
+    assert places(*batch) == [places(sentence)[0] for sentence in batch]
+
+
+def test_a_permutation_stays_as_it_is():
+    assert places([0, 8, 6, 7, 5, 1, 2, 4, 3]) == [[0, 8, 6, 7, 5, 1, 2, 4, 3]]
+
+
+def test_pieces_take_consecutive_places_inside_their_word():
+    assert places([1, 1, 1, 0, 2, 2]) == [[1, 2, 3, 0, 4, 5]]
+
+
+def test_gaps_of_truncation_close():
+    assert places([7, 2, 9]) == [[1, 0, 2]]
+
+
+@pytest.mark.parametrize("default", [0, NONE])
+def test_without_positions_the_order_stays(default):
+    assert places([default] * 4, [2, 1, 0]) == [[0, 1, 2, 3], [2, 1, 0]]
+
+
+def test_a_token_without_position_keeps_its_place():
+    assert places([3, NONE, 2, 0]) == [[3, 1, 2, 0]]
+
+
+def test_numbers_come_from_the_vocabulary_not_from_ids():
+    tokens = ["<unk>", "<blank>", "<s>", "</s>", *vocabulary()]
+    random.Random(1).shuffle(tokens)
+    numbers = numbers_of(tokens)
+    for token in ("0", "7", "10", "4999"):
+        assert numbers[tokens.index(token)] == int(token)
+    for token in ("<unk>", "<blank>", "<s>", "</s>", NO_POSITION):
+        assert numbers[tokens.index(token)] == NONE

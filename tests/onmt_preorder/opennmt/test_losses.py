@@ -1,0 +1,90 @@
+"""Losses that parts of a model add, inside OpenNMT-py's own training loop."""
+
+import logging
+import re
+from types import SimpleNamespace
+
+import pytest
+import torch
+from onmt.utils.logging import logger
+from onmt.utils.loss import LossCompute
+from onmt.utils.report_manager import ReportMgr
+from onmt.utils.statistics import Statistics
+
+from onmt_preorder.additional_loss import AdditionalLoss
+
+PAD = 1
+
+
+class Part(torch.nn.Module):
+    """Adds its weight for each of 3 things, of which 2 are right."""
+
+    def __init__(self, weight=0.5):
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.tensor(weight))
+        self.silent = False
+
+    def additional_loss(self):
+        return None if self.silent else AdditionalLoss(3 * self.weight, {"share": (2.0, 3.0)})
+
+
+@pytest.fixture
+def model():
+    torch.manual_seed(1)
+    return torch.nn.ModuleDict({"generator": torch.nn.Linear(4, 6), "one": Part(), "other": Part(2.0)})
+
+
+def compute_for(model):
+    opt = SimpleNamespace(
+        lambda_coverage=0, lambda_align=0, model_task="seq2seq", copy_attn=False, world_size=0, gpu=-1,
+        generator_function="softmax", label_smoothing=0, lm_prior_model=None, lm_prior_lambda=0,
+        lm_prior_tau=1, gpu_ranks=[],
+    )  # fmt: skip
+    model.generator = model["generator"]
+    return LossCompute.from_opts(opt, model, {"<blank>": PAD, "<unk>": 0})
+
+
+def batch():
+    return {"tgt": torch.tensor([[[2], [4], [5], [3]]]), "srclen": torch.tensor([3])}
+
+
+def test_the_losses_are_added_and_the_perplexity_is_not_changed(model):
+    compute, output = compute_for(model), torch.randn(1, 3, 4)
+    loss, statistics = compute(batch(), output, {})
+    loss.backward()
+    model["one"].silent = model["other"].silent = True
+    alone, statistics_alone = compute(batch(), output, {})
+    torch.testing.assert_close(loss, alone + 3 * 0.5 + 3 * 2.0)
+    assert model["one"].weight.grad == 3
+    assert statistics.ppl() == statistics_alone.ppl()
+    assert statistics.figures == {"share": (4.0, 6.0)}
+
+
+def test_pieces_of_a_truncated_target_add_them_once(model):
+    compute, output = compute_for(model), torch.randn(1, 3, 4)
+    later = compute(batch(), output, {}, trunc_start=1, trunc_size=3)[1]
+    assert not getattr(later, "figures", {})
+
+
+def test_figures_add_up_over_batches_and_processes():
+    total, first, second = Statistics(), Statistics(1, 1, 1, 1, 1), Statistics(1, 1, 1, 1, 1)
+    first.figures, second.figures = {"share": (1.0, 2.0)}, {"share": (3.0, 4.0), "other": (1.0, 0.0)}
+    total.update(first)
+    total.update(second, update_n_src_words=True)
+    assert total.figures == {"share": (4.0, 6.0), "other": (1.0, 0.0)}
+
+
+def test_reports(caplog, monkeypatch):
+    statistics = Statistics(2.0, 1, 1, 2, 1, {"BLEU": 30.0})
+    statistics.figures = {"share": (2.0, 3.0)}
+    written = {}
+    writer = SimpleNamespace(add_scalar=lambda name, value, step: written.update({name: value}))
+    caplog.set_level("INFO")
+    monkeypatch.setattr(logger, "handlers", [caplog.handler])
+    monkeypatch.setattr(logger, "level", logging.INFO)
+    statistics.output(1, 2, 0.1, 0.0)
+    assert re.search(r" BLEU: 30.0 share: 0.67", caplog.text)
+    ReportMgr(1, 0.0, writer).report_step(0.1, None, 1, valid_stats=statistics)
+    assert "Validation share: 0.666667" in caplog.text
+    assert written["valid/share"] == 0.6667
+    assert statistics.computed_metrics == {"BLEU": 30.0}

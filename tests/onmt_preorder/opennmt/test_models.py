@@ -1,0 +1,99 @@
+"""What translation gets back from the checkpoint."""
+
+from types import SimpleNamespace
+
+import pytest
+from onmt import opts
+from onmt.utils.parse import ArgumentParser
+
+from onmt_preorder.opennmt.models import _load_test_model
+from preorder.data.errors import UsageError
+from tests.support.onmt import make_opt
+
+DECODER = SimpleNamespace(alignment_layer=-3, transformer_layers=["first", "second"])
+
+
+def load(model_opt, *arguments):
+    parser = ArgumentParser()
+    opts.translate_opts(parser)
+    opt = parser.parse_args(["-model", "m", "-src", "s", *arguments])
+    _load_test_model(lambda opt: ("vocabs", SimpleNamespace(decoder=DECODER), model_opt), opt)
+    return opt
+
+
+def test_features_come_from_the_checkpoint():
+    opt = load(make_opt())
+    assert (opt.encoder_type, opt.n_src_feats, opt.src_feats_defaults) == ("preorder_transformer", 1, "0")
+    assert opt.transforms == opt._all_transform == ["preorder_positions"]
+
+
+def test_tokenisation_comes_from_the_checkpoint_and_filters_do_not():
+    trained = make_opt(transforms=["filtertoolong", "bpe", "preorder_positions"], src_subword_model="codes")
+    opt = load(trained)
+    assert opt.transforms == ["bpe", "preorder_positions"]
+    assert opt.src_subword_model == "codes"
+
+
+def test_what_the_user_says_counts():
+    trained = make_opt(transforms=["bpe"], src_subword_model="codes", tgt_subword_model="target")
+    opt = load(trained, "-transforms", "onmt_tokenize", "-src_subword_model", "mine")
+    assert (opt.transforms, opt.src_subword_model) == (["onmt_tokenize", "preorder_positions"], "mine")
+    opt = load(trained, "-src_subword_model", "moved")
+    assert opt.transforms == ["bpe", "preorder_positions"]
+    assert (opt.src_subword_model, opt.tgt_subword_model) == ("moved", "target")
+
+
+ON_THE_FLY = ["preorder", "bpe", "preorder_positions"]
+
+
+@pytest.mark.parametrize(
+    ("trained", "arguments", "expected"),
+    [
+        ({"preorder_model": "dir", "transforms": ON_THE_FLY}, [], (ON_THE_FLY, "dir")),
+        (
+            {"preorder_model": "dir", "transforms": ON_THE_FLY},
+            ["-preorder_model", "new"],
+            (ON_THE_FLY, "new"),
+        ),
+        (
+            {"preorder_model": "dir", "transforms": ON_THE_FLY},
+            ["-transforms", "onmt_tokenize"],
+            (["preorder", "onmt_tokenize", "preorder_positions"], "dir"),
+        ),
+        ({"transforms": ["bpe"]}, ["-preorder_model", "new"], (ON_THE_FLY, "new")),
+        ({"transforms": ["bpe"]}, ["-transforms", "preorder", "-preorder_model", "new"], (ON_THE_FLY, "new")),
+    ],
+)
+def test_the_preorderer_comes_from_the_checkpoint_or_the_user(trained, arguments, expected):
+    opt = load(make_opt(**trained), *arguments)
+    assert (opt.transforms, opt.preorder_model) == expected
+    assert opt._all_transform == opt.transforms
+
+
+def test_a_preorderer_where_there_can_be_none():
+    plain = make_opt(encoder_type="transformer", preorder_encoding=[])
+    for arguments in (["-preorder_model", "dir"], ["-transforms", "preorder"]):
+        with pytest.raises(UsageError, match="preorder_model is for models that read positions"):
+            load(plain, *arguments)
+    with pytest.raises(UsageError, match="the translation model was trained without positions"):
+        load(make_opt(n_src_feats=0, preorder_encoding=[]), "-preorder_model", "dir")
+    with pytest.raises(UsageError, match=r"transforms: \[preorder\] needs preorder_model: DIR"):
+        load(make_opt(), "-transforms", "preorder")
+
+
+def test_alignments_are_read_in_a_layer_that_there_is(monkeypatch):
+    monkeypatch.setattr(DECODER, "alignment_layer", -3)
+    load(make_opt())
+    assert DECODER.alignment_layer == -2
+
+
+def test_int8_is_refused_since_nothing_comes_of_it():
+    with pytest.raises(UsageError, match="precision: int8 does nothing in OpenNMT-py 3.5: take fp32 or fp16"):
+        load(make_opt(), "-precision", "int8")
+
+
+@pytest.mark.parametrize("transforms", [[], ["bpe"]])
+def test_other_models_are_left_alone(transforms):
+    plain = make_opt(encoder_type="transformer", preorder_encoding=[])
+    opt = load(plain, *(["-transforms", *transforms] if transforms else []))
+    assert (opt.transforms, opt.n_src_feats, hasattr(opt, "encoder_type")) == (transforms, 0, False)

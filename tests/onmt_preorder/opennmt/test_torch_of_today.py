@@ -1,0 +1,269 @@
+"""What OpenNMT-py does with models of ours on the torch of today: as it says, and on a processor."""
+
+import functools
+import re
+import subprocess
+import sys
+import warnings
+
+import pytest
+import torch
+import yaml
+from onmt.bin.average_models import average_models
+from onmt.inputters.inputter import build_vocab
+from onmt.model_builder import build_model
+from onmt.utils.loss import LossCompute
+from safetensors.torch import load_file
+
+from onmt_preorder.opennmt import removed
+from tests.support.language import features, sentence, translation
+from tests.support.onmt import ROOT, TINY, call, make_opt, run, write, write_vocabularies
+
+SENTENCES = [sentence(seed, longest=5) for seed in range(32)]
+UNBOUND = ("-max_length_ratio", 0, "-max_length", 20)  # the ratio is to the longest line of a batch
+BOTH = {"preorder_encoding": ["absolute", "relative"], "param_init_glorot": True}
+EVERYTHING = {
+    **BOTH,
+    "decoder_type": "preorder_transformer",
+    "norm_placement": "post",
+    "reordering_embedding": ["encoder", "decoder"],
+    "target_max_relative": 4,
+    "explicit_reordering": "refsr",
+    "reordering_window": 2,
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Return a folder with data that make one batch."""
+    folder = tmp_path_factory.mktemp("today")
+    write(folder / "train.plain", map(" ".join, SENTENCES))
+    write(folder / "train.src", map(features, SENTENCES))
+    write(folder / "train.tgt", map(translation, SENTENCES))
+    write_vocabularies(folder)
+    return folder
+
+
+def train(folder, name, steps, **changes):
+    """Train on one batch again and again; return the path of the checkpoint."""
+    data = {"train": {"path_src": "train.src", "path_tgt": "train.tgt", "weight": 1}}
+    config = {**TINY, "data": data, "batch_type": "sents", "batch_size": 100, "bucket_size": len(SENTENCES)}
+    config |= {"decay_method": "noam", "warmup_steps": 4, "learning_rate": 1, "save_model": name}
+    config |= {"train_steps": steps, **changes}
+    (folder / f"{name}.yaml").write_text(yaml.safe_dump(config))
+    call(folder, "onmt_train", "-config", f"{name}.yaml")
+    return folder / f"{name}_step_{steps}.pt"
+
+
+def translated(folder, model, *arguments):
+    given = ("-model", model, "-src", "train.src", "-output", "out", *UNBOUND, *arguments)
+    call(folder, "onmt_translate", *given)
+    return (folder / "out").read_text(encoding="utf-8").splitlines()
+
+
+@pytest.fixture(scope="module")
+def trained(folder):
+    return train(folder, "model", 60)
+
+
+# --- precision and memory ---
+
+
+def gradients(precision=None, **changes):
+    """Return the loss and all gradients of the whole model on one batch."""
+    torch.manual_seed(1)
+    folder = changes.pop("folder")
+    paths = {f"{side}_vocab": str(folder / f"vocab.{side}") for side in ("src", "tgt")}
+    opt = make_opt(**{**BOTH, **paths, **changes})
+    vocabs = build_vocab(opt, {"src": [], "tgt": []})
+    model = build_model(opt, opt, vocabs, None, -1)
+    src = torch.stack([torch.randint(4, 20, (6, 9)), torch.randint(5, 14, (6, 9))], dim=-1)
+    lengths = torch.tensor([9, 8, 7, 5, 3, 1])
+    batch = {"src": src, "srclen": lengths, "tgt": torch.randint(4, 20, (6, 7, 1))}
+    criterion = LossCompute.from_opts(opt, model, vocabs["tgt"])
+    with torch.autocast("cpu", precision, enabled=precision is not None):
+        states, attention = model(src, batch["tgt"], lengths)
+        loss, _ = criterion(batch, states, attention)
+    loss.backward()
+    return loss.detach(), {name: parameter.grad for name, parameter in model.named_parameters()}
+
+
+@pytest.mark.parametrize("changes", [BOTH, EVERYTHING])
+def test_mixed_precision(folder, changes):
+    loss, exact = gradients(folder=folder, **changes)
+    rounded_loss, rounded = gradients(torch.bfloat16, folder=folder, **changes)
+    torch.testing.assert_close(rounded_loss, loss, rtol=0.02, atol=0)
+    for name, gradient in exact.items():
+        similarity = torch.cosine_similarity(gradient.flatten(), rounded[name].flatten(), dim=0)
+        assert rounded[name].dtype == torch.float32
+        assert similarity > 0.97 or gradient.norm() < 1e-3, (name, similarity)
+
+
+@pytest.mark.parametrize("changes", [BOTH, EVERYTHING])
+def test_recomputing_the_whole_model_changes_nothing(folder, changes):
+    loss, exact = gradients(folder=folder, **changes)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        again, recomputed = gradients(folder=folder, use_ckpting=["ffn", "mha"], **changes)
+    torch.testing.assert_close(again, loss)
+    for name, gradient in exact.items():
+        torch.testing.assert_close(recomputed[name], gradient, msg=name)
+
+
+def test_fp16_trains_where_there_is_no_gpu_in_full_precision(folder):
+    half = torch.load(train(folder, "half", 2, model_dtype="fp16"), weights_only=True)
+    full = torch.load(train(folder, "full", 2), weights_only=True)
+    assert all(torch.equal(half["model"][name], full["model"][name]) for name in full["model"])
+
+
+# --- checkpoints ---
+
+
+def same(one, other):
+    if isinstance(one, dict):
+        return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
+    if isinstance(one, list):
+        return len(one) == len(other) and all(map(same, one, other))
+    return torch.equal(one, other) if isinstance(one, torch.Tensor) else one == other
+
+
+@pytest.mark.parametrize("form", ["pytorch", "safetensors"])
+def test_resuming_is_as_if_nothing_had_happened(folder, form):
+    whole = train(folder, "whole", 4, save_format=form, **BOTH)
+    half = train(folder, "begun", 2, save_format=form, **BOTH)
+    resumed = train(folder, "resumed", 4, save_format=form, train_from=str(half), **BOTH)
+    one, other = (torch.load(path, weights_only=True) for path in (whole, resumed))
+    assert same(one["optim"], other["optim"])
+    assert one["vocab"] == other["vocab"]
+    assert translated(folder, whole) == translated(folder, resumed)
+    if form == "pytorch":
+        assert same(one["model"], other["model"])
+    else:
+        assert one.keys().isdisjoint(["model", "generator"])
+        first, second = (load_file(path.with_suffix(".safetensors")) for path in (whole, resumed))
+        assert same(first, second)
+
+
+def test_averaging(folder, trained):
+    other = train(folder, "other", 60, seed=2)
+    average = average_models([str(trained), str(other)])
+    first, second = (torch.load(path, weights_only=True)["model"] for path in (trained, other))
+    for name, value in average["model"].items():
+        torch.testing.assert_close(value, (first[name] + second[name]) / 2)
+    torch.save(average, folder / "average.pt")
+    assert len(translated(folder, folder / "average.pt")) == len(SENTENCES)
+
+
+# --- translation ---
+
+
+def test_batches_and_beams(folder, trained):
+    alone = translated(folder, trained, "-batch_size", 1)
+    assert sum(map(str.__eq__, alone, map(translation, SENTENCES))) > 20
+    assert translated(folder, trained, "-batch_size", 7) == alone
+    assert translated(folder, trained, "-batch_type", "tokens", "-batch_size", 50) == alone
+    nbest = translated(folder, trained, "-beam_size", 4, "-n_best", 3)
+    assert len(nbest) == 3 * len(SENTENCES)
+    assert translated(folder, trained, "-beam_size", 4, "-n_best", 3, "-batch_size", 1) == nbest
+    assert len(set(nbest[:3])) == 3
+
+
+def test_scores_and_alignments(folder, trained):
+    plain = translated(folder, trained, "-n_best", 2)
+    scored = [line.split("\t") for line in translated(folder, trained, "-n_best", 2, "-with_score")]
+    assert [line for line, _ in scored] == plain
+    scores = [float(score) for _, score in scored]
+    assert all(best >= second for best, second in zip(scores[::2], scores[1::2], strict=True))
+    aligned = [line.split(" ||| ") for line in translated(folder, trained, "-n_best", 2, "-report_align")]
+    assert [line for line, _ in aligned] == plain
+    for (hypothesis, links), words in zip(aligned[::2], SENTENCES, strict=True):
+        pairs = [tuple(map(int, link.split("-"))) for link in links.split()]
+        assert {target for _, target in pairs} == set(range(len(hypothesis.split())))
+        assert all(source < len(words) for source, _ in pairs)
+
+
+# --- several processes ---
+
+
+@pytest.mark.slow
+def test_two_processes_learn_what_one_does(folder):
+    """Half of the batch each; OpenNMT-py halves the sum of the gradients, hence twice the rate."""
+    plain = {"optim": "sgd", "max_grad_norm": 0, "normalization": "tokens", "decay_method": "none"}
+    plain |= EVERYTHING
+    alone = torch.load(train(folder, "alone", 3, learning_rate=0.5, **plain), weights_only=True)["model"]
+    train(folder, "two", 1, learning_rate=1.0, **plain)
+    command = ("python", ROOT / "tests/support/train_on_processors.py", "-config", "two.yaml")
+    options = ("-world_size", 2, "-gpu_ranks", 0, 1, "-gpu_backend", "gloo", "-train_steps", 3)
+    printed = run(folder, *command, *options, "-bucket_size", len(SENTENCES) // 2, "-report_every", 1)
+    together = torch.load(folder / "two_step_3.pt", weights_only=True)["model"]
+    for name, value in alone.items():
+        torch.testing.assert_close(together[name], value, rtol=1e-4, atol=1e-6, msg=name)
+    shared = set(re.findall(r"shares (\d+) gradients", printed))
+    parameters = len(gradients(folder=folder, **EVERYTHING)[1])
+    assert shared == {str(parameters)}
+    assert printed.count("gradients") == 2 * 3
+    assert len(re.findall(r"Step.* similarity: -?0\.\d", printed)) == 3
+
+
+# --- names that torch will remove ---
+
+
+def test_attention_kernels_can_still_be_chosen(monkeypatch):
+    monkeypatch.delattr(torch.backends.cuda, "sdp_kernel")
+    removed.supply()
+    cuda = torch.backends.cuda
+    before = cuda.flash_sdp_enabled(), cuda.math_sdp_enabled(), cuda.mem_efficient_sdp_enabled()
+    with cuda.sdp_kernel(enable_flash=False, enable_math=True, enable_mem_efficient=False):
+        assert not cuda.flash_sdp_enabled()
+        assert cuda.math_sdp_enabled()
+        assert not cuda.mem_efficient_sdp_enabled()
+    assert before == (cuda.flash_sdp_enabled(), cuda.math_sdp_enabled(), cuda.mem_efficient_sdp_enabled())
+    monkeypatch.setattr(torch.backends.cuda, "sdp_kernel", "torch's own")
+    removed.supply()
+    assert torch.backends.cuda.sdp_kernel == "torch's own"
+
+
+WITHOUT = """
+import torch
+del torch.backends.cuda.sdp_kernel
+for name in ("GradScaler", "autocast", "custom_fwd", "custom_bwd"):
+    delattr(torch.cuda.amp, name)
+import onmt, onmt.bin.train
+from torch.cuda.amp import GradScaler, autocast
+from onmt.modules.sparse_losses import SparsemaxLoss
+assert type(GradScaler(enabled=False)) is torch.amp.GradScaler
+with autocast(enabled=False):
+    pass
+loss = SparsemaxLoss()(torch.randn(3, 5, requires_grad=True), torch.tensor([1, 2, 3]))
+loss.backward()
+print("works")
+"""
+
+
+def test_opennmt_is_imported_without_them():
+    command = [sys.executable, "-W", "ignore", "-c", WITHOUT]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert done.stdout == "works\n", done.stderr
+
+
+def test_a_whole_module_may_be_gone(monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch.cuda.amp", None)
+    monkeypatch.delattr(torch.cuda, "amp")
+    removed.supply()
+    from torch.cuda.amp import GradScaler
+
+    assert isinstance(GradScaler(enabled=False), torch.amp.GradScaler)
+    assert torch.cuda.amp.autocast(enabled=False).device == "cuda"
+    monkeypatch.delattr(torch.cuda, "amp")
+
+
+def test_what_we_answer_for_does_not_warn():
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        removed.supply()
+        warn = functools.partial(warnings.warn_explicit, category=FutureWarning, filename="x", lineno=1)
+        warn("`torch.cuda.amp.autocast(args...)` is deprecated", module="onmt.trainer")
+        warn("`torch.backends.cuda.sdp_kernel()` is deprecated", module="onmt.modules.multi_headed_attn")
+        assert not caught
+        warn("`torch.cuda.amp.autocast(args...)` is deprecated", module="mine")
+        assert len(caught) == 1

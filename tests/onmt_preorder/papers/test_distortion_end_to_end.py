@@ -1,0 +1,127 @@
+"""OpenNMT-py's own commands with the distortion models: the target is the source, word for word."""
+
+import json
+import random
+
+import pytest
+import torch
+import yaml
+
+from preorder.data.formats import parse_alignment
+from tests.support.onmt import run, write
+
+pytestmark = pytest.mark.slow
+
+SETTINGS = {
+    "encoder_type": "bidirectional_gru",
+    "decoder_type": "distortion_rnn",
+    "distortion": "none",
+    "layers": 1,
+    "hidden_size": 48,
+    "word_vec_size": 32,
+    "dropout": [0],
+    "optim": "adam",
+    "learning_rate": 0.005,
+    "batch_type": "sents",
+    "batch_size": 64,
+    "normalization": "sents",
+    "bucket_size": 2000,
+    "num_workers": 0,
+    "train_steps": 120,
+    "valid_steps": 120,
+    "save_checkpoint_steps": 60,
+    "seed": 1,
+    "src_vocab": "vocab.src",
+    "tgt_vocab": "vocab.tgt",
+    "save_model": "none",
+    "data": {
+        "train": {"path_src": "train.src", "path_tgt": "train.tgt", "weight": 1},
+        "valid": {"path_src": "valid.src", "path_tgt": "valid.tgt"},
+    },
+}
+JUMPING = {
+    "distortion": "hidden",
+    "train_from": "none_step_120.pt",
+    "reset_optim": "all",
+    "override_opts": True,
+}
+
+
+def write_config(path, **changes):
+    path.write_text(yaml.safe_dump({**SETTINGS, **changes}), encoding="utf-8")
+
+
+def write_copies(folder, name, count, seed):
+    generator = random.Random(seed)
+    lines = [
+        " ".join(f"w{generator.randrange(12)}" for _ in range(generator.randint(3, 7))) for _ in range(count)
+    ]
+    write(folder / f"{name}.src", lines)
+    write(folder / f"{name}.tgt", [line.replace("w", "v") for line in lines])
+    return lines
+
+
+@pytest.fixture(scope="module")
+def task(tmp_path_factory):
+    """Return the folder of an RNNsearch* and of an H-Distortion that began from it."""
+    folder = tmp_path_factory.mktemp("task")
+    write_copies(folder, "train", 3000, seed=1)
+    write_copies(folder, "valid", 50, seed=2)
+    write_config(folder / "vocabulary.yaml", save_data="data")
+    run(folder, "onmt_build_vocab", "-config", "vocabulary.yaml", "-n_sample", 2000)
+    write_config(folder / "none.yaml")
+    write_config(folder / "hidden.yaml", **JUMPING, save_model="hidden")
+    for name in ("none", "hidden"):
+        run(folder, "onmt_train", "-config", f"{name}.yaml")
+    return folder
+
+
+def translate(folder, lines, *models, beam=4, options=()):
+    write(folder / "test.src", lines)
+    run(
+        folder,
+        *("onmt_translate", "-model", *models, "-src", "test.src", "-output", "test.out", *options),
+        *("-beam_size", beam, "-length_penalty", "avg", "-batch_size", 16, "-align_output", "test.align"),
+    )
+    names = ("test.out", "test.align")
+    return [(folder / name).read_text(encoding="utf-8").split("\n")[:-1] for name in names]
+
+
+def share(found, expected):
+    return sum(a == b for a, b in zip(found, expected, strict=True)) / len(expected)
+
+
+def test_training_translating_and_aligning(task):
+    options = torch.load(task / "hidden_step_120.pt", weights_only=True)["opt"]
+    assert (options.distortion, options.distortion_window) == ("hidden", 3)
+    lines = ["", *write_copies(task, "new", 40, seed=3)]
+    solution = [line.replace("w", "v") for line in lines]
+    outputs, alignments = translate(task, lines, "hidden_step_120.pt")
+    assert outputs[0] == alignments[0] == ""
+    assert share(outputs, solution) > 0.8
+    diagonal = [{(i, i) for i in range(len(line.split()))} for line in lines]
+    found = [parse_alignment(alignment).links for alignment in alignments]
+    shared = sum(len(links & gold) for links, gold in zip(found, diagonal, strict=True))
+    assert shared > 0.8 * sum(map(len, diagonal))
+
+
+def test_the_alignment_of_a_given_target(task):
+    lines = write_copies(task, "new", 10, seed=4)
+    options = ("-gold_align", "-tgt", "new.tgt", "-attention_output", "test.attention")
+    _, alignments = translate(task, lines, "hidden_step_120.pt", beam=1, options=options)
+    attention = map(json.loads, (task / "test.attention").read_text().splitlines())
+    for line, alignment, rows in zip(lines, alignments, attention, strict=True):
+        length = len(line.split())
+        targets = sorted(target for _, target in parse_alignment(alignment).links)
+        assert targets == list(range(length))
+        assert {len(row) for row in rows} == {length}
+        assert all(0.49 < sum(row) < 1.01 for row in rows)
+
+
+def test_average_and_ensemble(task):
+    lines = write_copies(task, "new", 40, seed=3)
+    solution = [line.replace("w", "v") for line in lines]
+    models = ["hidden_step_60.pt", "hidden_step_120.pt"]
+    run(task, "onmt_average_models", "-models", *models, "-output", "average.pt")
+    for used in (["average.pt"], models):
+        assert share(translate(task, lines, *used)[0], solution) > 0.8

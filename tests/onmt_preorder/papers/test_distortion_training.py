@@ -1,0 +1,146 @@
+"""How the distortion models are checked, initialised, warmed up and optimised."""
+
+import copy
+
+import pytest
+import torch
+from onmt.model_builder import build_model
+from onmt.utils.optimizers import build_torch_optimizer
+
+from onmt_preorder.plugin import register
+from preorder.data.errors import UsageError
+from tests.support.distortion_models import CONTEXTS, make_batch, make_distortion_opt, make_vocabs
+from tests.support.onmt import make_opt
+
+register()
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"encoder_type": "brnn"}, "distortion_rnn needs encoder_type: bidirectional_gru, not brnn"),
+        ({"layers": 2}, "has one layer: dec_layers: 1, not 2"),
+        ({"distortion_window": 0}, "distortion_window counts from 1, not 0"),
+        ({"distortion_lambda": 1.5}, "distortion_lambda is between 0 and 1, not 1.5"),
+        ({"copy_attn": True}, "copy_attn does not work with decoder_type: distortion_rnn"),
+        ({"n_src_feats": 1}, "n_src_feats does not work"),
+        ({"parallel_mode": "tensor_parallel", "world_size": 2}, "tensor_parallel does not work"),
+        ({"share_decoder_embeddings": True}, "needs word_vec_size 5 to be hidden_size 6"),
+    ],
+)
+def test_what_cannot_be(changes, message):
+    with pytest.raises(UsageError, match=message):
+        make_distortion_opt(**changes)
+
+
+def test_options_of_other_models():
+    with pytest.raises(UsageError, match="distortion: hidden needs decoder_type: distortion_rnn"):
+        make_opt(distortion="hidden")
+    with pytest.raises(UsageError, match="bidirectional_gru needs decoder_type: distortion_rnn"):
+        make_opt(encoder_type="bidirectional_gru", preorder_encoding=[])
+
+
+def build(seed=1, checkpoint=None, **changes):
+    torch.manual_seed(seed)
+    opt = make_distortion_opt(**changes)
+    return build_model(opt, opt, make_vocabs(), checkpoint, -1)
+
+
+def test_the_papers_initialisation():
+    model = build(hidden_size=64, word_vec_size=50, distortion="source", param_init=0.01)
+    square, others = [], []
+    for name, parameter in model.named_parameters():
+        if parameter.dim() == 1:
+            assert not parameter.any(), name
+            continue
+        is_gru = any(part in name for part in ("rnn.", "before.", "after."))
+        for matrix in parameter.chunk(3 if is_gru else 1):
+            (square if matrix.size(0) == matrix.size(1) else others).append(matrix)
+    # Two directions' recurrences, those of f1 and f2, attention's query, the initial state.
+    assert len(square) == 3 * 4 + 2
+    for matrix in square:
+        torch.testing.assert_close(matrix @ matrix.T, torch.eye(64), atol=1e-5, rtol=0)
+    values = torch.cat([matrix.flatten() for matrix in others])
+    assert values.mean().item() == pytest.approx(0, abs=1e-4)
+    assert values.std().item() == pytest.approx(0.01, rel=0.02)
+
+
+def test_initialisation_is_opennmts_where_asked_for():
+    model = build(param_init=0, param_init_glorot=True, hidden_size=64)
+    bound = (6 / (64 + len(make_vocabs()["tgt"]))) ** 0.5
+    assert model.generator.weight.abs().max() <= bound
+    assert model.generator.weight.abs().max() > 0.9 * bound
+
+
+def test_pretrained_vectors_are_kept(tmp_path):
+    vectors = torch.rand(len(make_vocabs()["src"]), 5)
+    torch.save(vectors, tmp_path / "vectors.pt")
+    model = build(pre_word_vecs_enc=str(tmp_path / "vectors.pt"))
+    assert model.encoder.embeddings.word_lut.weight.equal(vectors)
+    assert not model.decoder.embeddings.word_lut.weight.equal(vectors)
+
+
+def checkpoint_of(model, opt):
+    return {
+        "model": {n: p for n, p in model.state_dict().items() if not n.startswith("generator")},
+        "generator": model.generator.state_dict(),
+        "opt": opt,
+        "vocab": None,
+    }
+
+
+@pytest.mark.parametrize("context", CONTEXTS[1:])
+def test_a_trained_rnnsearch_gets_jumps(context):
+    trained = build(seed=5)
+    checkpoint = copy.deepcopy(checkpoint_of(trained, make_distortion_opt()))
+    warm = build(seed=6, checkpoint=checkpoint, reset_optim="all", distortion=context, distortion_window=2)
+    parameters = dict(warm.named_parameters())
+    for name, parameter in trained.named_parameters():
+        assert parameters.pop(name).equal(parameter), name
+    assert parameters.keys() == {"decoder.jumps.weight", "decoder.jumps.bias"}
+    assert len(parameters["decoder.jumps.weight"]) == 5
+    assert parameters["decoder.jumps.weight"].any()
+    assert not parameters["decoder.jumps.bias"].any()
+    warm(*make_batch())[0].sum().backward()
+    assert warm.decoder.jumps.weight.grad.any()
+
+
+def test_training_that_goes_on_keeps_the_jumps():
+    opt = make_distortion_opt(distortion="hidden")
+    trained = build(distortion="hidden")
+    again = build(seed=2, checkpoint=copy.deepcopy(checkpoint_of(trained, opt)), distortion="hidden")
+    assert again.decoder.jumps.weight.equal(trained.decoder.jumps.weight)
+
+
+def test_jumps_that_cannot_be_added():
+    checkpoint = checkpoint_of(build(), make_distortion_opt())
+    with pytest.raises(UsageError, match="the optimizer must begin anew, reset_optim: all"):
+        build(checkpoint=checkpoint, distortion="hidden")
+    del checkpoint["model"]
+    with pytest.raises(UsageError, match="cannot be added to a model in safetensors"):
+        build(checkpoint=checkpoint, distortion="hidden", reset_optim="all")
+
+
+@pytest.mark.parametrize(
+    ("wanted", "message"),
+    [
+        ({"distortion": "hidden"}, "cannot become hidden, 3"),
+        ({"distortion": "none"}, "cannot become none, 3"),
+        ({"distortion": "target", "distortion_window": 5}, "cannot become target, 5"),
+    ],
+)
+def test_jumps_that_cannot_be_changed(wanted, message):
+    checkpoint = checkpoint_of(build(distortion="target"), make_distortion_opt(distortion="target"))
+    with pytest.raises(UsageError, match=f"has distortion: target, distortion_window: 3, which {message}"):
+        build(checkpoint=checkpoint, reset_optim="all", **wanted)
+
+
+def test_adadelta():
+    model = build()
+    groups = build_torch_optimizer(
+        model, make_distortion_opt(optim="adadelta", adadelta_rho=0.95, adadelta_eps=1e-7)
+    ).param_groups
+    assert [(group["rho"], group["eps"]) for group in groups] == [(0.95, 1e-7)]
+    default = torch.optim.Adadelta(model.parameters()).param_groups[0]
+    group = build_torch_optimizer(model, make_distortion_opt(optim="adadelta")).param_groups[0]
+    assert (group["rho"], group["eps"]) == (default["rho"], default["eps"])

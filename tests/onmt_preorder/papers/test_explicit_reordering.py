@@ -1,0 +1,267 @@
+"""Explicit reordering against the paper's equations, token by token."""
+
+import math
+from dataclasses import replace
+
+import pytest
+import torch
+
+from onmt_preorder.input.positions import places_of
+from onmt_preorder.papers.explicit_reordering.layers import ExplicitReordering, reordering_loss
+from onmt_preorder.papers.explicit_reordering.options import ExplicitOptions
+from preorder.data.errors import UsageError
+from tests.onmt_preorder.models.test_encoder import LONG, SHORT, batch_of, make_encoder
+from tests.onmt_preorder.papers.test_reordering_embedding import place_encoding, randomise, times
+from tests.support.onmt import make_opt
+
+SIZE = 8
+PAPER = ExplicitOptions(fusion=False, distance=0.5, window=0.5, rank=0, weight=0.6, per_sentence=False)
+OURS = {
+    "explicit_reordering": "exgre",
+    "preorder_encoding": [],
+    "decoder_type": "preorder_transformer",
+    "norm_placement": "post",
+}
+
+
+def naive_places(block, state, length):
+    """Equation 5 for one token."""
+    for linear in block.hidden:
+        state = times(linear.weight, state)
+    (logit,) = times(block.place.weight, [math.tanh(x) for x in state])
+    return length / (1 + math.exp(-logit))
+
+
+def naive_encoding(place, distance, window):
+    """Equation 6 for one token."""
+    summed = [0.0] * SIZE
+    for s in range(-10, 30):
+        if place - window <= s <= place + window:
+            factor = math.exp(-((s - place) ** 2) / (2 * (distance / 2)))
+            summed = [x + factor * e for x, e in zip(summed, place_encoding(s, SIZE), strict=True)]
+    return summed
+
+
+def make_block(**changes):
+    return randomise(ExplicitReordering(SIZE, replace(PAPER, **changes)).double())
+
+
+def states(b=2, n=5):
+    return torch.randn(b, n, SIZE, dtype=torch.float64, generator=torch.Generator().manual_seed(3))
+
+
+@pytest.mark.parametrize("rank", [0, 2])
+@pytest.mark.parametrize(("distance", "window"), [(0.5, 0.5), (0.5, 2.0), (3.0, 3.0), (1.0, 1.7)])
+def test_the_block_is_the_papers_equations(rank, distance, window):
+    block, given, lengths = make_block(rank=rank, distance=distance, window=window), states(), [5, 3]
+    places = block.places(given, torch.tensor(lengths))
+    encodings = block.encode(places, given)
+    for sentence, length in enumerate(lengths):
+        for j in range(length):
+            place = naive_places(block, given[sentence, j].tolist(), length)
+            assert places[sentence, j].item() == pytest.approx(place, rel=1e-9)
+            expected = naive_encoding(place, distance, window)
+            torch.testing.assert_close(encodings[sentence, j].tolist(), expected, atol=1e-5, rtol=1e-5)
+
+
+@pytest.mark.parametrize("window", [0.5, 1.0, 2.0])
+def test_places_on_a_window_s_edge_and_at_a_sentence_s_ends(window):
+    block = make_block(window=window)
+    places = torch.tensor([[0.0, 0.5, 1.0, 1.5, 4.0]], dtype=torch.float64)
+    encodings = block.encode(places, places.new_empty(1, 5, SIZE))
+    for place, encoding in zip(places[0].tolist(), encodings[0], strict=True):
+        expected = naive_encoding(place, 0.5, window)
+        torch.testing.assert_close(encoding.tolist(), expected, atol=1e-5, rtol=1e-5)
+        assert encoding.norm() > 1  # no place is without an encoding
+
+
+@pytest.mark.parametrize("window", [0.5, 2.0])
+@pytest.mark.parametrize("rank", [0, 3])
+def test_gradients_reach_the_places(window, rank):
+    block = make_block(window=window, rank=rank)
+    given = states(1, 3).requires_grad_()
+    lengths = torch.tensor([3])
+    parameters = dict(block.named_parameters())
+
+    def run(given, *values):
+        named = {f"block.{name}": value for name, value in zip(parameters, values, strict=True)}
+        return torch.func.functional_call(Added(block), named, (given, lengths))
+
+    assert torch.autograd.gradcheck(run, (given, *parameters.values()))
+    run(given, *parameters.values()).square().sum().backward()
+    assert block.place.weight.grad.abs().min() > 0
+
+
+class Added(torch.nn.Module):
+    def __init__(self, block):
+        super().__init__()
+        self.block = block
+
+    def forward(self, given, lengths):
+        return given + self.block.encode(self.block.places(given, lengths), given)
+
+
+@pytest.mark.parametrize(("window", "has_gradient"), [(0.5, False), (2.0, True)])
+def test_the_loss_teaches_places_only_if_the_window_holds_several(window, has_gradient):
+    """One scaled vector has the same cosine whatever the scale: the paper's D = 0.5 teaches nothing."""
+    places = torch.tensor([[0.3, 2.2, 1.8]], dtype=torch.float64, requires_grad=True)
+    block = make_block(window=window)
+    encodings = block.encode(places, places.new_empty(1, 3, SIZE))
+    padding = torch.zeros(1, 3, dtype=torch.bool)
+    reordering_loss(encodings, torch.tensor([[2, 0, 1]]), padding, PAPER).loss.backward()
+    assert (places.grad.abs() > 1e-6).all() == has_gradient
+    assert (places.grad.abs() < 1e-12).all() != has_gradient
+
+
+@pytest.mark.parametrize("per_sentence", [False, True])
+def test_the_loss_is_the_papers_equation(per_sentence):
+    generator = torch.Generator().manual_seed(4)
+    reordered = torch.randn(2, 4, SIZE, generator=generator, dtype=torch.float64)
+    places, lengths = [[2, 0, 3, 1], [1, 0]], [4, 2]
+    padding = torch.tensor([[False] * 4, [False, False, True, True]])
+    given = torch.tensor([places[0], [*places[1], 2, 3]])
+    result = reordering_loss(reordered, given, padding, replace(PAPER, per_sentence=per_sentence))
+    sums = []
+    for sentence, length in enumerate(lengths):
+        cosines = []
+        for j in range(length):
+            one, other = reordered[sentence, j].tolist(), place_encoding(places[sentence][j], SIZE)
+            product = sum(a * b for a, b in zip(one, other, strict=True))
+            cosines.append(product / math.hypot(*one) / math.hypot(*other))
+        sums.append(sum(cosines))
+    total, count = result.figures["similarity"]
+    assert (total, count) == (pytest.approx(sum(sums), rel=1e-6), 6)
+    weighed = (sums[0] / 4 + sums[1] / 2) / 2 * 6 if per_sentence else sum(sums)
+    assert result.loss.item() == pytest.approx(-0.6 * weighed, rel=1e-6)
+
+
+# --- in the encoder ---
+
+
+@pytest.mark.parametrize("kind", ["exgre", "refsr"])
+@pytest.mark.parametrize("placement", ["pre", "post"])
+@pytest.mark.parametrize("encoding", [[], ["absolute", "relative"]])
+def test_padding_changes_nothing(kind, placement, encoding):
+    changes = {"explicit_reordering": kind, "norm_placement": placement, "preorder_encoding": encoding}
+    encoder = make_encoder(**{**OURS, **changes}, layers=3)
+    together = encoder(*batch_of(LONG, SHORT))[0]
+    loss_together = encoder.additional_loss()
+    alone = encoder(*batch_of(SHORT))[0]
+    torch.testing.assert_close(together[1, : len(SHORT)], alone[0], atol=1e-5, rtol=1e-4)
+    losses = []
+    for sentence in (LONG, SHORT):
+        encoder(*batch_of(sentence))
+        losses.append(encoder.additional_loss())
+    torch.testing.assert_close(loss_together.loss, losses[0].loss + losses[1].loss)
+    assert loss_together.figures["similarity"][1] == len(LONG) + len(SHORT)
+
+
+@pytest.mark.parametrize("kind", ["exgre", "refsr"])
+def test_translation_needs_no_positions(kind):
+    encoder = make_encoder(**OURS | {"explicit_reordering": kind})
+    src, src_len = batch_of(LONG, SHORT)
+    expected = encoder(src, src_len)[0]
+    assert encoder.additional_loss() is not None
+    assert encoder(src[:, :, :1], src_len)[0].equal(expected)
+    assert encoder.additional_loss() is None
+    src, _ = batch_of([(word, "_") for word, _ in LONG], [(word, "_") for word, _ in SHORT])
+    assert encoder(src, src_len)[0].equal(expected)
+
+
+def test_the_loss_sees_the_ranks_of_the_given_positions():
+    encoder = make_encoder(**OURS)
+    src, src_len = batch_of([("w1", 7), ("w2", "_"), ("w3", 0)], SHORT)
+    encoder(src, src_len)
+    reordered, padding = encoder._seen[1].reordered[-1], encoder._seen[1].padding
+    places = torch.tensor([[2, 1, 0], [1, 2, 0]])
+    assert places_of(encoder._numbers[src[:, :, 1]], padding).equal(places)
+    expected = reordering_loss(reordered, places, padding, encoder.explicit)
+    assert encoder.additional_loss().loss.equal(expected.loss)
+
+
+def test_every_layer_reorders_and_the_last_is_supervised():
+    encoder = make_encoder(**OURS, layers=3)
+    for layer in encoder.transformer:
+        layer.after_layer = randomise(layer.after_layer)
+    inputs = []
+    for layer in encoder.transformer:
+        layer.register_forward_pre_hook(lambda module, arguments: inputs.append(arguments[0]))
+    output = encoder(*batch_of(LONG))[0]
+    source = encoder._seen[1]
+    assert len(source.reordered) == 3
+    for layer, read, given in zip(encoder.transformer, inputs, [*inputs[1:], output], strict=True):
+        torch.testing.assert_close(given, layer.transform(read, source) + source.reordered.pop(0))
+
+
+def test_fusion_is_two_runs_and_a_gate():
+    encoder = make_encoder(**OURS | {"explicit_reordering": "refsr"}, layers=3)
+    for module in (encoder.fusion, *(layer.after_layer for layer in encoder.transformer)):
+        randomise(module)
+    src, src_len = batch_of(LONG, SHORT)
+    result = encoder(src, src_len)[0]
+    embedded, source = encoder.embeddings(src[:, :, :1]), encoder._source(src, src_len)
+    plain = reordered = embedded
+    for layer in encoder.transformer:
+        plain, reordered = layer.transform(plain, source), layer(reordered, source)
+    u, w = encoder.fusion.plain.weight[0], encoder.fusion.reordered.weight[0]
+    for sentence in range(2):
+        for j in range(src_len[sentence]):
+            h, bar = plain[sentence, j], reordered[sentence, j]
+            gate = 1 / (1 + math.exp(-(u @ h + w @ bar).item()))
+            torch.testing.assert_close(result[sentence, j], gate * bar + (1 - gate) * h, atol=1e-5, rtol=1e-4)
+
+
+@pytest.mark.parametrize("kind", ["exgre", "refsr"])
+def test_every_parameter_gets_a_gradient(kind):
+    encoder = make_encoder(**OURS | {"explicit_reordering": kind}, layers=2, reordering_window=2).train()
+    states = encoder(*batch_of(LONG, SHORT))[0]
+    (states.square().cumsum(-1).sum() + encoder.additional_loss().loss).backward()
+    for name, parameter in encoder.named_parameters():
+        if "linear_keys.bias" not in name:
+            assert parameter.grad is not None, name
+            assert parameter.grad.any(), name
+
+
+def test_parameter_counts():
+    def count(**changes):
+        return sum(p.numel() for p in make_encoder(**{**OURS, **changes}, layers=2).parameters())
+
+    base = count(explicit_reordering="none")
+    assert count() - base == 2 * (64 * 64 + 64)
+    assert count(reordering_rank=8) - base == 2 * (2 * 64 * 8 + 64)
+    assert count(explicit_reordering="refsr") - count() == 2 * 64
+
+
+@pytest.mark.parametrize("kind", ["exgre", "refsr"])
+def test_half_precision(kind):
+    encoder = make_encoder(**OURS | {"explicit_reordering": kind}, reordering_window=2)
+    exact = encoder(*batch_of(LONG, SHORT))[0]
+    loss = encoder.additional_loss().loss
+    with torch.autocast("cpu", torch.bfloat16):
+        states = encoder(*batch_of(LONG, SHORT))[0]
+        half_loss = encoder.additional_loss().loss
+    torch.testing.assert_close(states.float(), exact, atol=0.1, rtol=0.1)
+    torch.testing.assert_close(half_loss, loss, atol=0.05, rtol=0.05)
+    assert half_loss.dtype == torch.float32
+    states = encoder.half()(*batch_of(LONG, SHORT))[0]
+    torch.testing.assert_close(states.float(), exact, atol=0.03, rtol=0.03)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"encoder_type": "transformer", "norm_placement": "pre"}, "explicit_reordering needs encoder_type"),
+        ({"reordering_distance": 0}, "reordering_distance 0 is not positive"),
+        ({"reordering_window": 0.3}, "reordering_window 0.3 is below 0.5"),
+        ({"reordering_rank": 65}, "reordering_rank 65 is not between 0 and hidden_size"),
+        ({"reordering_loss_weight": -1}, "reordering_loss_weight -1 is negative"),
+        ({"n_src_feats": 0, "src_feats_defaults": None}, "the reordering loss needs the positions"),
+    ],
+)
+def test_what_cannot_be(changes, message):
+    with pytest.raises(UsageError, match=message):
+        make_opt(**{**OURS, **changes})
+
+
+def test_without_the_loss_no_positions_are_needed():
+    make_opt(**OURS, reordering_loss_weight=0, n_src_feats=0, src_feats_defaults=None)

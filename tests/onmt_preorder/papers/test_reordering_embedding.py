@@ -1,0 +1,176 @@
+"""Reordering embeddings against the paper's equations, token by token."""
+
+import math
+
+import pytest
+import torch
+
+from onmt_preorder.papers.reordering_embedding.block import (
+    AdditionalEncoding,
+    ReorderingEmbedding,
+    make_block,
+)
+from onmt_preorder.transformer.layers import EncoderLayer, LayerOptions
+from onmt_preorder.transformer.sinusoidal import encodings
+from tests.onmt_preorder.models.test_decoder import batch, decode, make_model
+from tests.support.onmt import make_opt
+
+SIZE = 8
+
+
+def options(**changes):
+    return LayerOptions.from_opt(
+        make_opt(
+            hidden_size=SIZE, word_vec_size=SIZE, heads=2, transformer_ff=16, preorder_encoding=[], **changes
+        )
+    )
+
+
+def place_encoding(place, size):
+    return [
+        math.sin(place / 10000 ** (k / size)) if k % 2 == 0 else math.cos(place / 10000 ** ((k - 1) / size))
+        for k in range(size)
+    ]
+
+
+def naive_norm(vector, norm):
+    mean = sum(vector) / len(vector)
+    deviation = math.sqrt(sum((x - mean) ** 2 for x in vector) / len(vector) + norm.eps)
+    return [
+        (x - mean) / deviation * w + b
+        for x, w, b in zip(vector, norm.weight.tolist(), norm.bias.tolist(), strict=True)
+    ]
+
+
+def times(matrix, vector):
+    return [sum(m * x for m, x in zip(row, vector, strict=True)) for row in matrix.tolist()]
+
+
+def naive_block(block, read, attended, place):
+    """Equations 6 to 8 for one token, in Python's own floats."""
+    added = place_encoding(place, len(read))
+    if isinstance(block, ReorderingEmbedding):
+        sums = zip(
+            times(block.linear_read.weight, read), times(block.linear_attended.weight, attended), strict=True
+        )
+        hidden = [math.tanh(a + b) for a, b in sums]
+        penalty = [1 / (1 + math.exp(-x)) for x in times(block.linear_penalty.weight, hidden)]
+        added = [x * p for x, p in zip(added, penalty, strict=True)]
+    return naive_norm([a + x for a, x in zip(attended, added, strict=True)], block.layer_norm)
+
+
+def randomise(module, seed=1):
+    generator = torch.Generator().manual_seed(seed)
+    with torch.no_grad():
+        for parameter in module.parameters():
+            parameter.copy_(torch.randn(parameter.shape, generator=generator, dtype=parameter.dtype))
+    return module
+
+
+@pytest.fixture(params=[AdditionalEncoding, ReorderingEmbedding])
+def block(request):
+    return randomise(request.param(options()).double())
+
+
+def states(seed=2, n=5):
+    generator = torch.Generator().manual_seed(seed)
+    return [torch.randn(2, n, SIZE, generator=generator, dtype=torch.float64) for _ in range(2)]
+
+
+@pytest.mark.parametrize("begin", [0, 7])
+def test_the_block_is_the_papers_equations(block, begin):
+    read, attended = states()
+    given = encodings(begin, begin + 5, read)
+    result = block(read, attended, given)
+    for sentence in range(2):
+        for j in range(5):
+            expected = naive_block(
+                block, read[sentence, j].tolist(), attended[sentence, j].tolist(), begin + j
+            )
+            torch.testing.assert_close(result[sentence, j].tolist(), expected, atol=1e-5, rtol=1e-5)
+
+
+def test_gradients_of_the_block(block):
+    read, attended = (x.requires_grad_() for x in states(n=3))
+    given = encodings(0, 3, read)
+    parameters = tuple(block.parameters())
+    names = [name for name, _ in block.named_parameters()]
+
+    def run(read, attended, *values):
+        return torch.func.functional_call(
+            block, dict(zip(names, values, strict=True)), (read, attended, given)
+        )
+
+    assert torch.autograd.gradcheck(run, (read, attended, *parameters))
+
+
+def test_a_post_norm_layer_is_the_papers_equation_9():
+    """``H^n = LN(FFN(C) + H̄)``: the residual is H̄, not C."""
+    made = options(norm_placement="post", decoder_type="preorder_transformer", source_max_relative=0)
+    layer = randomise(EncoderLayer(made, make_block("reordering", made))).eval().double()
+    read, attended = states()
+    layer._attend = lambda states, source: attended  # attention has its own tests
+    result = layer(read, None)
+    for sentence in range(2):
+        for j in range(5):
+            h = read[sentence, j]
+            bar = layer.layer_norm(h + attended[sentence, j])
+            c = torch.tensor(naive_block(layer.after_attention, h.tolist(), bar.tolist(), j)).double()
+            expected = layer.feed_forward.layer_norm(layer.feed_forward(c) + bar)
+            torch.testing.assert_close(result[sentence, j], expected, atol=1e-5, rtol=1e-5)
+
+
+def test_penalties_are_between_0_and_1():
+    block = randomise(ReorderingEmbedding(options()).double())
+    penalty = block.penalty(*states())
+    assert ((penalty > 0) & (penalty < 1)).all()
+    assert penalty.min() < 0.1  # each element by itself
+    assert penalty.max() > 0.9
+
+
+def count(**changes):
+    model = make_model(
+        layers=6, hidden_size=512, word_vec_size=512, heads=8, transformer_ff=2048, source_max_relative=0,
+        norm_placement="post", **changes,
+    )  # fmt: skip
+    return sum(p.numel() for p in model.parameters())
+
+
+def test_parameter_counts_of_the_paper():
+    """97.6M, + encoder 102.1M, + decoder 102.1M, + both 106.8M, + additional PE 97.6M (Table 1).
+
+    The three matrices of six layers are 4.72M. The paper's table has 4.5M and 9.2M, its
+    Japanese–English one (73.9M, 78.6M) 4.7M.
+    """
+    base, matrices, norms = count(), 6 * 3 * 512**2, 6 * 2 * 512
+    for sides in (["encoder"], ["decoder"], ["encoder", "decoder"]):
+        assert count(reordering_embedding=sides) - base == len(sides) * (matrices + norms)
+        assert count(additional_position_encoding=sides) - base == len(sides) * norms
+    assert round((matrices + norms) / 1e6, 1) == 4.7
+    assert 2 * (matrices + norms) / 1e6 == pytest.approx(106.8 - 97.6, abs=0.3)
+
+
+@pytest.mark.parametrize("kind", ["reordering_embedding", "additional_position_encoding"])
+@pytest.mark.parametrize("placement", ["pre", "post"])
+def test_padding_changes_nothing(kind, placement):
+    model = make_model(norm_placement=placement, layers=2, **{kind: ["encoder", "decoder"]})
+    src, src_len, _ = batch()
+    together = model.encoder(src, src_len)[0]
+    alone = model.encoder(src[1:, :4], src_len[1:])[0]
+    torch.testing.assert_close(together[1:, :4], alone)
+
+
+@pytest.mark.parametrize("sides", [["encoder"], ["decoder"]])
+def test_the_blocks_stand_where_they_are_asked_for(sides):
+    model = make_model(reordering_embedding=sides, norm_placement="post")
+    found = {name.partition(".")[0] for name, m in model.named_modules() if type(m) is ReorderingEmbedding}
+    assert found == set(sides)
+
+
+def test_half_precision():
+    model = make_model(reordering_embedding=["encoder", "decoder"], norm_placement="post")
+    exact = decode(model, *batch())[0]
+    with torch.autocast("cpu", torch.bfloat16):
+        torch.testing.assert_close(decode(model, *batch())[0].float(), exact, atol=0.1, rtol=0.1)
+    half = decode(model.half(), *batch())[0].float()
+    torch.testing.assert_close(half[0], exact[0], atol=0.03, rtol=0.03)

@@ -1,0 +1,154 @@
+"""Learned reordering through OpenNMT-py's own commands.
+
+The target is the source sorted, and the positions say so: words alone tell where each goes.
+"""
+
+import math
+import random
+import re
+
+import pytest
+import torch
+import yaml
+
+from recipes import similarity
+from tests.support.onmt import TINY, call, finish, start, write, write_vocabularies
+
+pytestmark = pytest.mark.slow
+
+STEPS = 100
+SYSTEMS = {
+    "both": {"reordering_embedding": ["encoder", "decoder"]},
+    "exgre": {"explicit_reordering": "exgre"},
+    "refsr": {"explicit_reordering": "refsr", "reordering_loss_average": "sentences"},
+}
+SHARED = {
+    "preorder_encoding": [],
+    "decoder_type": "preorder_transformer",
+    "norm_placement": "post",
+    "reordering_window": 2,
+    "layers": 2,
+    "train_steps": STEPS,
+    "valid_steps": STEPS,
+    "report_every": STEPS // 2,
+    "accum_count": [2],
+    "batch_size": 256,
+    "tensorboard": True,
+}
+
+
+def sorted_task(count, seed):
+    """Return sources with positions, plain sources, and targets."""
+    generator = random.Random(seed)
+    rows = []
+    for _ in range(count):
+        words = [f"w{i:02}" for i in generator.sample(range(20), generator.randint(4, 8))]
+        target = sorted(words)
+        told = " ".join(f"{word}￨{target.index(word)}" for word in words)
+        rows.append((told, " ".join(words), " ".join(target)))
+    return zip(*rows, strict=True)
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+    """Return the folder of the trainings, and what each printed."""
+    folder = tmp_path_factory.mktemp("sorted")
+    for name, count, seed in (("train", 5000, 1), ("valid", 200, 2), ("test", 40, 3)):
+        told, plain, target = sorted_task(count, seed)
+        write(folder / f"{name}.src", told)
+        write(folder / f"{name}.tgt", target)
+    write(folder / "both.src", [*plain, *told])  # of the test part
+    for name, changes in SYSTEMS.items():
+        settings = {**TINY, **SHARED, **changes, "save_model": name, "tensorboard_log_dir": f"log-{name}"}
+        (folder / f"{name}.yaml").write_text(yaml.safe_dump(settings), encoding="utf-8")
+    write_vocabularies(folder, source="train.tgt")
+    runs = {name: start(folder, "onmt_train", "-config", f"{name}.yaml") for name in SYSTEMS}
+    return folder, {name: finish(process) for name, process in runs.items()}
+
+
+def translate(folder, name):
+    """Return the translations of the test sentences as plain text and with positions."""
+    call(
+        folder,
+        *("onmt_translate", "-model", f"{name}_step_{STEPS}.pt", "-src", "both.src", "-output", "out"),
+        *("-beam_size", 3),
+    )
+    lines = (folder / "out").read_text(encoding="utf-8").splitlines()
+    assert len(lines) == 80
+    return lines[:40], lines[40:]
+
+
+@pytest.mark.parametrize("name", ["exgre", "refsr"])
+def test_the_similarity_is_reported_everywhere_and_rises(trained, name):
+    folder, printed = trained[0], trained[1][name]
+    early, late = map(float, re.findall(r"Step.*; .* similarity: ([-0-9.]+)", printed))
+    assert early < late
+    validation = float(re.search(r"Validation similarity: ([-0-9.]+)", printed)[1])
+    assert validation > 0.9
+    assert "Train similarity: " in printed
+    written = scalars(folder / f"log-{name}")
+    assert written["valid/similarity"] == pytest.approx(validation, abs=1e-4)
+    assert written["progress/similarity"] > 0.8
+    assert written["train/similarity"] < written["progress/similarity"]
+
+
+def scalars(folder):
+    """Return the last value of each scalar in TensorBoard's files."""
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    accumulator = EventAccumulator(str(next(folder.parent.glob(f"{folder.name}/*"))))
+    accumulator.Reload()
+    return {tag: accumulator.Scalars(tag)[-1].value for tag in accumulator.Tags()["scalars"]}
+
+
+def test_models_without_explicit_reordering_report_none(trained):
+    assert "similarity" not in trained[1]["both"]
+
+
+@pytest.mark.parametrize("name", ["exgre", "refsr"])
+def test_translation_reads_plain_text_and_is_the_same_with_positions(trained, name):
+    plain, told = translate(trained[0], name)
+    assert plain == told
+    assert len(set(plain)) > 30
+
+
+def test_the_checkpoint_holds_the_options(trained):
+    opt = torch.load(trained[0] / f"refsr_step_{STEPS}.pt", weights_only=True)["opt"]
+    assert (opt.explicit_reordering, opt.reordering_loss_average) == ("refsr", "sentences")
+    assert (opt.norm_placement, opt.reordering_window) == ("post", 2)
+
+
+@pytest.mark.parametrize("name", ["exgre", "refsr"])
+def test_similarity_on_a_test_set(trained, name, capsys):
+    folder, printed = trained
+    model = str(folder / f"{name}_step_{STEPS}.pt")
+    assert similarity.main(["--model", model, "--src", str(folder / "valid.src")]) == 0
+    original, learned = (float(line.split()[1]) for line in capsys.readouterr().out.splitlines()[-2:])
+    validation = float(re.search(r"Validation similarity: ([-0-9.]+)", printed[name])[1])
+    assert learned == pytest.approx(validation, abs=1e-3)
+    assert original == pytest.approx(similarity_of_original_places(folder / "valid.src"), abs=1e-3)
+
+
+def similarity_of_original_places(path):
+    """The cosine of two encodings is the mean cosine of their angles' differences."""
+    cosines = []
+    for line in path.read_text(encoding="utf-8").splitlines():
+        for j, token in enumerate(line.split()):
+            away = int(token.split("￨")[1]) - j
+            size = TINY["hidden_size"]
+            angles = [away / 10000 ** (2 * q / size) for q in range(size // 2)]
+            cosines.append(sum(map(math.cos, angles)) / len(angles))
+    return sum(cosines) / len(cosines)
+
+
+def test_similarity_of_a_model_without_explicit_reordering(trained, capsys):
+    folder = trained[0]
+    model = str(folder / f"both_step_{STEPS}.pt")
+    assert similarity.main(["--model", model, "--src", str(folder / "valid.src")]) == 2
+    assert "the model has no explicit reordering" in capsys.readouterr().err
+
+
+def test_averaging(trained):
+    models = [f"both_step_{STEPS}.pt"] * 2
+    call(trained[0], "onmt_average_models", "-models", *models, "-output", f"average_step_{STEPS}.pt")
+    assert translate(trained[0], "average") == translate(trained[0], "both")

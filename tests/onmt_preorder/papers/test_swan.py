@@ -1,0 +1,165 @@
+"""The sum over segmentations, its gradient and its maximum, against the enumeration of all of them."""
+
+import math
+from dataclasses import replace
+
+import pytest
+import torch
+
+from onmt_preorder.papers.swan import lattice
+from onmt_preorder.papers.swan.likelihood import log_likelihood, segment_scores
+from onmt_preorder.papers.swan.scorer import Limits
+from tests.support.segmentations import by_enumeration, enumerated, make_batch, make_model, parameters
+
+SHAPES = [([1], [1]), ([4], [4]), ([2, 1], [2, 0]), ([4, 2, 3], [4, 2, 1]), ([2, 4], [2, 0])]
+EVERY_SHAPE = pytest.mark.parametrize(("elements", "lengths"), SHAPES)
+
+
+def gradients(total, model, batch):
+    weight = torch.arange(1.0, len(total) + 1, dtype=total.dtype)
+    inputs = [batch.states, *parameters(model)]
+    return torch.autograd.grad((weight * total).sum(), inputs, allow_unused=True, materialize_grads=True)
+
+
+@EVERY_SHAPE
+@pytest.mark.parametrize("longest", [1, 2, 4])
+@pytest.mark.parametrize(("cell", "layers"), [("GRU", 1), ("GRU", 2), ("LSTM", 2)])
+def test_likelihood_and_gradients_are_those_of_the_enumeration(cell, layers, elements, lengths, longest):
+    model, batch = make_model(cell, layers), make_batch(elements, lengths)
+    expected = by_enumeration(model, batch, longest)
+    found = log_likelihood(model, batch, Limits(longest, logits=40))
+    torch.testing.assert_close(found, expected)
+    torch.testing.assert_close(gradients(found, model, batch), gradients(expected, model, batch))
+    with torch.no_grad():
+        torch.testing.assert_close(log_likelihood(model, batch, Limits(longest)), expected.detach())
+
+
+@EVERY_SHAPE
+@pytest.mark.parametrize("longest", [1, 2, 4])
+def test_the_best_segmentation_is_the_best_of_all(elements, lengths, longest):
+    model, batch = make_model(), make_batch(elements, lengths)
+    found = lattice.best_segmentation(segment_scores(model, batch, Limits(longest)), batch.lengths)
+    for sentence, emitted in enumerate(found.tolist()):
+        scores = enumerated(model, batch, sentence, longest)
+        count = elements[sentence]
+        assert tuple(emitted[:count]) == max(scores, key=scores.get)
+        assert not any(emitted[count:])
+
+
+@EVERY_SHAPE
+def test_posteriors_are_shares_of_the_enumeration(elements, lengths):
+    model, batch = make_model(), make_batch(elements, lengths)
+    scores = segment_scores(model, batch, Limits(3))
+    found = lattice.posteriors(scores, lattice.forward(scores, batch.lengths)[1], batch.lengths)
+    expected = torch.zeros_like(found)
+    for sentence in range(len(lengths)):
+        all_of = enumerated(model, batch, sentence, 3)
+        total = torch.stack(list(all_of.values())).logsumexp(0)
+        for cut, score in all_of.items():
+            begin = 0
+            for t in range(len(scores)):
+                size = cut[t] if t < len(cut) else 0
+                expected[t, sentence, begin, size] += (score - total).exp().item()
+                begin += size
+    torch.testing.assert_close(found, expected)
+
+
+def test_the_lattice_has_the_gradient_of_finite_differences():
+    scores = torch.randn(3, 2, 4, 3, dtype=torch.double, requires_grad=True)
+    places, sizes = torch.arange(4).view(1, -1, 1), torch.arange(3)
+    lengths = torch.tensor([3, 2])
+    possible = places + sizes <= lengths.view(-1, 1, 1)
+
+    def total(scores):
+        return lattice.log_marginal(scores.masked_fill(~possible, -math.inf), lengths)
+
+    assert torch.autograd.gradcheck(total, scores)
+
+
+def test_the_likelihood_has_the_gradient_of_finite_differences():
+    model, batch = make_model("LSTM", 2), make_batch([2, 3], [3, 1])
+
+    def total(states):
+        return log_likelihood(model, replace(batch, states=states), Limits(2, logits=7))
+
+    assert torch.autograd.gradcheck(total, batch.states)
+
+
+@pytest.mark.parametrize("bounds", [{}, {"negligible": 1e-2}, {"unpromising": 1e-2}])
+def test_chunks_of_any_size_give_the_same(bounds):
+    model, batch = make_model(layers=2), make_batch([5, 7, 3], [6, 4, 5])
+    results = []
+    for logits in (1, 11, 64, 10**9):
+        total = log_likelihood(model, batch, Limits(3, logits=logits, **bounds))
+        results.append((total, gradients(total, model, batch)))
+    for other in results[1:]:
+        torch.testing.assert_close(other, results[0])
+
+
+def test_padding_changes_nothing():
+    model = make_model()
+    batch = make_batch([2, 4, 3], [3, 1, 4])
+    together = log_likelihood(model, batch, Limits(3))
+    for sentence in range(3):
+        elements, length = batch.elements[sentence : sentence + 1], batch.lengths[sentence : sentence + 1]
+        states = batch.states[sentence : sentence + 1, : elements.item()]
+        words = batch.words[sentence : sentence + 1, : length.item()]
+        alone = replace(batch, states=states, elements=elements, words=words, lengths=length)
+        torch.testing.assert_close(log_likelihood(model, alone, Limits(3)), together[sentence : sentence + 1])
+
+
+def test_a_target_longer_than_can_be_emitted_has_no_probability_and_no_gradient():
+    model, batch = make_model(), make_batch([1, 2], [3, 3])
+    total = log_likelihood(model, batch, Limits(2))
+    assert total[0] == -math.inf
+    assert total[1].isfinite()
+    found = torch.autograd.grad(torch.where(total.isfinite(), total, 0).sum(), batch.states)[0]
+    assert not found[0].any()
+    assert found.isfinite().all()
+
+
+def test_what_is_negligible_is_left_out_of_the_gradient_only():
+    model, batch = make_model(), make_batch([5, 6], [6, 5])
+    exact = log_likelihood(model, batch, Limits(3))
+    reference = torch.cat([g.flatten() for g in gradients(exact, model, batch)])
+    errors = []
+    for negligible in (1e-4, 1e-2, 0.5):
+        total = log_likelihood(model, batch, Limits(3, negligible=negligible))
+        torch.testing.assert_close(total, exact)
+        found = torch.cat([g.flatten() for g in gradients(total, model, batch)])
+        errors.append(((found - reference).norm() / reference.norm()).item())
+    assert errors == sorted(errors)
+    assert errors[0] < 1e-3
+    assert errors[-1] > 0.05
+
+
+def test_what_is_unpromising_takes_a_little_probability():
+    model, batch = make_model(), make_batch([6, 7], [7, 6])
+    exact = log_likelihood(model, batch, Limits(4)).detach()
+    found = [log_likelihood(model, batch, Limits(4, unpromising=u)).detach() for u in (1e-9, 1e-3, 1e-1)]
+    torch.testing.assert_close(found[0], exact, atol=1e-5, rtol=0)
+    assert (exact - found[1]).min() >= 0
+    assert (exact - found[1]).max() < 0.05
+    assert (found[1] - found[2]).min() > 0
+
+
+def test_locked_dropout_gives_the_gradient_of_what_was_scored():
+    model, batch = make_model(layers=2, dropout=0.5), make_batch([2, 3], [3, 2])
+    model.network.train()
+
+    def total(states):
+        torch.manual_seed(1)
+        return log_likelihood(model, replace(batch, states=states), Limits(2))
+
+    assert torch.autograd.gradcheck(total, batch.states)
+    torch.manual_seed(2)
+    assert not torch.equal(log_likelihood(model, batch, Limits(2)), total(batch.states))
+
+
+def test_no_more_logits_than_allowed_at_a_time(monkeypatch):
+    model, batch = make_model(), make_batch([5, 6], [6, 5])
+    sizes = []
+    model.vocabulary.register_forward_hook(lambda _, __, logits: sizes.append(logits.numel()))
+    log_likelihood(model, batch, Limits(3, logits=100)).sum().backward()
+    assert max(sizes) <= 100
+    assert sum(sizes) > 1000

@@ -1,0 +1,277 @@
+"""Greedy search and beam search over segments, against exhaustive search on a vocabulary of three words."""
+
+import itertools
+import math
+from collections import defaultdict
+
+import pytest
+import torch
+
+from onmt_preorder.papers.swan import language_model
+from onmt_preorder.papers.swan.language_model import NgramFluency
+from onmt_preorder.papers.swan.search import beam_search, concatenate, spread
+from onmt_preorder.papers.swan.segments import best_segments, greedy_segments
+from onmt_preorder.papers.swan.translator import show
+from preorder.data.errors import DataError, UsageError
+from tests.support.segmentations import (
+    BEGIN,
+    END,
+    WORDS,
+    all_segments,
+    make_batch,
+    make_model,
+    segment_score,
+)
+
+LONGEST = 2
+EVERY = len(all_segments(LONGEST))
+REAL = torch.tensor([[True, True, True], [True, False, False], [True, True, False]])
+
+
+def setup(seed=1, cell="GRU", layers=1):
+    model = make_model(cell, layers, seed=seed)
+    states = make_batch([3, 3, 3], [1, 1, 1], seed).states.detach()
+    return model, states
+
+
+def words_of(segments, element, rank):
+    return tuple(segments.words[element, rank, : segments.lengths[element, rank]].tolist())
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize(("cell", "layers"), [("GRU", 1), ("LSTM", 2)])
+def test_greedy_is_the_argmax_of_each_element_by_itself(seed, cell, layers):
+    model, states = setup(seed, cell, layers)
+    found = greedy_segments(model, states[REAL], 3, [BEGIN])
+    for element, state in enumerate(states[REAL]):
+        words = ()
+        while len(words) < 3:
+            ending = segment_score(model, state, words)
+            # What a longer segment adds before its own end: compare symbols after the same words.
+            scores = {END: ending}
+            for word in WORDS:
+                scores[word] = symbol_score(model, state, words, word)
+            best = max(scores, key=scores.get)
+            if best == END:
+                break
+            words = (*words, best)
+        assert words_of(found, element, 0) == words
+        torch.testing.assert_close(found.scores[element, 0], segment_score(model, state, words))
+
+
+def symbol_score(model, state, words, following):
+    """Score words and the next one, without an end."""
+    whole = segment_score(model, state, (*words, following))
+    return whole - end_score(model, state, (*words, following))
+
+
+def end_score(model, state, words):
+    begun = model.network.begin(state.unsqueeze(0), model.first_gates(state.device))
+    output, now = begun.output, begun.state
+    for word in words:
+        gates = model.network.gates(model.embeddings(torch.tensor([[[word]]])))[0]
+        output, now = model.network.step(gates, now, None)
+    return model.vocabulary(output).log_softmax(1)[0, END]
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("count", [1, 4, EVERY, EVERY + 3])
+@pytest.mark.parametrize("reward", [-1.0, 0.0, 0.4, 2.0])
+def test_the_best_segments_of_an_element(seed, count, reward):
+    model, states = setup(seed)
+    wide = best_segments(model, states[REAL], LONGEST, max(count, EVERY), [BEGIN], reward)
+    for element, state in enumerate(states[REAL]):
+        scores = {words: segment_score(model, state, words).item() for words in all_segments(LONGEST)}
+        quality = {words: score + reward * len(words) for words, score in scores.items()}
+        best = sorted(quality, key=quality.get, reverse=True)[:count]
+        assert [words_of(wide, element, rank) for rank in range(len(best))] == best
+        torch.testing.assert_close(
+            wide.scores[element, : len(best)].tolist(), [scores[words] for words in best]
+        )
+        assert wide.scores[element, EVERY:].eq(-math.inf).all()
+
+
+def test_a_narrow_beam_finds_what_it_can():
+    model, states = setup()
+    narrow = best_segments(model, states[REAL], LONGEST, 2, [BEGIN])
+    for element, state in enumerate(states[REAL]):
+        for rank in range(2):
+            expected = segment_score(model, state, words_of(narrow, element, rank))
+            torch.testing.assert_close(narrow.scores[element, rank], expected)
+        assert narrow.scores[element, 0] >= narrow.scores[element, 1]
+        assert words_of(narrow, element, 0) != words_of(narrow, element, 1)
+
+
+@pytest.mark.parametrize("reward", [-1.0, 0.0, 0.4, 2.0])
+def test_what_cannot_become_better_is_given_up_and_nothing_else(reward):
+    model, states = setup()
+    longest, count = 4, len(WORDS) ** 4  # as many beginnings as there are: only the bound drops any
+    few = best_segments(model, states[REAL], longest, count, [BEGIN], reward)
+    for element, state in enumerate(states[REAL]):
+        quality = {
+            words: segment_score(model, state, words).item() + reward * len(words)
+            for words in all_segments(longest)
+        }
+        best = sorted(quality, key=quality.get, reverse=True)[:count]
+        assert [words_of(few, element, rank) for rank in range(count)] == best
+
+
+def test_banned_words_are_not_emitted():
+    model, states = setup()
+    for found in (
+        greedy_segments(model, states[REAL], 3, [BEGIN, *WORDS[1:]]),
+        best_segments(model, states[REAL], 3, 4, [BEGIN, *WORDS[1:]]),
+    ):
+        emitted = {
+            word
+            for e, r in itertools.product(range(6), range(found.scores.size(1)))
+            for word in words_of(found, e, r)
+        }
+        assert emitted <= {WORDS[0]}
+
+
+class Bigrams:
+    """A language model whose state is the last word; stands for ``Fluency`` too, one object a batch."""
+
+    def __init__(self, batch):
+        self.kept, self.grown = [[BEGIN] for _ in range(batch)], [{} for _ in range(batch)]
+
+    @staticmethod
+    def score(one, other):
+        return -((one * 7 + other * 5) % 11) / 4
+
+    def total(self, words):
+        return sum(self.score(one, other) for one, other in itertools.pairwise([BEGIN, *words, END]))
+
+    def extend(self, sentence, grown):
+        for place, (parent, words) in grown.items():
+            self.grown[sentence][place] = ([self.kept[sentence][parent], *words])[-1]
+        return {
+            place: sum(
+                self.score(*pair) for pair in itertools.pairwise([self.kept[sentence][parent], *words])
+            )
+            for place, (parent, words) in grown.items()
+        }
+
+    def keep(self, sentence, places):
+        self.kept[sentence] = [self.grown[sentence].get(place, BEGIN) for place in places]
+        self.grown[sentence] = {}
+
+    def end(self, sentence):
+        return [self.score(state, END) for state in self.kept[sentence]]
+
+
+def exhaustive(model, states):
+    """Return the probability of every translation."""
+    of_elements = [
+        {words: segment_score(model, state, words).item() for words in all_segments(LONGEST)}
+        for state in states
+    ]
+    found = defaultdict(list)
+    for segments in itertools.product(*of_elements):
+        score = sum(scores[words] for scores, words in zip(of_elements, segments, strict=True))
+        found[sum(segments, ())].append(score)
+    return {words: torch.tensor(scores).logsumexp(0).item() for words, scores in found.items()}
+
+
+@pytest.mark.parametrize(("reward", "has_model"), [(0.0, False), (0.7, False), (0.0, True), (0.4, True)])
+def test_a_wide_beam_is_exhaustive_search(reward, has_model):
+    model, states = setup(layers=2)
+    wide = 600  # more than the translations of two elements, and of three as far as they are equal
+    segments = spread(best_segments(model, states[REAL], LONGEST, EVERY, [BEGIN]), REAL)
+    fluency = Bigrams(3) if has_model else None
+    with torch.no_grad():
+        found = beam_search(segments, wide, reward, fluency)
+    for sentence in range(3):
+        expected = {
+            words: score + reward * len(words) + (Bigrams(1).total(words) if has_model else 0)
+            for words, score in exhaustive(model, states[sentence, REAL[sentence]]).items()
+        }
+        best = sorted(expected, key=expected.get, reverse=True)[:20]
+        got = [tuple(found.flat(sentence, rank).tolist()) for rank in range(len(best))]
+        assert got == best
+        scores = found.scores[sentence, : len(best)].tolist()
+        torch.testing.assert_close(scores, [expected[words] for words in best], atol=1e-5, rtol=0)
+
+
+def test_the_segments_shown_are_the_most_probable_of_their_words():
+    model, states = setup()
+    segments = spread(best_segments(model, states[REAL], LONGEST, EVERY, [BEGIN]), REAL)
+    found = beam_search(segments, 300)
+    for rank in range(10):
+        words = found.flat(0, rank).tolist()
+        shown = found.lengths[0, rank].tolist()
+        assert sum(shown) == len(words)
+        scores = {}
+        for sizes in itertools.product(range(LONGEST + 1), repeat=3):
+            if sum(sizes) == len(words):
+                begins = [0, *itertools.accumulate(sizes)]
+                scores[sizes] = sum(
+                    segment_score(model, states[0, t], words[begins[t] : begins[t + 1]]).item()
+                    for t in range(3)
+                )
+        assert tuple(shown) == max(scores, key=scores.get)
+
+
+def test_a_beam_of_one_is_the_greedy_concatenation_of_best_segments():
+    model, states = setup()
+    segments = spread(best_segments(model, states[REAL], LONGEST, EVERY, [BEGIN]), REAL)
+    one, concatenated = beam_search(segments, 1), concatenate(segments)
+    for sentence in range(3):
+        assert one.flat(sentence, 0).tolist() == concatenated.flat(sentence, 0).tolist()
+    assert concatenated.scores.shape == (3, 1)
+
+
+def test_segments_are_shown_with_the_index_of_their_source_token():
+    assert " ".join(show("thank you , the best".split(), [2, 1, 0, 2])) == "0 thank you • 1 , • 3 the best"
+    assert show([], [0, 0]) == []
+
+
+ARPA = """\\data\\
+ngram 1=5
+ngram 2=2
+
+\\1-grams:
+-1.0\t<unk>
+0\t<s>\t-0.3
+-0.8\t</s>
+-0.5\ta\t-0.2
+-0.9\tb\t-0.1
+
+\\2-grams:
+-0.25\t<s> a
+-0.4\ta b
+
+\\end\\
+"""
+
+
+def test_kenlm_scores_beginnings(tmp_path):
+    pytest.importorskip("kenlm", reason="the extra lm is not installed")
+    (tmp_path / "lm.arpa").write_text(ARPA)
+    model = language_model.load(str(tmp_path / "lm.arpa"))
+    fluency = NgramFluency(model, 0.5, ["<s>", "</s>", "a", "b"], batch=2)
+    half = 0.5 * math.log(10)
+    # After <s>: "a b", and nothing; "b" has no bigram there: it backs off.
+    assert fluency.extend(0, {4: (0, [2, 3]), 7: (0, []), 9: (0, [3])}) == pytest.approx(
+        {4: half * (-0.25 - 0.4), 7: 0.0, 9: half * (-0.3 - 0.9)}
+    )
+    fluency.keep(0, [4, 7, 0])
+    assert fluency.end(0) == pytest.approx([half * (-0.1 - 0.8), half * (-0.3 - 0.8), half * (-0.3 - 0.8)])
+    assert fluency.extend(0, {1: (1, [2])}) == pytest.approx({1: half * -0.25})
+    assert model.score("a b") * half * 2 == pytest.approx((-0.25 - 0.4 - 0.1 - 0.8) * math.log(10))
+
+
+def test_bad_language_models(tmp_path, monkeypatch):
+    pytest.importorskip("kenlm", reason="the extra lm is not installed")
+    with pytest.raises(DataError, match=r"none\.arpa: no such file"):
+        language_model.load(str(tmp_path / "none.arpa"))
+    (tmp_path / "bad.arpa").write_text("a b c\n")
+    with pytest.raises(DataError, match=r"bad\.arpa: not a language model: "):
+        language_model.load(str(tmp_path / "bad.arpa"))
+
+
+def test_without_kenlm_it_is_said_what_to_install(monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "kenlm", None)
+    with pytest.raises(UsageError, match=r"needs the package kenlm: pip install onmt-preorder\[lm\]"):
+        language_model.load("lm.arpa")

@@ -1,0 +1,127 @@
+"""Relative attention: equal to the paper's formula pair by pair, forward and gradient."""
+
+import logging
+import sys
+
+import pytest
+import torch
+
+from onmt_preorder.transformer.attention import Places, RelativePart, attend, plain, relative_attention
+from onmt_preorder.transformer.attention.reference import clip
+from tests.support.attention_cases import PARTS, both_ways, leaves, make_inputs
+
+BOUGHT, POSITIONS = 7, [0, 8, 6, 7, 5, 1, 2, 4, 3]
+
+
+@pytest.mark.parametrize("case", PARTS)
+@pytest.mark.parametrize("n", [1, 2, 7, 33])
+def test_equals_the_formula(case, n):
+    b, h = (2, 1) if n == 33 else (3, 2)
+    for mine, true in zip(*both_ways(plain.attend, case, b=b, h=h, n=n), strict=True):
+        torch.testing.assert_close(mine, true, rtol=1e-11, atol=1e-11)
+
+
+@pytest.mark.parametrize("case", PARTS)
+def test_equals_the_formula_with_dropout(case):
+    for mine, true in zip(*both_ways(plain.attend, case, dropout=0.3, d=8), strict=True):
+        torch.testing.assert_close(mine, true, rtol=1e-11, atol=1e-11)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
+def test_equals_the_formula_in_few_bits(dtype):
+    for mine, true in zip(*both_ways(plain.attend, "both", dtype=dtype), strict=True):
+        assert mine.dtype == dtype
+        bound = 100 * torch.finfo(dtype).eps
+        torch.testing.assert_close(mine.double(), true, rtol=bound, atol=bound)
+
+
+def test_gradient_equals_finite_differences():
+    _, states, lengths, parts = make_inputs(3, [(2, 1, True), (1, 2, False)], b=2, n=4, d=3)
+
+    def attention(*inputs):
+        tables = iter(inputs[3:])
+        again = [RelativePart(part.places, next(tables), next(tables)) for part in parts]
+        return relative_attention(*(x.transpose(1, 2) for x in inputs[:3]), lengths, again)
+
+    assert torch.autograd.gradcheck(attention, leaves(states, parts))
+
+
+def test_worked_example_of_the_paper():
+    expected = [-4, 4, 2, 3, 1, -3, -2, 0, -1]
+    assert [clip(p - POSITIONS[BOUGHT], 4) for p in POSITIONS] == expected
+    # Values tell which distance each token's attention went to.
+    n = len(POSITIONS)
+    value = torch.zeros(1, 1, n, 9)
+    query, key = torch.zeros(2, 1, 1, n, 9).index_fill(3, torch.tensor([0]), 0).unbind()
+    part = RelativePart(Places(torch.tensor([POSITIONS])), torch.zeros(9, 9), torch.eye(9))
+    sums = relative_attention(query, key, value, torch.tensor([n]), [part])[0, 0, BOUGHT] * n
+    torch.testing.assert_close(sums, torch.bincount(torch.tensor(expected) + 4, minlength=9).float())
+
+
+def test_tables_are_separate():
+    (query, key, value), _, lengths, parts = make_inputs(4, PARTS["both"])
+    before = relative_attention(query, key, value, lengths, parts)
+    for table in leaves([], parts):
+        with torch.no_grad():
+            table[0] += 1
+            assert not torch.allclose(before, relative_attention(query, key, value, lengths, parts))
+            table[0] -= 1
+
+
+def test_a_vector_that_no_pair_uses_gets_no_gradient():
+    (query, key, value), _, lengths, parts = make_inputs(6, [(7, 7, True), (6, 6, False)], n=7)
+    relative_attention(query, key, value, lengths, parts).square().sum().backward()
+    for table in (parts[0].keys, parts[0].values):
+        assert not table.grad[[0, -1]].any()
+        assert table.grad[1:-1].any(1).all()
+
+
+@pytest.mark.parametrize("dropout", [0.1, 0.5])
+def test_dropout(dropout):
+    like, lengths = torch.zeros(8, 8, 32, 32), torch.full((8,), 32)
+    units = torch.eye(32).expand_as(like)
+    torch.manual_seed(1)
+    first = relative_attention(like, like, units, lengths, [], dropout) * 32
+    torch.manual_seed(1)
+    again = relative_attention(like, like, units, lengths, [], dropout) * 32
+    other = relative_attention(like, like, units, lengths, [], dropout) * 32
+    assert first.equal(again)
+    assert not first.equal(other)
+    assert first.unique().tolist() == [0, pytest.approx(1 / (1 - dropout), rel=1e-4)]
+    for axis in range(4):
+        share = first.eq(0).float().mean([x for x in range(4) if x != axis])
+        assert (share - dropout).abs().max() < 0.05
+
+
+def test_dropping_everything_leaves_nothing():
+    (query, key, value), _, lengths, parts = make_inputs(5, PARTS["both"])
+    assert not relative_attention(query, key, value, lengths, parts, 1.0).any()
+
+
+def test_scores_are_single_precision_at_least():
+    """In bfloat16 (8 bits), scores near 300 differ by 2: attention would be all or nothing."""
+    query = torch.full((1, 1, 2, 1), 300.0, dtype=torch.bfloat16)
+    key = torch.ones(1, 1, 2, 1, dtype=torch.bfloat16)
+    value = torch.tensor([0.0, 1.0], dtype=torch.bfloat16).view(1, 1, 2, 1)
+    table = torch.tensor([[0.0], [0.0], [2**-9]], dtype=torch.bfloat16)
+    part = RelativePart(Places(torch.arange(2).unsqueeze(0)), table, torch.zeros_like(table))
+    result = relative_attention(query, key, value, torch.tensor([2]), [part])
+    expected = torch.tensor([0.0, 300 * 2**-9]).softmax(0)[1]
+    torch.testing.assert_close(result[0, 0, 0, 0].float(), expected, atol=0.01, rtol=0)
+
+
+def test_places_must_be_permutations():
+    with pytest.raises(ValueError, match="no permutation"):
+        Places(torch.tensor([[0, 1, 1]]))
+
+
+def test_without_triton_a_gpu_computes_in_plain_torch_and_says_so_once(monkeypatch, caplog):
+    monkeypatch.setitem(sys.modules, "onmt_preorder.transformer.attention.fused", None)
+    monkeypatch.delattr("onmt_preorder.transformer.attention.fused", raising=False)
+    attend._say_once.cache_clear()
+    on_gpu = type("OnGPU", (), {"is_cuda": True})()
+    with caplog.at_level(logging.WARNING):
+        assert [attend.choose_path(on_gpu, []) for _ in range(2)] == [plain.attend] * 2
+    assert [record.message.partition(" (")[0] for record in caplog.records] == [
+        "relative attention runs in plain torch: Triton cannot be imported"
+    ]

@@ -1,0 +1,175 @@
+"""The fused kernels: equal to the paper's formula pair by pair, forward and gradient.
+
+With a GPU they run there; without, where ``TRITON_INTERPRET=1``, which test_fused_interpreted.py sets.
+"""
+
+import os
+
+import pytest
+import torch
+
+pytest.importorskip("triton", reason="Triton is not installed")
+
+from onmt_preorder.transformer.attention import RelativePart, attend, fused, plain
+from tests.support.attention_cases import PARTS, both_ways, make_inputs
+
+INTERPRETED = os.environ.get("TRITON_INTERPRET") == "1"
+DEVICE = "cuda" if torch.cuda.is_available() and not INTERPRETED else "cpu"
+pytestmark = pytest.mark.skipif(DEVICE == "cpu" and not INTERPRETED, reason="needs a GPU")
+on_gpu = pytest.mark.skipif(DEVICE == "cpu", reason="needs a GPU")
+
+# In units of the last place, over values whose products are summed.
+BOUNDS = {torch.float32: 200, torch.float16: 20, torch.bfloat16: 20}
+
+
+@pytest.fixture(autouse=True)
+def _bfloat16(monkeypatch):
+    """Let the interpreter multiply bfloat16, which it keeps as integers."""
+    if not INTERPRETED:
+        return
+    import numpy as np
+    import triton.language as tl
+    from triton.runtime.interpreter import InterpreterBuilder, TensorHandle
+
+    multiply = InterpreterBuilder.create_dot
+
+    def single(handle):
+        if handle.dtype.scalar != tl.bfloat16:
+            return handle
+        return TensorHandle((handle.data.astype(np.uint32) << 16).view(np.float32), tl.float32)
+
+    monkeypatch.setattr(
+        InterpreterBuilder,
+        "create_dot",
+        lambda self, a, b, *rest: multiply(self, single(a), single(b), *rest),
+    )
+
+
+def check(case, dtype=torch.float32, dropout=0.0, **shape):
+    results = both_ways(fused.attend, case, dropout=dropout, dtype=dtype, device=DEVICE, **shape)
+    bound = BOUNDS[dtype] * torch.finfo(dtype).eps
+    for mine, true in zip(*results, strict=True):
+        assert mine.dtype == dtype
+        scale = max(true.abs().max().item(), 1.0)
+        torch.testing.assert_close(mine.double().cpu(), true, rtol=bound, atol=bound * scale)
+
+
+@pytest.mark.parametrize("case", PARTS)
+@pytest.mark.parametrize("n", [1, 7, 33])
+def test_equals_the_formula(case, n):
+    check(case, b=2, h=2, n=n, d=5)
+
+
+@pytest.mark.parametrize("case", ["none", "both"])
+@pytest.mark.parametrize("n", [7, 33])
+def test_equals_the_formula_with_dropout(case, n):
+    check(case, dropout=0.3, b=2, h=2, n=n, d=n)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+@pytest.mark.parametrize("n", [7, 70])
+def test_equals_the_formula_in_half_precision(dtype, n):
+    check("both", dtype, b=1, h=2, n=n, d=16)
+
+
+def test_tables_may_be_in_single_precision_beside_half():
+    """As they are under autocast."""
+    states, _, lengths, parts = make_inputs(1, PARTS["both"], b=1, d=16, device=DEVICE)
+    wide = [
+        RelativePart(part.places, *(x.detach().float().requires_grad_() for x in (part.keys, part.values)))
+        for part in parts
+    ]
+    result = fused.attend(*(x.half() for x in states), lengths, wide, 0.0)
+    result.sum().backward()
+    assert result.dtype == torch.float16
+    assert all(part.keys.grad.dtype == part.values.grad.dtype == torch.float32 for part in wide)
+
+
+@on_gpu
+@pytest.mark.parametrize("dtype", BOUNDS)
+@pytest.mark.parametrize("case", PARTS)
+@pytest.mark.parametrize(("n", "d"), [(16, 64), (64, 64), (65, 128), (200, 32)])
+def test_equals_the_formula_on_a_gpu(dtype, case, n, d):
+    check(case, dtype, b=2, h=2, n=n, d=d)
+
+
+@on_gpu
+@pytest.mark.parametrize("dtype", BOUNDS)
+@pytest.mark.parametrize("case", ["both", "far and near"])
+def test_equals_the_plain_path_at_full_length(dtype, case):
+    (query, key, value), states, lengths, parts = make_inputs(
+        1, PARTS[case], b=4, h=8, n=1024, d=64, dtype=dtype, device=DEVICE
+    )
+    direction = torch.randn_like(query)
+    tables = [table for part in parts for table in (part.keys, part.values)]
+    results = []
+    for path in (fused.attend, plain.attend):
+        result = path(query, key, value, lengths, parts, 0.0)
+        results.append([result, *torch.autograd.grad(result, [*states, *tables], direction)])
+    for one, other in zip(*results, strict=True):
+        bound = BOUNDS[dtype] * torch.finfo(dtype).eps * other.abs().max().item()
+        torch.testing.assert_close(one, other, rtol=0, atol=bound)
+
+
+@on_gpu
+def test_the_same_every_time_on_a_gpu():
+    (query, key, value), states, lengths, parts = make_inputs(
+        1, PARTS["both"], b=8, h=8, n=100, d=64, dtype=torch.bfloat16, device=DEVICE
+    )
+    runs = []
+    for _ in range(3):
+        torch.manual_seed(1)
+        result = attend.relative_attention(query, key, value, lengths, parts, 0.1)
+        runs.append([result, *torch.autograd.grad(result, states, torch.ones_like(result))])
+    for other in runs[1:]:
+        assert all(map(torch.equal, runs[0], other))
+
+
+@on_gpu
+def test_a_gpu_gets_the_kernels():
+    query = torch.zeros(1, 1, 1, 64, device=DEVICE)
+    assert attend.choose_path(query, []) is fused.attend
+    assert attend.choose_path(query.double(), []) is plain.attend
+
+
+@pytest.mark.parametrize("dropout", [0.3, 1.0])
+def test_dropout(dropout):
+    like, lengths = torch.zeros(1, 4, 64, 64, device=DEVICE), torch.tensor([64], device=DEVICE)
+    units = torch.eye(64, device=DEVICE).expand_as(like)
+    torch.manual_seed(1)
+    first, again, other = (
+        fused.attend(like, like, units, lengths, [], dropout) * 64
+        for seed in (1, 1, 2)
+        if torch.manual_seed(seed)
+    )
+    assert first.equal(again)
+    if dropout == 1:
+        assert not first.any()
+        return
+    assert not first.equal(other)
+    assert first.unique().tolist() == pytest.approx([0, 1 / (1 - dropout)], rel=1e-4)
+    for axis in range(4):
+        share = first.eq(0).float().mean([x for x in range(4) if x != axis])
+        assert (share - dropout).abs().max() < 0.15
+    drops = first.eq(0).float().flatten(0, 2).cpu()
+    for side in (drops, drops.T):  # neither rows nor columns know of each other
+        assert torch.corrcoef(side).fill_diagonal_(0).abs().mean() < 1.2 / side.size(1) ** 0.5
+
+
+def test_refuses_what_it_cannot(monkeypatch):
+    monkeypatch.setattr(torch.cuda, "get_device_capability", lambda device: (8, 0))
+    monkeypatch.setattr(fused, "_failure", lambda device: None)
+    fits = torch.empty(2, 2, 4, 64, device="meta")
+    assert fused.refusal(fits, []) is None
+    assert "torch.float64" in fused.refusal(fits.double(), [])
+    assert "larger than 128" in fused.refusal(fits.repeat(1, 1, 1, 3), [])
+    assert "2^31 numbers" in fused.refusal(torch.empty(1 << 10, 16, 1 << 11, 64, device="meta"), [])
+    monkeypatch.setattr(torch.cuda, "get_device_capability", lambda device: (7, 5))
+    assert "older than Ampere" in fused.refusal(fits, [])
+
+
+def test_notices_where_triton_does_not_work(monkeypatch):
+    failure = fused._failure.__wrapped__
+    assert failure(torch.device(DEVICE)) is None
+    monkeypatch.setattr(fused.kernels, "probe", {})
+    assert failure(torch.device(DEVICE)).startswith("Triton fails (KeyError: ")

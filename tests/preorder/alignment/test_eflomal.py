@@ -1,0 +1,68 @@
+"""Alignment through the real eflomal."""
+
+import random
+
+import pytest
+
+from preorder.alignment import eflomal as module
+from preorder.alignment.eflomal import align
+from preorder.data.errors import MissingExtraError, UsageError
+
+
+def bitext(size=300):
+    """Sentences and their word-by-word translations in the opposite order."""
+    generator = random.Random(0)
+    words = [f"w{i}" for i in range(30)]
+    sources = [generator.sample(words, generator.randint(2, 8)) for _ in range(size)]
+    return sources, [[word.upper() for word in reversed(source)] for source in sources]
+
+
+def test_finds_a_reversed_language():
+    sources, targets = bitext()
+    first = align(sources, targets, "intersect", seed=5)
+    right = sum(
+        len(alignment.links & {(i, len(source) - 1 - i) for i in range(len(source))})
+        for alignment, source in zip(first, sources, strict=True)
+    )
+    assert right > 0.9 * sum(map(len, sources))
+
+
+def test_the_seed_decides_what_the_text_does_not():
+    sources, _ = bitext()
+    unrelated = sources[::-1]
+    first = align(sources, unrelated, "union", seed=5)
+    assert align(sources, unrelated, "union", seed=5) == first
+    assert align(sources, unrelated, "union", seed=6) != first
+
+
+def test_empty_and_overlong_sentences_keep_their_lines():
+    sources, targets = bitext(20)
+    sources[3], targets[5] = [], []
+    sources[7] = ["w1"] * (module.LONGEST + 1)
+    alignments = align(sources, targets, "union", seed=1)
+    assert len(alignments) == 20
+    assert not alignments[3].links
+    assert not alignments[5].links
+    assert not alignments[7].links
+
+
+def test_missing_eflomal_names_the_extra(monkeypatch):
+    monkeypatch.setattr(module.importlib.util, "find_spec", lambda _: None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'onmt-preorder\[align\]'"):
+        align([["a"]], [["b"]], "intersect", seed=1)
+
+
+def test_an_eflomal_that_cannot_be_seeded(monkeypatch, tmp_path):
+    program = tmp_path / "eflomal"
+    program.write_bytes(b"no random device here")
+    monkeypatch.setattr(module, "_find_eflomal", lambda: program)
+    with pytest.raises(UsageError, match="cannot be seeded"):
+        align([["a"]], [["b"]], "intersect", seed=1)
+
+
+def test_a_failing_eflomal(monkeypatch, tmp_path):
+    program = tmp_path / "eflomal"
+    program.write_bytes(b"#!/bin/sh\necho 'out of luck' >&2\nexit 3\n# /dev/urandom\0")
+    monkeypatch.setattr(module, "_find_eflomal", lambda: program)
+    with pytest.raises(UsageError, match=r"eflomal failed \(3\): out of luck"):
+        align([["a"]], [["b"]], "intersect", seed=1)

@@ -1,0 +1,44 @@
+"""Symmetrisation against its definition, written out slowly."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from preorder.alignment.symmetrize import SYMMETRIZATIONS, grow_diag_final_and
+
+links = st.frozensets(st.tuples(st.integers(0, 5), st.integers(0, 5)), max_size=14)
+
+
+def test_grow_diag_final_and_worked_by_hand():
+    forward = {(0, 0), (1, 1), (2, 2), (4, 5)}
+    reverse = {(0, 0), (1, 2), (2, 2), (3, 4)}
+    # Intersection 0-0, 2-2; grow: 1-1 touches 0-0 and source 1, target 1 are free; 1-2 has
+    # neither word free. final-and: 4-5 and 3-4 touch nothing, but all their words are free.
+    assert grow_diag_final_and(forward, reverse) == {(0, 0), (1, 1), (2, 2), (4, 5), (3, 4)}
+
+
+def test_final_needs_both_words_free():
+    assert grow_diag_final_and({(0, 0), (0, 5)}, {(0, 0)}) == {(0, 0)}
+
+
+@given(links, links)
+def test_between_intersection_and_union(forward, reverse):
+    grown = SYMMETRIZATIONS["grow-diag-final-and"](forward, reverse)
+    assert SYMMETRIZATIONS["intersect"](forward, reverse) <= grown
+    assert grown <= SYMMETRIZATIONS["union"](forward, reverse)
+
+
+@given(links, links)
+def test_nothing_more_could_be_taken(forward, reverse):
+    """A fixed point: no link of the union is left that a rule would still add."""
+    grown = grow_diag_final_and(forward, reverse)
+    sources, targets = {i for i, _ in grown}, {j for _, j in grown}
+    for i, j in (forward | reverse) - grown:
+        assert i in sources or j in targets
+        touches = any(max(abs(i - k), abs(j - m)) == 1 for k, m in forward & reverse)
+        assert not touches or (i in sources and j in targets)
+
+
+@given(links, links)
+def test_directions(forward, reverse):
+    assert SYMMETRIZATIONS["forward"](forward, reverse) == forward
+    assert SYMMETRIZATIONS["reverse"](forward, reverse) == reverse

@@ -1,0 +1,88 @@
+"""``report.json``: what it may say, and what is said of what it may not."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from preorder.analysis.page.manifest import Manifest, System, find, read
+from preorder.data.errors import DataError
+from preorder.metrics.metric import MetricOptions
+
+LEAST = {
+    "title": "A run",
+    "source": "test.en",
+    "references": ["test.ja"],
+    "systems": {"base": {"runs": ["a"]}},
+}
+
+
+def manifest(folder, **changes):
+    path = folder / "report.json"
+    path.write_text(
+        json.dumps({key: value for key, value in {**LEAST, **changes}.items() if value != "absent"})
+    )
+    return path
+
+
+def test_least(tmp_path):
+    source, reference, run = (str(tmp_path / name) for name in ("test.en", "test.ja", "a"))
+    systems = {"base": System((run,), None)}
+    expected = Manifest("A run", source, (reference,), None, systems, MetricOptions(), None)
+    assert read(manifest(tmp_path)) == expected
+    assert read(manifest(tmp_path)).files.orders == {}
+
+
+def test_everything(tmp_path):
+    systems = {"one": {"runs": ["a", "/b"], "positions": "p"}, "two": {"runs": ["c"]}}
+    options = {"tokenize": "none", "words": "intl", "case_sensitive": True, "alignment": "links"}
+    found = read(manifest(tmp_path, systems=systems, robustness="r/robustness.json", **options))
+    assert found.options == MetricOptions("none", True, "intl")
+    assert found.robustness == str(tmp_path / "r/robustness.json")
+    assert found.files.systems == {"one": (str(tmp_path / "a"), "/b"), "two": (str(tmp_path / "c"),)}
+    assert found.files.orders == {"one": str(tmp_path / "p")}
+    assert found.files.alignment == str(tmp_path / "links")
+
+
+def test_find(tmp_path):
+    for name in ("b", "a", "c/d"):
+        (tmp_path / name).mkdir(parents=True)
+        manifest(tmp_path / name)
+    assert find(str(tmp_path)) == [tmp_path / "a/report.json", tmp_path / "b/report.json"]
+    assert find(str(tmp_path / "c/d")) == [tmp_path / "c/d/report.json"]
+    with pytest.raises(DataError, match=r"no report.json in it, nor in a folder in it"):
+        find(str(tmp_path / "nowhere"))
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"title": "absent"}, "report.title: not a text"),
+        ({"source": ""}, "report.source: not a text"),
+        ({"references": []}, "report.references: not a list of texts"),
+        ({"references": [1]}, "report.references: not a text"),
+        ({"systems": {}}, "report.systems: not an object of systems"),
+        ({"systems": {"a": "b"}}, "report.systems.a: not an object"),
+        ({"systems": {"a": {"runs": "b"}}}, "report.systems.a.runs: not a list of texts"),
+        (
+            {"systems": {"a": {"runs": ["b"], "order": "c"}}},
+            "report.systems.a: unknown field 'order', only runs",
+        ),
+        ({"titel": "A"}, "report: unknown field 'titel', only title"),
+        ({"tokenize": "moses"}, "report.tokenize: 'moses' is none of 13a"),
+        ({"words": 1}, "report.words: 1 is none of 13a"),
+        ({"case_sensitive": 1}, "report.case_sensitive: neither true nor false"),
+    ],
+)
+def test_mistakes(tmp_path, changes, message):
+    with pytest.raises(DataError, match=message) as caught:
+        read(manifest(tmp_path, **changes))
+    assert caught.value.file == str(tmp_path / "report.json")
+
+
+def test_not_an_object(tmp_path):
+    (tmp_path / "report.json").write_text("[]")
+    with pytest.raises(DataError, match="report: not an object"):
+        read(tmp_path / "report.json")
+    with pytest.raises(DataError, match="cannot be read"):
+        read(Path(tmp_path / "none.json"))

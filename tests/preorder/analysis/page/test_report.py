@@ -1,0 +1,292 @@
+"""``preorder report``: the page as text, and in a browser."""
+
+import io
+import json
+import sys
+from html.parser import HTMLParser
+
+import pytest
+
+from preorder.cli import main
+from tests.support.browser import ENTER, SPACE, TAB, started
+
+pytest.importorskip("matplotlib")
+
+HOSTILE = "<script>document.title='caught'</script> & \"quotes\""
+SOURCE = ["a b c d", "a b c d e f g", f"a b {HOSTILE}"] * 4
+REFERENCE = ["w x y z .", "the cat sat on the mat .", "it is cold , is it ?"] * 4
+SYSTEMS = {
+    "base": ["x y z .", "the cat sat on mat .", "it cold is ?"] * 4,
+    "ours<b>": ["w x y z .", "the the cat sat on the mat", f"it is {HOSTILE} ?"] * 4,
+    "third": ["z y x w", "mat the on cat the sat .", "it is cold , is it ?"] * 4,
+}
+
+
+def lines(path, texts):
+    path.write_text("".join(f"{text}\n" for text in texts), encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A run with everything that there can be."""
+    folder = tmp_path_factory.mktemp("run")
+    lines(folder / "test.src", SOURCE)
+    lines(folder / "test.ref", REFERENCE)
+    lengths = [len(text.split()) for text in SOURCE]
+    lines(folder / "align", (" ".join(f"{i}-{min(n - 1 - i, 3)}" for i in range(n)) for n in lengths))
+    lines(folder / "positions", (" ".join(str(n - 1 - i) for i in range(n)) for n in lengths))
+    systems = {}
+    for number, (name, texts) in enumerate(SYSTEMS.items()):
+        lines(folder / f"hyp{number}", texts)
+        systems[name] = {"runs": [f"hyp{number}"]}
+    systems["ours<b>"] |= {"positions": "positions"}
+    lines(folder / "hyp1.again", texts)
+    systems["ours<b>"]["runs"].append("hyp1.again")
+    for percent in (0, 50):
+        lines(folder / f"swapped.{percent}", SYSTEMS["base"])
+    manifest = {
+        "title": f"Run {HOSTILE}",
+        "source": "test.src",
+        "references": ["test.ref"],
+        "alignment": "align",
+        "tokenize": "none",
+        "systems": systems,
+        "robustness": "robustness.json",
+    }
+    (folder / "report.json").write_text(json.dumps(manifest))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def page(folder, tmp_path_factory):
+    with pytest.MonkeyPatch.context() as patch:
+        out = io.StringIO()
+        patch.setattr(sys, "stdout", out)
+        patterns = [f"base={folder}/swapped.{{}}", "--percent", "0,50", "--tokenize", "none", "--json"]
+        assert main(["analyse", "robustness", "--ref", str(folder / "test.ref"), "--hyp", *patterns]) == 0
+    (folder / "robustness.json").write_text(out.getvalue())
+    assert main(["report", str(folder)]) == 0
+    return folder / "report.html"
+
+
+class Outline(HTMLParser):
+    """What a page has: names, headings, cells, and what it would load."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.names, self.loads, self.headings, self.scripts = [], [], [], 0
+        self._heading = None
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        attributes = dict(attrs)
+        self.names += [attributes["id"]] if "id" in attributes else []
+        links = [attributes.get(key) for key in ("src", "href", "xlink:href", "data", "action")]
+        self.loads += [link for link in links if link is not None and not link.startswith("#")]
+        self.scripts += tag == "script"
+        if tag in ("h1", "h2", "h3"):
+            self._heading = ""
+
+    def handle_data(self, data):
+        if self._heading is not None:
+            self._heading += data
+
+    def handle_endtag(self, tag):
+        if tag in ("h1", "h2", "h3"):
+            self.headings.append(self._heading)
+            self._heading = None
+
+
+def test_page(page):
+    text = page.read_text(encoding="utf-8")
+    outline = Outline(text)
+    assert outline.headings == [
+        f"Run {HOSTILE}",
+        "Scores",
+        "By length",
+        "By what the order of ours<b> gains",
+        "n-gram precisions",
+        "Under- and over-generation",
+        "Examples of ours<b>",
+        "Examples of third",
+        "Swapped words",
+    ]
+    assert outline.loads == []  # nothing from elsewhere
+    assert outline.scripts == 1  # ours
+    assert len(outline.names) == len(set(outline.names))
+    assert text.count("<caption>") == text.count("<table>") == 1 + 3 + 2 + 1 + 1 + 2
+    assert text.count("<svg") == text.count('role="img"') == text.count(" <title>") == 5
+    assert "@import" not in text
+    assert "url(http" not in text
+
+
+def test_same_bytes(page, tmp_path):
+    assert main(["report", str(page.parent), "--out", str(tmp_path / "again.html")]) == 0
+    assert (tmp_path / "again.html").read_bytes() == page.read_bytes()
+
+
+def test_json(page, capsys):
+    page.unlink()
+    assert main(["report", str(page.parent), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert not page.exists()  # not asked for
+    (run,) = found["runs"]
+    assert set(run) == {"title", "sentences", "signature", "scores", "chapters"}
+    chapters = {chapter["heading"]: chapter["content"] for chapter in run["chapters"]}
+    assert run["sentences"] == 12
+    assert chapters["By length"]["kind"] == "length"
+    same = chapters["Swapped words"]["measures"]["bleu"]["base"]
+    assert same[0] == same[1]
+    files = ["--ref", str(page.parent / "test.ref"), "--hyp", f"base={page.parent}/hyp0"]
+    assert main(["score", *files, "--tokenize", "none", "--json"]) == 0
+    score = json.loads(capsys.readouterr().out)["systems"]["base"]["bleu"]
+    assert run["scores"]["rows"][0][:1] == ["base"]
+    assert run["scores"]["rows"][0][1].startswith(f"{score:.2f}")
+    assert main(["report", str(page.parent)]) == 0
+
+
+def test_several_runs(page, tmp_path, capsys):
+    options = ["--title", "Both", "--out", str(tmp_path / "both.html")]
+    assert main(["report", str(page.parent), str(page.parent), *options]) == 0
+    outline = Outline((tmp_path / "both.html").read_text(encoding="utf-8"))
+    assert outline.headings[:2] == ["Both", f"Run {HOSTILE}"]
+    assert outline.headings.count("Scores") == 2
+    text = (tmp_path / "both.html").read_text(encoding="utf-8")
+    table = text[text.index("Scores of all runs") : text.index("</table>")]
+    assert table.count("<tr>") == 1 + 2 * len(SYSTEMS)
+    assert table.count('<th scope="col">') == 1 + 6
+    assert len(outline.names) == len(set(outline.names))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (
+            {"robustness": "report.json"},
+            "report.json: not what preorder analyse --json writes of curves: KeyError",
+        ),
+        ({"source": "none"}, "none: cannot be read"),
+        ({"tokenize": 1}, "report.json: report.tokenize: 1 is none of"),
+    ],
+)
+def test_mistakes(page, tmp_path, capsys, change, message):
+    for path in page.parent.iterdir():
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    manifest = json.loads((tmp_path / "report.json").read_text())
+    (tmp_path / "report.json").write_text(json.dumps(manifest | change))
+    assert main(["report", str(tmp_path)]) == 2
+    error = capsys.readouterr().err
+    assert message in error
+    assert error.count("\n") == 1
+
+
+@pytest.fixture(scope="module")
+def browser(page):
+    with started() as browser:
+        browser.open(page)
+        yield browser
+
+
+def column(browser, table, number):
+    script = f"return [...[...document.querySelectorAll('table')][{table}].tBodies[0].rows]"
+    return browser.run(f"{script}.map(row => row.cells[{number}].textContent)")
+
+
+def order(browser, table):
+    script = f"return [...[...document.querySelectorAll('table')][{table}].tHead.rows[0].cells]"
+    return browser.run(f"{script}.map(head => head.getAttribute('aria-sort'))")
+
+
+def test_nothing_of_the_text_is_run(browser):
+    assert browser.run("return document.title") == f"Run {HOSTILE}"
+    assert HOSTILE in browser.run("return document.body.innerText")
+    assert browser.messages() == []  # nor does the browser complain
+
+
+def test_sorting_by_clicks(browser):
+    numbers = [float(text.split(" ")[0].rstrip("*")) for text in column(browser, 0, 1)]
+    assert order(browser, 0) == ["none"] * 6
+    browser.click("table thead th:nth-child(2) button")
+    assert order(browser, 0) == ["none", "descending", *["none"] * 4]
+    first = [float(text.split(" ")[0].rstrip("*")) for text in column(browser, 0, 1)]
+    assert first == sorted(numbers, reverse=True) != numbers
+    browser.click("table thead th:nth-child(2) button")
+    assert order(browser, 0)[1] == "ascending"
+    assert [float(text.split(" ")[0].rstrip("*")) for text in column(browser, 0, 1)] == sorted(numbers)
+
+
+def test_sorting_by_keyboard(browser):
+    browser.run("document.querySelector('table').closest('.scroll').focus()")
+    browser.press(TAB, ENTER)  # the first head of the table
+    assert order(browser, 0)[0] == "ascending"
+    assert column(browser, 0, 0) == sorted(SYSTEMS)
+    browser.press(SPACE)
+    assert order(browser, 0)[0] == "descending"
+    assert column(browser, 0, 0) == sorted(SYSTEMS, reverse=True)
+    assert browser.run("return getComputedStyle(document.activeElement).outlineStyle") == "solid"
+
+
+def test_groups_are_sorted_as_numbers_and_nothing_comes_last(browser):
+    browser.run(
+        "const row = document.querySelectorAll('table')[1].tBodies[0].rows[0]; row.cells[2].textContent = '–'"
+    )
+    lengths = column(browser, 1, 0)
+    for _ in range(2):
+        browser.run("document.querySelectorAll('table')[1].tHead.rows[0].cells[2].firstChild.click()")
+        assert column(browser, 1, 2)[-1] == "–"
+    for expected in (lengths[::-1], lengths):
+        browser.run("document.querySelectorAll('table')[1].tHead.rows[0].cells[0].firstChild.click()")
+        assert column(browser, 1, 0) == expected
+
+
+@pytest.mark.parametrize("width", [1200, 390, 320])
+def test_no_page_is_wider_than_its_screen(browser, width):
+    browser.screen(width, 800)
+    assert browser.run("return document.documentElement.scrollWidth") == width
+    boxes = browser.run(
+        "return [...document.querySelectorAll('.scroll, figure')].map(b => [b.clientWidth, b.scrollWidth])"
+    )
+    assert all(inner <= width for inner, _ in boxes)
+    if width < 400:
+        assert any(outer > inner for inner, outer in boxes)  # wide tables scroll inside their box
+
+
+CONTRAST = """
+const light = colour => colour.slice(0, 3)
+  .map(v => (v /= 255) <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)
+  .reduce((sum, v, k) => sum + v * [0.2126, 0.7152, 0.0722][k], 0);
+const numbers = text => text.match(/[\\d.]+/g).map(Number);
+const ground = node => {
+  for (; node; node = node.parentElement) {
+    const colour = numbers(getComputedStyle(node).backgroundColor);
+    if (colour.length === 3 || colour[3] > 0) return colour;
+  }
+};
+return [...document.querySelectorAll('body *:not(svg *):not(script)')]
+  .filter(node => [...node.childNodes].some(child => child.nodeType === 3 && child.data.trim()))
+  .map(node => {
+    const pair = [light(numbers(getComputedStyle(node).color)), light(ground(node))].sort((a, b) => b - a);
+    return [(pair[0] + 0.05) / (pair[1] + 0.05), node.tagName + ' ' + node.textContent.slice(0, 40)];
+  }).sort((a, b) => a[0] - b[0])[0];
+"""
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_contrast(browser, dark):
+    browser.screen(1200, 800, dark)
+    ground = browser.run("return getComputedStyle(document.body).backgroundColor")
+    assert ground == ("rgb(22, 24, 28)" if dark else "rgb(255, 255, 255)")
+    least, where = browser.run(CONTRAST)
+    assert least >= 4.5, where
+
+
+def test_what_a_screen_reader_is_told(browser):
+    assert browser.run("return document.documentElement.lang") == "en"
+    names = browser.run(
+        "return [...document.querySelectorAll('svg')].map(svg => svg.getAttribute('aria-label'))"
+    )
+    assert len(names) == 5
+    assert all(" of " in name for name in names)
+    assert browser.run("return document.querySelectorAll('th:not([scope])').length") == 0
+    assert browser.run("return document.querySelectorAll('h1').length") == 1

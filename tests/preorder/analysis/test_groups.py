@@ -1,0 +1,82 @@
+"""Groups of sentences against definitions written out."""
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from preorder.analysis.groups import by_gain, by_length
+
+
+def as_dictionary(grouping):
+    return {label: indices.tolist() for label, indices in grouping.groups}
+
+
+def test_the_papers_lengths():
+    grouping = by_length([1, 10, 11, 20, 60, 61, 500, 0])
+    assert as_dictionary(grouping) == {
+        "1–10": [0, 1],
+        "11–20": [2, 3],
+        "51–60": [4],
+        "61+": [5, 6],
+    }
+    assert grouping.skipped == 1
+    assert grouping.axis == "source length (tokens)"
+
+
+@pytest.mark.parametrize(
+    ("width", "last", "labels"),
+    [
+        (1, 3, ["1", "2", "3+"]),
+        (2, 6, ["1–2", "3–4", "5", "6+"]),  # the group before the last is cut short
+        (3, 2, ["1", "2+"]),
+        (4, 9, ["1–4", "5–8", "9+"]),
+    ],
+)
+def test_other_widths(width, last, labels):
+    assert list(as_dictionary(by_length(range(1, 20), width, last))) == labels
+
+
+@given(st.lists(st.integers(0, 100)), st.integers(1, 12), st.integers(2, 80))
+def test_every_sentence_stands_where_its_label_says(lengths, width, last):
+    grouping = by_length(lengths, width, last)
+    seen = []
+    for label, indices in grouping.groups:
+        begin, _, end = label.rstrip("+").partition("–")
+        most = math.inf if label.endswith("+") else int(end or begin)
+        assert all(int(begin) <= lengths[i] <= most for i in indices)
+        seen += indices.tolist()
+    assert sorted(seen) == [i for i, length in enumerate(lengths) if length]
+    assert grouping.skipped == lengths.count(0)
+
+
+def test_gains():
+    gains = [0, 0.5, 0.2, -0.1, -0.5, -0.6, 2, math.nan, 0.0]
+    grouping = by_gain(gains)
+    assert as_dictionary(grouping) == {
+        "−1 to −0.5": [5],
+        "−0.5 to 0": [3, 4],
+        "0": [0, 8],
+        "0 to 0.5": [1, 2],
+        "1.5 to 2": [6],
+    }
+    assert grouping.skipped == 1
+
+
+@given(st.lists(st.integers(-120, 120).map(lambda k: k / 60)), st.sampled_from([0.1, 0.25, 0.5, 1.0]))
+def test_every_gain_stands_where_its_label_says(gains, width):
+    seen = []
+    for label, indices in by_gain(gains, width).groups:
+        low, high = map(float, label.replace("−", "-").split(" to ")) if " " in label else (0.0, 0.0)
+        for i in indices:
+            assert low - 1e-6 <= gains[i] <= high + 1e-6
+            assert (gains[i] == 0) == (label == "0")
+        seen += indices.tolist()
+    assert sorted(seen) == list(range(len(gains)))
+
+
+def test_nothing_gives_no_groups():
+    assert by_length([]).groups == ()
+    assert by_gain([math.nan]).groups == ()
+    assert by_gain([math.nan]).skipped == 1

@@ -1,0 +1,135 @@
+"""Pictures: well-formed, named, labelled, told apart without colour, and the same every time."""
+
+import sys
+import xml.etree.ElementTree as ElementTree
+from functools import partial
+from itertools import combinations
+
+import pytest
+
+from preorder.analysis.pictures.draw import curves_title, draw_curves, draw_figures, figures_title
+from preorder.analysis.pictures.encode import encode, svg_element
+from preorder.analysis.pictures.style import styles
+from preorder.analysis.results import Curves, Estimate, Figures, Group
+from preorder.data.errors import MissingExtraError
+from preorder.metrics.significance import Comparison
+
+pytest.importorskip("matplotlib")
+
+SVG = "{http://www.w3.org/2000/svg}"
+LINE = (Estimate(20.0, (15.0, 25.0)), Estimate(30.0, (28.0, 31.0)))
+CURVES = Curves(
+    "length",
+    "source length (tokens)",
+    (Group("1–10", 12), Group("11+", 7)),
+    {
+        "bleu": {"base": LINE, "<b>ours</b>": LINE[::-1]},
+        "tau": {"unreordered": (None, Estimate(0.5, (0, 1)))},
+    },
+    0,
+    {},
+)
+FIGURES = Figures(
+    "precision",
+    {
+        name: {f"precision_{n}": Estimate(50.0 / n, (40.0 / n, 60.0 / n)) for n in range(1, 5)}
+        for name in "ab"
+    },
+    {"b": {f"precision_{n}": Comparison(0, (0, 0), 1, 1) for n in range(1, 5)}},
+    {},
+)
+PICTURES = [
+    (partial(draw_curves, CURVES), curves_title(CURVES)),
+    (partial(draw_figures, FIGURES), figures_title(FIGURES)),
+]
+
+
+@pytest.mark.parametrize(("draw", "title"), PICTURES)
+def test_svg(draw, title):
+    data, complete = encode(draw, title, "picture.svg")
+    assert complete
+    assert data == encode(draw, title, "picture.svg").data
+    root = ElementTree.fromstring(data)
+    assert root.find(f"{SVG}title").text == root.get("aria-label") == title
+    assert root.get("role") == "img"
+    assert b"<dc:date>" not in data
+    names = [element.get("id") for element in root.iter() if element.get("id")]
+    assert len(names) == len(set(names))
+
+
+@pytest.mark.parametrize(("draw", "title"), PICTURES)
+def test_png(draw, title):
+    data, complete = encode(draw, title, "picture.png")
+    assert data.startswith(b"\x89PNG\r\n")
+    assert complete
+    assert data == encode(draw, title, "picture.png").data
+
+
+def texts(svg):
+    return ["".join(element.itertext()) for element in ElementTree.fromstring(svg).iter(f"{SVG}text")]
+
+
+def test_labels():
+    found = texts(svg_element(*PICTURES[0]))
+    assert {"BLEU (0 to 100)", "Kendall's tau (−1 to 1)", "base", "<b>ours</b>", "unreordered"} <= set(found)
+    assert "source length (tokens), and how many sentences" in found
+    assert "12" in found
+    found = texts(svg_element(*PICTURES[1]))
+    assert {"n-gram precision (%)", "1-gram", "a", "b"} <= set(found)
+
+
+@pytest.mark.filterwarnings("ignore:Glyph 7")
+def test_names_are_plain_text():
+    names = ["_hidden", "a$b$", "x" * 50, "é", "bell\a"]
+    lines = {"bleu": dict.fromkeys(names, LINE)}
+    found = texts(svg_element(partial(draw_curves, Curves("length", "x", CURVES.groups, lines, 0, {})), "\a"))
+    assert {*names[:-1], "bell\ufffd"} <= set(found)
+    figure = draw_curves(Curves("length", "x", CURVES.groups, lines, 0, {}))
+    figure.canvas.draw()
+    assert figure.legends[0].get_window_extent().x1 <= figure.bbox.x1
+
+
+@pytest.mark.parametrize(("labels", "at"), [(("0", "5", "50"), [0, 5, 50]), (("0", "5+"), [0, 1])])
+def test_groups_stand_at_their_numbers(labels, at):
+    groups = tuple(Group(label, 3) for label in labels)
+    lines = {"bleu": {"one": (Estimate(1.0, (1.0, 1.0)),) * len(labels)}}
+    (axes,) = draw_curves(Curves("robustness", "swapped (%)", groups, lines, 0, {})).axes
+    assert axes.get_xticks().tolist() == at
+    assert axes.get_xlabel() == "swapped (%), 3 sentences each"
+
+
+def test_one_point_is_a_picture():
+    groups, lines = (Group("1", 1),), {"bleu": dict.fromkeys("ab", (LINE[0],))}
+    assert encode(partial(draw_curves, Curves("length", "x", groups, lines, 0, {})), "", "x.png").complete
+
+
+def test_drawn_is_what_was_found():
+    figure = draw_curves(CURVES)
+    container = figure.axes[0].containers[0]
+    assert container.lines[0].get_ydata().tolist() == [20.0, 30.0]
+    segments = container.lines[2][0].get_segments()
+    assert [segment[:, 1].tolist() for segment in segments] == [[15.0, 25.0], [28.0, 31.0]]
+    bars = draw_figures(FIGURES).axes[0].patches
+    assert [bar.get_height() for bar in bars] == [50.0 / n for n in range(1, 5)] * 2
+
+
+def test_systems_differ_in_grey():
+    looks = list(styles("abcdefg").values())
+    for one, other in combinations(looks, 2):
+        assert one.marker != other.marker
+        assert one.line != other.line
+        assert one.hatch != other.hatch
+
+
+@pytest.mark.filterwarnings("error")
+def test_letters_that_no_font_has():
+    lines = {"bleu": {"\ue123": LINE}}
+    draw = partial(draw_curves, Curves("length", "x", CURVES.groups, lines, 0, {}))
+    assert not encode(draw, "", "x.png").complete
+    assert encode(draw, "", "x.svg").complete
+
+
+def test_without_matplotlib(monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'onmt-preorder\[plots\]'"):
+        encode(*PICTURES[0], "picture.svg")

@@ -1,0 +1,68 @@
+"""Swapped words: exactly the share that was asked for leaves its place."""
+
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from preorder.analysis.swap import cycle, swapped_words, swaps
+from preorder.data.types import Permutation
+
+LENGTHS = st.lists(st.integers(0, 30), max_size=10)
+SHARES = tuple(range(0, 101, 10))
+
+
+@pytest.mark.parametrize(
+    ("length", "percent", "words"),
+    [
+        (0, 100, 0),
+        (1, 100, 0),  # one word alone has nowhere to go
+        (10, 0, 0),
+        (10, 9, 0),  # 0.9 of a word
+        (10, 10, 2),  # 1 word, made 2
+        (10, 24, 2),
+        (10, 25, 3),  # 2.5: up
+        (7, 50, 4),
+        (7, 100, 7),
+    ],
+)
+def test_number_of_words(length, percent, words):
+    assert swapped_words(length, percent) == words
+
+
+@given(st.integers(0, 200), st.integers(0, 100))
+def test_number_of_words_is_the_nearest_that_can_change_places(length, percent):
+    share = Fraction(length * percent, 100)
+    possible = [0, *range(2, length + 1)]
+    nearest = min(possible, key=lambda k: (abs(k - share), -k))
+    assert swapped_words(length, percent) == nearest
+
+
+@given(LENGTHS, st.integers(0, 2**32))
+def test_what_is_swapped(lengths, seed):
+    rows = list(swaps(iter(lengths), SHARES, seed))
+    assert len(rows) == len(lengths)
+    for length, row in zip(lengths, rows, strict=True):
+        before = set()
+        for percent, permutation in zip(SHARES, row, strict=True):
+            moved = {i for i, place in enumerate(permutation.positions) if i != place}
+            assert len(moved) == swapped_words(length, percent)
+            assert before <= moved
+            before = moved
+        assert row[0] == Permutation.identity(length)
+    assert [row[3] for row in rows] == [one for (one,) in swaps(iter(lengths), SHARES[3:4], seed)]
+
+
+def test_every_set_and_cycle_is_equally_likely():
+    """Three of four words: 4 sets × 2 cycles, each an eighth of the time."""
+    counts: dict[tuple, int] = {}
+    for (permutation,) in swaps(iter([4] * 8000), (75,), 3):
+        counts[permutation.positions] = counts.get(permutation.positions, 0) + 1
+    assert len(counts) == 8
+    assert all(850 < count < 1150 for count in counts.values())  # five deviations of 30
+
+
+def test_cycle():
+    assert cycle(5, [3, 0, 4]).apply("abcde") == tuple("dbcea")  # a goes where e was, e where d, d where a
+    assert cycle(2, []) == Permutation.identity(2)

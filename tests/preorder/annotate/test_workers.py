@@ -1,0 +1,126 @@
+"""Work in several processes: its order, its limits, and its end whatever happens."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from preorder.annotate.workers import AHEAD, in_order
+from preorder.data.errors import DataError, UsageError
+
+
+def square(number):
+    time.sleep(0.05 * (number % 3 == 0))
+    return number * number
+
+
+def fail(number):
+    raise DataError("is bad", "file", number)
+
+
+def die(number):
+    os._exit(1)
+
+
+def sleep(number):
+    if number:
+        time.sleep(60)
+    return number
+
+
+def nothing(item):
+    return None
+
+
+@pytest.mark.parametrize("workers", [0, 1, 2, 3])
+def test_results_come_in_order(workers):
+    assert list(in_order(square, range(20), workers, nothing)) == [(i, i * i) for i in range(20)]
+
+
+def test_no_items():
+    assert list(in_order(square, [], 2, nothing)) == []
+
+
+def test_what_is_known_is_not_worked_on():
+    known = {0: 10, 2: 12}
+    assert list(in_order(square, range(4), 2, known.get)) == [(0, 10), (1, 1), (2, 12), (3, 9)]
+    assert list(in_order(die, range(3), 1, str)) == [(0, "0"), (1, "1"), (2, "2")]
+
+
+def test_takes_few_items_ahead():
+    taken = 0
+
+    def items():
+        nonlocal taken
+        while taken < 100:
+            taken += 1
+            yield taken
+
+    for number, _ in in_order(square, items(), 2, nothing):
+        assert taken <= number + AHEAD * 2
+
+
+def test_errors_keep_their_place():
+    with pytest.raises(DataError, match=r"^file:7: is bad$"):
+        list(in_order(fail, [7], 2, nothing))
+
+
+def test_errors_of_the_input_end_the_work_at_once():
+    def items():
+        yield 1
+        raise DataError("is bad")
+
+    begin = time.monotonic()
+    with pytest.raises(DataError, match="is bad"):
+        list(in_order(sleep, items(), 1, nothing))
+    assert time.monotonic() - begin < 30
+
+
+def test_a_process_that_dies():
+    with pytest.raises(UsageError, match="a worker process died, for lack of memory perhaps"):
+        list(in_order(die, [1, 2], 2, nothing))
+
+
+def test_giving_up_early():
+    results = in_order(sleep, range(4), 2, nothing)
+    begin = time.monotonic()
+    assert next(results) == (0, 0)
+    results.close()
+    assert time.monotonic() - begin < 30
+
+
+SCRIPT = """
+import os, sys
+sys.path.insert(0, {folder!r})
+from preorder.annotate.workers import in_order
+from test_workers import nothing, tell_and_sleep
+if __name__ == "__main__":
+    list(in_order(tell_and_sleep, [1], 1, nothing))
+"""
+
+
+def tell_and_sleep(_):
+    print(os.getpid(), flush=True)
+    time.sleep(60)
+
+
+def has_ended(process):
+    time.sleep(0.1)
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return True
+    return False
+
+
+def test_workers_end_with_the_process_that_is_killed(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(SCRIPT.format(folder=os.path.dirname(__file__)))
+    with subprocess.Popen([sys.executable, str(script)], stdout=subprocess.PIPE, text=True) as process:
+        worker = int(process.stdout.readline())
+        process.send_signal(signal.SIGKILL)
+        assert process.stdout.read() == ""  # until the worker, too, has closed it
+    assert any(has_ended(worker) for _ in range(100))

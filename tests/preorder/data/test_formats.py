@@ -1,0 +1,151 @@
+"""Every line format parses what it formats, and refuses what it is not."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from preorder.data import formats
+from preorder.data.errors import DataError
+from preorder.data.types import Alignment, BinaryTree, Node, Permutation, Sentence
+
+text = st.text(st.sampled_from("ab￨ &#;1\u3000\u00a0日本"), min_size=1, max_size=6).filter(
+    lambda token: " " not in token
+)
+links = st.frozensets(st.tuples(st.integers(0, 9), st.integers(0, 9)))
+
+
+@pytest.mark.parametrize(
+    ("line", "tokens"),
+    [("", ()), ("a b", ("a", "b")), ("  a \t b ", ("a", "b")), ("a\u3000b c", ("a\u3000b", "c"))],
+)
+def test_tokens_part_at_ascii_blanks_only(line, tokens):
+    assert formats.parse_tokens(line) == tokens
+
+
+@given(links, links)
+def test_alignment_round_trip(sure, possible):
+    alignment = Alignment(sure, possible - sure)
+    assert formats.parse_alignment(formats.format_alignment(alignment)) == alignment
+
+
+def test_lader_alignment_states_its_lengths():
+    assert formats.parse_alignment("3-4 ||| 0-3 2-0") == Alignment(
+        frozenset({(0, 3), (2, 0)}), frozenset(), 3, 4
+    )
+    assert formats.parse_alignment("3-4 |||").links == frozenset()
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ("0-0 1", "not an alignment link: '1'"),
+        ("0-0 1--1", "not an alignment link: '1--1'"),
+        ("a-b", "not an alignment link"),
+        ("2-2 ||| 0-2", "link 0-2 is out of range"),
+    ],
+)
+def test_malformed_alignment(line, reason):
+    with pytest.raises(DataError, match=reason):
+        formats.parse_alignment(line)
+
+
+def test_alignment_file_is_of_one_format(tmp_path):
+    path = tmp_path / "align"
+    path.write_text("1-1 ||| 0-0\n0-0\n")
+    with pytest.raises(DataError, match=r"align:2: Pharaoh alignment in a file of lader alignments"):
+        list(formats.read_alignments(str(path)))
+    path.write_text("0-0\n0-x\n")
+    with pytest.raises(DataError, match=r"align:2: not an alignment link: '0-x'"):
+        list(formats.read_alignments(str(path)))
+
+
+@given(st.permutations(range(7)))
+def test_order_and_positions_round_trip(numbers):
+    permutation = Permutation(tuple(numbers))
+    assert formats.parse_order(formats.format_order(permutation)) == permutation
+    assert formats.parse_positions(formats.format_positions(permutation)) == permutation
+
+
+def test_numbers_only():
+    with pytest.raises(DataError, match="not a number: '-1'"):
+        formats.parse_positions("0 -1")
+
+
+@given(
+    st.lists(text, max_size=6).flatmap(
+        lambda words: st.tuples(st.just(words), st.permutations(range(len(words))))
+    )
+)
+def test_features_round_trip_and_hide_what_opennmt_would_break(example):
+    words, numbers = example
+    permutation = Permutation(tuple(numbers))
+    line = formats.format_features(words, permutation)
+    assert formats.parse_features(line) == (tuple(words), permutation)
+    for field in line.split(" ") if line else []:
+        assert field.count("￨") == 1
+        assert field == field.strip()
+
+
+def test_features_need_a_position_each():
+    for line in ("a￨0 b", "a￨x"):
+        with pytest.raises(DataError, match="token without a position"):
+            formats.parse_features(line)
+
+
+def test_annotated_round_trip():
+    sentence = Sentence(("a", "b"), ("X", "Y"), ("1", "2"))
+    assert formats.parse_annotated(formats.format_annotated(sentence)) == sentence
+    assert formats.parse_annotated("") == Sentence((), (), ())
+    sentence = Sentence(("a", "b"), ("X", "Y"))
+    assert formats.parse_annotated(formats.format_annotated(sentence), 2) == sentence
+    assert formats.format_annotated(Sentence((), ())) == ""
+
+
+@pytest.mark.parametrize(("fields", "classes"), [("", None), ("\t1", ())])
+def test_annotated_file(tmp_path, fields, classes):
+    path = tmp_path / "annot"
+    path.write_text(f"\n\na\tX{fields}\n\n")
+    first, second, third, fourth = formats.read_annotated(str(path))
+    assert first == second == fourth == Sentence((), (), classes)
+    assert third == Sentence(("a",), ("X",), classes if classes is None else ("1",))
+
+
+def test_annotated_file_without_any_tokens(tmp_path):
+    (tmp_path / "annot").write_text("\n\n")
+    assert list(formats.read_annotated(str(tmp_path / "annot"))) == [Sentence((), (), ())] * 2
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a\tX\t1\nb\tY\n", "2 tab-separated fields where words, POS tags and classes are expected"),
+        ("a\tX\nb\tY\t1\n", "3 tab-separated fields where words and POS tags are expected"),
+        ("a\tX\n\t\t\n", "3 tab-separated fields"),
+        ("a\tX\nb\tX Y\n", "2 POS tags for 1 words"),
+    ],
+)
+def test_annotated_file_of_two_kinds(tmp_path, text, message):
+    (tmp_path / "annot").write_text(text)
+    with pytest.raises(DataError, match=f"annot:2: {message}"):
+        list(formats.read_annotated(str(tmp_path / "annot")))
+
+
+def test_annotated_has_three_layers():
+    with pytest.raises(DataError, match="2 tab-separated fields"):
+        formats.parse_annotated("a b\tX Y")
+    with pytest.raises(DataError, match="1 word classes for 2 words"):
+        formats.parse_annotated("a b\tX Y\t1")
+    with pytest.raises(DataError, match="needs POS tags"):
+        formats.format_annotated(Sentence(("a",)))
+
+
+def test_tree_brackets_as_topdown_btg_prints_them():
+    tree = BinaryTree(3, (Node(0, 1, 3, False), Node(1, 2, 3, True)))
+    assert formats.format_tree(("a", "<b", "c]"), tree) == r"[a <\<b c\]>]"
+    assert formats.format_tree(("a",), BinaryTree(1, ())) == "a"
+
+
+@pytest.mark.parametrize("token", ["&#65;", "&#9999999999;", "&#38;", "&", "a￨b", "\u3000", "&#38;#32;"])
+def test_escapes_are_undone_and_nothing_else(token):
+    assert formats.unescape_token(formats.escape_token(token)) == token
+    assert formats.unescape_token("&#65;x&#9999999999;") == "&#65;x&#9999999999;"

@@ -1,0 +1,103 @@
+import numpy as np
+import pytest
+from safetensors import SafetensorError
+
+from preorder.data.errors import DataError, UsageError
+from preorder.learning.checkpoint import Checkpoint, Checkpoints, digest
+
+ARRAYS = {"a": np.arange(6, dtype=np.float32).reshape(2, 3), "none": np.empty((0, 2), np.uint64)}
+
+
+def test_gives_back_what_was_saved(tmp_path):
+    path = tmp_path / "folder" / "file"
+    checkpoint = Checkpoint(path)
+    assert checkpoint.load("key") is None
+    checkpoint.save("key", {"done": [1, 2.5]}, ARRAYS)
+    values, arrays = Checkpoint(path).load("key")
+    assert values == {"done": [1, 2.5]}
+    assert arrays.keys() == ARRAYS.keys()
+    for name, array in ARRAYS.items():
+        assert arrays[name].dtype == array.dtype
+        np.testing.assert_array_equal(arrays[name], array)
+
+
+def test_no_file_keeps_nothing():
+    checkpoint = Checkpoint(interval=0)
+    checkpoint.save("key", {}, ARRAYS)
+    assert checkpoint.load("key") is None
+    assert not checkpoint.due
+
+
+def test_is_due_after_the_interval(tmp_path):
+    assert Checkpoint(tmp_path / "file", interval=0).due
+    assert not Checkpoint(tmp_path / "file", interval=100).due
+    saved = Checkpoint(tmp_path / "file", interval=0)
+    saved.save("key", {}, ARRAYS)
+    assert not saved.due  # for twenty times as long as it took
+
+
+def test_other_key(tmp_path):
+    Checkpoint(tmp_path / "file").save("key", {}, ARRAYS)
+    with pytest.raises(
+        UsageError, match="other data or options; go on with those, or start anew with --fresh"
+    ):
+        Checkpoint(tmp_path / "file").load("another")
+
+
+def test_damaged(tmp_path):
+    (tmp_path / "file").write_bytes(b"damaged")
+    with pytest.raises(DataError, match="file: not a checkpoint; --fresh starts anew"):
+        Checkpoint(tmp_path / "file").load("key")
+
+
+def test_failed_write_leaves_what_was_there(tmp_path, monkeypatch):
+    checkpoint = Checkpoint(tmp_path / "file")
+    checkpoint.save("key", 1, ARRAYS)
+
+    def fail(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("preorder.learning.checkpoint.save_file", fail)
+    with pytest.raises(KeyboardInterrupt):
+        checkpoint.save("key", 2, ARRAYS)
+    assert checkpoint.load("key")[0] == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+def test_full_disk(tmp_path, monkeypatch):
+    def fail(*_):
+        raise SafetensorError("no space left on device")
+
+    monkeypatch.setattr("preorder.learning.checkpoint.save_file", fail)
+    with pytest.raises(DataError, match="file: cannot be written: no space left on device"):
+        Checkpoint(tmp_path / "file").save("key", {}, ARRAYS)
+    assert not list(tmp_path.iterdir())
+
+
+def test_unwritable(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(DataError, match="cannot be written"):
+        Checkpoint(tmp_path / "file" / "below").save("key", {}, ARRAYS)
+
+
+def test_digest_tells_apart():
+    digests = [
+        digest({"a": 1}, ARRAYS["a"]),
+        digest({"a": 2}, ARRAYS["a"]),
+        digest({"a": 1}, ARRAYS["a"].reshape(3, 2)),
+        digest({"a": 1}, ARRAYS["a"].astype(np.float64)),
+        digest({"a": 1}, -ARRAYS["a"]),
+        digest({"a": 1}, ARRAYS["a"], ARRAYS["none"]),
+    ]
+    assert len(set(digests)) == len(digests)
+    assert digest({"a": 1, "b": 2}) == digest({"b": 2, "a": 1})
+
+
+def test_parts_of_a_folder(tmp_path):
+    checkpoints = Checkpoints(str(tmp_path / "folder"))
+    checkpoints.remove()  # nothing there
+    checkpoints.part("one").save("key", 1, ARRAYS)
+    checkpoints.part("two").save("key", 2, ARRAYS)
+    assert checkpoints.part("one").load("key")[0] == 1
+    checkpoints.remove()
+    assert not list(tmp_path.iterdir())

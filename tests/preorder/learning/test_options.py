@@ -1,0 +1,82 @@
+import argparse
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+import pytest
+
+from preorder.data.errors import UsageError
+from preorder.learning.options import add_options, options_of
+from preorder.methods.base import METHODS, all_options
+
+
+@dataclass(frozen=True)
+class One:
+    passes: Annotated[int, "passes over the text"] = 20
+    step_size: Annotated[float, "how far"] = 0.5
+    seed: int = 1
+
+
+@dataclass(frozen=True)
+class Two:
+    passes: Annotated[int, "passes over the text"] = 7
+    kind: Annotated[Literal["a", "b"], "which kind"] = "b"
+    seed: int = 1
+
+
+BOTH = {"one": One, "two": Two}
+
+
+def parsed(*arguments, methods=BOTH):
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--threads", type=int, default=1)
+    add_options(parser, methods)
+    return parser.parse_args(arguments), parser.format_help()
+
+
+def test_each_method_has_its_own_defaults():
+    arguments, _ = parsed()
+    assert options_of("one", BOTH, arguments) == One()
+    assert options_of("two", BOTH, arguments) == Two()
+
+
+def test_given():
+    arguments, _ = parsed("--passes", "3", "--step-size", "1e-3", "--seed", "5")
+    assert options_of("one", BOTH, arguments) == One(3, 1e-3, 5)
+
+
+def test_help_names_owners_and_defaults():
+    _, text = parsed()
+    text = " ".join(text.split())
+    assert (
+        "options of --method one and two: --passes N passes over the text (default: 20 for one, 7 for two)"
+        in text
+    )
+    assert "options of --method two: --kind {a,b} which kind (default: b)" in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (["--passes", "0"], "not a positive whole number: '0'"),
+        (["--passes", "2.5"], "not a positive whole number: '2.5'"),
+        (["--step-size", "nan"], "not a positive number: 'nan'"),
+        (["--step-size", "inf"], "not a positive number: 'inf'"),
+        (["--kind", "c"], "invalid choice: 'c'"),
+    ],
+)
+def test_bad_values(arguments, reason, capsys):
+    with pytest.raises(SystemExit):
+        parsed(*arguments)
+    assert reason in capsys.readouterr().err
+
+
+def test_option_of_another_method():
+    with pytest.raises(UsageError, match="--kind is no option of --method one"):
+        options_of("one", BOTH, parsed("--kind", "a")[0])
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_real_methods(method):
+    arguments, _ = parsed(methods=all_options())
+    assert options_of(method, all_options(), arguments) == all_options()[method]()

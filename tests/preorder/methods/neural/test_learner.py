@@ -1,0 +1,111 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from preorder.data.errors import DataError  # noqa: E402
+from preorder.learning.descent import arrays_of, load, share_of_rate  # noqa: E402
+from preorder.methods.neural.learner import Learner, Lines, new_scorer  # noqa: E402
+from preorder.methods.neural.options import Options  # noqa: E402
+
+OPTIONS = Options(iterations=4, minibatch=8, hidden=8, depth=2)
+ROWS = {"words": 12}
+
+
+def reversals(sentences=60, seed=0):
+    """Draw sentences whose tokens all change places; some are free."""
+    generator = np.random.default_rng(seed)
+    lengths = generator.integers(2, 8, sentences)
+    groups = [np.where(generator.random(n) < 0.8, np.arange(n)[::-1], -1) for n in lengths]
+    tokens = generator.integers(2, 12, (1, lengths.sum()))
+    return Lines(tokens, np.concatenate(groups), lengths, np.bincount(tokens[0], minlength=12))
+
+
+def learner(options=OPTIONS, **changes):
+    options = replace(options, **changes)
+    return Learner(reversals(), new_scorer(ROWS, options), options)
+
+
+def iterated(learner, *iterations):
+    return [learner.iterate(iteration, lambda _: None) for iteration in iterations]
+
+
+def same(one, other):
+    one, other = one.state(), other.state()
+    assert one.keys() == other.keys()
+    return all(one[name].tobytes() == other[name].tobytes() for name in one)
+
+
+def test_learns():
+    figures = iterated(learner(iterations=10, dropout=0.1, learning_rate=0.02), *range(1, 11))
+    assert figures[0]["loss"] > 0.3
+    assert figures[-1]["loss"] < 0.02
+    assert figures[0]["errors"] > 5
+    assert figures[-1]["errors"] == 0
+
+
+def test_sees_every_sentence_once_an_iteration():
+    sizes = []
+    learner().iterate(1, sizes.append)
+    assert sum(sizes) == 60
+    assert max(sizes) == 8
+
+
+def test_same_seed_same_weights():
+    one, two, three = learner(), learner(), learner(seed=2)
+    for each in (one, two, three):
+        iterated(each, 1, 2)
+        torch.rand(1)  # what others draw does not matter
+    assert same(one, two)
+    assert not same(one, three)
+
+
+def test_leaves_the_state_of_others_alone():
+    torch.manual_seed(5)
+    expected = torch.rand(1)
+    torch.manual_seed(5)
+    threads = torch.get_num_threads()
+    iterated(learner(threads=2), 1)
+    assert torch.rand(1) == expected
+    assert torch.get_num_threads() == threads
+
+
+def test_goes_on_from_a_state_to_the_last_bit():
+    whole, first, second = learner(), learner(), learner()
+    iterated(whole, 1, 2, 3)
+    iterated(first, 1)
+    state = first.state()
+    iterated(first, 2)  # a state is of its time
+    second.restore(state)
+    iterated(second, 2, 3)
+    assert same(whole, second)
+
+
+def test_average_is_between_first_and_last_weights():
+    one = learner()
+    before = arrays_of(one.average)
+    iterated(one, 1)
+    after, average = arrays_of(one._descent.network), arrays_of(one.average)
+    assert all(np.isfinite(average[name]).all() for name in average)
+    assert not any(np.array_equal(average[name], before[name]) for name in average)
+    assert not any(np.array_equal(average[name], after[name]) for name in average)
+
+
+def test_rate_rises_and_falls():
+    rates = [share_of_rate(done) for done in np.linspace(0, 1, 101)]
+    assert max(rates) == rates[5] == pytest.approx(1)
+    assert rates[0] == pytest.approx(0)
+    assert rates[-1] == pytest.approx(0)
+    assert sorted(rates[:6]) == rates[:6]
+    assert sorted(rates[5:], reverse=True) == rates[5:]
+
+
+def test_weights_of_another_network():
+    arrays = arrays_of(new_scorer(ROWS, OPTIONS))
+    for name in arrays:
+        with pytest.raises(DataError, match=f"not the weights of the model's network: {name}"):
+            load(new_scorer(ROWS, OPTIONS), {k: v for k, v in arrays.items() if k != name})
+    with pytest.raises(DataError, match="not the weights of the model's network"):
+        load(new_scorer(ROWS, replace(OPTIONS, hidden=9)), arrays)

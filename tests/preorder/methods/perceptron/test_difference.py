@@ -1,0 +1,56 @@
+"""Counting of features against the naive templates."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from preorder.compiled import entry_point
+from preorder.methods.perceptron.fast.difference import TABLES, count_difference, new_counter, room_for
+from preorder.methods.perceptron.features import TABLE_NAMES
+from tests.support import naive_btg as naive
+
+
+@entry_point
+def count(differences, tokens, spread, plus, minus):
+    n = tokens.shape[1] - 2
+    counter = new_counter(n, tokens.shape[0])
+    return count_difference(differences, 0, counter, tokens, spread, plus, minus)
+
+
+@pytest.mark.parametrize("n", [2, 3, 5])
+@pytest.mark.parametrize("layers", [1, 2])
+def test_difference_equals_naive_templates(n, layers):
+    generator = np.random.default_rng((n, layers))
+    tokens = generator.integers(0, 2**64, (layers, 3), dtype=np.uint64)
+    tokens = np.take_along_axis(tokens, generator.integers(0, 3, (layers, n + 2)), axis=1)
+    spread = np.full((layers, 2, n + 2), 7, np.uint8)
+    spreads = {
+        tuple(layer[i : i + k]): 7 for layer in tokens.tolist() for k in (1, 2) for i in range(n + 3 - k)
+    }
+    trees = list(naive.trees(0, n))
+    for _ in range(30):
+        plus, minus = (trees[i] for i in generator.integers(0, len(trees), 2))
+        differences = room_for(np.array([n]), layers, 1)
+        square = count(differences, tokens, spread, np.array(plus, np.int32), np.array(minus, np.int32))
+        expected = Counter()
+        needed = set()  # rows that triples get in any case
+        for sign, tree, other in ((1, plus, minus), (-1, minus, plus)):
+            for node in tree:
+                for (table, own, hashes), column in naive.joined(tokens.tolist(), node):
+                    feature = (table, naive.key(table, own, hashes, spreads), column)
+                    expected[feature] += sign
+                    if table == "triple" and node not in other:
+                        needed.add(feature)
+                for row in naive.shapes(node):
+                    expected["shape", row, node[3]] += sign
+        expected = {f: c for f, c in expected.items() if c or f in needed}
+        found = {}
+        first = 0
+        for name, last in zip((*TABLE_NAMES, "shape"), differences.ends[0], strict=True):
+            for i in range(first, last):
+                found[name, int(differences.key[i]), int(differences.column[i])] = differences.change[i]
+            first = last
+        assert found == expected
+        assert square == sum(c * c for c in expected.values())
+    assert differences.ends.shape == (1, TABLES)

@@ -1,0 +1,144 @@
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from preorder.compiled import entry_point
+from preorder.data.types import Sentence
+from preorder.learning.encode import Encoder
+from preorder.methods.perceptron.fast.table import find_all
+from preorder.methods.perceptron.features import TABLE_NAMES
+from preorder.methods.perceptron.learner import Learner, weights_of
+from preorder.methods.perceptron.options import Options
+
+
+@entry_point
+def look_up(slots, weights, keys, rows):
+    find_all(slots, weights, keys, keys.size, rows)
+
+
+def random_corpus(sentences, seed):
+    """Draw sentences of a few words and the order of a reversal, with gaps."""
+    generator = np.random.default_rng(seed)
+    lengths = generator.integers(2, 9, sentences)
+    words = [tuple(map(str, generator.integers(0, 12, n))) for n in lengths]
+    groups = [np.where(generator.random(n) < 0.2, -1, np.arange(n)[::-1]) for n in lengths]
+    return Encoder(["words"])([Sentence(w) for w in words]), np.concatenate(groups).astype(np.int32)
+
+
+def flat(learner):
+    weights = weights_of(learner.average())
+    return np.concatenate([*(rows.ravel() for rows in weights.rows), weights.shape.ravel()])
+
+
+def same(a, b):
+    arrays = ((np.array(w.slots), *w.keys, *w.rows, *w.spread, w.shape) for w in (a, b))
+    return all(np.array_equal(x, y) for x, y in zip(*arrays, strict=True))
+
+
+def test_first_step_makes_up_for_the_loss():
+    """From zero weights, step = loss / squares of the counts, so squares of the weights = loss · step."""
+    batch = Encoder(["words"])([Sentence(("a", "b"))])
+    options = Options(cost=3.0, aggressiveness=100.0)
+    learner = Learner(batch, np.array([1, 0], np.int32), options)
+    with ThreadPoolExecutor(1) as pool:
+        assert learner.learn(np.array([0]), pool).errors == 1
+        assert learner.learn(np.array([0]), pool).errors == 0  # the margin is reached exactly
+    weights = flat(learner)
+    changed = np.abs(weights[weights != 0])
+    assert np.unique(changed).size == 1  # every feature once
+    assert (changed**2).sum() == pytest.approx(3.0 * changed[0], rel=1e-5)
+
+
+def test_aggressiveness_bounds_the_step():
+    batch = Encoder(["words"])([Sentence(("a", "b"))])
+    learner = Learner(batch, np.array([1, 0], np.int32), Options(aggressiveness=0.001))
+    with ThreadPoolExecutor(1) as pool:
+        learner.learn(np.array([0]), pool)
+    assert np.abs(flat(learner)).max() == pytest.approx(0.001)
+
+
+def test_average_is_the_mean_over_time():
+    batch, groups = random_corpus(40, seed=1)
+    learner = Learner(batch, groups, Options())
+    snapshots = []
+    with ThreadPoolExecutor(1) as pool:
+        for sentence in range(40):
+            learner.learn(np.array([sentence]), pool)
+            tables = learner._tables[:-1]
+            snapshots.append(
+                [{int(t.keys[r]): t.weights[r].copy() for r in range(1, int(t.used[0]))} for t in tables]
+            )
+    average = weights_of(learner.average())
+    for which, (keys, rows) in enumerate(zip(average.keys, average.rows, strict=True)):
+        assert len(keys)
+        for key, row in zip(keys.tolist(), rows, strict=True):
+            mean = sum(snapshot[which].get(key, 0) for snapshot in snapshots) / len(snapshots)
+            np.testing.assert_allclose(row, mean, atol=1e-5)
+
+
+def iterated(learner, *iterations):
+    done = []
+    progress = [learner.iterate(iteration, done.append) for iteration in iterations]
+    assert sum(done) == 150 * len(iterations)
+    return progress
+
+
+def test_same_seed_same_model_for_any_number_of_threads():
+    corpus = random_corpus(150, seed=2)
+    options = Options(seed=5, minibatch=8)
+
+    def trained(options):
+        learner = Learner(*corpus, options)
+        return iterated(learner, 1, 2, 3), weights_of(learner.average())
+
+    progress, one = trained(options)
+    again, other = trained(options)
+    assert progress == again
+    assert same(one, other)
+    assert same(one, trained(replace(options, threads=3))[1])
+    assert not same(one, trained(replace(options, seed=6))[1])
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_goes_on_from_a_state_to_the_last_bit(threads, monkeypatch):
+    monkeypatch.setattr("preorder.methods.perceptron.learner.FIRST_ROWS", 8)  # tables grow before and after
+    corpus = random_corpus(150, seed=4)
+    whole = Learner(*corpus, Options(minibatch=8))
+    iterated(whole, 1, 2, 3)
+    first = Learner(*corpus, Options(minibatch=8))
+    iterated(first, 1)
+    state = {name: array.copy() for name, array in first.state().items()}
+    iterated(first, 2)  # a state is of its time
+    second = Learner(*corpus, Options(minibatch=8, threads=threads))
+    second.restore(state)
+    iterated(second, 2, 3)
+    for name, array in whole.state().items():
+        assert second.state()[name].tobytes() == array.tobytes(), name
+    for name, array in whole.average().items():
+        assert second.average()[name].tobytes() == array.tobytes(), name
+
+
+def test_averaged_tables_hold_the_average():
+    """Each key, looked up, gives the row that the average has for it."""
+    learner = Learner(*random_corpus(150, seed=6), Options(minibatch=8))
+    iterated(learner, 1)
+    average = learner.average()
+    for name, table in zip(TABLE_NAMES, learner.averaged_tables(), strict=False):
+        keys = average[f"{name}.keys"]
+        rows = np.empty(keys.size, np.uint64)
+        look_up(table.slots, table.weights, keys, rows)
+        np.testing.assert_array_equal(table.weights[rows], average[f"{name}.rows"])
+        assert not table.weights[0].any()
+    np.testing.assert_array_equal(learner.averaged_tables().shape, average["shape"])
+
+
+def test_no_errors_once_all_is_learned():
+    learner = Learner(*random_corpus(20, seed=3), Options())
+    for iteration in range(1, 50):
+        progress = learner.iterate(iteration, lambda _: None)
+        assert (progress.errors > 0) == (progress.updates > 0)
+        if not progress.errors:
+            break
+    assert iteration < 49

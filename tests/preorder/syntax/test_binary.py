@@ -1,0 +1,176 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from preorder.data.trees import BINARISATIONS, ConstituencyTree, DependencyTree
+from preorder.data.types import BinaryTree, Node, Sentence
+from preorder.syntax.binary import binary_branches
+from preorder.syntax.bracketing import parse_bracketing
+from preorder.syntax.heads import RULES, head_child
+from preorder.syntax.projective import lift
+from tests.support.trees import constituency, dependency, sentences, words
+
+WAYS = st.sampled_from(BINARISATIONS)
+
+
+def bracketed(sentence, how):
+    """Return the binary tree as text, the words joined two by two."""
+    parts = {(i, i + 1): word for i, word in enumerate(sentence.words)}
+    for b, m, e, _ in reversed(binary_branches(sentence, how)):
+        parts[b, e] = f"({parts[b, m]} {parts[m, e]})"
+    return parts[0, len(sentence)]
+
+
+@given(sentences, WAYS)
+def test_a_binary_tree_over_all_tokens(sentence, how):
+    branches = binary_branches(sentence, how)
+    nodes = tuple(Node(b, m, e, False) for b, m, e, _ in branches)
+    assert len(nodes) == max(0, len(sentence) - 1)
+    BinaryTree(len(sentence), nodes)  # checks all
+
+
+@given(constituency(), WAYS)
+def test_phrases_stay_phrases(sentence, how):
+    spans = {(b, e) for b, _, e, _ in binary_branches(sentence, how)}
+    assert {(b, e) for b, e, _ in sentence.tree.constituents if e - b > 1} <= spans
+
+
+@given(dependency(), WAYS)
+def test_subtrees_of_projective_dependencies_stay_together(sentence, how):
+    heads = np.array(sentence.tree.heads, np.int64)
+    lift(heads)
+    spans = {(b, e) for b, _, e, _ in binary_branches(sentence, how)}
+    for token in range(len(sentence)):
+        below = descendants(heads.tolist(), token)
+        assert below == list(range(below[0], below[-1] + 1))
+        if len(below) > 1:
+            assert (below[0], below[-1] + 1) in spans
+
+
+def descendants(heads, token):
+    def ancestors(one):
+        while one >= 0:
+            yield one
+            one = heads[one]
+
+    return [one for one in range(len(heads)) if token in ancestors(one)]
+
+
+FLAT = "(VP (RB a) (RB b) (VB H) (NP c) (NP d))"
+
+
+@pytest.mark.parametrize(
+    ("how", "tree", "of_dependents"),
+    [
+        ("head", "(((a (b H)) c) d)", "(a (b ((H c) d)))"),
+        ("left", "((((a b) H) c) d)", None),
+        ("right", "(a (b (H (c d))))", None),
+    ],
+)
+def test_three_ways(how, tree, of_dependents):
+    assert bracketed(parse_bracketing(FLAT), how) == tree
+    heads = DependencyTree((2, 2, -1, 2, 2), ("advmod", "aux", "root", "obj", "obl"))
+    sentence = Sentence(tuple("abHcd"), ("X",) * 5, tree=heads)
+    assert bracketed(sentence, how) == (of_dependents or tree)
+
+
+def test_what_joins_the_head_first_and_last():
+    heads = DependencyTree(
+        (2, 2, -1, 4, 2, 6, 4, 2), ("nsubj", "aux", "root", "det", "obj", "case", "nmod:of", "punct")
+    )
+    sentence = Sentence(("he", "has", "bought", "a", "pen", "for", "her", "."), ("X",) * 8, tree=heads)
+    assert bracketed(sentence, "head") == "((he (has (bought ((a pen) (for her))))) .)"
+    quoted = DependencyTree((1, -1, 1), ("punct", "root", "punct"))
+    assert bracketed(Sentence(tuple("'a'"), ("X",) * 3, tree=quoted), "head") == "(' (a '))"
+
+
+def test_names_of_nodes():
+    sentence = parse_bracketing("(ROOT (S (SBAR (VP (VB a) (NP (NN b)) (NP (NN c)))) (. .)))")
+    names = [(b, e, category) for b, _, e, category in binary_branches(sentence, "head")]
+    assert names == [(0, 4, "S"), (0, 3, "VP"), (0, 2, "VP'")]
+    heads = DependencyTree((1, -1, 1, 2), ("nsubj", "root", "obj", "det"))
+    branches = binary_branches(Sentence(tuple("abcd"), ("X",) * 4, tree=heads), "head")
+    assert branches == [(0, 1, 4, "nsubj-"), (1, 2, 4, "-obj"), (2, 3, 4, "-det")]
+    left = binary_branches(Sentence(tuple("abc"), ("X",) * 3, tree=DependencyTree((2, 2, -1), "xyz")), "left")
+    assert left == [(0, 2, 3, "-head"), (0, 1, 2, "-y")]
+
+
+def test_tokens_that_no_phrase_covers():
+    tree = ConstituencyTree(3, ((1, 3, "NP"),))
+    assert binary_branches(Sentence(words(3), ("A",) * 3, tree=tree), "left") == [
+        (0, 1, 3, ""),
+        (1, 2, 3, "NP"),
+    ]
+
+
+@pytest.mark.parametrize("sentence", [parse_bracketing(""), parse_bracketing("(ROOT (S (UH yes)))")])
+def test_short_sentences(sentence):
+    assert binary_branches(sentence, "head") == []
+
+
+@pytest.mark.parametrize(
+    ("heads", "lifted"),
+    [
+        ((1, -1, 1), (1, -1, 1)),
+        ((2, -1, 1, 0), (1, -1, 1, 1)),  # 0 → 2 passes over the root, then so does 3 → 0
+        ((2, 3, -1, 2), (2, 2, -1, 2)),  # 1 → 3 passes over the root
+        ((-1, 3, 0, 0), (-1, 0, 0, 0)),
+        ((2, -1, -1), (-1, -1, -1)),  # between 0 and 2 stands another root
+        ((), ()),
+    ],
+)
+def test_arcs_that_cross_are_lifted(heads, lifted):
+    array = np.array(heads, np.int64)
+    lift(array)
+    assert tuple(array.tolist()) == lifted
+
+
+@given(dependency())
+def test_lifting_moves_up_only(sentence):
+    before = sentence.tree.heads
+    array = np.array(before, np.int64)
+    lift(array)
+    for token, head in enumerate(array.tolist()):
+        above = token
+        while above != head:
+            above = before[above]
+            assert above != -1 or head == -1
+    again = array.copy()
+    lift(again)
+    assert again.tolist() == array.tolist()
+
+
+@pytest.mark.parametrize(
+    ("category", "children", "head"),
+    [
+        ("S", "NP VP .", 1),
+        ("SBAR", "WHNP S", 0),
+        ("VP", "VBP NP PP", 0),
+        ("VP-PRD", "ADVP MD VP", 1),
+        ("PP", "RB IN NP", 1),
+        ("NP", "DT JJ NN", 2),
+        ("NP", "NP-SBJ PP", 0),
+        ("NP", "NNP POS", 1),
+        ("NP", "DT CD", 1),
+        ("NP", "DT JJ", 1),
+        ("NP", "QP $ XX", 1),
+        ("NP", "XX YY", 1),
+        ("PRN", ", S ,", 0),
+        ("FRAG", "NP .", 1),
+        ("CP", "IP SP", 0),
+        ("ADVP", "XX YY", 1),
+    ],
+)
+def test_heads_of_phrases(category, children, head):
+    assert head_child(category, children.split()) == head
+
+
+def test_every_rule_is_in_force():
+    for category, (from_last, priorities) in RULES.items():
+        children = ["XX", *reversed(priorities[:2]), *reversed(priorities[:2]), "XX"]
+        expected = (-1 if from_last else 0) % len(children)
+        if priorities:
+            expected = max if from_last else min
+            expected = expected(i for i, child in enumerate(children) if child == priorities[0])
+        assert head_child(category, children) == expected

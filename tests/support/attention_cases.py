@@ -1,0 +1,76 @@
+"""What every path of relative attention is tested on."""
+
+import itertools
+
+import torch
+
+from onmt_preorder.transformer.attention import Places, RelativePart
+from onmt_preorder.transformer.attention.reference import relative_attention_by_pairs
+
+# Clipping distances of keys and values, and whether the order is the original one.
+PARTS = {
+    "none": [],
+    "original": [(4, 4, True)],
+    "preordered": [(2, 3, False)],
+    "both": [(4, 4, True), (4, 4, False)],
+    "far and near": [(1, 64, True), (64, 1, False)],
+    "three": [(2, 1, True), (3, 3, False), (1, 2, False)],
+}
+
+
+def make(generator, *shape, dtype=torch.float64, device="cpu"):
+    numbers = torch.randn(*shape, dtype=torch.float64, generator=generator)
+    return numbers.to(device, dtype).requires_grad_()
+
+
+def order(generator, lengths, n):
+    """Return a random order of each sentence's tokens, padding behind them."""
+    keys = torch.rand(len(lengths), n, generator=generator)
+    return (keys + (torch.arange(n) >= lengths.unsqueeze(1))).argsort(1).argsort(1)
+
+
+def make_inputs(seed, limits, b=3, h=2, n=7, d=4, **kind):
+    """Return query, key and value, the leaves they are views of, lengths, and the parts."""
+    device, generator = kind.get("device", "cpu"), torch.Generator().manual_seed(seed)
+    lengths = torch.randint(1, n + 1, (b,), generator=generator).index_fill(0, torch.tensor([0]), n)
+    states = [make(generator, b, n, h, d, **kind) for _ in range(3)]
+    parts = [
+        RelativePart(
+            Places((torch.arange(n).unsqueeze(0) if original else order(generator, lengths, n)).to(device)),
+            make(generator, 2 * keys + 1, d, **kind),
+            make(generator, 2 * values + 1, d, **kind),
+        )
+        for keys, values, original in limits
+    ]
+    return [state.transpose(1, 2) for state in states], states, lengths.to(device), parts
+
+
+def leaves(states, parts):
+    return [*states, *itertools.chain.from_iterable((part.keys, part.values) for part in parts)]
+
+
+def factors_of(path, like, lengths, parts, dropout):
+    """Return what dropout multiplies ``(b, h, n, n)`` by: attention is even, values are unit vectors."""
+    b, h, n, d = like.shape
+    assert n <= d
+    even = torch.zeros_like(like).detach()
+    units = torch.eye(n, d, dtype=like.dtype, device=like.device).expand(b, h, n, d)
+    blank = [RelativePart(p.places, torch.zeros_like(p.keys), torch.zeros_like(p.values)) for p in parts]
+    return path(even, even, units, lengths, blank, dropout)[..., :n] * lengths[:, None, None, None]
+
+
+def both_ways(path, case, dropout=0.0, **shape):
+    """Return result and gradients of a path, and of the reference, in float64 on the CPU."""
+    (query, key, value), states, lengths, parts = make_inputs(1, PARTS[case], **shape)
+    torch.manual_seed(5)
+    factors = factors_of(path, query, lengths, parts, dropout).cpu().double() if dropout else None
+    torch.manual_seed(5)
+    result = path(query, key, value, lengths, parts, dropout)
+    direction = torch.randn(result.shape, generator=torch.Generator().manual_seed(2), dtype=torch.float64)
+    outputs = [result, *torch.autograd.grad(result, leaves(states, parts), direction.to(result))]
+    exact = [leaf.detach().cpu().double().requires_grad_() for leaf in leaves(states, parts)]
+    tables = iter(exact[3:])
+    parts = [RelativePart(Places(part.places.places.cpu()), next(tables), next(tables)) for part in parts]
+    states = (leaf.transpose(1, 2) for leaf in exact[:3])
+    expected = relative_attention_by_pairs(*states, lengths.cpu(), parts, factors)
+    return outputs, [expected, *torch.autograd.grad(expected, exact, direction)]
