@@ -12,7 +12,7 @@ from benchmarks import training
 from benchmarks.batches import batches, random_pairs, vocabularies
 from benchmarks.process import Cost
 from benchmarks.training import main
-from tests.support.onmt import make_opt
+from tests.support.opennmt import make_opt
 
 FEW = ("--size", "tiny", "--pairs", "40", "--batch", "64", "--rounds", "1", "--steps", "2")
 RANDOM = ("--words", "5", "--vocabulary", "30")

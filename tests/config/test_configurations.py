@@ -6,7 +6,7 @@ from onmt.bin.build_vocab import _get_parser as vocabulary_parser
 
 from onmt_preorder.transformer.layers import LayerOptions
 from onmt_preorder.transformer.options import EncodingOptions, Limits
-from tests.support.onmt import ROOT, checked_opt, path_of
+from tests.support.opennmt import ROOT, checked_opt, path_of
 
 SIZES = ["tiny", "small", "medium", "paper"]
 RELATIVE = Limits(4, 4)

@@ -4,7 +4,7 @@ import pytest
 import yaml
 
 from onmt_preorder.papers.distortion.options import DistortionOptions
-from tests.support.onmt import checked_opt, path_of
+from tests.support.opennmt import checked_opt, path_of
 
 SIZES = ["tiny", "small", "paper"]
 SYSTEMS = {

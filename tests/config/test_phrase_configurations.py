@@ -7,7 +7,7 @@ import yaml
 
 from onmt_preorder.papers.swan.options import check_translation
 from preorder.data.errors import UsageError
-from tests.support.onmt import checked_opt, make_opt, path_of
+from tests.support.opennmt import checked_opt, make_opt, path_of
 
 SIZES = ["tiny", "small", "paper"]
 SYSTEMS = {"npmt": ("swan", 7), "npmt_no_reordering": ("swan", 0), "npmt_attention": ("rnn", 0)}

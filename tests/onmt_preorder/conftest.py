@@ -8,7 +8,7 @@ import torch
 
 from preorder.cli import main
 from tests.support.language import alignment, sentence
-from tests.support.onmt import write
+from tests.support.opennmt import write
 
 
 @pytest.fixture(autouse=True)

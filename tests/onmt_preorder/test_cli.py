@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from onmt_preorder.cli import _chunks, main
-from tests.support.onmt import ROOT, make_opt
+from tests.support.opennmt import ROOT, make_opt
 
 
 def test_only_models_of_ours(tmp_path, capsys):

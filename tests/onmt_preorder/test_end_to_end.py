@@ -10,7 +10,7 @@ import torch
 import yaml
 
 from preorder.data.formats import parse_features
-from tests.support.onmt import TINY, finish, run, start, write, write_task
+from tests.support.opennmt import TINY, finish, run, start, write, write_task
 
 pytestmark = pytest.mark.slow
 

@@ -16,7 +16,7 @@ from onmt_preorder.opennmt.line_translator import LineTranslator
 from preorder.data import files
 from preorder.data.errors import DataError
 from tests.support.language import features, sentence, translation
-from tests.support.onmt import TINY, call, start, write, write_vocabularies
+from tests.support.opennmt import TINY, call, start, write, write_vocabularies
 
 pytestmark = pytest.mark.slow
 

@@ -12,7 +12,7 @@ from onmt.transforms import AVAILABLE_TRANSFORMS
 
 import onmt_preorder._hook as hook
 from onmt_preorder.plugin import register
-from tests.support.onmt import ROOT, run, write
+from tests.support.opennmt import ROOT, run, write
 
 KNOWS_US = "from onmt.encoders import str2enc; assert 'preorder_transformer' in str2enc"
 

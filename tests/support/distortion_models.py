@@ -4,7 +4,7 @@ import pyonmttok
 import torch
 from onmt.model_builder import build_model
 
-from tests.support.onmt import make_opt
+from tests.support.opennmt import make_opt
 
 SPECIALS = ["<unk>", "<blank>", "<s>", "</s>"]
 WORDS = [*SPECIALS, *(f"w{i}" for i in range(20))]

@@ -19,7 +19,7 @@ from preorder.data.types import Permutation
 from preorder.methods.base import Model, load_model
 from tests.support import fake_stanza
 from tests.support.language import positions, sentence
-from tests.support.onmt import make_opt, write
+from tests.support.opennmt import make_opt, write
 
 LINES = [" ".join(sentence(seed, longest=6)) for seed in range(300, 330)]
 SPECIAL = ["", "Sue1", "Sue1\u3000Sue2 Verb1  Obj2 ", "Sue1 Verb2 Obj1", "&#160; Verb1 a&#65512;b"]

@@ -16,7 +16,7 @@ from onmt_preorder.input.positions import numbers_of, places_of
 from preorder.data.types import Sentence
 from preorder.methods.base import load_model
 from tests.support.language import features, positions, sentence, translation
-from tests.support.onmt import ROOT, TINY, call, run, write
+from tests.support.opennmt import ROOT, TINY, call, run, write
 
 SENTENCES = [sentence(seed, longest=5) for seed in range(1000)]
 STEPS = 90

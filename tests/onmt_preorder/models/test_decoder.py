@@ -7,7 +7,7 @@ from onmt.decoders.transformer import TransformerDecoder
 from onmt.model_builder import build_model
 
 from preorder.data.errors import UsageError
-from tests.support.onmt import make_opt
+from tests.support.opennmt import make_opt
 
 SPECIALS = ["<unk>", "<blank>", "<s>", "</s>"]
 PAD = SPECIALS.index("<blank>")

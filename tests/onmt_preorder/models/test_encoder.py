@@ -13,7 +13,7 @@ from onmt.modules.embeddings import PositionalEncoding
 from onmt_preorder.input.positions import vocabulary
 from onmt_preorder.transformer.sinusoidal import sinusoidal
 from preorder.data.errors import UsageError
-from tests.support.onmt import make_opt
+from tests.support.opennmt import make_opt
 
 SPECIALS = ["<unk>", "<blank>", "<s>", "</s>"]
 WORDS = [*SPECIALS, *(f"w{i}" for i in range(20))]

@@ -23,7 +23,7 @@ from onmt_preorder.opennmt.corpora import PositionedCorpus, parse_source
 from onmt_preorder.transformer.options import EncodingOptions, Limits
 from preorder.data.errors import DataError, MissingExtraError, PreorderError, UsageError
 from preorder.data.formats import unescape_spaces
-from tests.support.onmt import TINY, make_opt, write
+from tests.support.opennmt import TINY, make_opt, write
 
 # --- configuration ---
 

@@ -8,7 +8,7 @@ from onmt.utils.parse import ArgumentParser
 
 from onmt_preorder.opennmt.models import _load_test_model
 from preorder.data.errors import UsageError
-from tests.support.onmt import make_opt
+from tests.support.opennmt import make_opt
 
 DECODER = SimpleNamespace(alignment_layer=-3, transformer_layers=["first", "second"])
 

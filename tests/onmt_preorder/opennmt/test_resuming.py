@@ -10,7 +10,7 @@ from onmt.utils.parse import ArgumentParser
 
 from onmt_preorder.opennmt.checkpoints import read_options
 from preorder.data.errors import DataError, UsageError
-from tests.support.onmt import make_opt
+from tests.support.opennmt import make_opt
 
 PLAIN = {"encoder_type": "transformer", "preorder_encoding": []}
 

@@ -17,7 +17,7 @@ from safetensors.torch import load_file
 
 from onmt_preorder.opennmt import removed
 from tests.support.language import features, sentence, translation
-from tests.support.onmt import ROOT, TINY, call, make_opt, run, write, write_vocabularies
+from tests.support.opennmt import ROOT, TINY, call, make_opt, run, write, write_vocabularies
 
 SENTENCES = [sentence(seed, longest=5) for seed in range(32)]
 UNBOUND = ("-max_length_ratio", 0, "-max_length", 20)  # the ratio is to the longest line of a batch

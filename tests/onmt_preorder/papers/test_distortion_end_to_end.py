@@ -8,7 +8,7 @@ import torch
 import yaml
 
 from preorder.data.formats import parse_alignment
-from tests.support.onmt import run, write
+from tests.support.opennmt import run, write
 
 pytestmark = pytest.mark.slow
 

@@ -10,7 +10,7 @@ from onmt.utils.optimizers import build_torch_optimizer
 from onmt_preorder.plugin import register
 from preorder.data.errors import UsageError
 from tests.support.distortion_models import CONTEXTS, make_batch, make_distortion_opt, make_vocabs
-from tests.support.onmt import make_opt
+from tests.support.opennmt import make_opt
 
 register()
 

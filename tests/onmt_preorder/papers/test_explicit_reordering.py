@@ -12,7 +12,7 @@ from onmt_preorder.papers.explicit_reordering.options import ExplicitOptions
 from preorder.data.errors import UsageError
 from tests.onmt_preorder.models.test_encoder import LONG, SHORT, batch_of, make_encoder
 from tests.onmt_preorder.papers.test_reordering_embedding import place_encoding, randomise, times
-from tests.support.onmt import make_opt
+from tests.support.opennmt import make_opt
 
 SIZE = 8
 PAPER = ExplicitOptions(fusion=False, distance=0.5, window=0.5, rank=0, weight=0.6, per_sentence=False)

@@ -7,7 +7,7 @@ from onmt.model_builder import build_base_model
 
 from onmt_preorder.papers.local_reordering import LocalReordering
 from tests.config.test_phrase_configurations import SWAN
-from tests.support.onmt import make_opt
+from tests.support.opennmt import make_opt
 
 
 def by_the_formula(layer, embedded, lengths):

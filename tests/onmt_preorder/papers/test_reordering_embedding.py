@@ -13,7 +13,7 @@ from onmt_preorder.papers.reordering_embedding.block import (
 from onmt_preorder.transformer.layers import EncoderLayer, LayerOptions
 from onmt_preorder.transformer.sinusoidal import encodings
 from tests.onmt_preorder.models.test_decoder import batch, decode, make_model
-from tests.support.onmt import make_opt
+from tests.support.opennmt import make_opt
 
 SIZE = 8
 

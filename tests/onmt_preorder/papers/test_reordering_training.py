@@ -12,7 +12,7 @@ import torch
 import yaml
 
 from recipes import similarity
-from tests.support.onmt import TINY, call, finish, start, write, write_vocabularies
+from tests.support.opennmt import TINY, call, finish, start, write, write_vocabularies
 
 pytestmark = pytest.mark.slow
 

@@ -8,7 +8,7 @@ import pytest
 import torch
 import yaml
 
-from tests.support.onmt import run, write
+from tests.support.opennmt import run, write
 
 pytestmark = pytest.mark.slow
 
