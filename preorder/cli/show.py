@@ -99,7 +99,7 @@ def _order(arguments: argparse.Namespace, sentence: Sentence) -> tuple[Permutati
         path, parse = arguments.order, parse_order
     permutation = _nth(path, files.read_parsed(path, parse), arguments.line)
     try:
-        return permutation, BinaryTree.of(permutation)
+        return permutation, BinaryTree.from_permutation(permutation)
     except DataError:  # few orders of long sentences have one
         return permutation, None
 

@@ -54,7 +54,7 @@ class Attaching:
 
     def trees(self, sentences: Sequence[Sentence], threads: int = 1) -> list[BinaryTree]:
         """Return a tree that gives each reordering; those of the preorderer give its own."""
-        return [BinaryTree.of(permutation) for permutation in self.order(sentences, threads)]
+        return [BinaryTree.from_permutation(permutation) for permutation in self.order(sentences, threads)]
 
     def best_orders(self, sentences: Sequence[Sentence], most: int, threads: int = 1) -> NoReturn:  # noqa: ARG002
         """Refuse: there is one order that agrees best.

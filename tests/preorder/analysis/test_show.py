@@ -20,7 +20,7 @@ from preorder.data.types import Alignment, BinaryTree, Permutation
 WORDS = tuple("I like the pen".split())
 TARGET = tuple("私 は ペン が 好き だ".split())
 ORDER = Permutation((0, 3, 1, 2))
-TREE = BinaryTree.of(ORDER)
+TREE = BinaryTree.from_permutation(ORDER)
 LINKS = parse_alignment("0-0 1-4 2?3 3-2")
 ATTENTION = tuple(tuple(1.0 if (i, j) in LINKS.links else 0.25 for i in range(4)) for j in range(6))
 SHOWN = Shown(WORDS, ORDER, TREE, TARGET, LINKS, ATTENTION)
@@ -93,7 +93,7 @@ def test_svg_is_well_formed_and_escaped():
     [
         Shown((), Permutation(())),
         Shown(("one",), Permutation((0,)), BinaryTree(1, ()), (), Alignment(frozenset()), ()),
-        Shown(("a",) * 60, Permutation.identity(60), BinaryTree.of(Permutation.identity(60))),
+        Shown(("a",) * 60, Permutation.identity(60), BinaryTree.from_permutation(Permutation.identity(60))),
     ],
     ids=["empty", "one word", "long"],
 )

