@@ -1,8 +1,8 @@
 """Word alignment by eflomal (Östling and Tiedemann 2016), seeded.
 
-eflomal is a program beside us (GPL, installed by the extra ``align``): it is run,
-never imported. It has no option for a seed, but reads eight bytes of
-``/dev/urandom``; we run a temporary copy of it in which that name reads a file of ours.
+eflomal is a separate program (GPL, installed by the extra ``align``): it is run, never imported. It has no
+option for a seed, but reads eight bytes of ``/dev/urandom``. What runs is a temporary copy of it, in which
+that name is replaced by the name of a file that holds the seed.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from preorder.alignment.symmetrize import SYMMETRIZATIONS
+from preorder.data.alignment import Alignment
 from preorder.data.errors import MissingExtraError, UsageError
-from preorder.data.types import Alignment
 
 SAMPLERS = 3
 NULL_PRIOR = 0.2
-LONGEST = 1023  # tokens; eflomal leaves longer sentences out, and so do we: no links
+MAX_LENGTH = 1023  # tokens; eflomal aligns no longer sentences: they get no links
 
 _RANDOM_DEVICE = b"/dev/urandom\0"
 _SEED_FILE = b"seed\0"
@@ -34,10 +34,16 @@ def align(
     symmetrization: str,
     seed: int,
 ) -> list[Alignment]:
-    """Align a bitext, sentence by sentence; the same seed gives the same links.
+    """Align the words of a bitext; the same seed gives the same links.
 
-    Both directions run side by side, each on one core: IBM 1, HMM, fertility, as many
-    iterations as eflomal itself chooses for the corpus' size, three samplers.
+    Both directions run side by side, each on one core: IBM 1, HMM and fertility models, three samplers, and
+    as many iterations as eflomal itself chooses for a corpus of this size.
+
+    Args:
+        sources: the tokens of each source sentence.
+        targets: the tokens of its translation.
+        symmetrization: name of :data:`preorder.alignment.symmetrize.SYMMETRIZATIONS`.
+        seed: from 0.
 
     Raises:
         MissingExtraError: eflomal is not installed.
@@ -84,7 +90,7 @@ def _write_indices(path: Path, sentences: Sequence[Sequence[str]]) -> None:
     vocabulary: dict[str, int] = {}
     lines = []
     for tokens in sentences:
-        kept = tokens if len(tokens) <= LONGEST else ()
+        kept = tokens if len(tokens) <= MAX_LENGTH else ()
         indices = [vocabulary.setdefault(token, len(vocabulary)) for token in kept]
         lines.append(" ".join(map(str, (len(indices), *indices))))
     header = f"{len(sentences)} {len(vocabulary)}"

@@ -1,7 +1,7 @@
-"""Gold positions: where an alignment says that each source token should stand.
+"""The gold order: the order of the source tokens that an alignment asks for.
 
-They label the training data of the preorderers, give the upper bound of preordering
-(Kawara et al. 2021, Table V), and are defined for every alignment, however odd.
+It labels the training data of preorderers, and a translation model that is told it shows the upper bound of
+preordering (Kawara et al. 2021, Table V). Every alignment has one.
 """
 
 from __future__ import annotations
@@ -10,28 +10,34 @@ from collections.abc import Callable, Sequence
 from statistics import fmean, median
 from typing import Literal, get_args
 
-from preorder.data.types import Alignment, Permutation
+from preorder.data.alignment import Alignment
+from preorder.data.permutation import Permutation
 
-Unaligned = Literal["nearest", "left", "right", "keep"]
+UnalignedRule = Literal["nearest", "left", "right", "keep"]
 Statistic = Literal["mean", "min", "median"]
 
-UNALIGNED: tuple[str, ...] = get_args(Unaligned)
+UNALIGNED_RULES: tuple[str, ...] = get_args(UnalignedRule)
 STATISTICS: dict[str, Callable[[Sequence[int]], float]] = {"mean": fmean, "min": min, "median": median}
 
 
 def gold_permutation(
     alignment: Alignment,
     source_length: int,
-    unaligned: Unaligned = "nearest",
+    unaligned: UnalignedRule = "nearest",
     statistic: Statistic = "mean",
 ) -> Permutation:
-    """Return the reordering that sorts the source tokens by their target places.
+    """Return the reordering that sorts the source tokens by the target tokens that they are linked to.
 
-    Aligned tokens are sorted by a statistic of their target indices, equal ones in
-    source order. An unaligned token moves with an aligned neighbour: the nearest (of two
-    equally near ones the left), the next on its left or on its right, or, where that side
-    has none, the next on the other; ``keep`` leaves it in its own place. Only sure links
-    count. O(n log n).
+    Only sure links count. Where no token has one, nothing moves. O(n log n).
+
+    Args:
+        alignment: of the sentence.
+        source_length: number of its tokens.
+        unaligned: what an unaligned token does. It moves with its ``nearest`` aligned token (of two equally
+            near tokens the left), or with the next aligned token on its ``left`` or ``right`` (where that
+            side has none, on the other); or it ``keep``s its original position.
+        statistic: the number by which an aligned token is sorted: the mean, minimum or median of its target
+            indices. Tokens with equal numbers stay in source order.
 
     Raises:
         DataError: a link is out of range.
@@ -44,15 +50,15 @@ def gold_permutation(
         return Permutation.identity(source_length)
     if unaligned == "keep":
         order = list(range(source_length))
-        for place, token in zip(aligned, sorted(aligned, key=lambda i: (keys[i], i)), strict=True):
-            order[place] = token
+        for position, token in zip(aligned, sorted(aligned, key=lambda i: (keys[i], i)), strict=True):
+            order[position] = token
         return Permutation.from_order(order)
     anchors = _anchors(aligned, source_length, unaligned)
     return Permutation.from_order(sorted(range(source_length), key=lambda i: (keys[anchors[i]], i)))
 
 
 def _anchors(aligned: Sequence[int], length: int, side: str) -> list[int]:
-    """Return for each token the aligned token that it moves with (itself, if aligned)."""
+    """Return for each token the aligned token that it moves with: itself, if it is aligned."""
     before: list[int | None] = [None] * length
     after: list[int | None] = [None] * length
     members = set(aligned)

@@ -1,4 +1,4 @@
-"""Two directed word alignments made one (Och and Ney 2003; Koehn et al. 2003)."""
+"""Symmetrisation: one alignment made of those in both directions (Och and Ney 2003; Koehn et al. 2003)."""
 
 from __future__ import annotations
 
@@ -11,12 +11,11 @@ NEIGHBOURS = tuple((di, dj) for di in (-1, 0, 1) for dj in (-1, 0, 1) if (di, dj
 
 
 def grow_diag_final_and(forward: Links, reverse: Links) -> frozenset[Link]:
-    """Grow the intersection towards the union.
+    """Take the links of both directions, then some links of one direction.
 
-    grow-diag: while it adds something, take each link of the union that touches a link
-    already taken (diagonally too) and whose source or target word has none yet.
-    final-and: then take links of either direction whose words both have none yet.
-    Candidates are visited in the order of their indices, so the result is determined.
+    grow-diag: as long as there is one, take a link that is next to a taken link (diagonally too) and whose
+    source or target word has no link yet. final-and: then take links whose words both have no link yet. Links
+    are looked at in the order of their indices, so that equal input gives equal links.
     """
     union = forward | reverse
     links = set(forward & reverse)

@@ -1,28 +1,29 @@
-"""The order that an alignment asks of the source tokens, up to ties.
+"""Target groups: the order of the source tokens that an alignment asks for, with ties.
 
-One definition serves the training of BTG models and the evaluation of orders, as in
-Google's topdown-btg-preordering; the relation is that of Neubig et al. 2012.
+BTG models are trained and orders are evaluated by them, as in Google's topdown-btg-preordering. The relation
+between tokens is that of Neubig et al. (2012).
 """
 
 from __future__ import annotations
 
-from preorder.data.types import Alignment
+from preorder.data.alignment import Alignment
 
 UNALIGNED = -1
+"""Stands for the target group of an unaligned token."""
 
 
 def target_groups(alignment: Alignment, source_length: int) -> tuple[int, ...] | None:
     """Rank the source tokens by the target tokens they are linked to.
 
-    Token a comes before b when both its first and its last target token do so, or
-    are the same; two tokens with the same first and last share a group.
+    Token a comes before token b if its first target token is not after b's first, and its last not after b's
+    last. Tokens whose first and last target tokens are the same share a group. Only sure links count.
+    O(n log n).
 
         links 0-0 1-5 1-6 3-2 4-3 5-7, six tokens  ->  0 3 -1 1 2 4
 
     Returns:
-        For each token its group, 0 … number of groups - 1, or ``UNALIGNED``; None
-        where some pair of tokens is in neither order (one's targets enclose the other's).
-        Only sure links count. O(n log n).
+        The group of each token, numbered from 0, or ``UNALIGNED``. None if two tokens have no order: the
+        target tokens of the one enclose those of the other.
 
     Raises:
         DataError: a link is out of range.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 
-from preorder.alignment.gold import STATISTICS, UNALIGNED
+from preorder.alignment.gold import STATISTICS, UNALIGNED_RULES
 from preorder.analysis.defaults import PERCENTAGES
 from preorder.data.files import STANDARD
 
@@ -67,7 +67,7 @@ def add_unaligned(parser: argparse.ArgumentParser) -> None:
     """Add ``--unaligned`` and ``--statistic``, the two choices of the gold order."""
     parser.add_argument(
         "--unaligned",
-        choices=UNALIGNED,
+        choices=UNALIGNED_RULES,
         default="nearest",
         help="an unaligned token moves with its nearest aligned neighbour (default), the next on its left "
         "or right, or keeps its place",

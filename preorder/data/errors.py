@@ -1,7 +1,7 @@
-"""What a user did that cannot work, said in one line.
+"""Errors that the user can mend, each told in one line.
 
-The command line prints these and ends with exit status 2. Anything else that is
-raised is a fault of ours and shows its traceback.
+The command line prints them and ends with exit status 2. Any other exception is a fault of the program, and
+shows its traceback.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from types import ModuleType
 
 
 class PreorderError(Exception):
-    """The base of every error that a user, not a programmer, has to mend."""
+    """The base of all errors that the user can mend."""
 
 
 class DataError(PreorderError):
-    """Bad input: a reason, and where known the file and its 1-based line."""
+    """Bad input: the reason and, where known, the file and the line number, from 1."""
 
     def __init__(self, reason: str, file: str | None = None, line: int | None = None) -> None:
         super().__init__(reason)
@@ -24,27 +24,27 @@ class DataError(PreorderError):
         self.line = line
 
     def __str__(self) -> str:
-        place = "".join(f"{part}:" for part in (self.file, self.line) if part is not None)
-        return f"{place} {self.reason}" if place else self.reason
+        where = "".join(f"{part}:" for part in (self.file, self.line) if part is not None)
+        return f"{where} {self.reason}" if where else self.reason
 
     def at(self, file: str | None, line: int | None) -> DataError:
-        """Return this error with its place filled in where it was unknown."""
+        """Return this error with file and line number; those that it has already stay."""
         return DataError(self.reason, self.file or file, self.line or line)
 
 
 class UsageError(PreorderError):
-    """Options that do not go together, or a model that cannot do what was asked."""
+    """Options that do not go together, or something that cannot be done on this machine or by this model."""
 
 
 class MissingExtraError(PreorderError):
-    """An optional dependency that the chosen job needs is not installed."""
+    """An optional dependency that is needed, but not installed."""
 
     def __init__(self, module: str, extra: str) -> None:
         super().__init__(f"{module} is not installed; install it with: pip install 'onmt-preorder[{extra}]'")
 
 
 def require(module: str, extra: str) -> ModuleType:
-    """Import an optional dependency, or say which extra holds it.
+    """Import an optional dependency that the ``extra`` of this package installs.
 
     Raises:
         MissingExtraError: the module is not installed.

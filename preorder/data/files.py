@@ -1,8 +1,8 @@
-"""The only place that opens text files.
+"""Text files: read line by line, several side by side, and written whole or not at all.
 
-A path of ``-`` is standard input or output; a name that ends in ``.gz`` is
-compressed. Lines end at ``\\n`` alone (a ``\\r`` before it is dropped), so that no
-exotic Unicode line break can shift a file against its partner.
+A path of ``-`` is standard input or output; a file whose name ends in ``.gz`` is compressed. Lines end at
+``\\n`` alone (a ``\\r`` before it is dropped): other Unicode line breaks are part of a line, so that files
+that belong together stay in step.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import os
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import zip_longest
+from itertools import chain, zip_longest
 from pathlib import Path
 from typing import Any, BinaryIO, TextIO, TypeVar
 
@@ -27,7 +27,7 @@ STANDARD = "-"
 
 
 def display_name(path: str) -> str:
-    """Return how messages name a path."""
+    """Return the name of a file in messages."""
     return "<stdin>" if path == STANDARD else str(path)
 
 
@@ -50,117 +50,41 @@ def read_lines(path: str) -> Iterator[str]:
             raise DataError(f"damaged gzip data: {error}", name, number) from None
 
 
+def _open_bytes(path: str) -> BinaryIO:
+    if path == STANDARD:
+        return contextlib.nullcontext(sys.stdin.buffer)  # type: ignore[return-value]
+    try:
+        return gzip.open(path, "rb") if path.endswith(".gz") else open(path, "rb")
+    except OSError as error:
+        raise DataError(f"cannot be read: {error.strerror}", display_name(path)) from None
+
+
 def read_parsed(path: str, parse: Callable[[str], T]) -> Iterator[T]:
-    """Yield each line parsed; errors of ``parse`` get the file's name and line.
+    """Yield what ``parse`` makes of each line; its errors get the file's name and the line number.
 
     Raises:
         DataError: as :func:`read_lines` and as ``parse``.
     """
-    for number, line in enumerate(read_lines(path), 1):
+    return parse_lines(path, read_lines(path), parse)
+
+
+def parse_lines(path: str, lines: Iterable[str], parse: Callable[[str], T]) -> Iterator[T]:
+    """Do as :func:`read_parsed`, with the lines of a file that is read already."""
+    for number, line in enumerate(lines, 1):
         try:
             yield parse(line)
         except DataError as error:
             raise error.at(display_name(path), number) from None
 
 
-def in_parallel(*streams: tuple[str, Iterable[Any]]) -> Iterator[tuple[Any, ...]]:
-    """Yield tuples from several ``(path, items)`` streams that must be equally long.
-
-    Raises:
-        DataError: one stream ends before another.
-    """
-    end = object()
-    for number, items in enumerate(zip_longest(*(items for _, items in streams), fillvalue=end), 1):
-        ended = [path for (path, _), item in zip(streams, items, strict=True) if item is end]
-        if ended:
-            longer = next(path for (path, _), item in zip(streams, items, strict=True) if item is not end)
-            raise DataError(
-                f"the file ends after {number - 1} lines, {display_name(longer)} goes on",
-                display_name(ended[0]),
-                number,
-            )
-        yield items
-
-
-def map_parallel(function: Callable[..., T], blamed: str, *streams: tuple[str, Iterable[Any]]) -> Iterator[T]:
-    """Yield what a function makes of each line's items; its errors are said to be of the file ``blamed``.
-
-    Raises:
-        DataError: as :func:`in_parallel` and as the function.
-    """
-    for number, items in enumerate(in_parallel(*streams), 1):
-        try:
-            yield function(*items)
-        except DataError as error:
-            raise error.at(display_name(blamed), number) from None
-
-
-def not_empty(path: str, items: Iterable[T]) -> list[T]:
-    """Return all items of a file.
-
-    Raises:
-        DataError: there are none.
-    """
-    items = list(items)
-    if not items:
-        raise DataError("the file is empty", display_name(path))
-    return items
-
-
-def read_columns(*streams: tuple[str, Iterable[Any]]) -> list[list[Any]]:
-    """Return the items of several ``(path, items)`` streams, each as a list, all of one length.
-
-    Raises:
-        DataError: they differ in length or are empty, or several are standard input.
-    """
-    paths = [path for path, _ in streams]
-    if paths.count(STANDARD) > 1:
-        raise DataError("only one file can come from standard input")
-    return list(map(list, zip(*not_empty(paths[0], in_parallel(*streams)), strict=True)))
-
-
-@contextlib.contextmanager
-def writer(path: str) -> Iterator[TextIO]:
-    """Open a text file that appears under its name only once it is complete.
-
-    Standard output is written as it comes. What was under the name before stays
-    untouched when the block is left by an exception.
-
-    Raises:
-        DataError: the file cannot be written.
-    """
-    if path == STANDARD:
-        yield sys.stdout
-        sys.stdout.flush()
-        return
-    with atomic_file(path) as temporary, _create_text(temporary, compress=path.endswith(".gz")) as stream:
-        yield stream
-
-
-def write_lines(path: str, lines: Iterable[str]) -> None:
-    """Write lines atomically."""
-    with writer(path) as stream:
-        stream.writelines(f"{line}\n" for line in lines)
-
-
-def write_bytes(path: str, data: bytes) -> None:
-    """Write bytes atomically; ``-`` is standard output.
-
-    Raises:
-        DataError: the file cannot be written.
-    """
-    if path == STANDARD:
-        sys.stdout.buffer.write(data)
-        sys.stdout.buffer.flush()
-        return
-    with atomic_file(path) as temporary:
-        temporary.write_bytes(data)
-
-
-def write_json(path: str, value: Any) -> None:
-    """Write a value as indented JSON, atomically."""
-    with writer(path) as stream:
-        stream.write(json.dumps(value, ensure_ascii=False, indent=2) + "\n")
+def first_filled(lines: Iterator[str]) -> tuple[str, Iterator[str]]:
+    """Return the first line that is not blank (``""`` if all are), and all lines once more."""
+    start = []
+    for line in lines:
+        start.append(line)
+        if line.strip():
+            return line, chain(start, lines)
+    return "", iter(start)
 
 
 def read_json(path: str) -> Any:
@@ -176,9 +100,148 @@ def read_json(path: str) -> Any:
         raise DataError(f"not JSON: {error.msg}", display_name(path), error.lineno) from None
 
 
+def in_parallel(*streams: tuple[str, Iterable[Any]]) -> Iterator[tuple[Any, ...]]:
+    """Yield the items of several files side by side.
+
+    Args:
+        streams: the path of each file, for messages, and what was read from it.
+
+    Raises:
+        DataError: one file ends before another.
+    """
+    end = object()
+    for number, items in enumerate(zip_longest(*(items for _, items in streams), fillvalue=end), 1):
+        ended = [path for (path, _), item in zip(streams, items, strict=True) if item is end]
+        if ended:
+            longer = next(path for (path, _), item in zip(streams, items, strict=True) if item is not end)
+            raise DataError(
+                f"the file ends after {number - 1} lines, {display_name(longer)} goes on",
+                display_name(ended[0]),
+                number,
+            )
+        yield items
+
+
+def map_parallel(function: Callable[..., T], blamed: str, *streams: tuple[str, Iterable[Any]]) -> Iterator[T]:
+    """Yield what a function makes of the items of several files, line by line.
+
+    Args:
+        function: takes an item of each file.
+        blamed: the path of the file that the errors of the function are about.
+        streams: as :func:`in_parallel` takes them.
+
+    Raises:
+        DataError: as :func:`in_parallel` and as the function.
+    """
+    for number, items in enumerate(in_parallel(*streams), 1):
+        try:
+            yield function(*items)
+        except DataError as error:
+            raise error.at(display_name(blamed), number) from None
+
+
+def not_empty(path: str, items: Iterable[T]) -> list[T]:
+    """Return all items of a file as a list.
+
+    Raises:
+        DataError: there are none.
+    """
+    items = list(items)
+    if not items:
+        raise DataError("the file is empty", display_name(path))
+    return items
+
+
+def read_columns(*streams: tuple[str, Iterable[Any]]) -> list[list[Any]]:
+    """Return the items of several files, as :func:`in_parallel` takes them, a list for each file.
+
+    Raises:
+        DataError: the files differ in length or are empty, or several are standard input.
+    """
+    paths = [path for path, _ in streams]
+    if paths.count(STANDARD) > 1:
+        raise DataError("only one file can come from standard input")
+    return list(map(list, zip(*not_empty(paths[0], in_parallel(*streams)), strict=True)))
+
+
+@contextlib.contextmanager
+def writer(path: str) -> Iterator[TextIO]:
+    """Open a text file for writing, which appears under its name once the block has ended well.
+
+    After an exception what was there before is as it was. Standard output is written at once.
+
+    Raises:
+        DataError: the file cannot be written.
+    """
+    if path == STANDARD:
+        yield sys.stdout
+        sys.stdout.flush()
+        return
+    with atomic_file(path) as temporary, _create_text(temporary, compress=path.endswith(".gz")) as stream:
+        yield stream
+
+
+def _create_text(path: Path, compress: bool) -> TextIO:
+    if not compress:
+        return path.open("w", encoding="utf-8", newline="\n")
+    # No time stamp and no name in the header: the same lines give the same bytes.
+    binary = gzip.GzipFile(filename="", fileobj=path.open("wb"), mode="wb", mtime=0)
+    return io.TextIOWrapper(binary, encoding="utf-8", newline="\n")
+
+
+@contextlib.contextmanager
+def atomic_file(path: str) -> Iterator[Path]:
+    """Make an empty file that replaces ``path`` once the block has ended well.
+
+    Raises:
+        DataError: the file cannot be written.
+    """
+    target = Path(path)
+    try:
+        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    except OSError as error:
+        raise DataError(f"cannot be written: {error.strerror}", path) from None
+    os.close(handle)
+    temporary = Path(name)
+    try:
+        yield temporary
+        temporary.chmod(0o666 & ~_umask())
+        temporary.replace(target)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def write_lines(path: str, lines: Iterable[str]) -> None:
+    """Write lines atomically."""
+    with writer(path) as stream:
+        stream.writelines(f"{line}\n" for line in lines)
+
+
+def write_bytes(path: str, data: bytes) -> None:
+    """Write bytes atomically.
+
+    Raises:
+        DataError: the file cannot be written.
+    """
+    with atomic_file(path) as temporary:
+        temporary.write_bytes(data)
+
+
+def write_json(path: str, value: Any) -> None:
+    """Write a value as indented JSON, atomically."""
+    with writer(path) as stream:
+        stream.write(json.dumps(value, ensure_ascii=False, indent=2) + "\n")
+
+
 @contextlib.contextmanager
 def atomic_directory(path: str) -> Iterator[Path]:
-    """Give an empty directory that replaces ``path`` once the block has ended well.
+    """Make an empty directory that replaces ``path`` once the block has ended well.
 
     Raises:
         DataError: ``path`` exists and is not a directory, or cannot be made.
@@ -199,39 +262,8 @@ def atomic_directory(path: str) -> Iterator[Path]:
         raise DataError(f"cannot be written: {error.strerror}", str(path)) from None
 
 
-def _open_bytes(path: str) -> BinaryIO:
-    if path == STANDARD:
-        return contextlib.nullcontext(sys.stdin.buffer)  # type: ignore[return-value]
-    try:
-        return gzip.open(path, "rb") if path.endswith(".gz") else open(path, "rb")
-    except OSError as error:
-        raise DataError(f"cannot be read: {error.strerror}", display_name(path)) from None
-
-
-@contextlib.contextmanager
-def atomic_file(path: str) -> Iterator[Path]:
-    """Give an empty file that replaces ``path`` once the block has ended well.
-
-    Raises:
-        DataError: the file cannot be written.
-    """
-    target = Path(path)
-    try:
-        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-    except OSError as error:
-        raise DataError(f"cannot be written: {error.strerror}", path) from None
-    os.close(handle)
-    temporary = Path(name)
-    try:
-        yield temporary
-        temporary.chmod(0o666 & ~_umask())
-        temporary.replace(target)
-    finally:
-        temporary.unlink(missing_ok=True)
-
-
 def make_folder(path: str) -> None:
-    """Make a folder where there is none, and those above it.
+    """Make a folder, and those above it, unless it is there.
 
     Raises:
         DataError: it cannot be made.
@@ -242,22 +274,11 @@ def make_folder(path: str) -> None:
         raise DataError(f"cannot be written: {error.strerror}", path) from None
 
 
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
-
-
-def _create_text(path: Path, compress: bool) -> TextIO:
-    if not compress:
-        return path.open("w", encoding="utf-8", newline="\n")
-    # No time stamp and no name in the header: the same lines give the same bytes.
-    binary = gzip.GzipFile(filename="", fileobj=path.open("wb"), mode="wb", mtime=0)
-    return io.TextIOWrapper(binary, encoding="utf-8", newline="\n")
-
-
 def batched(items: Iterable[T], size: int, weight: Callable[[T], int]) -> Iterator[Sequence[T]]:
-    """Yield the items in lists, each ended by the item with which it weighs ``size`` or more."""
+    """Yield lists of successive items, each as short as it can be with a total weight of ``size`` or more.
+
+    The last list may weigh less.
+    """
     batch: list[T] = []
     total = 0
     for item in items:

@@ -1,7 +1,7 @@
-"""A parse and a format function for each line format of the command line.
+"""The line formats of the command line: a function that parses, and one that formats, for each.
 
-Tokens are separated by ASCII spaces and tabs alone: other white space, such as the
-ideographic space U+3000, can be (part of) a token.
+ASCII spaces and tabs alone separate tokens: other white space, such as the ideographic space U+3000, can be
+(part of) a token.
 """
 
 from __future__ import annotations
@@ -9,11 +9,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 
+from preorder.data.alignment import Alignment
+from preorder.data.binary_tree import BinaryTree
 from preorder.data.errors import DataError
-from preorder.data.files import display_name, read_lines
-from preorder.data.types import Alignment, BinaryTree, Permutation, Sentence
+from preorder.data.files import first_filled, parse_lines, read_lines, read_parsed
+from preorder.data.permutation import Permutation
+from preorder.data.sentence import Sentence
 
 FEATURE_SEPARATOR = "￨"
 
@@ -58,29 +61,18 @@ def parse_annotated(line: str, fields: int = 3) -> Sentence:
 
 
 def read_annotated(path: str) -> Iterator[Sentence]:
-    """Yield the sentences of an annot file, all with classes or all without.
+    """Yield the sentences of an annot file. The first line that is not blank says whether all have classes.
 
     Raises:
-        DataError: a line is malformed, or has not as many fields as those before.
+        DataError: a line is malformed, or has not as many fields as that line.
     """
-    fields, empty = 0, 0  # of the first line that has any; lines before it
-    for number, line in enumerate(read_lines(path), 1):
-        if not fields:
-            if not line:
-                empty += 1
-                continue
-            fields = 2 if line.count("\t") == 1 else 3
-            yield from [parse_annotated("", fields)] * empty
-        try:
-            yield parse_annotated(line, fields)
-        except DataError as error:
-            raise error.at(display_name(path), number) from None
-    if not fields:
-        yield from [parse_annotated("")] * empty
+    first, lines = first_filled(read_lines(path))
+    fields = 2 if first.count("\t") == 1 else 3
+    yield from parse_lines(path, lines, partial(parse_annotated, fields=fields))
 
 
 def format_annotated(sentence: Sentence) -> str:
-    """Format a sentence with tags, and classes if it has some, as an annot line.
+    """Format a sentence with tags, and classes if it has them, as a line of an annot file.
 
     Raises:
         DataError: it has no tags.
@@ -125,19 +117,17 @@ def read_alignments(path: str) -> Iterator[Alignment]:
     Raises:
         DataError: a line is malformed, or lines of both formats are mixed.
     """
-    first = None
-    for number, line in enumerate(read_lines(path), 1):
-        lader = "|||" in line
-        first = lader if first is None else first
-        if lader != first:
-            names = ("Pharaoh", "lader")
-            raise DataError(
-                f"{names[lader]} alignment in a file of {names[first]} alignments", display_name(path), number
-            )
-        try:
-            yield parse_alignment(line)
-        except DataError as error:
-            raise error.at(display_name(path), number) from None
+    first = ""
+
+    def parse(line: str) -> Alignment:
+        nonlocal first
+        kind = "lader" if "|||" in line else "Pharaoh"
+        first = first or kind
+        if kind != first:
+            raise DataError(f"{kind} alignment in a file of {first} alignments")
+        return parse_alignment(line)
+
+    return read_parsed(path, parse)
 
 
 def format_alignment(alignment: Alignment) -> str:
@@ -150,7 +140,7 @@ def format_alignment(alignment: Alignment) -> str:
 
 
 def parse_order(line: str) -> Permutation:
-    """Parse an order: at each place the index of the token that stands there.
+    """Parse an order: for each position the index of the token that goes there.
 
     Raises:
         DataError: the line is no permutation.
@@ -159,7 +149,7 @@ def parse_order(line: str) -> Permutation:
 
 
 def parse_positions(line: str) -> Permutation:
-    """Parse positions: for each token the place where it goes.
+    """Parse positions: for each token the position where it goes.
 
     Raises:
         DataError: the line is no permutation.
@@ -191,14 +181,14 @@ def format_positions(permutation: Permutation) -> str:
 def escape_token(token: str) -> str:
     """Write ``￨`` and white space inside a token as ``&#N;``, reversibly.
 
-    OpenNMT-py would take the one for a feature's start and strip the other. A literal
-    ``&`` that would read as such an escape is itself escaped.
+    OpenNMT-py would take ``￨`` for the start of a feature, and strip white space. An ``&`` that would read as
+    the start of such an escape is itself escaped.
     """
     return _ESCAPE.sub(lambda match: f"&#{ord(match[0])};", token)
 
 
 def needs_escape(words: Sequence[str]) -> bool:
-    """Say whether :func:`escape_token` may change a word; costs little where it does not."""
+    """Return whether :func:`escape_token` may change one of the words; a quick test."""
     text = "".join(words)
     return (
         FEATURE_SEPARATOR in text or "&#" in text or len(text.split(maxsplit=1)) > 1 or text != text.strip()
@@ -206,7 +196,7 @@ def needs_escape(words: Sequence[str]) -> bool:
 
 
 def unescape_token(token: str) -> str:
-    """Undo :func:`escape_token`; leave what it cannot have made."""
+    """Undo :func:`escape_token`; what it cannot have made stays as it is."""
     return _ESCAPED.sub(_unescaped, token)
 
 
@@ -221,7 +211,7 @@ def _unescaped(match: re.Match[str]) -> str:
 
 
 def format_features(words: Sequence[str], permutation: Permutation) -> str:
-    """Format as ``token￨position``, what ``onmt_train`` reads."""
+    """Format as ``token￨position``, which ``onmt_train`` reads."""
     if needs_escape(words):
         words = [escape_token(word) for word in words]
     pairs = zip(words, permutation.positions, strict=True)
@@ -244,7 +234,7 @@ def parse_features(line: str) -> tuple[tuple[str, ...], Permutation]:
     return tuple(words), Permutation(tuple(numbers))
 
 
-# --- attention: a line of JSON, a row for each target token ---
+# --- attention: a JSON list of rows ---
 
 Matrix = tuple[tuple[float, ...], ...]
 
@@ -273,7 +263,7 @@ def parse_attention(line: str) -> Matrix:
 
 
 def format_nbest(number: int, item: str, score: float) -> str:
-    """Format one of the n best orders of the sentence of a number, from 0, as ``0 ||| item ||| score``."""
+    """Format an entry of an n-best list, ``0 ||| item ||| score``; ``number`` counts sentences from 0."""
     return f"{number} ||| {item} ||| {score:.6f}"
 
 
@@ -281,7 +271,7 @@ def format_nbest(number: int, item: str, score: float) -> str:
 
 
 def format_tree(words: Sequence[str], tree: BinaryTree) -> str:
-    """Format as topdown-btg prints a tree: ``[a <b c>]``, source order, brackets escaped by ``\\``."""
+    """Format as topdown-btg does: ``[a <b c>]``, in source order; a bracket in a word follows a ``\\``."""
     leaves = [_TREE_SPECIAL.sub(lambda match: "\\" + match[0], word) for word in words]
     for node in reversed(tree.nodes):  # children first: a parent's brackets stand outside theirs
         opening, closing = "<>" if node.inverted else "[]"

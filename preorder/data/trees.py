@@ -1,4 +1,4 @@
-"""Syntax trees over the tokens of a sentence. All indices are 0-based."""
+"""Syntax trees over the tokens of a sentence. Indices count from 0."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ class Constituent(NamedTuple):
 class ConstituencyTree:
     """Phrases over ``length`` tokens, parents before their children, children from left to right.
 
-    The tokens' own nodes (their tags) are none of them. Phrases of the same tokens form a unary chain.
+    Tokens and their tags are not among the phrases. Phrases over the same tokens form a unary chain.
 
     Raises:
-        DataError: the phrases are no tree in that order.
+        DataError: the phrases do not form a tree in that order.
     """
 
     length: int
@@ -49,7 +49,7 @@ class ConstituencyTree:
 
 @dataclass(frozen=True)
 class DependencyTree:
-    """For each token its head, a token or ``ROOT``, and its relation to it.
+    """For each token its head, which is a token or ``ROOT``, and its relation to the head.
 
     Several tokens may be roots; crossing arcs are allowed.
 
@@ -83,7 +83,7 @@ SyntaxTree = ConstituencyTree | DependencyTree
 
 
 Binarisation = Literal["head", "left", "right"]
-"""How a tree is made binary; see :mod:`preorder.syntax.binary`."""
+"""Ways to make a tree binary; see :mod:`preorder.syntax.binary`."""
 
 BINARISATIONS: tuple[str, ...] = get_args(Binarisation)
 
@@ -95,7 +95,7 @@ BinarisationOption = Annotated[
 
 
 class Branch(NamedTuple):
-    """A node of a binary tree: the tokens ``[begin, end)``, divided at ``split``."""
+    """A node of a binary syntax tree: the span ``[begin, end)``, divided at ``split``."""
 
     begin: int
     split: int

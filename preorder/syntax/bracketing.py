@@ -1,7 +1,7 @@
-"""One Penn Treebank bracketing a line: ``(ROOT (S (NP (PRP I)) (VP (VBP see))))``.
+"""Penn Treebank bracketings, one a line: ``(ROOT (S (NP (PRP I)) (VP (VBP see))))``.
 
-A bracket that belongs to a token is written ``-LRB-`` and the like. What stands for moved material
-(``-NONE-``) is left out, and so are phrases without tokens. An empty line is an empty sentence.
+A bracket in a token is written ``-LRB-`` and the like. Traces of moved words (tag ``-NONE-``) are left out,
+and so are phrases without tokens. An empty line is an empty sentence.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 
 from preorder.data.errors import DataError
+from preorder.data.sentence import Sentence
 from preorder.data.trees import ConstituencyTree, Constituent
-from preorder.data.types import Sentence
 
 BRACKETS = {"LRB": "(", "RRB": ")", "LSB": "[", "RSB": "]", "LCB": "{", "RCB": "}"}
 TRACE = "-NONE-"
@@ -20,7 +20,7 @@ _PIECE = re.compile(r"\([ \t]*[^ \t()]*|\)|[^ \t()]+")
 
 
 def unescape_brackets(token: str) -> str:
-    """Return a token with the brackets that ``-LRB-`` and the like stand for."""
+    """Return a token with ``-LRB-`` and the like replaced by the brackets that they stand for."""
     return _ESCAPED.sub(lambda match: BRACKETS[match[1]], token) if "-" in token else token
 
 
@@ -28,12 +28,12 @@ def parse_bracketing(line: str) -> Sentence:
     """Parse a bracketing into words, tags and a constituency tree. Linear in its length.
 
     Raises:
-        DataError: the brackets do not match, or a token has no bracket and tag of its own.
+        DataError: the brackets do not match, or a token has no tag.
     """
     words: list[str] = []
     tags: list[str] = []
-    phrases: list[Constituent | None] = []  # by begin; None: still open, or without tokens
-    opened: list[tuple[str, int, int]] = []  # label, place in phrases, first token
+    phrases: list[Constituent | None] = []  # parents first; None: still open, or without tokens
+    opened: list[tuple[str, int, int]] = []  # label, index in phrases, first token
     previous = ""
     for piece in _PIECE.findall(line):
         if piece[0] == "(":
@@ -51,9 +51,9 @@ def parse_bracketing(line: str) -> Sentence:
                 words.append(unescape_brackets(piece))
                 tags.append(opened[-1][0])
         else:
-            label, place, begin = opened.pop()
+            label, index, begin = opened.pop()
             if previous[0] in "()" and begin < len(words):
-                phrases[place] = Constituent(begin, len(words), label)
+                phrases[index] = Constituent(begin, len(words), label)
         previous = piece
     if opened:
         raise DataError(f"{len(opened)} brackets are not closed")

@@ -1,7 +1,8 @@
-"""CoNLL-U: a line a word, ten tab-separated fields, a blank line after each sentence.
+"""CoNLL-U: a line of ten tab-separated fields for each word, and a blank line after each sentence.
 
-Comments and empty nodes (``8.1``) are passed over. A sentence with multiword tokens (``1-2``) has two
-readings: by words, and by tokens as the text has them. A block without words is an empty sentence.
+Comments and empty nodes (``8.1``) are skipped. A sentence with multiword tokens (``1-2``) has two readings:
+one of its tokens, as they stand in the text, and one of its words. Lines of comments alone are an empty
+sentence.
 """
 
 from __future__ import annotations
@@ -11,8 +12,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from preorder.data.errors import DataError
+from preorder.data.sentence import Sentence
 from preorder.data.trees import ROOT, DependencyTree
-from preorder.data.types import Sentence
 
 FIELDS = 10
 NONE = "_"
@@ -21,7 +22,7 @@ _WORD, _TOKEN, _EMPTY_NODE = (re.compile(p) for p in (r"[0-9]+", r"([0-9]+)-([0-
 
 
 class _Row(NamedTuple):
-    """A word, or a token of several: its first and last word, from 0."""
+    """A word, or a multiword token: ``first`` and ``last`` are its first and last word, from 0."""
 
     first: int
     last: int
@@ -32,13 +33,13 @@ class _Row(NamedTuple):
 
 
 def parse_conllu(lines: Iterable[tuple[int, str]]) -> Iterator[tuple[int, list[Sentence]]]:
-    """Yield the readings of each sentence, with the number of its first line.
+    """Yield the number of the line on which each sentence begins, and its readings, that of the tokens first.
 
     Args:
-        lines: numbered lines, without their ends.
+        lines: line numbers and lines, without their line ends.
 
     Raises:
-        DataError: a line is malformed, or the heads of a sentence are no tree; with the line's number.
+        DataError: a line is malformed, or the heads of a sentence form no tree; with the line number.
     """
     block: list[tuple[int, str]] = []
     for number, line in lines:
@@ -97,7 +98,7 @@ def _sentence(rows: Sequence[_Row]) -> Sentence:
 
 
 def _joined(words: Sequence[_Row], tokens: Sequence[_Row], tree: DependencyTree) -> list[_Row]:
-    """Return the rows by token: of several words the one nearest to the root speaks for the token."""
+    """Return the rows of the tokens; a multiword token is represented by its word that is nearest to the root."""
     if tokens[-1].last >= len(words):
         raise DataError(f"token {tokens[-1].form!r} has words beyond the sentence")
     depths = _depths(tree)
@@ -110,13 +111,13 @@ def _joined(words: Sequence[_Row], tokens: Sequence[_Row], tree: DependencyTree)
             continue
         token_of[word.first] = len(rows)
         token = starts.get(word.first, word)
-        speaker = min(words[token.first : token.last + 1], key=lambda row: depths[row.first])
-        rows.append(speaker._replace(first=token.first, last=token.last, form=token.form))
+        nearest = min(words[token.first : token.last + 1], key=lambda row: depths[row.first])
+        rows.append(nearest._replace(first=token.first, last=token.last, form=token.form))
     return [row._replace(head=token_of[row.head]) for row in rows]
 
 
 def _depths(tree: DependencyTree) -> list[int]:
-    """Return how many arcs lie between each word and the root."""
+    """Return the depth of each word: 0 if its head is the root."""
     depths = [-1] * len(tree)
     for first in range(len(tree)):
         path, token = [], first

@@ -1,7 +1,7 @@
-"""Which child of a phrase is its head: the rules for Penn Treebank categories.
+"""Which child of a phrase is its head, by rules for the categories of the Penn Treebank.
 
-They are those of Magerman (1995) as Collins (1999, appendix A) has them, without his correction for
-coordinations. A category that the table lacks is headed by its first child.
+The rules are those of Magerman (1995) as Collins (1999, appendix A) gives them, without his correction for
+coordinations. A phrase of any other category is headed by its first child.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ RULES = {
     category: (side == "last", priorities)
     for category, side, *priorities in map(str.split, _RULES.strip().splitlines())
 }
-"""Category → whether to look from the last child on, and the categories to look for, the best first."""
+"""Category → whether to search from the last child backwards, and the categories to search for, best first."""
 
 NOUN_PHRASES = ("NP", "NX")
-_NOUN_RULES = (  # whether to look from the last child on, and any of what
+_NOUN_RULES = (  # whether to search from the last child backwards, and for any of what
     (True, {"NN", "NNP", "NNPS", "NNS", "NX", "POS", "JJR"}),
     (False, {"NP"}),
     (True, {"$", "ADJP", "PRN"}),
@@ -51,7 +51,7 @@ _NOUN_RULES = (  # whether to look from the last child on, and any of what
     (True, {"JJ", "JJS", "RB", "QP"}),
 )
 
-_FUNCTION = re.compile(r"(?<=[^-=])[-=].*")
+_FUNCTION = re.compile(r"(?<=[^-=])[-=].*")  # of NP-SBJ all that follows NP
 
 
 def head_child(category: str, children: Sequence[str]) -> int:

@@ -1,4 +1,4 @@
-"""Dependencies without crossing arcs, by lifting (Nivre and Nilsson 2005)."""
+"""Dependency trees without crossing arcs: tokens are lifted (Nivre and Nilsson 2005)."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from preorder.compiled import entry_point
 
 @entry_point
 def lift(heads):
-    """Hang each token on the next token above its head, in place, until every subtree is contiguous.
+    """Give tokens the head of their head, in ``heads`` itself, until every subtree is contiguous.
 
-    Of the arcs over a token that is not below their head the shortest, of these the first, is lifted
-    first. A pass over the arcs takes the sum of their lengths times the tree's depth at worst; each arc
-    that is lifted costs a pass.
+    An arc is lifted if it spans a token that is not below the head of the arc; the shortest arc first, and of
+    several the leftmost. One pass over the arcs finds it, and costs at worst the sum of their lengths times
+    the depth of the tree.
 
     Args:
-        heads: int64, a head below 0 is the root of all.
+        heads: int64, the index of each token's head; below 0 where the head is the root.
     """
     while True:
         chosen, shortest = -1, heads.size

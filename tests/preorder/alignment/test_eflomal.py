@@ -38,7 +38,7 @@ def test_the_seed_decides_what_the_text_does_not():
 def test_empty_and_overlong_sentences_keep_their_lines():
     sources, targets = bitext(20)
     sources[3], targets[5] = [], []
-    sources[7] = ["w1"] * (module.LONGEST + 1)
+    sources[7] = ["w1"] * (module.MAX_LENGTH + 1)
     alignments = align(sources, targets, "union", seed=1)
     assert len(alignments) == 20
     assert not alignments[3].links

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from preorder.alignment.gold import STATISTICS, UNALIGNED, gold_permutation
+from preorder.alignment.gold import STATISTICS, UNALIGNED_RULES, gold_permutation
 from preorder.data.errors import DataError
 from preorder.data.types import Alignment
 
@@ -61,7 +61,7 @@ def test_link_out_of_range():
     st.integers(1, 8).flatmap(
         lambda n: st.tuples(st.just(n), st.frozensets(st.tuples(st.integers(0, n - 1), st.integers(0, 6))))
     ),
-    st.sampled_from(UNALIGNED),
+    st.sampled_from(UNALIGNED_RULES),
     st.sampled_from(sorted(STATISTICS)),
 )
 def test_always_a_permutation_that_sorts_the_aligned_tokens(example, unaligned, statistic):
