@@ -1,1 +1,1 @@
-"""Layers of annotation: each takes sentences and gives them one layer more."""
+"""Layers of annotation for source sentences: word classes, and tags and trees by Stanza."""

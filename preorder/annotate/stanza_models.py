@@ -1,16 +1,15 @@
-"""Stanza's models: which are needed, where they lie, how they are fetched and loaded.
+"""Stanza's models: which are needed, where they are, how they are downloaded and loaded.
 
-They lie in folders as ``stanza.download`` makes them, or in one for each language: ``pos.pt``,
-``constituency.pt``, ``depparse.pt``, and word vectors for all of them, ``pretrain.pt``.
+They are in a folder as ``stanza.download`` makes it, or in one with a folder for each language (``en/``),
+which has ``pos.pt``, ``constituency.pt``, ``depparse.pt``, and word vectors for all of them, ``pretrain.pt``.
 """
 
 from __future__ import annotations
 
 import importlib.util
 import tempfile
-from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from importlib import metadata
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -19,7 +18,7 @@ from preorder.data import files
 from preorder.data.errors import MissingExtraError, UsageError, require
 
 _MODELS = ("pos", "constituency", "depparse")
-_MESSAGE = 120  # characters of another library's message that are passed on
+_MAX_MESSAGE = 120  # characters of an error message of another library
 
 Trees = Literal["constituency", "dependency"]
 TREES: tuple[str, ...] = get_args(Trees)
@@ -31,14 +30,14 @@ DEVICES: tuple[str, ...] = get_args(Device)
 
 @dataclass(frozen=True)
 class StanzaOptions:
-    """What Stanza shall do.
+    """What Stanza is to do.
 
     Attributes:
-        language: its code, as Stanza has it.
+        language: Stanza's code of the language.
         trees: the kind of syntax trees, or None for tags alone.
-        tagset: the language's own tags (``xpos``), or Universal Dependencies' (``upos``).
-        tagged: whether the sentences come with tags; they are kept, and the parser reads them.
-        folder: where the models lie; None: where ``stanza.download`` puts them.
+        tagset: the tags of the language's treebank (``xpos``), or those of Universal Dependencies (``upos``).
+        tagged: whether the sentences have tags already; they keep them, and the parser reads them.
+        folder: where the models are; None: where ``stanza.download`` puts them.
         device: ``cpu`` or ``gpu``.
     """
 
@@ -51,10 +50,14 @@ class StanzaOptions:
 
 
 def prepare(options: StanzaOptions) -> list[Any]:
-    """Find the models, or fetch them; return what tells them, and the version of Stanza, from others.
+    """Find the models, or download them.
+
+    Returns:
+        The version of Stanza, and the name, size and time of each model, as JSON values: equal for equal
+        models.
 
     Raises:
-        UsageError: they are missing or cannot be fetched.
+        UsageError: they are missing or cannot be downloaded.
         MissingExtraError: Stanza is not installed.
     """
     if importlib.util.find_spec("stanza") is None:  # importing it takes seconds
@@ -72,10 +75,10 @@ def prepare(options: StanzaOptions) -> list[Any]:
 
 
 def load(options: StanzaOptions) -> Any:
-    """Load the models, from where they lie, on one thread.
+    """Return a ``stanza.Pipeline`` with the models, which runs on one thread.
 
     Raises:
-        UsageError: they cannot be loaded, or there is no GPU where one is asked for.
+        UsageError: the models cannot be loaded, or there is no GPU where one is asked for.
         MissingExtraError: Stanza is not installed.
     """
     stanza = require("stanza", "stanza")
@@ -98,7 +101,7 @@ def load(options: StanzaOptions) -> Any:
             settings["dir"] = options.folder
         try:
             return stanza.Pipeline(**settings)
-        except Exception as error:  # of as many kinds as models can be damaged
+        except Exception as error:  # damaged models raise all kinds
             raise UsageError(
                 f"Stanza cannot load its models for {options.language}: {_one_line(error)}"
             ) from None
@@ -106,21 +109,22 @@ def load(options: StanzaOptions) -> Any:
 
 @lru_cache
 def _download(options: StanzaOptions) -> Path:
-    """Fetch the models that are not there yet to where Stanza keeps them, once a process, and return that.
+    """Download the models that are not there yet, once a process; return the folder of all models.
 
     Raises:
-        UsageError: they cannot be fetched.
+        UsageError: they cannot be downloaded.
     """
     stanza = require("stanza", "stanza")
     common = stanza.resources.common
-    steps = _processors(options)
+    download = partial(stanza.download, options.language, verbose=False, download_json=False)
+    processors = _processors(options)
     try:
-        _fetch(stanza, options, [step for step in steps if step != "lemma"])
-        # Where a language has no lemmatizer, its models do without, but stanza.download asks for one.
+        download(processors=",".join(name for name in processors if name != "lemma"))
+        # The models of a language without a lemmatizer do not need one, but stanza.download would fail.
         language = common.get_language_resources(common.load_resources_json(), options.language)
-        if "lemma" in steps and "lemma" in language:
-            _fetch(stanza, options, ["lemma"])
-    except Exception as error:  # of the network, in any library; or there are no such models
+        if "lemma" in processors and "lemma" in language:
+            download(processors="lemma")
+    except Exception as error:  # any library's error of the network; or there are no such models
         raise UsageError(
             f"Stanza's models for {options.language} cannot be downloaded ({_one_line(error)}); "
             "--stanza-dir names a folder that has them"
@@ -128,12 +132,8 @@ def _download(options: StanzaOptions) -> Path:
     return Path(common.DEFAULT_MODEL_DIR)
 
 
-def _fetch(stanza: Any, options: StanzaOptions, steps: Sequence[str]) -> None:
-    stanza.download(options.language, processors=",".join(steps), verbose=False, download_json=False)
-
-
 def _processors(options: StanzaOptions) -> tuple[str, ...]:
-    """Return Stanza's names of the steps that give what is asked for."""
+    """Return the names of the processors of Stanza that are needed."""
     match options.trees:
         case "constituency":
             return ("tokenize", "constituency") if options.tagged else ("tokenize", "pos", "constituency")
@@ -143,10 +143,10 @@ def _processors(options: StanzaOptions) -> tuple[str, ...]:
 
 
 def _flat_folder(options: StanzaOptions) -> Path | None:
-    """Return the folder with ``pos.pt`` and the like, where ``options.folder`` has one for the language.
+    """Return the folder with ``pos.pt`` and the like, or None if the models are not kept so.
 
     Raises:
-        UsageError: ``options.folder`` has no models, or not all.
+        UsageError: ``options.folder`` has no models, or not all that are needed.
     """
     if options.folder is None:
         return None
@@ -166,7 +166,7 @@ def _flat_folder(options: StanzaOptions) -> Path | None:
 
 
 def _model_files(folder: Path, options: StanzaOptions) -> dict[str, Any]:
-    """Name every file, as Stanza wants it: a model's path alone would leave out its word vectors."""
+    """Return the options of Stanza that name the file of every model, and of its word vectors."""
     paths: dict[str, Any] = {"lemma_use_identity": True} if options.trees == "dependency" else {}
     for name in _MODELS:
         if name in _processors(options):
@@ -176,6 +176,6 @@ def _model_files(folder: Path, options: StanzaOptions) -> dict[str, Any]:
 
 
 def _one_line(error: Exception) -> str:
-    """Return what an error says, in one line and not too long."""
+    """Return the message of an error as one line that is not too long."""
     text = " ".join(str(error).split()) or type(error).__name__
-    return text if len(text) <= _MESSAGE else text[:_MESSAGE] + " …"
+    return text if len(text) <= _MAX_MESSAGE else text[:_MAX_MESSAGE] + " …"

@@ -1,12 +1,12 @@
-"""Stanza in one process: a chunk of sentences annotated.
+"""Sentences annotated by Stanza, in one process.
 
-What Stanza makes difficult, and how it is met here:
+What Stanza cannot do, and what is done about it:
 
-- an empty sentence raises IndexError: callers give none;
-- a sentence in which the constituency parser runs in circles is left out of the results, and all are lost
-  with an AssertionError: the chunk is halved until that sentence is alone, and gets a flat tree;
-- the dependency parser needs memory and time of the square of the length and more: sentences of more than
-  ``LONGEST`` tokens are parsed in pieces.
+- An empty sentence raises an IndexError: Stanza does not see it.
+- Where the constituency parser does not come to an end with a sentence, an AssertionError says that the
+  sentence is missing, and all are lost: they are halved until that one is alone, and it gets a flat tree.
+- The dependency parser needs memory and time of the square of the length and more: sentences of more than
+  ``MAX_LENGTH`` tokens are parsed in pieces.
 """
 
 from __future__ import annotations
@@ -14,38 +14,37 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain, islice
 from typing import Any, NamedTuple
 
 from preorder.annotate.stanza_models import StanzaOptions, load
+from preorder.data.sentence import Sentence
 
-LONGEST = 200  # tokens that are parsed at once
-NONE = "_"
+MAX_LENGTH = 200  # tokens that are parsed at once
+NONE = "_"  # an empty field of CoNLL-U
 
 _TAGGING = "tokenize,pos"
-
-
-class Words(NamedTuple):
-    """A sentence for Stanza: its tokens, at least one, and its tags where it comes with some."""
-
-    words: tuple[str, ...]
-    tags: tuple[str, ...] | None = None
 
 
 class Annotation(NamedTuple):
     """What Stanza says of a sentence.
 
     Attributes:
-        tags: one a token.
-        tree: a bracketing in one line, or the rows of CoNLL-U, without an end of line; None where no
-            trees are asked for.
+        tags: the tag of each token.
+        tree: a bracketing in one line, or the lines of CoNLL-U, without a line end; None where no trees are
+            asked for.
     """
 
     tags: tuple[str, ...]
     tree: str | None
 
 
-def annotate_chunk(options: StanzaOptions, sentences: Sequence[Words]) -> list[Annotation]:
-    """Annotate sentences, none of them empty, in this process and on one thread.
+EMPTY = Annotation((), "")
+"""The annotation of an empty sentence."""
+
+
+def annotate_chunk(options: StanzaOptions, sentences: Sequence[Sentence]) -> list[Annotation]:
+    """Annotate sentences in this process, on one thread.
 
     The models stay loaded for the next call with the same options.
 
@@ -82,23 +81,20 @@ class _Parsed(NamedTuple):
 
 @dataclass(frozen=True)
 class Annotator:
-    """A loaded ``stanza.Pipeline`` and what it was loaded for."""
+    """A loaded ``stanza.Pipeline`` and the options that it was loaded with."""
 
     pipeline: Any
     options: StanzaOptions
 
-    def annotate(self, sentences: Sequence[Words]) -> list[Annotation]:
-        """Annotate sentences, none of them empty."""
-        starts = [range(0, len(sentence.words), LONGEST) for sentence in sentences]
-        pieces = [
-            Words(words[start : start + LONGEST], tags and tags[start : start + LONGEST])
-            for (words, tags), of_sentence in zip(sentences, starts, strict=True)
-            for start in of_sentence
-        ]
-        parsed = iter(self._parsed(pieces))
-        return [self._joined([next(parsed) for _ in of_sentence]) for of_sentence in starts]
+    def annotate(self, sentences: Sequence[Sentence]) -> list[Annotation]:
+        """Annotate sentences."""
+        pieces = [_pieces(sentence) for sentence in sentences]
+        parsed = iter(self._parsed(list(chain.from_iterable(pieces))))
+        return [self._joined(list(islice(parsed, len(of_sentence)))) for of_sentence in pieces]
 
     def _joined(self, pieces: Sequence[_Parsed]) -> Annotation:
+        if not pieces:
+            return EMPTY
         tags = tuple(tag for piece in pieces for tag in piece.tags)
         if self.options.trees is None:
             return Annotation(tags, None)
@@ -107,7 +103,9 @@ class Annotator:
             return Annotation(tags, f"(ROOT {phrases})")
         return Annotation(tags, "\n".join(_conllu([piece.rows for piece in pieces])))
 
-    def _parsed(self, pieces: Sequence[Words]) -> list[_Parsed]:
+    def _parsed(self, pieces: Sequence[Sentence]) -> list[_Parsed]:
+        if not pieces:
+            return []
         try:
             sentences = self._document(pieces).sentences
         except AssertionError:  # a sentence was lost
@@ -117,8 +115,8 @@ class Annotator:
             return self._parsed(pieces[:half]) + self._parsed(pieces[half:])
         return [self._read(sentence, piece) for sentence, piece in zip(sentences, pieces, strict=True)]
 
-    def _document(self, pieces: Sequence[Words]) -> Any:
-        """Run the pipeline; the parser sees the tags that the pieces come with, if they do."""
+    def _document(self, pieces: Sequence[Sentence]) -> Any:
+        """Run the pipeline; the parser reads the tags that the pieces have, if they have some."""
         words = [list(piece.words) for piece in pieces]
         if not self.options.tagged:
             return self.pipeline(words)
@@ -126,12 +124,12 @@ class Annotator:
         for sentence, piece in zip(document.sentences, pieces, strict=True):
             for word, tag in zip(sentence.words, piece.tags, strict=True):
                 if self.options.trees == "constituency":
-                    word.upos = word.xpos = tag  # the parser reads the one or the other
+                    word.upos = word.xpos = tag  # some models read the one, some the other
                 else:
                     setattr(word, self.options.tagset, tag)
         return self.pipeline(document, processors="lemma,constituency,depparse")
 
-    def _read(self, sentence: Any, piece: Words) -> _Parsed:
+    def _read(self, sentence: Any, piece: Sentence) -> _Parsed:
         tags = piece.tags or self._tags(sentence)
         if self.options.trees == "constituency":
             return _Parsed(tags, tuple(f"{child:O}" for child in sentence.constituency.children))
@@ -144,15 +142,21 @@ class Annotator:
         return _Parsed(tags, rows=tuple(rows))
 
     def _tags(self, sentence: Any) -> tuple[str, ...]:
-        """Return the tags asked for; where a treebank has none of its own, the universal ones."""
+        """Return the tags of the tagset; where the treebank has none of its own, the universal ones."""
         own = self.options.tagset == "xpos"
         return tuple((own and word.xpos) or word.upos or NONE for word in sentence.words)
 
-    def _flat(self, piece: Words) -> _Parsed:
-        """Return a piece as tagged words without any phrase."""
+    def _flat(self, piece: Sentence) -> _Parsed:
+        """Return a piece of tagged words without phrases."""
         tags = piece.tags or self._tags(self.pipeline([list(piece.words)], processors=_TAGGING).sentences[0])
         leaves = zip(map(_escaped, tags), map(_escaped, piece.words), strict=True)
         return _Parsed(tags, tuple(f"({tag} {word})" for tag, word in leaves))
+
+
+def _pieces(sentence: Sentence) -> list[Sentence]:
+    """Return a sentence in pieces of ``MAX_LENGTH`` tokens; an empty one has none."""
+    parts = (slice(start, start + MAX_LENGTH) for start in range(0, len(sentence), MAX_LENGTH))
+    return [Sentence(sentence.words[part], sentence.tags and sentence.tags[part]) for part in parts]
 
 
 def _escaped(text: str) -> str:
@@ -160,7 +164,7 @@ def _escaped(text: str) -> str:
 
 
 def _conllu(pieces: Sequence[Sequence[_Row]]) -> Iterator[str]:
-    """Yield the rows of a sentence; the roots of all pieces but the first depend on the first's."""
+    """Yield the lines of a sentence; the roots of later pieces depend on the root of the first."""
     root = next(number for number, row in enumerate(pieces[0], 1) if row.head == 0)
     before = 0
     for rows in pieces:

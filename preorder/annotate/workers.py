@@ -1,7 +1,7 @@
-"""Work divided among processes that share nothing, its results in the order of what was asked.
+"""Work done ahead of its turn, whose results come in the order of the items.
 
-Each process is started afresh (``spawn``), so that no library's threads or GPU are inherited, and ends with
-the process that started it, however that ends.
+Each worker process is started afresh (``spawn``), so that it inherits no library's threads or GPU, and ends
+with the process that started it, even if that is killed.
 """
 
 from __future__ import annotations
@@ -22,25 +22,45 @@ from preorder.data.errors import UsageError
 T = TypeVar("T")
 Result = TypeVar("Result")
 
-AHEAD = 2  # items a worker that are taken from the input before their turn
+MAX_AHEAD = 2  # items taken from the input for each worker, while an earlier item is worked on
 
 
 def in_order(
-    work: Callable[[T], Result], items: Iterable[T], workers: int, known: Callable[[T], Result | None]
+    submit: Callable[[T], Future[Result]], items: Iterable[T], max_ahead: int
 ) -> Iterator[tuple[T, Result]]:
-    """Yield each item with ``work(item)``, in the items' order, whichever process is done first.
-
-    Holds at most ``AHEAD`` items a worker and their results. When the caller stops early, what is still
-    being worked on is given up at once.
+    """Yield each item with the result of its future, in the order of the items.
 
     Args:
-        work: a function that can be pickled; so must be the items and results.
+        submit: starts the work on an item.
+        items: taken one after the other.
+        max_ahead: number of items that are submitted before the result of an earlier item is waited for.
+    """
+    waiting: deque[tuple[T, Future[Result]]] = deque()
+    for item in items:
+        waiting.append((item, submit(item)))
+        if len(waiting) > max_ahead:
+            earlier, future = waiting.popleft()
+            yield earlier, future.result()
+    for item, future in waiting:
+        yield item, future.result()
+
+
+def in_processes(
+    work: Callable[[T], Result], items: Iterable[T], workers: int, known: Callable[[T], Result | None]
+) -> Iterator[tuple[T, Result]]:
+    """Yield each item with ``work(item)``, in the order of the items.
+
+    Holds at most ``MAX_AHEAD`` items for each worker, and their results. When the caller stops early, work
+    that is not finished is given up at once.
+
+    Args:
+        work: a function that can be pickled, as the items and the results can.
         items: taken one after the other, in this process.
-        workers: how many processes; 0: this one, nothing ahead of its turn.
-        known: the result of an item for which no work is needed, or None.
+        workers: number of processes; 0: the work is done in this process, one item after the other.
+        known: returns the result of an item that needs no work, or None.
 
     Raises:
-        UsageError: a process died, for lack of memory perhaps.
+        UsageError: a process died, perhaps for lack of memory.
     """
     if not workers:
         for item in items:
@@ -51,7 +71,7 @@ def in_order(
     ended, end = context.Pipe(duplex=False)
     pool = ProcessPoolExecutor(workers, context, _end_with, (ended,))
 
-    def start(item: T) -> Future[Result]:
+    def submit(item: T) -> Future[Result]:
         result = known(item)
         if result is None:
             return pool.submit(work, item)
@@ -60,14 +80,7 @@ def in_order(
         return future
 
     try:
-        waiting: deque[tuple[T, Future[Result]]] = deque()
-        for item in items:
-            waiting.append((item, start(item)))
-            if len(waiting) > AHEAD * workers:
-                earlier, future = waiting.popleft()
-                yield earlier, future.result()
-        for item, future in waiting:
-            yield item, future.result()
+        yield from in_order(submit, items, MAX_AHEAD * workers)
     except BrokenProcessPool:
         raise UsageError(
             "a worker process died, for lack of memory perhaps: fewer workers need less"
@@ -79,7 +92,7 @@ def in_order(
 
 
 def _end_with(starter: Connection) -> None:
-    """Let this process end as soon as the other end of a pipe is closed, and quietly on Ctrl-C."""
+    """End this process as soon as the other end of a pipe is closed, and on Ctrl-C without a traceback."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
     def watch() -> None:

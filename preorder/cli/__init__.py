@@ -27,8 +27,8 @@ COMMANDS = (
     "report",
 )
 
-SELDOM = 100_000
-"""New objects between two searches for garbage in cycles: sentences come by the thousand and form none."""
+GC_THRESHOLD = 100_000
+"""New objects between two runs of the cyclic garbage collector: sentences are many, and form no cycles."""
 
 EPILOG = """\
 the whole way, from a bitext to what onmt_train reads:
@@ -66,7 +66,7 @@ def build_parser() -> argparse.ArgumentParser:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command line; return its exit status: 0 done, 2 bad input or usage, 130 interrupted."""
     thresholds = gc.get_threshold()
-    gc.set_threshold(SELDOM, *thresholds[1:])
+    gc.set_threshold(GC_THRESHOLD, *thresholds[1:])
     try:
         return execute(build_parser(), argv)
     finally:

@@ -1,4 +1,4 @@
-"""``preorder annotate``: POS tags, word classes and syntax trees of a tokenised text."""
+"""``preorder annotate``: tag and parse a tokenised text."""
 
 from __future__ import annotations
 
@@ -11,14 +11,13 @@ from pathlib import Path
 from tqdm import tqdm
 
 from preorder.annotate.classes import WordClasses
-from preorder.annotate.stanza import with_annotation
+from preorder.annotate.stanza import annotate
 from preorder.annotate.stanza_models import TREES, StanzaOptions
 from preorder.cli import options, source
-from preorder.cli.classes import read_or_learn
 from preorder.data import files
 from preorder.data.errors import UsageError
 from preorder.data.formats import format_annotated, format_text
-from preorder.data.types import Sentence
+from preorder.data.sentence import Sentence
 from preorder.learning.checkpoint import Checkpoints
 
 SUFFIXES = {"constituency": ".trees", "dependency": ".conllu"}
@@ -30,7 +29,7 @@ EXAMPLES = """\
   preorder annotate --src train.cs --lang cs --trees dependency --tagset upos --out train.annot
       writes train.annot and train.annot.conllu
   preorder annotate --src train.en --pos train.en.pos --classes 256 --out train.annot
-      tags from a file; classes are learned and written to train.annot.classes, too, for the test set:
+      tags from a file; classes are learned, and written to train.annot.classes, too, for the test set:
   preorder annotate --src test.en --pos test.en.pos --classes train.annot.classes --out test.annot
 """
 
@@ -41,25 +40,19 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         subparsers,
         "annotate",
         run,
-        "tag and parse a tokenised text with Stanza, or check files of tags and trees",
+        "tag and parse a tokenised text by Stanza, or check files of tags and trees",
         EXAMPLES,
     )
     options.add_source(parser)
-    source.add_syntax(parser, f"{source.STANZA}, but the tags of --trees F")
+    source.add_syntax_options(parser, f"{source.STANZA}, or the tags of the trees with --trees F")
     parser.add_argument(
         "--classes",
         metavar="N|F",
         default="0",
-        help="also give each token its word class: one of N learned from the text, or as a file of "
-        "word<TAB>class lines says (default: none; preorder train learns its own)",
+        help="number of word classes to learn from the text, or a file of word<TAB>class lines; the class "
+        "of each token is written, too (default: no classes; preorder train learns its own)",
     )
-    parser.add_argument(
-        "--out",
-        metavar="F",
-        default=files.STANDARD,
-        help="annotated source: words, POS tags and, with --classes, classes, separated by tabs "
-        "(default: standard output)",
-    )
+    options.add_output(parser, "words, POS tags and, with --classes, classes, separated by tabs")
     _add_outputs(parser)
     options.add_seed(parser)
     parser.add_argument(
@@ -67,21 +60,21 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         metavar="N",
         type=options.positive,
         default=1,
-        help="processes in which Stanza runs, each on one thread; the same file for any number (default: "
-        "%(default)s)",
+        help="number of processes in which Stanza runs, each on one thread; the result does not depend on it "
+        "(default: %(default)s)",
     )
     parser.add_argument(
         "--fresh",
         action="store_true",
-        help="start anew where an interrupted run left OUT.checkpoint, instead of going on from there",
+        help="start anew, instead of going on from OUT.checkpoint, which an interrupted run left",
     )
 
 
 def _add_outputs(parser: argparse.ArgumentParser) -> None:
     for name, text in (
-        ("pos", "also write the POS tags alone"),
-        ("trees", "where Stanza's trees go (default: OUT.trees for constituency, OUT.conllu for dependency)"),
-        ("classes", "where the classes that were learned go (default: OUT.classes)"),
+        ("pos", "the POS tags alone (default: they are not written)"),
+        ("trees", "Stanza's trees (default: OUT.trees for constituency, OUT.conllu for dependency)"),
+        ("classes", "the classes that were learned (default: OUT.classes)"),
     ):
         parser.add_argument(f"--{name}-out", metavar="F", help=text)
 
@@ -111,7 +104,7 @@ def run(arguments: argparse.Namespace) -> None:
 def _by_stanza(
     sentences: Iterable[Sentence], stanza: StanzaOptions, workers: int, checkpoints: Checkpoints
 ) -> Iterator[tuple[Sentence, str | None]]:
-    found = with_annotation(sentences, stanza, workers=workers, checkpoints=checkpoints)
+    found = annotate(sentences, stanza, workers=workers, checkpoints=checkpoints)
     for number, (sentence, (tags, tree)) in enumerate(found, 1):
         text = _conllu(number, sentence, tree) if stanza.trees == "dependency" else tree
         yield replace(sentence, tags=tags), text
@@ -124,17 +117,17 @@ def _with_classes(
     if _learns_classes(arguments):
         sentences = list(sentences)
         words = [sentence.words for sentence in sentences]
-    classes = read_or_learn(arguments.classes, words, arguments.seed)
+    classes = source.read_or_learn_classes(arguments.classes, words, arguments.seed)
     if classes is None:
         return sentences, None
-    return (replace(sentence, classes=classes.of(sentence.words)) for sentence in sentences), classes
+    return map(classes.add_to, sentences), classes
 
 
 def _trees_out(arguments: argparse.Namespace, stanza: StanzaOptions | None) -> str | None:
-    """Return where Stanza's trees go, None if there are none.
+    """Return the path that Stanza's trees are written to, None if there are none.
 
     Raises:
-        UsageError: they have no place, or one without them is named.
+        UsageError: it is neither given nor follows from --out, or it is given without trees.
     """
     if stanza is None or stanza.trees is None:
         if arguments.trees_out is not None:
@@ -144,10 +137,10 @@ def _trees_out(arguments: argparse.Namespace, stanza: StanzaOptions | None) -> s
 
 
 def _classes_out(arguments: argparse.Namespace) -> str | None:
-    """Return where learned classes go, None if none are learned.
+    """Return the path that learned classes are written to, None if none are learned.
 
     Raises:
-        UsageError: they have no place, or one without them is named.
+        UsageError: it is neither given nor follows from --out, or it is given without ``--classes N``.
     """
     if not _learns_classes(arguments):
         if arguments.classes_out is not None:
@@ -167,14 +160,14 @@ def _beside(path: str, suffix: str, option: str) -> str:
 
 
 def _count(path: str) -> int | None:
-    """Return how many lines a file has, None if it can be read only once."""
+    """Return the number of lines of a file, None if it can be read only once."""
     return sum(1 for _ in files.read_lines(path)) if Path(path).is_file() else None
 
 
 def _write(
     pairs: Iterable[tuple[Sentence, str | None]], annot: str, pos: str | None, trees: str | None
 ) -> None:
-    """Write what is known of each sentence, to all files or to none."""
+    """Write sentences and trees; all files are written, or none."""
     with ExitStack() as stack:
         annot_file, pos_file, trees_file = (
             path and stack.enter_context(files.writer(path)) for path in (annot, pos, trees)
@@ -188,6 +181,6 @@ def _write(
 
 
 def _conllu(number: int, sentence: Sentence, rows: str) -> str:
-    """Return the lines of a sentence in CoNLL-U; one without words, of an empty line, has comments alone."""
+    """Return the lines of a sentence in CoNLL-U; an empty sentence has comments alone."""
     comments = (f"# sent_id = {number}", f"# text = {format_text(sentence.words)}".rstrip(" "))
     return "\n".join(filter(None, (*comments, rows))) + "\n"

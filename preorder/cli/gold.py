@@ -1,4 +1,4 @@
-"""``preorder gold``: the order that an alignment asks for."""
+"""``preorder gold``: put source words in the order that a word alignment asks for."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         subparsers, "gold", run, "put source words in the order that a word alignment asks for", EXAMPLES
     )
     options.add_source(parser)
-    parser.add_argument("--align", metavar="F", required=True, help="word alignment, Pharaoh or lader format")
+    options.add_alignment(parser)
     options.add_output(parser)
     options.add_format(parser, options.ORDER_FORMATS)
     options.add_unaligned(parser)
@@ -40,7 +40,6 @@ def _pairs(arguments: argparse.Namespace) -> Iterator[tuple[Sentence, Permutatio
     alignments = (arguments.align, read_alignments(arguments.align))
 
     def pair(sentence: Sentence, alignment: Alignment) -> tuple[Sentence, Permutation]:
-        how = (arguments.unaligned, arguments.statistic)
-        return sentence, gold_permutation(alignment, len(sentence), *how)
+        return sentence, gold_permutation(alignment, len(sentence), arguments.unaligned, arguments.statistic)
 
     return files.map_parallel(pair, arguments.align, (arguments.src, sentences), alignments)

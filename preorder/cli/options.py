@@ -1,4 +1,4 @@
-"""Options that several subcommands share, spelled and explained once."""
+"""Options that several subcommands share."""
 
 from __future__ import annotations
 
@@ -21,7 +21,15 @@ def add_command(
     summary: str,
     examples: str,
 ) -> argparse.ArgumentParser:
-    """Add a subcommand whose help ends in examples; without ``run`` it has subcommands of its own."""
+    """Add a subcommand.
+
+    Args:
+        subparsers: of the whole command line, or of another subcommand.
+        name: of the subcommand.
+        run: runs it; None: it has subcommands of its own.
+        summary: its help in one line, without a capital and a full stop.
+        examples: the end of its help.
+    """
     parser = subparsers.add_parser(
         name,
         help=summary,
@@ -42,13 +50,20 @@ def add_source(parser: argparse.ArgumentParser, default: str | None = STANDARD) 
         metavar="F",
         default=default,
         required=default is None,
-        help="source text, one tokenised sentence a line" + (" (default: standard input)" if default else ""),
+        help="source text, a tokenised sentence a line" + (" (default: standard input)" if default else ""),
     )
 
 
-def add_output(parser: argparse.ArgumentParser) -> None:
+def add_alignment(parser: argparse._ActionsContainer, required: bool = True) -> None:
+    """Add ``--align``."""
+    parser.add_argument(
+        "--align", metavar="F", required=required, help="word alignment, in Pharaoh's or lader's format"
+    )
+
+
+def add_output(parser: argparse.ArgumentParser, what: str = "output") -> None:
     """Add ``--out``."""
-    parser.add_argument("--out", metavar="F", default=STANDARD, help="output (default: standard output)")
+    parser.add_argument("--out", metavar="F", default=STANDARD, help=f"{what} (default: standard output)")
 
 
 def add_format(parser: argparse.ArgumentParser, formats: tuple[str, ...] = FORMATS) -> None:
@@ -57,26 +72,26 @@ def add_format(parser: argparse.ArgumentParser, formats: tuple[str, ...] = FORMA
         "--format",
         choices=formats,
         default="features",
-        help="features: token￨position, what onmt_train reads (the default); positions: where each token "
-        "goes; order: which token stands at each place; text: the reordered sentence"
-        + ("; tree: brackets, [ ] straight, < > inverted" if "tree" in formats else ""),
+        help="features: token￨position, for onmt_train (default); positions: the position where each token "
+        "goes; order: the index of the token at each position; text: the reordered sentence"
+        + ("; tree: the source in brackets, [ ] straight, < > inverted" if "tree" in formats else ""),
     )
 
 
 def add_unaligned(parser: argparse.ArgumentParser) -> None:
-    """Add ``--unaligned`` and ``--statistic``, the two choices of the gold order."""
+    """Add ``--unaligned`` and ``--statistic``, which define the gold order."""
     parser.add_argument(
         "--unaligned",
         choices=UNALIGNED_RULES,
         default="nearest",
-        help="an unaligned token moves with its nearest aligned neighbour (default), the next on its left "
-        "or right, or keeps its place",
+        help="an unaligned token moves with the nearest aligned token, with the next on its left or right, "
+        "or keeps its original position (default: %(default)s)",
     )
     parser.add_argument(
         "--statistic",
         choices=tuple(STATISTICS),
         default="mean",
-        help="what of a token's target indices it is sorted by (default: %(default)s)",
+        help="aligned tokens are sorted by this statistic of their target indices (default: %(default)s)",
     )
 
 
@@ -87,7 +102,7 @@ def add_seed(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         type=natural,
         default=DEFAULT_SEED,
-        help="the same seed gives the same file (default: %(default)s)",
+        help="seed of all random numbers; the same seed gives the same result (default: %(default)s)",
     )
 
 
@@ -98,7 +113,7 @@ def add_percentages(parser: argparse.ArgumentParser) -> None:
         metavar="A:B:STEP|N,…",
         type=_percentages,
         default=PERCENTAGES,
-        help="shares of the words that are swapped, from A to B or one by one (default: 0:100:10)",
+        help="percentages of the words to swap: from A to B in steps, or a list (default: 0:100:10)",
     )
 
 
@@ -118,7 +133,7 @@ def _percentages(text: str) -> tuple[int, ...]:
 def add_threads(parser: argparse.ArgumentParser) -> None:
     """Add ``--threads``."""
     parser.add_argument(
-        "--threads", metavar="N", type=positive, default=1, help="worker threads (default: %(default)s)"
+        "--threads", metavar="N", type=positive, default=1, help="number of threads (default: %(default)s)"
     )
 
 
@@ -128,7 +143,7 @@ def add_json(parser: argparse.ArgumentParser) -> None:
 
 
 def _whole_number(least: int) -> Callable[[str], int]:
-    """Return a parser of whole numbers that raises ``ArgumentTypeError`` for anything else or less."""
+    """Return a function that parses a whole number of at least ``least``; argparse reports its errors."""
 
     def parse(text: str) -> int:
         if not text.isascii() or not text.isdigit() or int(text) < least:

@@ -40,7 +40,7 @@ each source token: [[0.9, 0.1], [0.2, 0.8]]; or links, as in alignments: 0-0 1-1
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
     """Add the subcommand."""
     parser = options.add_command(subparsers, "show", run, "draw one sentence", EXAMPLES)
-    source.add_layers(parser, f"{source.STANZA}, and so for trees, if the model was trained so")
+    source.add_layer_options(parser, f"{source.STANZA}, and so for trees, if the model was trained so")
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("--model", metavar="DIR", help="model directory, whose order and tree are shown")
     what.add_argument("--positions", metavar="F", help="where each token goes; any system's")

@@ -1,66 +1,71 @@
-"""Source sentences from the files that the user named, layer by layer; what Stanza is to add to them."""
+"""Source sentences with their layers of annotation: from files, from Stanza, or learned."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 
+from preorder.annotate.classes import WordClasses, learn_classes
 from preorder.annotate.stanza_models import DEVICES, TAGSETS, TREES, StanzaOptions
 from preorder.cli import options
 from preorder.data import files
 from preorder.data.errors import UsageError
 from preorder.data.formats import parse_source, parse_tokens, read_annotated
-from preorder.data.types import Sentence
+from preorder.data.sentence import Sentence
 from preorder.syntax.read import add_trees
 
 STANZA = "stanza"
 
 
-def add_layers(parser: argparse.ArgumentParser, default_tags: str = "none") -> None:
-    """Add ``--src``, ``--annot`` and the options that name single layers."""
+def add_layer_options(parser: argparse.ArgumentParser, default_tags: str = "none") -> None:
+    """Add ``--src``, ``--annot`` and the options of single layers."""
     options.add_source(parser)
     parser.add_argument(
         "--annot",
         metavar="F",
-        help="annotated source in lader's format (words, POS tags and, if any, classes, tab-separated), "
-        "instead of --src",
+        help="instead of --src: annotated source in lader's format, which is words, POS tags and possibly "
+        "word classes, separated by tabs",
     )
-    add_syntax(parser, default_tags)
+    add_syntax_options(parser, default_tags)
 
 
-def add_syntax(parser: argparse.ArgumentParser, default_tags: str) -> None:
-    """Add ``--pos``, ``--trees`` and ``--lang``, and what Stanza needs."""
+def add_syntax_options(parser: argparse.ArgumentParser, default_tags: str) -> None:
+    """Add ``--pos``, ``--trees`` and ``--lang``, and the options of Stanza."""
     parser.add_argument(
         "--pos",
         metavar=f"F|{STANZA}",
-        help=f"one POS tag for each token of --src, or have Stanza tag it (default: {default_tags})",
+        help=f"file with a POS tag for each token of --src, or {STANZA}: Stanza tags the source "
+        f"(default: {default_tags})",
     )
     parser.add_argument(
         "--trees",
         metavar=f"F|{'|'.join(TREES)}",
-        help="syntax trees of the source, one bracketing a line or CoNLL-U (the file's first line tells); "
-        "their tags are used where no others are given. Or have Stanza parse it, from the tags if given",
+        help="file with a syntax tree for each sentence, as bracketings or CoNLL-U, whose tags are used if "
+        f"no others are given; or {', '.join(TREES)}: Stanza parses the source, from its tags if some "
+        "are given",
     )
-    parser.add_argument("--lang", metavar="xx", help="language of the source, as Stanza calls it")
+    parser.add_argument("--lang", metavar="xx", help="language of the source: its code in Stanza")
     group = parser.add_argument_group("Stanza")
     group.add_argument(
         "--stanza-dir",
         metavar="DIR",
-        help="where its models lie: as stanza.download left them, or as DIR/xx/pos.pt, constituency.pt, "
-        "depparse.pt and pretrain.pt (default: they are downloaded to where Stanza keeps them)",
+        help="folder of its models, as stanza.download makes it, or with pos.pt, constituency.pt, "
+        "depparse.pt and pretrain.pt in DIR/xx (default: Stanza's own folder; models that are missing "
+        "are downloaded)",
     )
     group.add_argument(
         "--tagset",
         choices=TAGSETS,
-        help="xpos: the tags of the language's treebank, Penn's for English (default); "
-        "upos: those of Universal Dependencies",
+        help="xpos: the tags of the language's treebank, for English those of the Penn Treebank (default); "
+        "upos: the tags of Universal Dependencies",
     )
     group.add_argument(
         "--stanza-device",
         choices=DEVICES,
         default=StanzaOptions.device,
-        help="where it runs (default: %(default)s)",
+        help="device that it runs on (default: %(default)s)",
     )
 
 
@@ -101,7 +106,7 @@ def with_file_trees(sentences: Iterator[Sentence], arguments: argparse.Namespace
 
 
 def source_name(arguments: argparse.Namespace) -> str:
-    """Return the path that the sentences come from."""
+    """Return the path of the file that the sentences come from."""
     annotated = getattr(arguments, "annot", None)
     return arguments.src if annotated is None else annotated
 
@@ -115,15 +120,17 @@ def _annotated(arguments: argparse.Namespace) -> Iterator[Sentence]:
 def stanza_options(
     arguments: argparse.Namespace, trained: StanzaOptions | None = None, language: str | None = None
 ) -> StanzaOptions | None:
-    """Return what Stanza is to add to the sentences of :func:`read_sentences`, or None.
+    """Return what Stanza is to add to the sentences of :func:`read_sentences`, or None if nothing.
 
     Args:
         arguments: the command line.
-        trained: what it added to those that a model was trained on; what no option gives, it adds again.
-        language: where ``--lang`` is not given.
+        trained: what Stanza added to the sentences that a model was trained on. It adds the same again,
+            unless the command line gives it.
+        language: used if ``--lang`` is not given.
 
     Raises:
-        UsageError: no language is given; or the model's trees were made from tags, and none are given.
+        UsageError: no language is given; or Stanza parsed with tags from a file when the model was trained,
+            and none are given now.
     """
     tagged = getattr(arguments, "annot", None) is not None or arguments.pos not in (None, STANZA)
     trees = arguments.trees if arguments.trees in TREES else None
@@ -146,3 +153,24 @@ def stanza_options(
         arguments.stanza_dir,
         arguments.stanza_device,
     )
+
+
+def read_or_learn_classes(classes: str, sentences: Sequence[Sequence[str]], seed: int) -> WordClasses | None:
+    """Return the word classes that ``--classes`` asks for.
+
+    Args:
+        classes: the number of classes to learn, ``"0"`` for none, or the path of a file of classes.
+        sentences: the tokens of each sentence, to learn from.
+        seed: for learning.
+
+    Raises:
+        UsageError: ``classes`` is neither a number nor a file.
+        DataError: the file is malformed.
+    """
+    if classes == "0":
+        return None
+    if classes.isdecimal():
+        return learn_classes(sentences, int(classes), seed)
+    if not Path(classes).exists():
+        raise UsageError(f"--classes {classes}: neither a number nor a file")
+    return WordClasses.read(classes)

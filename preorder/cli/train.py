@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Any
 
 from tqdm import tqdm
@@ -16,7 +15,6 @@ from preorder.annotate.stanza import add_layers
 from preorder.annotate.stanza_models import StanzaOptions
 from preorder.cli import options, source
 from preorder.cli.align import DEFAULT_SYMMETRIZATION
-from preorder.cli.classes import read_or_learn
 from preorder.cli.output import formatted
 from preorder.data import files
 from preorder.data.errors import UsageError
@@ -45,24 +43,24 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     parser = options.add_command(
         subparsers, "train", run, "learn to preorder from a word-aligned bitext", EXAMPLES
     )
-    parser.add_argument("--method", choices=tuple(METHODS), required=True, help="kind of preorderer")
+    parser.add_argument("--method", choices=tuple(METHODS), required=True, help="method to learn by")
     parser.add_argument("--model", metavar="DIR", required=True, help="model directory to write")
-    source.add_layers(parser)
+    source.add_layer_options(parser)
     links = parser.add_mutually_exclusive_group(required=True)
-    links.add_argument("--tgt", metavar="F", help="target text: it is aligned first")
-    links.add_argument("--align", metavar="F", help="word alignment, Pharaoh or lader format")
+    links.add_argument("--tgt", metavar="F", help="target text, which is aligned first, by eflomal")
+    options.add_alignment(links, required=False)
     parser.add_argument(
         "--classes",
         metavar="N|F",
         default=str(DEFAULT_CLASSES),
         help="number of word classes to learn from the source, 0 for none, or a file of word<TAB>class "
-        "lines (default: %(default)s, or the classes of --annot)",
+        "lines; without effect if --annot has classes (default: %(default)s)",
     )
     parser.add_argument(
         "--attach",
         action="store_true",
-        help="learn which tokens have no link, and put those beside their nearest linked neighbour: orders "
-        "fit better over all tokens, and a little worse over linked ones",
+        help="also learn which tokens are unaligned, and put these beside the nearest aligned token: better "
+        "orders of all tokens, slightly worse orders of the aligned tokens",
     )
     _add_selection(parser)
     options.add_seed(parser)
@@ -70,15 +68,15 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     parser.add_argument(
         "--fresh",
         action="store_true",
-        help="start anew; else training that was interrupted goes on from DIR.checkpoint, to the same model",
+        help="start anew, instead of going on from DIR.checkpoint, which an interrupted training left",
     )
     method_options.add_options(parser, all_options())
 
 
 def _add_selection(parser: argparse.ArgumentParser) -> None:
     for name, default, text in (
-        ("--limit", DEFAULT_LIMIT, "train on at most N sentences, drawn at random"),
-        ("--max-length", DEFAULT_MAX_LENGTH, "leave out sentences of more than N tokens"),
+        ("--limit", DEFAULT_LIMIT, "use at most N sentences, drawn at random"),
+        ("--max-length", DEFAULT_MAX_LENGTH, "use no sentences of more than N tokens"),
     ):
         parser.add_argument(
             name, metavar="N", type=options.positive, default=default, help=f"{text} (default: %(default)s)"
@@ -87,19 +85,18 @@ def _add_selection(parser: argparse.ArgumentParser) -> None:
         "--held-out",
         metavar="N",
         type=options.natural,
-        help="learn nothing from N of these but when to stop, see --patience; 0: learn from all of them, "
-        f"and stop after --iterations (default: {HELD_OUT}, at most {HELD_OUT_SHARE:.0%}% of them)",
+        help="hold out N of these sentences: not to learn from, but to find the best iteration and when to "
+        f"stop, see --patience; 0: learn from all, for all --iterations (default: {HELD_OUT}, but at "
+        f"most {HELD_OUT_SHARE:.0%}%)",
     )
     parser.add_argument(
         "--cross-fit",
         metavar="K",
         type=options.at_least_two,
-        help="also train K models, each without one K-th of the lines, to order every line by a model that "
-        "has not seen it: what a translation model should be trained on",
+        help="also train K models, each on all but one K-th of the lines, and order that K-th by it: a "
+        "translation model should be trained on such orders, made by a model that has not seen the line",
     )
-    parser.add_argument(
-        "--cross-fit-out", metavar="F", help="where --cross-fit writes the lines as token￨position"
-    )
+    parser.add_argument("--cross-fit-out", metavar="F", help="the lines so ordered, as token￨position")
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -149,7 +146,7 @@ def _read(arguments: argparse.Namespace) -> Bitext:
 
 
 def _pairs(name: str, arguments: argparse.Namespace) -> Iterator[tuple[Sentence, Alignment]]:
-    """Return sentences with their alignments, checked against each other."""
+    """Yield sentences with their alignments, checked against each other."""
 
     def checked(sentence: Sentence, alignment: Alignment) -> tuple[Sentence, Alignment]:
         alignment.check_within(len(sentence))
@@ -171,21 +168,20 @@ def _aligned(name: str, arguments: argparse.Namespace) -> Bitext:
 
 
 def _with_classes(bitext: Bitext, arguments: argparse.Namespace) -> tuple[Bitext, WordClasses | None]:
-    """Add word classes, and return those that the model must keep: learned or read, not given ones."""
+    """Add word classes, unless --annot has some; return those that the model must keep, too."""
     if bitext.sentences[0].classes is not None:
         return bitext, None
     words = [sentence.words for sentence in bitext.sentences]
-    classes = read_or_learn(arguments.classes, words, arguments.seed)
+    classes = source.read_or_learn_classes(arguments.classes, words, arguments.seed)
     if classes is None:
         return bitext, None
-    sentences = [replace(sentence, classes=classes.of(sentence.words)) for sentence in bitext.sentences]
-    return Bitext(sentences, bitext.alignments), classes
+    return Bitext(list(map(classes.add_to, bitext.sentences)), bitext.alignments), classes
 
 
 def _with_stanza(
     bitext: Bitext, lines: Sequence[int], stanza: StanzaOptions, workers: int, checkpoints: Checkpoints
 ) -> Bitext:
-    """Have Stanza add its layers to some lines; the others are as they were."""
+    """Add Stanza's layers to some lines; the others stay as they are."""
     sentences = list(bitext.sentences)
     added = add_layers((sentences[i] for i in lines), stanza, workers=workers, checkpoints=checkpoints)
     bar = tqdm(added, "Stanza", len(lines), unit=" sentences", disable=None)

@@ -98,7 +98,7 @@ def _sentence(rows: Sequence[_Row]) -> Sentence:
 
 
 def _joined(words: Sequence[_Row], tokens: Sequence[_Row], tree: DependencyTree) -> list[_Row]:
-    """Return the rows of the tokens; a multiword token is represented by its word that is nearest to the root."""
+    """Return the rows of the tokens; of a multiword token, that of the word nearest to the root."""
     if tokens[-1].last >= len(words):
         raise DataError(f"token {tokens[-1].form!r} has words beyond the sentence")
     depths = _depths(tree)

@@ -40,7 +40,7 @@ RULES = {
     category: (side == "last", priorities)
     for category, side, *priorities in map(str.split, _RULES.strip().splitlines())
 }
-"""Category → whether to search from the last child backwards, and the categories to search for, best first."""
+"""Category → whether to search from the last child backwards, and the categories to find, best first."""
 
 NOUN_PHRASES = ("NP", "NX")
 _NOUN_RULES = (  # whether to search from the last child backwards, and for any of what

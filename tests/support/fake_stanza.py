@@ -5,7 +5,7 @@ It lies in a file of its own so that worker processes can import it.
 
 from pathlib import Path
 
-from preorder.annotate.stanza_pipeline import Annotation
+from preorder.annotate.stanza_pipeline import EMPTY, Annotation
 
 
 def work(options, chunk):
@@ -15,10 +15,12 @@ def work(options, chunk):
             (Path(options.folder) / "interrupted").touch()
             raise KeyboardInterrupt
     (Path(options.folder) / f"done-{chunk.key}").touch()
-    return [annotation(options, *sentence) for sentence in chunk.sentences]
+    return [annotation(options, sentence.words, sentence.tags) for sentence in chunk.sentences]
 
 
-def annotation(options, words, tags):
+def annotation(options, words, tags=None):
+    if not words:
+        return EMPTY
     tags = tags or tuple(options.tagset[0] + word.upper() for word in words)
     if options.trees == "constituency":
         escaped = [

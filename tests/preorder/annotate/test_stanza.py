@@ -3,7 +3,7 @@
 import pytest
 
 from preorder.annotate import stanza, stanza_models
-from preorder.annotate.stanza import NOTHING, add_layers, annotate
+from preorder.annotate.stanza import add_layers, annotate
 from preorder.annotate.stanza_models import StanzaOptions
 from preorder.data.errors import MissingExtraError, UsageError
 from preorder.data.trees import ROOT, ConstituencyTree, DependencyTree
@@ -35,8 +35,7 @@ def test_any_number_of_workers_says_the_same(folder, trees):
     options = StanzaOptions("en", trees, folder=str(folder))
     one, two = (list(annotate(SENTENCES, options, workers)) for workers in (1, 2))
     assert one == two == list(annotate(SENTENCES, options, 0))
-    expected = [fake_stanza.annotation(options, s.words, None) if s.words else NOTHING for s in SENTENCES]
-    assert one == expected
+    assert one == [(sentence, fake_stanza.annotation(options, sentence.words)) for sentence in SENTENCES]
     assert len(done(folder)) == 3
 
 

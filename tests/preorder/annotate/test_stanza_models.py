@@ -8,8 +8,9 @@ import pytest
 
 from preorder.annotate import stanza_models, stanza_pipeline
 from preorder.annotate.stanza_models import StanzaOptions, load, prepare
-from preorder.annotate.stanza_pipeline import LONGEST, Annotator, Words, annotate_chunk
+from preorder.annotate.stanza_pipeline import EMPTY, MAX_LENGTH, Annotator, annotate_chunk
 from preorder.data.errors import UsageError
+from preorder.data.sentence import Sentence
 from preorder.data.trees import ROOT
 from preorder.syntax.bracketing import parse_bracketing
 from preorder.syntax.conllu import parse_conllu
@@ -44,7 +45,7 @@ def test_agrees_with_what_the_models_said_before(models, shared):
     ]
     words, tags, trees = ([line.rstrip("\n") for line in kind] for kind in lines)
     found = annotate_chunk(
-        StanzaOptions("en", "constituency", folder=models), [Words(tuple(line.split())) for line in words]
+        StanzaOptions("en", "constituency", folder=models), [Sentence(tuple(line.split())) for line in words]
     )
     same = [
         (" ".join(one.tags), one.tree) == known
@@ -56,13 +57,13 @@ def test_agrees_with_what_the_models_said_before(models, shared):
 @pytest.mark.parametrize("given", [None, ("-LRB-", "DT", "NN", "NN", "NN", "NN", ":", "-RRB-")])
 def test_odd_tokens_come_back_as_they_are(models, given):
     (one,) = annotate_chunk(
-        StanzaOptions("en", "constituency", folder=models, tagged=given is not None), [Words(ODD, given)]
+        StanzaOptions("en", "constituency", folder=models, tagged=given is not None), [Sentence(ODD, given)]
     )
     leaves = parse_bracketing(one.tree)
     assert leaves.words == ("(", "a", "(", *ODD[3:])
     assert leaves.tags == one.tags
     (two,) = annotate_chunk(
-        StanzaOptions("en", "dependency", folder=models, tagged=given is not None), [Words(ODD, given)]
+        StanzaOptions("en", "dependency", folder=models, tagged=given is not None), [Sentence(ODD, given)]
     )
     assert dependency(two.tree).words == ODD
     if given:
@@ -71,7 +72,7 @@ def test_odd_tokens_come_back_as_they_are(models, given):
 
 
 def test_tagsets(models):
-    sentence = [Words(("the", "dog", "barks"))]
+    sentence = [Sentence(("the", "dog", "barks"))]
     tags = {
         tagset: annotate_chunk(StanzaOptions("en", None, tagset, folder=models), sentence)[0].tags
         for tagset in stanza_models.TAGSETS
@@ -84,15 +85,19 @@ def test_tagsets(models):
 def test_given_tags_decide(models, trees):
     words = ("dogs", "watch", "birds")
     trees = [
-        annotate_chunk(StanzaOptions("en", trees, folder=models, tagged=True), [Words(words, tags)])[0].tree
+        annotate_chunk(StanzaOptions("en", trees, folder=models, tagged=True), [Sentence(words, tags)])[
+            0
+        ].tree
         for tags in (("NNS", "VBP", "NNS"), ("NNP", "NNP", "NNP"))
     ]
     assert trees[0] != trees[1]
 
 
 def test_long_sentences_are_parsed_in_pieces(models):
-    words = tuple(f"{word}{i % 7 or ''}" for i in range(LONGEST) for word in ("dogs", "bark"))[: LONGEST + 5]
-    sentences = [Words(words), Words(("dogs", "bark"))]
+    words = tuple(f"{word}{i % 7 or ''}" for i in range(MAX_LENGTH) for word in ("dogs", "bark"))[
+        : MAX_LENGTH + 5
+    ]
+    sentences = [Sentence(words), Sentence(("dogs", "bark"))]
     long, short = annotate_chunk(StanzaOptions("en", "constituency", folder=models), sentences)
     assert parse_bracketing(long.tree).words == words
     assert len(long.tags) == len(words)
@@ -101,10 +106,10 @@ def test_long_sentences_are_parsed_in_pieces(models):
     assert tree.words == words
     assert tree.tree.heads.count(ROOT) == 1
     root = tree.tree.heads.index(ROOT)
-    assert root < LONGEST
-    assert "parataxis" in tree.tree.relations[LONGEST:]
+    assert root < MAX_LENGTH
+    assert "parataxis" in tree.tree.relations[MAX_LENGTH:]
     assert all(
-        (head == root) == (relation == "parataxis") or token < LONGEST
+        (head == root) == (relation == "parataxis") or token < MAX_LENGTH
         for token, (head, relation) in enumerate(zip(tree.tree.heads, tree.tree.relations, strict=True))
     )
 
@@ -131,10 +136,17 @@ class Losing:
 
 def test_a_sentence_that_the_parser_loses_gets_a_flat_tree():
     annotator = Annotator(Losing(), StanzaOptions("en", "constituency"))
-    sentences = [Words(tuple(line.split())) for line in ("a", "b bad )", "c", "d", "bad")]
+    sentences = [Sentence(tuple(line.split())) for line in ("a", "b bad )", "c", "d", "bad")]
     trees = [annotation.tree for annotation in annotator.annotate(sentences)]
     flat = "(ROOT (-B b) (-BAD bad) (--RRB- -RRB-))"
     assert trees == ["(ROOT (X y))", flat, "(ROOT (X y))", "(ROOT (X y))", "(ROOT (-BAD bad))"]
+
+
+def test_stanza_does_not_see_empty_sentences():
+    annotator = Annotator(Losing(), StanzaOptions("en", "constituency"))
+    empty = Sentence(())
+    assert annotator.annotate([empty, Sentence(("a",)), empty])[::2] == [EMPTY, EMPTY]
+    assert Annotator(None, StanzaOptions("en")).annotate([empty]) == [EMPTY]
 
 
 def test_no_models_in_the_folder(tmp_path):
@@ -153,7 +165,7 @@ def test_a_model_is_missing(models, tmp_path):
 def test_resources_need_not_be_there_and_damage_is_told(models, tmp_path):
     shutil.copytree(f"{models}/en", tmp_path / "en")
     options = StanzaOptions("en", folder=str(tmp_path))
-    assert len(annotate_chunk(options, [Words(("dogs", "bark"))])[0].tags) == 2
+    assert len(annotate_chunk(options, [Sentence(("dogs", "bark"))])[0].tags) == 2
     (tmp_path / "en" / "pos.pt").chmod(0o600)
     (tmp_path / "en" / "pos.pt").write_bytes(b"damaged")
     with pytest.raises(UsageError, match="Stanza cannot load its models for en: "):
@@ -175,7 +187,7 @@ def test_models_as_downloaded(models, tmp_path):
     options = StanzaOptions("en", folder=str(tmp_path))
     _, files = prepare(options)
     assert [name for name, *_ in files] == ["en/pos/small.pt", "en/pretrain/small.pt"]
-    sentence = [Words(("dogs", "bark"))]
+    sentence = [Sentence(("dogs", "bark"))]
     flat = StanzaOptions("en", folder=models)
     assert annotate_chunk(options, sentence) == annotate_chunk(flat, sentence)
 

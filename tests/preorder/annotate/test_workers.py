@@ -5,10 +5,11 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from preorder.annotate.workers import AHEAD, in_order
+from preorder.annotate.workers import MAX_AHEAD, in_order, in_processes
 from preorder.data.errors import DataError, UsageError
 
 
@@ -35,19 +36,30 @@ def nothing(item):
     return None
 
 
+def test_one_item_ahead_of_the_result_that_is_taken():
+    taken = []
+    with ThreadPoolExecutor(1) as pool:
+        items = (taken.append(i) or i for i in range(10))
+        found = in_order(lambda item: pool.submit(abs, -item), items, 1)
+        for i in range(9):
+            assert next(found) == (i, i)
+            assert taken == list(range(i + 2))
+        assert list(found) == [(9, 9)]
+
+
 @pytest.mark.parametrize("workers", [0, 1, 2, 3])
 def test_results_come_in_order(workers):
-    assert list(in_order(square, range(20), workers, nothing)) == [(i, i * i) for i in range(20)]
+    assert list(in_processes(square, range(20), workers, nothing)) == [(i, i * i) for i in range(20)]
 
 
 def test_no_items():
-    assert list(in_order(square, [], 2, nothing)) == []
+    assert list(in_processes(square, [], 2, nothing)) == []
 
 
 def test_what_is_known_is_not_worked_on():
     known = {0: 10, 2: 12}
-    assert list(in_order(square, range(4), 2, known.get)) == [(0, 10), (1, 1), (2, 12), (3, 9)]
-    assert list(in_order(die, range(3), 1, str)) == [(0, "0"), (1, "1"), (2, "2")]
+    assert list(in_processes(square, range(4), 2, known.get)) == [(0, 10), (1, 1), (2, 12), (3, 9)]
+    assert list(in_processes(die, range(3), 1, str)) == [(0, "0"), (1, "1"), (2, "2")]
 
 
 def test_takes_few_items_ahead():
@@ -59,13 +71,13 @@ def test_takes_few_items_ahead():
             taken += 1
             yield taken
 
-    for number, _ in in_order(square, items(), 2, nothing):
-        assert taken <= number + AHEAD * 2
+    for number, _ in in_processes(square, items(), 2, nothing):
+        assert taken <= number + MAX_AHEAD * 2
 
 
 def test_errors_keep_their_place():
     with pytest.raises(DataError, match=r"^file:7: is bad$"):
-        list(in_order(fail, [7], 2, nothing))
+        list(in_processes(fail, [7], 2, nothing))
 
 
 def test_errors_of_the_input_end_the_work_at_once():
@@ -75,17 +87,17 @@ def test_errors_of_the_input_end_the_work_at_once():
 
     begin = time.monotonic()
     with pytest.raises(DataError, match="is bad"):
-        list(in_order(sleep, items(), 1, nothing))
+        list(in_processes(sleep, items(), 1, nothing))
     assert time.monotonic() - begin < 30
 
 
 def test_a_process_that_dies():
     with pytest.raises(UsageError, match="a worker process died, for lack of memory perhaps"):
-        list(in_order(die, [1, 2], 2, nothing))
+        list(in_processes(die, [1, 2], 2, nothing))
 
 
 def test_giving_up_early():
-    results = in_order(sleep, range(4), 2, nothing)
+    results = in_processes(sleep, range(4), 2, nothing)
     begin = time.monotonic()
     assert next(results) == (0, 0)
     results.close()
@@ -95,10 +107,10 @@ def test_giving_up_early():
 SCRIPT = """
 import os, sys
 sys.path.insert(0, {folder!r})
-from preorder.annotate.workers import in_order
+from preorder.annotate.workers import in_processes
 from test_workers import nothing, tell_and_sleep
 if __name__ == "__main__":
-    list(in_order(tell_and_sleep, [1], 1, nothing))
+    list(in_processes(tell_and_sleep, [1], 1, nothing))
 """
 
 

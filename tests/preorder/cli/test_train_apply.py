@@ -12,7 +12,6 @@ import time
 import pytest
 
 from preorder.cli import main
-from preorder.cli.apply import _ahead
 from preorder.data.formats import parse_features, parse_order, parse_positions
 from preorder.methods.perceptron.learner import Learner
 
@@ -319,7 +318,6 @@ import sys
 import preorder.learning.checkpoint
 preorder.learning.checkpoint.INTERVAL, preorder.learning.checkpoint.SHARE = 0, float("inf")
 from preorder.cli import main
-from preorder.cli.apply import _ahead
 sys.exit(main())
 """
 
@@ -338,13 +336,3 @@ def test_killed_training_goes_on_to_the_same_model(puzzling, tmp_path):
     assert main([*argv, "--model", str(path)]) == 0
     assert content(path) == content(expected)
     assert not (tmp_path / "model.checkpoint").exists()
-
-
-def test_reads_one_batch_ahead_of_the_writing():
-    taken = []
-    batches = (taken.append(i) or [i] for i in range(10))
-    found = _ahead(lambda batch: [2 * i for i in batch], batches)
-    for i in range(9):
-        assert next(found) == ([i], [2 * i])
-        assert taken == list(range(i + 2))
-    assert list(found) == [([9], [18])]
