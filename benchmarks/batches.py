@@ -1,4 +1,4 @@
-"""Batches to train on, the same for every model that is compared."""
+"""Training batches, the same for every model that is compared."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from preorder.data.formats import parse_tokens
 Pair = tuple[Sequence[str], Sequence[str]]
 Batch = dict[str, Tensor]
 SPECIALS = [DefaultTokens.UNK, DefaultTokens.PAD, DefaultTokens.BOS, DefaultTokens.EOS]
-SHAPE = 3.0  # of the gamma distribution of random sentences' lengths: a standard deviation of 58%
+SHAPE = 3.0  # of the gamma distribution of lengths of random sentences: a standard deviation of 58%
 
 
 def read_pairs(source: str, target: str, count: int) -> list[Pair]:
@@ -30,7 +30,7 @@ def read_pairs(source: str, target: str, count: int) -> list[Pair]:
 
 
 def random_pairs(count: int, words: float, vocabulary: int) -> list[Pair]:
-    """Return pairs of sentences of equal length, which is ``words`` on average."""
+    """Return pairs of random sentences; both of a pair have the same length, on average ``words``."""
     generator = np.random.default_rng(1)
     lengths = 1 + generator.gamma(SHAPE, (words - 1) / SHAPE, count).astype(int)
     drawn = generator.integers(vocabulary, size=(2, lengths.sum())).astype(str)
@@ -39,7 +39,7 @@ def random_pairs(count: int, words: float, vocabulary: int) -> list[Pair]:
 
 
 def vocabularies(opt: Any, pairs: Sequence[Pair]) -> dict[str, Any]:
-    """Return all words, and positions where the model reads them, as OpenNMT-py's vocabularies."""
+    """Return OpenNMT-py's vocabularies: of all words and, for a model that reads them, of positions."""
     source, target = (
         _vocabulary(sorted(set(chain.from_iterable(side)))) for side in zip(*pairs, strict=True)
     )
@@ -55,10 +55,10 @@ def _vocabulary(tokens: Iterable[str]) -> pyonmttok.Vocab:
 
 
 def batches(pairs: Sequence[Pair], vocabs: dict[str, Any], opt: Any, device: torch.device) -> Iterator[Batch]:
-    """Yield batches of pairs of like length, in random order.
+    """Yield batches of pairs of similar length, in random order.
 
-    They are of the size that the options ask for: sentences, or tokens of the longer side.
-    Where the vocabularies have positions, each sentence gets a random order: no model's cost depends on it.
+    A batch has as many sentences, or tokens of the longer side, as the options say. If there is a vocabulary
+    of positions, each sentence gets a random order: the cost of no model depends on the order.
     """
     generator = np.random.default_rng(1)
     alike = sorted(pairs, key=lambda pair: (len(pair[0]), len(pair[1])))
@@ -71,7 +71,7 @@ def batches(pairs: Sequence[Pair], vocabs: dict[str, Any], opt: Any, device: tor
 
 
 def _tensors(pairs: Sequence[Pair], vocabs: dict[str, Any], generator: np.random.Generator) -> Batch:
-    """Return what OpenNMT-py's trainer reads of a batch."""
+    """Return a batch as OpenNMT-py's trainer reads it."""
     source = _padded([vocabs["src"](words) for words, _ in pairs], vocabs["src"])
     begin, end = [DefaultTokens.BOS], [DefaultTokens.EOS]
     target = _padded([vocabs["tgt"]([*begin, *words, *end]) for _, words in pairs], vocabs["tgt"])

@@ -1,4 +1,4 @@
-"""Parsing sentences of given lengths: the parser alone, without the start of a process and its files."""
+"""The time to parse sentences of given lengths, without the start of a program and its files."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ from preorder.methods.perceptron.parse import EXACT, parse
 from preorder.methods.perceptron.weights import unpack
 
 SHORT = range(8, 13)
-"""Tokens of the short sentences, lines as they are."""
+"""Numbers of tokens of the short sentences, which are lines as they are."""
 
 LONG = {40: 120, 80: 40, 120: 20}
-"""Tokens of the long ones, which are made of lines one after another, and how many there are at most."""
+"""Number of tokens of long sentences, which are made of successive lines → how many there are at most."""
 
-MOST = 2000  # short ones
-ENOUGH = 0.2  # seconds to measure
+MAX_SHORT = 2000  # sentences
+MIN_SECONDS = 0.2  # to measure
 
 
 def sample(sentences: Sequence[Sentence], tokens: int | range) -> list[Sentence]:
-    """Return sentences of a length, as many as the other program parses in two seconds or so.
+    """Return sentences of a length, as many as the other program parses in about two seconds.
 
     Raises:
-        UsageError: too few lines to make them of.
+        UsageError: there are too few lines to make a sentence of them.
     """
     if isinstance(tokens, range):
-        found = [sentence for sentence in sentences if len(sentence) in tokens][:MOST]
+        found = [sentence for sentence in sentences if len(sentence) in tokens][:MAX_SHORT]
     else:
         joined = [tuple(chain.from_iterable(getattr(s, name) for s in sentences)) for name in LAYERS]
         starts = range(0, len(joined[0]) - tokens + 1, tokens)[: LONG[tokens]]
@@ -48,26 +48,26 @@ def sample(sentences: Sequence[Sentence], tokens: int | range) -> list[Sentence]
 
 
 class Parser:
-    """A BTG model and encoded sentences, for measuring nothing but the parser."""
+    """A BTG model and encoded sentences, to measure the parser alone."""
 
     def __init__(self, model: Path, sentences: Sequence[Sentence]) -> None:
-        """Read the model, and compile or load the machine code."""
+        """Read the model, encode the sentences, and compile the parser or load its machine code."""
         weights = unpack(load_model(str(model)).preorderer.state()[1])
         self._tables, self._shape = weights.tables(), shape_scores(weights.shape, EXACT)
         self._batch = Encoder(LAYERS)(sentences)
         self.seconds()
 
     def seconds(self, threads: int = 1, clock: Callable[[], float] = time.process_time) -> float:
-        """Parse all sentences so often that it can be measured; return the time that once takes."""
+        """Return the time to parse all sentences once, measured over several times if it is short."""
         begin, times = clock(), 0
-        while times == 0 or clock() - begin < ENOUGH:
+        while times == 0 or clock() - begin < MIN_SECONDS:
             parse(self._tables, self._shape, self._batch, threads)
             times += 1
         return (clock() - begin) / times
 
 
 def peer_seconds(program: Program, model: Path, sentences: Sequence[Sentence], folder: Path) -> float:
-    """Return the processor time that another program takes, less what it takes for one word."""
+    """Return the processor seconds that another program takes, less those that it takes for a single word."""
     times = []
     for part in ([Sentence(("a",), ("a",), ("a",))], sentences):
         files.write_lines(str(folder / "lines.annot"), map(format_annotated, part))

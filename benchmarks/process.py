@@ -1,4 +1,4 @@
-"""What a program costs."""
+"""The time and memory that a program takes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ RSS_UNIT = 1 if sys.platform == "darwin" else 1024  # bytes
 
 @dataclass(frozen=True)
 class Cost:
-    """Of one run: seconds of processor and wall time, and the peak of resident memory in bytes."""
+    """Seconds of processor time and of wall time of a run, and its peak of resident memory in bytes."""
 
     cpu: float
     wall: float
@@ -25,10 +25,10 @@ class Cost:
 
 
 def run(command: Sequence[str]) -> Cost:
-    """Run a program to its end, and measure it with all of its threads.
+    """Run a program to its end, and measure it, all threads together.
 
     Raises:
-        UsageError: it cannot be run, or fails.
+        UsageError: it cannot be started, or fails.
     """
     with tempfile.TemporaryFile() as errors:
         begin = time.perf_counter()
@@ -47,7 +47,7 @@ def run(command: Sequence[str]) -> Cost:
 
 
 def seconds(step: Callable[[], object], device: str) -> float:
-    """Return processor seconds of a step, or on a GPU those of the clock."""
+    """Return the seconds that a step takes: of processor time on a CPU, of wall time on a GPU."""
     clock = time.process_time if device == "cpu" else time.perf_counter
     begin = clock()
     step()

@@ -1,4 +1,4 @@
-"""The two preorderers that are compared, as programs of the same three things: train, apply, evaluate."""
+"""The two preorderers that are compared, as programs: each can train a model, and apply it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from preorder.metrics.preordering import OrderEvaluation, evaluate
 
 
 class Program(Protocol):
-    """A preorderer as a program."""
+    """A preorderer that is run as a program."""
 
     def train(self, data: Path, pair: str, model: Path) -> Cost:
         """Train on ``PAIR.train.annot`` and ``PAIR.train.align`` of a folder."""
@@ -29,12 +29,12 @@ class Program(Protocol):
 
 @dataclass(frozen=True)
 class Ours:
-    """``preorder``, in so many threads."""
+    """The command ``preorder``, with a number of threads."""
 
     threads: int = 1
 
     def train(self, data: Path, pair: str, model: Path) -> Cost:
-        """Train for all iterations, without lines held out."""
+        """Train for all iterations, without held-out lines."""
         paths = ("--annot", f"{data}/{pair}.train.annot", "--align", f"{data}/{pair}.train.align")
         return self._run("train", "--method", "btg", "--held-out", "0", *paths, "--model", str(model))
 
@@ -54,13 +54,13 @@ class Ours:
 
 @dataclass(frozen=True)
 class TopdownBTG:
-    """Google's topdown-btg-preordering: the paths of its two programs."""
+    """Google's topdown-btg-preordering: paths of its trainer and of its parser."""
 
     trainer: str
     parser: str
 
     def train(self, data: Path, pair: str, model: Path) -> Cost:
-        """Train for its default of 20 iterations."""
+        """Train for 20 iterations, its default."""
         paths = ("-input_annot", f"{data}/{pair}.train.annot", "-input_align", f"{data}/{pair}.train.align")
         return run((self.trainer, *paths, "-output_model", str(model)))
 
@@ -75,11 +75,11 @@ class TopdownBTG:
 
 
 def accuracy(alignments: Path, orders: Path) -> OrderEvaluation:
-    """Return how well orders fit alignments."""
+    """Return how well the orders of a file fit the alignments of another."""
     pairs = files.in_parallel(
         (str(alignments), read_alignments(str(alignments))),
         (str(orders), files.read_parsed(str(orders), parse_order)),
     )
     links, permutations = zip(*pairs, strict=True)
-    keys = [target_groups(a, len(p)) for a, p in zip(links, permutations, strict=True)]
-    return evaluate(keys, permutations)
+    groups = [target_groups(a, len(p)) for a, p in zip(links, permutations, strict=True)]
+    return evaluate(groups, permutations)

@@ -1,4 +1,4 @@
-"""What benchmarks print, and how they are told the sizes of what they measure."""
+"""The options and the output that benchmarks share."""
 
 from __future__ import annotations
 
@@ -18,9 +18,13 @@ from preorder.data.errors import UsageError
 
 
 def print_results(what: str, columns: Sequence[str], results: Sequence[Any], as_json: bool) -> None:
-    """Print a table, or one JSON object; both say what was measured, and today's date.
+    """Print results as a table, or as one JSON object, with today's date.
 
-    Results are dataclasses whose ``row()`` gives the cells of a line.
+    Args:
+        what: is measured, and where.
+        columns: titles of the table's columns.
+        results: dataclasses with a method ``row()``, which gives the cells of a line.
+        as_json: whether to print JSON.
     """
     run = f"{what}, {date.today()}"
     if as_json:
@@ -30,17 +34,17 @@ def print_results(what: str, columns: Sequence[str], results: Sequence[Any], as_
 
 
 def add_numbers(parser: argparse.ArgumentParser, numbers: dict[str, tuple[int | None, str]]) -> None:
-    """Add options that count from 1: their defaults, and what they are."""
+    """Add options that take a whole number from 1: name → default and help."""
     for name, (default, text) in numbers.items():
         shown = "" if default is None else f" (default: {default})"
         parser.add_argument(f"--{name}", metavar="N", type=positive, default=default, help=text + shown)
 
 
 def machine(device: str = "cpu") -> str:
-    """Return what processor it is measured on.
+    """Return the name of the processor or GPU.
 
     Raises:
-        UsageError: the device is not there.
+        UsageError: there is no GPU.
     """
     if device == "cuda":
         import torch

@@ -6,6 +6,7 @@ preordering (Kawara et al. 2021, Table V). Every alignment has one.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from statistics import fmean, median
 from typing import Literal, get_args
@@ -53,27 +54,19 @@ def gold_permutation(
         for position, token in zip(aligned, sorted(aligned, key=lambda i: (keys[i], i)), strict=True):
             order[position] = token
         return Permutation.from_order(order)
-    anchors = _anchors(aligned, source_length, unaligned)
+    anchors = [_anchor(aligned, i, unaligned) for i in range(source_length)]
     return Permutation.from_order(sorted(range(source_length), key=lambda i: (keys[anchors[i]], i)))
 
 
-def _anchors(aligned: Sequence[int], length: int, side: str) -> list[int]:
-    """Return for each token the aligned token that it moves with: itself, if it is aligned."""
-    before: list[int | None] = [None] * length
-    after: list[int | None] = [None] * length
-    members = set(aligned)
-    last = None
-    for i in range(length):
-        before[i] = last = i if i in members else last
-    last = None
-    for i in reversed(range(length)):
-        after[i] = last = i if i in members else last
-    return [_choose(i, left, right, side) for i, (left, right) in enumerate(zip(before, after, strict=True))]
-
-
-def _choose(i: int, left: int | None, right: int | None, side: str) -> int:
-    if left is None or right is None:
-        return left if right is None else right  # type: ignore[return-value]
+def _anchor(aligned: Sequence[int], token: int, side: str) -> int:
+    """Return the aligned token that a token moves with: itself, if it is aligned."""
+    following = bisect_left(aligned, token)
+    if following == len(aligned):
+        return aligned[-1]
+    right = aligned[following]
+    if right == token or following == 0:
+        return right
+    left = aligned[following - 1]
     if side == "nearest":
-        return left if i - left <= right - i else right
+        return left if token - left <= right - token else right
     return left if side == "left" else right

@@ -53,7 +53,12 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         "of each token is written, too (default: no classes; preorder train learns its own)",
     )
     options.add_output(parser, "words, POS tags and, with --classes, classes, separated by tabs")
-    _add_outputs(parser)
+    for name, text in (
+        ("pos", "the POS tags alone (default: they are not written)"),
+        ("trees", "Stanza's trees (default: OUT.trees for constituency, OUT.conllu for dependency)"),
+        ("classes", "the classes that were learned (default: OUT.classes)"),
+    ):
+        parser.add_argument(f"--{name}-out", metavar="F", help=text)
     options.add_seed(parser)
     parser.add_argument(
         "--workers",
@@ -68,15 +73,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         action="store_true",
         help="start anew, instead of going on from OUT.checkpoint, which an interrupted run left",
     )
-
-
-def _add_outputs(parser: argparse.ArgumentParser) -> None:
-    for name, text in (
-        ("pos", "the POS tags alone (default: they are not written)"),
-        ("trees", "Stanza's trees (default: OUT.trees for constituency, OUT.conllu for dependency)"),
-        ("classes", "the classes that were learned (default: OUT.classes)"),
-    ):
-        parser.add_argument(f"--{name}-out", metavar="F", help=text)
+    parser.set_defaults(annot=None)
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -84,18 +81,19 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.pos is None and (arguments.trees is None or arguments.trees in TREES):
         arguments.pos = source.STANZA
     stanza = source.stanza_options(arguments)
-    outputs = (arguments.out, arguments.pos_out, _trees_out(arguments, stanza))
-    classes_out = _classes_out(arguments)
+    trees_suffix = None if stanza is None or stanza.trees is None else SUFFIXES[stanza.trees]
+    trees_out = _beside_out(arguments, "trees", trees_suffix, f"--trees {' or '.join(TREES)}")
+    classes_suffix = ".classes" if _learns_classes(arguments) else None
+    classes_out = _beside_out(arguments, "classes", classes_suffix, "--classes N")
     checkpoints = Checkpoints(None if arguments.out == files.STANDARD else f"{arguments.out}.checkpoint")
     if arguments.fresh:
         checkpoints.remove()
-    sentences, classes = _with_classes(
-        source.with_file_trees(source.plain_sentences(arguments), arguments), arguments
-    )
+    sentences, classes = _with_classes(source.read_sentences(arguments), arguments)
     pairs: Iterable[tuple[Sentence, str | None]] = ((sentence, None) for sentence in sentences)
     if stanza is not None:
         pairs = _by_stanza(sentences, stanza, arguments.workers, checkpoints)
-    _write(tqdm(pairs, total=_count(arguments.src), unit=" sentences", disable=None), *outputs)
+    bar = tqdm(pairs, total=_count(arguments.src), unit=" sentences", disable=None)
+    _write(bar, arguments.out, arguments.pos_out, trees_out)
     if classes_out is not None:
         files.write_lines(classes_out, classes.lines())
     checkpoints.remove()
@@ -123,40 +121,31 @@ def _with_classes(
     return map(classes.add_to, sentences), classes
 
 
-def _trees_out(arguments: argparse.Namespace, stanza: StanzaOptions | None) -> str | None:
-    """Return the path that Stanza's trees are written to, None if there are none.
-
-    Raises:
-        UsageError: it is neither given nor follows from --out, or it is given without trees.
-    """
-    if stanza is None or stanza.trees is None:
-        if arguments.trees_out is not None:
-            raise UsageError(f"--trees-out goes with --trees {' or '.join(TREES)}")
-        return None
-    return arguments.trees_out or _beside(arguments.out, SUFFIXES[stanza.trees], "--trees-out")
-
-
-def _classes_out(arguments: argparse.Namespace) -> str | None:
-    """Return the path that learned classes are written to, None if none are learned.
-
-    Raises:
-        UsageError: it is neither given nor follows from --out, or it is given without ``--classes N``.
-    """
-    if not _learns_classes(arguments):
-        if arguments.classes_out is not None:
-            raise UsageError("--classes-out goes with --classes N")
-        return None
-    return arguments.classes_out or _beside(arguments.out, ".classes", "--classes-out")
-
-
 def _learns_classes(arguments: argparse.Namespace) -> bool:
     return arguments.classes.isdecimal() and arguments.classes != "0"
 
 
-def _beside(path: str, suffix: str, option: str) -> str:
-    if path == files.STANDARD:
-        raise UsageError(f"{option} is needed where --out names no file")
-    return path.removesuffix(".gz") + suffix + (".gz" if path.endswith(".gz") else "")
+def _beside_out(arguments: argparse.Namespace, name: str, suffix: str | None, needs: str) -> str | None:
+    """Return the path of an output that by default goes beside ``--out``.
+
+    Args:
+        arguments: the command line.
+        name: ``--NAME-out`` gives another path.
+        suffix: of the default path; None: there is no such output.
+        needs: options without which there is no such output.
+
+    Raises:
+        UsageError: there is no path; or there is one, but no such output.
+    """
+    given = getattr(arguments, f"{name}_out")
+    if suffix is None:
+        if given is not None:
+            raise UsageError(f"--{name}-out goes with {needs}")
+        return None
+    if given is None and arguments.out == files.STANDARD:
+        raise UsageError(f"--{name}-out is needed where --out names no file")
+    compressed = ".gz" if arguments.out.endswith(".gz") else ""
+    return given or arguments.out.removesuffix(".gz") + suffix + compressed
 
 
 def _count(path: str) -> int | None:

@@ -70,18 +70,25 @@ def add_syntax_options(parser: argparse.ArgumentParser, default_tags: str) -> No
 
 
 def read_sentences(arguments: argparse.Namespace) -> Iterator[Sentence]:
-    """Yield the source sentences with the layers that files give.
+    """Return the source sentences with the layers that files give.
 
     Raises:
         UsageError: options that do not go together.
         DataError: bad input, with its file and line.
     """
-    sentences = _annotated(arguments) if arguments.annot is not None else plain_sentences(arguments)
-    return with_file_trees(sentences, arguments)
+    if arguments.annot is None:
+        sentences = plain_sentences(arguments)
+    elif arguments.src != files.STANDARD or arguments.pos is not None:
+        raise UsageError("--annot holds words and POS tags: it does not go with --src or --pos")
+    else:
+        sentences = read_annotated(arguments.annot)
+    if arguments.trees is None or arguments.trees in TREES:
+        return sentences
+    return add_trees(source_name(arguments), sentences, arguments.trees)
 
 
 def plain_sentences(arguments: argparse.Namespace) -> Iterator[Sentence]:
-    """Yield the sentences of ``--src``, with the tags of a file if ``--pos`` names one.
+    """Return the sentences of ``--src``, with the tags of a file if ``--pos`` names one.
 
     Raises:
         DataError: bad input, with its file and line.
@@ -94,27 +101,9 @@ def plain_sentences(arguments: argparse.Namespace) -> Iterator[Sentence]:
     return files.map_parallel(lambda sentence, line: replace(sentence, tags=line), arguments.pos, *streams)
 
 
-def with_file_trees(sentences: Iterator[Sentence], arguments: argparse.Namespace) -> Iterator[Sentence]:
-    """Yield the sentences with the trees of a file if ``--trees`` names one.
-
-    Raises:
-        DataError: bad input, with its file and line.
-    """
-    if arguments.trees is None or arguments.trees in TREES:
-        return sentences
-    return add_trees(source_name(arguments), sentences, arguments.trees)
-
-
 def source_name(arguments: argparse.Namespace) -> str:
     """Return the path of the file that the sentences come from."""
-    annotated = getattr(arguments, "annot", None)
-    return arguments.src if annotated is None else annotated
-
-
-def _annotated(arguments: argparse.Namespace) -> Iterator[Sentence]:
-    if arguments.src != files.STANDARD or arguments.pos is not None:
-        raise UsageError("--annot holds words and POS tags: it does not go with --src or --pos")
-    return read_annotated(arguments.annot)
+    return arguments.src if arguments.annot is None else arguments.annot
 
 
 def stanza_options(
@@ -132,7 +121,7 @@ def stanza_options(
         UsageError: no language is given; or Stanza parsed with tags from a file when the model was trained,
             and none are given now.
     """
-    tagged = getattr(arguments, "annot", None) is not None or arguments.pos not in (None, STANZA)
+    tagged = arguments.annot is not None or arguments.pos not in (None, STANZA)
     trees = arguments.trees if arguments.trees in TREES else None
     tags = arguments.pos == STANZA
     if trained is not None and arguments.trees is None:

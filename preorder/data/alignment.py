@@ -44,7 +44,7 @@ class Alignment:
             if stated is not None and stated != length:
                 raise DataError(f"the alignment is of {stated} {side} tokens, the sentence has {length}")
             for link in self.links | self.possible:
-                if link[index] >= length:
+                if not 0 <= link[index] < length:
                     raise DataError(
                         f"link {link[0]}-{link[1]} is out of range: the {side} has {length} tokens"
                     )

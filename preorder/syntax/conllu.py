@@ -101,7 +101,6 @@ def _joined(words: Sequence[_Row], tokens: Sequence[_Row], tree: DependencyTree)
     """Return the rows of the tokens; of a multiword token, that of the word nearest to the root."""
     if tokens[-1].last >= len(words):
         raise DataError(f"token {tokens[-1].form!r} has words beyond the sentence")
-    depths = _depths(tree)
     starts = {token.first: token for token in tokens}
     rows: list[_Row] = []
     token_of: dict[int, int] = {ROOT: ROOT}
@@ -111,20 +110,15 @@ def _joined(words: Sequence[_Row], tokens: Sequence[_Row], tree: DependencyTree)
             continue
         token_of[word.first] = len(rows)
         token = starts.get(word.first, word)
-        nearest = min(words[token.first : token.last + 1], key=lambda row: depths[row.first])
+        nearest = min(words[token.first : token.last + 1], key=lambda row: _depth(tree, row.first))
         rows.append(nearest._replace(first=token.first, last=token.last, form=token.form))
     return [row._replace(head=token_of[row.head]) for row in rows]
 
 
-def _depths(tree: DependencyTree) -> list[int]:
-    """Return the depth of each word: 0 if its head is the root."""
-    depths = [-1] * len(tree)
-    for first in range(len(tree)):
-        path, token = [], first
-        while token != ROOT and depths[token] < 0:
-            path.append(token)
-            token = tree.heads[token]
-        depth = -1 if token == ROOT else depths[token]
-        for number, above in enumerate(reversed(path), 1):
-            depths[above] = depth + number
-    return depths
+def _depth(tree: DependencyTree, word: int) -> int:
+    """Return the number of words above a word."""
+    depth = 0
+    while tree.heads[word] != ROOT:
+        word = tree.heads[word]
+        depth += 1
+    return depth

@@ -11,6 +11,8 @@ def test_links_lie_within_the_lengths():
         Alignment(frozenset({(2, 0)}), source_length=2)
     with pytest.raises(DataError, match="link 0-5 is out of range: the target has 5 tokens"):
         Alignment(frozenset(), frozenset({(0, 5)}), target_length=5)
+    with pytest.raises(DataError, match="link -1-0 is out of range: the source has 2 tokens"):
+        Alignment(frozenset({(-1, 0)})).check_within(2)
     with pytest.raises(DataError, match="the alignment is of 3 source tokens, the sentence has 4"):
         Alignment(frozenset(), source_length=3).check_within(4)
 
