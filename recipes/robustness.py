@@ -16,7 +16,7 @@ from pathlib import Path
 from preorder.cli import options
 from preorder.cli.translations import paths_by_name
 from preorder.data.errors import UsageError
-from recipes.step_runner import Step, Workshop, exit_status
+from recipes.step_runner import Step, StepRunner, exit_status
 
 FORMS = {"plain": None, "preordered": "features", "reordered": "text"}
 """What a model reads, and the format of ``preorder apply`` that it is; None: the source as it is."""
@@ -62,7 +62,7 @@ class Experiment:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command; return its exit status."""
     arguments = build_parser().parse_args(argv)
-    return exit_status(lambda: run(_experiment(arguments), Workshop(arguments.run, arguments.jobs)))
+    return exit_status(lambda: run(_experiment(arguments), StepRunner(arguments.run, arguments.jobs)))
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -93,15 +93,15 @@ def build_parser() -> argparse.ArgumentParser:
     return parser
 
 
-def run(experiment: Experiment, workshop: Workshop) -> None:
+def run(experiment: Experiment, runner: StepRunner) -> None:
     """Translate everything and analyse it.
 
     Raises:
         StepError: a command failed.
     """
-    workshop.run([_swap(experiment)])
-    workshop.run(*(_chain(experiment, percent) for percent in experiment.percentages))
-    workshop.run([_analyse(experiment)])
+    runner.run([_swap(experiment)])
+    runner.run(*(_chain(experiment, percent) for percent in experiment.percentages))
+    runner.run([_analyse(experiment)])
 
 
 def _experiment(arguments: argparse.Namespace) -> Experiment:

@@ -11,22 +11,22 @@ from rich.table import Table
 
 from preorder.data import files
 from recipes.job import Job
-from recipes.step_runner import Step, Workshop
-from recipes.systems import PREDICTED, order_of
+from recipes.step_runner import Step, StepRunner
+from recipes.systems import PREDICTED, System
 from recipes.train import train_step
 
 METRICS = ("bleu", "chrf", "ter", "ribes")
 COLUMNS = {"bleu": ("BLEU", 2), "ribes": ("RIBES", 4), "tau": ("tau", 3), "seconds": ("training, s", 0)}
 
 
-def score(job: Job, workshop: Workshop) -> dict[str, Any]:
+def score(job: Job, runner: StepRunner) -> dict[str, Any]:
     """Score all systems, write ``results.json``, ``results.md`` and ``report.json``, and return the results.
 
     Raises:
         StepError: a translation is missing, or a command failed.
     """
-    workshop.run([_score(job)])
-    results = _results(job, workshop)
+    runner.run([_score(job)])
+    results = _results(job, runner)
     files.write_json(str(job.folder / "results.json"), results)
     files.write_lines(str(job.folder / "results.md"), _markdown(job, results))
     files.write_json(str(job.folder / "report.json"), _report(job))
@@ -46,20 +46,26 @@ def print_results(job: Job, results: dict[str, Any]) -> None:
 def _score(job: Job) -> Step:
     """Score the systems, each with a run for each seed, against the first of them."""
     reference, out = job.text("test", job.target), job.scores()
-    translations = [(system, job.translation(system, seed)) for system in job.systems for seed in job.seeds]
+    trainings = [(system, seed) for system in job.systems for seed in job.seeds]
+    translations = [(system.name, job.translation(system, seed)) for system, seed in trainings]
     command = ("preorder", "score", "--ref", reference, "--tokenize", "none", "--json")
-    command += ("--baseline", job.systems[0], "--hyp", *(f"{system}={path}" for system, path in translations))
+    command += (
+        "--baseline",
+        job.systems[0].name,
+        "--hyp",
+        *(f"{name}={path}" for name, path in translations),
+    )
     return Step("score", command, (reference, *(path for _, path in translations)), (out,), output=out)
 
 
-def _results(job: Job, workshop: Workshop) -> dict[str, Any]:
+def _results(job: Job, runner: StepRunner) -> dict[str, Any]:
     found = json.loads((job.folder / job.scores()).read_text())
     systems = {}
     for system in job.systems:
-        figures = {metric: found["runs"][system][metric] for metric in METRICS}
+        figures = {metric: found["runs"][system.name][metric] for metric in METRICS}
         figures["tau"] = _summary([_tau(job, system)])
-        figures["seconds"] = _summary([workshop.seconds(train_step(system, seed)) for seed in job.seeds])
-        systems[system] = figures
+        figures["seconds"] = _summary([runner.seconds(train_step(system, seed)) for seed in job.seeds])
+        systems[system.name] = figures
     return {
         "size": job.size,
         "source": job.source,
@@ -82,23 +88,21 @@ def _report(job: Job) -> dict[str, Any]:
         "references": [job.text("test", job.target)],
         "alignment": job.alignment("test"),
         "tokenize": "none",
-        "systems": {system: _files(job, system) for system in job.systems},
+        "systems": {system.name: _files(job, system) for system in job.systems},
     }
     robustness = "robustness/robustness.json"  # where recipes.robustness was run in this folder
     return report | ({"robustness": robustness} if (job.folder / robustness).exists() else {})
 
 
-def _files(job: Job, system: str) -> dict[str, Any]:
-    order = order_of(job, system)
-    told = {} if order is None else {"positions": job.reordered("test", order, "positions")}
+def _files(job: Job, system: System) -> dict[str, Any]:
+    told = {"positions": job.reordered("test", system.order, "positions")} if system.order else {}
     return {"runs": [job.translation(system, seed) for seed in job.seeds], **told}
 
 
-def _tau(job: Job, system: str) -> float:
+def _tau(job: Job, system: System) -> float:
     """Return how well the order that a system is told fits the test set's alignment."""
-    order = order_of(job, system)
-    evaluation = json.loads((job.folder / job.evaluation(order or PREDICTED)).read_text())
-    return evaluation["tau"] if order else evaluation["monotone"]["tau"]
+    evaluation = json.loads((job.folder / job.evaluation(system.order or PREDICTED)).read_text())
+    return evaluation["tau"] if system.order else evaluation["monotone"]["tau"]
 
 
 def _summary(values: list[float]) -> dict[str, Any]:

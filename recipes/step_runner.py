@@ -74,7 +74,7 @@ class Step:
         return shlex.join(self.command) + (f" > {shlex.quote(self.output)}" if self.output else "")
 
 
-class Workshop:
+class StepRunner:
     """Runs steps in a folder, up to ``jobs`` at a time, each with its share of the processors."""
 
     def __init__(self, folder: Path, jobs: int) -> None:

@@ -5,6 +5,7 @@ import pytest
 from preorder.data.errors import DataError
 from recipes.data import Filtered, take
 from recipes.job import Job
+from recipes.systems import read_system
 
 TEXTS = {
     "train.en": "a b\n\nx y\n" + "w " * 51 + "\nshort\nc\n",
@@ -30,7 +31,7 @@ def data(tmp_path):
 
 @pytest.fixture
 def job(tmp_path):
-    return Job(tmp_path / "run", "en", "ja", "tiny", ("gold",), (1,), "cpu", 5)
+    return Job(tmp_path / "run", "en", "ja", "tiny", (read_system("gold", "tiny"),), (1,), "cpu", 5)
 
 
 def read(job, name):
