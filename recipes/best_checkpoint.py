@@ -1,4 +1,4 @@
-"""Keep the checkpoint with the best validation perplexity as ``model.pt``, and no other."""
+"""Keep only the checkpoint with the best validation perplexity, as ``model.pt``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run is to do, and where in its folder everything stands."""
+"""What a run has to do, and where the files in its folder are."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ class Job:
     Attributes:
         folder: the run's own folder.
         source, target: the languages, as file names end.
-        size, systems: what is trained.
-        seeds: a training of every system for each.
+        size, systems: the models that are trained.
+        seeds: every system is trained once with each.
         device: ``cpu`` or ``gpu``.
         changes: options in place of those of the systems.
         beam: beam width of the translation.

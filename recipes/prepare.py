@@ -1,4 +1,4 @@
-"""From a bitext to ``token￨position``: align, train the preorderer, apply it."""
+"""Prepare the sources: align, train the preorderer, apply it to all texts."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ def prepare(job: Job, runner: StepRunner, align: bool, cross_fit: int, options: 
     Args:
         job: the run.
         runner: runs the commands.
-        align: align with eflomal; else the data's own alignments are there.
-        cross_fit: number of folds by which the training text gets positions from a model
-            that has not seen it; 0: from the model of all of it.
+        align: align with eflomal; else the data come with alignments.
+        cross_fit: number of folds; the lines of each are ordered by a model that has not seen them.
+            0: the training text is ordered by the model that was trained on it.
         options: further options of ``preorder train``.
     """
     if align:
@@ -31,7 +31,7 @@ def prepare(job: Job, runner: StepRunner, align: bool, cross_fit: int, options: 
 
 
 def _alignment(job: Job) -> list[Step]:
-    """Align all parts together, then take them apart."""
+    """Align all parts as one text, then cut the alignment into parts."""
     whole, sides = job.alignment("all"), [job.text("all", side) for side in (job.source, job.target)]
     command = ("preorder", "align", "--src", sides[0], "--tgt", sides[1], "--out", whole)
     steps = [Step("align", command, tuple(sides), (whole,))]
@@ -100,10 +100,7 @@ def _convert(job: Job, part: str, form: str) -> Step:
 
 
 def _evaluation(job: Job, order: str) -> Step:
-    alignment, positions, out = (
-        job.alignment("test"),
-        job.reordered("test", order, "positions"),
-        job.evaluation(order),
-    )
+    alignment, positions = job.alignment("test"), job.reordered("test", order, "positions")
     command = ("preorder", "evaluate", "--align", alignment, "--positions", positions, "--json")
+    out = job.evaluation(order)
     return Step(f"evaluate-{order}", command, (alignment, positions), (out,), output=out)

@@ -103,12 +103,12 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _prepare(job: Job, runner: StepRunner, arguments: argparse.Namespace) -> None:
-    from recipes.data import take
+    from recipes.data import copy_data
     from recipes.prepare import prepare
 
     if arguments.data is None:
         raise UsageError("the stage prepare needs --data")
-    filtered = take(job, arguments.data, arguments.given_alignment)
+    filtered = copy_data(job, arguments.data, arguments.given_alignment)
     runner.say(str(filtered))
     align = not arguments.given_alignment
     prepare(job, runner, align, arguments.cross_fit, tuple(arguments.preorder))

@@ -1,4 +1,4 @@
-"""Score the translations of a run and set its systems side by side."""
+"""Score the translations of a run and compare its systems."""
 
 from __future__ import annotations
 
@@ -6,9 +6,7 @@ import json
 import statistics
 from typing import Any
 
-from rich.console import Console
-from rich.table import Table
-
+from preorder.cli.table import print_table
 from preorder.data import files
 from recipes.job import Job
 from recipes.step_runner import Step, StepRunner
@@ -35,16 +33,11 @@ def score(job: Job, runner: StepRunner) -> dict[str, Any]:
 
 def print_results(job: Job, results: dict[str, Any]) -> None:
     """Print the results as a table."""
-    table = Table(title=_title(job))
-    for number, name in enumerate(("system", *(title for title, _ in COLUMNS.values()))):
-        table.add_column(name, justify="right" if number else "left")
-    for system, figures in results["systems"].items():
-        table.add_row(system, *_cells(figures))
-    Console().print(table)
+    print_table(_title(job), *_table(results))
 
 
 def _score(job: Job) -> Step:
-    """Score the systems, each with a run for each seed, against the first of them."""
+    """Compare the systems, each with all its trainings, with the first of them."""
     reference, out = job.text("test", job.target), job.scores()
     trainings = [(system, seed) for system in job.systems for seed in job.seeds]
     translations = [(system.name, job.translation(system, seed)) for system, seed in trainings]
@@ -62,10 +55,10 @@ def _results(job: Job, runner: StepRunner) -> dict[str, Any]:
     found = json.loads((job.folder / job.scores()).read_text())
     systems = {}
     for system in job.systems:
-        figures = {metric: found["runs"][system.name][metric] for metric in METRICS}
-        figures["tau"] = _summary([_tau(job, system)])
-        figures["seconds"] = _summary([runner.seconds(train_step(system, seed)) for seed in job.seeds])
-        systems[system.name] = figures
+        scores = {metric: found["runs"][system.name][metric] for metric in METRICS}
+        scores["tau"] = _summary([_tau(job, system)])
+        scores["seconds"] = _summary([runner.seconds(train_step(system, seed)) for seed in job.seeds])
+        systems[system.name] = scores
     return {
         "size": job.size,
         "source": job.source,
@@ -81,7 +74,7 @@ def _results(job: Job, runner: StepRunner) -> dict[str, Any]:
 
 
 def _report(job: Job) -> dict[str, Any]:
-    """Return what ``preorder report`` reads: which files the run has."""
+    """Return what ``preorder report`` reads: where the run's files are."""
     report = {
         "title": _title(job),
         "source": job.text("test", job.source),
@@ -111,10 +104,10 @@ def _summary(values: list[float]) -> dict[str, Any]:
     return {"mean": statistics.fmean(values), "deviation": deviation, "values": values}
 
 
-def _cells(figures: dict[str, Any]) -> list[str]:
+def _cells(scores: dict[str, Any]) -> list[str]:
     cells = []
     for name, (_, digits) in COLUMNS.items():
-        mean, deviation = figures[name]["mean"], figures[name]["deviation"]
+        mean, deviation = scores[name]["mean"], scores[name]["deviation"]
         cells.append(f"{mean:.{digits}f}" + ("" if deviation is None else f" ± {deviation:.{digits}f}"))
     return cells
 
@@ -126,8 +119,13 @@ def _title(job: Job) -> str:
     return f"{job.source} → {job.target}, size {job.size}, {seeds} per system"
 
 
+def _table(results: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
+    """Return the names of the columns, and the rows."""
+    columns = ["system", *(title for title, _ in COLUMNS.values())]
+    return columns, [[system, *_cells(scores)] for system, scores in results["systems"].items()]
+
+
 def _markdown(job: Job, results: dict[str, Any]) -> list[str]:
-    header = ["system", *(title for title, _ in COLUMNS.values())]
-    rows = [[system, *_cells(figures)] for system, figures in results["systems"].items()]
+    columns, rows = _table(results)
     rule = ["---", *("---:" for _ in COLUMNS)]
-    return [_title(job), "", *(f"| {' | '.join(row)} |" for row in (header, rule, *rows))]
+    return [_title(job), "", *(f"| {' | '.join(row)} |" for row in (columns, rule, *rows))]

@@ -106,7 +106,7 @@ def _parse_strictly(original: Any, self: Any, args: Any = None, *more: Any, **na
     path, size = _value_of("config", given), _value_of("size", given)
     files = read_files(os.path.expanduser(path)) if path else []
     if size or not all(file.is_plain for file in files):
-        named["config_file_contents"] = yaml.safe_dump(options_of(files, size))
+        named["config_file_contents"] = yaml.safe_dump(options_of(files, size), sort_keys=False)
     result = opt, unknown = original(self, args, *more, **named)
     if options.is_ours(opt) or any(map(_names_ours, unknown)):
         complaint = _complaint(self, given, files)
