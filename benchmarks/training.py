@@ -28,7 +28,7 @@ from benchmarks.process import run, seconds
 from benchmarks.report import add_numbers, machine, print_results
 from onmt_preorder.opennmt.memory import keep_freed
 from preorder.data.errors import PreorderError, UsageError
-from recipes.job import CONFIGS
+from recipes.systems import SIZES, key_and_value, path_of
 
 _OPENNMT = {"encoder_type": "transformer", "preorder_encoding": [], "n_src_feats": 0}
 # Models of OpenNMT-py's own: changes of the configuration of ours with everything.
@@ -46,7 +46,7 @@ EXAMPLES = """\
   python -m benchmarks.training --words 10 plain exgre exgre,reordering_rank=32
   python -m benchmarks.training --size paper --device cuda --steps 50
 
-MODEL is a file of config/SIZE, with options changed if so wished, or OpenNMT-py's own Transformer
+MODEL is a file of config/system, with options changed if so wished, or OpenNMT-py's own Transformer
 of that size: opennmt, or with relative attention, opennmt_relative.
 """
 
@@ -166,16 +166,20 @@ def _options(arguments: argparse.Namespace, model: str) -> Any:
         UsageError: there is no such configuration, or a change is not KEY=VALUE.
     """
     name, *edits = model.split(",")
-    path = CONFIGS / arguments.size / f"{OURS if name in FOREIGN else name}.yaml"
-    if not path.exists():
-        raise UsageError(
-            f"no configuration {arguments.size}/{path.name}, nor is it one of {', '.join(FOREIGN)}"
-        )
-    given = ["-config", str(path), "-data", "{}", "-src_vocab", "-", "-tgt_vocab", "-"]
-    for edit in edits:
-        key, separator, value = edit.partition("=")
-        if not separator:
-            raise UsageError(f"{model}: {edit} is not KEY=VALUE")
+    path = path_of(OURS if name in FOREIGN else name)
+    given = [
+        "-config",
+        str(path),
+        "-size",
+        arguments.size,
+        "-data",
+        "{}",
+        "-src_vocab",
+        "-",
+        "-tgt_vocab",
+        "-",
+    ]
+    for key, value in map(key_and_value, edits):
         given += [f"-{key}", value]
     opt = _get_parser().parse_known_args(given)[0]
     changes = {**FOREIGN.get(name, {}), "data": {}, "data_task": opt.model_task}
@@ -225,7 +229,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     add = parser.add_argument
     add("models", nargs="*", metavar="MODEL", default=DEFAULT, help=f"(default: {' '.join(DEFAULT)})")
-    add("--size", default="small", help="folder of config/; paper is the base size (default: %(default)s)")
+    add("--size", choices=SIZES, default="small", help="paper is the base size (default: %(default)s)")
     add("--device", choices=("cpu", "cuda"), default="cpu", help="(default: %(default)s)")
     add("--dtype", choices=("fp16", "fp32"), default="fp16", help="on a GPU (default: %(default)s)")
     add("--source", metavar="F", help="sentences to train on, with --target; without, random words")

@@ -1,4 +1,4 @@
-"""Keep the checkpoint with the best validation perplexity as ``model.pt``, and no other."""
+"""Keep only the checkpoint with the best validation perplexity, as ``model.pt``."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from recipes.train import MODEL
+from recipes.train import MODEL, VALIDATION
 
-_VALIDATION = re.compile(r"Validation perplexity: (\S+)")
 _SAVED = re.compile(r"Saving checkpoint .*_step_([0-9]+)\.pt")
 
 
@@ -47,7 +46,7 @@ def best_step(log: Iterable[str]) -> tuple[int, float] | None:
     found: list[tuple[float, int]] = []
     perplexity = None
     for line in log:
-        if match := _VALIDATION.search(line):
+        if match := VALIDATION.search(line):
             perplexity = float(match[1])
         elif (match := _SAVED.search(line)) and perplexity is not None:
             if math.isfinite(perplexity):

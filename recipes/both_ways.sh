@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
-# The systems of Kawara et al. 2021 on two languages, in both directions, or those of `--systems`:
-# recipes/both_ways.sh NAME LANGUAGE LANGUAGE DATA_FOLDER [OPTION ...]
+# Train and compare the systems of Kawara et al. 2021, or those of `--systems`, in both directions.
 set -euo pipefail
-name=$1 first=$2 second=$3
-data=${4:?usage: recipes/$name/run.sh DATA_FOLDER [OPTION of recipes.run ...]}
+if [ $# -lt 4 ]; then
+    echo "usage: recipes/both_ways.sh NAME LANGUAGE LANGUAGE DATA_FOLDER [OPTION_OF_RECIPES.RUN ...]" >&2
+    exit 2
+fi
+name=$1 first=$2 second=$3 data=$4
 shift 4
 root=$(cd "$(dirname "$0")/.." && pwd)
 if [ -z "${PYTHON:-}" ]; then # name one with OpenNMT-py and torch, and nothing is set up

@@ -1,4 +1,4 @@
-"""Take a folder of parallel text into a run: checked, and the training part filtered."""
+"""Copy a folder of parallel text into a run: check it, and filter the training part."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MAX_RATIO = 9
 
 @dataclass(frozen=True)
 class Filtered:
-    """How many training pairs were kept of how many."""
+    """How many of the training pairs are kept."""
 
     kept: int
     pairs: int
@@ -27,7 +27,7 @@ class Filtered:
         return f"{self.kept} of {self.pairs} training pairs are kept: {rule}"
 
 
-def take(job: Job, data: Path, use_alignment: bool) -> Filtered:
+def copy_data(job: Job, data: Path, use_alignment: bool) -> Filtered:
     """Copy what the job needs of ``data`` into its folder, and write both sides of all parts in one file.
 
     Raises:

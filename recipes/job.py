@@ -1,4 +1,4 @@
-"""What a run is to do, and where in its folder everything stands."""
+"""What a run has to do, and where the files in its folder are."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from recipes.systems import FEATURES, System
+
 PARTS = ("train", "dev", "test")
-SUBWORDS = ("bpe", "sentencepiece")
-CONFIGS = Path(__file__).resolve().parent.parent / "config"
 
 
 @dataclass(frozen=True)
@@ -21,10 +21,10 @@ class Job:
     Attributes:
         folder: the run's own folder.
         source, target: the languages, as file names end.
-        size, systems: which files of ``config/`` to train.
-        seeds: a training of every system for each.
+        size, systems: the models that are trained.
+        seeds: every system is trained once with each.
         device: ``cpu`` or ``gpu``.
-        changes: options that override those of ``config/``.
+        changes: options in place of those of the systems.
         beam: beam width of the translation.
         subwords: ``bpe``, ``sentencepiece``, or None for whole words.
     """
@@ -33,7 +33,7 @@ class Job:
     source: str
     target: str
     size: str
-    systems: tuple[str, ...]
+    systems: tuple[System, ...]
     seeds: tuple[int, ...]
     device: str
     beam: int
@@ -41,7 +41,7 @@ class Job:
     subwords: str | None = None
 
     def text(self, part: str, side: str) -> str:
-        """Return the file of one side's sentences; ``all`` is every part after another."""
+        """Return the file of one side's sentences of a part, or of ``all`` parts, one after another."""
         return f"data/{part}.{side}"
 
     def alignment(self, part: str) -> str:
@@ -66,15 +66,23 @@ class Job:
         """Return a part's source in its ``predicted`` or ``gold`` order, in a format of ``apply``."""
         return f"data/{part}.{self.source}.{order}.{form}"
 
-    def system_folder(self, system: str, seed: int | None = None) -> str:
-        """Return the folder of a system, or of its training with one seed."""
-        return f"systems/{system}" if seed is None else f"systems/{system}/seed{seed}"
+    def source_of(self, system: System, part: str) -> str:
+        """Return what a system reads as source: plain text, reordered text or ``token￨position``."""
+        if system.supervision and part != "test":
+            return self.reordered(part, system.supervision, FEATURES)
+        if system.order is None:
+            return self.text(part, self.source)
+        return self.reordered(part, system.order, system.form)
 
-    def config(self, system: str, seed: int) -> str:
+    def system_folder(self, system: System, seed: int | None = None) -> str:
+        """Return the folder of a system, or of its training with one seed."""
+        return f"systems/{system.name}" + ("" if seed is None else f"/seed{seed}")
+
+    def config(self, system: System, seed: int) -> str:
         """Return the configuration that a training reads."""
         return f"{self.system_folder(system, seed)}/config.yaml"
 
-    def translation(self, system: str, seed: int) -> str:
+    def translation(self, system: System, seed: int) -> str:
         """Return the translation of the test set."""
         return f"{self.system_folder(system, seed)}/test.{self.target}"
 

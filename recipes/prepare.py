@@ -1,37 +1,37 @@
-"""From a bitext to ``token￨position``: align, train the preorderer, apply it."""
+"""Prepare the sources: align, train the preorderer, apply it to all texts."""
 
 from __future__ import annotations
 
 from recipes.job import PARTS, Job
-from recipes.step_runner import Step, Workshop
-from recipes.systems import GOLD, KEPT, PREDICTED, order_of, reads_text, supervision_of
+from recipes.step_runner import Step, StepRunner
+from recipes.systems import FEATURES, GOLD, KEPT, PREDICTED, TEXT
 
 
-def prepare(job: Job, workshop: Workshop, align: bool, cross_fit: int, options: tuple[str, ...]) -> None:
+def prepare(job: Job, runner: StepRunner, align: bool, cross_fit: int, options: tuple[str, ...]) -> None:
     """Make all that training and scoring read.
 
     Args:
         job: the run.
-        workshop: where its commands are run.
-        align: align with eflomal; else the data's own alignments are there.
-        cross_fit: number of folds by which the training text gets positions from a model
-            that has not seen it; 0: from the model of all of it.
+        runner: runs the commands.
+        align: align with eflomal; else the data come with alignments.
+        cross_fit: number of folds; the lines of each are ordered by a model that has not seen them.
+            0: the training text is ordered by the model that was trained on it.
         options: further options of ``preorder train``.
     """
     if align:
-        workshop.run(_alignment(job))
-    workshop.run([_train(job, cross_fit, options)], *([step] for step in _gold_steps(job)))
-    workshop.run(*([_apply(job, part)] for part in PARTS if part != "train" or not cross_fit))
-    texts = PARTS if (PREDICTED, True) in _orders(job) else ()
-    workshop.run(
-        *([_convert(job, part, "text")] for part in texts),
+        runner.run(_alignment(job))
+    runner.run([_train(job, cross_fit, options)], *([step] for step in _gold_steps(job)))
+    runner.run(*([_apply(job, part)] for part in PARTS if part != "train" or not cross_fit))
+    texts = PARTS if _is_read(job, PREDICTED, TEXT) else ()
+    runner.run(
+        *([_convert(job, part, TEXT)] for part in texts),
         [_convert(job, "test", "positions"), _evaluation(job, PREDICTED)],
         [_evaluation(job, GOLD)],
     )
 
 
 def _alignment(job: Job) -> list[Step]:
-    """Align all parts together, then take them apart."""
+    """Align all parts as one text, then cut the alignment into parts."""
     whole, sides = job.alignment("all"), [job.text("all", side) for side in (job.source, job.target)]
     command = ("preorder", "align", "--src", sides[0], "--tgt", sides[1], "--out", whole)
     steps = [Step("align", command, tuple(sides), (whole,))]
@@ -55,14 +55,14 @@ def _train(job: Job, cross_fit: int, options: tuple[str, ...]) -> Step:
     command += ["--src", source, "--align", alignment, *_tags(job, "train"), *options]
     makes = [job.model]
     if cross_fit:
-        makes.append(job.reordered("train", PREDICTED, "features"))
+        makes.append(job.reordered("train", PREDICTED, FEATURES))
         command += ["--cross-fit", str(cross_fit), "--cross-fit-out", makes[-1]]
     reads = (source, alignment, *_tags(job, "train")[1:])
     return Step("preorder-train", tuple(command), reads, tuple(makes))
 
 
 def _apply(job: Job, part: str) -> Step:
-    source, out = job.text(part, job.source), job.reordered(part, PREDICTED, "features")
+    source, out = job.text(part, job.source), job.reordered(part, PREDICTED, FEATURES)
     tags = _tags(job, part)
     command = ("preorder", "apply", "--model", job.model, "--src", source, *tags, "--out", out)
     return Step(f"preorder-apply-{part}", command, (job.model, source, *tags[1:]), (out,))
@@ -72,18 +72,16 @@ def _tags(job: Job, part: str) -> tuple[str, ...]:
     return ("--pos", job.tags(part)) if job.has_tags else ()
 
 
-def _orders(job: Job) -> set[tuple[str | None, bool]]:
-    """Return all (order, whether as reordered text) that the systems are told."""
-    return {(order_of(job, system), reads_text(system)) for system in job.systems}
+def _is_read(job: Job, order: str, form: str) -> bool:
+    return any((system.order, system.form) == (order, form) for system in job.systems)
 
 
 def _gold_steps(job: Job) -> list[Step]:
     """Return the gold orders that the systems and the evaluation need."""
-    orders = _orders(job)
-    forms = [form for form, as_text in (("features", False), ("text", True)) if (GOLD, as_text) in orders]
+    forms = [form for form in (FEATURES, TEXT) if _is_read(job, GOLD, form)]
     steps = [_gold(job, "test", "positions"), *(_gold(job, part, form) for form in forms for part in PARTS)]
-    if any(supervision_of(job, system) == KEPT for system in job.systems):
-        steps += [_gold(job, part, "features", KEPT) for part in ("train", "dev")]
+    if any(system.supervision == KEPT for system in job.systems):
+        steps += [_gold(job, part, FEATURES, KEPT) for part in ("train", "dev")]
     return steps
 
 
@@ -96,16 +94,13 @@ def _gold(job: Job, part: str, form: str, order: str = GOLD) -> Step:
 
 def _convert(job: Job, part: str, form: str) -> Step:
     """Write predicted features in another format."""
-    features, out = job.reordered(part, PREDICTED, "features"), job.reordered(part, PREDICTED, form)
+    features, out = job.reordered(part, PREDICTED, FEATURES), job.reordered(part, PREDICTED, form)
     command = ("python", "-m", "recipes.convert", "--features", features, "--format", form, "--out", out)
     return Step(f"convert-{part}-{form}", command, (features,), (out,))
 
 
 def _evaluation(job: Job, order: str) -> Step:
-    alignment, positions, out = (
-        job.alignment("test"),
-        job.reordered("test", order, "positions"),
-        job.evaluation(order),
-    )
+    alignment, positions = job.alignment("test"), job.reordered("test", order, "positions")
     command = ("preorder", "evaluate", "--align", alignment, "--positions", positions, "--json")
+    out = job.evaluation(order)
     return Step(f"evaluate-{order}", command, (alignment, positions), (out,), output=out)

@@ -1,8 +1,8 @@
-"""How translation models bear swapped source words: swap, preorder, translate, score, draw.
+"""Measure how translation models cope with swapped source words: swap, preorder, translate, score, draw.
 
-Each model, of any training, translates the test set with ever more of its words in wrong places
-(Chen et al. 2019, section 6.5). Models that are told an order, by places (token￨position) or by reordered
-words, are told that which the preorderer finds in the swapped text.
+Each trained model translates the test set with more and more of its words in wrong positions (Chen et al.
+2019, section 6.5). Models that read an order, as token￨position or as reordered words, get the order that
+the preorderer predicts for the swapped text.
 """
 
 from __future__ import annotations
@@ -16,15 +16,17 @@ from pathlib import Path
 from preorder.cli import options
 from preorder.cli.translations import paths_by_name
 from preorder.data.errors import UsageError
-from recipes.step_runner import Step, Workshop, exit_status
+from recipes.step_runner import Step, StepRunner, exit_status
 
 FORMS = {"plain": None, "preordered": "features", "reordered": "text"}
-"""What a model reads, and the format of ``preorder apply`` that it is; None: the source as it is."""
+"""What a model reads → the format of ``preorder apply`` that gives it; None: the source as it is."""
 
 
 @dataclass(frozen=True)
 class Experiment:
-    """What is translated by what. Methods return paths relative to the run's folder, others are absolute.
+    """Which models translate which texts.
+
+    The paths that methods return are relative to the run's folder, the attributes' are absolute.
 
     Attributes:
         source, reference: the test set.
@@ -32,7 +34,7 @@ class Experiment:
         preorderer: model directory, or None where all models are plain.
         models: name → the model, and what it reads, of :data:`FORMS`.
         percentages: shares of the words that are swapped.
-        seed: of the swapping, and of what is drawn later.
+        seed: of the swapping and of all that is random later.
         translate: further options of ``onmt_translate``.
     """
 
@@ -62,7 +64,7 @@ class Experiment:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command; return its exit status."""
     arguments = build_parser().parse_args(argv)
-    return exit_status(lambda: run(_experiment(arguments), Workshop(arguments.run, arguments.jobs)))
+    return exit_status(lambda: run(_experiment(arguments), StepRunner(arguments.run, arguments.jobs)))
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -80,7 +82,7 @@ def build_parser() -> argparse.ArgumentParser:
     add("--pos", metavar="F", type=Path, help="its POS tags, where the preorderer reads them")
     add("--preorderer", metavar="DIR", type=Path, help="model directory of preorder train")
     add("--plain", metavar="NAME=F", nargs="+", default=[], help="models that read words alone")
-    add("--preordered", metavar="NAME=F", nargs="+", default=[], help="models that read words and places")
+    add("--preordered", metavar="NAME=F", nargs="+", default=[], help="models that read token￨position")
     add("--reordered", metavar="NAME=F", nargs="+", default=[], help="models that read words put in order")
     add("--run", metavar="DIR", type=Path, required=True, help="folder to work in")
     add(
@@ -93,15 +95,15 @@ def build_parser() -> argparse.ArgumentParser:
     return parser
 
 
-def run(experiment: Experiment, workshop: Workshop) -> None:
+def run(experiment: Experiment, runner: StepRunner) -> None:
     """Translate everything and analyse it.
 
     Raises:
         StepError: a command failed.
     """
-    workshop.run([_swap(experiment)])
-    workshop.run(*(_chain(experiment, percent) for percent in experiment.percentages))
-    workshop.run([_analyse(experiment)])
+    runner.run([_swap(experiment)])
+    runner.run(*(_chain(experiment, percent) for percent in experiment.percentages))
+    runner.run([_analyse(experiment)])
 
 
 def _experiment(arguments: argparse.Namespace) -> Experiment:
@@ -119,7 +121,7 @@ def _experiment(arguments: argparse.Namespace) -> Experiment:
     if not models:
         raise UsageError("no model to translate with: --plain, --preordered, --reordered")
     if any(FORMS[kind] for _, kind in models.values()) and arguments.preorderer is None:
-        raise UsageError("models that are told an order need --preorderer to find it")
+        raise UsageError("models that read an order need --preorderer, which predicts it")
     translate = ["-beam_size", str(arguments.beam), "-batch_size", "64", "-seed", str(arguments.seed)]
     translate += ["-gpu", "0"] if arguments.device == "gpu" else []
     return Experiment(
@@ -144,7 +146,7 @@ def _swap(experiment: Experiment) -> Step:
 
 
 def _chain(experiment: Experiment, percent: int) -> list[Step]:
-    """Preorder, where a model wants it, and translate the text of one percentage."""
+    """Preorder the text of one percentage for the models that read an order, and translate it."""
     kinds = dict.fromkeys(kind for _, kind in experiment.models.values() if FORMS[kind])
     steps = [_apply(experiment, kind, percent) for kind in kinds]
     for name, (model, kind) in experiment.models.items():

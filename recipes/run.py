@@ -10,15 +10,14 @@ import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import yaml
 
 from preorder.cli.options import at_least_two, natural, positive
 from preorder.data.errors import UsageError
-from recipes.job import CONFIGS, SUBWORDS, Job
-from recipes.step_runner import Workshop, exit_status
-from recipes.systems import config_path
+from recipes.job import Job
+from recipes.step_runner import StepRunner, exit_status
+from recipes.systems import SIZES, SUBWORDS, key_and_value, read_system
 
 STAGES = ("prepare", "train", "score")
 DEFAULT_SYSTEMS = "baseline_absolute_relative,preorder_relative"
@@ -32,7 +31,6 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def build_parser() -> argparse.ArgumentParser:
     """Build the parser of the command line."""
-    sizes = ", ".join(sorted(path.name for path in CONFIGS.iterdir() if path.is_dir()))
     parser = argparse.ArgumentParser(
         prog="python -m recipes.run",
         description=__doc__,
@@ -45,12 +43,12 @@ def build_parser() -> argparse.ArgumentParser:
     add("--src", metavar="xx", required=True, help="source language, as the files' names end")
     add("--tgt", metavar="xx", required=True, help="target language")
     add("--run", metavar="DIR", type=Path, required=True, help="folder to work in")
-    add("--size", default="tiny", help=f"folder of config/: {sizes} (default: %(default)s)")
+    add("--size", choices=SIZES, default="tiny", help="of the models (default: %(default)s)")
     add(
         "--systems",
         metavar="S,…",
         default=DEFAULT_SYSTEMS,
-        help="files of that folder (default: %(default)s)",
+        help="files of config/system (default: %(default)s)",
     )
     add("--seeds", metavar="N,…", default="1", help="a training for each (default: %(default)s)")
     add(
@@ -90,30 +88,30 @@ def run(arguments: argparse.Namespace) -> None:
         StepError: a command failed.
     """
     job, stages = _job(arguments), arguments.stage or STAGES
-    workshop = Workshop(job.folder, arguments.jobs)
+    runner = StepRunner(job.folder, arguments.jobs)
     if "prepare" in stages:
-        _prepare(job, workshop, arguments)
+        _prepare(job, runner, arguments)
     if "train" in stages:
         from recipes.train import train
 
-        train(job, workshop)
+        train(job, runner)
     if "score" in stages:
         from recipes.score import print_results, score
 
-        print_results(job, score(job, workshop))
-        workshop.say(f"results are in {job.folder}/results.json and results.md")
+        print_results(job, score(job, runner))
+        runner.say(f"results are in {job.folder}/results.json and results.md")
 
 
-def _prepare(job: Job, workshop: Workshop, arguments: argparse.Namespace) -> None:
-    from recipes.data import take
+def _prepare(job: Job, runner: StepRunner, arguments: argparse.Namespace) -> None:
+    from recipes.data import copy_data
     from recipes.prepare import prepare
 
     if arguments.data is None:
         raise UsageError("the stage prepare needs --data")
-    filtered = take(job, arguments.data, arguments.given_alignment)
-    workshop.say(str(filtered))
+    filtered = copy_data(job, arguments.data, arguments.given_alignment)
+    runner.say(str(filtered))
     align = not arguments.given_alignment
-    prepare(job, workshop, align, arguments.cross_fit, tuple(arguments.preorder))
+    prepare(job, runner, align, arguments.cross_fit, tuple(arguments.preorder))
 
 
 def _job(arguments: argparse.Namespace) -> Job:
@@ -126,28 +124,22 @@ def _job(arguments: argparse.Namespace) -> Job:
         seeds = tuple(map(natural, arguments.seeds.split(",")))
     except argparse.ArgumentTypeError as error:
         raise UsageError(f"--seeds: {error}") from None
-    changes = dict(map(_change, arguments.set))
+    changes = {key: yaml.safe_load(value) for key, value in map(key_and_value, arguments.set)}
     if arguments.steps is not None:
         changes["train_steps"] = arguments.steps
-    systems = tuple(dict.fromkeys(arguments.systems.split(",")))
-    size, device, beam = arguments.size, arguments.device, arguments.beam
-    sides, subwords = (arguments.src, arguments.tgt), arguments.subwords
-    job = Job(arguments.run, *sides, size, systems, seeds, device, beam, changes, subwords)
-    for system in systems:
-        path = config_path(job, system)
-        if not path.exists():
-            known = ", ".join(sorted(file.stem for file in path.parent.glob("*.yaml"))) or "none"
-            raise UsageError(
-                f"no configuration {path.parent.name}/{path.name}; systems of this size: {known}"
-            )
-    return job
-
-
-def _change(text: str) -> tuple[str, Any]:
-    key, separator, value = text.partition("=")
-    if not separator:
-        raise UsageError(f"--set {text}: not KEY=VALUE")
-    return key, yaml.safe_load(value)
+    names = dict.fromkeys(arguments.systems.split(","))
+    return Job(
+        folder=arguments.run,
+        source=arguments.src,
+        target=arguments.tgt,
+        size=arguments.size,
+        systems=tuple(read_system(name, arguments.size, arguments.subwords) for name in names),
+        seeds=seeds,
+        device=arguments.device,
+        beam=arguments.beam,
+        changes=changes,
+        subwords=arguments.subwords,
+    )
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Score the translations of a run and set its systems side by side."""
+"""Score the translations of a run and compare its systems."""
 
 from __future__ import annotations
 
@@ -6,27 +6,25 @@ import json
 import statistics
 from typing import Any
 
-from rich.console import Console
-from rich.table import Table
-
+from preorder.cli.table import print_table
 from preorder.data import files
 from recipes.job import Job
-from recipes.step_runner import Step, Workshop
-from recipes.systems import PREDICTED, order_of
+from recipes.step_runner import Step, StepRunner
+from recipes.systems import PREDICTED, System
 from recipes.train import train_step
 
 METRICS = ("bleu", "chrf", "ter", "ribes")
 COLUMNS = {"bleu": ("BLEU", 2), "ribes": ("RIBES", 4), "tau": ("tau", 3), "seconds": ("training, s", 0)}
 
 
-def score(job: Job, workshop: Workshop) -> dict[str, Any]:
+def score(job: Job, runner: StepRunner) -> dict[str, Any]:
     """Score all systems, write ``results.json``, ``results.md`` and ``report.json``, and return the results.
 
     Raises:
         StepError: a translation is missing, or a command failed.
     """
-    workshop.run([_score(job)])
-    results = _results(job, workshop)
+    runner.run([_score(job)])
+    results = _results(job, runner)
     files.write_json(str(job.folder / "results.json"), results)
     files.write_lines(str(job.folder / "results.md"), _markdown(job, results))
     files.write_json(str(job.folder / "report.json"), _report(job))
@@ -35,31 +33,32 @@ def score(job: Job, workshop: Workshop) -> dict[str, Any]:
 
 def print_results(job: Job, results: dict[str, Any]) -> None:
     """Print the results as a table."""
-    table = Table(title=_title(job))
-    for number, name in enumerate(("system", *(title for title, _ in COLUMNS.values()))):
-        table.add_column(name, justify="right" if number else "left")
-    for system, figures in results["systems"].items():
-        table.add_row(system, *_cells(figures))
-    Console().print(table)
+    print_table(_title(job), *_table(results))
 
 
 def _score(job: Job) -> Step:
-    """Score the systems, each with a run for each seed, against the first of them."""
+    """Compare the systems, each with all its trainings, with the first of them."""
     reference, out = job.text("test", job.target), job.scores()
-    translations = [(system, job.translation(system, seed)) for system in job.systems for seed in job.seeds]
+    trainings = [(system, seed) for system in job.systems for seed in job.seeds]
+    translations = [(system.name, job.translation(system, seed)) for system, seed in trainings]
     command = ("preorder", "score", "--ref", reference, "--tokenize", "none", "--json")
-    command += ("--baseline", job.systems[0], "--hyp", *(f"{system}={path}" for system, path in translations))
+    command += (
+        "--baseline",
+        job.systems[0].name,
+        "--hyp",
+        *(f"{name}={path}" for name, path in translations),
+    )
     return Step("score", command, (reference, *(path for _, path in translations)), (out,), output=out)
 
 
-def _results(job: Job, workshop: Workshop) -> dict[str, Any]:
+def _results(job: Job, runner: StepRunner) -> dict[str, Any]:
     found = json.loads((job.folder / job.scores()).read_text())
     systems = {}
     for system in job.systems:
-        figures = {metric: found["runs"][system][metric] for metric in METRICS}
-        figures["tau"] = _summary([_tau(job, system)])
-        figures["seconds"] = _summary([workshop.seconds(train_step(system, seed)) for seed in job.seeds])
-        systems[system] = figures
+        scores = {metric: found["runs"][system.name][metric] for metric in METRICS}
+        scores["tau"] = _summary([_tau(job, system)])
+        scores["seconds"] = _summary([runner.seconds(train_step(system, seed)) for seed in job.seeds])
+        systems[system.name] = scores
     return {
         "size": job.size,
         "source": job.source,
@@ -75,30 +74,28 @@ def _results(job: Job, workshop: Workshop) -> dict[str, Any]:
 
 
 def _report(job: Job) -> dict[str, Any]:
-    """Return what ``preorder report`` reads: which files the run has."""
+    """Return what ``preorder report`` reads: where the run's files are."""
     report = {
         "title": _title(job),
         "source": job.text("test", job.source),
         "references": [job.text("test", job.target)],
         "alignment": job.alignment("test"),
         "tokenize": "none",
-        "systems": {system: _files(job, system) for system in job.systems},
+        "systems": {system.name: _files(job, system) for system in job.systems},
     }
     robustness = "robustness/robustness.json"  # where recipes.robustness was run in this folder
     return report | ({"robustness": robustness} if (job.folder / robustness).exists() else {})
 
 
-def _files(job: Job, system: str) -> dict[str, Any]:
-    order = order_of(job, system)
-    told = {} if order is None else {"positions": job.reordered("test", order, "positions")}
+def _files(job: Job, system: System) -> dict[str, Any]:
+    told = {"positions": job.reordered("test", system.order, "positions")} if system.order else {}
     return {"runs": [job.translation(system, seed) for seed in job.seeds], **told}
 
 
-def _tau(job: Job, system: str) -> float:
+def _tau(job: Job, system: System) -> float:
     """Return how well the order that a system is told fits the test set's alignment."""
-    order = order_of(job, system)
-    evaluation = json.loads((job.folder / job.evaluation(order or PREDICTED)).read_text())
-    return evaluation["tau"] if order else evaluation["monotone"]["tau"]
+    evaluation = json.loads((job.folder / job.evaluation(system.order or PREDICTED)).read_text())
+    return evaluation["tau"] if system.order else evaluation["monotone"]["tau"]
 
 
 def _summary(values: list[float]) -> dict[str, Any]:
@@ -107,10 +104,10 @@ def _summary(values: list[float]) -> dict[str, Any]:
     return {"mean": statistics.fmean(values), "deviation": deviation, "values": values}
 
 
-def _cells(figures: dict[str, Any]) -> list[str]:
+def _cells(scores: dict[str, Any]) -> list[str]:
     cells = []
     for name, (_, digits) in COLUMNS.items():
-        mean, deviation = figures[name]["mean"], figures[name]["deviation"]
+        mean, deviation = scores[name]["mean"], scores[name]["deviation"]
         cells.append(f"{mean:.{digits}f}" + ("" if deviation is None else f" ± {deviation:.{digits}f}"))
     return cells
 
@@ -122,8 +119,13 @@ def _title(job: Job) -> str:
     return f"{job.source} → {job.target}, size {job.size}, {seeds} per system"
 
 
+def _table(results: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
+    """Return the names of the columns, and the rows."""
+    columns = ["system", *(title for title, _ in COLUMNS.values())]
+    return columns, [[system, *_cells(scores)] for system, scores in results["systems"].items()]
+
+
 def _markdown(job: Job, results: dict[str, Any]) -> list[str]:
-    header = ["system", *(title for title, _ in COLUMNS.values())]
-    rows = [[system, *_cells(figures)] for system, figures in results["systems"].items()]
+    columns, rows = _table(results)
     rule = ["---", *("---:" for _ in COLUMNS)]
-    return [_title(job), "", *(f"| {' | '.join(row)} |" for row in (header, rule, *rows))]
+    return [_title(job), "", *(f"| {' | '.join(row)} |" for row in (columns, rule, *rows))]

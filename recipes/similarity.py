@@ -1,7 +1,7 @@
-"""How well a model with explicit reordering places the words of a test set (Chen et al. 2020, equation 12).
+"""Measure how well a model with explicit reordering predicts positions (Chen et al. 2020, equation 12).
 
-Prints the mean cosine between the encodings of the places that an alignment asks for and those of the
-original places (PE), and those that the model's last layer gives (PR).
+Prints two mean cosines with the encodings of the gold positions: of the encodings of the original
+positions (PE), and of the encodings that the model's last layer predicts (PR).
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def similarities(model: str, source: str, gpu: int = -1) -> tuple[float, float]:
-    """Return the mean cosine over all tokens of original and of learned places with those given.
+    """Return the mean cosines, over all tokens, of original and of predicted positions with the given ones.
 
     Raises:
         UsageError: the model has no explicit reordering.

@@ -1,8 +1,8 @@
-"""Run command lines in a folder: logged, many at a time, and each only once.
+"""Run command lines in a folder: several at a time, each with a log, and each only once.
 
-A step is done when its commands, with the content of what they read, are what they were
-when it last ended well: that is what its stamp says. So a run that was interrupted goes
-on, and a changed input or option does again what depends on it.
+A step that succeeds leaves a stamp: its command line, and digests of the files that it read.
+While these stay the same it is not run again. So an interrupted run goes on where it was, and
+after a change of an input or an option only what depends on it is run.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ from pathlib import Path
 from preorder.data.errors import PreorderError
 
 ROOT = Path(__file__).resolve().parent.parent
-TAIL = 20  # lines of a failing step's log that are shown
-EVERY = 10  # seconds between two messages on a step's progress
+TAIL_LENGTH = 20  # lines of a failed step's log that are shown
+PROGRESS_INTERVAL = 10  # seconds between two messages on a step's progress
 
 
 class StepError(Exception):
-    """A step that did not end well: what is told about it, with the end of its log."""
+    """A step failed; the message holds the end of its log."""
 
 
 def exit_status(job: Callable[[], None]) -> int:
-    """Run a job; return its exit status: 0 done, 1 a step failed, 2 bad input, 130 interrupted."""
+    """Do a job; return the exit status: 0 done, 1 a step failed, 2 bad input or usage, 130 interrupted."""
     try:
         job()
     except PreorderError as error:
@@ -54,11 +54,11 @@ class Step:
     """A command line.
 
     Attributes:
-        name: names its log and its stamp; ``/`` in it makes folders.
-        command: the program, one of those beside this Python or of the path, and its arguments.
+        name: of its log and its stamp; with ``/`` they are in a folder.
+        command: a program that is installed beside this Python or on the path, and its arguments.
         reads, makes: files and folders.
-        output: file that gets its standard output; it is then one of those it makes.
-        progress: makes a message of a line of its log, or None of most.
+        output: file for its standard output, which it then makes too.
+        progress: a line of its log → a message on the progress, or None.
     """
 
     name: str
@@ -74,8 +74,8 @@ class Step:
         return shlex.join(self.command) + (f" > {shlex.quote(self.output)}" if self.output else "")
 
 
-class Workshop:
-    """Runs steps in a folder, up to ``jobs`` at a time, each with its share of the processors."""
+class StepRunner:
+    """Runs steps in a folder, up to ``jobs`` at a time; they share the processors."""
 
     def __init__(self, folder: Path, jobs: int) -> None:
         self.folder = folder
@@ -107,7 +107,7 @@ class Workshop:
                 self._stop()
 
     def seconds(self, step: str) -> float:
-        """Return how long a step took when it was done."""
+        """Return how long a step took, from its stamp."""
         return json.loads(self._stamp(step).read_text())["seconds"]
 
     def say(self, message: str) -> None:
@@ -119,22 +119,21 @@ class Workshop:
         for step in chain:
             if self._stopped.is_set():
                 return
-            wanted = {"command": step.line, "reads": {path: self._digest(path) for path in step.reads}}
-            if self._is_done(step, wanted):
+            stamp = {"command": step.line, "reads": {path: self._digest(path) for path in step.reads}}
+            if self._is_done(step, stamp):
                 continue
             self._stamp(step.name).unlink(missing_ok=True)
             begin = time.monotonic()
             self._execute(step)
             seconds = round(time.monotonic() - begin, 2)
-            self._stamp(step.name).write_text(json.dumps(wanted | {"seconds": seconds}, indent=1))
+            self._stamp(step.name).write_text(json.dumps(stamp | {"seconds": seconds}, indent=1))
             self.say(f"{step.name}: done in {seconds:.1f} s")
 
-    def _is_done(self, step: Step, wanted: dict) -> bool:
-        stamp = self._stamp(step.name)
-        if not stamp.exists() or not all((self.folder / path).exists() for path in step.makes):
+    def _is_done(self, step: Step, stamp: dict) -> bool:
+        path = self._stamp(step.name)
+        if not path.exists() or not all((self.folder / made).exists() for made in step.makes):
             return False
-        found = json.loads(stamp.read_text())
-        return {name: found[name] for name in wanted} == wanted
+        return json.loads(path.read_text()).items() >= stamp.items()
 
     def _execute(self, step: Step) -> None:
         for path in (*step.makes, f"logs/{step.name}.log", f"stamps/{step.name}.json"):
@@ -151,15 +150,15 @@ class Workshop:
 
     def _follow(self, step: Step, log: Path) -> tuple[int, deque[str]]:
         """Run a step to its end; return its exit status and the last lines of its log."""
-        tail: deque[str] = deque(maxlen=TAIL)
-        told = time.monotonic()
+        tail: deque[str] = deque(maxlen=TAIL_LENGTH)
+        last_message = time.monotonic()
         with log.open("w", encoding="utf-8", buffering=1) as stream, self._started(step) as process:
             for line in process.stderr or process.stdout:
                 stream.write(line)
                 tail.append(line.rstrip("\n"))
                 message = step.progress(line)
-                if message and time.monotonic() - told > EVERY:
-                    told = time.monotonic()
+                if message and time.monotonic() - last_message > PROGRESS_INTERVAL:
+                    last_message = time.monotonic()
                     self.say(f"{step.name}: {message}")
             status = process.wait()
         self._processes.discard(process)
@@ -195,7 +194,7 @@ class Workshop:
         return self.folder / "stamps" / f"{name}.json"
 
     def _digest(self, path: str) -> str:
-        """Return a fingerprint of a file's content, or of all files in a folder.
+        """Return a digest of a file's content, or of all files in a folder.
 
         Raises:
             StepError: it does not exist.
@@ -211,10 +210,10 @@ class Workshop:
 
 
 def _program(name: str) -> str:
-    """Return where a program stands: beside this Python, else on the path.
+    """Return the path of a program: beside this Python, else as the shell would find it.
 
     Raises:
-        StepError: it is nowhere.
+        StepError: it is not installed.
     """
     if name == "python":
         return sys.executable
@@ -226,12 +225,12 @@ def _program(name: str) -> str:
 
 
 def _processors() -> int:
-    affinity = getattr(os, "sched_getaffinity", None)  # Linux: those that this process may use
+    affinity = getattr(os, "sched_getaffinity", None)  # on Linux: which processors this process may use
     return len(affinity(0)) if affinity else os.cpu_count() or 1
 
 
 def _header() -> str:
-    """Return how a shell gets to where the commands are run."""
+    """Return the first lines of a script that runs the commands again."""
     return f"""\
 #!/bin/sh
 # The commands of this run, in the order in which they were started.

@@ -1,56 +1,96 @@
-"""A system's configuration, and which of the prepared sources it reads."""
+"""Systems: the options of a model, and which of the prepared sources it reads."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
+from onmt_preorder.base_configuration import FOR_RECIPES, merge, read_files
+from preorder.data.errors import UsageError
 
-from recipes.job import CONFIGS, Job
+CONFIG = Path(__file__).resolve().parent.parent / "config"
+SIZES = ("tiny", "small", "medium", "paper")
+SUBWORDS = ("bpe", "sentencepiece")
 
 PREDICTED, GOLD = "predicted", "gold"
-KEPT = "gold_kept"  # the gold order in which unaligned words keep their places (Chen et al. 2020, §4)
+KEPT = "gold_kept"  # the gold order in which unaligned words keep their positions (Chen et al. 2020, §4)
+FEATURES, TEXT = "features", "text"
+READS: dict[str, tuple[str | None, str]] = {
+    "plain": (None, TEXT),
+    "predicted": (PREDICTED, FEATURES),
+    "gold": (GOLD, FEATURES),
+    "predicted_text": (PREDICTED, TEXT),
+    "gold_text": (GOLD, TEXT),
+}
+"""What a system may read: an order, or None for the source as it is, and the format of ``preorder apply``."""
+SUPERVISION = (None, PREDICTED, KEPT)
 
 
-def config_path(job: Job, system: str) -> Path:
-    """Return the file that describes a system."""
-    return CONFIGS / job.size / f"{system}.yaml"
+@dataclass(frozen=True)
+class System:
+    """A file of ``config/system`` in one size.
+
+    Attributes:
+        name: of the file, without its ending.
+        options: what OpenNMT-py is told, the data's paths left out.
+        order: the order that the source tells: :data:`PREDICTED`, :data:`GOLD`, or None for none.
+        form: :data:`FEATURES`, ``token￨position``, or :data:`TEXT`, words put in this order.
+        supervision: the order, if any, that the model learns to predict: the source of training has
+            it as :data:`FEATURES`, and that of translation is ``order``'s.
+    """
+
+    name: str
+    options: dict[str, Any]
+    order: str | None
+    form: str
+    supervision: str | None
 
 
-def read_config(job: Job, system: str) -> dict[str, Any]:
-    """Read a system's options as they stand in ``config/``, with those of subwords and the job's changes."""
-    subwords = [CONFIGS / f"subwords-{job.subwords}.yaml"] if job.subwords else []
-    files = [path.read_text(encoding="utf-8") for path in (config_path(job, system), *subwords)]
-    return yaml.safe_load("\n".join(files)) | job.changes
+def path_of(name: str) -> Path:
+    """Return the file of a system.
+
+    Raises:
+        UsageError: there is none.
+    """
+    path = CONFIG / "system" / f"{name}.yaml"
+    if not path.exists():
+        known = ", ".join(sorted(file.stem for file in path.parent.glob("*.yaml")))
+        raise UsageError(f"no configuration of a system {name}; there are: {known}")
+    return path
 
 
-def reads_text(system: str) -> bool:
-    """Return whether a system reads words that were put in order, not positions beside them."""
-    return system.endswith("_text")
+def read_system(name: str, size: str | None, subwords: str | None = None) -> System:
+    """Read a system of ``config/``.
+
+    Args:
+        name: of its file.
+        size: one of :data:`SIZES` that its family has, or None for its default.
+        subwords: one of :data:`SUBWORDS`, or None for whole words.
+
+    Raises:
+        UsageError: there is no such system or size, or it reads what is not known.
+    """
+    path = path_of(name)
+    files = read_files(str(path))
+    if subwords:
+        files += read_files(str(CONFIG / f"subwords-{subwords}.yaml"))
+    settings = merge(files, size)
+    reads, supervision = (settings.pop(key, None) for key in FOR_RECIPES)
+    if reads not in READS:
+        raise UsageError(f"{path}: reads is {reads!r}, not one of {', '.join(READS)}")
+    if supervision not in SUPERVISION:
+        raise UsageError(f"{path}: supervision is {supervision!r}, not {PREDICTED} or {KEPT}")
+    return System(name, settings, *READS[reads], supervision)
 
 
-def order_of(job: Job, system: str) -> str | None:
-    """Return whose order a system is told in translation: ``predicted``, ``gold``, or None for none."""
-    if GOLD in system.split("_"):
-        return GOLD
-    encoded = read_config(job, system).get("preorder_encoding")
-    return PREDICTED if encoded or reads_text(system) else None
+def key_and_value(text: str) -> tuple[str, str]:
+    """Split ``KEY=VALUE``, as a changed option is given.
 
-
-def supervision_of(job: Job, system: str) -> str | None:
-    """Return whose order a system learns from and is not told in translation, or None."""
-    if read_config(job, system).get("explicit_reordering", "none") == "none":
-        return None
-    return PREDICTED if PREDICTED in system.split("_") else KEPT
-
-
-def source_file(job: Job, system: str, part: str) -> str:
-    """Return what a system reads as source: plain text, reordered text or ``token￨position``."""
-    supervision = supervision_of(job, system)
-    if supervision and part != "test":
-        return job.reordered(part, supervision, "features")
-    order = order_of(job, system)
-    if order is None:
-        return job.text(part, job.source)
-    return job.reordered(part, order, "text" if reads_text(system) else "features")
+    Raises:
+        UsageError: it is something else.
+    """
+    key, separator, value = text.partition("=")
+    if not separator:
+        raise UsageError(f"{text}: not KEY=VALUE")
+    return key, value

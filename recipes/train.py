@@ -8,16 +8,16 @@ from typing import Any
 import yaml
 
 from recipes.job import Job
-from recipes.step_runner import Step, Workshop
-from recipes.systems import read_config, source_file
+from recipes.step_runner import Step, StepRunner
+from recipes.systems import System
 
 MODEL = "model.pt"
 SUBWORD_MODEL = "subwords"
 _STEP = re.compile(r"Step +(\d+)/ *(\d+); acc: ([\d.]+); ppl: +([\d.]+)")
-_VALIDATION = re.compile(r"Validation perplexity: (\S+)")
+VALIDATION = re.compile(r"Validation perplexity: (\S+)")
 
 
-def train(job: Job, workshop: Workshop) -> None:
+def train(job: Job, runner: StepRunner) -> None:
     """Build vocabularies, train, keep the best checkpoint and translate the test set.
 
     Raises:
@@ -26,34 +26,34 @@ def train(job: Job, workshop: Workshop) -> None:
     pairs = [(system, seed) for seed in job.seeds for system in job.systems]
     for system, seed in pairs:
         _write_config(job, system, seed)
-    workshop.run(*([_vocabulary(job, system)] for system in job.systems))
-    workshop.run(*([_train(job, *pair), _select(job, *pair), _translate(job, *pair)] for pair in pairs))
+    runner.run(*([_vocabulary(job, system)] for system in job.systems))
+    runner.run(*([_train(job, *pair), _select(job, *pair), _translate(job, *pair)] for pair in pairs))
 
 
-def train_step(system: str, seed: int) -> str:
+def train_step(system: System, seed: int) -> str:
     """Return the name of the step that trains a system."""
-    return f"train/{system}-seed{seed}"
+    return f"train/{system.name}-seed{seed}"
 
 
-def _write_config(job: Job, system: str, seed: int) -> None:
+def _write_config(job: Job, system: System, seed: int) -> None:
     path = job.folder / job.config(system, seed)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(yaml.safe_dump(_config(job, system, seed), sort_keys=False, allow_unicode=True))
 
 
-def _config(job: Job, system: str, seed: int) -> dict[str, Any]:
+def _config(job: Job, system: System, seed: int) -> dict[str, Any]:
     """Return a system's options with the paths, the seed and the device.
 
     Every checkpoint that may turn out to be the best is kept until it is known.
     """
-    config = read_config(job, system)
+    config = system.options | job.changes
     steps = min(config["valid_steps"], config["train_steps"])
     patience = config.get("early_stopping", 0)
     folder, vocabulary = job.system_folder(system, seed), job.system_folder(system)
     pieces = f"{vocabulary}/{SUBWORD_MODEL}"
     return config | {
         "data": {
-            corpus: {"path_src": source_file(job, system, part), "path_tgt": job.text(part, job.target)}
+            corpus: {"path_src": job.source_of(system, part), "path_tgt": job.text(part, job.target)}
             for corpus, part in (("train", "train"), ("valid", "dev"))
         },
         "src_vocab": f"{vocabulary}/vocab.{job.source}",
@@ -70,25 +70,23 @@ def _config(job: Job, system: str, seed: int) -> dict[str, Any]:
     }
 
 
-def _data_of(job: Job, system: str, *parts: str) -> tuple[str, ...]:
-    return tuple(
-        file for part in parts for file in (source_file(job, system, part), job.text(part, job.target))
-    )
+def _data_of(job: Job, system: System, *parts: str) -> tuple[str, ...]:
+    return tuple(file for part in parts for file in (job.source_of(system, part), job.text(part, job.target)))
 
 
-def _vocabularies(job: Job, system: str) -> tuple[str, ...]:
+def _vocabularies(job: Job, system: System) -> tuple[str, ...]:
     names = [f"vocab.{side}" for side in (job.source, job.target)] + [SUBWORD_MODEL] * bool(job.subwords)
     return tuple(f"{job.system_folder(system)}/{name}" for name in names)
 
 
-def _vocabulary(job: Job, system: str) -> Step:
+def _vocabulary(job: Job, system: System) -> Step:
     config = job.config(system, job.seeds[0])
     command = ("onmt_build_vocab", "-config", config, "-n_sample", "-1", "-overwrite")
     reads = (config, *_data_of(job, system, "train"))
-    return Step(f"vocabulary/{system}", command, reads, _vocabularies(job, system))
+    return Step(f"vocabulary/{system.name}", command, reads, _vocabularies(job, system))
 
 
-def _train(job: Job, system: str, seed: int) -> Step:
+def _train(job: Job, system: System, seed: int) -> Step:
     config = job.config(system, seed)
     reads = (config, *_vocabularies(job, system), *_data_of(job, system, "train", "dev"))
     made = f"{job.system_folder(system, seed)}/{MODEL}"  # by the selection: until then, training starts anew
@@ -101,21 +99,21 @@ def _progress(line: str) -> str | None:
     if match := _STEP.search(line):
         step, steps, accuracy, perplexity = match.groups()
         return f"step {step} of {steps}, accuracy {accuracy}%, perplexity {perplexity}"
-    if match := _VALIDATION.search(line):
+    if match := VALIDATION.search(line):
         return f"validation perplexity {match[1]}"
     return None
 
 
-def _select(job: Job, system: str, seed: int) -> Step:
+def _select(job: Job, system: System, seed: int) -> Step:
     folder, name = job.system_folder(system, seed), train_step(system, seed)
     log = f"logs/{name}.log"
     command = ("python", "-m", "recipes.best_checkpoint", "--log", log, "--folder", folder)
-    return Step(f"best/{system}-seed{seed}", command, (log,), (f"{folder}/{MODEL}",))
+    return Step(f"best/{system.name}-seed{seed}", command, (log,), (f"{folder}/{MODEL}",))
 
 
-def _translate(job: Job, system: str, seed: int) -> Step:
-    model, source = f"{job.system_folder(system, seed)}/{MODEL}", source_file(job, system, "test")
+def _translate(job: Job, system: System, seed: int) -> Step:
+    model, source = f"{job.system_folder(system, seed)}/{MODEL}", job.source_of(system, "test")
     out = job.translation(system, seed)
     command = ("onmt_translate", "-model", model, "-src", source, "-output", out, "-beam_size", str(job.beam))
     command += ("-batch_size", "64", "-seed", str(seed), *(("-gpu", "0") if job.device == "gpu" else ()))
-    return Step(f"translate/{system}-seed{seed}", command, (model, source), (out,))
+    return Step(f"translate/{system.name}-seed{seed}", command, (model, source), (out,))

@@ -6,27 +6,32 @@ than the one asked for. And it demands ``inferfeats`` for source features, which
 the word's feature on every piece, but misjudges pieces where the data holds joiners, lone
 spacers or ``@@``; our own transform takes its place.
 
+And its configuration files cannot build on each other: :mod:`onmt_preorder.base_configuration`.
+
 Can go when ``onmt_train`` and ``onmt_build_vocab`` refuse unknown keys and encoders can
-add options and say which transforms they need.
+add options and say which transforms they need, and files can name others.
 """
 
 from __future__ import annotations
 
 import difflib
+import os
 import re
 import sys
 from argparse import Namespace
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+import yaml
+
 from onmt_preorder import options
+from onmt_preorder.base_configuration import ConfigurationFile, line_of, options_of, read_files
 from onmt_preorder.input import on_the_fly
 from onmt_preorder.input.pipeline import NEEDS_POSITIONS, PREORDER, arranged
 from onmt_preorder.opennmt.messages import EXIT_STATUS
 from onmt_preorder.opennmt.wrapping import wrap
 from onmt_preorder.transformer.options import ENCODER
 from preorder.data.errors import UsageError
-from preorder.data.files import read_lines
 
 _CORPUS_KEYS = {"path_src", "path_tgt", "path_txt", "path_align", "transforms", "weight"}
 _NUMBER = re.compile(r"-[0-9.]")
@@ -50,8 +55,9 @@ def _add_options(original: Any, parser: Any) -> None:
 
 
 def _add_types(original: Any, parser: Any, build_vocab_only: bool = False) -> None:
-    """``onmt_build_vocab`` too must know whose corpora it reads."""
+    """``onmt_build_vocab`` too must know whose corpora it reads; both know sizes of models."""
     original(parser, build_vocab_only=build_vocab_only)
+    parser.add("--size", "-size", help="One of the sizes of the model that the configuration names.")
     for side in ("encoder", "decoder") if build_vocab_only else ():
         parser.add(f"--{side}_type", f"-{side}_type", help=f"The {side} that the vocabulary is for.")
 
@@ -88,8 +94,6 @@ def _validate_data(original: Any, cls: type, opt: Namespace) -> None:
 
 
 def _check_corpora(data: str) -> None:
-    import yaml
-
     known = _CORPUS_KEYS | _all_keys()
     for name, corpus in yaml.safe_load(data).items():
         for key in corpus:
@@ -99,26 +103,38 @@ def _check_corpora(data: str) -> None:
 
 def _parse_strictly(original: Any, self: Any, args: Any = None, *more: Any, **named: Any) -> Any:
     given = args.split() if isinstance(args, str) else list(sys.argv[1:] if args is None else args)
+    path, size = _value_of("config", given), _value_of("size", given)
+    files = read_files(os.path.expanduser(path)) if path else []
+    if size or not all(file.is_plain for file in files):
+        named["config_file_contents"] = yaml.safe_dump(options_of(files, size), sort_keys=False)
     result = opt, unknown = original(self, args, *more, **named)
     if options.is_ours(opt) or any(map(_names_ours, unknown)):
-        complaint = _complaint(self, given)
+        complaint = _complaint(self, given, files)
         if complaint:
             self.exit(EXIT_STATUS, f"{complaint}\n")
     return result
+
+
+def _value_of(option: str, args: Sequence[str]) -> str | None:
+    found = None
+    for argument, following in zip(args, [*args[1:], None], strict=True):
+        name, equals, value = argument.partition("=")
+        if name in (f"-{option}", f"--{option}"):
+            found = value if equals else following
+    return found
 
 
 def _names_ours(argument: str) -> bool:
     return argument.rpartition("=")[2] in options.ENCODERS.keys() | options.DECODERS.keys()
 
 
-def _complaint(parser: Any, args: Sequence[str]) -> str | None:
-    """Return what is wrong with the keys of a configuration file and the options of a command."""
+def _complaint(parser: Any, args: Sequence[str], files: Sequence[ConfigurationFile]) -> str | None:
+    """Return what is wrong with the keys of configuration files and the options of a command."""
     known = _all_keys()
-    for source, settings in parser.get_source_to_settings_dict().items():
-        kind, _, path = source.partition("|")
-        for key in settings if kind == "config_file" else ():
+    for file in files:
+        for key in file.options():
             if key not in known:
-                return f"{path}:{_line_of(key, path)}: {_unknown(key, known)}"
+                return f"{file.path}:{line_of(key, file.path)}: {_unknown(key, known)}"
     for argument in args:
         name = argument.partition("=")[0]
         is_option = name.startswith("-") and name != "-" and " " not in name and not _NUMBER.match(name)
@@ -146,8 +162,3 @@ def _all_keys() -> set[str]:
 def _unknown(key: str, known: Iterable[str]) -> str:
     near = difflib.get_close_matches(key, known, n=1)
     return f"unknown key {key!r}" + (f": did you mean {near[0]!r}?" if near else "")
-
-
-def _line_of(key: str, path: str) -> int:
-    lines = enumerate(read_lines(path), 1)
-    return next((number for number, line in lines if line.partition(":")[0].strip("\"' ") == key), 1)

@@ -15,7 +15,7 @@ from onmt.model_builder import build_model
 from onmt.utils.parse import ArgumentParser
 
 from benchmarks.phrases import main
-from recipes.job import CONFIGS
+from recipes.systems import path_of
 
 TEXT = ["a b c d", "b c", "d a a", "c"]
 
@@ -26,7 +26,7 @@ def save_model(folder, system):
         name: {"path_src": str(folder / "text"), "path_tgt": str(folder / "text")}
         for name in ("train", "valid")
     }
-    given = ["-config", str(CONFIGS / "tiny" / f"{system}.yaml"), "-data", yaml.safe_dump(data)]
+    given = ["-config", str(path_of(system)), "-size", "tiny", "-data", yaml.safe_dump(data)]
     given += [f"-{side}_vocab={folder / 'vocab'}" for side in ("src", "tgt")]
     opt = _get_parser().parse_known_args(given)[0]
     opt.data_task = "seq2seq"

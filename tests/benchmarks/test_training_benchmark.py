@@ -59,10 +59,9 @@ def test_bad_usage(monkeypatch, tmp_path, capsys):
         (["--source", "x"], "--source and --target go together"),
         (["--device", "cuda"], "torch finds no GPU"),
         (["--source", f"{tmp_path}/no", "--target", f"{tmp_path}/no", "--alone", "plain"], "no: "),
-        (
-            ["exgre", "nothing"],
-            "no configuration small/nothing.yaml, nor is it one of opennmt, opennmt_relative",
-        ),
+        (["exgre", "nothing"], "no configuration of a system nothing; there are: baseline_absolute, "),
+        (["plain,layers"], "layers: not KEY=VALUE"),
+        (["npmt", "--size", "medium"], "npmt.yaml: no size 'medium'; there are: tiny, small, paper"),
     ):
         assert main(arguments) == 2
         assert reason in capsys.readouterr().err

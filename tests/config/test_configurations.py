@@ -1,14 +1,13 @@
-"""The files under config/: one a system and size."""
+"""Systems on a Transformer: what the files under config/ say of them."""
 
 import pytest
-import yaml
 from onmt.bin.build_vocab import _get_parser as vocabulary_parser
 
 from onmt_preorder.transformer.layers import LayerOptions
 from onmt_preorder.transformer.options import EncodingOptions, Limits
-from tests.support.opennmt import ROOT, checked_opt, path_of
+from recipes.systems import CONFIG, SIZES, path_of, read_system
+from tests.support.opennmt import checked_opt
 
-SIZES = ["tiny", "small", "medium", "paper"]
 RELATIVE = Limits(4, 4)
 # Kawara et al. 2021, and what is compared there.
 ENCODINGS = {
@@ -46,25 +45,10 @@ LEARNED = {
     "exgre_predicted": {"explicit_reordering": "exgre", **EXPLICIT},
 }
 PLAIN = {"preorder_encoding": [], "source_max_relative": 0, "position_encoding": True}
-SYSTEMS = [*ENCODINGS, *LEARNED]
-OWN_KEYS = {"preorder_encoding", "source_max_relative"}
-# What a run adds.
-COMMAND = ["-data", "{}", "-src_vocab", "v", "-tgt_vocab", "v"]
-
-
-def settings_of(size, system):
-    return yaml.safe_load(path_of(size, system).read_text(encoding="utf-8"))
-
-
-def test_every_system_in_every_size():
-    found = {path.relative_to(ROOT / "config") for path in (ROOT / "config").rglob("*.yaml")}
-    assert found >= {
-        path_of(size, system).relative_to(ROOT / "config") for size in SIZES for system in SYSTEMS
-    }
 
 
 @pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("system", SYSTEMS)
+@pytest.mark.parametrize("system", [*ENCODINGS, *LEARNED])
 def test_opennmt_reads_it(size, system):
     opt = checked_opt(size, system)
     options = LayerOptions.from_opt(opt)
@@ -77,38 +61,26 @@ def test_opennmt_reads_it(size, system):
     else:
         assert not options.pre_norm
         assert opt.decoder_type == "preorder_transformer"
-    arguments = ["-config", str(path_of(size, system)), *COMMAND, "-save_data", "d"]
-    assert vocabulary_parser().parse_known_args(arguments)[0].encoder_type == "preorder_transformer"
+        assert {key: getattr(opt, key) for key in PLAIN | LEARNED[system]} == PLAIN | LEARNED[system]
 
 
-@pytest.mark.parametrize("size", SIZES)
-def test_systems_of_a_size_differ_in_nothing_else(size):
-    shared = []
-    for system in ENCODINGS:
-        settings = settings_of(size, system)
-        assert settings.keys() >= OWN_KEYS
-        shared.append({key: value for key, value in settings.items() if key not in OWN_KEYS})
-    assert all(settings == shared[0] for settings in shared)
+def test_the_vocabulary_is_for_the_same_model():
+    given = ["-config", str(path_of("gold")), "-data", "{}", "-src_vocab", "v", "-tgt_vocab", "v"]
+    opt = vocabulary_parser().parse_known_args([*given, "-size", "paper", "-save_data", "d"])[0]
+    assert (opt.encoder_type, opt.transforms) == ("preorder_transformer", ["filtertoolong"])
 
 
-@pytest.mark.parametrize("size", SIZES)
-def test_systems_with_plain_differ_in_what_they_are_about(size):
-    shared = []
-    for system, own in LEARNED.items():
-        settings = settings_of(size, system)
-        assert {key: settings[key] for key in {**PLAIN, **own}} == {**PLAIN, **own}
-        shared.append({key: value for key, value in settings.items() if key not in {**PLAIN, **own}})
-        if size == "paper" and "explicit_reordering" in own:  # Chen et al. 2020 train for longer
-            longer = {"train_steps": 300000, "accum_count": [8]}
-            assert {key: settings[key] for key in longer} == longer
-            shared[-1] |= {key: shared[0][key] for key in longer}
-    assert all(settings == shared[0] for settings in shared)
+def test_a_system_alone_is_small():
+    assert read_system("plain", "small") == read_system("plain", None)
 
 
-@pytest.mark.parametrize("size", ["tiny", "small", "medium"])
-def test_plain_is_the_absolute_baseline_with_its_norms_elsewhere(size):
-    changes = {"norm_placement": "post", "decoder_type": "preorder_transformer"}
-    assert settings_of(size, "plain") == settings_of(size, "baseline_absolute") | changes
+def test_every_system_is_tested_and_says_what_it_reads():
+    found = {path.stem for path in (CONFIG / "system").glob("*.yaml")}
+    others = {"rnnsearch", "distortion_source", "distortion_target", "distortion_hidden"}
+    others |= {"npmt", "npmt_no_reordering", "npmt_attention"}
+    assert found == {*ENCODINGS, *LEARNED} | others
+    for system in found:
+        assert read_system(system, "tiny").name == system
 
 
 @pytest.mark.parametrize(
@@ -143,15 +115,16 @@ def test_plain_is_the_absolute_baseline_with_its_norms_elsewhere(size):
                 "valid_steps": 1000,
             },
         ),
+        ("exgre", {"warmup_steps": 8000, "train_steps": 300000, "valid_steps": 1000}),
     ],
 )
 def test_the_papers_settings(system, expected):
-    settings = settings_of("paper", system)
+    settings = read_system(system, "paper").options
     assert {key: settings[key] for key in expected} == expected
 
 
 def test_the_papers_batches():
     """~16k and ~32k tokens (Chen et al. 2019, 2020)."""
     for system, tokens in (("reordering_both", 4096 * 4), ("refsr", 4096 * 8)):
-        settings = settings_of("paper", system)
+        settings = read_system(system, "paper").options
         assert settings["batch_size"] * settings["accum_count"][0] == tokens

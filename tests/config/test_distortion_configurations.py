@@ -1,10 +1,10 @@
-"""The files under config/ for the distortion models."""
+"""Systems of the distortion models."""
 
 import pytest
-import yaml
 
 from onmt_preorder.papers.distortion.options import DistortionOptions
-from tests.support.opennmt import checked_opt, path_of
+from recipes.systems import read_system
+from tests.support.opennmt import checked_opt
 
 SIZES = ["tiny", "small", "paper"]
 SYSTEMS = {
@@ -22,15 +22,8 @@ def test_opennmt_reads_it(size, system):
     assert DistortionOptions.from_opt(opt) == DistortionOptions(SYSTEMS[system], 3, 0.5, False)
 
 
-@pytest.mark.parametrize("size", SIZES)
-def test_systems_of_a_size_differ_in_nothing_else(size):
-    settings = [yaml.safe_load(path_of(size, system).read_text(encoding="utf-8")) for system in SYSTEMS]
-    assert [config.pop("distortion") for config in settings] == list(SYSTEMS.values())
-    assert all(config == settings[0] for config in settings)
-
-
 def test_the_papers_settings():
-    settings = yaml.safe_load(path_of("paper", "distortion_hidden").read_text(encoding="utf-8"))
+    settings = read_system("distortion_hidden", "paper").options
     expected = {
         "hidden_size": 1000,
         "word_vec_size": 620,

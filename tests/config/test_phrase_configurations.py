@@ -1,13 +1,13 @@
-"""The files under config/ for neural phrase-based translation, and the checks of its options."""
+"""Systems of neural phrase-based translation, and the checks of its options."""
 
 from argparse import Namespace
 
 import pytest
-import yaml
 
 from onmt_preorder.papers.swan.options import check_translation
 from preorder.data.errors import UsageError
-from tests.support.opennmt import checked_opt, make_opt, path_of
+from recipes.systems import read_system
+from tests.support.opennmt import checked_opt, make_opt
 
 SIZES = ["tiny", "small", "paper"]
 SYSTEMS = {"npmt": ("swan", 7), "npmt_no_reordering": ("swan", 0), "npmt_attention": ("rnn", 0)}
@@ -25,16 +25,8 @@ def test_opennmt_reads_it(size, system):
     assert opt.swan_segment_length == 6
 
 
-@pytest.mark.parametrize("size", SIZES)
-def test_systems_of_a_size_differ_in_nothing_else(size):
-    settings = [yaml.safe_load(path_of(size, system).read_text(encoding="utf-8")) for system in SYSTEMS]
-    own = [(config.pop("decoder_type"), config.pop("local_reordering_window")) for config in settings]
-    assert own == list(SYSTEMS.values())
-    assert all(config == settings[0] for config in settings)
-
-
 def test_the_papers_settings():
-    settings = yaml.safe_load(path_of("paper", "npmt").read_text(encoding="utf-8"))
+    settings = read_system("npmt", "paper").options
     expected = {
         "rnn_type": "GRU", "layers": 2, "hidden_size": 512, "dropout": [0.5], "optim": "adam",
         "learning_rate": 0.001, "batch_size": 32, "swan_segment_length": 6, "local_reordering_window": 7,

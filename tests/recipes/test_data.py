@@ -3,8 +3,9 @@
 import pytest
 
 from preorder.data.errors import DataError
-from recipes.data import Filtered, take
+from recipes.data import Filtered, copy_data
 from recipes.job import Job
+from recipes.systems import read_system
 
 TEXTS = {
     "train.en": "a b\n\nx y\n" + "w " * 51 + "\nshort\nc\n",
@@ -30,7 +31,7 @@ def data(tmp_path):
 
 @pytest.fixture
 def job(tmp_path):
-    return Job(tmp_path / "run", "en", "ja", "tiny", ("gold",), (1,), "cpu", 5)
+    return Job(tmp_path / "run", "en", "ja", "tiny", (read_system("gold", "tiny"),), (1,), "cpu", 5)
 
 
 def read(job, name):
@@ -39,7 +40,7 @@ def read(job, name):
 
 def test_training_pairs_are_filtered_in_all_files_alike(job, data):
     """Left out: an empty side, 51 tokens, and ten tokens for one."""
-    assert take(job, data, use_alignment=False) == Filtered(2, 6)
+    assert copy_data(job, data, use_alignment=False) == Filtered(2, 6)
     assert str(Filtered(2, 6)).startswith("2 of 6 training pairs are kept: 1 to 50 tokens")
     assert read(job, "train.en") == "a b\nc\n"
     assert read(job, "train.ja") == "b a\nc\n"
@@ -48,7 +49,7 @@ def test_training_pairs_are_filtered_in_all_files_alike(job, data):
 
 
 def test_all_parts_stand_in_one_file_for_the_aligner(job, data):
-    take(job, data, use_alignment=False)
+    copy_data(job, data, use_alignment=False)
     assert read(job, "all.en") == "a b\nc\nd\ne f\n"
     assert read(job, "all.ja") == "b a\nc\nd\nf e\n"
 
@@ -57,13 +58,13 @@ def test_given_alignments_are_filtered_along(job, data):
     for part in ("train", "dev", "test"):
         count = TEXTS[f"{part}.en"].count("\n")
         (data / f"{part}.align").write_text("".join(f"0-{i}\n" for i in range(count)))
-    take(job, data, use_alignment=True)
+    copy_data(job, data, use_alignment=True)
     assert read(job, "train.align") == "0-0\n0-5\n"
 
 
 def test_tags_are_not_needed(job, data):
     (data / "dev.en.pos").unlink()
-    take(job, data, use_alignment=False)
+    copy_data(job, data, use_alignment=False)
     assert not job.has_tags
 
 
@@ -80,10 +81,10 @@ def test_tags_are_not_needed(job, data):
 def test_bad_data_is_told_by_file_and_line(job, data, name, text, message):
     (data / name).write_text(text)
     with pytest.raises(DataError, match=message):
-        take(job, data, use_alignment=False)
+        copy_data(job, data, use_alignment=False)
 
 
 def test_a_missing_file_is_told(job, data):
     (data / "test.ja").unlink()
     with pytest.raises(DataError, match=r"test.ja: cannot be read: No such file"):
-        take(job, data, use_alignment=False)
+        copy_data(job, data, use_alignment=False)

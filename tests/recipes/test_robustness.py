@@ -19,7 +19,7 @@ LINE = ["--src", "src", "--ref", "ref"]
             ["--plain", "some/model.pt"],
             "some/model.pt: each model needs a name of its own that a file can have",
         ),
-        (["--preordered", "a=x"], "models that are told an order need --preorderer to find it"),
+        (["--preordered", "a=x"], "models that read an order need --preorderer, which predicts it"),
     ],
 )
 def test_unusable_options_are_one_line_and_status_2(tmp_path, capsys, options, message):

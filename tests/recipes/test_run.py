@@ -7,6 +7,7 @@ import pytest
 from preorder.cli import main
 from recipes import robustness, run
 from recipes.synthetic import generate
+from recipes.systems import path_of
 
 TINY = ["hidden_size=16", "word_vec_size=16", "transformer_ff=16", "heads=2", "layers=1", "valid_steps=2"]
 PREORDER = ["--preorder", "--classes", "10", "--iterations", "2"]
@@ -121,14 +122,14 @@ def test_given_alignments_and_a_failing_training(data, tmp_path, capsys):
     [
         (
             ["--systems", "gold,nonsense"],
-            "no configuration tiny/nonsense.yaml; systems of this size: baseline_",
+            "no configuration of a system nonsense; there are: baseline_",
         ),
         (
-            ["--size", "huge"],
-            "no configuration huge/baseline_absolute_relative.yaml; systems of this size: none",
+            ["--size", "medium", "--systems", "npmt"],
+            f"{path_of('npmt')}: no size 'medium'; there are: tiny, small, paper",
         ),
         (["--seeds", "1,x"], "--seeds: not a whole number from 0: 'x'"),
-        (["--set", "layers"], "--set layers: not KEY=VALUE"),
+        (["--set", "layers"], "layers: not KEY=VALUE"),
         (["--stage", "prepare"], "the stage prepare needs --data"),
     ],
 )

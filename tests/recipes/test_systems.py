@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from preorder.data.errors import UsageError
 from recipes.job import PARTS, Job
 from recipes.prepare import prepare
-from recipes.systems import order_of, source_file, supervision_of
+from recipes.systems import read_system
 from recipes.train import _config, _train, _vocabulary
 
 SOURCES = {  # of training and of test
@@ -25,31 +26,48 @@ SOURCES = {  # of training and of test
 }
 
 
-def job_of(folder, *systems):
+def job_of(folder, *names):
+    systems = tuple(read_system(name, "tiny") for name in names)
     return Job(folder, "en", "ja", "tiny", systems, (1,), "cpu", 5)
 
 
 @pytest.mark.parametrize("system", SOURCES)
 def test_sources(system):
     job = job_of(Path(), system)
-    found = [source_file(job, system, part) for part in ("train", "dev", "test")]
+    found = [job.source_of(job.systems[0], part) for part in PARTS]
     train, test = SOURCES[system]
     assert found == [f"data/train.{train}", f"data/dev.{train}", f"data/test.{test}"]
 
 
 def test_what_is_told_and_what_is_learned_from():
-    job = job_of(Path(), *SOURCES)
-    told = {system: order_of(job, system) for system in SOURCES}
+    systems = {name: read_system(name, "tiny") for name in SOURCES}
+    told = {name: system.order for name, system in systems.items()}
     assert told["exgre"] is told["exgre_predicted"] is told["plain"] is None
     assert (told["plain_gold_text"], told["preorder_reordering"]) == ("gold", "predicted")
-    learned = {system: supervision_of(job, system) for system in SOURCES}
+    learned = {name: system.supervision for name, system in systems.items()}
     assert (learned["exgre"], learned["refsr"]) == ("gold_kept", "gold_kept")
     assert learned["exgre_predicted"] == "predicted"
     assert learned["gold"] is learned["plain"] is None
 
 
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("reads: goldd", "odd.yaml: reads is 'goldd', not one of plain, predicted, gold, "),
+        ("supervision: gold", "odd.yaml: reads is None, not one of plain"),
+        ("reads: plain\nsupervision: gold", "odd.yaml: supervision is 'gold', not predicted or gold_kept"),
+    ],
+)
+def test_what_a_system_cannot_read(tmp_path, monkeypatch, line, message):
+    (tmp_path / "system").mkdir()
+    (tmp_path / "system/odd.yaml").write_text(f"{line}\n")
+    monkeypatch.setattr("recipes.systems.CONFIG", tmp_path)
+    with pytest.raises(UsageError, match=message):
+        read_system("odd", None)
+
+
 class Recorder:
-    """A workshop that only writes down what it is to do."""
+    """A runner that only writes down what it is to do."""
 
     def __init__(self):
         self.steps = []
@@ -60,31 +78,32 @@ class Recorder:
 
 @pytest.mark.parametrize("system", SOURCES)
 def test_the_preparation_makes_what_is_read(tmp_path, system):
-    job, workshop = job_of(tmp_path, system), Recorder()
-    prepare(job, workshop, False, 0, ())
+    job, runner = job_of(tmp_path, system), Recorder()
+    prepare(job, runner, False, 0, ())
     given = {job.text(part, "en") for part in PARTS}
-    made = {path for step in workshop.steps for path in step.makes}
-    assert {source_file(job, system, part) for part in PARTS} <= given | made
+    made = {path for step in runner.steps for path in step.makes}
+    assert {job.source_of(job.systems[0], part) for part in PARTS} <= given | made
 
 
-def test_unaligned_words_keep_their_places_only_where_the_paper_says_so(tmp_path):
-    workshop = Recorder()
-    prepare(job_of(tmp_path, "exgre", "gold"), workshop, False, 0, ())
-    gold = {step.makes[0]: step.command for step in workshop.steps if step.command[1] == "gold"}
+def test_unaligned_words_keep_their_positions_only_where_the_paper_says_so(tmp_path):
+    runner = Recorder()
+    prepare(job_of(tmp_path, "exgre", "gold"), runner, False, 0, ())
+    gold = {step.makes[0]: step.command for step in runner.steps if step.command[1] == "gold"}
     kept = {path for path, command in gold.items() if command[-2:] == ("--unaligned", "keep")}
     assert kept == {f"data/{part}.en.gold_kept.features" for part in ("train", "dev")}
     assert "data/train.en.gold.features" in gold
 
 
 def test_subwords_are_learned_with_the_vocabularies_and_read_in_training():
-    job = replace(job_of(Path(), "gold"), subwords="bpe", changes={"learn_subwords_size": 500})
+    system = read_system("gold", "tiny", "bpe")
+    job = replace(job_of(Path()), subwords="bpe", systems=(system,), changes={"learn_subwords_size": 500})
     pieces = "systems/gold/subwords"
-    config = _config(job, "gold", 1)
+    config = _config(job, system, 1)
     assert config["preorder_encoding"] == ["relative"]
     assert (config["src_subword_model"], config["tgt_subword_model"]) == (pieces, pieces)
     assert (config["src_subword_type"], config["learn_subwords_size"]) == ("bpe", 500)
-    assert pieces in _vocabulary(job, "gold").makes
-    assert pieces in _train(job, "gold", 1).reads
-    whole = replace(job, subwords=None)
-    assert "src_subword_model" not in _config(whole, "gold", 1)
-    assert len(_vocabulary(whole, "gold").makes) == 2
+    assert pieces in _vocabulary(job, system).makes
+    assert pieces in _train(job, system, 1).reads
+    job = job_of(Path(), "gold")
+    assert "src_subword_model" not in _config(job, job.systems[0], 1)
+    assert len(_vocabulary(job, job.systems[0]).makes) == 2

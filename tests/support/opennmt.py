@@ -116,13 +116,10 @@ TINY = {
 }
 
 
-def path_of(size, system):
-    return ROOT / "config" / size / f"{system}.yaml"
-
-
 def checked_opt(size, system):
     """Return the options that ``onmt_train`` would have from a file of config/, checked as it checks them."""
-    arguments = ["-config", str(path_of(size, system)), "-data", "{}", "-src_vocab", "v", "-tgt_vocab", "v"]
+    path = ROOT / "config/system" / f"{system}.yaml"
+    arguments = ["-config", str(path), "-size", size, "-data", "{}", "-src_vocab", "v", "-tgt_vocab", "v"]
     opt, unknown = training_parser().parse_known_args(arguments)
     assert not unknown
     ArgumentParser.validate_train_opts(opt)

@@ -1,0 +1,134 @@
+"""Configuration files that build on others.
+
+Beside options of OpenNMT-py, a YAML file may hold:
+
+- ``base``: one file or several, relative to its own folder, whose options it takes over. A later
+  file's options win over those of an earlier one, and its own over all of them;
+- ``sizes``: a mapping from names to options that a model of this size has in addition;
+- ``size``: which of them is meant. The command line's ``-size`` wins over that, and a file's over
+  its base's;
+- ``reads``, ``supervision``: which source texts a recipe gives to the model. OpenNMT-py never sees these.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import yaml
+
+from preorder.data.errors import DataError, UsageError
+from preorder.data.files import read_lines
+
+FOR_RECIPES = ("reads", "supervision")
+_OWN = ("base", "sizes", "size", *FOR_RECIPES)
+
+
+@dataclass(frozen=True)
+class ConfigurationFile:
+    """One file, without those that it builds on.
+
+    Attributes:
+        path: where it is.
+        content: all its keys.
+    """
+
+    path: str
+    content: dict[str, Any]
+
+    @property
+    def sizes(self) -> dict[str, dict[str, Any]]:
+        """The options of each size."""
+        return self.content.get("sizes", {})
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it holds options of OpenNMT-py and nothing else."""
+        return not self.content.keys() & set(_OWN)
+
+    def options(self) -> Iterator[str]:
+        """Yield the names of all options that it sets, in any size."""
+        for settings in (self.content, *self.sizes.values()):
+            yield from (key for key in settings if key not in _OWN)
+
+
+def read_files(path: str) -> list[ConfigurationFile]:
+    """Read a file and all that it builds on, which come before it.
+
+    Raises:
+        DataError: a file cannot be read, is not YAML of the right kind, or builds on itself.
+    """
+    return list(_read(path, ()))
+
+
+def _read(path: str, above: tuple[str, ...]) -> Iterator[ConfigurationFile]:
+    """Yield the bases of a file, and then itself; ``above`` are the files that build on it."""
+    content = _content(path)
+    line, above = line_of("base", path), (*above, os.path.realpath(path))
+    for base in _bases(path, content):
+        where = os.path.normpath(os.path.join(os.path.dirname(path), base))
+        if not os.path.exists(where):
+            raise DataError(f"base {base}: there is no {where}", path, line)
+        if os.path.realpath(where) in above:
+            raise DataError(f"base {base}: the file builds on itself", path, line)
+        yield from _read(where, above)
+    yield ConfigurationFile(path, content)
+
+
+def _content(path: str) -> dict[str, Any]:
+    try:
+        content = yaml.safe_load("\n".join(read_lines(path)))
+    except yaml.MarkedYAMLError as error:
+        line = error.problem_mark.line + 1 if error.problem_mark else None
+        raise DataError(f"not YAML: {error.problem}", path, line) from None
+    sizes = content.get("sizes", {}) if isinstance(content, dict) else None
+    if not isinstance(sizes, dict) or not all(isinstance(options, dict) for options in sizes.values()):
+        what = "the file" if sizes is None else "each of sizes"
+        raise DataError(f"{what} has to hold lines of KEY: VALUE", path)
+    return content
+
+
+def _bases(path: str, content: dict[str, Any]) -> list[str]:
+    given = content.get("base", [])
+    bases = given if isinstance(given, list) else [given]
+    if not all(isinstance(base, str) for base in bases):
+        raise DataError("base is a file name or a list of them", path, line_of("base", path))
+    return bases
+
+
+def merge(files: Sequence[ConfigurationFile], size: str | None = None) -> dict[str, Any]:
+    """Return what the last file says, with what it builds on: options, and keys for recipes.
+
+    Args:
+        files: as :func:`read_files` returns them.
+        size: the size of the model; None: the one that the files say.
+
+    Raises:
+        UsageError: there is no such size.
+    """
+    known = list(dict.fromkeys(name for file in files for name in file.sizes))
+    chosen = size or next((file.content["size"] for file in reversed(files) if "size" in file.content), None)
+    if chosen not in known and (known or chosen):
+        where = f"{files[-1].path}: " if files else ""
+        raise UsageError(f"{where}no size {chosen!r}; there are: {', '.join(known) or 'none'}")
+    merged: dict[str, Any] = {}
+    for file in files:
+        merged |= file.content | file.sizes.get(chosen, {})
+    return {key: value for key, value in merged.items() if key not in ("base", "sizes", "size")}
+
+
+def options_of(files: Sequence[ConfigurationFile], size: str | None = None) -> dict[str, Any]:
+    """Return as :func:`merge` does what OpenNMT-py is to read of it.
+
+    Raises:
+        UsageError: there is no such size.
+    """
+    return {key: value for key, value in merge(files, size).items() if key not in FOR_RECIPES}
+
+
+def line_of(key: str, path: str) -> int:
+    """Return the number of the first line of a file that sets a key, else 1."""
+    lines = enumerate(read_lines(path), 1)
+    return next((number for number, line in lines if line.partition(":")[0].strip("\"' ") == key), 1)

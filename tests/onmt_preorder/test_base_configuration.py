@@ -1,0 +1,145 @@
+"""Configuration files that build on others, and how OpenNMT-py's commands read them."""
+
+import pytest
+from onmt.bin.build_vocab import _get_parser as vocabulary_parser
+from onmt.bin.train import _get_parser as training_parser
+
+from onmt_preorder.base_configuration import merge, options_of, read_files
+from preorder.data.errors import DataError, UsageError
+
+FAMILY = """\
+size: little
+encoder_type: preorder_transformer
+layers: 2
+dropout: [0.1, 0.2]
+sizes:
+  little:
+    hidden_size: 64
+  much:
+    hidden_size: 512
+    layers: 6
+"""
+DATA = ["-data", "{}", "-src_vocab", "v", "-tgt_vocab", "v"]
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "family").mkdir()
+    (tmp_path / "family/one.yaml").write_text(FAMILY)
+    (tmp_path / "system.yaml").write_text("base: family/one.yaml\nreads: gold\nheads: 4\n")
+    (tmp_path / "more.yaml").write_text("heads: 16\ndropout: [0.5]\n")
+    return tmp_path
+
+
+def read(folder, text, size=None):
+    path = folder / "run.yaml"
+    path.write_text(text)
+    return merge(read_files(str(path)), size)
+
+
+def test_what_wins(folder):
+    found = read(folder, "base: [system.yaml, more.yaml]\nlayers: 3\n")
+    assert found == {
+        "encoder_type": "preorder_transformer",
+        "layers": 3,  # its own over its base's
+        "dropout": [0.5],  # a later base's over an earlier one's, whole
+        "hidden_size": 64,
+        "heads": 16,
+        "reads": "gold",
+    }
+
+
+def test_sizes(folder):
+    assert read(folder, "base: system.yaml\n")["hidden_size"] == 64
+    assert read(folder, "base: system.yaml\nsize: much\n")["layers"] == 6
+    assert read(folder, "base: system.yaml\nsize: little\n", "much")["layers"] == 6
+    assert read(folder, "base: system.yaml\nsize: much\nlayers: 1\n")["layers"] == 1
+    own = "base: system.yaml\nlayers: 1\nsizes: {much: {layers: 7}}\n"
+    assert (read(folder, own)["layers"], read(folder, own, "much")["layers"]) == (1, 7)
+
+
+def test_a_file_that_builds_on_nothing(folder):
+    files = read_files(str(folder / "more.yaml"))
+    assert options_of(files) == {"heads": 16, "dropout": [0.5]}
+    assert files[0].is_plain
+    assert not any(file.is_plain for file in read_files(str(folder / "system.yaml")))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("layers: 1\nbase: no.yaml\n", r"run.yaml:2: base no.yaml: there is no .*/no.yaml"),
+        ("base: [system.yaml, run.yaml]\n", "run.yaml:1: base run.yaml: the file builds on itself"),
+        ("base: loop.yaml\n", "loop.yaml:1: base run.yaml: the file builds on itself"),
+        ("base: [1]\n", "run.yaml:1: base is a file name or a list of them"),
+        ("base: {a: b}\n", "run.yaml:1: base is a file name or a list of them"),
+        ("layers\n", "run.yaml: the file has to hold lines of KEY: VALUE"),
+        ("sizes: [much]\n", "run.yaml: each of sizes has to hold lines of KEY: VALUE"),
+        ("sizes:\n  much: 3\n", "run.yaml: each of sizes has to hold lines of KEY: VALUE"),
+        ("layers: 1\nheads: [\n", "run.yaml:2: not YAML: expected the node content"),
+    ],
+)
+def test_bad_files(folder, text, message):
+    (folder / "loop.yaml").write_text("base: run.yaml\n")
+    with pytest.raises(DataError, match=message):
+        read(folder, text)
+
+
+@pytest.mark.parametrize(
+    ("text", "size", "message"),
+    [
+        ("base: system.yaml\n", "huge", "run.yaml: no size 'huge'; there are: little, much"),
+        ("base: system.yaml\nsize: huge\n", None, "run.yaml: no size 'huge'; there are: little, much"),
+        ("sizes: {little: {}}\n", None, "run.yaml: no size None; there are: little"),
+        ("layers: 1\n", "little", "run.yaml: no size 'little'; there are: none"),
+    ],
+)
+def test_sizes_that_do_not_exist(folder, text, size, message):
+    with pytest.raises(UsageError, match=message):
+        read(folder, text, size)
+
+
+BOTH_PARSERS = pytest.mark.parametrize("make_parser", [training_parser, vocabulary_parser])
+
+
+def parse(make_parser, path, *options):
+    more = ["-save_data", "d"] if make_parser is vocabulary_parser else []
+    return make_parser().parse_known_args(["-config", str(path), *DATA, *more, *options])
+
+
+@BOTH_PARSERS
+def test_opennmts_commands_read_them(folder, make_parser):
+    opt, _ = parse(make_parser, folder / "system.yaml", "-skip_empty_level", "silent")
+    assert (opt.encoder_type, opt.skip_empty_level) == ("preorder_transformer", "silent")
+
+
+def test_sizes_and_options_of_the_command_line(folder):
+    path = folder / "system.yaml"
+    opt, _ = parse(training_parser, path)
+    assert (opt.hidden_size, opt.layers, opt.heads, opt.dropout) == (64, 2, 4, [0.1, 0.2])
+    for size in (["-size", "much"], ["--size=much"]):
+        opt, _ = parse(training_parser, path, *size, "-heads", "8")
+        assert (opt.hidden_size, opt.layers, opt.heads) == (512, 6, 8)
+    with pytest.raises(UsageError, match=r"system.yaml: no size 'huge'"):
+        parse(training_parser, path, "-size", "huge")
+    with pytest.raises(UsageError, match=r"^no size 'much'; there are: none"):
+        training_parser().parse_known_args([*DATA, "-size", "much"])
+
+
+@BOTH_PARSERS
+@pytest.mark.parametrize(("right", "line"), [("dropout", 4), ("  much:\n    hidden_size", 9)])
+def test_an_unknown_key_is_named_with_the_file_where_it_stands(folder, capsys, make_parser, right, line):
+    family, wrong = folder / "family/one.yaml", f"{right.split()[-1]}x"
+    family.write_text(FAMILY.replace(f"{right}:", f"{right}x:"))
+    with pytest.raises(SystemExit) as ended:
+        parse(make_parser, folder / "system.yaml")
+    assert ended.value.code == 2
+    assert capsys.readouterr().err.startswith(
+        f"{family}:{line}: unknown key '{wrong}': did you mean '{wrong[:-1]}'?"
+    )
+
+
+def test_other_models_may_build_on_files_too(folder):
+    (folder / "family/one.yaml").write_text("encoder_type: transformer\nlayers: 5\n")
+    opt, unknown = parse(training_parser, folder / "system.yaml")
+    assert (opt.encoder_type, opt.layers, opt.heads, unknown) == ("transformer", 5, 4, [])
