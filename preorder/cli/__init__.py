@@ -1,4 +1,4 @@
-"""The ``preorder`` command: a file a subcommand, each parsing, calling, printing."""
+"""The ``preorder`` command: each subcommand's module parses options, calls the library and prints."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ COMMANDS = (
     "report",
 )
 
-SELDOM = 100_000
-"""New objects between two searches for garbage in cycles: sentences come by the thousand and form none."""
+GARBAGE_THRESHOLD = 100_000
+"""New objects before Python searches for reference cycles; thousands of sentences form none."""
 
 EPILOG = """\
-the whole way, from a bitext to what onmt_train reads:
+from a bitext to the features that onmt_train reads:
   preorder align --src train.en --tgt train.ja --out train.align
   preorder train --method btg --src train.en --align train.align --model model
   preorder apply --model model --src train.en --out train.features
@@ -41,7 +41,7 @@ the whole way, from a bitext to what onmt_train reads:
 
 
 class Parser(argparse.ArgumentParser):
-    """Says what is wrong with a command line in one line."""
+    """Reports a mistake in the command line in one line."""
 
     def error(self, message: str) -> NoReturn:
         """End with status 2."""
@@ -52,7 +52,7 @@ def build_parser() -> argparse.ArgumentParser:
     """Build the parser of the whole command line."""
     parser = Parser(
         prog="preorder",
-        description="Put source words in the target's order.",
+        description="Preorder: put source words in the order of the target language.",
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -66,7 +66,7 @@ def build_parser() -> argparse.ArgumentParser:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command line; return its exit status: 0 done, 2 bad input or usage, 130 interrupted."""
     thresholds = gc.get_threshold()
-    gc.set_threshold(SELDOM, *thresholds[1:])
+    gc.set_threshold(GARBAGE_THRESHOLD, *thresholds[1:])
     try:
         return execute(build_parser(), argv)
     finally:
