@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import Protocol
 
 from benchmarks.process import Cost, run
-from preorder.alignment.target_groups import target_groups
 from preorder.data import files
 from preorder.data.formats import parse_order, read_alignments
-from preorder.metrics.preordering import OrderEvaluation, evaluate
+from preorder.metrics.preordering import OrderEvaluation, evaluate_orders
 
 
 class Program(Protocol):
@@ -81,5 +80,4 @@ def accuracy(alignments: Path, orders: Path) -> OrderEvaluation:
         (str(orders), files.read_parsed(str(orders), parse_order)),
     )
     links, permutations = zip(*pairs, strict=True)
-    groups = [target_groups(a, len(p)) for a, p in zip(links, permutations, strict=True)]
-    return evaluate(groups, permutations)
+    return evaluate_orders(permutations, links)

@@ -1,9 +1,9 @@
-"""Counting statistics of translations, and testing systems for significance, beside sacrebleu.
+"""Compare with sacrebleu: counting statistics of translations, and testing systems for significance.
 
 ``python -m benchmarks.significance``: 5 made-up systems, 3,000 sentences, 1,000 resamples.
-Testing begins with statistics that are counted already, in both. Ours tests every pair of
-systems, by bootstrap and sign test; sacrebleu's paired bootstrap each system against the
-first. Processor time, turn by turn, medians.
+Testing begins with statistics that are counted already, in both. We test every pair of
+systems, by bootstrap and sign test; sacrebleu tests each system against the first, by paired
+bootstrap. Medians of processor times, measured in turns.
 """
 
 from __future__ import annotations
@@ -18,35 +18,22 @@ from typing import Any
 
 import numpy as np
 from sacrebleu.metrics import BLEU, CHRF, TER
-from sacrebleu.metrics.base import Metric as SacrebleuMetric
+from sacrebleu.metrics.base import Metric
 from sacrebleu.significance import PairedTest
 
 from preorder.cli.table import print_table
-from preorder.metrics.metric import DEFAULTS, METRICS, Metric
-from preorder.metrics.scoring import Measured, score_systems, translations
-from preorder.metrics.translation import CLASSES
+from preorder.metrics.metric import DEFAULTS, METRICS
+from preorder.metrics.scoring import SystemStatistics, measure_translations, score_systems
+from preorder.metrics.translation import METRIC_CLASSES
 
 THEIRS = {"bleu": BLEU, "chrf": CHRF, "ter": TER}
 VOCABULARY = 2000
 LENGTHS = range(5, 41)
-SPOILT = 0.3  # of the words of every system
-
-
-class Counted:
-    """A metric whose outputs are statistics already."""
-
-    def __init__(self, metric: Metric) -> None:
-        """Take the metric."""
-        self.name, self.figures, self.signature = metric.name, metric.figures, metric.signature
-        self.details = metric.details
-
-    def statistics(self, rows: np.ndarray) -> np.ndarray:
-        """Return what was counted."""
-        return rows
+SPOILT = 0.3  # share of every system's words
 
 
 def made_up(sentences: int, systems: int) -> tuple[list[str], dict[str, list[str]]]:
-    """Return a reference, and systems that have other words, or none, in some of its places."""
+    """Return a reference, and systems in which some of its words are replaced or missing."""
     generator = random.Random(1)
     words = [f"w{k}" for k in range(VOCABULARY)]
     often = list(accumulate(1 / (k + 1) for k in range(VOCABULARY)))  # Zipf's law
@@ -73,7 +60,7 @@ def seconds(function: Callable[[], Any]) -> float:
 
 
 class Bench:
-    """A reference, systems, and how to count and to test them both ways."""
+    """A reference and systems, and functions that count and test them, ours and sacrebleu's."""
 
     def __init__(self, sentences: int, systems: int, resamples: int) -> None:
         """Make up the texts."""
@@ -82,36 +69,30 @@ class Bench:
         self._resamples = resamples
 
     def counting(self, name: str) -> list[Callable[[], Any]]:
-        """Return what counts one system's statistics: ours, and sacrebleu's where it has the metric."""
-        ways = [lambda: CLASSES[name]([self._reference], DEFAULTS).statistics(self._first)]
+        """Return functions that count a system's statistics: ours, and sacrebleu's if it has the metric."""
+        ways = [lambda: METRIC_CLASSES[name]([self._reference], DEFAULTS).statistics(self._first)]
         if name in THEIRS:
             metric = THEIRS[name]
             ways.append(lambda: metric().corpus_score(self._first, [self._reference]))
         return ways
 
     def testing(self, names: Sequence[str]) -> list[Callable[[], Any]]:
-        """Return what tests all systems: ours, and sacrebleu's of a single metric that it has."""
+        """Return functions that test all systems: ours, and sacrebleu's of a single metric that it has."""
         systems = {name: [text] for name, text in self._texts.items()}
-        counted = [
-            Measured(
-                Counted(part.metric),
-                {name: [part.metric.statistics(text)] for name, [text] in systems.items()},
-            )
-            for part in translations([self._reference], systems, names)
-        ]
+        counted = measure_translations([self._reference], systems, names)
         ways = [lambda: score_systems(counted, resamples=self._resamples)]
         if len(names) == 1 and names[0] in THEIRS:
             ways.append(self._theirs(THEIRS[names[0]](), counted[0]))
         return ways
 
-    def _theirs(self, metric: SacrebleuMetric, counted: Measured) -> Callable[[], Any]:
+    def _theirs(self, metric: Metric, counted: SystemStatistics) -> Callable[[], Any]:
         """Return sacrebleu's test with the same statistics: of TER, the edits of all kinds together."""
         ter = isinstance(metric, TER)
         known = {
             id(self._texts[name]): np.column_stack((rows[:, :4].sum(1), rows[:, 4])).tolist()
             if ter
             else rows.tolist()
-            for name, [rows] in counted.outputs.items()
+            for name, [rows] in counted.systems.items()
         }
         metric._extract_corpus_statistics = lambda text, _: known[id(text)]
         metric.num_refs = 1

@@ -24,6 +24,7 @@ def anchors(page):
 
 
 def test_the_picture_is_what_the_command_draws(tmp_path):
+    pytest.importorskip("matplotlib", minversion="3.11")  # older ones write the same text in other words
     sentence = {
         name: str(ROOT / f"docs/example/sentence.{name}") for name in ("en", "ja", "align", "positions")
     }

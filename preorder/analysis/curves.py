@@ -2,27 +2,91 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from preorder.analysis.groups import Grouping
-from preorder.analysis.measured import Measured, estimates
-from preorder.analysis.results import Curves, Group
+import numpy as np
+
+from preorder.analysis.evaluation_data import EvaluationData
+from preorder.analysis.results import Curves, Estimate, Group
+from preorder.analysis.sentence_groups import SentenceGroups, by_gain
+from preorder.analysis.tau import Tau
 from preorder.data.errors import DataError
+from preorder.metrics.metric import MetricOptions
+from preorder.metrics.scoring import Systems, SystemStatistics, Text, measure, measure_translations
+from preorder.metrics.significance import draw_runs, resampled, resampled_totals
+
+UNREORDERED = "unreordered"
+"""The name, among the orders, of the source as it is."""
 
 
-def grouped_curves(kind: str, grouping: Grouping, measured: Sequence[Measured], seed: int) -> Curves:
-    """Score every system on each group of sentences."""
+def length_curves(data: EvaluationData, metrics: Sequence[str], groups: SentenceGroups) -> Curves:
+    """Score systems and, where there is an alignment, orders by the length of the source.
+
+    Raises:
+        UsageError: a tokenizer is not installed.
+        DataError: no sentence is in a group.
+    """
+    measured = data.measure(metrics)
+    if data.target_groups:
+        orders = {UNREORDERED: data.monotone, **data.orders}
+        measured += measure([Tau(data.target_groups)], {name: [order] for name, order in orders.items()})
+    return _grouped_curves("length", groups, measured, data.seed)
+
+
+def gain_curves(data: EvaluationData, metrics: Sequence[str], order: str, width: float) -> Curves:
+    """Score systems by how much an order raises the tau of a sentence.
+
+    Raises:
+        UsageError: a tokenizer is not installed.
+        DataError: no sentence is in a group.
+    """
+    groups = by_gain(Tau(data.target_groups).gains(data.orders[order]), width)
+    return _grouped_curves("gain", groups, data.measure(metrics), data.seed)
+
+
+def robustness_curves(
+    references: Sequence[Text],
+    by_percent: Mapping[int, Systems],
+    metrics: Sequence[str],
+    options: MetricOptions,
+    seed: int,
+) -> Curves:
+    """Score translations of a source with more and more words swapped (Chen et al. 2019, Figures 3 to 5).
+
+    Args:
+        references: of the source as it was.
+        by_percent: percentage of swapped words → system → translations of each run.
+        metrics: what to score by.
+        options: of the metrics.
+        seed: of the resampling.
+
+    Raises:
+        UsageError: a tokenizer is not installed.
+        DataError: the texts are not all of one length.
+    """
+
+    def parts() -> Iterator[tuple[Group, list[SystemStatistics]]]:
+        for percent, systems in by_percent.items():
+            group = Group(str(percent), len(references[0]))
+            yield group, measure_translations(references, systems, metrics, options)
+
+    return _curves("robustness", "source words swapped (%)", parts(), 0, seed)
+
+
+def _grouped_curves(
+    kind: str, groups: SentenceGroups, measured: Sequence[SystemStatistics], seed: int
+) -> Curves:
     parts = (
         (Group(label, len(indices)), [one.take(indices) for one in measured])
-        for label, indices in grouping.groups
+        for label, indices in groups.groups
     )
-    return curves(kind, grouping.axis, parts, grouping.skipped, seed)
+    return _curves(kind, groups.axis, parts, groups.skipped, seed)
 
 
-def curves(
-    kind: str, axis: str, parts: Iterable[tuple[Group, Sequence[Measured]]], skipped: int, seed: int
+def _curves(
+    kind: str, axis: str, parts: Iterable[tuple[Group, Sequence[SystemStatistics]]], skipped: int, seed: int
 ) -> Curves:
-    """Make curves of groups, each with the same measures of the same systems.
+    """Make curves of groups, each with the same metrics of the same systems.
 
     Cost: a bootstrap for each group.
 
@@ -35,12 +99,29 @@ def curves(
     names: list[tuple[str, str]] = []
     for group, measured in parts:
         groups.append(group)
-        columns.append(estimates(measured, seed))
+        columns.append(_estimates(measured, seed))
         names = [(one.metric.name, system) for one in measured for system in one.systems]
         signature = {one.metric.name: one.metric.signature for one in measured}
     if not groups:
-        raise DataError(f"no sentence can be told by its {axis}")
+        raise DataError(f"no sentence can be grouped by {axis}")
     measures: dict[str, dict] = {name: {} for name in signature}
     for (name, system), line in zip(names, zip(*columns, strict=True), strict=True):
         measures[name][system] = line
     return Curves(kind, axis, tuple(groups), measures, skipped, signature)
+
+
+def _estimates(measured: Sequence[SystemStatistics], seed: int) -> list[Estimate | None]:
+    """Return the main score of each system under each metric, metric by metric, all resampled alike.
+
+    None where there is no score (NaN). Cost: that of
+    :func:`preorder.metrics.significance.resampled_totals`.
+    """
+    every = [runs for one in measured for runs in one.systems.values()]
+    totals = iter(resampled_totals(every, seed))
+    found: list[Estimate | None] = []
+    for one in measured:
+        for index, runs in enumerate(one.systems.values()):
+            sample = resampled(one.metric.scores[0], runs, next(totals), draw_runs(len(runs), (seed, index)))
+            known = not np.isnan(sample.score)
+            found.append(Estimate(sample.score, sample.interval) if known else None)
+    return found

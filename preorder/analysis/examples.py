@@ -2,33 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
-from preorder.analysis.measured import Measured
-from preorder.metrics.scoring import Text
-
-
-@dataclass(frozen=True)
-class Corpus:
-    """Texts of one line a sentence: the source as it is, and in orders by name; references; translations."""
-
-    source: Text
-    reordered: Mapping[str, Text]
-    references: Sequence[Text]
-    systems: Mapping[str, Text]
+from preorder.analysis.evaluation_data import EvaluationData
+from preorder.data.errors import UsageError
+from preorder.metrics.scoring import check_system
 
 
 @dataclass(frozen=True)
 class Example:
-    """A sentence, all of it as text.
+    """A sentence with its translations.
 
     Attributes:
-        line: its number, from 1.
-        difference: by how much the system scores more than the baseline; negative where less.
-        scores: of every system's translation, by the metric that the examples were chosen by.
+        line: its line number, from 1.
+        difference: the score of the system less that of the baseline.
+        source, reordered: the source as it is, and in each order by name.
+        references, systems: the references; each system's translation.
+        scores: of each system's translation, by the metric that the examples were chosen by.
     """
 
     line: int
@@ -40,7 +33,7 @@ class Example:
     scores: dict[str, float]
 
     def rows(self, form: Callable[[float], str]) -> list[tuple[str, str]]:
-        """Return all texts, each after what it is; ``form`` writes the scores."""
+        """Return all texts, each with a title before it; ``form`` writes the scores."""
         return [
             ("source", self.source),
             *((f"in the order {name}", text) for name, text in self.reordered.items()),
@@ -51,12 +44,12 @@ class Example:
 
 @dataclass(frozen=True)
 class Examples:
-    """Where a system does best and worst beside a baseline, the greatest difference first.
+    """Sentences in which a system differs most from a baseline, the greatest difference first.
 
     Attributes:
         kind: ``examples``.
-        measure: what the sentences are scored by.
-        baseline, system: which two are compared.
+        measure: name of the metric that scores the sentences.
+        baseline, system: the two that are compared.
         better, worse: sentences in which the system is better, and worse.
     """
 
@@ -68,30 +61,42 @@ class Examples:
     worse: tuple[Example, ...]
 
 
-def examples(corpus: Corpus, measured: Measured, baseline: str, system: str, count: int) -> Examples:
-    """Choose up to ``count`` sentences of each sort. O(sentences) scores for each system.
+def system_examples(data: EvaluationData, metric: str, baseline: str, system: str, count: int) -> Examples:
+    """Choose up to ``count`` sentences of each sort, in which two systems differ most.
 
     Each sentence of the systems' first runs is scored alone. Of equal differences the earlier line is first.
+
+    Raises:
+        UsageError: there is no such system, both are one, or a tokenizer is not installed.
     """
-    metric = measured.metric
-    scores = {name: metric.score(runs[0]) for name, runs in measured.systems.items()}
+    for name in (baseline, system):
+        check_system(name, data.systems)
+    if baseline == system:
+        raise UsageError(f"{system!r} is not to be compared with itself")
+    (measured,) = data.measure([metric])
+    scores = {name: measured.metric.score(runs[0]) for name, runs in measured.systems.items()}
     differences = scores[system] - scores[baseline]
-    merits = differences if metric.higher_is_better else -differences
-    order = np.argsort(-merits, kind="stable")
-    better = [int(i) for i in order[:count] if merits[i] > 0]
-    worse = [int(i) for i in np.argsort(merits, kind="stable")[:count] if merits[i] < 0]
+    better, worse = _greatest(differences, count), _greatest(-differences, count)
+    if not measured.metric.scores[0].higher_is_better:
+        better, worse = worse, better
 
     def example(index: int) -> Example:
+        words = data.source[index]
         return Example(
             line=index + 1,
             difference=float(differences[index]),
-            source=corpus.source[index],
-            reordered={name: text[index] for name, text in corpus.reordered.items()},
-            references=tuple(text[index] for text in corpus.references),
-            systems={name: text[index] for name, text in corpus.systems.items()},
+            source=" ".join(words),
+            reordered={name: " ".join(orders[index].apply(words)) for name, orders in data.orders.items()},
+            references=tuple(text[index] for text in data.references),
+            systems={name: runs[0][index] for name, runs in data.systems.items()},
             scores={name: float(values[index]) for name, values in scores.items()},
         )
 
     return Examples(
-        "examples", metric.name, baseline, system, tuple(map(example, better)), tuple(map(example, worse))
+        "examples", metric, baseline, system, tuple(map(example, better)), tuple(map(example, worse))
     )
+
+
+def _greatest(numbers: np.ndarray, count: int) -> list[int]:
+    """Return the indices of the greatest numbers above 0, the greatest first."""
+    return [int(i) for i in np.argsort(-numbers, kind="stable")[:count] if numbers[i] > 0]

@@ -1,4 +1,4 @@
-"""What analyses come to. As dictionaries, these are the JSON of ``preorder analyse``."""
+"""Results of analyses. As dictionaries, these are the JSON of ``preorder analyse``."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from preorder.metrics.significance import Comparison
 
 @dataclass(frozen=True)
 class Estimate:
-    """A score, and between what 95 % of its bootstrap resamples lie.
+    """A score, and the bounds of 95 % of its bootstrap resamples.
 
-    The interval of very few sentences is too narrow: of one, it is the score itself.
+    The interval is too narrow where there are few sentences; of one it is the score itself.
     """
 
     score: float
@@ -30,15 +30,15 @@ class Group:
 
 @dataclass(frozen=True)
 class Curves:
-    """Measures over groups of sentences: a line for each system.
+    """Scores over groups of sentences: a line for each system.
 
     Attributes:
-        kind: which analysis this is.
-        axis: what tells the groups apart, with its unit.
-        groups: the groups in order; those that no sentence falls into are left out.
-        measures: for each measure, system → its estimate in each group, None where nothing can be measured.
+        kind: ``length``, ``gain`` or ``robustness``.
+        axis: what distinguishes the groups, with its unit.
+        groups: the groups in order, without empty ones.
+        measures: name of the score → system → its estimate in each group, None where it has no score.
         skipped: sentences that belong to no group.
-        signature: for each metric, everything that its figures depend on.
+        signature: metric → everything that its scores depend on.
     """
 
     kind: str
@@ -53,7 +53,7 @@ def parse_curves(value: Any) -> Curves:
     """Return curves from the JSON of ``preorder analyse``.
 
     Raises:
-        DataError: it is something else.
+        DataError: it is anything else.
     """
     try:
         measures = {
@@ -77,14 +77,14 @@ def _estimate(value: Any) -> Estimate | None:
 
 
 @dataclass(frozen=True)
-class Figures:
-    """Several figures of each system, each compared with the baseline's.
+class Breakdown:
+    """The parts of a score of each system, each compared with the baseline's.
 
     Attributes:
-        kind: which analysis this is.
-        systems: for each system, measure → estimate.
-        significance: for each system but the baseline, measure → comparison with it.
-        signature: for each metric, everything that its figures depend on.
+        kind: ``precision`` or ``generation``.
+        systems: system → name of the part → estimate.
+        significance: system, but not the baseline → name of the part → comparison with the baseline.
+        signature: metric → everything that its scores depend on.
     """
 
     kind: str

@@ -1,11 +1,10 @@
-"""Sentences with some of their words in wrong places (Chen et al. 2019, section 6.5).
+"""Orders that swap some words of a sentence (Chen et al. 2019, section 6.5).
 
-Of n words, p per cent are swapped: the whole number nearest to p n / 100 of them, drawn
-at random, change places so that each of them stands in another place than before (a
-random cycle), and all others stay. One word alone cannot change places; where the share
-is of at least one word, two are swapped, where it is less, none. So 0 % is the sentence
-itself, and at 100 % no word of two or more stands where it stood. A larger share swaps
-the words that a smaller one does, and more.
+Of n words, p per cent are swapped: the whole number nearest to p n / 100. They are drawn at
+random and moved in a random cycle, so that each of them gets another position; all others
+stay. One word alone cannot be swapped: a share of at least one word swaps two, a smaller one
+none. So 0 % is the sentence itself, and at 100 % every word of two or more moves. A larger
+percentage swaps the words that a smaller one swaps, and more.
 """
 
 from __future__ import annotations
@@ -20,8 +19,8 @@ from preorder.data.types import Permutation
 def swaps(lengths: Iterator[int], percentages: Sequence[int], seed: int) -> Iterator[tuple[Permutation, ...]]:
     """Yield for each sentence a permutation for each percentage.
 
-    O(length × percentages) a sentence. The same seed and lengths draw the same words,
-    whatever the percentages.
+    O(length × percentages) a sentence. The same seed and lengths draw the same words, whatever
+    the percentages.
 
     Args:
         lengths: tokens of each sentence.
@@ -43,8 +42,8 @@ def swapped_words(length: int, percent: int) -> int:
 
 
 def cycle(length: int, tokens: Sequence[int]) -> Permutation:
-    """Return the permutation that puts each of the tokens where the next was, the last where the first."""
+    """Return the permutation that moves each token to where the next one stands, the last to the first."""
     positions = list(range(length))
-    for token, place in zip(tokens, [*tokens[1:], *tokens[:1]], strict=True):
-        positions[token] = place
+    for token, following in zip(tokens, [*tokens[1:], *tokens[:1]], strict=True):
+        positions[token] = following
     return Permutation(tuple(positions))

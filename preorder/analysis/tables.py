@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
-from preorder.analysis.measures import KINDS, MEASURES
-from preorder.analysis.results import Curves, Estimate, Figures
+from preorder.analysis.results import Breakdown, Curves, Estimate
+from preorder.analysis.score_formats import BREAKDOWN_TITLES, SCORE_FORMATS
 from preorder.metrics.scoring import Scoring
-from preorder.metrics.significance import LEVEL, Comparison
+from preorder.metrics.significance import SIGNIFICANCE_LEVEL, Comparison
 
-SCORES = ("bleu", "chrf", "ter", "ribes", "tau")
+SUMMARY_SCORES = ("bleu", "chrf", "ter", "ribes", "tau")
+"""Those that the table of a page shows."""
 
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of cells; the first column says what a row is of. The note explains the cells."""
+    """Rows of cells; the first column names the rows. The note explains the cells."""
 
     caption: str
     columns: tuple[str, ...]
@@ -22,82 +24,124 @@ class Table:
     note: str = ""
 
 
+@dataclass(frozen=True)
+class ScoreCell:
+    """What a table of scores tells of a system's score, each part as text.
+
+    Attributes:
+        mean: over the runs, with their standard deviation if there are several.
+        is_best: whether the system is the best, or not significantly worse.
+        arrow: whether it is significantly better or worse than the baseline, see :func:`arrow`.
+        interval: the bounds of 95 % of the resamples, in square brackets.
+        p_values: of the comparison with the baseline, by bootstrap and sign test; empty without one.
+    """
+
+    mean: str
+    is_best: bool
+    arrow: str
+    interval: str
+    p_values: str
+
+
+def score_cell(scoring: Scoring, system: str, name: str) -> ScoreCell:
+    """Return what there is to tell of a system's score."""
+    form, runs = SCORE_FORMATS[name].format, scoring.runs[system][name]
+    low, high = map(form, scoring.intervals[system][name])
+    comparison = scoring.significance.get(system, {}).get(name)
+    return ScoreCell(
+        mean=form(runs.mean) + ("" if runs.deviation is None else f" ± {form(runs.deviation)}"),
+        is_best=system in scoring.best[name].not_worse,
+        arrow="" if comparison is None else arrow(name, comparison),
+        interval=f"[{low}, {high}]",
+        p_values="" if comparison is None else p_values(comparison),
+    )
+
+
+def score_titles(names: Iterable[str]) -> list[str]:
+    """Return the titles of scores."""
+    return [SCORE_FORMATS[name].title for name in names]
+
+
+def arrow(name: str, comparison: Comparison) -> str:
+    """Return an arrow after a space where a system is significantly better, ↑, or worse, ↓, than another."""
+    if comparison.p_value >= SIGNIFICANCE_LEVEL:
+        return ""
+    return " ↑" if (comparison.difference > 0) == SCORE_FORMATS[name].higher_is_better else " ↓"
+
+
+def difference(name: str, comparison: Comparison) -> str:
+    """Return the difference of two systems, and its :func:`arrow`."""
+    return SCORE_FORMATS[name].format_difference(comparison.difference) + arrow(name, comparison)
+
+
+def p_values(comparison: Comparison) -> str:
+    """Return the p-values of the bootstrap and of the sign test."""
+    return f"{comparison.p_value:.3f}, {comparison.sign_test_p_value:.3f}"
+
+
+def scoring_table(scoring: Scoring) -> Table:
+    """Return a table of systems down, scores across: means over runs, with intervals and marks."""
+    names = [name for name in SUMMARY_SCORES if name in scoring.best]
+    rows = tuple((system, *(_score(scoring, system, name) for name in names)) for system in scoring.systems)
+    baseline = next(name for name in scoring.systems if name not in scoring.significance)
+    units = "; ".join(
+        SCORE_FORMATS[name].label + ("" if SCORE_FORMATS[name].higher_is_better else ", less is better")
+        for name in names
+    )
+    note = (
+        "Means of runs (± standard deviation), and what 95 % of bootstrap resamples lie between. "
+        "* The best system, and those not significantly worse. "
+        f"↑ better, ↓ worse than {baseline}, p < {SIGNIFICANCE_LEVEL}. {units}."
+    )
+    return Table("Scores", ("system", *score_titles(names)), rows, note)
+
+
+def _score(scoring: Scoring, system: str, name: str) -> str:
+    cell = score_cell(scoring, system, name)
+    return f"{cell.mean}{'*' if cell.is_best else ''}{cell.arrow} {cell.interval}"
+
+
 def curve_tables(curves: Curves) -> list[Table]:
-    """Return a table for each measure: groups down, systems across."""
+    """Return a table for each score: groups down, systems across."""
     return [_curve_table(curves, name) for name in curves.measures]
 
 
 def _curve_table(curves: Curves, name: str) -> Table:
     lines = curves.measures[name]
     rows = tuple(
-        (group.label, str(group.sentences), *(_interval(name, line[k]) for line in lines.values()))
+        (group.label, str(group.sentences), *(_estimate(name, line[k]) for line in lines.values()))
         for k, group in enumerate(curves.groups)
     )
-    caption = f"{MEASURES[name].label} by {curves.axis}, with 95 % intervals"
+    caption = f"{SCORE_FORMATS[name].label} by {curves.axis}, with 95 % intervals"
     if curves.skipped:
         caption += f"; sentences in no group: {curves.skipped}"
     return Table(caption, (curves.axis, "sentences", *lines), rows)
 
 
-def figure_table(figures: Figures) -> Table:
-    """Return a table of systems down, measures across, with differences from the baseline."""
-    baseline = next(name for name in figures.systems if name not in figures.significance)
-    rows = tuple(
-        (system, *(_cell(name, estimate, figures, system) for name, estimate in found.items()))
-        for system, found in figures.systems.items()
-    )
-    measures = next(iter(figures.systems.values()))
-    note = f"In brackets the difference from {baseline}. ↑ better, ↓ worse, p < {LEVEL} (paired bootstrap)."
-    columns = ("system", *(MEASURES[name].title for name in measures))
-    return Table(KINDS[figures.kind], columns, rows, note)
-
-
-def scoring_table(scoring: Scoring) -> Table:
-    """Return a table of systems down, scores across: means over runs, with intervals and marks."""
-    measures = [name for name in SCORES if name in scoring.best]
-    rows = tuple(
-        (system, *(_score_cell(scoring, system, name) for name in measures)) for system in scoring.systems
-    )
-    baseline = next(name for name in scoring.systems if name not in scoring.significance)
-    units = "; ".join(
-        MEASURES[name].label + ("" if MEASURES[name].higher_is_better else ", less is better")
-        for name in measures
-    )
-    note = (
-        "Means of runs (± standard deviation), and what 95 % of bootstrap resamples lie between. "
-        "* The best system, and those not significantly worse. "
-        f"↑ better, ↓ worse than {baseline}, p < {LEVEL}. {units}."
-    )
-    return Table("Scores", ("system", *(MEASURES[name].title for name in measures)), rows, note)
-
-
-def _score_cell(scoring: Scoring, system: str, name: str) -> str:
-    form, runs = MEASURES[name].format, scoring.runs[system][name]
-    low, high = map(form, scoring.intervals[system][name])
-    deviation = "" if runs.deviation is None else f" ± {form(runs.deviation)}"
-    star = "*" if system in scoring.best[name].not_worse else ""
-    compared = scoring.significance.get(system)
-    arrow = "" if compared is None else mark(name, compared[name])
-    return f"{form(runs.mean)}{deviation}{star}{arrow} [{low}, {high}]"
-
-
-def mark(name: str, comparison: Comparison) -> str:
-    """Return an arrow after a space where a system is significantly better, ↑, or worse, ↓, than another."""
-    if comparison.p_value >= LEVEL:
-        return ""
-    return " ↑" if (comparison.difference > 0) == MEASURES[name].higher_is_better else " ↓"
-
-
-def _interval(name: str, estimate: Estimate | None) -> str:
+def _estimate(name: str, estimate: Estimate | None) -> str:
     if estimate is None:
         return "–"
-    score, low, high = map(MEASURES[name].format, (estimate.score, *estimate.interval))
+    score, low, high = map(SCORE_FORMATS[name].format, (estimate.score, *estimate.interval))
     return f"{score} [{low}, {high}]"
 
 
-def _cell(name: str, estimate: Estimate, figures: Figures, system: str) -> str:
-    score = MEASURES[name].format(estimate.score)
-    if system not in figures.significance:
+def breakdown_table(breakdown: Breakdown) -> Table:
+    """Return a table of systems down, parts across, with differences from the baseline."""
+    baseline = next(name for name in breakdown.systems if name not in breakdown.significance)
+    rows = tuple(
+        (system, *(_part(breakdown, system, name) for name in parts))
+        for system, parts in breakdown.systems.items()
+    )
+    columns = ("system", *score_titles(next(iter(breakdown.systems.values()))))
+    note = (
+        f"In brackets the difference from {baseline}. "
+        f"↑ better, ↓ worse, p < {SIGNIFICANCE_LEVEL} (paired bootstrap)."
+    )
+    return Table(BREAKDOWN_TITLES[breakdown.kind], columns, rows, note)
+
+
+def _part(breakdown: Breakdown, system: str, name: str) -> str:
+    score = SCORE_FORMATS[name].format(breakdown.systems[system][name].score)
+    if system not in breakdown.significance:
         return score
-    comparison = figures.significance[system][name]
-    return f"{score} ({comparison.difference:+.{MEASURES[name].digits}f}{mark(name, comparison)})"
+    return f"{score} ({difference(name, breakdown.significance[system][name])})"

@@ -1,4 +1,4 @@
-"""The ``preorder`` command: a file a subcommand, each parsing, calling, printing."""
+"""The ``preorder`` command: each subcommand's module parses options, calls the library and prints."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ GC_THRESHOLD = 100_000
 """New objects between two runs of the cyclic garbage collector: sentences are many, and form no cycles."""
 
 EPILOG = """\
-the whole way, from a bitext to what onmt_train reads:
+from a bitext to the features that onmt_train reads:
   preorder align --src train.en --tgt train.ja --out train.align
   preorder train --method btg --src train.en --align train.align --model model
   preorder apply --model model --src train.en --out train.features
@@ -41,7 +41,7 @@ the whole way, from a bitext to what onmt_train reads:
 
 
 class Parser(argparse.ArgumentParser):
-    """Says what is wrong with a command line in one line."""
+    """Reports a mistake in the command line in one line."""
 
     def error(self, message: str) -> NoReturn:
         """End with status 2."""
@@ -52,7 +52,7 @@ def build_parser() -> argparse.ArgumentParser:
     """Build the parser of the whole command line."""
     parser = Parser(
         prog="preorder",
-        description="Put source words in the target's order.",
+        description="Preorder: put source words in the order of the target language.",
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

@@ -1,4 +1,4 @@
-"""``preorder analyse``: why translations differ."""
+"""``preorder analyse``: find out why translations differ."""
 
 from __future__ import annotations
 
@@ -7,13 +7,15 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from preorder.analysis import defaults
-from preorder.cli import options, results, translations
+from preorder.cli import options, translations
+from preorder.cli.pictures import add_pictures
+from preorder.cli.print_analysis import print_breakdown, print_curves, print_examples
 from preorder.data import files
 from preorder.data.errors import UsageError
 from preorder.metrics.metric import METRICS
 
 if TYPE_CHECKING:
-    from preorder.analysis.material import Material
+    from preorder.analysis.evaluation_data import EvaluationData
 
 EXAMPLES = """\
   preorder analyse length --src test.en --ref test.ja --hyp base=base.ja btg=btg.ja --tokenize none \\
@@ -25,43 +27,53 @@ EXAMPLES = """\
   preorder analyse examples --src test.en --ref test.ja --hyp base=base.ja btg=btg.ja
   preorder analyse robustness --ref test.ja --hyp base=swapped/base.{}.ja btg=swapped/btg.{}.ja
 
-The files are those of any system, a sentence a line. Intervals hold 95 % of bootstrap resamples.
-A name that is given several times is one system with several runs: figures are their means.
+The files may be any system's, a sentence a line. Intervals hold 95 % of the bootstrap's resamples.
+A name that is given several times is one system with several runs: its scores are their means.
 """
-PLACE = "{}"
-"""Stands for the percentage in the names of files."""
+PERCENT_FIELD = "{}"
+"""What stands for the percentage in the names of files."""
 
 
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
     """Add the subcommand, and below it one for each analysis."""
-    parser = options.add_command(subparsers, "analyse", None, "say why translations differ", EXAMPLES)
+    parser = options.add_command(subparsers, "analyse", None, "find out why translations differ", EXAMPLES)
     kinds = parser.add_subparsers(metavar="KIND", required=True)
     _add_length(kinds)
     _add_gain(kinds)
     _add_baseline(_add_kind(kinds, "precision", _precision, "precisions of 1- to 4-grams"))
-    _add_baseline(_add_kind(kinds, "generation", _generation, "words missing and too many, by TER's edits"))
+    _add_baseline(
+        _add_kind(kinds, "generation", _generation, "words that are missing, and words too many: TER's edits")
+    )
     _add_examples(kinds)
-    robustness = _add_kind(kinds, "robustness", _robustness, "scores of translations of swapped words")
+    robustness = _add_kind(
+        kinds, "robustness", _robustness, "scores of translations of a source with swapped words"
+    )
     options.add_percentages(robustness)
-    translations.add_metrics(robustness, defaults.METRICS)
+    translations.add_metrics(robustness, defaults.CURVE_METRICS)
 
 
 def _add_length(kinds: argparse._SubParsersAction) -> None:
     parser = _add_kind(kinds, "length", _length, "scores by the length of the source")
     options.add_source(parser, default=None)
-    parser.add_argument("--align", metavar="F", help="word alignment, to measure orders against")
+    parser.add_argument(
+        "--align", metavar="F", help="word alignment of source and reference, to measure orders"
+    )
     _add_orders(parser)
-    translations.add_metrics(parser, defaults.METRICS)
-    _add_number(parser, "--width", options.positive, defaults.WIDTH, "lengths in a group")
-    _add_number(parser, "--last", options.at_least_two, defaults.LAST, "the least length of the last group")
+    translations.add_metrics(parser, defaults.CURVE_METRICS)
+    _add_number(parser, "--width", options.positive, defaults.LENGTH_WIDTH, "how many lengths a group has")
+    _add_number(
+        parser, "--last", options.at_least_two, defaults.LAST_LENGTH, "least length of the last group"
+    )
 
 
 def _add_gain(kinds: argparse._SubParsersAction) -> None:
-    parser = _add_kind(kinds, "gain", _gain, "scores by what an order gains a sentence in tau")
+    parser = _add_kind(kinds, "gain", _gain, "scores by how much an order raises a sentence's tau")
     parser.add_argument("--align", metavar="F", required=True, help="word alignment, Pharaoh or lader format")
-    parser.add_argument("--positions", metavar="F", required=True, help="where each source token goes")
-    translations.add_metrics(parser, defaults.METRICS)
-    _add_number(parser, "--width", _positive_number, defaults.GAIN_WIDTH, "of tau, in a group")
+    parser.add_argument(
+        "--positions", metavar="F", required=True, help="for each source token the position where it goes"
+    )
+    translations.add_metrics(parser, defaults.CURVE_METRICS)
+    _add_number(parser, "--width", _positive_number, defaults.GAIN_WIDTH, "how wide a group is, in tau")
 
 
 def _add_examples(kinds: argparse._SubParsersAction) -> None:
@@ -70,15 +82,21 @@ def _add_examples(kinds: argparse._SubParsersAction) -> None:
     _add_orders(parser)
     _add_baseline(parser)
     parser.add_argument(
-        "--system", metavar="NAME", help="which to set beside the baseline (default: the last of --hyp)"
+        "--system", metavar="NAME", help="system to compare with the baseline (default: the last of --hyp)"
     )
     parser.add_argument(
         "--metric",
         choices=METRICS,
         default=defaults.EXAMPLE_METRIC,
-        help="what a sentence is scored by (default: %(default)s)",
+        help="metric that scores each sentence (default: %(default)s)",
     )
-    _add_number(parser, "--count", options.positive, defaults.EXAMPLES, "examples of better and of worse")
+    _add_number(
+        parser,
+        "--count",
+        options.positive,
+        defaults.EXAMPLE_COUNT,
+        "how many better sentences, and how many worse",
+    )
 
 
 def _add_kind(
@@ -91,7 +109,7 @@ def _add_kind(
     options.add_seed(parser)
     options.add_json(parser)
     if run is not _examples:
-        results.add_pictures(parser)
+        add_pictures(parser)
     return parser
 
 
@@ -102,20 +120,22 @@ def _add_orders(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         action="extend",
         default=[],
-        help="orders of the source, by default called as their file: where each token goes",
+        help="orders of the source: for each token its position; without NAME called like the file",
     )
 
 
 def _add_baseline(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--baseline", metavar="NAME", help="compare others with this system (default: the first of --hyp)"
+        "--baseline", metavar="NAME", help="compare the others with this system (default: the first of --hyp)"
     )
 
 
 def _add_number(
-    parser: argparse.ArgumentParser, name: str, parse: Callable[[str], float], default: float, what: str
+    parser: argparse.ArgumentParser, name: str, parse: Callable[[str], float], default: float, summary: str
 ) -> None:
-    parser.add_argument(name, metavar="N", type=parse, default=default, help=f"{what} (default: %(default)s)")
+    parser.add_argument(
+        name, metavar="N", type=parse, default=default, help=f"{summary} (default: %(default)s)"
+    )
 
 
 def _positive_number(text: str) -> float:
@@ -129,57 +149,56 @@ def _positive_number(text: str) -> float:
 
 
 def _length(arguments: argparse.Namespace) -> None:
-    from preorder.analysis.analyses import length_curves
-    from preorder.analysis.groups import by_length
+    from preorder.analysis.curves import length_curves
+    from preorder.analysis.sentence_groups import by_length
 
     orders = translations.paths_by_name(arguments.positions)
     if orders and arguments.align is None:
         raise UsageError("--positions are measured against --align, and none is given")
-    material = _material(arguments, arguments.src, arguments.align, orders)
-    grouping = by_length(list(map(len, material.source)), arguments.width, arguments.last)
-    results.show_curves(length_curves(material, arguments.metrics, grouping), arguments)
+    data = _read(arguments, arguments.src, arguments.align, orders)
+    groups = by_length(list(map(len, data.source)), arguments.width, arguments.last)
+    print_curves(length_curves(data, arguments.metrics, groups), arguments)
 
 
 def _gain(arguments: argparse.Namespace) -> None:
-    from preorder.analysis.analyses import gain_curves
+    from preorder.analysis.curves import gain_curves
 
     path = arguments.positions
-    material = _material(arguments, None, arguments.align, {path: path})
-    results.show_curves(gain_curves(material, arguments.metrics, path, arguments.width), arguments)
+    data = _read(arguments, None, arguments.align, {path: path})
+    print_curves(gain_curves(data, arguments.metrics, path, arguments.width), arguments)
 
 
 def _precision(arguments: argparse.Namespace) -> None:
-    from preorder.analysis.figures import precision_figures
+    from preorder.analysis.breakdowns import precision_breakdown
 
-    material = _material(arguments)
-    results.show_figures(precision_figures(material, _baseline(arguments, material)), arguments)
+    data = _read(arguments)
+    print_breakdown(precision_breakdown(data, _baseline(arguments, data)), arguments)
 
 
 def _generation(arguments: argparse.Namespace) -> None:
-    from preorder.analysis.figures import generation_figures
+    from preorder.analysis.breakdowns import generation_breakdown
 
-    material = _material(arguments)
-    results.show_figures(generation_figures(material, _baseline(arguments, material)), arguments)
+    data = _read(arguments)
+    print_breakdown(generation_breakdown(data, _baseline(arguments, data)), arguments)
 
 
 def _examples(arguments: argparse.Namespace) -> None:
-    from preorder.analysis.analyses import system_examples
+    from preorder.analysis.examples import system_examples
 
     orders = translations.paths_by_name(arguments.positions)
-    material = _material(arguments, arguments.src, None, orders)
-    baseline = _baseline(arguments, material)
-    system = arguments.system or list(material.systems)[-1]
-    found = system_examples(material, arguments.metric, baseline, system, arguments.count)
-    results.show_examples(found, arguments)
+    data = _read(arguments, arguments.src, None, orders)
+    baseline = _baseline(arguments, data)
+    system = arguments.system or list(data.systems)[-1]
+    print_examples(system_examples(data, arguments.metric, baseline, system, arguments.count), arguments)
 
 
 def _robustness(arguments: argparse.Namespace) -> None:
-    from preorder.analysis.analyses import robustness_curves
+    from preorder.analysis.curves import robustness_curves
 
     patterns = translations.runs_by_name(arguments.hyp)
     for pattern in (path for runs in patterns.values() for path in runs):
-        if PLACE not in pattern:
-            raise UsageError(f"{pattern}: no {PLACE} in it to stand for the percentage")
+        if PERCENT_FIELD not in pattern:
+            raise UsageError(f"{pattern}: no {PERCENT_FIELD} in it to stand for the percentage")
     given = {
         percent: {name: [_at(path, percent) for path in runs] for name, runs in patterns.items()}
         for percent in arguments.percent
@@ -187,34 +206,34 @@ def _robustness(arguments: argparse.Namespace) -> None:
     paths = [path for systems in given.values() for runs in systems.values() for path in runs]
     texts = iter(files.read_columns(*((path, files.read_lines(path)) for path in (*arguments.ref, *paths))))
     references = [next(texts) for _ in arguments.ref]
-    translations.warn_of_tokens(arguments, references[0])
+    translations.warn_if_tokenised(arguments, references[0])
     by_percent = {
         percent: {name: [next(texts) for _ in runs] for name, runs in systems.items()}
         for percent, systems in given.items()
     }
-    options = translations.metric_options(arguments)
-    found = robustness_curves(references, by_percent, arguments.metrics, options, arguments.seed)
-    results.show_curves(found, arguments)
+    metric_options = translations.metric_options(arguments)
+    found = robustness_curves(references, by_percent, arguments.metrics, metric_options, arguments.seed)
+    print_curves(found, arguments)
 
 
 def _at(pattern: str, percent: int) -> str:
-    return pattern.replace(PLACE, str(percent))
+    return pattern.replace(PERCENT_FIELD, str(percent))
 
 
-def _material(
+def _read(
     arguments: argparse.Namespace,
     source: str | None = None,
     alignment: str | None = None,
     orders: Mapping[str, str] | None = None,
-) -> Material:
-    from preorder.analysis.material import Files, read_material
+) -> EvaluationData:
+    from preorder.analysis.evaluation_data import EvaluationFiles, read_evaluation_data
 
     systems = translations.runs_by_name(arguments.hyp)
-    named = Files(arguments.ref, systems, source, alignment, orders or {})
-    material = read_material(named, translations.metric_options(arguments), arguments.seed)
-    translations.warn_of_tokens(arguments, material.references[0])
-    return material
+    paths = EvaluationFiles(arguments.ref, systems, source, alignment, orders or {})
+    data = read_evaluation_data(paths, translations.metric_options(arguments), arguments.seed)
+    translations.warn_if_tokenised(arguments, data.references[0])
+    return data
 
 
-def _baseline(arguments: argparse.Namespace, material: Material) -> str:
-    return arguments.baseline or next(iter(material.systems))
+def _baseline(arguments: argparse.Namespace, data: EvaluationData) -> str:
+    return arguments.baseline or next(iter(data.systems))

@@ -1,4 +1,4 @@
-"""``preorder evaluate``: how well an order fits an alignment, or an alignment a gold one."""
+"""``preorder evaluate``: measure an order by an alignment, or an alignment by a gold one."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from preorder.data.formats import parse_order, parse_positions, read_alignments
 from preorder.data.types import Alignment, Permutation
 
 if TYPE_CHECKING:
-    from preorder.metrics.preordering import Keys, OrderEvaluation, OrderScores
+    from preorder.metrics.preordering import OrderEvaluation, OrderScores, TargetGroups
 
 EXAMPLES = """\
   preorder evaluate --align test.align --order test.order
@@ -24,10 +24,10 @@ EXAMPLES = """\
       preorder evaluate --align test.align --positions - --json
   preorder evaluate --align test.align --gold test.gold
 
-tau: -1 to 1, a tie is a wrong pair; tau_nakagawa, frs (fuzzy reordering score) and
-complete_match: 0 to 1, as Google's evaluator counts them. Over the aligned tokens of each
-sentence whose alignment can be sorted, others are skipped; "all tokens" measures every
-token of every sentence against the gold order of preorder gold.
+tau is -1 to 1, and two tokens of the same target group are a wrong pair. tau_nakagawa, frs (fuzzy
+reordering score) and complete_match are 0 to 1, as Google's evaluator counts them. "aligned tokens"
+are those of each sentence whose alignment can be sorted; other sentences are skipped. "all tokens"
+measures every token of every sentence by the gold order of preorder gold.
 
 With --gold: alignment error rate, precision and recall, 0 to 1, of the links of --align.
 The gold alignment may have possible links (1?2) beside the sure ones (1-2).
@@ -41,9 +41,15 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     )
     parser.add_argument("--align", metavar="F", required=True, help="word alignment, Pharaoh or lader format")
     what = parser.add_mutually_exclusive_group(required=True)
-    what.add_argument("--order", metavar="F", help="which token stands at each place, a line for a sentence")
-    what.add_argument("--positions", metavar="F", help="where each token goes, a line for a sentence")
-    what.add_argument("--gold", metavar="F", help="gold alignment: measures the alignment, not an order")
+    what.add_argument(
+        "--order",
+        metavar="F",
+        help="for each position the index of the source token that goes there, a sentence a line",
+    )
+    what.add_argument(
+        "--positions", metavar="F", help="for each source token the position where it goes, a sentence a line"
+    )
+    what.add_argument("--gold", metavar="F", help="gold alignment, to measure --align by it")
     options.add_unaligned(parser)
     options.add_json(parser)
 
@@ -66,9 +72,9 @@ def _evaluate_alignment(arguments: argparse.Namespace) -> None:
         files.write_json(files.STANDARD, asdict(found))
         return
     numbers = map(str, (found.sentences, found.links, found.sure, found.possible))
-    figures = (f"{figure:.4f}" for figure in (found.aer, found.precision, found.recall))
+    scores = (f"{score:.4f}" for score in (found.aer, found.precision, found.recall))
     columns = ("sentences", "links", "sure", "possible", "alignment error rate", "precision", "recall")
-    print_table(None, columns, [[*numbers, *figures]])
+    print_table(None, columns, [[*numbers, *scores]])
 
 
 def _evaluate_orders(arguments: argparse.Namespace) -> None:
@@ -83,13 +89,15 @@ def _evaluate_orders(arguments: argparse.Namespace) -> None:
         _print(aligned, everything)
 
 
-def _rows(arguments: argparse.Namespace) -> Iterator[tuple[Keys | None, Keys, Permutation]]:
-    """Return for each line the target groups, the gold positions and the order to measure."""
+def _rows(arguments: argparse.Namespace) -> Iterator[tuple[TargetGroups | None, TargetGroups, Permutation]]:
+    """Yield for each line the target groups, the gold positions and the order to measure."""
     path, parse = arguments.order, parse_order
     if path is None:
         path, parse = arguments.positions, parse_positions
 
-    def row(alignment: Alignment, permutation: Permutation) -> tuple[Keys | None, Keys, Permutation]:
+    def row(
+        alignment: Alignment, permutation: Permutation
+    ) -> tuple[TargetGroups | None, TargetGroups, Permutation]:
         length = len(permutation)
         gold = gold_permutation(alignment, length, arguments.unaligned, arguments.statistic)
         return target_groups(alignment, length), gold.positions, permutation

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Callable
 
 from preorder.alignment.gold import STATISTICS, UNALIGNED_RULES
-from preorder.analysis.defaults import PERCENTAGES
+from preorder.analysis.defaults import SWAP_PERCENTAGES
 from preorder.data.files import STANDARD
 
 ORDER_FORMATS = ("features", "positions", "order", "text")
@@ -112,7 +112,7 @@ def add_percentages(parser: argparse.ArgumentParser) -> None:
         "--percent",
         metavar="A:B:STEP|N,…",
         type=_percentages,
-        default=PERCENTAGES,
+        default=SWAP_PERCENTAGES,
         help="percentages of the words to swap: from A to B in steps, or a list (default: 0:100:10)",
     )
 

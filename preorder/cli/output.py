@@ -1,4 +1,4 @@
-"""Orders and trees written in the format that the user chose."""
+"""Orders and trees as lines of the format that the user chose."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def formatted(pairs: Iterable[tuple[Sentence, Any]], name: str) -> Iterator[str]
 
 
 def formatted_nbest(ranked: Iterable[tuple[Sentence, list[tuple[float, Any]]]], name: str) -> Iterator[str]:
-    """Yield a line for each of the permutations, or trees, of each sentence."""
+    """Yield a line for each of the k best permutations, or trees, of each sentence."""
     formatter = FORMATTERS[name]
     for number, (sentence, items) in enumerate(_warned(ranked, name)):
         for score, item in items:
@@ -42,7 +42,7 @@ def formatted_nbest(ranked: Iterable[tuple[Sentence, list[tuple[float, Any]]]], 
 
 
 def _warned(pairs: Iterable[tuple[Sentence, Any]], name: str) -> Iterator[tuple[Sentence, Any]]:
-    """Yield the pairs; say once if features have to be escaped."""
+    """Yield the pairs; say once if tokens have to be escaped in features."""
     told = name != "features"
     for number, (sentence, item) in enumerate(pairs, 1):
         if not told and needs_escape(sentence.words):

@@ -1,4 +1,4 @@
-"""``preorder report``: runs as one page."""
+"""``preorder report``: put runs on one page of HTML."""
 
 from __future__ import annotations
 
@@ -16,15 +16,16 @@ EXAMPLES = """\
   preorder report runs --title "All runs" --out runs.html
 
 A folder holds a report.json, or folders that do; python -m recipes.run writes one. It is an object of
-  title         what the run is called
-  source, references, alignment
-                files: one, a list of at least one, one or none (then orders are not measured)
-  systems       name → {"runs": [translations of each training], "positions": the order it is told, if any};
-                the first is the baseline
+  title         name of the run
+  source        file of the source
+  references    list of one or more files
+  alignment     file of the alignment; may be left out, then orders are not measured
+  systems       name → {"runs": [translations of each training], "positions": file of the positions that the
+                system is given, if any}; the first system is the baseline
   tokenize, words, case_sensitive
-                as the options of preorder score
-  robustness    what preorder analyse robustness --json has written, or nothing
-Paths are relative to its folder. The page needs no other file, and no network.
+                as the options of preorder score; may be left out
+  robustness    file that preorder analyse robustness --json has written; may be left out
+Paths are relative to the folder of report.json. The page needs no other file, and no network.
 """
 
 
@@ -34,7 +35,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     parser.add_argument("folders", metavar="DIR", nargs="+", help="folder of a run, or of several")
     parser.add_argument("--title", metavar="TEXT", help="title of the page (default: that of the run)")
     parser.add_argument(
-        "--out", metavar="F.html", help="where the page goes (default: report.html in the first DIR)"
+        "--out", metavar="F.html", help="file of the page (default: report.html in the first DIR)"
     )
     options.add_seed(parser)
     options.add_json(parser)

@@ -1,4 +1,4 @@
-"""``preorder score``: how good translations are."""
+"""``preorder score``: score translations, and test which system is better."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from preorder.data.types import Permutation
 from preorder.metrics.metric import METRICS
 
 if TYPE_CHECKING:
-    from preorder.metrics.preordering import Keys
-    from preorder.metrics.scoring import Measured
+    from preorder.metrics.preordering import TargetGroups
+    from preorder.metrics.scoring import SystemStatistics
 
 EXAMPLES = """\
   preorder score --ref test.ja --hyp base=base.ja ours=ours.ja --baseline base --tokenize none
@@ -25,12 +25,13 @@ EXAMPLES = """\
   preorder score --ref test.ja --hyp base=base.ja ours=ours.ja --align test.align --positions ours=test.pos
   preorder score --ref test.ja.1 --ref test.ja.2 --hyp ours.ja --metrics bleu,ribes --json
 
-A name that is given several times is one system with several runs: mean and deviation.
+A name that is given several times is one system with several runs: the table has the mean of their
+scores, and the standard deviation.
 
 BLEU, chrF and TER are 0 to 100 (less is better for TER), RIBES is 0 to 1. Every metric has
-the defaults of its reference tool. For BLEU that is the tokenizer 13a, meant for plain
-text: score text that is tokenised already with --tokenize none. TER and RIBES take the
-tokens that stand between spaces, unless --words names a tokenizer, and upper for lower case.
+the defaults of its reference tool. BLEU's tokenizer is 13a, which is meant for plain text: score
+text that is tokenised already with --tokenize none. TER and RIBES split text at spaces, unless
+--words names a tokenizer, and take upper and lower case as the same.
 """
 
 
@@ -39,22 +40,29 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     parser = options.add_command(subparsers, "score", run, "score translations against references", EXAMPLES)
     translations.add_translations(parser)
     parser.add_argument(
-        "--baseline", metavar="NAME", help="mark what is significantly better or worse than this system"
+        "--baseline",
+        metavar="NAME",
+        help="mark scores that are significantly better or worse than this system's",
     )
     parser.add_argument(
-        "--pairwise", action="store_true", help="print the p-values of every pair of systems, too"
+        "--pairwise", action="store_true", help="also print the p-values of every pair of systems"
     )
     parser.add_argument(
-        "--align", metavar="F", help="alignment of source and reference: measures the orders by it, too"
+        "--align",
+        metavar="F",
+        help="alignment of source and reference: also measure the orders of --order and --positions",
     )
-    for name, what in (("order", "which token stands at each place"), ("positions", "where each token goes")):
+    for name, what in (
+        ("order", "for each position the index of the source token that goes there"),
+        ("positions", "for each source token the position where it goes"),
+    ):
         parser.add_argument(
             f"--{name}",
             metavar="NAME=F",
             nargs="+",
             action="extend",
             default=[],
-            help=f"the order that a system is told, {what}; systems without one keep the source's",
+            help=f"the order that a system is given, {what}; systems without one keep the source's",
         )
     translations.add_metrics(parser, METRICS)
     translations.add_metric_options(parser)
@@ -65,15 +73,18 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Run the subcommand."""
     from preorder.cli.score_table import print_pairwise, print_scoring
-    from preorder.metrics import scoring
+    from preorder.metrics.scoring import check_system, measure_translations, score_systems
 
     references, systems = translations.read_runs(arguments)
-    translations.warn_of_tokens(arguments, references[0])
-    measured = scoring.translations(
-        references, systems, arguments.metrics, translations.metric_options(arguments)
+    if arguments.baseline is not None:
+        check_system(arguments.baseline, systems)  # before the costly part
+    translations.warn_if_tokenised(arguments, references[0])
+    metric_options = translations.metric_options(arguments)
+    measured = measure_translations(
+        references, systems, arguments.metrics, metric_options, show_progress=True
     )
-    measured += _orders(arguments, list(systems), references[0])
-    found = scoring.score_systems(measured, arguments.baseline, arguments.seed)
+    measured += _measure_orders(arguments, list(systems), references[0])
+    found = score_systems(measured, arguments.baseline, arguments.seed)
     if arguments.json:
         files.write_json(files.STANDARD, asdict(found))
         return
@@ -82,17 +93,17 @@ def run(arguments: argparse.Namespace) -> None:
         print_pairwise(found)
 
 
-def _orders(
+def _measure_orders(
     arguments: argparse.Namespace, systems: Sequence[str], reference: Sequence[str]
-) -> list[Measured]:
-    """Return the measure of the systems' orders; nothing without an alignment.
+) -> list[SystemStatistics]:
+    """Measure the systems' orders; return nothing without an alignment.
 
     Raises:
-        UsageError: orders without an alignment or the other way round, or of no system.
+        UsageError: orders without an alignment, an alignment without orders, or an order of no system.
         DataError: the files are malformed, or do not go with each other or with the translations.
     """
     from preorder.metrics.preordering import Preordering
-    from preorder.metrics.scoring import Measured
+    from preorder.metrics.scoring import measure
 
     paths = _order_paths(arguments, systems)
     if not paths:
@@ -100,13 +111,14 @@ def _orders(
     streams = [(path, files.read_parsed(path, parse)) for path, parse in paths.values()]
     alignments = (arguments.align, read_alignments(arguments.align))
     _, *columns = files.read_columns((arguments.ref[0], reference), alignments, *streams)
-    keys = list(files.map_parallel(_keys, arguments.align, (arguments.align, zip(*columns, strict=True))))
+    rows = (arguments.align, zip(*columns, strict=True))
+    groups = list(files.map_parallel(_target_groups, arguments.align, rows))
     orders = dict(zip(paths, columns[1:], strict=True))
-    kept = [Permutation.identity(len(order)) for order in columns[1]]
-    return [Measured(Preordering(keys), {name: [orders.get(name, kept)] for name in systems})]
+    monotone = [Permutation.identity(len(order)) for order in columns[1]]
+    return measure([Preordering(groups)], {name: [orders.get(name, monotone)] for name in systems})
 
 
-def _keys(row: Sequence) -> Keys | None:
+def _target_groups(row: Sequence) -> TargetGroups | None:
     alignment, first, *others = row
     for other in others:
         if len(other) != len(first):
@@ -115,7 +127,9 @@ def _keys(row: Sequence) -> Keys | None:
 
 
 def _order_paths(arguments: argparse.Namespace, systems: Sequence[str]) -> dict[str, tuple]:
-    """Return for each system with an order its file, and what parses a line of it."""
+    """Return for each system with an order its file, and the function that parses a line of it."""
+    from preorder.metrics.scoring import check_system
+
     orders = translations.paths_by_name(arguments.order)
     positions = translations.paths_by_name(arguments.positions)
     paths = {name: (path, parse_order) for name, path in orders.items()}
@@ -124,8 +138,7 @@ def _order_paths(arguments: argparse.Namespace, systems: Sequence[str]) -> dict[
             raise UsageError(f"system {name!r} has two orders")
         paths[name] = (path, parse_positions)
     for name in paths:
-        if name not in systems:
-            raise UsageError(f"no system is called {name!r}, only: {', '.join(systems)}")
+        check_system(name, systems)
     if bool(paths) != bool(arguments.align):
         raise UsageError("--align and the orders of a system (--order, --positions) go together")
     return paths

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from preorder.analysis.figures import OPERATIONS
-from preorder.analysis.measures import MEASURES
-from preorder.analysis.tables import mark
+from preorder.analysis.breakdowns import OPERATIONS
+from preorder.analysis.score_formats import SCORE_FORMATS
+from preorder.analysis.tables import difference, p_values, score_cell, score_titles
 from preorder.cli.table import print_table
-from preorder.metrics.significance import LEVEL, Comparison
+from preorder.metrics.significance import SIGNIFICANCE_LEVEL, Comparison
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -19,34 +19,34 @@ if TYPE_CHECKING:
 
 def print_scoring(scoring: Scoring, baseline: str | None) -> None:
     """Print the scores, the counts behind them, and the signatures."""
-    figures = list(scoring.best)
-    _print_figures(scoring, [name for name in figures if name not in OPERATIONS])
-    if "bleu" in figures:
+    names = list(scoring.best)
+    _print_scores(scoring, [name for name in names if name not in OPERATIONS])
+    if "bleu" in names:
         _print_precisions(scoring)
-    if "ter" in figures:
+    if "ter" in names:
         print("\nedits per sentence; deletions: under-generation, insertions: over-generation")
-        _print_figures(scoring, OPERATIONS)
+        _print_scores(scoring, OPERATIONS)
     for line in _legend(scoring, baseline):
         print(line)
     for name, signature in scoring.signature.items():
-        print(f"{MEASURES[name].title if name in MEASURES else name}  {signature}")
+        print(f"{SCORE_FORMATS[name].title if name in SCORE_FORMATS else name}  {signature}")
 
 
 def print_pairwise(scoring: Scoring) -> None:
-    """Print for each figure every system's difference from every other, with both p-values."""
+    """Print for each score every system's difference from every other, with both p-values."""
     systems = list(scoring.systems)
     for name in scoring.best:
         rows = [
             [one, *(_pair(name, others[other][name]) if other != one else "" for other in systems)]
             for one, others in scoring.pairwise.items()
         ]
-        title = f"{MEASURES[name].title}: row less column (p of the bootstrap, of the sign test)"
+        title = f"{SCORE_FORMATS[name].title}: row less column (p of the bootstrap, of the sign test)"
         print_table(title, ["", *systems], rows)
 
 
-def _print_figures(scoring: Scoring, figures: Sequence[str]) -> None:
-    rows = [[system, *(_cell(scoring, system, name) for name in figures)] for system in scoring.systems]
-    print_table(None, ["system", *(MEASURES[name].title for name in figures)], rows, lines=True)
+def _print_scores(scoring: Scoring, names: Sequence[str]) -> None:
+    rows = [[system, *(_cell(scoring, system, name) for name in names)] for system in scoring.systems]
+    print_table(None, ["system", *score_titles(names)], rows, lines=True)
 
 
 def _print_precisions(scoring: Scoring) -> None:
@@ -59,43 +59,34 @@ def _print_precisions(scoring: Scoring) -> None:
 
 
 def _cell(scoring: Scoring, system: str, name: str) -> Text:
-    """Return the score with its marks, its interval, and the p-values against the baseline."""
+    """Return the score with its marks, below it the interval, and the p-values against the baseline."""
     from rich.text import Text
 
-    measure = MEASURES[name]
-    runs = scoring.runs[system][name]
-    score = measure.format(runs.mean)
-    if runs.deviation is not None:
-        score += f" ± {measure.format(runs.deviation)}"
-    is_best = len(scoring.systems) > 1 and system in scoring.best[name].not_worse
-    low, high = map(measure.format, scoring.intervals[system][name])
-    rest = f"\n[{low}, {high}]"
-    arrow = ""
-    if system in scoring.significance:
-        comparison = scoring.significance[system][name]
-        arrow = mark(name, comparison)
-        rest += f"\np {comparison.p_value:.3f}, {comparison.sign_test_p_value:.3f}"
-    return Text.assemble((f"{score}{'*' if is_best else ''}{arrow}", "bold" if is_best else ""), rest)
+    cell = score_cell(scoring, system, name)
+    is_best = cell.is_best and len(scoring.systems) > 1
+    score = f"{cell.mean}{'*' if is_best else ''}{cell.arrow}"
+    p_line = f"\np {cell.p_values}" if cell.p_values else ""
+    return Text.assemble((score, "bold" if is_best else ""), f"\n{cell.interval}{p_line}")
 
 
 def _pair(name: str, comparison: Comparison) -> str:
-    difference = f"{comparison.difference:+.{MEASURES[name].digits}f}"
-    return (
-        f"{difference}{mark(name, comparison)} ({comparison.p_value:.3f}, {comparison.sign_test_p_value:.3f})"
-    )
+    return f"{difference(name, comparison)} ({p_values(comparison)})"
 
 
 def _legend(scoring: Scoring, baseline: str | None) -> list[str]:
-    lower = [MEASURES[name].title for name in scoring.best if not MEASURES[name].higher_is_better]
+    lower = [name for name in scoring.best if not SCORE_FORMATS[name].higher_is_better]
     lines = ["in square brackets: 95 % of the bootstrap's resamples"]
     if any(runs.deviation is not None for found in scoring.runs.values() for runs in found.values()):
         lines.append("± standard deviation over the runs of a system; the score is their mean")
     if len(scoring.systems) > 1:
-        lines.append(f"* the best system, and those not significantly worse (paired bootstrap, p < {LEVEL})")
+        lines.append(
+            "* the best system, and those not significantly worse "
+            f"(paired bootstrap, p < {SIGNIFICANCE_LEVEL})"
+        )
     if baseline is not None:
         lines.append(
             f"↑ ↓ significantly better, worse than {baseline}; p of the paired bootstrap, of the sign test"
         )
     if lower:
-        lines.append(f"less is better: {', '.join(lower)}")
+        lines.append(f"less is better: {', '.join(score_titles(lower))}")
     return lines

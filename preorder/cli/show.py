@@ -1,15 +1,17 @@
-"""``preorder show``: what preordering does to one sentence."""
+"""``preorder show``: show what preordering does to one sentence."""
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable
+from functools import partial
 from itertools import islice
 from typing import Any, TypeVar
 
-from preorder.analysis.show.sentence import Shown, crossings, hard_attention
+from preorder.analysis.show.sentence import SentenceView, crossings, hard_attention
 from preorder.annotate.stanza import add_layers
-from preorder.cli import options, results, source
+from preorder.cli import options, source
+from preorder.cli.pictures import add_pictures, write_pictures
 from preorder.data import files
 from preorder.data.errors import DataError
 from preorder.data.formats import (
@@ -32,44 +34,62 @@ EXAMPLES = """\
   preorder show --model model --src test.en --tgt test.ja --align test.align --out sentence.svg
   preorder show --src test.en --positions test.positions --tgt hyp.ja --attention hyp.attention --out s.png
 
-A line of attention is JSON, a list with a row for each target token of the weights, 0 to 1, of
-each source token: [[0.9, 0.1], [0.2, 0.8]]; or links, as in alignments: 0-0 1-1.
+A line of --attention is JSON, a list with a row for each target token, which has the weights, 0 to 1,
+of the source tokens: [[0.9, 0.1], [0.2, 0.8]]; or links as in alignments: 0-0 1-1.
 """
 
 
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
     """Add the subcommand."""
-    parser = options.add_command(subparsers, "show", run, "draw one sentence", EXAMPLES)
+    parser = options.add_command(
+        subparsers, "show", run, "show what preordering does to one sentence", EXAMPLES
+    )
     source.add_layer_options(parser, f"{source.STANZA}, and so for trees, if the model was trained so")
     what = parser.add_mutually_exclusive_group(required=True)
-    what.add_argument("--model", metavar="DIR", help="model directory, whose order and tree are shown")
-    what.add_argument("--positions", metavar="F", help="where each token goes; any system's")
-    what.add_argument("--order", metavar="F", help="which token stands at each place; any system's")
+    what.add_argument(
+        "--model", metavar="DIR", help="model directory: show the order and tree that it predicts"
+    )
+    what.add_argument(
+        "--positions",
+        metavar="F",
+        help="any system's order: for each source token the position where it goes",
+    )
+    what.add_argument(
+        "--order",
+        metavar="F",
+        help="any system's order: for each position the index of the source token that goes there",
+    )
     parser.add_argument("--tgt", metavar="F", help="target text, tokenised")
     parser.add_argument("--align", metavar="F", help="word alignment of source and target")
-    parser.add_argument("--attention", metavar="F", help="of each target token to the source tokens")
     parser.add_argument(
-        "--line", metavar="N", type=options.positive, default=1, help="which sentence (default: %(default)s)"
+        "--attention", metavar="F", help="attention of each target token to the source tokens"
     )
-    results.add_pictures(parser)
+    parser.add_argument(
+        "--line",
+        metavar="N",
+        type=options.positive,
+        default=1,
+        help="line number of the sentence (default: %(default)s)",
+    )
+    add_pictures(parser)
     options.add_json(parser)
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Run the subcommand."""
+    from preorder.analysis.show.picture import draw_sentence, sentence_title
     from preorder.analysis.show.text import text_lines
 
-    shown = _read(arguments)
-    for path in arguments.out:
-        _draw(shown, path)
+    view = _read(arguments)
+    write_pictures(partial(draw_sentence, view), sentence_title(view), arguments.out)
     if arguments.json:
-        files.write_json(files.STANDARD, _summary(shown))
+        files.write_json(files.STANDARD, _summary(view))
     elif not arguments.out:
-        files.write_lines(files.STANDARD, text_lines(shown))
+        files.write_lines(files.STANDARD, text_lines(view))
 
 
-def _read(arguments: argparse.Namespace) -> Shown:
-    """Return the sentence with all that the files say of it.
+def _read(arguments: argparse.Namespace) -> SentenceView:
+    """Return the sentence with everything that the files tell of it.
 
     Raises:
         PreorderError: a file has no such line, or what it has there does not fit.
@@ -85,13 +105,13 @@ def _read(arguments: argparse.Namespace) -> Shown:
         attention = _nth(arguments.attention, files.read_lines(arguments.attention), arguments.line)
     try:
         matrix = None if attention is None else _attention(attention, len(sentence), len(target or ()))
-        return Shown(sentence.words, permutation, tree, target, alignment, matrix)
+        return SentenceView(sentence.words, permutation, tree, target, alignment, matrix)
     except DataError as error:
         raise error.at(files.display_name(source.source_name(arguments)), arguments.line) from None
 
 
 def _order(arguments: argparse.Namespace, sentence: Sentence) -> tuple[Permutation, BinaryTree | None]:
-    """Return the order to show, and the tree behind it: a model's own, or one that gives the order."""
+    """Return the order, and a tree that gives it (a model's own if there is a model), or None."""
     if arguments.model is not None:
         return _predicted(arguments, sentence)
     path, parse = arguments.positions, parse_positions
@@ -130,28 +150,16 @@ def _nth(path: str, items: Iterable[T], line: int) -> T:
     raise DataError("the file has no such line", files.display_name(path), line)
 
 
-def _draw(shown: Shown, path: str) -> None:
-    from preorder.analysis.show.layout import draw
-    from preorder.analysis.show.png import png
-    from preorder.analysis.show.svg import svg
-
-    drawing = draw(shown)
-    if path.endswith(".svg"):
-        files.write_lines(path, [svg(drawing)])
-    else:
-        results.write_picture(path, png(drawing))
-
-
-def _summary(shown: Shown) -> dict[str, Any]:
-    """Return what is shown, for JSON; what is not known is null."""
-    known = shown.alignment is not None
+def _summary(view: SentenceView) -> dict[str, Any]:
+    """Return the JSON object; what is not known is null."""
+    known = view.alignment is not None
     return {
-        "source": list(shown.words),
-        "preordered": list(shown.permutation.apply(shown.words)),
-        "positions": list(shown.permutation.positions),
-        "order": list(shown.permutation.order),
-        "tree": None if shown.tree is None else format_tree(shown.words, shown.tree),
-        "target": None if shown.target is None else list(shown.target),
-        "crossings": crossings(shown.links) if known else None,
-        "crossings_preordered": crossings(shown.reordered().links) if known else None,
+        "source": list(view.words),
+        "preordered": list(view.permutation.apply(view.words)),
+        "positions": list(view.permutation.positions),
+        "order": list(view.permutation.order),
+        "tree": None if view.tree is None else format_tree(view.words, view.tree),
+        "target": None if view.target is None else list(view.target),
+        "crossings": crossings(view.links) if known else None,
+        "crossings_preordered": crossings(view.reordered().links) if known else None,
     }

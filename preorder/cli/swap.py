@@ -1,4 +1,4 @@
-"""``preorder swap``: source text with words in wrong places, to see what translation makes of it."""
+"""``preorder swap``: swap some of the source's words, to measure how much a system depends on word order."""
 
 from __future__ import annotations
 
@@ -18,20 +18,19 @@ EXAMPLES = """\
   preorder swap --src test.en --out-dir swapped
   preorder swap --src test.en --pos test.en.pos --percent 0:100:20 --seed 7 --out-dir swapped
 
-Writes DIR/NAME.0, DIR/NAME.10, …, NAME being that of the source's file (source for standard
-input), and likewise for the POS tags. p % of n words are swapped: the whole number nearest
-to p n / 100 of them, drawn at random, change places in a cycle, so that none of these stays
-where it was; a larger share swaps the same words and more. preorder analyse robustness
-takes up what is translated from it.
+Writes DIR/NAME.0, DIR/NAME.10, …, where NAME is that of the source's file ("source" for standard
+input), and likewise for the POS tags. At p %, of n words the whole number nearest to p n / 100
+are drawn at random and moved in a cycle, so that each of them gets another position; a larger
+percentage swaps the same words and more. preorder analyse robustness scores the translations.
 """
 
 
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
     """Add the subcommand."""
-    parser = options.add_command(subparsers, "swap", run, "swap shares of the source's words", EXAMPLES)
+    parser = options.add_command(subparsers, "swap", run, "swap some of the source's words", EXAMPLES)
     options.add_source(parser)
-    parser.add_argument("--pos", metavar="F", help="one tag for each token, to be swapped alike")
-    parser.add_argument("--out-dir", metavar="DIR", required=True, help="where the texts go")
+    parser.add_argument("--pos", metavar="F", help="one POS tag for each token, to be swapped with it")
+    parser.add_argument("--out-dir", metavar="DIR", required=True, help="folder for the texts")
     options.add_percentages(parser)
     options.add_seed(parser)
 
@@ -56,7 +55,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _paths(arguments: argparse.Namespace, percent: int) -> list[str]:
-    """Return where the text, and the tags if there are any, of a percentage go."""
+    """Return the paths of the text, and of the tags if there are any, of a percentage."""
     source = "source" if arguments.src == files.STANDARD else arguments.src
     names = [Path(path).name.removesuffix(".gz") for path in (source, arguments.pos) if path is not None]
     return [str(Path(arguments.out_dir) / f"{name}.{percent}") for name in names]

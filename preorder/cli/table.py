@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from rich.text import Text
 
-FILE_WIDTH = 200  # characters: in a file or a pipe nothing is cut to a terminal's width
+FILE_WIDTH = 200  # characters, in a file or a pipe
 
 
 def print_table(
     title: str | None, columns: Sequence[str], rows: Iterable[Sequence[str | Text]], lines: bool = False
 ) -> None:
-    """Print a table on standard output; all columns but the first are set right.
+    """Print a table on standard output; all columns but the first are aligned right.
 
-    With ``lines``, lines between the rows keep cells of several lines apart.
+    ``lines`` separates the rows by lines, for cells of several lines.
     """
     from rich.console import Console
     from rich.table import Table
@@ -27,6 +27,6 @@ def print_table(
     for index, column in enumerate(columns):
         table.add_column(Text(column), justify="right" if index else "left", overflow="fold")
     for row in rows:
-        # Text: brackets in a name are no markup
+        # as Text, brackets in a name are no markup
         table.add_row(*(Text(cell) if isinstance(cell, str) else cell for cell in row))
     Console(width=None if sys.stdout.isatty() else FILE_WIDTH).print(table)

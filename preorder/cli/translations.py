@@ -1,4 +1,4 @@
-"""Translations and references from the files that the user named, for every command that scores."""
+"""Options that name translations, references and metrics, and the texts that they name."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def add_translations(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         action="extend",
         required=True,
-        help="translations of a system, by default called as their file",
+        help="translations of a system; without NAME it is called like the file",
     )
 
 
@@ -33,7 +33,7 @@ def add_metrics(parser: argparse.ArgumentParser, default: tuple[str, ...]) -> No
         metavar="M,…",
         type=_metrics,
         default=default,
-        help=f"of {', '.join(METRICS)} (default: {','.join(default)})",
+        help=f"metrics, of {', '.join(METRICS)} (default: {','.join(default)})",
     )
 
 
@@ -46,7 +46,7 @@ def _metrics(text: str) -> tuple[str, ...]:
 
 
 def add_metric_options(parser: argparse.ArgumentParser) -> None:
-    """Add what :func:`metric_options` reads."""
+    """Add the options that :func:`metric_options` reads."""
     parser.add_argument(
         "--tokenize",
         choices=TOKENIZERS,
@@ -58,10 +58,10 @@ def add_metric_options(parser: argparse.ArgumentParser) -> None:
         metavar="TOKENIZER",
         choices=TOKENIZERS,
         default=DEFAULTS.words,
-        help="tokenizer of TER and RIBES, of the same choices (default: %(default)s)",
+        help="tokenizer of TER and RIBES, with the same choices (default: %(default)s)",
     )
     parser.add_argument(
-        "--case-sensitive", action="store_true", help="TER and RIBES tell upper from lower case, too"
+        "--case-sensitive", action="store_true", help="TER and RIBES distinguish upper and lower case"
     )
 
 
@@ -71,7 +71,7 @@ def metric_options(arguments: argparse.Namespace) -> MetricOptions:
 
 
 def paths_by_name(fields: Sequence[str]) -> dict[str, str]:
-    """Return the path of each ``[NAME=]F``; without a name it is called as its file.
+    """Return the path of each ``[NAME=]F``; without a name it is called like the file.
 
     Raises:
         UsageError: a name or a path is missing, or two have one name.
@@ -94,7 +94,7 @@ def _named(field: str) -> tuple[str, str]:
 
 
 def runs_by_name(fields: Sequence[str]) -> dict[str, list[str]]:
-    """Return the paths of each system's runs: a name that is given several times has several.
+    """Return the paths of each system's runs: one for each time that its name is given.
 
     Raises:
         UsageError: a name or a path is missing, or a system has the same file twice.
@@ -111,7 +111,7 @@ def read_runs(arguments: argparse.Namespace) -> tuple[list[list[str]], dict[str,
     """Return the lines of each ``--ref``, and of each run of the systems of ``--hyp`` by their names.
 
     Raises:
-        UsageError: systems are not named well.
+        UsageError: a name or a path is missing, or a system has the same file twice.
         DataError: the files differ in length, are empty or not UTF-8, or several are standard input.
     """
     runs = runs_by_name(arguments.hyp)
@@ -121,8 +121,8 @@ def read_runs(arguments: argparse.Namespace) -> tuple[list[list[str]], dict[str,
     return references, {name: [next(texts) for _ in of_system] for name, of_system in runs.items()}
 
 
-def warn_of_tokens(arguments: argparse.Namespace, reference: Sequence[str]) -> None:
-    """Say so where a reference that BLEU's tokenizer is meant for looks tokenised already."""
+def warn_if_tokenised(arguments: argparse.Namespace, reference: Sequence[str]) -> None:
+    """Warn if BLEU's tokenizer is going to split a reference that looks tokenised already."""
     if arguments.tokenize == "none" or "bleu" not in arguments.metrics:
         return
     tokenised = sum(line.endswith((" .", " 。")) for line in reference)

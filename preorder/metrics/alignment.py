@@ -1,13 +1,13 @@
 """How well a word alignment agrees with a gold one (Och and Ney 2003).
 
-A gold alignment has sure links S and possible links, P with S among them. Links A have
+A gold alignment has sure links S and possible links P, which include S. Links A have
 
-- precision |A ∩ P| / |A|: a possible link does no harm;
-- recall |A ∩ S| / |S|: only sure links have to be there;
+- precision |A ∩ P| / |A|: a possible link is no error;
+- recall |A ∩ S| / |S|: only sure links have to be found;
 - alignment error rate 1 - (|A ∩ S| + |A ∩ P|) / (|A| + |S|), 0 to 1, less is better.
 
-All are of a corpus: the sums are divided, not the sentences' figures averaged. Where there
-is nothing to divide by, nothing was wrong: precision and recall 1, error rate 0.
+All are of a corpus: sums are divided, not sentences' scores averaged. Where there is nothing
+to divide by, nothing was wrong: precision and recall are 1, the error rate 0.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ class AlignmentScores:
         aer: alignment error rate, 0 to 1.
         precision, recall: 0 to 1.
         sentences: how many were compared.
-        links: links to be judged.
-        sure, possible: gold links; the possible ones without the sure.
-        sure_found, possible_found: how many of either are among the links.
+        links: links of the alignment that is judged.
+        sure, possible: gold links; here the possible ones do not include the sure ones.
+        sure_found, possible_found: how many of each are among the links.
     """
 
     aer: float
@@ -62,7 +62,7 @@ def alignment_counts(alignment: Alignment, gold: Alignment) -> tuple[int, int, i
 
 
 def alignment_scores(counts: Sequence[tuple[int, int, int, int, int]]) -> AlignmentScores:
-    """Return the figures of a corpus from each sentence's :func:`alignment_counts`."""
+    """Return the scores of a corpus from each sentence's :func:`alignment_counts`."""
     links, sure, possible, sure_found, possible_found = map(sum, zip(*counts, strict=True))
     allowed = sure_found + possible_found
     return AlignmentScores(

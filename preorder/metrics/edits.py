@@ -1,16 +1,15 @@
 """Translation edit rate's edits by kind (Snover et al. 2006), compiled.
 
-A hypothesis is turned into a reference by the fewest edits that a greedy search finds:
-*shifts* move a block of words, each shift that which lowers the edit distance most, until
-none does; what is left are the edits of the edit distance: *deletions*, words of the
-reference that the hypothesis lacks; *insertions*, words that it has too many; and
-*substitutions*.
+A hypothesis is turned into a reference by the fewest edits that a greedy search finds.
+*Shifts* move a block of words: the one that lowers the edit distance most is made, until none
+lowers it. What is left are the edits of the edit distance: *deletions*, words of the reference
+that the hypothesis lacks; *insertions*, words that it has too many; and *substitutions*.
 
-Which shifts are tried, which of two equally good ones is made, and how far from the
-diagonal the edit distance looks decide the counts; all are as in sacrebleu's TER, which
-follows the tool Tercom, so that the sums are the same. A block may be shifted if it is
-found in the reference, at most ``MOST_WORDS`` long and ``FURTHEST`` words away, while
-neither it nor the words it is to meet are right already.
+The counts depend on which shifts are tried, which of two equally good ones is made, and how
+far from the diagonal the edit distance looks. All are as in sacrebleu's TER, which follows
+the tool Tercom, so that the sums are the same. A block may be shifted if it is
+found in the reference, at most ``MAX_BLOCK`` words long and ``MAX_DISTANCE`` words away, unless
+it or the words that it is to match are right already.
 """
 
 from __future__ import annotations
@@ -18,14 +17,14 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-MOST_WORDS = 10  # of a shifted block
-FURTHEST = 50  # words that lie between a block and its match
-BEAM = 25  # cells of the table that are looked at on each side of the diagonal
-MOST_TRIALS = 1000  # shifts tried in a sentence; then the last round's are not made any more
+MAX_BLOCK = 10  # words of a shifted block
+MAX_DISTANCE = 50  # words between a block and its match
+BEAM = 25  # cells of the table that are computed on each side of the diagonal
+MAX_TRIALS = 1000  # shifts tried in a sentence; the search ends there, without the last shift
 UNREACHED = 1 << 30  # the cost of a cell outside the beam
 
 Shift = tuple[int, int, int, int]
-"""Of a shift what ranks it: gain, words in the block, minus its begin, minus its target."""
+"""What ranks a shift: gain, words in the block, minus its begin, minus its target; the greatest is best."""
 
 
 @numba.njit(cache=True, nogil=True)
@@ -37,8 +36,8 @@ def edit_counts(
 ) -> np.ndarray:
     """Return for each hypothesis its insertions, deletions, substitutions and shifts: ``[sentences, 4]``.
 
-    O(t m b) for t shifts tried, at most some 1,000, of m words in a beam of b = 50: 0.01 ms for
-    a sentence of 10 words, 0.05 ms for one of 25, 20 and 120 times as fast as sacrebleu.
+    O(t m b) for t shifts tried (at most some 1,000), m words and a beam of b = 50: 0.01 ms for a
+    sentence of 10 words, 0.05 ms for one of 25; 20 and 120 times as fast as sacrebleu.
 
     Args:
         hypotheses, references: words as integers, all sentences joined.
@@ -66,7 +65,7 @@ def _edits(hypothesis: np.ndarray, reference: np.ndarray) -> tuple[int, int, int
     shifts, trials = 0, 0
     while True:
         (gain, length, begin, target), trials = _best_shift(words, reference, costs, trial, trials)
-        if gain <= 0 or trials >= MOST_TRIALS:
+        if gain <= 0 or trials >= MAX_TRIALS:
             break
         words = _shifted(words, -begin, length, -target)
         _fill(costs, 0, words, reference)
@@ -77,7 +76,7 @@ def _edits(hypothesis: np.ndarray, reference: np.ndarray) -> tuple[int, int, int
 
 @numba.njit(cache=True, nogil=True)
 def _fill(costs: np.ndarray, done: int, words: np.ndarray, reference: np.ndarray) -> None:
-    """Fill the table of edit distances between beginnings, from the row after ``done`` on."""
+    """Fill the table of edit distances between prefixes; rows up to ``done`` are filled already."""
     m, n = len(words), len(reference)
     slope = n / m if m else 1.0
     beam = int(np.ceil(slope / 2 + BEAM)) if slope / 2 > BEAM else BEAM  # neighbouring rows overlap
@@ -98,12 +97,12 @@ def _fill(costs: np.ndarray, done: int, words: np.ndarray, reference: np.ndarray
 def _trace(
     words: np.ndarray, reference: np.ndarray, costs: np.ndarray
 ) -> tuple[tuple[int, int, int], np.ndarray, np.ndarray, np.ndarray]:
-    """Follow the edits back: of equally cheap ones meeting two words goes first, then insertion.
+    """Follow the edits back; of equally cheap ones matching two words goes first, then insertion.
 
     Returns:
-        The insertions, deletions and substitutions; for each word of the reference the
-        last of the hypothesis's that is used up with it (-1: none); and which words of
-        the hypothesis, and of the reference, are not met by their like.
+        The insertions, deletions and substitutions; for each word of the reference the last
+        word of the hypothesis up to there (-1: none); and which words of the hypothesis, and
+        of the reference, have no equal partner.
     """
     i, j = len(words), len(reference)
     last = np.empty(j, np.int64)
@@ -131,17 +130,17 @@ def _trace(
 def _best_shift(
     words: np.ndarray, reference: np.ndarray, costs: np.ndarray, trial: np.ndarray, trials: int
 ) -> tuple[Shift, int]:
-    """Return the shift of the largest gain, and how many have been tried in this sentence.
+    """Return the shift of the largest gain, and how many shifts have been tried in this sentence.
 
-    Of equal gains the longest block wins, then the first, then the first target.
+    Of equal gains the longest block wins, then the first block, then the first target.
     """
     m, n = len(words), len(reference)
     _, last, wrong, missed = _trace(words, reference, costs)
     best = (0, 0, 0, 0)
     for begin in range(m):
-        for match in range(max(0, begin - FURTHEST), min(n, begin + FURTHEST + 1)):
+        for match in range(max(0, begin - MAX_DISTANCE), min(n, begin + MAX_DISTANCE + 1)):
             any_wrong = any_missed = False
-            for length in range(1, min(MOST_WORDS, m - begin, n - match) + 1):
+            for length in range(1, min(MAX_BLOCK, m - begin, n - match) + 1):
                 if words[begin + length - 1] != reference[match + length - 1]:
                     break
                 any_wrong |= wrong[begin + length - 1]
@@ -159,7 +158,7 @@ def _best_shift(
                     shift = (costs[m, n] - cost, length, -begin, -target)
                     if shift > best:
                         best = shift
-                if trials >= MOST_TRIALS:
+                if trials >= MAX_TRIALS:
                     return best, trials
     return best, trials
 
@@ -174,7 +173,7 @@ def _cost_of_shift(
     length: int,
     target: int,
 ) -> int:
-    """Return the edit distance after a shift; only rows from its first changed word on are filled anew."""
+    """Return the edit distance after a shift; rows before its first changed word are kept."""
     same = min(begin, target)
     trial[same] = costs[same]
     _fill(trial, same, _shifted(words, begin, length, target), reference)
@@ -183,8 +182,8 @@ def _cost_of_shift(
 
 @numba.njit(cache=True, nogil=True)
 def _shifted(words: np.ndarray, begin: int, length: int, target: int) -> np.ndarray:
-    """Move a block in front of the word ``target``; or, of a target inside it, so many words to the right."""
+    """Move a block to before the word ``target``; a target inside it says how far the block moves right."""
     end = begin + length
-    place = min(target if target <= end else target - length, len(words) - length)
+    destination = min(target if target <= end else target - length, len(words) - length)
     rest = np.concatenate((words[:begin], words[end:]))
-    return np.concatenate((rest[:place], words[begin:end], rest[place:]))
+    return np.concatenate((rest[:destination], words[begin:end], rest[destination:]))

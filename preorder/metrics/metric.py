@@ -1,14 +1,15 @@
-"""What every measure has in common: sufficient statistics first.
+"""What all metrics have in common: sufficient statistics first.
 
-A metric turns each sentence into a row of numbers once. Rows add up: the figures of a
+A metric turns each sentence into a row of numbers once. Rows add up: the scores of a
 corpus, of a resample of it, or of a mixture of two systems come from their sum alone.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from preorder.data.errors import DataError
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     import numpy as np
 
 METRICS = ("bleu", "chrf", "ter", "ribes")
-"""Names of the metrics; :data:`preorder.metrics.translation.CLASSES` holds what they name."""
+"""Names of the metrics; :data:`preorder.metrics.translation.METRIC_CLASSES` has their classes."""
 
 TOKENIZERS = ("13a", "none", "intl", "char", "zh", "ja-mecab", "ko-mecab")
 """Those of sacrebleu that need no download; the first is its default and ours."""
@@ -28,10 +29,9 @@ class MetricOptions:
 
     Attributes:
         tokenize: the tokenizer of BLEU; ``none`` takes the tokens as they are given.
-            chrF has a unit of its own, the character.
-        case_sensitive: TER and RIBES tell upper from lower case, as BLEU and chrF always do.
-        words: the tokenizer of TER and RIBES, whose reference tools take what stands
-            between spaces.
+            chrF counts characters and needs none.
+        case_sensitive: TER and RIBES distinguish upper and lower case, as BLEU and chrF always do.
+        words: the tokenizer of TER and RIBES; ``none`` splits at spaces, as their reference tools do.
     """
 
     tokenize: str = TOKENIZERS[0]
@@ -43,36 +43,35 @@ DEFAULTS = MetricOptions()
 
 
 @dataclass(frozen=True)
-class Figure:
-    """One number that sums of a metric's statistics give, and that can be tested.
+class Score:
+    """One of a metric's scores, computed from sums of its statistics.
 
     Attributes:
         name: its key in JSON.
-        score: sums of statistics ``[…, numbers]`` → the figures ``[…]``.
-        higher_is_better: which way is up.
+        compute: sums of statistics ``[…, numbers]`` → scores ``[…]``.
+        higher_is_better: whether a greater score is better.
     """
 
     name: str
-    score: Callable[[np.ndarray], np.ndarray]
+    compute: Callable[[np.ndarray], np.ndarray]
     higher_is_better: bool = True
 
 
-class Metric(Protocol):
-    """A measure against references that it holds; made from references and options."""
+class Metric(ABC):
+    """A metric of hypotheses against references that it holds.
+
+    Attributes:
+        name: its key in JSON.
+        scores: the main score, then all others that the statistics give.
+        signature: everything that the scores depend on, versions included, as sacrebleu writes it.
+    """
 
     name: ClassVar[str]
-    figures: ClassVar[tuple[Figure, ...]]
-    """The metric's score first, then whatever else its statistics tell."""
+    scores: ClassVar[tuple[Score, ...]]
+    signature: str
 
-    @property
-    def signature(self) -> str:
-        """Everything that the figures depend on, versions included, as sacrebleu writes it."""
-
-    @property
-    def higher_is_better(self) -> bool:
-        """Which way of the score is up."""
-
-    def statistics(self, hypotheses: Sequence[str]) -> np.ndarray:
+    @abstractmethod
+    def statistics(self, hypotheses: Sequence[Any]) -> np.ndarray:
         """Return the statistics of each hypothesis: ``[sentences, numbers]``.
 
         Raises:
@@ -80,28 +79,11 @@ class Metric(Protocol):
         """
 
     def score(self, totals: np.ndarray) -> np.ndarray:
-        """Return the scores that go with sums of statistics: ``[…, numbers]`` → ``[…]``."""
-
-    def details(self, totals: np.ndarray) -> dict[str, Any]:
-        """Return what else describes sums of statistics ``[numbers]``, and is not tested; for JSON."""
-
-
-class Scored:
-    """A metric's score is the first of its figures; it has no details."""
-
-    figures: ClassVar[tuple[Figure, ...]]
-
-    @property
-    def higher_is_better(self) -> bool:
-        """Which way of the score is up."""
-        return self.figures[0].higher_is_better
-
-    def score(self, totals: np.ndarray) -> np.ndarray:
-        """Return the scores that go with sums of statistics: ``[…, numbers]`` → ``[…]``."""
-        return self.figures[0].score(totals)[()]
+        """Return the main scores of sums of statistics: ``[…, numbers]`` → ``[…]``."""
+        return self.scores[0].compute(totals)[()]
 
     def details(self, totals: np.ndarray) -> dict[str, Any]:  # noqa: ARG002
-        """Return no details."""
+        """Return what JSON also tells of sums of statistics ``[numbers]``, and no test compares."""
         return {}
 
 

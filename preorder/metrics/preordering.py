@@ -1,21 +1,21 @@
 """How well an order fits an alignment: tau, fuzzy reordering score, complete match.
 
-Every source token has a key, an integer that says where it belongs: its target group
-(:mod:`preorder.alignment.target_groups`), or its place in a gold order. The keys read in the new
-order are what is measured, over the tokens that have one. Sentences whose alignment
-gives no keys are skipped and counted.
+Every aligned source token has a target group (:mod:`preorder.alignment.target_groups`). To
+measure all tokens, each may have a group of its own: its position in a gold order. The groups
+read in the new order are what is measured; unaligned tokens are left out. Sentences whose
+alignment gives no target groups are skipped and counted.
 
-Per sentence, with k_1 … k_n the n keys in the new order, 0 … g - 1 their range:
+Per sentence, with k_1 … k_n the target groups in the new order, numbered 0 … g - 1:
 
 - ``tau``: equation 7 of Kawara et al. 2021, -1 to 1. Two tokens of one group are a wrong
-  pair in every order, so that an alignment with such groups leaves less than 1 to reach.
+  pair in every order, so that an alignment with such groups does not allow 1.
 - ``tau_nakagawa``: 1 - the share of pairs with k_i > k_j, 0 to 1 (Nakagawa 2015).
-- ``frs``: fuzzy reordering score (Talbot et al. 2011), 0 to 1: 1 - breaks / (n + 1), where
-  each of the n + 1 steps of -1, k_1 … k_n, g that neither stays nor goes up by one breaks.
-- ``complete_match``: 1 where no pair is reversed.
+- ``frs``: fuzzy reordering score (Talbot et al. 2011), 0 to 1: 1 - breaks / (n + 1). A break
+  is one of the n + 1 steps of -1, k_1 … k_n, g that neither stays nor goes up by one.
+- ``complete_match``: 1 where no pair is reversed, else 0.
 
-One of fewer than two keys scores 1 everywhere. A corpus scores the mean of its sentences.
-All but the first are those of Google's ``evaluate_preordering.py``.
+Sentences of fewer than two aligned tokens score 1 everywhere. The score of a corpus is the mean
+of its sentences. All but ``tau`` are those of Google's ``evaluate_preordering.py``.
 """
 
 from __future__ import annotations
@@ -27,13 +27,14 @@ from typing import ClassVar
 import numba
 import numpy as np
 
-from preorder.alignment.target_groups import UNALIGNED
+from preorder.alignment.target_groups import UNALIGNED, target_groups
 from preorder.data.errors import DataError
-from preorder.data.types import Permutation
+from preorder.data.types import Alignment, Permutation
 from preorder.metrics.kendall import count_pairs
-from preorder.metrics.metric import Figure, Scored
+from preorder.metrics.metric import Metric, Score
 
-Keys = Sequence[int]
+TargetGroups = Sequence[int]
+"""Of each source token its target group, from 0 without gaps, or ``UNALIGNED``."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,7 @@ class OrderEvaluation(OrderScores):
 
     Attributes:
         sentences: how many were measured.
-        skipped: how many had no keys.
+        skipped: how many had no target groups.
         monotone: the scores of the unreordered source.
     """
 
@@ -61,44 +62,52 @@ class OrderEvaluation(OrderScores):
     monotone: OrderScores
 
 
-def evaluate(keys: Sequence[Keys | None], permutations: Sequence[Permutation]) -> OrderEvaluation:
-    """Measure the reorderings of a corpus against each sentence's keys (None: skip it).
+def evaluate_orders(permutations: Sequence[Permutation], alignments: Sequence[Alignment]) -> OrderEvaluation:
+    """Measure the orders of a corpus against an alignment of each sentence, over the aligned tokens.
+
+    Raises:
+        DataError: a link is out of range, or no alignment can be sorted.
+    """
+    pairs = zip(alignments, permutations, strict=True)
+    return evaluate([target_groups(alignment, len(order)) for alignment, order in pairs], permutations)
+
+
+def evaluate(groups: Sequence[TargetGroups | None], permutations: Sequence[Permutation]) -> OrderEvaluation:
+    """Measure the orders of a corpus against each sentence's target groups (None: skip it).
 
     O(n log n) a sentence, compiled.
 
     Raises:
         DataError: a sentence and its permutation differ in length, or all are skipped.
     """
-    _check_some(keys)
-    pairs = [(k, p.positions) for k, p in zip(keys, permutations, strict=True) if k is not None]
-    given = [positions for _, positions in pairs]
-    kept = [range(len(positions)) for positions in given]
-    measured = [k for k, _ in pairs]
-    reordered = mean_scores(order_statistics(measured, given))
-    monotone = mean_scores(order_statistics(measured, kept))
+    _check_some(groups)
+    pairs = [(g, p.positions) for g, p in zip(groups, permutations, strict=True) if g is not None]
+    known, positions = zip(*pairs, strict=True)
+    reordered = mean_scores(order_statistics(known, positions))
+    monotone = mean_scores(order_statistics(known, [range(len(one)) for one in positions]))
     return OrderEvaluation(
-        **vars(reordered), sentences=len(pairs), skipped=len(keys) - len(pairs), monotone=monotone
+        **vars(reordered), sentences=len(pairs), skipped=len(groups) - len(pairs), monotone=monotone
     )
 
 
-def order_statistics(keys: Sequence[Keys], positions: Sequence[Sequence[int]]) -> np.ndarray:
+def order_statistics(groups: Sequence[TargetGroups], positions: Sequence[Sequence[int]]) -> np.ndarray:
     """Return the sufficient statistics of each sentence: ``[sentences, 5]`` integers.
 
-    The columns: keys, concordant pairs, discordant pairs, tied pairs, breaks.
+    The columns: aligned tokens, concordant pairs, discordant pairs, tied pairs, breaks.
 
     Args:
-        keys: for each token of a sentence its key, from 0 without gaps, or ``UNALIGNED``.
-        positions: for each token its place after reordering.
+        groups: of each sentence the target groups.
+        positions: of each sentence the positions of its source tokens.
 
     Raises:
-        DataError: a sentence's keys and positions differ in number.
+        DataError: a sentence has more or fewer target groups than positions.
     """
-    lengths = np.fromiter(map(len, keys), np.int64, len(keys))
+    lengths = np.fromiter(map(len, groups), np.int64, len(groups))
     other = np.fromiter(map(len, positions), np.int64, len(positions))
     if not np.array_equal(lengths, other):
-        raise DataError("a sentence has keys and positions of different number")
+        raise DataError("a sentence has more or fewer target groups than positions")
     offsets = np.concatenate(([0], np.cumsum(lengths)))
-    return _statistics(_flat(keys, offsets[-1]), _flat(positions, offsets[-1]), offsets)
+    return _statistics(_flat(groups, offsets[-1]), _flat(positions, offsets[-1]), offsets)
 
 
 def sentence_scores(statistics: np.ndarray) -> np.ndarray:
@@ -116,29 +125,26 @@ def mean_scores(statistics: np.ndarray) -> OrderScores:
     return OrderScores(*map(float, sentence_scores(statistics).mean(0)))
 
 
-def _mean_of(column: int) -> Figure:
+def _mean_of(column: int) -> Score:
     name = [field.name for field in fields(OrderScores)][column]
-    return Figure(name, lambda totals: totals[..., column] / np.maximum(totals[..., 4], 1))
+    return Score(name, lambda totals: totals[..., column] / np.maximum(totals[..., 4], 1))
 
 
-class Preordering(Scored):
-    """Orders against the keys of each sentence, as a metric: its statistics add up, so that it can be tested.
-
-    See :class:`preorder.metrics.metric.Metric`; hypotheses are permutations here.
-    """
+class Preordering(Metric):
+    """Orders against the target groups of each sentence, as a metric whose hypotheses are permutations."""
 
     name: ClassVar[str] = "preordering"
-    figures: ClassVar[tuple[Figure, ...]] = tuple(map(_mean_of, range(4)))
+    scores: ClassVar[tuple[Score, ...]] = tuple(map(_mean_of, range(4)))
 
-    def __init__(self, keys: Sequence[Keys | None]) -> None:
-        """Take the keys of each sentence (None: skip it).
+    def __init__(self, groups: Sequence[TargetGroups | None]) -> None:
+        """Take the target groups of each sentence (None: skip it).
 
         Raises:
             DataError: all are skipped.
         """
-        self._keys = keys
-        self._measured = np.array([k is not None for k in keys])
-        _check_some(keys)
+        self._groups = groups
+        self._measured = np.array([one is not None for one in groups])
+        _check_some(groups)
         self.signature = f"sentences:{self._measured.sum()}|skipped:{(~self._measured).sum()}"
 
     def statistics(self, hypotheses: Sequence[Permutation]) -> np.ndarray:
@@ -147,16 +153,16 @@ class Preordering(Scored):
         Raises:
             DataError: a sentence and its permutation differ in length.
         """
-        rows = np.zeros((len(self._keys), 5))
-        pairs = [(k, p.positions) for k, p in zip(self._keys, hypotheses, strict=True) if k is not None]
+        rows = np.zeros((len(self._groups), 5))
+        pairs = [(g, p.positions) for g, p in zip(self._groups, hypotheses, strict=True) if g is not None]
         scores = sentence_scores(order_statistics(*zip(*pairs, strict=True)))
         rows[self._measured] = np.column_stack((scores, np.ones(len(pairs))))
         return rows
 
 
-def _check_some(keys: Sequence[Keys | None]) -> None:
-    if all(k is None for k in keys):
-        raise DataError(f"no order can be evaluated: none of {len(keys)} alignments can be sorted")
+def _check_some(groups: Sequence[TargetGroups | None]) -> None:
+    if all(one is None for one in groups):
+        raise DataError(f"no order can be evaluated: none of {len(groups)} alignments can be sorted")
 
 
 def _flat(rows: Sequence[Sequence[int]], total: int) -> np.ndarray:
@@ -164,23 +170,23 @@ def _flat(rows: Sequence[Sequence[int]], total: int) -> np.ndarray:
 
 
 @numba.njit(cache=True, nogil=True)
-def _statistics(keys: np.ndarray, positions: np.ndarray, offsets: np.ndarray) -> np.ndarray:
+def _statistics(groups: np.ndarray, positions: np.ndarray, offsets: np.ndarray) -> np.ndarray:
     result = np.zeros((len(offsets) - 1, 5), np.int64)
     for sentence in range(len(offsets) - 1):
         begin, end = offsets[sentence], offsets[sentence + 1]
         reordered = np.empty(end - begin, np.int64)
         for token in range(begin, end):
-            reordered[positions[token]] = keys[token]
+            reordered[positions[token]] = groups[token]
         reordered = reordered[reordered != UNALIGNED]
-        groups = reordered.max() + 1 if len(reordered) else 0
-        concordant, discordant, tied = count_pairs(reordered, groups)
+        group_count = reordered.max() + 1 if len(reordered) else 0
+        concordant, discordant, tied = count_pairs(reordered, group_count)
         result[sentence, 0] = len(reordered)
         result[sentence, 1] = concordant
         result[sentence, 2] = discordant
         result[sentence, 3] = tied
         previous = -1
-        for key in reordered:
-            result[sentence, 4] += key != previous and key != previous + 1
-            previous = key
-        result[sentence, 4] += previous != groups and previous + 1 != groups
+        for group in reordered:
+            result[sentence, 4] += group != previous and group != previous + 1
+            previous = group
+        result[sentence, 4] += previous != group_count and previous + 1 != group_count
     return result

@@ -1,19 +1,20 @@
-"""RIBES (Isozaki et al. 2010): a translation measure that looks at the order of words.
+"""RIBES (Isozaki et al. 2010): a metric of translations that looks at the order of words.
 
 The score of a hypothesis h against a reference r, 0 to 1, is
 
     normalised Kendall's tau · precision ** 0.25 · brevity penalty ** 0.10
 
-over the words of h that can be aligned to a word of r beyond doubt: a word is, whose
-shortest unambiguous context is. A context is the word with some words after it, or with
-some before it; it is unambiguous where it occurs once in h and once in r. The share of
-aligned words is the precision, their places in r, read along h, give tau: the share of
-pairs that go up. One word has no pair and scores 0, except against a reference of one word.
-Of several references the best counts; a corpus scores the mean of its sentences.
+over the words of h that can be aligned to a word of r without ambiguity. A context of a word
+is the word with some words after it, or with some before it; it is unambiguous where it
+occurs once in h and once in r. A word that has an unambiguous context is aligned by the
+shortest. The share of aligned words is the precision. The indices in r of the aligned words,
+read along h, give tau: the share of pairs that ascend. A single aligned word scores 0, except
+against a reference of one word. Of several references the best counts; the score of a corpus
+is the mean of its sentences.
 
-Equal to the reference scorer of NTT, version 1.03.1, its defaults included: tokens are
-what white space separates, upper and lower case are not told apart. Sentences without any
-reference are left out of the mean, as under its option for them.
+Equal to the reference scorer of NTT, version 1.03.1, with its defaults: tokens are separated
+by white space, upper and lower case are the same. Sentences without any reference are left
+out of the mean, as with the scorer's option -z.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ import numba
 import numpy as np
 
 from preorder.metrics.kendall import count_pairs
-from preorder.metrics.metric import DEFAULTS, Figure, MetricOptions
+from preorder.metrics.metric import DEFAULTS, MetricOptions, Score
 from preorder.metrics.words import WordMetric
 
 ALPHA = 0.25  # exponent of the precision
@@ -41,7 +42,7 @@ class Ribes(WordMetric):
     """RIBES against fixed references; see :class:`preorder.metrics.metric.Metric`."""
 
     name: ClassVar[str] = "ribes"
-    figures: ClassVar[tuple[Figure, ...]] = (Figure("ribes", _mean),)
+    scores: ClassVar[tuple[Score, ...]] = (Score("ribes", _mean),)
 
     def __init__(self, references: Sequence[Sequence[str]], options: MetricOptions = DEFAULTS) -> None:
         """Take the references: each a text of one line for each sentence.
@@ -57,14 +58,32 @@ class Ribes(WordMetric):
 
     def statistics(self, hypotheses: Sequence[str]) -> np.ndarray:
         """Return ``[sentences, 2]``: a sentence's score, and 1; 0 and 0 where no reference has a word."""
-        flat = self._flat(hypotheses)
-        best = np.max([sentence_scores(*flat, *reference) for reference in self._references], axis=0)
+        encoded = self._encode(hypotheses)
+        best = np.max([sentence_ribes(*encoded, *reference) for reference in self._references], axis=0)
         counts = np.any([np.diff(begins) > 0 for _, begins in self._references], axis=0)
         return np.column_stack((best, counts.astype(float)))
 
 
+def ribes(
+    hypotheses: Sequence[str], references: Sequence[Sequence[str]], options: MetricOptions = DEFAULTS
+) -> float:
+    """Return the RIBES of a corpus, 0 to 1.
+
+    Args:
+        hypotheses: a line for each sentence.
+        references: one or more, each of a line for each sentence.
+        options: of the metric.
+
+    Raises:
+        DataError: a reference has more or fewer lines than there are hypotheses.
+        UsageError: the tokenizer needs a package that is not installed.
+    """
+    metric = Ribes(references, options)
+    return float(metric.score(metric.statistics(hypotheses).sum(0)))
+
+
 @numba.njit(cache=True, nogil=True)
-def sentence_scores(
+def sentence_ribes(
     hypotheses: np.ndarray,
     hypothesis_begins: np.ndarray,
     references: np.ndarray,
@@ -90,51 +109,53 @@ def sentence_scores(
 def _score(hypothesis: np.ndarray, reference: np.ndarray) -> float:
     if len(hypothesis) == 0 or len(reference) == 0:
         return 0.0
-    places = word_alignment(hypothesis, reference)
-    places = places[places >= 0]
-    if len(places) == 1 and len(reference) == 1:
+    indices = word_alignment(hypothesis, reference)
+    indices = indices[indices >= 0]
+    if len(indices) == 1 and len(reference) == 1:
         order = 1.0
-    elif len(places) < 2:
+    elif len(indices) < 2:
         return 0.0
     else:
-        order = count_pairs(places, len(reference))[0] / (len(places) * (len(places) - 1) / 2)
-    precision = len(places) / len(hypothesis)
+        order = count_pairs(indices, len(reference))[0] / (len(indices) * (len(indices) - 1) / 2)
+    precision = len(indices) / len(hypothesis)
     brevity = min(1.0, np.exp(1 - len(reference) / len(hypothesis)))
     return order * precision**ALPHA * brevity**BETA
 
 
 @numba.njit(cache=True, nogil=True)
 def word_alignment(hypothesis: np.ndarray, reference: np.ndarray) -> np.ndarray:
-    """Return for each word of a hypothesis its place in the reference, or -1.
+    """Return for each word of a hypothesis the index of its word in the reference, or -1.
 
-    It is the place of its shortest unambiguous context; of two equally long ones that
-    which goes to the left (Isozaki et al. 2010 with contexts of any length, as version 1.03).
+    It is where the shortest unambiguous context stands; of two equally long contexts the one
+    to the left counts (Isozaki et al. 2010 with contexts of any length, as version 1.03).
     """
-    right_length, right_place = _shortest_unambiguous(hypothesis[::-1], reference[::-1])
-    left_length, left_place = _shortest_unambiguous(hypothesis, reference)
+    right_length, right_index = _shortest_unambiguous(hypothesis[::-1], reference[::-1])
+    left_length, left_index = _shortest_unambiguous(hypothesis, reference)
     m, n = len(hypothesis), len(reference)
-    places = np.full(m, -1)
+    indices = np.full(m, -1)
     for i in range(m):
         left, right = left_length[i], right_length[m - 1 - i]
         if left and (left <= right or not right):
-            places[i] = left_place[i]
+            indices[i] = left_index[i]
         elif right:
-            places[i] = n - 1 - right_place[m - 1 - i]
-    return places
+            indices[i] = n - 1 - right_index[m - 1 - i]
+    return indices
 
 
 @numba.njit(cache=True, nogil=True)
 def _shortest_unambiguous(hypothesis: np.ndarray, reference: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the length and place of each word's shortest unambiguous context to the left.
+    """Return the length of each word's shortest unambiguous context to the left, and where it ends in r.
 
-    A context of length c that ends at word i occurs wherever c words before and up to
-    that place are the same; so it is alone once it is longer than what any other place of
-    h, and all but one place of r, share with i. Length 0: none is unambiguous.
+    A context of length c that ends at word i also ends at every index before which the same c
+    words stand. So it is unambiguous once it is longer than what i shares with any other index
+    of h, and with all but one index of r. Length 0: none is unambiguous.
     """
     m, n = len(hypothesis), len(reference)
     lengths = np.zeros(m, np.int64)
-    places = np.zeros(m, np.int64)
-    shared_h = np.zeros(m + 1, np.int64)  # [j + 1]: words that the texts up to i and up to j end in alike
+    indices = np.zeros(m, np.int64)
+    shared_h = np.zeros(
+        m + 1, np.int64
+    )  # [j + 1]: length of the common ending of the words up to i and up to j
     shared_r = np.zeros(n + 1, np.int64)
     for i in range(m):
         ambiguous = 0  # the longest context that also occurs elsewhere
@@ -148,9 +169,9 @@ def _shortest_unambiguous(hypothesis: np.ndarray, reference: np.ndarray) -> tupl
             if shared_r[j] > longest:
                 ambiguous = max(ambiguous, longest)
                 longest = shared_r[j]
-                places[i] = j - 1
+                indices[i] = j - 1
             else:
                 ambiguous = max(ambiguous, shared_r[j])
         if ambiguous < longest:
             lengths[i] = ambiguous + 1
-    return lengths, places
+    return lengths, indices

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -11,10 +11,10 @@ import numpy as np
 from tqdm import tqdm
 
 from preorder.data.errors import UsageError
-from preorder.metrics.metric import DEFAULTS, METRICS, Figure, Metric, MetricOptions
+from preorder.metrics.metric import DEFAULTS, METRICS, Metric, MetricOptions, Score
 from preorder.metrics.significance import (
-    LEVEL,
     RESAMPLES,
+    SIGNIFICANCE_LEVEL,
     Comparison,
     Resampled,
     compare,
@@ -22,26 +22,35 @@ from preorder.metrics.significance import (
     resampled,
     resampled_totals,
 )
-from preorder.metrics.translation import CLASSES
+from preorder.metrics.translation import METRIC_CLASSES
 
 Text = Sequence[str]
 """One line for each sentence."""
 
+Systems = Mapping[str, Sequence[Text]]
+"""The translations of each system's runs, by the system's name."""
+
 Comparisons = dict[str, Comparison]
-"""By figure."""
+"""By score."""
 
 
 @dataclass(frozen=True)
-class Measured:
-    """A metric, and what it measures: for each system one output or more, of as many runs."""
+class SystemStatistics:
+    """A metric, and each system's statistics under it: ``[runs, sentences, numbers]``."""
 
     metric: Metric
-    outputs: Mapping[str, Sequence[Any]]
+    systems: Mapping[str, np.ndarray]
+
+    def take(self, sentences: np.ndarray) -> SystemStatistics:
+        """Return the statistics of some of the sentences, given by their indices."""
+        return SystemStatistics(
+            self.metric, {name: runs[:, sentences] for name, runs in self.systems.items()}
+        )
 
 
 @dataclass(frozen=True)
 class Runs:
-    """A figure over the runs of a system; the sample standard deviation is None of a single one."""
+    """A score over the runs of a system; the sample standard deviation is None for a single run."""
 
     mean: float
     deviation: float | None
@@ -50,7 +59,7 @@ class Runs:
 
 @dataclass(frozen=True)
 class Best:
-    """The best system under a figure, and those that are not significantly worse, itself among them."""
+    """The best system by a score, and those that are not significantly worse, itself among them."""
 
     system: str
     not_worse: list[str]
@@ -58,16 +67,16 @@ class Best:
 
 @dataclass(frozen=True)
 class Scoring:
-    """The figures of several systems; as a dictionary, the JSON of ``preorder score``.
+    """The scores of several systems; as a dictionary, the JSON of ``preorder score``.
 
     Attributes:
-        systems: system → figure → its mean over runs, with the metrics' details.
-        signature: metric → everything that its figures depend on.
-        runs: system → figure → mean, deviation and values over its runs.
-        intervals: system → figure → 95 % of the resamples lie between these.
-        significance: each system but the baseline → figure → comparison with the baseline.
-        pairwise: system → every other system → figure → comparison with that.
-        best: figure → the best system, and those not significantly worse.
+        systems: system → score → its mean over runs, with the metrics' details.
+        signature: metric → everything that its scores depend on.
+        runs: system → score → mean, deviation and values over its runs.
+        intervals: system → score → the bounds of 95 % of the resamples.
+        significance: each system but the baseline → score → comparison with the baseline.
+        pairwise: system → every other system → score → comparison with that.
+        best: score → the best system, and those not significantly worse.
     """
 
     systems: dict[str, dict[str, Any]]
@@ -79,86 +88,114 @@ class Scoring:
     best: dict[str, Best]
 
 
-def translations(
+def check_system(name: str, systems: Iterable[str]) -> None:
+    """Check that there is a system of a name.
+
+    Raises:
+        UsageError: there is none.
+    """
+    if name not in systems:
+        raise UsageError(f"no system is called {name!r}, only: {', '.join(systems)}")
+
+
+def measure(
+    metrics: Sequence[Metric], systems: Mapping[str, Sequence[Any]], show_progress: bool = False
+) -> list[SystemStatistics]:
+    """Count the statistics of all systems under each metric.
+
+    Args:
+        metrics: what to measure by.
+        systems: name → the outputs of each run, as the metrics take them.
+        show_progress: on a terminal's standard error.
+
+    Raises:
+        DataError: outputs do not fit what a metric holds.
+    """
+    outputs = len(metrics) * sum(map(len, systems.values()))
+    found = []
+    with tqdm(total=outputs, desc="scoring", unit=" texts", disable=None if show_progress else True) as bar:
+        for metric in metrics:
+            statistics: dict[str, np.ndarray] = {}
+            for name, runs in systems.items():
+                rows = []
+                for run in runs:
+                    rows.append(metric.statistics(run))
+                    bar.update()
+                statistics[name] = np.stack(rows)
+            found.append(SystemStatistics(metric, statistics))
+    return found
+
+
+def measure_translations(
     references: Sequence[Text],
-    systems: Mapping[str, Sequence[Text]],
+    systems: Systems,
     metrics: Sequence[str] = METRICS,
     options: MetricOptions = DEFAULTS,
-) -> list[Measured]:
-    """Return the named metrics, against the references, of systems of one text or more each.
+    show_progress: bool = False,
+) -> list[SystemStatistics]:
+    """Count the statistics of translations under each named metric.
 
     Raises:
         UsageError: a tokenizer is not installed.
+        DataError: the texts are not all of one length.
     """
-    return [Measured(CLASSES[name](references, options), systems) for name in metrics]
+    made = [METRIC_CLASSES[name](references, options) for name in metrics]
+    return measure(made, systems, show_progress)
 
 
 def score_systems(
-    measured: Sequence[Measured], baseline: str | None = None, seed: int = 1, resamples: int = RESAMPLES
+    measured: Sequence[SystemStatistics],
+    baseline: str | None = None,
+    seed: int = 1,
+    resamples: int = RESAMPLES,
 ) -> Scoring:
     """Score systems, the same under each metric, and test them against each other.
 
     Raises:
         UsageError: there is no such baseline.
-        DataError: the texts are not all of one length.
     """
-    systems = list(measured[0].outputs)
-    if baseline is not None and baseline not in systems:
-        raise UsageError(f"no system is called {baseline!r}, only: {', '.join(systems)}")
-    figures = [figure for part in measured for figure in part.metric.figures]
-    statistics = _statistics(measured)
-    samples = _resampled(measured, statistics, seed, resamples)
-    pairwise = _pairwise(figures, samples)
+    systems = list(measured[0].systems)
+    if baseline is not None:
+        check_system(baseline, systems)
+    scores = [score for part in measured for score in part.metric.scores]
+    samples = _resampled(measured, systems, seed, resamples)
+    pairwise = _pairwise(scores, samples)
     return Scoring(
-        {name: _figures(measured, of_metrics) for name, of_metrics in statistics.items()},
+        {name: _means(measured, name) for name in systems},
         {part.metric.name: part.metric.signature for part in measured},
         {name: {key: _runs(of.values) for key, of in found.items()} for name, found in samples.items()},
         {name: {key: of.interval for key, of in found.items()} for name, found in samples.items()},
         {name: others[baseline] for name, others in pairwise.items() if baseline in others},
         pairwise,
-        {figure.name: _best(figure, samples, pairwise) for figure in figures},
+        {score.name: _best(score, samples, pairwise) for score in scores},
     )
 
 
-def _statistics(measured: Sequence[Measured]) -> dict[str, list[np.ndarray]]:
-    """Return for each system its statistics under each metric: ``[runs, sentences, numbers]``."""
-    texts = sum(len(runs) for part in measured for runs in part.outputs.values())
-    statistics: dict[str, list[np.ndarray]] = {name: [] for name in measured[0].outputs}
-    with tqdm(total=texts, desc="scoring", unit=" texts", disable=None) as progress:
-        for part in measured:
-            for name, runs in part.outputs.items():
-                rows = []
-                for run in runs:
-                    rows.append(part.metric.statistics(run))
-                    progress.update()
-                statistics[name].append(np.stack(rows))
-    return statistics
-
-
-def _figures(measured: Sequence[Measured], statistics: Sequence[np.ndarray]) -> dict[str, Any]:
-    """Return a system's figures and details, each the mean over its runs."""
+def _means(measured: Sequence[SystemStatistics], system: str) -> dict[str, Any]:
+    """Return a system's scores and details, each the mean over its runs."""
     means: dict[str, Any] = {}
-    for part, of_runs in zip(measured, statistics, strict=True):
-        totals = of_runs.sum(1)
-        means |= {figure.name: float(figure.score(totals).mean()) for figure in part.metric.figures}
+    for part in measured:
+        totals = part.systems[system].sum(1)
+        means |= {score.name: float(score.compute(totals).mean()) for score in part.metric.scores}
         details = [part.metric.details(of_run) for of_run in totals]
         means |= {key: np.mean([of_run[key] for of_run in details], axis=0).tolist() for key in details[0]}
     return means
 
 
 def _resampled(
-    measured: Sequence[Measured], statistics: Mapping[str, Sequence[np.ndarray]], seed: int, resamples: int
+    measured: Sequence[SystemStatistics], systems: Sequence[str], seed: int, resamples: int
 ) -> dict[str, dict[str, Resampled]]:
-    """Return each system's figures, resampled: the same sentences for all, and each system's own runs."""
-    every = [of_runs for of_metrics in statistics.values() for of_runs in of_metrics]
-    totals = iter(resampled_totals(every, seed, resamples))
+    """Return each system's scores, resampled: the same sentences for all, and each system's own runs."""
+    statistics = [part.systems[name] for name in systems for part in measured]
+    totals = iter(resampled_totals(statistics, seed, resamples))
     found: dict[str, dict[str, Resampled]] = {}
-    for index, (name, of_metrics) in enumerate(statistics.items()):
+    for index, name in enumerate(systems):
         found[name] = {}
-        for part, of_runs in zip(measured, of_metrics, strict=True):
-            drawn = next(totals), draw_runs(len(of_runs), (seed, index), resamples)
-            for figure in part.metric.figures:
-                found[name][figure.name] = resampled(figure, of_runs, *drawn)
+        for part in measured:
+            runs = part.systems[name]
+            drawn = next(totals), draw_runs(len(runs), (seed, index), resamples)
+            for score in part.metric.scores:
+                found[name][score.name] = resampled(score, runs, *drawn)
     return found
 
 
@@ -168,14 +205,14 @@ def _runs(values: np.ndarray) -> Runs:
 
 
 def _pairwise(
-    figures: Sequence[Figure], samples: Mapping[str, Mapping[str, Resampled]]
+    scores: Sequence[Score], samples: Mapping[str, Mapping[str, Resampled]]
 ) -> dict[str, dict[str, Comparisons]]:
     """Compare every system with every other; each pair is tested once and told both ways."""
     pairwise: dict[str, dict[str, Comparisons]] = {name: {} for name in samples}
     for one, other in combinations(samples, 2):
         found = {
-            figure.name: compare(figure, samples[one][figure.name], samples[other][figure.name])
-            for figure in figures
+            score.name: compare(score, samples[one][score.name], samples[other][score.name])
+            for score in scores
         }
         pairwise[one][other] = found
         pairwise[other][one] = {key: comparison.reversed() for key, comparison in found.items()}
@@ -183,13 +220,15 @@ def _pairwise(
 
 
 def _best(
-    figure: Figure,
+    score: Score,
     samples: Mapping[str, Mapping[str, Resampled]],
     pairwise: Mapping[str, Mapping[str, Comparisons]],
 ) -> Best:
-    sign = 1 if figure.higher_is_better else -1
-    best = max(samples, key=lambda name: sign * samples[name][figure.name].score)
-    return Best(
-        best,
-        [name for name in samples if name == best or pairwise[name][best][figure.name].p_value >= LEVEL],
-    )
+    sign = 1 if score.higher_is_better else -1
+    best = max(samples, key=lambda name: sign * samples[name][score.name].score)
+    not_worse = [
+        name
+        for name in samples
+        if name == best or pairwise[name][best][score.name].p_value >= SIGNIFICANCE_LEVEL
+    ]
+    return Best(best, not_worse)

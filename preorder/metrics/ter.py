@@ -1,9 +1,9 @@
-"""Translation edit rate, and its edits by kind: what a system leaves out or makes up.
+"""Translation edit rate, and its edits by kind: what a system leaves out or adds.
 
 Deletions are words of the reference that the hypothesis lacks: under-generation.
 Insertions are words that it has too many: over-generation (Kawara et al. 2021, Tables
-VII and VIII). TER is all edits, shifts of blocks among them, per word of the reference,
-0 to 100 and beyond; equal to sacrebleu's.
+VII and VIII). TER is all edits, shifts of blocks among them, per 100 words of the reference;
+equal to sacrebleu's.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ import numpy as np
 from sacrebleu.metrics import TER
 
 from preorder.metrics.edits import edit_counts
-from preorder.metrics.metric import DEFAULTS, Figure, MetricOptions
+from preorder.metrics.metric import DEFAULTS, MetricOptions, Score
 from preorder.metrics.words import WordMetric
 
-KINDS = ("insertions", "deletions", "substitutions", "shifts")
+EDIT_KINDS = ("insertions", "deletions", "substitutions", "shifts")
 """The first columns of the statistics; the others: mean length of the references, 1."""
 
 
@@ -28,23 +28,23 @@ def _rate(totals: np.ndarray) -> np.ndarray:
     return 100 * np.where(words > 0, edits / np.where(words > 0, words, 1), np.minimum(edits, 1))
 
 
-def _mean(column: int) -> Figure:
+def _mean(column: int) -> Score:
     def of(totals: np.ndarray) -> np.ndarray:
         return totals[..., column] / np.maximum(totals[..., 5], 1)
 
-    return Figure(f"ter_{KINDS[column]}", of, higher_is_better=False)
+    return Score(f"ter_{EDIT_KINDS[column]}", of, higher_is_better=False)
 
 
 class Ter(WordMetric):
-    """TER against fixed references; its further figures are edits of a kind per sentence.
+    """TER against fixed references; its further scores are the edits of each kind per sentence.
 
-    Of several references that of the fewest edits counts, and of equal ones the first.
+    Of several references the one that needs the fewest edits counts; of equal ones the first.
     """
 
     name: ClassVar[str] = "ter"
-    figures: ClassVar[tuple[Figure, ...]] = (
-        Figure("ter", _rate, higher_is_better=False),
-        *(_mean(column) for column in range(len(KINDS))),
+    scores: ClassVar[tuple[Score, ...]] = (
+        Score("ter", _rate, higher_is_better=False),
+        *(_mean(column) for column in range(len(EDIT_KINDS))),
     )
 
     def __init__(self, references: Sequence[Sequence[str]], options: MetricOptions = DEFAULTS) -> None:
@@ -55,12 +55,12 @@ class Ter(WordMetric):
         """
         super().__init__(references, options)
         own = TER(case_sensitive=options.case_sensitive, references=references)
-        self.signature = f"{own.get_signature()}{self._words.signature}"
+        self.signature = f"{own.get_signature()}{self._vocabulary.signature}"
 
     def statistics(self, hypotheses: Sequence[str]) -> np.ndarray:
-        """Return ``[sentences, 6]``: the edits by :data:`KINDS`, the references' mean length, and 1."""
-        flat = self._flat(hypotheses)
-        counts = np.stack([edit_counts(*flat, *reference) for reference in self._references])
+        """Return ``[sentences, 6]``: the edits by :data:`EDIT_KINDS`, the references' mean length, and 1."""
+        encoded = self._encode(hypotheses)
+        counts = np.stack([edit_counts(*encoded, *reference) for reference in self._references])
         best = counts.sum(2).argmin(0)
         lengths = np.mean([np.diff(begins) for _, begins in self._references], axis=0)
         chosen = counts[best, np.arange(len(hypotheses))]

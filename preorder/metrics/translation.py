@@ -6,28 +6,26 @@ from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
-from sacrebleu.metrics import BLEU, CHRF
-from sacrebleu.metrics.base import Metric as SacrebleuMetric
+from sacrebleu.metrics import BLEU, CHRF, base
 
-from preorder.metrics.metric import DEFAULTS, Figure, Metric, MetricOptions, Scored, check_same_length
+from preorder.metrics.metric import DEFAULTS, Metric, MetricOptions, Score, check_same_length
 from preorder.metrics.ribes import Ribes
 from preorder.metrics.ter import Ter
 from preorder.metrics.words import check_tokenizer
 
-ORDERS = 4  # of BLEU's n-grams
-BETA = 2.0  # of chrF's F-score: how much more recall weighs than precision
+MAX_NGRAM = 4  # words, of BLEU
+CHRF_BETA = 2.0  # of chrF's F-score: how much more recall weighs than precision
 
 
-class SacrebleuStatistics(Scored):
-    """A metric of sacrebleu, which keeps statistics and scores apart as we do.
+class SacrebleuMetric(Metric):
+    """A metric whose statistics sacrebleu counts, by a private method that is called here only.
 
-    It counts the statistics, in a method that begins with an underscore, called here and
-    nowhere else. Scores are computed here, for any number of sums at a time: significance
-    tests take tens of thousands.
+    Scores are computed here, for any number of sums at a time: significance tests take
+    tens of thousands.
     """
 
-    def __init__(self, metric: SacrebleuMetric, references: Sequence[Sequence[str]]) -> None:
-        """Take a metric that holds the references, and these: each a text of one line for each sentence."""
+    def __init__(self, metric: base.Metric, references: Sequence[Sequence[str]]) -> None:
+        """Take sacrebleu's metric, made with the references, and these: texts of a line for each sentence."""
         self._metric = metric
         self._references = references
         self.signature = str(metric.get_signature())
@@ -41,10 +39,10 @@ class SacrebleuStatistics(Scored):
 def bleu_precisions(totals: np.ndarray) -> np.ndarray:
     """Return BLEU's n-gram precisions in per cent, ``[…, numbers]`` → ``[…, 4]``.
 
-    The k-th order without a match has the precision of 1 / 2^k matches ("exp" smoothing);
+    The k-th n-gram length that has no match counts as 1 / 2^k matches ("exp" smoothing);
     all are 0 without any match.
     """
-    matches, ngrams = totals[..., 2 : 2 + ORDERS], totals[..., 2 + ORDERS :]
+    matches, ngrams = totals[..., 2 : 2 + MAX_NGRAM], totals[..., 2 + MAX_NGRAM :]
     none = (matches == 0) & (ngrams > 0)
     smoothed = np.where(none, 0.5 ** np.cumsum(none, -1), matches)
     known = (ngrams > 0) & matches.any(-1, keepdims=True)
@@ -52,7 +50,7 @@ def bleu_precisions(totals: np.ndarray) -> np.ndarray:
 
 
 def bleu_brevity_penalty(totals: np.ndarray) -> np.ndarray:
-    """Return exp(1 - reference's length / hypothesis's) where that is shorter, else 1."""
+    """Return exp(1 - reference's length / hypothesis's) where the hypothesis is shorter, else 1."""
     length, reference = totals[..., 0], totals[..., 1]
     ratio = np.divide(reference, length, out=np.full(length.shape, np.inf), where=length > 0)
     return np.where(length < reference, np.exp(1 - ratio), 1.0)
@@ -67,22 +65,22 @@ def bleu(totals: np.ndarray) -> np.ndarray:
 
 
 def chrf(totals: np.ndarray) -> np.ndarray:
-    """Return chrF, 0 to 100: the F-score of precision and recall, means over the orders of both sides."""
+    """Return chrF, 0 to 100: the F-score of precision and recall, each the mean over n-gram lengths."""
     hypothesis, reference, matches = np.moveaxis(totals.reshape(*totals.shape[:-1], -1, 3), -1, 0)
     known = (hypothesis > 0) & (reference > 0)
-    orders = np.maximum(known.sum(-1), 1)
-    precision = (known * matches / np.where(known, hypothesis, 1)).sum(-1) / orders
-    recall = (known * matches / np.where(known, reference, 1)).sum(-1) / orders
+    lengths = np.maximum(known.sum(-1), 1)
+    precision = (known * matches / np.where(known, hypothesis, 1)).sum(-1) / lengths
+    recall = (known * matches / np.where(known, reference, 1)).sum(-1) / lengths
     some = precision + recall > 0
-    weighted = np.where(some, BETA**2 * precision + recall, 1)
-    return 100 * (1 + BETA**2) * precision * recall / weighted
+    weighted = np.where(some, CHRF_BETA**2 * precision + recall, 1)
+    return 100 * (1 + CHRF_BETA**2) * precision * recall / weighted
 
 
-class Bleu(SacrebleuStatistics):
-    """BLEU; the statistics: lengths of hypothesis and reference, 4 × matches, 4 × n-grams."""
+class Bleu(SacrebleuMetric):
+    """BLEU; statistics: lengths of hypothesis and reference, matches of 1- to 4-grams, their numbers."""
 
     name: ClassVar[str] = "bleu"
-    figures: ClassVar[tuple[Figure, ...]] = (Figure("bleu", bleu),)
+    scores: ClassVar[tuple[Score, ...]] = (Score("bleu", bleu),)
 
     def __init__(self, references: Sequence[Sequence[str]], options: MetricOptions = DEFAULTS) -> None:
         """Take the references.
@@ -101,17 +99,17 @@ class Bleu(SacrebleuStatistics):
         }
 
 
-class Chrf(SacrebleuStatistics):
-    """chrF of 6 characters; the statistics: n-grams of both sides and matches, n = 1 … 6."""
+class Chrf(SacrebleuMetric):
+    """chrF; statistics: for 1 to 6 characters the n-grams of hypothesis and reference, and matches."""
 
     name: ClassVar[str] = "chrf"
-    figures: ClassVar[tuple[Figure, ...]] = (Figure("chrf", chrf),)
+    scores: ClassVar[tuple[Score, ...]] = (Score("chrf", chrf),)
 
     def __init__(self, references: Sequence[Sequence[str]], options: MetricOptions = DEFAULTS) -> None:  # noqa: ARG002
         """Take the references."""
         super().__init__(CHRF(references=references), references)
 
 
-CLASSES: dict[str, Callable[[Sequence[Sequence[str]], MetricOptions], Metric]] = {
+METRIC_CLASSES: dict[str, Callable[[Sequence[Sequence[str]], MetricOptions], Metric]] = {
     metric.name: metric for metric in (Bleu, Chrf, Ter, Ribes)
 }

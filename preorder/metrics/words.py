@@ -1,4 +1,4 @@
-"""Texts as numbers, and what the compiled measures of words, TER and RIBES, have in common."""
+"""What the compiled metrics of words, TER and RIBES, have in common: texts as numbers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 from sacrebleu.metrics import BLEU
 
 from preorder.data.errors import UsageError
-from preorder.metrics.metric import MetricOptions, Scored, check_same_length
+from preorder.metrics.metric import Metric, MetricOptions, check_same_length
 
 
 def check_tokenizer(name: str) -> None:
@@ -26,11 +26,11 @@ def check_tokenizer(name: str) -> None:
         ) from None
 
 
-class Words:
-    """Numbers for words, the same for all texts that one object reads.
+class Vocabulary:
+    """Numbers words as it meets them: a word has the same number in all texts that one object reads.
 
-    Words are what white space separates, after the tokenizer and, unless case is told
-    apart, in lower case.
+    Words are separated by white space, after the tokenizer. They are put in lower case
+    unless case matters.
     """
 
     def __init__(self, options: MetricOptions) -> None:
@@ -45,8 +45,8 @@ class Words:
         self.signature = "" if options.words == "none" else f"|words:{options.words}"
         self._numbers: dict[str, int] = {}
 
-    def flat(self, lines: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-        """Return all words as numbers, and where each line begins and the last ends."""
+    def encode(self, lines: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+        """Return all words as numbers ``[words]``, and the boundaries of the lines ``[lines + 1]``."""
         numbers = self._numbers
         words = [self._split(line) for line in lines]
         flat = [numbers.setdefault(word, len(numbers)) for line in words for word in line]
@@ -57,7 +57,7 @@ class Words:
         return (line if self._case_sensitive else line.lower()).split()
 
 
-class WordMetric(Scored):
+class WordMetric(Metric):
     """A metric that compares words with fixed references."""
 
     def __init__(self, references: Sequence[Sequence[str]], options: MetricOptions) -> None:
@@ -67,9 +67,9 @@ class WordMetric(Scored):
             UsageError: the tokenizer needs a package that is not installed.
         """
         self._lines = references
-        self._words = Words(options)
-        self._references = [self._words.flat(lines) for lines in references]
+        self._vocabulary = Vocabulary(options)
+        self._references = [self._vocabulary.encode(lines) for lines in references]
 
-    def _flat(self, hypotheses: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+    def _encode(self, hypotheses: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
         check_same_length(hypotheses, self._lines)
-        return self._words.flat(hypotheses)
+        return self._vocabulary.encode(hypotheses)

@@ -7,17 +7,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from preorder.analysis.material import Files
+from preorder.analysis.evaluation_data import EvaluationFiles
 from preorder.data import files
 from preorder.data.errors import DataError
 from preorder.metrics.metric import DEFAULTS, TOKENIZERS, MetricOptions
 
-NAME = "report.json"
+MANIFEST = "report.json"
 
 
 @dataclass(frozen=True)
 class System:
-    """A system's files: the translations of each of its runs, and the order that it is told, if any."""
+    """A system's files: the translations of each run, and the positions given to it as input, if any."""
 
     runs: tuple[str, ...]
     positions: str | None
@@ -25,11 +25,11 @@ class System:
 
 @dataclass(frozen=True)
 class Manifest:
-    """What there is to report of a run; paths as the program can open them.
+    """The files of a run; paths are complete, so that the program can open them.
 
     Attributes:
-        title: what the run is called.
-        source, references, alignment: as in :class:`preorder.analysis.material.Files`.
+        title: name of the run.
+        source, references, alignment: as in :class:`preorder.analysis.evaluation_data.EvaluationFiles`.
         systems: by name, the baseline first.
         options: of the metrics.
         robustness: what ``preorder analyse robustness --json`` has written, or None.
@@ -44,11 +44,11 @@ class Manifest:
     robustness: str | None
 
     @property
-    def files(self) -> Files:
-        """The files, by what they are."""
+    def files(self) -> EvaluationFiles:
+        """The files that hold the test set."""
         orders = {name: one.positions for name, one in self.systems.items() if one.positions is not None}
         systems = {name: one.runs for name, one in self.systems.items()}
-        return Files(self.references, systems, self.source, self.alignment, orders)
+        return EvaluationFiles(self.references, systems, self.source, self.alignment, orders)
 
 
 def find(folder: str) -> list[Path]:
@@ -58,9 +58,9 @@ def find(folder: str) -> list[Path]:
         DataError: there is none.
     """
     top = Path(folder)
-    found = [top / NAME] if (top / NAME).exists() else sorted(top.glob(f"*/{NAME}"))
+    found = [top / MANIFEST] if (top / MANIFEST).exists() else sorted(top.glob(f"*/{MANIFEST}"))
     if not found:
-        raise DataError(f"no {NAME} in it, nor in a folder in it", folder)
+        raise DataError(f"no {MANIFEST} in it, nor in a folder in it", folder)
     return found
 
 
@@ -68,7 +68,7 @@ def read(path: Path) -> Manifest:
     """Read a manifest; its paths are relative to its folder.
 
     Raises:
-        DataError: it cannot be read, or says something else than a manifest says.
+        DataError: it cannot be read, or is no manifest.
     """
     try:
         return _parse(files.read_json(str(path)), path.parent)
@@ -118,10 +118,10 @@ Check = Callable[[Any, str], Any]
 
 
 def _fields(value: Any, name: str, checks: Mapping[str, Check]) -> dict[str, Any]:
-    """Return the checked fields of an object, None for those that it lacks and may lack.
+    """Return the checked fields of an object; an optional field that is missing is None.
 
     Raises:
-        DataError: it is no object, has a field that is not known, or one of them is not as it should be.
+        DataError: it is no object, has an unknown field, or a field has a wrong value or is missing.
     """
     if not isinstance(value, dict):
         raise DataError(f"{name}: not an object")

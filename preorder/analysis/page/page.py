@@ -9,23 +9,23 @@ from functools import partial
 from importlib.resources import files
 
 from preorder.analysis.examples import Example, Examples
-from preorder.analysis.measures import MEASURES
 from preorder.analysis.page.html import Markup, element, join
-from preorder.analysis.pictures.draw import curves_title, draw_curves, draw_figures, figures_title
+from preorder.analysis.pictures.draw import breakdown_title, curves_title, draw_breakdown, draw_curves
 from preorder.analysis.pictures.encode import svg_element
-from preorder.analysis.results import Curves, Figures
-from preorder.analysis.tables import Table, curve_tables, figure_table
+from preorder.analysis.results import Breakdown, Curves
+from preorder.analysis.score_formats import SCORE_FORMATS
+from preorder.analysis.tables import Table, breakdown_table, curve_tables
 
-POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
+CONTENT_POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
 """What a browser may load for the page: nothing."""
 
 
 @dataclass(frozen=True)
 class Chapter:
-    """What is told about a run under a heading: a result, or a table."""
+    """A part of a run's section: a heading, and a result or a table."""
 
     heading: str
-    content: Table | Curves | Figures | Examples
+    content: Table | Curves | Breakdown | Examples
 
 
 @dataclass(frozen=True)
@@ -48,26 +48,26 @@ def page(title: str, runs: Sequence[Run]) -> str:
     head = element(
         "head",
         element("meta", charset="utf-8"),
-        element("meta", http_equiv="Content-Security-Policy", content=POLICY),
+        element("meta", http_equiv="Content-Security-Policy", content=CONTENT_POLICY),
         element("meta", name="viewport", content="width=device-width, initial-scale=1"),
         element("title", title),
         element("style", _resource("report.css")),
     )
     headed = len(runs) > 1 or runs[0].title != title
-    places = [(f"run{number}", run) for number, run in enumerate(runs, 1)]
-    links = (element("li", element("a", run.title, href=f"#{place}")) for place, run in places)
+    named = [(f"run{number}", run) for number, run in enumerate(runs, 1)]
+    links = (element("li", element("a", run.title, href=f"#{name}")) for name, run in named)
     contents = element("nav", element("ul", *links), aria_label="Runs") if len(runs) > 1 else ""
     body = element(
         "body",
         element("header", element("h1", title), contents),
-        element("main", _summary(runs), *(_run(place, run, headed) for place, run in places)),
+        element("main", _summary(runs), *(_run(name, run, headed) for name, run in named)),
         element("script", _resource("report.js")),
     )
     return f"<!doctype html>\n{element('html', head, body, lang='en')}\n"
 
 
 def _summary(runs: Sequence[Run]) -> Markup:
-    """Return one table of the scores of all runs; nothing if there is but one."""
+    """Return one table of the scores of all runs; nothing for a single run."""
     if len(runs) == 1:
         return Markup()
     columns = dict.fromkeys(column for run in runs for column in run.scores.columns)
@@ -83,25 +83,28 @@ def _resource(name: str) -> Markup:
     return Markup(files(__package__).joinpath(name).read_text(encoding="utf-8"))
 
 
-def _run(place: str, run: Run, headed: bool) -> Markup:
-    """Return a run's section; a run whose title the whole page has needs no heading."""
+def _run(name: str, run: Run, headed: bool) -> Markup:
+    """Return a run's section, with an id of this name, and a heading of its own if ``headed``."""
     chapters = [
-        (f"{place}-{number}", chapter)
+        (f"{name}-{number}", chapter)
         for number, chapter in enumerate((Chapter("Scores", run.scores), *run.chapters), 1)
     ]
-    links = (element("li", element("a", chapter.heading, href=f"#{name}")) for name, chapter in chapters)
+    links = (element("li", element("a", chapter.heading, href=f"#{anchor}")) for anchor, chapter in chapters)
     return element(
         "section",
         element("h2", run.title) if headed else "",
         element("p", f"{run.sentences} sentences", class_="note"),
         element("nav", element("ul", *links), aria_label=f"In {run.title}"),
-        *(join(element("h3", one.heading, id=name), _content(one.content, name)) for name, one in chapters),
+        *(
+            join(element("h3", one.heading, id=anchor), _content(one.content, anchor))
+            for anchor, one in chapters
+        ),
         element(
             "details",
             element("summary", "Signatures"),
             element("ul", *map(_signature, run.signature.items())),
         ),
-        id=place,
+        id=name,
         aria_label=run.title,
     )
 
@@ -110,7 +113,7 @@ def _signature(item: tuple[str, str]) -> Markup:
     return element("li", f"{item[0]}  {item[1]}")
 
 
-def _content(content: Table | Curves | Figures | Examples, place: str) -> Markup:
+def _content(content: Table | Curves | Breakdown | Examples, name: str) -> Markup:
     if isinstance(content, Table):
         return _table(content)
     if isinstance(content, Examples):
@@ -119,14 +122,14 @@ def _content(content: Table | Curves | Figures | Examples, place: str) -> Markup
         picture = svg_element(partial(draw_curves, content), curves_title(content), transparent=True)
         tables = curve_tables(content)
     else:
-        picture = svg_element(partial(draw_figures, content), figures_title(content), transparent=True)
-        tables = [figure_table(content)]
-    return join(element("figure", _scoped(picture, place)), *map(_table, tables))
+        picture = svg_element(partial(draw_breakdown, content), breakdown_title(content), transparent=True)
+        tables = [breakdown_table(content)]
+    return join(element("figure", _scoped(picture, name)), *map(_table, tables))
 
 
-def _scoped(svg: str, place: str) -> Markup:
-    """Put a prefix before the names inside a picture: pages hold several."""
-    return Markup(re.sub(r'(\bid="|xlink:href="#|url\(#)', rf"\g<1>{place}-", svg))
+def _scoped(svg: str, name: str) -> Markup:
+    """Put a name before the names inside a picture, since a page holds several pictures."""
+    return Markup(re.sub(r'(\bid="|xlink:href="#|url\(#)', rf"\g<1>{name}-", svg))
 
 
 def _table(table: Table) -> Markup:
@@ -166,7 +169,7 @@ def _examples(examples: Examples) -> Markup:
 
 
 def _example(example: Example, measure: str) -> Markup:
-    form = MEASURES[measure].format
-    title = f"line {example.line}, {MEASURES[measure].title} {form(example.difference)} apart"
+    form = SCORE_FORMATS[measure].format
+    title = f"line {example.line}, {SCORE_FORMATS[measure].title} {form(example.difference)} apart"
     rows = (join(element("dt", name), element("dd", text)) for name, text in example.rows(form))
     return element("div", element("h4", title), element("dl", *rows), class_="example")

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from preorder.analysis.analyses import gain_curves, length_curves, orders_measured, system_examples
-from preorder.analysis.defaults import EXAMPLE_METRIC, GAIN_WIDTH, METRICS
-from preorder.analysis.figures import generation_figures, precision_figures
-from preorder.analysis.groups import by_length, fitting_width
-from preorder.analysis.material import Material, read_material
+from preorder.analysis.breakdowns import generation_breakdown, precision_breakdown
+from preorder.analysis.curves import gain_curves, length_curves
+from preorder.analysis.defaults import CURVE_METRICS, EXAMPLE_METRIC, GAIN_WIDTH
+from preorder.analysis.evaluation_data import EvaluationData, read_evaluation_data
+from preorder.analysis.examples import system_examples
 from preorder.analysis.page.manifest import Manifest
 from preorder.analysis.page.page import Chapter, Run
 from preorder.analysis.results import parse_curves
+from preorder.analysis.sentence_groups import by_length, fitting_width
 from preorder.analysis.tables import scoring_table
 from preorder.data import files
 from preorder.data.errors import DataError
-from preorder.metrics import scoring
+from preorder.metrics.metric import METRICS
+from preorder.metrics.preordering import Preordering
+from preorder.metrics.scoring import SystemStatistics, measure, score_systems
 
-EXAMPLES = 3  # of each sort, for each system
+EXAMPLE_COUNT = 3  # of each sort, for each system
 
 
 def report_run(manifest: Manifest, seed: int) -> Run:
@@ -27,31 +30,42 @@ def report_run(manifest: Manifest, seed: int) -> Run:
         DataError: its files cannot be read, or do not go together.
         UsageError: a tokenizer is not installed.
     """
-    material = read_material(manifest.files, manifest.options, seed)
-    measured = scoring.translations(material.references, material.systems, options=material.options)
-    found = scoring.score_systems([*measured, *orders_measured(material)], next(iter(material.systems)), seed)
-    chapters = (*_analyses(manifest, material), *_robustness(manifest))
-    sentences = len(material.references[0])
+    data = read_evaluation_data(manifest.files, manifest.options, seed)
+    found = score_systems([*data.measure(METRICS), *_measure_orders(data)], next(iter(data.systems)), seed)
+    chapters = (*_analyses(manifest, data), *_robustness(manifest))
+    sentences = len(data.references[0])
     return Run(manifest.title, sentences, found.signature, scoring_table(found), chapters)
 
 
-def _analyses(manifest: Manifest, material: Material) -> Iterator[Chapter]:
-    baseline, *others = material.systems
-    lengths = list(map(len, material.source))
-    grouping = by_length(lengths, *fitting_width(lengths))
-    yield Chapter("By length", length_curves(material, METRICS, grouping))
-    for names in _orders(manifest) if material.keys else ():
-        curves = gain_curves(material, METRICS, names[0], GAIN_WIDTH)
+def _measure_orders(data: EvaluationData) -> list[SystemStatistics]:
+    """Measure the order given to each system, or else the source's; nothing without an alignment.
+
+    Raises:
+        DataError: no alignment can be sorted.
+    """
+    if not data.target_groups:
+        return []
+    orders = {name: [data.orders.get(name, data.monotone)] for name in data.systems}
+    return measure([Preordering(data.target_groups)], orders)
+
+
+def _analyses(manifest: Manifest, data: EvaluationData) -> Iterator[Chapter]:
+    baseline, *others = data.systems
+    lengths = list(map(len, data.source))
+    groups = by_length(lengths, *fitting_width(lengths))
+    yield Chapter("By length", length_curves(data, CURVE_METRICS, groups))
+    for names in _orders(manifest) if data.target_groups else ():
+        curves = gain_curves(data, CURVE_METRICS, names[0], GAIN_WIDTH)
         yield Chapter(f"By what the order of {', '.join(names)} gains", curves)
-    yield Chapter("n-gram precisions", precision_figures(material, baseline))
-    yield Chapter("Under- and over-generation", generation_figures(material, baseline))
+    yield Chapter("n-gram precisions", precision_breakdown(data, baseline))
+    yield Chapter("Under- and over-generation", generation_breakdown(data, baseline))
     for system in others:
-        chosen = system_examples(material, EXAMPLE_METRIC, baseline, system, EXAMPLES)
+        chosen = system_examples(data, EXAMPLE_METRIC, baseline, system, EXAMPLE_COUNT)
         yield Chapter(f"Examples of {system}", chosen)
 
 
 def _orders(manifest: Manifest) -> list[list[str]]:
-    """Return the names of the systems that are told an order, those together that are told the same."""
+    """Return the names of the systems that are given an order; those given the same one are together."""
     names: dict[str, list[str]] = {}
     for name, system in manifest.systems.items():
         if system.positions is not None:

@@ -1,1 +1,1 @@
-"""Results drawn with matplotlib, the extra ``plots``: to be read in grey, too; the same bytes every time."""
+"""Pictures drawn with matplotlib, the extra ``plots``: readable without colour, the same bytes every time."""

@@ -1,4 +1,4 @@
-"""Curves and figures as pictures."""
+"""Curves and breakdowns as pictures."""
 
 from __future__ import annotations
 
@@ -7,90 +7,91 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from preorder.analysis.measures import KINDS, MEASURES
 from preorder.analysis.pictures.style import INTERVAL, Style, add_legend, new_figure, styles
-from preorder.analysis.results import Curves, Estimate, Figures
+from preorder.analysis.results import Breakdown, Curves, Estimate
+from preorder.analysis.score_formats import BREAKDOWN_TITLES, SCORE_FORMATS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-BAR = 0.8  # of the way from one group of bars to the next
-APART, SPREAD = 0.05, 0.2  # of the way from one group to the next: two systems' points, those of all
+# Widths, as shares of the distance of two groups:
+BARS = 0.8  # all bars of a group
+APART, SPREAD = 0.05, 0.2  # the points of two neighbouring systems, and those of all systems, at most
 
 
 def curves_title(curves: Curves) -> str:
     """Say what :func:`draw_curves` shows."""
-    measures = " and ".join(MEASURES[name].title for name in curves.measures)
-    return f"Lines of {measures} by {curves.axis}, of {', '.join(_names(curves))}"
+    titles = " and ".join(SCORE_FORMATS[name].title for name in curves.measures)
+    return f"Lines of {titles} by {curves.axis}, of {', '.join(_names(curves))}"
 
 
-def figures_title(figures: Figures) -> str:
-    """Say what :func:`draw_figures` shows."""
-    return f"Bars of {KINDS[figures.kind]}: of {', '.join(figures.systems)}"
+def breakdown_title(breakdown: Breakdown) -> str:
+    """Say what :func:`draw_breakdown` shows."""
+    return f"Bars of {BREAKDOWN_TITLES[breakdown.kind]}: of {', '.join(breakdown.systems)}"
 
 
 def draw_curves(curves: Curves) -> Figure:
-    """Draw a panel for each measure, with 95 % intervals.
+    """Draw a panel for each score, with 95 % intervals.
 
     Raises:
         MissingExtraError: matplotlib is not installed.
     """
     looks = styles(_names(curves))
     figure, panels = new_figure(len(curves.measures))
-    places = _places(curves)
+    xs = _xs(curves)
     handles: dict[str, Any] = {}
-    for axes, (measure, lines) in zip(panels, curves.measures.items(), strict=True):
-        handles |= _draw_lines(axes, places, lines, looks)
-        axes.set_ylabel(MEASURES[measure].label)
-        axes.set_xticks(places, _ticks(curves))
+    for axes, (name, lines) in zip(panels, curves.measures.items(), strict=True):
+        handles |= _draw_lines(axes, xs, lines, looks)
+        axes.set_ylabel(SCORE_FORMATS[name].label)
+        axes.set_xticks(xs, _ticks(curves))
     panels[-1].set_xlabel(_axis(curves))
     add_legend(figure, handles)
     return figure
 
 
-def draw_figures(figures: Figures) -> Figure:
-    """Draw bars, measures side by side, with 95 % intervals.
+def draw_breakdown(breakdown: Breakdown) -> Figure:
+    """Draw bars, the parts side by side, with 95 % intervals.
 
     Raises:
         MissingExtraError: matplotlib is not installed.
     """
-    looks = styles(list(figures.systems))
+    looks = styles(list(breakdown.systems))
     figure, (axes,) = new_figure(1)
-    measures = list(next(iter(figures.systems.values())))
-    width = BAR / len(looks)
+    parts = list(next(iter(breakdown.systems.values())))
+    width = BARS / len(looks)
     handles = {}
-    for k, (name, found) in enumerate(figures.systems.items()):
-        scores, below, above = _numbers([found[measure] for measure in measures])
-        places = np.arange(len(measures)) + (k - (len(looks) - 1) / 2) * width
+    for k, (name, found) in enumerate(breakdown.systems.items()):
+        scores, below, above = _numbers([found[part] for part in parts])
+        xs = np.arange(len(parts)) + (k - (len(looks) - 1) / 2) * width
         look = looks[name]
         face = "#ffffff" if look.hatch else "#bfbfbf"
         colours = {"color": face, "edgecolor": look.colour, "hatch": look.hatch}
-        handles[name] = axes.bar(places, scores, width, **colours)
-        axes.errorbar(places, scores, (below, above), fmt="none", ecolor="#000000", **INTERVAL)
-    titles = [MEASURES[measure].title.replace(" ", "\n") for measure in measures]
-    axes.set_xticks(range(len(measures)), titles)
-    axes.set_ylabel(KINDS[figures.kind].partition(";")[0])
+        handles[name] = axes.bar(xs, scores, width, **colours)
+        axes.errorbar(xs, scores, (below, above), fmt="none", ecolor="#000000", **INTERVAL)
+    titles = [SCORE_FORMATS[part].title.replace(" ", "\n") for part in parts]
+    axes.set_xticks(range(len(parts)), titles)
+    axes.set_ylabel(BREAKDOWN_TITLES[breakdown.kind].partition(";")[0])
     add_legend(figure, handles)
     return figure
 
 
 def _draw_lines(
     axes: Axes,
-    places: np.ndarray,
+    xs: np.ndarray,
     lines: Mapping[str, Sequence[Estimate | None]],
     looks: Mapping[str, Style],
 ) -> dict[str, Any]:
-    """Draw a line for each name; return what the legend is to show of each."""
+    """Draw a line for each name; return the name's entry in the legend."""
     handles = {}
-    step = np.diff(places).min(initial=np.inf)
+    step = np.diff(xs).min(initial=np.inf)
     step = step if np.isfinite(step) else 1.0
     for k, (name, line) in enumerate(lines.items()):
         scores, below, above = _numbers(line)
         shift = (k - (len(lines) - 1) / 2) * min(APART, SPREAD / len(lines)) * step
         look = looks[name]
         handles[name] = axes.errorbar(
-            places + shift,
+            xs + shift,
             scores,
             (below, above),
             color=look.colour,
@@ -114,8 +115,8 @@ def _names(curves: Curves) -> list[str]:
     return list(dict.fromkeys(name for lines in curves.measures.values() for name in lines))
 
 
-def _places(curves: Curves) -> np.ndarray:
-    """Return where groups stand: at their number if all labels are numbers, else one after another."""
+def _xs(curves: Curves) -> np.ndarray:
+    """Return the x of each group: its number if all labels are numbers, else 0, 1, …."""
     labels = [group.label for group in curves.groups]
     numbers = map(int, labels) if all(label.isdecimal() for label in labels) else range(len(labels))
     return np.array(list(numbers), float)

@@ -7,17 +7,19 @@ import re
 import warnings
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
+from xml.sax.saxutils import escape
 
 from preorder.analysis.pictures.style import PARAMETERS
-from preorder.analysis.xml import allowed, escaped
 from preorder.data.errors import require
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 RESOLUTION = 160  # dots an inch
-FALLBACKS = ("Noto Sans CJK JP", "Noto Sans CJK SC", "IPAGothic", "Hiragino Sans", "Yu Gothic", "MS Gothic")
-"""Fonts that may be installed and have what the first one lacks."""
+CJK_FONTS = ("Noto Sans CJK JP", "Noto Sans CJK SC", "IPAGothic", "Hiragino Sans", "Yu Gothic", "MS Gothic")
+"""Fonts that may be installed, for letters that DejaVu Sans lacks."""
+
+NOT_IN_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 
 
 class Picture(NamedTuple):
@@ -28,7 +30,7 @@ class Picture(NamedTuple):
 
 
 def encode(draw: Callable[[], Figure], title: str, path: str) -> Picture:
-    """Return a file of the sort that its name says, ``.svg`` or else PNG.
+    """Return a picture as the content of a file: SVG if its name ends in ``.svg``, else PNG.
 
     Args:
         draw: draws the picture.
@@ -52,11 +54,17 @@ def svg_element(draw: Callable[[], Figure], title: str, transparent: bool = Fals
     """
     unknown = dict.fromkeys(("Creator", "Date", "Format", "Type"))
     text = _saved(draw, "svg", metadata=unknown, transparent=transparent).data.decode("utf-8")
-    text = text[text.index("<svg") :].rstrip()
-    text = re.sub(r'<g id="[^"]*">', "<g>", text)  # nothing refers to these, and pages hold several pictures
-    head, end, rest = text.partition(">")
-    title = escaped(title)
-    return f'{head} role="img" aria-label="{title}"{end}\n <title>{title}</title>{allowed(rest)}'
+    head, end, rest = _without_ballast(text[text.index("<svg") :].rstrip()).partition(">")
+    title = escape(NOT_IN_XML.sub("\ufffd", title), {'"': "&quot;"})
+    rest = NOT_IN_XML.sub("\ufffd", rest)
+    return f'{head} role="img" aria-label="{title}"{end}\n <title>{title}</title>{rest}'
+
+
+def _without_ballast(svg: str) -> str:
+    """Leave out names that nothing refers to, groups of one element, and line breaks inside paths."""
+    svg = re.sub(r'<g id="[^"]*">', "<g>", svg)  # a page holds several pictures: names would clash
+    svg = re.sub(r"<g>\s*(<text [^<]*</text>|<path [^<]*/>)\s*</g>", r"\1", svg)
+    return re.sub(r' d="[^"]*"', lambda path: path[0].replace(" \n", " ").replace("\n", ""), svg)
 
 
 def _saved(draw: Callable[[], Figure], form: str, **options: object) -> Picture:
@@ -66,8 +74,8 @@ def _saved(draw: Callable[[], Figure], form: str, **options: object) -> Picture:
         warnings.simplefilter("always")
         matplotlib.rcdefaults()  # the user's own settings would change the bytes
         matplotlib.rcParams.update(PARAMETERS)
-        if form == "png":  # SVG leaves the letters to whatever shows it
-            matplotlib.rcParams["font.family"] = ["DejaVu Sans", *_installed(FALLBACKS)]
+        if form == "png":  # an SVG leaves the choice of a font to the program that shows it
+            matplotlib.rcParams["font.family"] = ["DejaVu Sans", *_installed(CJK_FONTS)]
         draw().savefig(stream, format=form, **options)
     return Picture(stream.getvalue(), not any("missing from" in str(warning.message) for warning in caught))
 

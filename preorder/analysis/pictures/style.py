@@ -1,4 +1,4 @@
-"""What all pictures have in common: sizes, fonts, and how systems are told apart without colour."""
+"""What pictures of results have in common: sizes, fonts, and looks of systems that differ without colour."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ PARAMETERS: dict[str, Any] = {
     "hatch.linewidth": 0.7,
     "legend.frameon": False,
     "svg.fonttype": "none",  # text stays text: it can be searched, and read aloud
-    "svg.hashsalt": "onmt-preorder",  # else names inside the file are drawn by lot
+    "svg.hashsalt": "onmt-preorder",  # else names inside the file are random
 }
 
 
 @dataclass(frozen=True)
 class Style:
-    """How a system is drawn; any two of the first seven differ in grey, too."""
+    """How a system is drawn; the seven styles differ in line, marker and hatch, not only in colour."""
 
     colour: str
     line: Any
@@ -57,7 +57,7 @@ _STYLES = (
 
 
 def styles(names: Sequence[str]) -> dict[str, Style]:
-    """Return a style for each name, in order; the eighth is drawn as the first."""
+    """Return a style for each name, in order; the eighth has that of the first."""
     return {name: _STYLES[k % len(_STYLES)] for k, name in enumerate(names)}
 
 
@@ -75,7 +75,7 @@ def new_figure(panels: int) -> tuple[Figure, list[Axes]]:
 
 
 def add_legend(figure: Figure, handles: Mapping[str, Any]) -> None:
-    """Put one legend above all panels: how each name is drawn. Names are plain text, whatever is in them."""
+    """Put one legend above all panels; names in it are plain text, whatever characters they have."""
     longest = max(map(cell_len, handles)) * 0.6 * PARAMETERS["font.size"] / 72  # inches
     columns = min(4, max(1, int(WIDTH / (longest + 0.6))))
     legend = figure.legend(handles.values(), range(len(handles)), loc="outside upper left", ncols=columns)

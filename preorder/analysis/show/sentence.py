@@ -1,4 +1,4 @@
-"""What there is to show of a sentence."""
+"""A sentence with what is to be shown of it."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from preorder.data.types import Alignment, BinaryTree, Permutation
 
 
 @dataclass(frozen=True)
-class Shown:
+class SentenceView:
     """A source sentence in its own order and in another, with what else is known of it.
 
     Attributes:
         words: the source.
         permutation: the other order.
-        tree: of straight and inverted nodes, where one is known.
-        target: the translation, where there is one.
-        alignment: the links of the two, where they are known.
-        attention: for each target token the weight of each source token, where it is known.
+        tree: of straight and inverted nodes, or None.
+        target: the translation, or None.
+        alignment: the links of source and target, or None.
+        attention: for each target token the weight of each source token, or None.
 
     Raises:
         DataError: the parts do not fit together.
@@ -60,18 +60,18 @@ class Shown:
             return []
         return sorted(self.alignment.links | self.alignment.possible)
 
-    def reordered(self) -> Shown:
-        """Return the sentence as it stands in the other order; without tree or attention."""
-        places = self.permutation.positions
+    def reordered(self) -> SentenceView:
+        """Return the sentence in the other order, without tree and attention."""
+        positions = self.permutation.positions
         alignment = None
         if self.alignment is not None:
             sure, possible = (
-                frozenset((places[i], j) for i, j in links)
+                frozenset((positions[i], j) for i, j in links)
                 for links in (self.alignment.links, self.alignment.possible)
             )
             alignment = Alignment(sure, possible)
         words = self.permutation.apply(self.words)
-        return Shown(words, Permutation.identity(len(words)), None, self.target, alignment)
+        return SentenceView(words, Permutation.identity(len(words)), None, self.target, alignment)
 
 
 def crossings(links: Iterable[tuple[int, int]]) -> int:
@@ -86,7 +86,7 @@ def crossings_text(links: Iterable[tuple[int, int]]) -> str:
 
 
 def hard_attention(alignment: Alignment, source_length: int, target_length: int) -> Matrix:
-    """Return links as attention: weight 1 for a sure one, ½ for a possible one.
+    """Return links as attention: weight 1 for a sure link, 0.5 for a possible one.
 
     Raises:
         DataError: a link is out of range.

@@ -1,4 +1,4 @@
-"""A sentence as lines for a terminal."""
+"""A sentence as lines of text for a terminal."""
 
 from __future__ import annotations
 
@@ -6,33 +6,33 @@ from collections.abc import Iterator, Sequence
 
 from rich.cells import cell_len
 
-from preorder.analysis.show.sentence import Shown, crossings_text
+from preorder.analysis.show.sentence import SentenceView, crossings_text
 from preorder.data.types import BinaryTree
 
 SURE, POSSIBLE, NONE = "●", "○", "·"
 SHADES = " ░▒▓█"
-"""Of attention: less than 0.1, 0.3, 0.5, 0.7, and more."""
+"""Of attention: less than 0.1, 0.3, 0.5, 0.7, or more."""
 
 
-def text_lines(shown: Shown) -> Iterator[str]:
+def text_lines(view: SentenceView) -> Iterator[str]:
     """Yield the sentence in both orders, its tree, its links as a matrix in both orders, its attention."""
-    after = shown.reordered()
-    rows = [("source", shown.words), ("preordered", after.words)]
-    rows.append(("positions", tuple(map(str, shown.permutation.positions))))
-    if shown.target is not None:
-        rows.append(("target", shown.target))
+    after = view.reordered()
+    rows = [("source", view.words), ("preordered", after.words)]
+    rows.append(("positions", tuple(map(str, view.permutation.positions))))
+    if view.target is not None:
+        rows.append(("target", view.target))
     for name, words in rows:
         yield f"{name:<11} {' '.join(words)}"
-    if shown.tree is not None and shown.tree.nodes:
-        yield from ("", *_tree(shown.words, shown.tree))
-    if shown.links:
-        for name, one in (("as it is written", shown), ("preordered", after)):
+    if view.tree is not None and view.tree.nodes:
+        yield from ("", *_tree(view.words, view.tree))
+    if view.links:
+        for name, one in (("as it is written", view), ("preordered", after)):
             yield from ("", f"{name}: {crossings_text(one.links)}; target tokens across")
-            yield from _matrix(one.words, _links(one), len(shown.target))
-    if shown.attention is not None:
+            yield from _matrix(one.words, _links(one), len(view.target))
+    if view.attention is not None:
         yield from ("", "attention of target tokens, source tokens across; darker is more")
-        shades = [[SHADES[min(4, int(5 * weight + 0.5))] for weight in row] for row in shown.attention]
-        yield from _matrix(shown.target, shades, len(shown.words))
+        shades = [[SHADES[min(4, int(5 * weight + 0.5))] for weight in row] for row in view.attention]
+        yield from _matrix(view.target, shades, len(view.words))
 
 
 def _tree(words: Sequence[str], tree: BinaryTree) -> Iterator[str]:
@@ -50,10 +50,10 @@ def _tree(words: Sequence[str], tree: BinaryTree) -> Iterator[str]:
         stack.append((begin, node.split, below + "├─ ", below + "│  "))
 
 
-def _links(shown: Shown) -> list[list[str]]:
-    marks = dict.fromkeys(shown.alignment.possible, POSSIBLE) | dict.fromkeys(shown.alignment.links, SURE)
-    targets = range(len(shown.target))
-    return [[marks.get((i, j), NONE) for j in targets] for i in range(len(shown.words))]
+def _links(view: SentenceView) -> list[list[str]]:
+    marks = dict.fromkeys(view.alignment.possible, POSSIBLE) | dict.fromkeys(view.alignment.links, SURE)
+    targets = range(len(view.target))
+    return [[marks.get((i, j), NONE) for j in targets] for i in range(len(view.words))]
 
 
 def _matrix(names: Sequence[str], rows: Sequence[Sequence[str]], columns: int) -> Iterator[str]:

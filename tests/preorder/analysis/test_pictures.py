@@ -7,10 +7,10 @@ from itertools import combinations
 
 import pytest
 
-from preorder.analysis.pictures.draw import curves_title, draw_curves, draw_figures, figures_title
+from preorder.analysis.pictures.draw import breakdown_title, curves_title, draw_breakdown, draw_curves
 from preorder.analysis.pictures.encode import encode, svg_element
 from preorder.analysis.pictures.style import styles
-from preorder.analysis.results import Curves, Estimate, Figures, Group
+from preorder.analysis.results import Breakdown, Curves, Estimate, Group
 from preorder.data.errors import MissingExtraError
 from preorder.metrics.significance import Comparison
 
@@ -29,7 +29,7 @@ CURVES = Curves(
     0,
     {},
 )
-FIGURES = Figures(
+BREAKDOWN = Breakdown(
     "precision",
     {
         name: {f"precision_{n}": Estimate(50.0 / n, (40.0 / n, 60.0 / n)) for n in range(1, 5)}
@@ -40,7 +40,7 @@ FIGURES = Figures(
 )
 PICTURES = [
     (partial(draw_curves, CURVES), curves_title(CURVES)),
-    (partial(draw_figures, FIGURES), figures_title(FIGURES)),
+    (partial(draw_breakdown, BREAKDOWN), breakdown_title(BREAKDOWN)),
 ]
 
 
@@ -109,7 +109,7 @@ def test_drawn_is_what_was_found():
     assert container.lines[0].get_ydata().tolist() == [20.0, 30.0]
     segments = container.lines[2][0].get_segments()
     assert [segment[:, 1].tolist() for segment in segments] == [[15.0, 25.0], [28.0, 31.0]]
-    bars = draw_figures(FIGURES).axes[0].patches
+    bars = draw_breakdown(BREAKDOWN).axes[0].patches
     assert [bar.get_height() for bar in bars] == [50.0 / n for n in range(1, 5)] * 2
 
 

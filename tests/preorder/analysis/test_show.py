@@ -2,16 +2,16 @@
 
 import xml.etree.ElementTree as ElementTree
 from collections import Counter
+from functools import partial
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from preorder.analysis.show.drawing import Box, Disc, Drawing, Line, Link, Text
-from preorder.analysis.show.layout import draw, text_width
-from preorder.analysis.show.png import png
-from preorder.analysis.show.sentence import Shown, crossings, hard_attention
-from preorder.analysis.show.svg import svg
+from preorder.analysis.pictures.encode import encode
+from preorder.analysis.show.picture import draw_sentence, sentence_title, text_width
+from preorder.analysis.show.sentence import SentenceView, crossings, hard_attention
 from preorder.analysis.show.text import text_lines
 from preorder.data.errors import DataError
 from preorder.data.formats import parse_alignment, parse_attention
@@ -23,7 +23,7 @@ ORDER = Permutation((0, 3, 1, 2))
 TREE = BinaryTree.from_permutation(ORDER)
 LINKS = parse_alignment("0-0 1-4 2?3 3-2")
 ATTENTION = tuple(tuple(1.0 if (i, j) in LINKS.links else 0.25 for i in range(4)) for j in range(6))
-SHOWN = Shown(WORDS, ORDER, TREE, TARGET, LINKS, ATTENTION)
+VIEW = SentenceView(WORDS, ORDER, TREE, TARGET, LINKS, ATTENTION)
 SVG = "{http://www.w3.org/2000/svg}"
 
 
@@ -35,72 +35,102 @@ def test_crossings(links):
 
 
 def test_reordered():
-    after = SHOWN.reordered()
+    after = VIEW.reordered()
     assert after.words == ("I", "the", "pen", "like")
     assert after.links == [(0, 0), (1, 3), (2, 2), (3, 4)]
-    assert (crossings(SHOWN.links), crossings(after.links)) == (3, 1)
+    assert (crossings(VIEW.links), crossings(after.links)) == (3, 1)
     assert after.alignment.possible == {(1, 3)}
 
 
-def test_drawing_has_everything_once():
-    drawing = draw(SHOWN)
-    kinds = Counter(map(type, drawing.shapes))
-    assert kinds[Link] == 2 * 4
-    assert sum(shape.dashed for shape in drawing.shapes if isinstance(shape, Link)) == 2
-    assert kinds[Disc] == len(TREE.nodes) == 3
-    assert kinds[Line] == 2 * 3
-    assert kinds[Box] == 4 * 6
-    texts = Counter(shape.text for shape in drawing.shapes if isinstance(shape, Text))
+@pytest.fixture
+def draw():
+    pytest.importorskip("matplotlib")
+    return draw_sentence
+
+
+def svg(view):
+    return encode(partial(draw_sentence, view), sentence_title(view), "x.svg").data.decode()
+
+
+def links_of(axes):
+    """The ends and the line style of each link."""
+    return [(*patch.get_path().vertices[[0, -1]], patch.get_linestyle()) for patch in axes.patches]
+
+
+def test_picture_has_everything_once(draw):
+    figure = draw(VIEW)
+    (axes,) = figure.axes
+    links = links_of(axes)
+    assert len(links) == 2 * 4
+    assert [style for *_, style in links].count("--") == 2
+    tree, nodes, attention = axes.collections
+    assert len(tree.get_paths()) == 2 * 3
+    assert len(nodes.get_offsets()) == len(TREE.nodes) == 3
+    assert np.array_equal(attention.get_array(), ATTENTION)
+    assert (attention.norm.vmin, attention.norm.vmax) == (0, 1)
+    texts = Counter(text.get_text() for text in axes.texts)
     assert texts["like"] == 3  # both orders, attention
     assert texts["ペン"] == 3
     assert (texts["S"], texts["I"]) == (2, 1 + 3)  # nodes, and the word
     assert texts["S straight, I inverted; as it is written: 3 crossings of links"] == 1
     assert texts["preordered: 1 crossing of links"] == 1
-    for shape in drawing.shapes:
-        for name, most in (("x", drawing.width), ("y", drawing.height)):
-            values = [value for key, value in vars(shape).items() if key.rstrip("12") == name]
-            assert all(0 <= value <= most for value in values)
+    width, height = axes.get_xlim()[1], axes.get_ylim()[0]
+    assert figure.get_size_inches() * 100 == pytest.approx((width, height))
+    points = [text.get_position() for text in axes.texts]
+    points += [point for begin, end, _ in links for point in (begin, end)]
+    points += [point for path in tree.get_paths() for point in path.vertices]
+    points += attention.get_coordinates().reshape(-1, 2).tolist()
+    assert all(0 <= x <= width and 0 <= y <= height for x, y in points)
 
 
-def test_links_join_their_words():
-    shapes = draw(Shown(WORDS, ORDER, None, TARGET, LINKS)).shapes
-    links = [shape for shape in shapes if isinstance(shape, Link)]
-    place = {(text.text, text.y): text.x for text in shapes if isinstance(text, Text)}
+def test_inverted_nodes_are_dark_and_edges_join_what_they_span(draw):
+    (axes,) = draw(VIEW).axes
+    tree, nodes, _ = axes.collections
+    dark = [tuple(colour[:3]) < (0.5, 0.5, 0.5) for colour in nodes.get_facecolor()]
+    assert dark == [node.inverted for node in TREE.nodes]
+    begins = [tuple(path.vertices[0]) for path in tree.get_paths()]
+    assert begins == [tuple(point) for point in nodes.get_offsets() for _ in range(2)]
+    leaves = {path.vertices[1][0] for path in tree.get_paths()} - {x for x, _ in nodes.get_offsets()}
+    words = [text for text in axes.texts if text.get_text() in WORDS and text.get_fontsize() > 10]
+    assert leaves == {text.get_position()[0] for text in words[:4]}
+
+
+def test_links_join_their_words(draw):
+    (axes,) = draw(SentenceView(WORDS, ORDER, None, TARGET, LINKS)).axes
+    links = links_of(axes)
+    words = [(text.get_text(), *text.get_position()) for text in axes.texts]
     for panel in (links[:4], links[4:]):
-        for (i, j), link in zip(SHOWN.links, panel, strict=True):
-            assert any(word == WORDS[i] and x == link.x1 and y < link.y1 for (word, y), x in place.items())
-            assert any(word == TARGET[j] and x == link.x2 and y > link.y2 for (word, y), x in place.items())
-    assert all(
-        link.x1 < after.x1 for link, after in zip(links[1:2], links[5:6], strict=True)
-    )  # like moves right
+        for (i, j), (begin, end, _) in zip(VIEW.links, panel, strict=True):
+            assert any(word == WORDS[i] and x == begin[0] and y < begin[1] for word, x, y in words)
+            assert any(word == TARGET[j] and x == end[0] and y > end[1] for word, x, y in words)
+    assert links[1][0][0] < links[5][0][0]  # like moves right
 
 
-def test_svg_is_well_formed_and_escaped():
-    words = ("<script>", "&", '"', "\x1b[0m")
-    root = ElementTree.fromstring(svg(draw(Shown(words, Permutation((2, 1, 0, 3))))))
+def test_svg_is_well_formed_and_escaped(draw):
+    words = ("<script>", "&", '"', "\x1b[0m", "$b$")
+    text = svg(SentenceView(words, Permutation((2, 1, 0, 3, 4))))
+    root = ElementTree.fromstring(text)
     assert words[0] in root.find(f"{SVG}title").text
     texts = [element.text for element in root.iter(f"{SVG}text")]
-    assert {*words[:3], "\ufffd[0m"} <= set(texts)
-    assert svg(draw(SHOWN)) == svg(draw(SHOWN))
-    numbers = Counter(
-        element.tag.removeprefix(SVG) for element in ElementTree.fromstring(svg(draw(SHOWN))).iter()
-    )
-    assert (numbers["circle"], numbers["path"], numbers["rect"]) == (3, 8 + 6, 24 + 1)
+    assert {*words[:3], "\ufffd[0m", "$b$"} <= set(texts)
+    assert b"<dc:date>" not in text.encode()
+    assert svg(VIEW) == svg(VIEW)
+    assert "好き" in {element.text for element in ElementTree.fromstring(svg(VIEW)).iter(f"{SVG}text")}
 
 
 @pytest.mark.parametrize(
-    "shown",
+    "view",
     [
-        Shown((), Permutation(())),
-        Shown(("one",), Permutation((0,)), BinaryTree(1, ()), (), Alignment(frozenset()), ()),
-        Shown(("a",) * 60, Permutation.identity(60), BinaryTree.from_permutation(Permutation.identity(60))),
+        SentenceView((), Permutation(())),
+        SentenceView(("one",), Permutation((0,)), BinaryTree(1, ()), (), Alignment(frozenset()), ()),
+        SentenceView(("a",) * 60, Permutation.identity(60), BinaryTree.from_permutation(Permutation.identity(60))),
     ],
     ids=["empty", "one word", "long"],
 )
-def test_odd_sentences(shown):
-    assert ElementTree.fromstring(svg(draw(shown))).get("viewBox")
-    lines = list(text_lines(shown))
-    assert lines[0].split()[1:] == list(shown.words)
+def test_odd_sentences(draw, view):
+    assert ElementTree.fromstring(svg(view)).get("viewBox")
+    lines = list(text_lines(view))
+    assert lines[0].split()[1:] == list(view.words)
 
 
 def test_wide_characters_take_more_room():
@@ -109,7 +139,7 @@ def test_wide_characters_take_more_room():
 
 def test_text():
     assert (
-        "\n".join(text_lines(SHOWN))
+        "\n".join(text_lines(VIEW))
         == """\
 source      I like the pen
 preordered  I the pen like
@@ -149,14 +179,12 @@ attention of target tokens, source tokens across; darker is more
     )
 
 
-def test_png():
-    pytest.importorskip("matplotlib")
-    data, complete = png(draw(Shown(("a", "$b$"), Permutation((1, 0)))))
+def test_png(draw):
+    data, complete = encode(partial(draw, SentenceView(("a", "$b$"), Permutation((1, 0)))), "", "x.png")
     assert data.startswith(b"\x89PNG")
     assert complete
-    drawing = Drawing(50, 50, "", (Text(10, 10, "\ue123"),))  # no font has it
-    assert not png(drawing)[1]
-    assert png(draw(SHOWN))[0] == png(draw(SHOWN))[0]
+    assert not encode(partial(draw, SentenceView(("\ue123",), Permutation((0,)))), "", "x.png").complete
+    assert encode(partial(draw, VIEW), "", "x.png").data == encode(partial(draw, VIEW), "", "x.png").data
 
 
 def test_hard_attention():
@@ -201,4 +229,4 @@ def test_attention():
 )
 def test_parts_that_do_not_fit(parts, message):
     with pytest.raises(DataError, match=message):
-        Shown(**{**{name: getattr(SHOWN, name) for name in Shown.__dataclass_fields__}, **parts})
+        SentenceView(**{**{name: getattr(VIEW, name) for name in SentenceView.__dataclass_fields__}, **parts})

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from preorder.analysis.measured import Tau
+from preorder.analysis.tau import Tau
 from preorder.data.errors import DataError
 from preorder.data.types import Permutation
 
@@ -53,6 +53,6 @@ def test_nothing_to_measure():
     assert tau.score(rows.sum(0)) == 1
 
 
-def test_keys_and_positions_differ():
-    with pytest.raises(DataError, match="different number"):
+def test_target_groups_and_positions_differ():
+    with pytest.raises(DataError, match="more or fewer target groups than positions"):
         Tau([(0, 1)]).statistics([Permutation.identity(3)])

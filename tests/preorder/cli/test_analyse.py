@@ -226,7 +226,7 @@ def test_tables_for_people(files, systems, capsys):
         ("gain", "--align {align} --positions {src}", "src:1: not a number: 'a'"),
         ("precision", "--baseline none", "no system is called 'none', only: base, ours"),
         ("examples", "--src {src} --system base", "'base' is not to be compared with itself"),
-        ("length", "--src {empty}", "no sentence can be told by its source length (tokens)"),
+        ("length", "--src {empty}", "no sentence can be grouped by source length (tokens)"),
         ("examples", "--src {src} --system none", "no system is called 'none', only: base, ours"),
         ("examples", "--src {src} --hyp ours={ours}", "system 'ours' has "),
         ("robustness", "", "base: no {} in it to stand for the percentage"),

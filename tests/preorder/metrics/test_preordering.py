@@ -6,12 +6,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from preorder.alignment.target_groups import target_groups
 from preorder.data.errors import DataError
 from preorder.data.files import read_parsed
 from preorder.data.formats import parse_alignment, parse_order, read_alignments
 from preorder.data.types import Permutation
-from preorder.metrics.preordering import Preordering, evaluate, mean_scores, order_statistics
+from preorder.metrics.preordering import (
+    Preordering,
+    evaluate,
+    evaluate_orders,
+    mean_scores,
+    order_statistics,
+)
 
 README_EXAMPLE = [  # topdown-btg's README: alignment, and the order that its program prints
     ("6-8 ||| 0-0 1-5 1-6 3-2 4-3 5-7", "0 3 4 2 1 5"),
@@ -22,16 +27,16 @@ README_EXAMPLE = [  # topdown-btg's README: alignment, and the order that its pr
 
 @st.composite
 def sentences(draw):
-    """Keys from 0 without gaps, some tokens unaligned (-1), and a permutation."""
+    """Target groups from 0 without gaps, some tokens unaligned (-1), and a permutation."""
     raw = draw(st.lists(st.integers(-1, 6), max_size=12))
-    rank = {key: index for index, key in enumerate(sorted(set(raw) - {-1}))}
-    keys = tuple(rank.get(key, -1) for key in raw)
-    return keys, Permutation(tuple(draw(st.permutations(range(len(keys))))))
+    rank = {group: index for index, group in enumerate(sorted(set(raw) - {-1}))}
+    groups = tuple(rank.get(group, -1) for group in raw)
+    return groups, Permutation(tuple(draw(st.permutations(range(len(groups))))))
 
 
-def by_definition(keys, permutation):
+def by_definition(groups, permutation):
     """The module's definitions, pair by pair and step by step."""
-    k = [keys[token] for token in permutation.order if keys[token] >= 0]
+    k = [groups[token] for token in permutation.order if groups[token] >= 0]
     if len(k) < 2:
         return 1, 1, 1, 1
     pairs = list(combinations(k, 2))
@@ -48,26 +53,44 @@ def by_definition(keys, permutation):
 
 @given(sentences())
 def test_scores_equal_the_definition(sentence):
-    keys, permutation = sentence
-    scores = mean_scores(order_statistics([keys], [permutation.positions]))
-    assert astuple(scores) == pytest.approx(by_definition(keys, permutation))
+    groups, permutation = sentence
+    scores = mean_scores(order_statistics([groups], [permutation.positions]))
+    assert astuple(scores) == pytest.approx(by_definition(groups, permutation))
 
 
 @given(st.lists(sentences(), min_size=1, max_size=8), st.randoms(use_true_random=False))
 def test_corpus_is_the_mean_whatever_the_order_of_its_sentences(corpus, random):
-    keys, permutations = zip(*corpus, strict=True)
-    result = evaluate(keys, permutations)
+    groups, permutations = zip(*corpus, strict=True)
+    result = evaluate(groups, permutations)
     means = [
         math.fsum(column) / len(corpus) for column in zip(*(by_definition(*s) for s in corpus), strict=True)
     ]
     assert [result.tau, result.tau_nakagawa, result.frs, result.complete_match] == pytest.approx(means)
-    identity = evaluate(keys, [Permutation.identity(len(k)) for k in keys])
+    identity = evaluate(groups, [Permutation.identity(len(k)) for k in groups])
     assert result.monotone == identity.monotone
     assert (identity.tau, identity.frs) == (identity.monotone.tau, identity.monotone.frs)
     random.shuffle(corpus)
     shuffled = evaluate(*zip(*corpus, strict=True))
     assert shuffled.tau == pytest.approx(result.tau)
     assert shuffled.frs == pytest.approx(result.frs)
+
+
+@pytest.mark.parametrize(
+    ("groups", "tau", "nakagawa"),
+    [
+        ((), 1, 1),
+        ((0,), 1, 1),
+        ((0, 1, 2), 1, 1),
+        ((2, 1, 0), -1, 0),
+        ((0, 0, 0), -1, 1),  # equation 7's strict < takes a tie for an error, Google does not
+        ((0, 2, 1), 1 / 3, 2 / 3),
+        ((0, 0, 1), 1 / 3, 1),
+        ((0, 8, 6, 7, 5, 1, 2, 4, 3), -2 / 9, 7 / 18),  # the paper's example: 14 of 36 pairs in order
+    ],
+)
+def test_worked_by_hand(groups, tau, nakagawa):
+    scores = mean_scores(order_statistics([groups], [range(len(groups))]))
+    assert (scores.tau, scores.tau_nakagawa) == pytest.approx((tau, nakagawa))
 
 
 @given(st.permutations(range(9)))
@@ -78,12 +101,10 @@ def test_its_own_gold_order_is_perfect_and_the_reversed_one_worst(positions):
     assert (worst.tau, worst.tau_nakagawa, worst.complete_match) == (-1, 0, 0)
 
 
-def test_figures_of_topdown_btgs_readme():
+def test_scores_of_topdown_btgs_readme():
     permutations = [parse_order(order) for _, order in README_EXAMPLE]
     alignments = [parse_alignment(links) for links, _ in README_EXAMPLE]
-    result = evaluate(
-        [target_groups(a, len(p)) for a, p in zip(alignments, permutations, strict=True)], permutations
-    )
+    result = evaluate_orders(permutations, alignments)
     assert (result.sentences, result.skipped) == (3, 0)
     assert result.frs == pytest.approx(0.857143, abs=5e-7)
     assert result.tau_nakagawa == pytest.approx(0.933333, abs=5e-7)
@@ -94,19 +115,17 @@ def test_figures_of_topdown_btgs_readme():
     ("pair", "nakagawa", "frs", "complete"),
     [("enja", 0.9448, 0.8511, 0.7041), ("jaen", 0.9360, 0.8399, 0.6861)],
 )
-def test_figures_of_googles_evaluator_on_real_text(shared, pair, nakagawa, frs, complete):
+def test_scores_of_googles_evaluator_on_real_text(shared, pair, nakagawa, frs, complete):
     permutations = list(read_parsed(str(shared(f"data/btg/{pair}.held.topdown-btg.order")), parse_order))
-    alignments = read_alignments(str(shared(f"data/btg/{pair}.held.align")))
-    result = evaluate(
-        [target_groups(a, len(p)) for a, p in zip(alignments, permutations, strict=True)], permutations
-    )
+    alignments = list(read_alignments(str(shared(f"data/btg/{pair}.held.align"))))
+    result = evaluate_orders(permutations, alignments)
     assert result.sentences == 4998
     assert result.tau_nakagawa == pytest.approx(nakagawa, abs=5e-5)
     assert result.frs == pytest.approx(frs, abs=5e-5)
     assert result.complete_match == pytest.approx(complete, abs=5e-5)
 
 
-def test_sentences_without_keys_are_skipped_and_counted():
+def test_sentences_without_target_groups_are_skipped_and_counted():
     result = evaluate([None, (1, 0), None], [Permutation((0,)), Permutation((1, 0)), Permutation(())])
     assert (result.sentences, result.skipped, result.tau, result.monotone.tau) == (1, 2, 1, -1)
 
@@ -116,23 +135,23 @@ def test_nothing_to_evaluate():
         evaluate([None], [Permutation((0,))])
 
 
-def test_keys_for_another_sentence():
-    with pytest.raises(DataError, match="keys and positions of different number"):
+def test_target_groups_of_another_sentence():
+    with pytest.raises(DataError, match="more or fewer target groups than positions"):
         order_statistics([(0, 1)], [(0,)])
 
 
 @given(st.lists(st.tuples(sentences(), st.booleans()), min_size=1, max_size=8))
 def test_as_a_metric_it_equals_the_evaluation(rows):
-    keys = [row[0] if known else None for row, known in rows]
+    groups = [row[0] if known else None for row, known in rows]
     permutations = [row[1] for row, _ in rows]
     if not any(known for _, known in rows):
         with pytest.raises(DataError, match="no order can be evaluated"):
-            Preordering(keys)
+            Preordering(groups)
         return
-    metric = Preordering(keys)
+    metric = Preordering(groups)
     totals = metric.statistics(permutations).sum(0)
-    expected = evaluate(keys, permutations)
-    found = {figure.name: figure.score(totals) for figure in metric.figures}
+    expected = evaluate(groups, permutations)
+    found = {score.name: score.compute(totals) for score in metric.scores}
     assert found == pytest.approx({name: getattr(expected, name) for name in found})
     assert list(found) == ["tau", "tau_nakagawa", "frs", "complete_match"]
     assert metric.signature == f"sentences:{expected.sentences}|skipped:{expected.skipped}"

@@ -8,48 +8,48 @@ from hypothesis import strategies as st
 
 from preorder.data.errors import DataError
 from preorder.metrics.metric import DEFAULTS, MetricOptions
-from preorder.metrics.ribes import Ribes, word_alignment
+from preorder.metrics.ribes import Ribes, ribes, word_alignment
 
 words = st.lists(st.sampled_from("abcde"), max_size=14)
 
 
-def ribes(hypothesis, *references, options=DEFAULTS):
+def sentence_ribes(hypothesis, *references, options=DEFAULTS):
     return Ribes([[reference] for reference in references], options).statistics([hypothesis])[0, 0]
 
 
-def aligned_place(h, r, i):
-    """The place in r of word i of h, by trying ever longer contexts on either side of it."""
+def aligned_index(h, r, i):
+    """The index in r of word i of h, by trying ever longer contexts on either side of it."""
 
-    def places_of(text, words):
+    def indices_of(text, words):
         return [k for k in range(len(text)) if text[k : k + len(words)] == words]
 
     for extra in range(len(h)):
         before, after = i - extra, i + extra + 1
-        if before >= 0 and len(places_of(h, h[before : i + 1])) == 1:
-            found = places_of(r, h[before : i + 1])
+        if before >= 0 and len(indices_of(h, h[before : i + 1])) == 1:
+            found = indices_of(r, h[before : i + 1])
             if len(found) == 1:
                 return found[0] + extra
-        if after <= len(h) and len(places_of(h, h[i:after])) == 1:
-            found = places_of(r, h[i:after])
+        if after <= len(h) and len(indices_of(h, h[i:after])) == 1:
+            found = indices_of(r, h[i:after])
             if len(found) == 1:
                 return found[0]
     return -1
 
 
 def by_definition(h, r):
-    places = [place for place in (aligned_place(h, r, i) for i in range(len(h))) if place >= 0]
-    if not places or (len(places) == 1 and len(r) > 1):
+    indices = [index for index in (aligned_index(h, r, i) for i in range(len(h))) if index >= 0]
+    if not indices or (len(indices) == 1 and len(r) > 1):
         return 0.0
-    pairs = list(combinations(places, 2))
+    pairs = list(combinations(indices, 2))
     order = sum(a < b for a, b in pairs) / len(pairs) if pairs else 1.0
-    return order * (len(places) / len(h)) ** 0.25 * min(1, math.exp(1 - len(r) / len(h))) ** 0.1
+    return order * (len(indices) / len(h)) ** 0.25 * min(1, math.exp(1 - len(r) / len(h))) ** 0.1
 
 
 @given(words, words)
 def test_alignment_and_score_equal_the_definition(h, r):
     numbers = [np.array([ord(word) for word in text], np.int64) for text in (h, r)]
-    assert list(word_alignment(*numbers)) == [aligned_place(h, r, i) for i in range(len(h))]
-    assert ribes(" ".join(h), " ".join(r)) == pytest.approx(by_definition(h, r), abs=1e-12)
+    assert list(word_alignment(*numbers)) == [aligned_index(h, r, i) for i in range(len(h))]
+    assert sentence_ribes(" ".join(h), " ".join(r)) == pytest.approx(by_definition(h, r), abs=1e-12)
 
 
 @given(st.lists(st.tuples(words, words, words), min_size=1, max_size=5))
@@ -60,6 +60,7 @@ def test_best_reference_counts_and_the_corpus_is_the_mean(lines):
     scores = [max(by_definition(h, r) for r in rs if r) for h, *rs in lines if any(rs)]
     expected = math.fsum(scores) / len(scores) if scores else 0
     assert metric.score(rows.sum(0)) == pytest.approx(expected, abs=1e-12)
+    assert ribes(hypotheses, references) == pytest.approx(expected, abs=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -86,8 +87,8 @@ def test_best_reference_counts_and_the_corpus_is_the_mean(lines):
         ("", "a", 0.0),
     ],
 )
-def test_figures_of_the_reference_scorer(hypothesis, reference, score):
-    assert ribes(hypothesis, reference) == pytest.approx(score, abs=6e-7)
+def test_scores_of_the_reference_scorer(hypothesis, reference, score):
+    assert sentence_ribes(hypothesis, reference) == pytest.approx(score, abs=6e-7)
 
 
 @pytest.mark.parametrize(
@@ -102,23 +103,23 @@ def test_figures_of_the_reference_scorer(hypothesis, reference, score):
         ("the mat sat on the cat", ("the cat sat on the mat", "on the mat the cat sat"), 0.533333),
     ],
 )
-def test_figures_of_the_reference_scorer_for_several_references(hypothesis, references, score):
-    assert ribes(hypothesis, *references) == pytest.approx(score, abs=6e-7)
+def test_scores_of_the_reference_scorer_for_several_references(hypothesis, references, score):
+    assert sentence_ribes(hypothesis, *references) == pytest.approx(score, abs=6e-7)
 
 
 def test_any_white_space_separates_words_as_in_the_reference_scorer():
-    assert ribes("a\u3000b\tc  d", " a b c d ") == 1.0
+    assert sentence_ribes("a\u3000b\tc  d", " a b c d ") == 1.0
 
 
 def test_words_are_those_of_a_tokenizer_on_request():
-    assert ribes("猫が好き", "猫が好き!", options=MetricOptions(words="char")) == pytest.approx(
+    assert sentence_ribes("猫が好き", "猫が好き!", options=MetricOptions(words="char")) == pytest.approx(
         math.exp(-0.25) ** 0.1
     )
     assert "|tok:char|" in Ribes([["a"]], MetricOptions(words="char")).signature
 
 
 def test_case_can_be_told_apart():
-    assert ribes("The Cat sat", "the cat sat", options=MetricOptions(case_sensitive=True)) == 0.0
+    assert sentence_ribes("The Cat sat", "the cat sat", options=MetricOptions(case_sensitive=True)) == 0.0
     assert "case:mixed" in Ribes([["a"]], MetricOptions(case_sensitive=True)).signature
     assert "case:lc" in Ribes([["a"]]).signature
 

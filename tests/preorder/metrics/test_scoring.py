@@ -7,9 +7,9 @@ from preorder.data.errors import DataError, UsageError
 from preorder.data.types import Permutation
 from preorder.metrics.metric import METRICS
 from preorder.metrics.preordering import Preordering
-from preorder.metrics.scoring import Measured, score_systems, translations
+from preorder.metrics.scoring import measure, measure_translations, score_systems
 
-FIGURES = [
+SCORES = [
     "bleu",
     "chrf",
     "ter",
@@ -39,25 +39,25 @@ def scoring(reference):
     systems = {
         name: [spoilt(reference, share, next(seeds)) for share in runs] for name, runs in shares.items()
     }
-    return score_systems(translations([reference], systems), "base")
+    return score_systems(measure_translations([reference], systems), "base")
 
 
-def test_every_system_has_every_figure(scoring):
+def test_every_system_has_every_score(scoring):
     for of_systems in (scoring.systems, scoring.runs, scoring.intervals):
         assert list(of_systems) == ["base", "twin", "ours", "bad"]
         for found in of_systems.values():
-            assert [name for name in found if not name.startswith("bleu_")] == FIGURES
-    assert list(scoring.best) == FIGURES
+            assert [name for name in found if not name.startswith("bleu_")] == SCORES
+    assert list(scoring.best) == SCORES
     assert list(scoring.signature) == list(METRICS)
 
 
 def test_a_system_scores_the_mean_of_its_runs(scoring):
     for name, found in scoring.systems.items():
-        for figure in FIGURES:
-            runs = scoring.runs[name][figure]
-            assert found[figure] == pytest.approx(runs.mean)
+        for score in SCORES:
+            runs = scoring.runs[name][score]
+            assert found[score] == pytest.approx(runs.mean)
             assert runs.mean == pytest.approx(np.mean(runs.values))
-            low, high = scoring.intervals[name][figure]
+            low, high = scoring.intervals[name][score]
             assert low <= runs.mean <= high
     assert scoring.runs["base"]["bleu"].deviation == pytest.approx(
         np.std(scoring.runs["base"]["bleu"].values, ddof=1)
@@ -70,17 +70,17 @@ def test_pairs_are_compared_both_ways(scoring):
     for one, others in scoring.pairwise.items():
         assert set(others) == set(scoring.systems) - {one}
         for other, found in others.items():
-            for figure, comparison in found.items():
-                assert comparison == scoring.pairwise[other][one][figure].reversed()
-                difference = scoring.systems[one][figure] - scoring.systems[other][figure]
+            for score, comparison in found.items():
+                assert comparison == scoring.pairwise[other][one][score].reversed()
+                difference = scoring.systems[one][score] - scoring.systems[other][score]
                 assert comparison.difference == pytest.approx(difference)
     assert list(scoring.significance) == ["twin", "ours", "bad"]
     assert scoring.significance["ours"] == scoring.pairwise["ours"]["base"]
 
 
 def test_best_and_not_significantly_worse(scoring):
-    for figure in ("bleu", "chrf", "ter", "ribes", "ter_substitutions"):
-        assert (scoring.best[figure].system, scoring.best[figure].not_worse) == ("ours", ["ours"])
+    for score in ("bleu", "chrf", "ter", "ribes", "ter_substitutions"):
+        assert (scoring.best[score].system, scoring.best[score].not_worse) == ("ours", ["ours"])
     # Every system translates each word by one word: what is never wrong cannot be worse.
     assert set(scoring.best["ter_deletions"].not_worse) >= {"base", "twin", "ours"}
 
@@ -91,7 +91,7 @@ def test_twins_are_both_the_best(reference):
         "bad": [spoilt(reference, 0.5, 2)],
         "two": [spoilt(reference, 0.2, 3)],
     }
-    best = score_systems(translations([reference], systems)).best
+    best = score_systems(measure_translations([reference], systems)).best
     for name in METRICS:
         assert best[name].not_worse == ["one", "two"]
 
@@ -100,21 +100,23 @@ def test_permuting_sentences_changes_no_figure_and_no_sign_test(reference):
     systems = {name: [spoilt(reference, share, 1)] for name, share in (("one", 0.2), ("two", 0.3))}
     order = random.Random(5).sample(range(len(reference)), len(reference))
     mixed = {name: [[text[k] for k in order] for text in runs] for name, runs in systems.items()}
-    before = score_systems(translations([reference], systems), resamples=20)
-    after = score_systems(translations([[reference[k] for k in order]], mixed), resamples=20)
+    before = score_systems(measure_translations([reference], systems), resamples=20)
+    after = score_systems(measure_translations([[reference[k] for k in order]], mixed), resamples=20)
     for name, found in before.systems.items():
         assert after.systems[name].pop("bleu_precisions") == pytest.approx(found.pop("bleu_precisions"))
         assert after.systems[name] == pytest.approx(found)
-    for figure, comparison in before.pairwise["one"]["two"].items():
-        other = after.pairwise["one"]["two"][figure]
+    for score, comparison in before.pairwise["one"]["two"].items():
+        other = after.pairwise["one"]["two"][score]
         assert other.sign_test_p_value == pytest.approx(comparison.sign_test_p_value)
 
 
-def test_orders_are_measured_beside_translations(reference):
-    keys = [(1, 0, 2)] * 4
+def test_orders_are_measured_beside_measure_translations(reference):
+    groups = [(1, 0, 2)] * 4
     right, kept = [Permutation((1, 0, 2))] * 4, [Permutation.identity(3)] * 4
-    texts = translations([reference[:4]], {"base": [reference[:4]], "ours": [reference[:4]] * 2}, ["ribes"])
-    orders = Measured(Preordering(keys), {"base": [kept], "ours": [right]})
+    texts = measure_translations(
+        [reference[:4]], {"base": [reference[:4]], "ours": [reference[:4]] * 2}, ["ribes"]
+    )
+    (orders,) = measure([Preordering(groups)], {"base": [kept], "ours": [right]})
     found = score_systems([*texts, orders], "base")
     assert found.systems["base"]["tau"] == pytest.approx(1 / 3)
     assert found.systems["ours"] == {"ribes": 1, "tau": 1, "tau_nakagawa": 1, "frs": 1, "complete_match": 1}
@@ -124,7 +126,9 @@ def test_orders_are_measured_beside_translations(reference):
 
 
 def test_one_sentence_says_nothing_about_others():
-    found = score_systems(translations([["a b c d"]], {"one": [["a b c d"]], "two": [["a b d c"]]}), "one")
+    found = score_systems(
+        measure_translations([["a b c d"]], {"one": [["a b c d"]], "two": [["a b d c"]]}), "one"
+    )
     assert found.intervals["two"]["bleu"] == (found.systems["two"]["bleu"],) * 2
     comparison = found.significance["two"]["ribes"]
     assert comparison.p_value == 1
@@ -133,9 +137,9 @@ def test_one_sentence_says_nothing_about_others():
 
 def test_no_such_baseline(reference):
     with pytest.raises(UsageError, match="no system is called 'x', only: one"):
-        score_systems(translations([reference], {"one": [reference]}), "x")
+        score_systems(measure_translations([reference], {"one": [reference]}), "x")
 
 
 def test_texts_of_other_lengths(reference):
     with pytest.raises(DataError, match="299 hypotheses for 300 reference lines"):
-        score_systems(translations([reference], {"one": [reference[1:]]}))
+        score_systems(measure_translations([reference], {"one": [reference[1:]]}))

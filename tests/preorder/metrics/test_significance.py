@@ -7,7 +7,7 @@ from sacrebleu.metrics import BLEU
 from sacrebleu.significance import PairedTest as SacrebleuPairedTest
 from scipy.stats import norm
 
-from preorder.metrics.metric import METRICS, Figure
+from preorder.metrics.metric import METRICS, Score
 from preorder.metrics.significance import (
     RESAMPLES,
     bootstrap_p_value,
@@ -15,10 +15,10 @@ from preorder.metrics.significance import (
     draw_runs,
     resampled,
     resampled_totals,
-    share_of_runs,
+    run_weight_scale,
     sign_test_p_value,
 )
-from preorder.metrics.translation import CLASSES
+from preorder.metrics.translation import METRIC_CLASSES
 
 
 def noisy(lines, share, seed):
@@ -38,20 +38,21 @@ def texts():
 def scored(request, texts):
     """A metric, and the statistics of the three systems."""
     reference, *systems = texts
-    metric = CLASSES[request.param]([reference])
+    metric = METRIC_CLASSES[request.param]([reference])
     return metric, *map(metric.statistics, systems)
 
 
 def resample(systems, seed, resamples=RESAMPLES):
-    """Resample systems of one run each, given as a figure and statistics of sentences."""
+    """Resample systems of one run each, given as a score and statistics of sentences."""
     runs = [rows[None] for _, rows in systems]
     drawn = zip(systems, runs, resampled_totals(runs, seed, resamples), strict=True)
     one = draw_runs(1, (seed,), resamples)
-    return [resampled(figure, rows, totals, one) for (figure, _), rows, totals in drawn]
+    return [resampled(score, rows, totals, one) for (score, _), rows, totals in drawn]
 
 
 def compared(metric, system, baseline, seed=1, resamples=1000):
-    return compare(metric, *resample([(metric, system), (metric, baseline)], seed, resamples))
+    score = metric.scores[0]
+    return compare(score, *resample([(score, system), (score, baseline)], seed, resamples))
 
 
 def test_no_difference_is_never_significant(scored):
@@ -68,33 +69,33 @@ def test_every_metric_tells_luck_from_a_difference(scored):
     assert luck.sign_test_p_value > 0.05
     assert difference.p_value < 0.05
     assert difference.sign_test_p_value < 0.05
-    assert (difference.difference > 0) != metric.higher_is_better
+    assert (difference.difference > 0) != metric.scores[0].higher_is_better
     low, high = difference.interval
     assert low < difference.difference < high
-    assert high < 0 if metric.higher_is_better else low > 0
+    assert high < 0 if metric.scores[0].higher_is_better else low > 0
 
 
 def test_seed_decides(scored):
     metric, system, *_ = scored
-    first, again, other = (resample([(metric, system)], seed, 20)[0].scores for seed in (1, 1, 2))
+    first, again, other = (resample([(metric.scores[0], system)], seed, 20)[0].scores for seed in (1, 1, 2))
     assert np.array_equal(first, again)
     assert not np.array_equal(first, other)
 
 
 def test_resamples_are_the_same_sentences_for_all_systems(texts):
     reference, system, *_ = texts
-    metric = CLASSES["ribes"]([reference])
+    metric = METRIC_CLASSES["ribes"]([reference])
     rows = metric.statistics(system)
     better = rows + np.array([0.125, 0])  # each sentence by the same amount
-    ours, theirs = resample([(metric, better), (metric, rows)], seed=5)
+    ours, theirs = resample([(metric.scores[0], better), (metric.scores[0], rows)], seed=5)
     assert ours.scores - theirs.scores == pytest.approx(np.full(len(ours.scores), 0.125))
 
 
 def test_spread_of_a_mean_is_what_statistics_says(texts):
     reference, system, *_ = texts
-    metric = CLASSES["ribes"]([reference])
+    metric = METRIC_CLASSES["ribes"]([reference])
     rows = metric.statistics(system)
-    scores = resample([(metric, rows)], seed=3, resamples=4000)[0].scores
+    scores = resample([(metric.scores[0], rows)], seed=3, resamples=4000)[0].scores
     error = stdev(rows[:, 0]) / len(rows) ** 0.5
     assert scores.mean() == pytest.approx(rows[:, 0].mean(), abs=4 * error / 4000**0.5)
     assert scores.std() == pytest.approx(error, rel=0.05)
@@ -110,7 +111,7 @@ def test_equals_sacrebleus_own_bootstrap_within_sampling_error(texts):
         test_type="bs",
         n_samples=resamples,
     )()[1]["BLEU"][1]
-    metric = CLASSES["bleu"]([reference])
+    metric = METRIC_CLASSES["bleu"]([reference])
     found = compared(metric, metric.statistics(another), metric.statistics(one), 1, resamples)
     assert 0.01 < own.p_value < 0.5  # otherwise there is nothing to compare
     assert found.p_value == pytest.approx(own.p_value, abs=4 * (2 * own.p_value / resamples) ** 0.5)
@@ -118,11 +119,11 @@ def test_equals_sacrebleus_own_bootstrap_within_sampling_error(texts):
 
 def test_large_corpora_are_resampled_block_by_block(monkeypatch, texts):
     reference, system, *_ = texts
-    metric = CLASSES["ter"]([reference])
+    metric = METRIC_CLASSES["ter"]([reference])
     rows = metric.statistics(system)
-    whole = resample([(metric, rows)], seed=1, resamples=7)[0].scores
-    monkeypatch.setattr("preorder.metrics.significance.BLOCK", 2 * len(rows))
-    assert np.array_equal(whole, resample([(metric, rows)], seed=1, resamples=7)[0].scores)
+    whole = resample([(metric.scores[0], rows)], seed=1, resamples=7)[0].scores
+    monkeypatch.setattr("preorder.metrics.significance.MAX_DRAWN", 2 * len(rows))
+    assert np.array_equal(whole, resample([(metric.scores[0], rows)], seed=1, resamples=7)[0].scores)
 
 
 @pytest.mark.parametrize("observed", [0.0, 0.5, 1.0, 2.0])
@@ -138,8 +139,8 @@ def test_sign_test_by_hand():
     good, bad = "a b c d", "b a d c"
     system = [good] * 8 + [bad] * 2 + [good] * 5
     baseline = [bad] * 8 + [good] * 2 + [good] * 5
-    metric = CLASSES["ribes"]([reference])
-    p = sign_test_p_value(metric, metric.statistics(system), metric.statistics(baseline))
+    metric = METRIC_CLASSES["ribes"]([reference])
+    p = sign_test_p_value(metric.scores[0], metric.statistics(system), metric.statistics(baseline))
     assert p == pytest.approx(2 * (1 + 10 + 45) / 2**10)
 
 
@@ -152,15 +153,14 @@ def test_comparison_the_other_way_round(scored):
     assert backward.sign_test_p_value == pytest.approx(forward.sign_test_p_value, abs=0.01)
 
 
-def test_every_figure_of_a_metric_is_tested(texts):
+def test_every_score_of_a_metric_is_tested(texts):
     reference, system, *_ = texts
-    metric = CLASSES["ter"]([reference])
+    metric = METRIC_CLASSES["ter"]([reference])
     # One word fewer in every second sentence: more deletions, and nothing else.
     shorter = [line.rpartition(" ")[0] if k % 2 else line for k, line in enumerate(system)]
     rows, fewer = metric.statistics(system), metric.statistics(shorter)
     found = {
-        figure.name: compare(figure, *resample([(figure, fewer), (figure, rows)], 1))
-        for figure in metric.figures
+        score.name: compare(score, *resample([(score, fewer), (score, rows)], 1)) for score in metric.scores
     }
     assert found["ter_deletions"].difference == pytest.approx(0.5, abs=0.02)
     assert found["ter_deletions"].p_value < 0.01
@@ -188,7 +188,7 @@ def of_runs(metric, systems, seed=1):
     statistics = [np.stack(runs) for runs in systems]
     totals = resampled_totals(statistics, seed)
     return [
-        resampled(metric.figures[0], rows, sums, draw_runs(len(rows), (seed, index)))
+        resampled(metric.scores[0], rows, sums, draw_runs(len(rows), (seed, index)))
         for index, (rows, sums) in enumerate(zip(statistics, totals, strict=True))
     ]
 
@@ -207,13 +207,13 @@ def test_a_difference_smaller_than_that_of_runs_is_luck(scored):
     metric, one, another, worse = scored
     single = compared(metric, worse, one)
     assert single.p_value < 0.05
-    steady = compare(metric, *of_runs(metric, [[worse, worse], [one, another]]))
+    steady = compare(metric.scores[0], *of_runs(metric, [[worse, worse], [one, another]]))
     assert steady.p_value < 0.05
-    unsteady = compare(metric, *of_runs(metric, [[worse, one], [one, another]]))
+    unsteady = compare(metric.scores[0], *of_runs(metric, [[worse, one], [one, another]]))
     assert unsteady.p_value > 0.05
 
 
-MEAN = Figure("mean", lambda totals: totals[..., 0] / totals[..., 1])
+MEAN = Score("mean", lambda totals: totals[..., 0] / totals[..., 1])
 
 
 def made_up_runs(generator, sentences, runs, deviation):
@@ -253,7 +253,7 @@ def test_runs_vary_as_drawn_where_sentences_add_nothing_and_stay_where_they_add_
     generator = np.random.default_rng(0)
     noise = generator.normal(size=(1000, 3))
     values = np.array([10.0, 20.0, 30.0])
-    assert share_of_runs(values, values + np.zeros((1000, 3))) == pytest.approx(1)
-    assert share_of_runs(values, values + noise) == pytest.approx((99 / (99 + 2)) ** 0.5, abs=0.002)
-    assert share_of_runs(np.array([0.5, 0, -0.5]), noise) == 0
-    assert share_of_runs(values[:1], noise[:, :1]) == 0
+    assert run_weight_scale(values, values + np.zeros((1000, 3))) == pytest.approx(1)
+    assert run_weight_scale(values, values + noise) == pytest.approx((99 / (99 + 2)) ** 0.5, abs=0.002)
+    assert run_weight_scale(np.array([0.5, 0, -0.5]), noise) == 0
+    assert run_weight_scale(values[:1], noise[:, :1]) == 0

@@ -110,11 +110,11 @@ def test_best_of_several_references(corpus):
         assert row[4] == np.mean([len(line.split()) for line in lines])
 
 
-def test_figures_are_means_per_sentence():
+def test_edits_of_a_kind_are_means_per_sentence():
     metric = Ter([["a b c", "a b c", "a b c", ""]])
     totals = metric.statistics(["a c", "b c a", "a b c x y", "z"]).sum(0)
-    figures = {figure.name: figure.score(totals) for figure in metric.figures}
-    assert figures == pytest.approx(
+    scores = {score.name: score.compute(totals) for score in metric.scores}
+    assert scores == pytest.approx(
         {
             "ter": 100 * 5 / 9,
             "ter_insertions": 3 / 4,
@@ -123,7 +123,7 @@ def test_figures_are_means_per_sentence():
             "ter_shifts": 1 / 4,
         }
     )
-    assert not any(figure.higher_is_better for figure in metric.figures)
+    assert not any(score.higher_is_better for score in metric.scores)
 
 
 def test_references_without_a_word():

@@ -8,7 +8,7 @@ from sacrebleu.metrics import BLEU, CHRF, TER
 
 from preorder.data.errors import DataError, UsageError
 from preorder.metrics.metric import DEFAULTS, METRICS, TOKENIZERS, MetricOptions
-from preorder.metrics.translation import CLASSES
+from preorder.metrics.translation import METRIC_CLASSES
 
 lines = st.lists(st.sampled_from(["a", "b", "Cat", "cat.", "dog", "runs", "猫", "."]), max_size=9).map(
     " ".join
@@ -18,7 +18,7 @@ perfect = {"bleu": 100, "chrf": 100, "ter": 0, "ribes": 1}
 
 
 def score(name, hypotheses, *references, options=DEFAULTS):
-    metric = CLASSES[name](references, options)
+    metric = METRIC_CLASSES[name](references, options)
     return metric.score(metric.statistics(hypotheses).sum(0))
 
 
@@ -39,7 +39,7 @@ def test_many_scores_at_a_time_equal_sacrebleus_of_each_sentence(corpus):
     hypotheses, *references = map(list, zip(*corpus, strict=True))
     own = {"bleu": BLEU(force=True), "chrf": CHRF(), "ter": TER()}
     for name, metric in own.items():
-        measure = CLASSES[name](references)
+        measure = METRIC_CLASSES[name](references)
         rows = measure.statistics(hypotheses)
         expected = [metric.corpus_score([h], [[line] for line in lines]).score for h, *lines in corpus]
         assert measure.score(rows) == pytest.approx(expected)
@@ -65,7 +65,7 @@ def test_identical_texts_are_perfect_and_a_damaged_one_is_worse(words):
     damaged = [" ".join([*line[1:], "x"]) for line in words]
     for name in METRICS:
         assert score(name, text, text) == pytest.approx(perfect[name])
-        sign = 1 if CLASSES[name].figures[0].higher_is_better else -1
+        sign = 1 if METRIC_CLASSES[name].scores[0].higher_is_better else -1
         assert sign * score(name, damaged, text) < sign * score(name, text, text)
 
 
@@ -77,7 +77,7 @@ def test_a_worse_copy_never_scores_better(spoilt, few, many):
         for number in sorted((few, many))
     ]
     for name in METRICS:
-        sign = 1 if CLASSES[name].figures[0].higher_is_better else -1
+        sign = 1 if METRIC_CLASSES[name].scores[0].higher_is_better else -1
         better, worse = (sign * score(name, [copy], [" ".join(text)]) for copy in copies)
         assert worse <= better + 1e-12
 
@@ -114,23 +114,23 @@ def test_options_reach_the_metrics_and_their_signatures():
     assert score("bleu", *tokens) == pytest.approx(100)
     assert score("bleu", *tokens, options=MetricOptions(tokenize="none")) < 100
     for tokenize in ("13a", "none", "char"):
-        assert f"|tok:{tokenize}|" in CLASSES["bleu"]([["a"]], MetricOptions(tokenize)).signature
+        assert f"|tok:{tokenize}|" in METRIC_CLASSES["bleu"]([["a"]], MetricOptions(tokenize)).signature
 
 
 def test_details_of_bleu():
-    metric = CLASSES["bleu"]([["a b c d f"]])
+    metric = METRIC_CLASSES["bleu"]([["a b c d f"]])
     details = metric.details(metric.statistics(["a b c d e"]).sum(0))
     assert details["bleu_precisions"] == pytest.approx([80, 75, 200 / 3, 50])
     assert details["bleu_brevity_penalty"] == 1
     for name in ("chrf", "ter", "ribes"):
-        assert CLASSES[name]([["a"]]).details(metric.statistics(["a"])[0]) == {}
+        assert METRIC_CLASSES[name]([["a"]]).details(metric.statistics(["a"])[0]) == {}
 
 
 @pytest.mark.parametrize("name", METRICS)
 def test_every_named_metric_is_there_and_checks_lengths(name):
-    assert tuple(CLASSES) == METRICS
+    assert tuple(METRIC_CLASSES) == METRICS
     with pytest.raises(DataError, match="1 hypotheses for 2 reference lines"):
-        CLASSES[name]([["a", "b"]]).statistics(["a"])
+        METRIC_CLASSES[name]([["a", "b"]]).statistics(["a"])
 
 
 def test_names_of_tokenizers_are_sacrebleus():
@@ -142,4 +142,4 @@ def test_tokenizer_that_is_not_installed(monkeypatch):
     monkeypatch.setitem(sys.modules, "MeCab", None)
     monkeypatch.delitem(sys.modules, "sacrebleu.tokenizers.tokenizer_ja_mecab", raising=False)
     with pytest.raises(UsageError, match=r"pip install 'sacrebleu\[ja\]'"):
-        CLASSES["bleu"]([["a"]], MetricOptions("ja-mecab"))
+        METRIC_CLASSES["bleu"]([["a"]], MetricOptions("ja-mecab"))

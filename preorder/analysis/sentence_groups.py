@@ -1,4 +1,4 @@
-"""Sentences sorted into groups by a number that each has: its length, or what preordering gained."""
+"""Sentences sorted into groups by a number: the length of each, or what preordering gained it."""
 
 from __future__ import annotations
 
@@ -7,27 +7,33 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from preorder.analysis.defaults import GAIN_WIDTH, LAST, WIDTH
+from preorder.analysis.defaults import GAIN_WIDTH, LAST_LENGTH, LENGTH_WIDTH
 
-NARROW = (1, 2, 3, 4, 5)  # other widths than the usual one
-ROUNDING = 1e-9
+NARROW_WIDTHS = (1, 2, 3, 4, 5)  # for short sentences
+ROUNDING = 1e-9  # gains may be off by this
 
 
 @dataclass(frozen=True)
-class Grouping:
-    """Groups in order: for each a label and the indices of its sentences; sentences in none are skipped."""
+class SentenceGroups:
+    """Groups of sentences.
+
+    Attributes:
+        axis: what distinguishes them, with its unit.
+        groups: in order, of each a label and the indices of its sentences.
+        skipped: how many sentences are in none.
+    """
 
     axis: str
     groups: tuple[tuple[str, np.ndarray], ...]
     skipped: int
 
 
-def by_length(lengths: Sequence[int], width: int = WIDTH, last: int = LAST) -> Grouping:
+def by_length(lengths: Sequence[int], width: int = LENGTH_WIDTH, last: int = LAST_LENGTH) -> SentenceGroups:
     """Group sentences by their number of tokens: 1–10, 11–20, …, 61+; empty ones are skipped.
 
     Args:
         lengths: tokens of each source sentence.
-        width: lengths in a group; a group that would reach ``last`` ends before it.
+        width: how many lengths a group has; a group that would reach ``last`` ends before it.
         last: the least length of the last group.
     """
     numbers = np.asarray(lengths)
@@ -40,25 +46,25 @@ def by_length(lengths: Sequence[int], width: int = WIDTH, last: int = LAST) -> G
             return f"{last}+"
         return f"{begin}–{end}" if begin < end else str(begin)
 
-    return Grouping("source length (tokens)", tuple(_groups(bins, 0, label)), int(np.sum(numbers < 1)))
+    return SentenceGroups("source length (tokens)", tuple(_groups(bins, 0, label)), int(np.sum(numbers < 1)))
 
 
 def fitting_width(lengths: Sequence[int]) -> tuple[int, int]:
-    """Return a width of groups, and where the last begins, so that six of them hold nearly all sentences.
+    """Return a width of groups such that six hold nearly all sentences, and the least length of the last.
 
-    Where sentences are long, or very long, those are the paper's.
+    Where sentences are long, these are the widths of Kawara et al. 2021.
     """
-    most = np.percentile(lengths, 99) if len(lengths) else 0
-    width = next((width for width in NARROW if 6 * width >= most), WIDTH)
+    longest = np.percentile(lengths, 99) if len(lengths) else 0
+    width = next((width for width in NARROW_WIDTHS if 6 * width >= longest), LENGTH_WIDTH)
     return width, 6 * width + 1
 
 
-def by_gain(gains: Sequence[float], width: float = GAIN_WIDTH) -> Grouping:
-    """Group sentences by what reordering gained them in tau: losses, none at all, gains.
+def by_gain(gains: Sequence[float], width: float = GAIN_WIDTH) -> SentenceGroups:
+    """Group sentences by how much reordering raised their tau: losses, no change, gains.
 
     Args:
-        gains: of each sentence, from -2 to 2; NaN: not known, skipped.
-        width: of the groups beside the one of exactly 0; each holds its end that is farther from 0.
+        gains: of each sentence, from -2 to 2; NaN, not known, is skipped.
+        width: of all groups but that of exactly 0; each includes its end that is farther from 0.
     """
     numbers = np.asarray(gains, float)
     known = ~np.isnan(numbers)
@@ -73,7 +79,9 @@ def by_gain(gains: Sequence[float], width: float = GAIN_WIDTH) -> Grouping:
         return " to ".join(f"{end:g}".replace("-", "−") for end in ends)
 
     bins = np.where(known, bins, lowest - 1)
-    return Grouping("gain of the order in tau", tuple(_groups(bins, lowest, label)), int(np.sum(~known)))
+    return SentenceGroups(
+        "gain of the order in tau", tuple(_groups(bins, lowest, label)), int(np.sum(~known))
+    )
 
 
 def _groups(bins: np.ndarray, lowest: int, label: Callable[[int], str]) -> Iterator[tuple[str, np.ndarray]]:

@@ -1,0 +1,119 @@
+"""A test set with all that is known of it: texts, translations, alignment, orders."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence, Sized
+from dataclasses import dataclass, field
+
+from preorder.alignment.target_groups import target_groups
+from preorder.data import files
+from preorder.data.errors import DataError
+from preorder.data.formats import parse_positions, parse_tokens, read_alignments
+from preorder.data.types import Alignment, Permutation
+from preorder.metrics.metric import MetricOptions
+from preorder.metrics.preordering import TargetGroups
+from preorder.metrics.scoring import Systems, SystemStatistics, Text, measure_translations
+
+
+@dataclass(frozen=True)
+class EvaluationFiles:
+    """Paths of files with a line for each sentence.
+
+    Attributes:
+        references: of one text each.
+        systems: name → the translations of each of its runs.
+        source: tokenised source text, or None.
+        alignment: of source and reference, or None.
+        orders: name → positions of the source tokens.
+    """
+
+    references: Sequence[str]
+    systems: Mapping[str, Sequence[str]]
+    source: str | None = None
+    alignment: str | None = None
+    orders: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class EvaluationData:
+    """The content of :class:`EvaluationFiles`, and how to measure it.
+
+    Attributes:
+        references, systems: as in the files.
+        source: the tokens of each sentence; empty without a file of it.
+        target_groups: of the tokens of each sentence, None where its alignment cannot be sorted, see
+            :func:`preorder.alignment.target_groups.target_groups`; empty without an alignment.
+        orders: name → a permutation for each sentence.
+        options: of the metrics.
+        seed: of all resampling.
+    """
+
+    references: Sequence[Text]
+    systems: Systems
+    source: Sequence[Sequence[str]]
+    target_groups: Sequence[TargetGroups | None]
+    orders: Mapping[str, Sequence[Permutation]]
+    options: MetricOptions
+    seed: int
+
+    @property
+    def monotone(self) -> list[Permutation]:
+        """The order of each source sentence as it is."""
+        return [Permutation.identity(len(words)) for words in self.source]
+
+    def measure(self, metrics: Sequence[str]) -> list[SystemStatistics]:
+        """Count the statistics of all systems under each named metric.
+
+        Raises:
+            UsageError: a tokenizer is not installed.
+        """
+        return measure_translations(self.references, self.systems, metrics, self.options)
+
+
+def read_evaluation_data(paths: EvaluationFiles, options: MetricOptions, seed: int) -> EvaluationData:
+    """Read all files together.
+
+    Raises:
+        DataError: a line is malformed, files or lines that belong together differ in length, or are empty.
+    """
+    texts = [*paths.references, *(path for runs in paths.systems.values() for path in runs)]
+    streams = [(path, files.read_lines(path)) for path in texts]
+    if paths.source is not None:
+        streams.append((paths.source, files.read_parsed(paths.source, parse_tokens)))
+    orders = [(path, files.read_parsed(path, parse_positions)) for path in paths.orders.values()]
+    alignments = [(path, read_alignments(path)) for path in (paths.alignment,) if path is not None]
+    columns = iter(files.read_columns(*streams, *orders, *alignments))
+    references = [next(columns) for _ in paths.references]
+    systems = {name: [next(columns) for _ in runs] for name, runs in paths.systems.items()}
+    source = next(columns) if paths.source is not None else []
+    permutations = {name: next(columns) for name in paths.orders}
+    lengths = _lengths(paths, source, permutations)
+    groups = _groups(paths.alignment, next(columns), lengths) if paths.alignment is not None else []
+    return EvaluationData(references, systems, source, groups, permutations, options, seed)
+
+
+def _lengths(
+    paths: EvaluationFiles, source: Sequence[Sized], orders: Mapping[str, Sequence[Sized]]
+) -> list[int]:
+    """Return the number of tokens of each source sentence, as the source and all orders agree.
+
+    Raises:
+        DataError: they do not agree.
+    """
+    given = [(paths.source, source)] if paths.source is not None else []
+    given += [(paths.orders[name], permutations) for name, permutations in orders.items()]
+    if not given:
+        return []
+    first, rows = given[0]
+    lengths = list(map(len, rows))
+    for path, others in given[1:]:
+        for number, (expected, other) in enumerate(zip(lengths, others, strict=True), 1):
+            if len(other) != expected:
+                reason = f"positions of {len(other)} tokens, {files.display_name(first)} has {expected}"
+                raise DataError(reason, files.display_name(path), number)
+    return lengths
+
+
+def _groups(path: str, alignments: Sequence[Alignment], lengths: Sequence[int]) -> list[TargetGroups | None]:
+    pairs = (path, alignments), (path, lengths)
+    return list(files.map_parallel(target_groups, path, *pairs))

@@ -1,0 +1,218 @@
+"""A sentence as a picture: panels one below the other, drawn with matplotlib, the extra ``plots``."""
+
+from __future__ import annotations
+
+import colorsys
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import TYPE_CHECKING
+
+from preorder.analysis.show.sentence import SentenceView, crossings_text
+from preorder.data.errors import require
+from preorder.data.types import BinaryTree
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+INK, GREY, UNLINKED, PAPER = "#202124", "#5f6368", "#767b80", "#ffffff"
+
+# Lengths are in hundredths of an inch; y grows downwards.
+MIN_WIDTH, MARGIN, GAP = 640, 36, 16
+SIZE, SMALL = 18, 12.5  # of letters
+HEADING = 30  # from a panel's top to its content
+TREE_LEVEL, NODE_RADIUS = 34, 10
+LINKS = 120  # from the source down to the target
+CELL = 26  # of the attention matrix
+POINTS = 0.72  # in a hundredth of an inch
+
+
+def sentence_title(view: SentenceView) -> str:
+    """Say what :func:`draw_sentence` shows."""
+    return f"“{' '.join(view.words)}”, its tree and its links before and after preordering"
+
+
+def draw_sentence(view: SentenceView) -> Figure:
+    """Draw a sentence before and after preordering, and its attention. O(source × target tokens).
+
+    Raises:
+        MissingExtraError: matplotlib is not installed.
+    """
+    require("matplotlib", "plots")
+    from matplotlib.figure import Figure
+
+    figure = Figure(facecolor=PAPER)
+    axes = figure.add_axes((0, 0, 1, 1))
+    axes.axis("off")
+    sheet = _Sheet(axes, _width(view), _colours(view))
+    bottom = sheet.draw_before(view, MARGIN / 2)
+    bottom = sheet.draw_links(view, bottom, view.permutation.order, "preordered")
+    if view.attention is not None:
+        bottom = sheet.draw_attention(view, bottom)
+    figure.set_size_inches(sheet.width / 100, bottom / 100)
+    axes.set(xlim=(0, sheet.width), ylim=(bottom, 0))
+    return figure
+
+
+def text_width(text: str, size: float = SIZE) -> float:
+    """Return about how wide a text is: wide characters are square, others a little over half as wide."""
+    wide = sum(unicodedata.east_asian_width(character) in "WF" for character in text)
+    return size * (wide + 0.6 * (len(text) - wide))
+
+
+def _width(view: SentenceView) -> float:
+    rows = [view.words, view.target or ()]
+    widths = [sum(map(text_width, row)) + GAP * len(row) for row in rows]
+    if view.attention is not None:
+        widths.append(_label_width(view) + sum(_column_widths(view)))
+    return max(MIN_WIDTH, *widths) + 2 * MARGIN
+
+
+def _label_width(view: SentenceView) -> float:
+    return max(map(text_width, view.target), default=0) + GAP
+
+
+def _column_widths(view: SentenceView) -> list[float]:
+    return [max(CELL, text_width(word, SMALL) + GAP / 2) for word in view.words]
+
+
+def _colours(view: SentenceView) -> list[str]:
+    """Return a colour for each source token: a rainbow in the target's order, grey without a link."""
+    first: dict[int, int] = {}
+    for i, j in view.links:
+        first[i] = min(j, first.get(i, j))
+    length = len(view.target or ()) or 1
+
+    def colour(token: int) -> str:
+        if token not in first:
+            return UNLINKED if first else INK
+        rgb = colorsys.hls_to_rgb(0.02 + 0.75 * first[token] / length, 0.33, 0.75)
+        return "#" + "".join(f"{round(255 * part):02x}" for part in rgb)
+
+    return list(map(colour, range(len(view.words))))
+
+
+@dataclass(frozen=True)
+class _Sheet:
+    """Where panels are drawn; each takes the y of its top, and returns the y below it."""
+
+    axes: Axes
+    width: float
+    colours: Sequence[str]
+
+    def draw_before(self, view: SentenceView, top: float) -> float:
+        """Draw the source as it is, its tree above it, links below it."""
+        name, height = "as it is written", 0.0
+        if view.tree is not None and view.tree.nodes:
+            name = f"S straight, I inverted; {name}"
+            height = self._draw_tree(view.tree, self._centres(view.words), top + HEADING)
+        return self.draw_links(view, top, range(len(view.words)), name, height)
+
+    def draw_links(
+        self, view: SentenceView, top: float, order: Sequence[int], name: str, tree_height: float = 0
+    ) -> float:
+        """Draw the source in an order, the target below it, and a curve for each link."""
+        centres = dict(zip(order, self._centres([view.words[i] for i in order]), strict=True))
+        targets = self._centres(view.target or ())
+        index = {token: r for r, token in enumerate(order)}
+        crossed = crossings_text((index[i], j) for i, j in view.links)
+        self._heading(f"{name}: {crossed}" if view.links else name, top)
+        upper = top + tree_height + HEADING + SIZE
+        lower = upper + LINKS
+        possible = view.alignment.possible if view.alignment is not None else ()
+        for i, j in view.links:
+            ends = (centres[i], upper + 24), (targets[j], lower - SIZE)
+            self._link(*ends, self.colours[i], "--" if (i, j) in possible else "-")
+        for i, x in centres.items():
+            self._text(x, upper, view.words[i], SIZE, self.colours[i])
+            self._text(x, upper + 16, str(view.permutation.positions[i]), SMALL, self.colours[i])
+        linked = {j: self.colours[i] for i, j in reversed(view.links)}
+        for j, (x, word) in enumerate(zip(targets, view.target or (), strict=True)):
+            self._text(x, lower, word, SIZE, linked.get(j, UNLINKED if linked else INK))
+        return (lower if targets else upper + 16) + SIZE / 2 + MARGIN / 2
+
+    def draw_attention(self, view: SentenceView, top: float) -> float:
+        """Draw the attention as a matrix of greys: target tokens down, source tokens across."""
+        lefts = list(accumulate(_column_widths(view), initial=MARGIN + _label_width(view)))
+        upper = top + HEADING + SMALL
+        tops = [upper + 6 + CELL * j for j in range(len(view.target) + 1)]
+        self._heading("attention of target to source tokens, from white, 0, to black, 1", top)
+        for left, right, word, colour in zip(lefts, lefts[1:], view.words, self.colours, strict=False):
+            self._text((left + right) / 2, upper, word, SMALL, colour)
+        for y, word in zip(tops, view.target, strict=False):
+            self._text(lefts[0] - GAP / 2, y + CELL / 2 + SIZE * 0.36, word, SIZE, INK, "right")
+        if view.words and view.target:
+            look = {"edgecolors": GREY, "linewidth": POINTS, "clip_on": False}
+            self.axes.pcolormesh(lefts, tops, view.attention, cmap="gray_r", vmin=0, vmax=1, **look)
+        return tops[-1] + MARGIN / 2
+
+    def _draw_tree(self, tree: BinaryTree, centres: Sequence[float], top: float) -> float:
+        """Draw a tree, S on white for straight nodes, I on black for inverted ones; return its height."""
+        levels = _levels(tree)
+        height = TREE_LEVEL * levels[0, tree.length]
+        x: dict[tuple[int, int], float] = {(i, i + 1): centre for i, centre in enumerate(centres)}
+        for node in reversed(tree.nodes):  # children first
+            x[node.begin, node.end] = (x[node.begin, node.split] + x[node.split, node.end]) / 2
+        points = {
+            span: (x[span], top + NODE_RADIUS + height - TREE_LEVEL * level) for span, level in levels.items()
+        }
+        self._edges(
+            [
+                (points[node.begin, node.end], points[child])
+                for node in tree.nodes
+                for child in ((node.begin, node.split), (node.split, node.end))
+            ]
+        )
+        fills = [INK if node.inverted else PAPER for node in tree.nodes]
+        self._discs([points[node.begin, node.end] for node in tree.nodes], fills)
+        for node in tree.nodes:
+            across, down = points[node.begin, node.end]
+            letter, colour = ("I", PAPER) if node.inverted else ("S", INK)
+            self._text(across, down + SMALL * 0.36, letter, SMALL, colour)
+        return height + NODE_RADIUS
+
+    def _centres(self, words: Sequence[str]) -> list[float]:
+        """Return the middle of each word, all spread over the sheet with equal gaps."""
+        widths = list(map(text_width, words))
+        gap = (self.width - 2 * MARGIN - sum(widths)) / (len(words) - 1) if len(words) > 1 else 0
+        begins = accumulate(widths[:-1], lambda x, wide: x + wide + gap, initial=MARGIN)
+        return [begin + wide / 2 for begin, wide in zip(begins, widths, strict=True)] if words else []
+
+    def _heading(self, text: str, top: float) -> None:
+        self._text(MARGIN, top + SMALL, text, SMALL, GREY, "left")
+
+    def _text(self, x: float, y: float, text: str, size: float, colour: str, side: str = "center") -> None:
+        look = {"fontsize": size * POINTS, "color": colour, "parse_math": False}
+        self.axes.text(x, y, text, ha=side, va="baseline", **look)
+
+    def _link(self, begin: tuple[float, float], end: tuple[float, float], colour: str, style: str) -> None:
+        """Draw a curve that is upright at both ends."""
+        from matplotlib.patches import PathPatch
+        from matplotlib.path import Path
+
+        middle = (begin[1] + end[1]) / 2
+        curve = Path([begin, (begin[0], middle), (end[0], middle), end], [Path.MOVETO, *[Path.CURVE4] * 3])
+        look = {"edgecolor": colour, "linewidth": 2.5 * POINTS, "linestyle": style}
+        self.axes.add_patch(PathPatch(curve, facecolor="none", clip_on=False, **look))
+
+    def _edges(self, lines: Sequence[tuple[tuple[float, float], tuple[float, float]]]) -> None:
+        from matplotlib.collections import LineCollection
+
+        look = {"colors": GREY, "linewidths": 1.5 * POINTS, "zorder": 0, "clip_on": False}
+        self.axes.add_collection(LineCollection(lines, **look))
+
+    def _discs(self, centres: Sequence[tuple[float, float]], fills: Sequence[str]) -> None:
+        area = (2 * NODE_RADIUS * POINTS) ** 2
+        look = {"edgecolors": INK, "linewidths": POINTS, "clip_on": False}
+        self.axes.scatter(*zip(*centres, strict=True), s=area, c=fills, **look)
+
+
+def _levels(tree: BinaryTree) -> dict[tuple[int, int], int]:
+    """Return for each span of a tree how many levels it stands above its deepest leaf."""
+    levels = {(i, i + 1): 0 for i in range(tree.length)}
+    for node in reversed(tree.nodes):
+        children = levels[node.begin, node.split], levels[node.split, node.end]
+        levels[node.begin, node.end] = 1 + max(children)
+    return levels

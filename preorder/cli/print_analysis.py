@@ -1,0 +1,67 @@
+"""Results of analyses, printed as tables or JSON and drawn where the user asked for it."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import asdict
+from functools import partial
+from typing import TYPE_CHECKING
+
+from preorder.analysis.score_formats import SCORE_FORMATS
+from preorder.cli.pictures import write_pictures
+from preorder.cli.table import print_table
+from preorder.data import files
+
+if TYPE_CHECKING:
+    from preorder.analysis.examples import Example, Examples
+    from preorder.analysis.results import Breakdown, Curves
+    from preorder.analysis.tables import Table
+
+
+def print_curves(curves: Curves, arguments: argparse.Namespace) -> None:
+    """Print curves as tables or JSON, and draw them to each ``--out``."""
+    from preorder.analysis.pictures.draw import curves_title, draw_curves
+    from preorder.analysis.tables import curve_tables
+
+    write_pictures(partial(draw_curves, curves), curves_title(curves), arguments.out)
+    if arguments.json:
+        files.write_json(files.STANDARD, asdict(curves))
+    else:
+        for table in curve_tables(curves):
+            _print(table)
+
+
+def print_breakdown(breakdown: Breakdown, arguments: argparse.Namespace) -> None:
+    """Print a breakdown as a table or JSON, and draw it to each ``--out``."""
+    from preorder.analysis.pictures.draw import breakdown_title, draw_breakdown
+    from preorder.analysis.tables import breakdown_table
+
+    write_pictures(partial(draw_breakdown, breakdown), breakdown_title(breakdown), arguments.out)
+    if arguments.json:
+        files.write_json(files.STANDARD, asdict(breakdown))
+    else:
+        _print(breakdown_table(breakdown))
+
+
+def print_examples(examples: Examples, arguments: argparse.Namespace) -> None:
+    """Print examples one below the other, or as JSON."""
+    if arguments.json:
+        files.write_json(files.STANDARD, asdict(examples))
+        return
+    for title, chosen in (("better", examples.better), ("worse", examples.worse)):
+        metric = SCORE_FORMATS[examples.measure].title
+        print(f"{examples.system} {title} than {examples.baseline}, by {metric}\n")
+        for example in chosen:
+            print("\n".join(_lines(example, examples.measure)), end="\n\n")
+
+
+def _print(table: Table) -> None:
+    print_table(table.caption, table.columns, table.rows)
+    if table.note:
+        print(table.note)
+
+
+def _lines(example: Example, metric: str) -> list[str]:
+    rows = example.rows(SCORE_FORMATS[metric].format)
+    width = max(len(title) for title, _ in rows)
+    return [f"line {example.line}", *(f"  {title:<{width}}  {text}" for title, text in rows)]
