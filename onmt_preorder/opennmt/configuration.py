@@ -2,9 +2,8 @@
 
 Why: OpenNMT-py has no place for a plug-in's options. It drops keys that it does not know
 and accepts prefixes of those it does, so that ``hiden_size: 512`` trains another model
-than the one asked for. And it demands ``inferfeats`` for source features, which repeats
-the word's feature on every piece, but misjudges pieces where the data holds joiners, lone
-spacers or ``@@``; our own transform takes its place.
+than the one asked for. And it demands ``inferfeats`` for source features, which
+:mod:`.transforms` replaces.
 
 Can go when ``onmt_train`` and ``onmt_build_vocab`` refuse unknown keys and encoders can
 add options and say which transforms they need.
@@ -21,7 +20,7 @@ from typing import Any
 
 from onmt_preorder import options
 from onmt_preorder.input import on_the_fly
-from onmt_preorder.input.pipeline import NEEDS_POSITIONS, PREORDER, arranged
+from onmt_preorder.input.pipeline import NEEDS_POSITIONS, PREORDER_TRANSFORM, arrange
 from onmt_preorder.opennmt.messages import EXIT_STATUS
 from onmt_preorder.opennmt.wrapping import wrap
 from onmt_preorder.transformer.options import ENCODER
@@ -50,10 +49,10 @@ def _add_options(original: Any, parser: Any) -> None:
 
 
 def _add_types(original: Any, parser: Any, build_vocab_only: bool = False) -> None:
-    """``onmt_build_vocab`` too must know whose corpora it reads."""
+    """Let ``onmt_build_vocab`` too know which model the corpora are for."""
     original(parser, build_vocab_only=build_vocab_only)
     for side in ("encoder", "decoder") if build_vocab_only else ():
-        parser.add(f"--{side}_type", f"-{side}_type", help=f"The {side} that the vocabulary is for.")
+        parser.add(f"--{side}_type", f"-{side}_type", help=f"Type of the {side} that the vocabulary is for.")
 
 
 def _validate(original: Any, cls: type, opt: Namespace) -> None:
@@ -63,7 +62,7 @@ def _validate(original: Any, cls: type, opt: Namespace) -> None:
 
 
 def _imply_positions(opt: Namespace) -> None:
-    """Where lines are preordered on the fly, each word has a position, whatever the files hold."""
+    """Expect a position of each word where lines are preordered on the fly, whatever the files hold."""
     if getattr(opt, "preorder_model", ""):
         if opt.encoder_type != ENCODER:
             raise UsageError(NEEDS_POSITIONS)
@@ -83,8 +82,8 @@ def _validate_data(original: Any, cls: type, opt: Namespace) -> None:
         on_the_fly.load(opt.preorder_model, opt.preorder_stanza_dir or None)
     only_counts = not getattr(opt, "dump_samples", True)  # onmt_build_vocab, which needs no positions
     for settings in (vars(opt), *opt.data.values()):
-        names = arranged(settings["transforms"], opt.preorder_model)
-        settings["transforms"] = [name for name in names if not (only_counts and name == PREORDER)]
+        names = arrange(settings["transforms"], opt.preorder_model)
+        settings["transforms"] = [name for name in names if not (only_counts and name == PREORDER_TRANSFORM)]
 
 
 def _check_corpora(data: str) -> None:
@@ -112,7 +111,7 @@ def _names_ours(argument: str) -> bool:
 
 
 def _complaint(parser: Any, args: Sequence[str]) -> str | None:
-    """Return what is wrong with the keys of a configuration file and the options of a command."""
+    """Return what is wrong with the keys of a configuration file or the options of a command, or None."""
     known = _all_keys()
     for source, settings in parser.get_source_to_settings_dict().items():
         kind, _, path = source.partition("|")
@@ -128,7 +127,7 @@ def _complaint(parser: Any, args: Sequence[str]) -> str | None:
 
 
 def _all_keys() -> set[str]:
-    """Return what a file for ``onmt_train`` and ``onmt_build_vocab`` may hold."""
+    """Return all keys that a file for ``onmt_train`` and ``onmt_build_vocab`` may hold."""
     from onmt import opts
     from onmt.utils.parse import ArgumentParser
 
