@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from torch import Tensor
 
@@ -24,4 +24,4 @@ class AdditionalLoss:
     """
 
     loss: Tensor
-    statistics: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    statistics: Mapping[str, tuple[float, float]]

@@ -38,7 +38,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def build_parser() -> argparse.ArgumentParser:
     """Build the parser of the whole command line."""
     parser = Parser(
-        prog="onmt_preorder", description="Translate with models that read the positions of the source words."
+        prog="onmt_preorder", description="Translate by models that read source words' positions."
     )
     parser.add_argument("--version", action="version", version=f"onmt_preorder {__version__}")
     subparsers = parser.add_subparsers(metavar="COMMAND", required=True)
@@ -68,13 +68,7 @@ def add_translate(subparsers: argparse._SubParsersAction) -> None:
         "(default: it is tokenised already)",
     )
     add("--beam", metavar="N", type=options.positive, default=5, help="beam width (default: %(default)s)")
-    add(
-        "--n-best",
-        metavar="K",
-        type=options.positive,
-        default=1,
-        help="translations of each line (default: 1)",
-    )
+    add("--n-best", metavar="K", type=options.positive, default=1, help="translations a line (default: 1)")
     add("--gpu", metavar="N", type=options.natural, help="GPU to use, from 0 (default: none)")
     add(
         "--line-by-line",
@@ -162,7 +156,7 @@ def _load_translator(arguments: argparse.Namespace, stream: Any) -> Any:
     ArgumentParser.validate_translate_opts_dynamic(opt)
     set_random_seed(opt.seed, use_gpu(opt))
     if arguments.preorder_model is not None:  # an error now, not with the first line
-        on_the_fly.load(opt.preorder_model, opt.preorder_stanza_dir or None)
+        on_the_fly.load(opt.preorder_model, opt.preorder_stanza_dir)
     translator = build_translator(opt, opt.gpu, report_score=False, out_file=stream)
     return LineTranslator(translator, opt)
 

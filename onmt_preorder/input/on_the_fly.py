@@ -64,14 +64,14 @@ class OnTheFlyPreorderer:
 
 
 @lru_cache(maxsize=2)
-def load(directory: str, stanza_folder: str | None = None) -> OnTheFlyPreorderer:
+def load(directory: str, stanza_folder: str = "") -> OnTheFlyPreorderer:
     """Load a model directory, once a process: training and validation share what it remembers.
 
     Raises:
         DataError: the directory is missing or damaged.
         UsageError: the model needs annotation that must come from files.
     """
-    return OnTheFlyPreorderer(load_model(directory), stanza_folder)
+    return OnTheFlyPreorderer(load_model(directory), stanza_folder or None)
 
 
 def _stanza(model: Model, folder: str | None) -> StanzaOptions | None:

@@ -79,7 +79,7 @@ def _validate_data(original: Any, cls: type, opt: Namespace) -> None:
     original(cls, opt)
     opt.n_src_feats = features
     if opt.preorder_model:
-        on_the_fly.load(opt.preorder_model, opt.preorder_stanza_dir or None)
+        on_the_fly.load(opt.preorder_model, opt.preorder_stanza_dir)
     only_counts = not getattr(opt, "dump_samples", True)  # onmt_build_vocab, which needs no positions
     for settings in (vars(opt), *opt.data.values()):
         names = arrange(settings["transforms"], opt.preorder_model)

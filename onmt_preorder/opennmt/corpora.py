@@ -92,9 +92,6 @@ class PositionedCorpus:
             example["src_feats"] = [" ".join(positions)]
         return example
 
-    def __str__(self) -> str:
-        return f"{type(self).__name__}({self.id}, {self.source}, {self.target}, {self.align})"
-
 
 def parse_source(line: str, has_positions: bool) -> tuple[list[str], list[str]]:
     """Split a source line into words and their positions, ``_`` where a word has none.

@@ -44,13 +44,12 @@ def _from_opts(original: Any, cls: type, opt: Namespace, model: Any, *args: Any,
 def _forward(
     original: Any, self: Any, batch: Any, output: Any, attns: Any, trunc_start: int = 0, **kwargs: Any
 ) -> Any:
-    own = getattr(self, "translation_loss", None)
-    if own is None:
+    if self.translation_loss is None:
         loss, statistics = original(self, batch, output, attns, trunc_start=trunc_start, **kwargs)
     else:
-        loss, statistics = own(self.generator, self.vocab, batch, output)
+        loss, statistics = self.translation_loss(self.generator, self.vocab, batch, output)
     # With truncated_decoder the encoder runs again for each piece of the target.
-    for part in getattr(self, "parts", []) if trunc_start == 0 else []:
+    for part in self.parts if trunc_start == 0 else []:
         addition: AdditionalLoss | None = part.additional_loss()
         if addition is not None:
             loss = loss + addition.loss

@@ -8,6 +8,7 @@ Can go when its commands catch a class of errors that plug-ins can raise.
 from __future__ import annotations
 
 import sys
+from functools import partial
 from types import TracebackType
 from typing import Any
 
@@ -22,8 +23,8 @@ def adapt() -> None:
     from onmt.utils.distributed import ErrorHandler
 
     wrap(ErrorHandler, "signal_handler", _signal_handler)
-    if getattr(sys.excepthook, "__func__", None) is not _Hook.__call__:
-        sys.excepthook = _Hook(sys.excepthook).__call__
+    if getattr(sys.excepthook, "func", None) is not _show_uncaught:
+        sys.excepthook = partial(_show_uncaught, sys.excepthook)
 
 
 def _signal_handler(original: Any, *args: Any) -> None:
@@ -46,15 +47,11 @@ def _prefix(kind: type[BaseException]) -> str:
     return f"{kind.__module__}.{kind.__qualname__}: "
 
 
-class _Hook:
-    def __init__(self, previous: Any) -> None:
-        self.previous = previous
-
-    def __call__(
-        self, kind: type[BaseException], error: BaseException, traceback: TracebackType | None
-    ) -> None:
-        if not issubclass(kind, PreorderError):
-            return self.previous(kind, error, traceback)
-        # A data worker's error comes with the worker's traceback; the last line is the error itself.
-        print(_last_line(error).removeprefix(_prefix(kind)), file=sys.stderr, flush=True)
-        raise SystemExit(EXIT_STATUS)
+def _show_uncaught(
+    previous_hook: Any, kind: type[BaseException], error: BaseException, traceback: TracebackType | None
+) -> None:
+    if not issubclass(kind, PreorderError):
+        return previous_hook(kind, error, traceback)
+    # A data worker's error comes with the worker's traceback; the last line is the error itself.
+    print(_last_line(error).removeprefix(_prefix(kind)), file=sys.stderr, flush=True)
+    raise SystemExit(EXIT_STATUS)

@@ -16,13 +16,7 @@ from __future__ import annotations
 from argparse import Namespace
 from typing import Any
 
-from onmt_preorder.input.pipeline import (
-    NEEDS_POSITIONS,
-    POSITIONS_TRANSFORM,
-    PREORDER_TRANSFORM,
-    REWRITING_TRANSFORMS,
-    arrange,
-)
+from onmt_preorder.input import pipeline
 from onmt_preorder.opennmt.wrapping import wrap
 from onmt_preorder.options import is_ours
 from onmt_preorder.transformer.options import ENCODER
@@ -74,8 +68,8 @@ def _load_test_model(original: Any, opt: Namespace, *args: Any, **kwargs: Any) -
         opt.n_src_feats = model_opt.n_src_feats
         opt.src_feats_defaults = model_opt.src_feats_defaults
         opt.transforms = opt._all_transform = _restore_transforms(opt, model_opt)
-    elif opt.preorder_model or PREORDER_TRANSFORM in opt.transforms:
-        raise UsageError(NEEDS_POSITIONS)
+    elif opt.preorder_model or pipeline.PREORDER_TRANSFORM in opt.transforms:
+        raise UsageError(pipeline.NEEDS_POSITIONS)
     return vocabs, model, model_opt
 
 
@@ -91,15 +85,13 @@ def _restore_transforms(opt: Namespace, model_opt: Namespace) -> list[str]:
     from onmt.transforms import AVAILABLE_TRANSFORMS
     from onmt.utils.parse import ArgumentParser
 
-    given = [name for name in opt.transforms if name != POSITIONS_TRANSFORM]
-    restored = {PREORDER_TRANSFORM}
-    if not set(given) - {PREORDER_TRANSFORM}:
-        restored |= set(REWRITING_TRANSFORMS)
-    names = [name for name in model_opt.transforms if name in restored]
+    given = [name for name in opt.transforms if name != pipeline.POSITIONS_TRANSFORM]
+    rewriting = () if set(given) - {pipeline.PREORDER_TRANSFORM} else pipeline.REWRITING_TRANSFORMS
+    names = [name for name in model_opt.transforms if name in (pipeline.PREORDER_TRANSFORM, *rewriting)]
     for name in names:
         for option, default in vars(ArgumentParser.defaults(AVAILABLE_TRANSFORMS[name].add_options)).items():
             if getattr(opt, option) == default and hasattr(model_opt, option):
                 setattr(opt, option, getattr(model_opt, option))
     if opt.preorder_model and not opt.n_src_feats:
         raise UsageError("preorder_model: the translation model was trained without positions (n_src_feats)")
-    return arrange([*given, *names], opt.preorder_model)
+    return pipeline.arrange([*given, *names], opt.preorder_model)

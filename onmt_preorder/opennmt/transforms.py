@@ -80,7 +80,7 @@ class PreorderTransform(Transform):
         plain = [example for example in examples if _lacks_positions(example)]
         if not plain:
             return
-        preorderer = on_the_fly.load(self.opts.preorder_model, self.opts.preorder_stanza_dir or None)
+        preorderer = on_the_fly.load(self.opts.preorder_model, self.opts.preorder_stanza_dir)
         lines = [" ".join(example["src_original"]) for example in plain]
         for example, positions in zip(plain, preorderer.positions(lines), strict=True):
             example["src_feats"] = [list(map(str, positions))]
