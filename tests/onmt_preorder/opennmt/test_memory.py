@@ -10,40 +10,52 @@ import pytest
 from onmt_preorder.opennmt import memory
 from recipes import step_runner
 
-TURNS = 20
+TURNS, BYTES = 16, 2**27  # more than M_TOP_PAD alone would keep
 FAULTS = f"""
-import resource, sys
+import ctypes, resource, sys
 import torch
 from onmt_preorder.opennmt.memory import keep_freed_memory
 
+library = ctypes.CDLL(None)
+library.malloc.restype = ctypes.c_void_p
+
+def make_tensor():
+    torch.zeros({BYTES} // 4)
+
+def make_block():
+    block = ctypes.c_void_p(library.malloc(ctypes.c_size_t({BYTES})))
+    library.memset(block, 1, ctypes.c_size_t({BYTES}))
+    library.free(block)
+
+make = {{"tensor": make_tensor, "block": make_block}}[sys.argv[2]]
 print(keep_freed_memory() if sys.argv[1] == "keep" else True)
 before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
 for _ in range({TURNS}):
-    tensor = torch.zeros(2**24)
-    del tensor
+    make()
 print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
 """
 
 
-def _faults(mode: str) -> int:
-    """Return how many pages of tensors of 64 MiB, one after another, the system had to provide."""
-    command = [sys.executable, "-c", FAULTS, mode]
+def _faults(mode: str, made: str) -> int:
+    """Return how many pages the system had to provide for tensors or blocks, made and freed one by one."""
+    command = [sys.executable, "-c", FAULTS, mode, made]
     known, faults = subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
     if known == "False":
         pytest.skip("no GNU C library")
     return int(faults)
 
 
-def test_freed_memory_is_not_asked_for_again() -> None:
-    """One tensor in each turn needs memory once, or twice.
+@pytest.mark.parametrize(("made", "limit"), [("block", 1), ("tensor", 3)])
+def test_freed_memory_is_not_asked_for_again(made: str, limit: int) -> None:
+    """Of all turns only the first needs new memory; with tensors it may be one or two more.
 
-    torch asks for aligned blocks, for which the C library looks for a little more room than they
-    take. Where a small block of something else comes to stand behind the first tensor's, the next
-    tensor does not fit into the room of the first, and a second room is made; the two then do.
+    A tensor is an aligned block, for which the C library looks for a little more room than the block
+    itself takes. So it does not fit where another tensor was, if something small has come to stand
+    just behind. Once there are two such rooms they are used by turns.
     """
-    pages_of_one = _faults("let go") / TURNS
-    assert pages_of_one > 2**26 / resource.getpagesize() / 1000  # huge pages are of 2 MiB
-    assert _faults("keep") < 4 * pages_of_one
+    pages_of_one = _faults("let go", made) / TURNS
+    assert pages_of_one > BYTES / resource.getpagesize() / 1000  # a huge page has 2 MiB
+    assert _faults("keep", made) < (limit + 0.5) * pages_of_one
 
 
 OURS = Namespace(encoder_type="preorder_transformer", decoder_type="transformer")
