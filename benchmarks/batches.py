@@ -43,7 +43,7 @@ def vocabularies(opt: Any, pairs: Sequence[Pair]) -> dict[str, Any]:
     source, target = (
         _vocabulary(sorted(set(chain.from_iterable(side)))) for side in zip(*pairs, strict=True)
     )
-    features = {"src_feats": [_vocabulary(positions.vocabulary())]} if opt.n_src_feats else {}
+    features = {"src_feats": [_vocabulary(positions.feature_vocabulary())]} if opt.n_src_feats else {}
     others = {"data_task": opt.model_task, "decoder_start_token": opt.decoder_start_token}
     return {"src": source, "tgt": target, **features, **others}
 

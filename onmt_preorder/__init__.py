@@ -1,15 +1,20 @@
-"""OpenNMT-py, told where each source word will stand in the target's order.
+"""An extension of OpenNMT-py: tells a Transformer the position of each source word in the target's order.
 
 Installing this package is enough: ``onmt_build_vocab``, ``onmt_train`` and
 ``onmt_translate`` find it through :mod:`onmt_preorder._hook`.
 
 | What | Where |
 |---|---|
-| how OpenNMT-py finds and is fitted to us | _hook, plugin, host, removed |
-| what a configuration may say of our models | options |
-| from source text to places | transforms, pipeline, on_the_fly, pieces, positions |
-| one Transformer for all | encoders, decoders, layers, attention, causal_attention, dropout, sinusoidal |
-| one paper's idea each | reordering_embedding, explicit_reordering, local_reordering, distortion, swan |
-| what a part adds to the training loss | losses |
-| the ``onmt_preorder`` command | cli, lines |
+| how OpenNMT-py finds and registers our models | _hook, plugin |
+| the adaptations of OpenNMT-py | opennmt |
+| the encoder and the decoder, put together from the parts below | models |
+| all options of our models: names, defaults, checks | options |
+| one paper's idea each | papers |
+| the Transformer that they share | transformer |
+| from source text to positions | input |
+| what a part adds to the training loss | additional_loss |
+| the refusal of options that our models do not support | refusal |
+| the ``onmt_preorder`` command | cli |
+
+In this order a row uses only rows below it, except ``cli``, which uses all.
 """

@@ -1,15 +1,16 @@
 """Imported at interpreter start by ``onmt_preorder.pth``: waits for ``import onmt``.
 
-Costs a fraction of a millisecond and imports nothing. Once OpenNMT-py's own
-``__init__`` has run, in whatever process and by whatever command, the finder calls
-:func:`onmt_preorder.plugin.register` and takes itself away.
+Costs a fraction of a millisecond and imports nothing that Python has not imported yet.
+Once OpenNMT-py's own ``__init__`` has run, in whatever process and by whatever command, the
+finder calls :func:`onmt_preorder.plugin.register` and removes itself.
 """
 
 import sys
+import warnings
 
 
 class _Finder:
-    """Finds ``onmt`` as everyone else does, but loads it through :class:`_Loader`."""
+    """Finds ``onmt`` by the other finders, but loads it through :class:`_Loader`."""
 
     def find_spec(self, name, path=None, target=None):
         if name != "onmt":
@@ -25,7 +26,7 @@ class _Finder:
 
 
 class _Loader:
-    """What OpenNMT-py misses in torch, the loader it wraps, and then our registration."""
+    """Loads a module by another loader, then registers our models."""
 
     def __init__(self, loader):
         self._loader = loader
@@ -34,9 +35,9 @@ class _Loader:
         return getattr(self._loader, name)
 
     def exec_module(self, module):
-        from onmt_preorder.opennmt.removed import supply
-
-        supply()
+        # OpenNMT-py 3.5 asks for torch.cuda.amp and sdp_kernel, which torch has but says will go: nothing
+        # that a user could mend. Can go when OpenNMT-py asks for torch.amp and sdpa_kernel.
+        warnings.filterwarnings("ignore", r"`?torch\.(cuda\.amp|backends\.cuda)\.", FutureWarning, r"onmt\.")
         module.__spec__.loader = module.__loader__ = self._loader
         self._loader.exec_module(module)
         sys.meta_path[:] = [finder for finder in sys.meta_path if not isinstance(finder, _Finder)]

@@ -1,4 +1,4 @@
-"""The ``onmt_preorder`` command: raw sentences in, translations out."""
+"""The ``onmt_preorder`` command: translates sentences as they come, without files of positions."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from typing import Any
 from tqdm import tqdm
 
 from onmt_preorder.input import on_the_fly
-from onmt_preorder.input.pipeline import LINES
+from onmt_preorder.input.pipeline import SOURCE_NAME
 from preorder import __version__
 from preorder.cli import Parser, execute, options
 from preorder.data import files
 from preorder.data.errors import DataError, UsageError
 
-CHUNK = 2048  # lines that are sorted by length into batches
+CHUNK_LINES = 2048  # read at a time, to be sorted by length into batches
 
 EXAMPLES = """\
   onmt_preorder translate --model run/model.pt --preorder-model model --src test.en --out test.hyp
   echo 'I like this pen .' | onmt_preorder translate --model run/model.pt
-      where the checkpoint says by which model its source is preordered, or has its own tokenisation
+      with the preordering model that the checkpoint was trained with
   onmt_preorder translate --model run/model.pt --tokenize conservative
       type a sentence, read its translation
   onmt_preorder translate --model a.pt b.pt --src test.en --onmt -length_penalty avg -replace_unk
@@ -37,7 +37,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def build_parser() -> argparse.ArgumentParser:
     """Build the parser of the whole command line."""
-    parser = Parser(prog="onmt_preorder", description="Translate with models that read preordered places.")
+    parser = Parser(
+        prog="onmt_preorder", description="Translate by models that read source words' positions."
+    )
     parser.add_argument("--version", action="version", version=f"onmt_preorder {__version__}")
     subparsers = parser.add_subparsers(metavar="COMMAND", required=True)
     add_translate(subparsers)
@@ -46,15 +48,15 @@ def build_parser() -> argparse.ArgumentParser:
 
 def add_translate(subparsers: argparse._SubParsersAction) -> None:
     """Add ``translate``."""
-    summary = "translate sentences, plain or with positions, as they come"
+    summary = "translate sentences, plain or with positions (token￨position)"
     parser = options.add_command(subparsers, "translate", translate, summary, EXAMPLES)
     add = parser.add_argument
-    add("--model", metavar="F", nargs="+", required=True, help="checkpoint, or several: an ensemble")
+    add("--model", metavar="F", nargs="+", required=True, help="checkpoint; several make an ensemble")
     add(
         "--preorder-model",
         metavar="DIR",
-        help="model directory of preorder train, for lines without positions (default: what the checkpoint "
-        "was trained with, if it was trained so)",
+        help="model directory of preorder train, which preorders lines without positions (default: the one "
+        "that the checkpoint was trained with, if any)",
     )
     options.add_source(parser)
     options.add_output(parser)
@@ -62,53 +64,53 @@ def add_translate(subparsers: argparse._SubParsersAction) -> None:
         "--tokenize",
         metavar="MODE",
         choices=("conservative", "aggressive", "char"),
-        help="split the source with the OpenNMT tokenizer: conservative, aggressive or char "
+        help="split the source by the OpenNMT tokenizer: conservative, aggressive or char "
         "(default: it is tokenised already)",
     )
     add("--beam", metavar="N", type=options.positive, default=5, help="beam width (default: %(default)s)")
-    add("--n-best", metavar="K", type=options.positive, default=1, help="translations of a line (default: 1)")
-    add("--gpu", metavar="N", type=options.natural, help="number of the GPU, from 0 (default: none is used)")
+    add("--n-best", metavar="K", type=options.positive, default=1, help="translations a line (default: 1)")
+    add("--gpu", metavar="N", type=options.natural, help="GPU to use, from 0 (default: none)")
     add(
         "--line-by-line",
         action="store_true",
-        help="answer each line before the next is read, as is done on a terminal anyway",
+        help="translate each line before the next is read; so it is always on a terminal",
     )
     add(
         "--onmt",
         metavar="OPTION",
         nargs=argparse.REMAINDER,
         default=[],
-        help="all that follows: further options of onmt_translate",
+        help="pass all that follows to onmt_translate; must be the last option",
     )
 
 
 def translate(arguments: argparse.Namespace) -> None:
-    """Run ``translate``; memory does not grow with the input.
+    """Run ``translate``; the memory needed does not grow with the input.
 
     Raises:
         DataError: a checkpoint or the source cannot be read, or a token's feature is not a position.
-        UsageError: a checkpoint is not of a model of ours, or OpenNMT-py is not installed.
+        UsageError: a checkpoint is not one of our models, or OpenNMT-py is not installed.
     """
-    prepare = _tokenizer(arguments.tokenize)
-    size = _size(arguments)
+    prepare = _make_tokenizer(arguments.tokenize)
+    size = _chunk_size(arguments)
     with files.writer(arguments.out) as stream:
-        translator = _translator(arguments, stream)
+        translator = _load_translator(arguments, stream)
         source = tqdm(files.read_lines(arguments.src), unit=" lines", disable=size == 1 or None)
-        first = 1
+        first = 1  # line number of the chunk's first line
         for lines in _chunks(source, size):
             try:
                 translator.translate(list(map(prepare, lines)))
             except DataError as error:
-                if error.file != LINES:
+                if error.file != SOURCE_NAME:
                     raise
-                line = first + error.line - 1 if error.line else None
-                raise DataError(error.reason, files.display_name(arguments.src), line) from None
+                line_number = first + error.line - 1 if error.line else None
+                raise DataError(error.reason, files.display_name(arguments.src), line_number) from None
             first += len(lines)
 
 
-def _size(arguments: argparse.Namespace) -> int:
+def _chunk_size(arguments: argparse.Namespace) -> int:
     typed = arguments.src == files.STANDARD and sys.stdin.isatty()
-    return 1 if typed or arguments.line_by_line else CHUNK
+    return 1 if typed or arguments.line_by_line else CHUNK_LINES
 
 
 def _chunks(lines: Iterable[str], size: int) -> Iterator[list[str]]:
@@ -117,7 +119,7 @@ def _chunks(lines: Iterable[str], size: int) -> Iterator[list[str]]:
         yield chunk
 
 
-def _tokenizer(mode: str | None) -> Callable[[str], str]:
+def _make_tokenizer(mode: str | None) -> Callable[[str], str]:
     if mode is None:
         return str
     import pyonmttok
@@ -126,10 +128,10 @@ def _tokenizer(mode: str | None) -> Callable[[str], str]:
     return lambda line: " ".join(tokenizer(line))
 
 
-def _translator(arguments: argparse.Namespace, stream: Any) -> Any:
+def _load_translator(arguments: argparse.Namespace, stream: Any) -> Any:
     """Load the models as ``onmt_translate`` does."""
     if find_spec("onmt") is None:
-        raise UsageError("OpenNMT-py is not installed: the README tells how")
+        raise UsageError("OpenNMT-py is not installed: the README tells how to install it")
     from onmt_preorder.plugin import register
 
     register()
@@ -144,7 +146,7 @@ def _translator(arguments: argparse.Namespace, stream: Any) -> Any:
 
     for path in arguments.model:
         if not is_ours(read_options(path)):
-            raise UsageError(f"{path}: not a model of onmt-preorder: onmt_translate translates with it")
+            raise UsageError(f"{path}: not a model of onmt-preorder: use onmt_translate")
     parser = ArgumentParser(prog="--onmt")
     translate_opts(parser)
     opt = parser.parse_args([*_translate_options(arguments), *arguments.onmt])
@@ -153,8 +155,8 @@ def _translator(arguments: argparse.Namespace, stream: Any) -> Any:
     ArgumentParser._validate_transforms_opts(opt)
     ArgumentParser.validate_translate_opts_dynamic(opt)
     set_random_seed(opt.seed, use_gpu(opt))
-    if arguments.preorder_model is not None:  # rather now than when the first line is there
-        on_the_fly.load(opt.preorder_model, opt.preorder_stanza_dir or None)
+    if arguments.preorder_model is not None:  # an error now, not with the first line
+        on_the_fly.load(opt.preorder_model, opt.preorder_stanza_dir)
     translator = build_translator(opt, opt.gpu, report_score=False, out_file=stream)
     return LineTranslator(translator, opt)
 

@@ -1,15 +1,15 @@
-"""Our options in OpenNMT-py's configuration: names, defaults and checks, their only home.
+"""All options of our models in OpenNMT-py's configuration: names, defaults and checks.
 
-They are model options: saved in the checkpoint, restored from it at translation. So their
+They are model options: saved in the checkpoint, and taken from it at translation. So their
 values are plain: numbers, strings, lists of them.
 
-A family is a module of this package for one paper's models. It holds
+The options of the encoder and of each paper are defined in a module ``options`` of their own, with
 
-- ``ENCODERS`` and ``DECODERS``: what ``encoder_type`` and ``decoder_type`` may name, and the
-  class of each as ``module:name``, imported when one is built;
-- ``add_options(parser)``: adds the family's options to a parser of OpenNMT-py;
-- ``check(opt)``: raises a ``UsageError`` where the options ask for something that cannot be,
-  be it of this family's models or of others by this family's options.
+- ``ENCODERS`` and ``DECODERS``: the values that it adds to ``encoder_type`` and ``decoder_type``,
+  and the class of each as ``module:name``, which is imported when a model is built;
+- ``add_options(parser)``: adds its options to a parser of OpenNMT-py;
+- ``check(opt)``: raises a ``UsageError`` where its models cannot do what the options ask for,
+  or where its options are given for other models.
 """
 
 from __future__ import annotations
@@ -25,33 +25,33 @@ from onmt_preorder.papers.swan import options as phrases
 from onmt_preorder.transformer import options as encoding
 from preorder.data.errors import UsageError
 
-_FAMILIES = (encoding, reordering, explicit, distortion, phrases)
+_PARTS = (encoding, reordering, explicit, distortion, phrases)
 
-ENCODERS: dict[str, str] = {name: path for family in _FAMILIES for name, path in family.ENCODERS.items()}
-DECODERS: dict[str, str] = {name: path for family in _FAMILIES for name, path in family.DECODERS.items()}
+ENCODERS: dict[str, str] = {name: path for part in _PARTS for name, path in part.ENCODERS.items()}
+DECODERS: dict[str, str] = {name: path for part in _PARTS for name, path in part.DECODERS.items()}
 
 
 def is_ours(opt: Namespace) -> bool:
-    """Whether the options ask for an encoder or a decoder of ours."""
+    """Return whether the options name an encoder or a decoder of ours."""
     return getattr(opt, "encoder_type", None) in ENCODERS or getattr(opt, "decoder_type", None) in DECODERS
 
 
 def add_options(parser: Any) -> None:
-    """Add all families' options to a parser of OpenNMT-py."""
-    for family in _FAMILIES:
-        family.add_options(parser)
+    """Add all our options to a parser of OpenNMT-py."""
+    for part in _PARTS:
+        part.add_options(parser)
 
 
 def check(opt: Namespace) -> None:
-    """Check a training's or a checkpoint's options.
+    """Check the options of a training or a checkpoint.
 
     Raises:
-        UsageError: they ask for something that cannot be.
+        UsageError: our models cannot do what the options ask for.
     """
     _check_name("encoder_type", opt.encoder_type, ENCODERS)
     _check_name("decoder_type", opt.decoder_type, DECODERS)
-    for family in _FAMILIES:
-        family.check(opt)
+    for part in _PARTS:
+        part.check(opt)
 
 
 def _check_name(option: str, given: str, ours: dict[str, str]) -> None:

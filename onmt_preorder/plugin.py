@@ -1,4 +1,4 @@
-"""Makes our encoders, decoders, transform and options known to OpenNMT-py."""
+"""Registration of our encoders, decoders, transforms and options with OpenNMT-py."""
 
 from __future__ import annotations
 
@@ -13,9 +13,8 @@ SUPPORTED = "3.5"
 def register() -> None:
     """Register with OpenNMT-py; calling it again does nothing.
 
-    Installed with its ``.pth`` file, the package calls this itself whenever ``onmt`` is
-    imported. Call it by hand where ``.pth`` files are not read (a bare ``PYTHONPATH``,
-    zipped applications).
+    The package, once installed, calls this itself whenever ``onmt`` is imported. Call it
+    where ``.pth`` files are not read (a bare ``PYTHONPATH``, zipped applications).
     """
     import onmt
 
@@ -24,9 +23,9 @@ def register() -> None:
             f"onmt-preorder works with OpenNMT-py {SUPPORTED}, not {onmt.__version__}: left out", stacklevel=2
         )
         return
-    # The transform registers itself when imported. If just that import brought us here,
-    # it does so after we have returned.
-    import onmt_preorder.input.transforms  # noqa: F401
+    # The transforms register themselves when imported. Where it is that import which has led
+    # here, they do so after this function has returned.
+    import onmt_preorder.opennmt.transforms  # noqa: F401
     from onmt_preorder.opennmt import adapt
 
     _register_models()
@@ -46,7 +45,10 @@ def _register_models() -> None:
 
 
 def _factory(path: str, base: type) -> type:
-    """Make a class that imports ``module:name`` when one is built: it may be what imports ``onmt``."""
+    """Make a class that imports the real one, ``module:name``, when a model is built.
+
+    Not before: the module may be what imports ``onmt``, and so what calls :func:`register`.
+    """
 
     class Factory(base):
         @classmethod

@@ -1,4 +1,4 @@
-"""What OpenNMT-py's own models can do and ours cannot."""
+"""Refusal of options that OpenNMT-py's own models support and ours do not."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from preorder.data.errors import UsageError
 
 
 def refuse(opt: Namespace, unsupported: Mapping[str, Any], whose: str) -> None:
-    """Refuse options that a model does not know what to do with.
+    """Refuse options that a model does not support.
 
     Args:
-        opt: a training's, a checkpoint's or a translation's.
-        unsupported: names of options, each with the value that leaves it off.
+        opt: the options of a training, a checkpoint or a translation.
+        unsupported: name of each unsupported option, with the value that turns it off.
         whose: the option and value that name the model, for the message.
 
     Raises:
-        UsageError: one of them is on.
+        UsageError: an unsupported option is on.
     """
     for name, off in unsupported.items():
         if getattr(opt, name, off) != off:
@@ -26,12 +26,12 @@ def refuse(opt: Namespace, unsupported: Mapping[str, Any], whose: str) -> None:
 
 
 def refuse_in_model(opt: Namespace, unsupported: Mapping[str, Any], whose: str) -> None:
-    """Refuse what a model does not know what to do with, and to cut it into pieces.
+    """Refuse options that a model does not support, and tensor parallelism.
 
-    Arguments as of :func:`refuse`.
+    The arguments are those of :func:`refuse`.
 
     Raises:
-        UsageError: one of the options is on, or several devices are to have a piece each.
+        UsageError: an unsupported option is on, or the model is to be split among several GPUs.
     """
     refuse(opt, unsupported, whose)
     if getattr(opt, "parallel_mode", None) == "tensor_parallel" and getattr(opt, "world_size", 1) > 1:

@@ -1,1 +1,1 @@
-"""From source text to positions: transforms, subwords, and preordering on the fly."""
+"""From source text to positions: subwords, preordering on the fly, ranks."""

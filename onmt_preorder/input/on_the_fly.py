@@ -1,4 +1,4 @@
-"""Source lines put in order while a translation model trains or translates."""
+"""Preordering of source lines while a translation model trains or translates."""
 
 from __future__ import annotations
 
@@ -13,36 +13,36 @@ from preorder.data.formats import parse_tokens, unescape_token
 from preorder.data.types import Sentence
 from preorder.methods.base import Model, load_model
 
-REMEMBERED = 10_000_000
-"""Tokens of lines whose positions are kept, some 200 MB in each data worker."""
+MAX_REMEMBERED_TOKENS = 10_000_000
+"""Tokens of all lines whose positions are remembered: some 200 MB in each data worker."""
 
 
-class OnTheFly:
-    """What ``preorder apply`` does, for lines that come in batches and come again each epoch.
+class OnTheFlyPreorderer:
+    """Does what ``preorder apply`` does, for lines that come in batches and come again each epoch.
 
-    Lines are remembered while there is room, not the latest of them: those of an epoch come in the same
-    order again, so that to drop the oldest for the newest would be to find none.
+    The positions of lines are remembered until the memory is full. None is dropped for a newer one:
+    an epoch's lines come in the same order again, so that each would be dropped before it is needed.
 
     Args:
-        model: a trained preorderer that needs no more than the words, or what Stanza says of them.
-        stanza_folder: where the models of Stanza lie, if it is needed; None: where Stanza keeps them.
+        model: a trained preorderer that needs the words alone, or with them annotation by Stanza.
+        stanza_folder: the folder of Stanza's models, if the model needs them; None: Stanza's default.
 
     Raises:
-        UsageError: the model needs annotation that only files give.
+        UsageError: the model needs annotation that must come from files.
     """
 
     def __init__(self, model: Model, stanza_folder: str | None = None) -> None:
         self.model = model
         self._stanza = _stanza(model, stanza_folder)
         self._known: dict[str, tuple[int, ...]] = {}
-        self._room = REMEMBERED
+        self._room = MAX_REMEMBERED_TOKENS  # tokens
         if self._stanza is None:
-            model.annotate(Sentence(()))
+            model.annotate(Sentence(()))  # raises where the model needs annotation
 
     def positions(self, lines: Sequence[str]) -> list[tuple[int, ...]]:
         """Return the position of each word of each line; the words are escaped as in features.
 
-        New lines go through the preorderer together; the others are looked up.
+        New lines are ordered together; the others are looked up.
         """
         new = list(dict.fromkeys(line for line in lines if line not in self._known))
         found = dict(zip(new, self._order(new), strict=True))
@@ -64,19 +64,21 @@ class OnTheFly:
 
 
 @lru_cache(maxsize=2)
-def load(directory: str, stanza_folder: str | None = None) -> OnTheFly:
-    """Load a model directory, once a process: training and validation share what is remembered.
+def load(directory: str, stanza_folder: str = "") -> OnTheFlyPreorderer:
+    """Load a model directory, once a process: training and validation share what it remembers.
 
     Raises:
         DataError: the directory is missing or damaged.
-        UsageError: the model needs annotation that only files give.
+        UsageError: the model needs annotation that must come from files.
     """
-    return OnTheFly(load_model(directory), stanza_folder)
+    return OnTheFlyPreorderer(load_model(directory), stanza_folder or None)
 
 
 def _stanza(model: Model, folder: str | None) -> StanzaOptions | None:
     if model.stanza is None:
         return None
     if model.stanza.tagged:
-        raise UsageError("the preorderer's trees are made from POS tags in a file: lines alone do not do")
+        raise UsageError(
+            "the preorderer needs trees made from POS tags in a file, which cannot be made on the fly"
+        )
     return replace(model.stanza, folder=folder)

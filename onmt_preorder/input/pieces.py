@@ -1,4 +1,4 @@
-"""Which word each piece of a tokenised sentence belongs to."""
+"""Which word each piece (subword) of a sentence belongs to."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ _MARKS = re.compile(r"￭|▁|｟mrk_\w+｠|@@$")
 def words_of_pieces(pieces: Sequence[str], words: Sequence[str]) -> list[int]:
     """Return the index of the word that each piece stems from, by counting characters.
 
-    Marks of subword tokenisers have no characters; case and Unicode compatibility are
-    looked through. A piece of no word's characters (a mark by itself, a byte, a prefix)
-    goes with the word that the next piece continues or begins.
+    The marks of subword tokenisers are not counted; differences of case and of Unicode
+    compatibility are ignored. A piece without characters of a word (a mark by itself, a byte,
+    a prefix) belongs to the word that the next piece continues or begins.
 
         >>> words_of_pieces(["▁un", "seen", "▁", "cat", "s"], ["unseen", "cats"])
         [0, 0, 1, 1, 1]
 
-    Linear in the number of characters, unless pieces are missing.
+    The time is linear in the number of characters, unless pieces are missing.
     """
     if pieces == words:
         return list(range(len(words)))
@@ -38,7 +38,9 @@ def words_of_pieces(pieces: Sequence[str], words: Sequence[str]) -> list[int]:
 
 
 def positions_of_pieces(pieces: Sequence[str], words: Sequence[str], positions: Sequence[str]) -> list[str]:
-    """Return the position of the word that each piece stems from; a word without one keeps its place.
+    """Return the position of the word that each piece stems from.
+
+    A word without a position keeps its original one.
 
     >>> positions_of_pieces(["un@@", "seen", "cat@@", "s"], ["unseen", "cats"], ["1", "_"])
     ['1', '1', '1', '1']

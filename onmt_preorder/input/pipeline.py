@@ -1,4 +1,4 @@
-"""Which of OpenNMT-py's transforms a model with positions goes through, and in which order."""
+"""Which of OpenNMT-py's transforms the source of a model with positions goes through, in which order."""
 
 from __future__ import annotations
 
@@ -7,30 +7,33 @@ from itertools import takewhile
 
 from preorder.data.errors import UsageError
 
-PREORDER = "preorder"
-POSITIONS = "preorder_positions"
-LINES = "<source>"  # what messages call a source that is no file
+PREORDER_TRANSFORM = "preorder"
+POSITIONS_TRANSFORM = "preorder_positions"
+SOURCE_NAME = "<source>"  # what messages call a source that is not a file
 NEEDS_POSITIONS = "preorder_model is for models that read positions: encoder_type: preorder_transformer"
 
-# What rewrites a source at translation as it did in training, and drops no line.
-REWRITING = ("normalize", "sentencepiece", "bpe", "onmt_tokenize", "uppercase", "prefix", "suffix")
+# Those that rewrite a source at translation as they did in training, and drop no line.
+REWRITING_TRANSFORMS = ("normalize", "sentencepiece", "bpe", "onmt_tokenize", "uppercase", "prefix", "suffix")
 
 
-def arranged(transforms: Iterable[str], preorder_model: str) -> list[str]:
-    """Return a pipeline with ours, which replace ``inferfeats``, where they belong.
+def arrange(transforms: Iterable[str], preorder_model: str) -> list[str]:
+    """Put our transforms where they belong among others; they replace ``inferfeats``.
 
-    Lines are preordered, where there is a model for it, before they are split or rewritten but after
-    filters that come first. Last, pieces get their words' positions.
+    Where there is a model for it, lines are preordered after the filters that come first and
+    before they are split or rewritten. At the very end, pieces get the positions of their words.
 
-        >>> arranged(["filtertoolong", "bpe"], "model")
+        >>> arrange(["filtertoolong", "bpe"], "model")
         ['filtertoolong', 'preorder', 'bpe', 'preorder_positions']
 
     Raises:
-        UsageError: ``preorder`` is among them, and there is no model.
+        UsageError: ``preorder`` is among the transforms, but there is no model.
     """
-    names = [name for name in transforms if name not in ("inferfeats", POSITIONS)]
-    if PREORDER in names and not preorder_model:
-        raise UsageError(f"transforms: [{PREORDER}] needs preorder_model: DIR, a model of preorder train")
-    first = list(takewhile(lambda name: name not in (*REWRITING, PREORDER), names))
-    rest = [name for name in names[len(first) :] if name != PREORDER]
-    return [*first, *[PREORDER] * bool(preorder_model), *rest, POSITIONS]
+    names = [name for name in transforms if name not in ("inferfeats", POSITIONS_TRANSFORM)]
+    if PREORDER_TRANSFORM in names and not preorder_model:
+        raise UsageError(
+            f"transforms: [{PREORDER_TRANSFORM}] needs preorder_model: DIR, a model of preorder train"
+        )
+    later = (*REWRITING_TRANSFORMS, PREORDER_TRANSFORM)
+    first = list(takewhile(lambda name: name not in later, names))
+    rest = [name for name in names[len(first) :] if name != PREORDER_TRANSFORM]
+    return [*first, *[PREORDER_TRANSFORM] * bool(preorder_model), *rest, POSITIONS_TRANSFORM]

@@ -1,14 +1,14 @@
-"""From the position feature to each token's place among its sentence's tokens.
+"""From the position feature to the position of each token in its sentence.
 
 The feature reaches the encoder as vocabulary ids. Its vocabulary is fixed, so that a
 position never seen in training is not an unknown word:
-``<unk> <blank> <s> </s> _ 0 1 2 …``. Everything that is not a number, such as ``_``,
-means "no position is known": the token keeps its original place.
+``<unk> <blank> <s> </s> _ 0 1 2 …``. A feature that is not a number, such as ``_``,
+means "no position is known": the token keeps its original position.
 
-What the encoder sees is never the number itself but its rank in the sentence. Of equal
+The encoder sees the rank of a feature in its sentence, not the number itself. Of equal
 numbers the earlier token comes first. So the pieces of a word, which all carry the word's
-position, take consecutive places inside the word's; a sentence whose tokens all carry the
-same default stays in its order; and gaps left by filtering or truncation close.
+number, get consecutive positions; a sentence whose tokens all carry the same number keeps
+its order; and gaps that filtering or truncation leaves are closed.
 """
 
 from __future__ import annotations
@@ -19,32 +19,33 @@ import torch
 from torch import Tensor
 
 NO_POSITION = "_"
-POSITIONS = 5000  # OpenNMT-py's sinusoidal encodings end there too
+MAX_POSITIONS = 5000  # OpenNMT-py's sinusoidal encodings end there too
 
 _UNKNOWN = -1
 
 
-def vocabulary() -> list[str]:
-    """Return the tokens of the feature vocabulary that follow the special ones."""
-    return [NO_POSITION, *map(str, range(POSITIONS))]
+def feature_vocabulary() -> list[str]:
+    """Return the tokens of the feature's vocabulary that follow the special ones."""
+    return [NO_POSITION, *map(str, range(MAX_POSITIONS))]
 
 
-def numbers_of(tokens: Sequence[str]) -> Tensor:
-    """Return the number that each token of a feature vocabulary stands for, -1 for none."""
+def feature_numbers(tokens: Sequence[str]) -> Tensor:
+    """Return the number that each token of a feature's vocabulary stands for, -1 for none."""
     return torch.tensor([int(token) if token.isdecimal() else _UNKNOWN for token in tokens])
 
 
-def places_of(numbers: Tensor, padding: Tensor) -> Tensor:
-    """Rank each sentence's tokens by their positions.
+def rank_positions(numbers: Tensor, padding: Tensor) -> Tensor:
+    """Rank the tokens of each sentence by their features.
 
     Args:
         numbers: ``(batch, length)`` integers from 0, negative where not known.
         padding: ``(batch, length)``, True after a sentence's end.
 
     Returns:
-        ``(batch, length)``: a permutation of 0 … length-1, of 0 … n-1 on the n real tokens.
+        ``(batch, length)`` positions: a permutation of 0 … length-1, and of 0 … n-1 on the n tokens
+        that are not padding.
 
-    Two stable sorts of ``length`` a sentence; no synchronisation with the host.
+    Two stable sorts of ``length`` numbers a sentence; a GPU need not wait for the CPU.
     """
     original = torch.arange(numbers.size(1), device=numbers.device).expand_as(numbers)
     keys = torch.where(numbers < 0, original, numbers)

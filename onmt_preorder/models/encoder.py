@@ -12,7 +12,7 @@ from onmt.encoders.encoder import EncoderBase
 from torch import Tensor, nn
 
 from onmt_preorder.additional_loss import AdditionalLoss
-from onmt_preorder.input.positions import numbers_of, places_of
+from onmt_preorder.input.positions import feature_numbers, rank_positions
 from onmt_preorder.papers.explicit_reordering.layers import (
     ExplicitReordering,
     ReorderingFusion,
@@ -74,7 +74,7 @@ class PreorderTransformerEncoder(EncoderBase):
 
     def read_positions_with(self, vocabulary: Sequence[str]) -> None:
         """Learn what the ids of the position feature mean: entry i is the token of id i."""
-        self._numbers = numbers_of(vocabulary)
+        self._numbers = feature_numbers(vocabulary)
 
     def forward(self, src: Tensor, src_len: Tensor) -> tuple[Tensor, None, Tensor]:
         """Encode a batch.
@@ -123,7 +123,7 @@ class PreorderTransformerEncoder(EncoderBase):
     def places(self, src: Tensor, padding: Tensor) -> Tensor:
         """Return where the position feature of ``src`` puts each token: ``(batch, length)``."""
         self._numbers = self._numbers.to(src.device)
-        return places_of(self._numbers[src[:, :, 1]], padding)
+        return rank_positions(self._numbers[src[:, :, 1]], padding)
 
     def _embed(self, words: Tensor, source: Source) -> Tensor:
         if not self.encoding.absolute:

@@ -2,8 +2,7 @@
 
 All are wrappers around OpenNMT-py's own functions; nothing is copied or rewritten. They act
 only where ``encoder_type`` or ``decoder_type`` is ours, or where OpenNMT-py fails: other
-models train and translate as before. One more acts before OpenNMT-py is imported:
-:mod:`onmt_preorder.opennmt.removed`, which supplies names that torch removes.
+models train and translate as before.
 
 | Module | Adapts |
 |---|---|
@@ -11,15 +10,18 @@ models train and translate as before. One more acts before OpenNMT-py is importe
 | configuration | our options, strict YAML keys, the checks of options |
 | corpora | reading of the source, its position feature, batches, the feature vocabulary |
 | memory | training on CPUs keeps the memory of freed tensors: a quarter less time |
-| models | building our encoder, restoring what translation needs from the checkpoint |
-| losses | losses that parts of the model add, and their figures in the reports |
-| training | how the distortion models begin and learn |
+| models | building our encoder; options that translation takes from the checkpoint |
+| losses | losses that parts of the model add, and their statistics in the reports |
+| training | initialisation and optimiser of the distortion models |
 | resuming | `train_from`: options compared, data options of the latest run kept |
 | translation | empty and long lines keep their output line; scores |
 | alignments | a file of alignments beside the translations |
-| recomputing | `use_ckpting` under torch of after 2.4 |
+| recomputing | `use_ckpting` under torch newer than 2.4 |
+| transforms | preordering of lines, positions of pieces; registered when imported |
 | server | the translation server: transforms, positions, preordering of requests |
-| messages | errors of the user's making: one line and exit status 2 |
+| messages | errors that a user can mend: one line and exit status 2 |
+
+The server and the command ``onmt_preorder`` translate by :mod:`onmt_preorder.opennmt.line_translator`.
 """
 
 from onmt_preorder.opennmt import (
@@ -56,6 +58,6 @@ _MODULES = (
 
 
 def adapt() -> None:
-    """Apply all adaptations; again, and nothing more happens."""
+    """Apply all adaptations; calling it again does nothing."""
     for module in _MODULES:
         module.adapt()

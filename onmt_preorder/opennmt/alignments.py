@@ -1,8 +1,8 @@
-"""Alignments and attention beside the translations, in files of their own.
+"""Alignments and attention in files beside the translations.
 
 Why: ``-report_align`` appends alignments to the translations, behind `` ||| ``, and prints a
 list of weights for every sentence. Neither a scorer nor a reader of alignments can use that
-file, and the attention itself is not to be had. And an ensemble of recurrent models cannot
+file, and there is no way to get the attention itself. And an ensemble of recurrent models cannot
 report alignments at all.
 
 Can go when ``onmt_translate`` writes alignments and attention to files.
@@ -23,7 +23,7 @@ from preorder.data.formats import format_alignment
 from preorder.data.types import Alignment
 
 DIGITS = 6
-_as_weights: ContextVar[bool] = ContextVar("as_weights", default=False)
+_writes_attention: ContextVar[bool] = ContextVar("writes_attention", default=False)
 
 
 def adapt() -> None:
@@ -41,8 +41,8 @@ def adapt() -> None:
     wrap(misc, "tile", _tile)
 
 
-class _Split:
-    """Stands in for the output file: passes translations on and keeps their attention.
+class _AttentionKeeper:
+    """Replaces the output file: passes translations on and keeps their attention.
 
     Args:
         translations: the output file.
@@ -56,7 +56,7 @@ class _Split:
         self._attention: list[str] = []
 
     def write(self, lines: str) -> None:
-        """Write lines ``translation ||| [[weight, …], …]``, with a tab and a score behind them or without."""
+        """Write lines ``translation ||| [[weight, …], …]``, some of them followed by a tab and a score."""
         from onmt.constants import DefaultTokens
 
         for line in lines.removesuffix("\n").split("\n"):
@@ -66,7 +66,7 @@ class _Split:
             self._attention.append(attention)
 
     def finish(self) -> None:
-        """Write a line for each of the translations."""
+        """Write the files, one line for each translation."""
         if self._attention_path:
             write_lines(self._attention_path, self._attention)
         if self._align_path:
@@ -74,19 +74,19 @@ class _Split:
 
 
 def hard_alignment(attention: list[list[float]]) -> str:
-    """Link each target word to the source word of most weight, as ``i-j`` from 0."""
+    """Link each target word to the source word of highest weight, as ``i-j`` from 0."""
     links = ((row.index(max(row)), target) for target, row in enumerate(attention))
     return format_alignment(Alignment(frozenset(links)))
 
 
 def _add_options(original: Any, parser: Any) -> None:
     original(parser)
-    for name, what in (("align", "alignment, as i-j from 0"), ("attention", "attention, as JSON")):
+    for name, what in (("align", "alignment as i-j from 0"), ("attention", "attention as JSON")):
         parser.add(
             f"--{name}_output",
             f"-{name}_output",
             default="",
-            help=f"Write each translation's {what}, to this file; with -gold_align that of -tgt.",
+            help=f"Write the {what} of each translation to this file, with -gold_align of each line of -tgt.",
         )
 
 
@@ -99,25 +99,25 @@ def _build_translator(original: Any, opt: Namespace, *args: Any, **kwargs: Any) 
     translator = original(opt, *args, **kwargs)
     paths = getattr(opt, "align_output", ""), getattr(opt, "attention_output", "")
     if any(paths):
-        translator.out_file = _Split(translator.out_file, *paths)
+        translator.out_file = _AttentionKeeper(translator.out_file, *paths)
     return translator
 
 
 def _translate(original: Any, self: Any, *args: Any, **kwargs: Any) -> Any:
-    if not isinstance(self.out_file, _Split):
+    if not isinstance(self.out_file, _AttentionKeeper):
         return original(self, *args, **kwargs)
-    before = _as_weights.set(True)
+    before = _writes_attention.set(True)
     try:
         result = original(self, *args, **kwargs)
     finally:
-        _as_weights.reset(before)
+        _writes_attention.reset(before)
     self.out_file.finish()
     return result
 
 
 def _build_align(original: Any, attention: Any) -> tuple[list[str], list[str]]:
-    """Let what follows `` ||| `` be the attention itself where it will be written."""
-    if _as_weights.get():
+    """Put the attention itself behind `` ||| `` where :class:`_AttentionKeeper` takes it from there."""
+    if _writes_attention.get():
         rows = [] if attention is None else attention.tolist()
         rounded = [[round(weight, DIGITS) for weight in row] for row in rows]
         return [json.dumps(rounded, separators=(",", ":"))], []

@@ -1,9 +1,9 @@
-"""Checkpoints that OpenNMT-py writes and then cannot read.
+"""Loading of checkpoints that OpenNMT-py writes but cannot read.
 
 Why:
 
-- ``torch.load`` of torch >= 2.6 unpickles only what is allowed, and checkpoints hold their
-  options as an ``argparse.Namespace``. It is allowed, and nothing else: its contents are
+- ``torch.load`` of torch >= 2.6 unpickles only allowed classes, and checkpoints hold their
+  options as an ``argparse.Namespace``. We allow this class and no other: its contents are
   still restricted to plain values and tensors.
 - ``save_format: safetensors`` saves ``x.safetensors``; loading looks for ``x.*.safetensors``.
 
@@ -45,7 +45,7 @@ def read_options(path: str) -> Namespace:
     """Return the options that a checkpoint was trained with; its weights are not read.
 
     Raises:
-        DataError: the file is missing or no checkpoint.
+        DataError: the file is missing or is not a checkpoint.
     """
     try:
         return torch.load(path, map_location="cpu", mmap=True, weights_only=True)["opt"]

@@ -2,9 +2,8 @@
 
 Why: OpenNMT-py has no place for a plug-in's options. It drops keys that it does not know
 and accepts prefixes of those it does, so that ``hiden_size: 512`` trains another model
-than the one asked for. And it demands ``inferfeats`` for source features, which repeats
-the word's feature on every piece, but misjudges pieces where the data holds joiners, lone
-spacers or ``@@``; our own transform takes its place.
+than the one asked for. And it demands ``inferfeats`` for source features, which
+:mod:`.transforms` replaces.
 
 And its configuration files cannot build on each other: :mod:`onmt_preorder.base_configuration`.
 
@@ -27,7 +26,7 @@ import yaml
 from onmt_preorder import options
 from onmt_preorder.base_configuration import ConfigurationFile, line_of, options_of, read_files
 from onmt_preorder.input import on_the_fly
-from onmt_preorder.input.pipeline import NEEDS_POSITIONS, PREORDER, arranged
+from onmt_preorder.input.pipeline import NEEDS_POSITIONS, PREORDER_TRANSFORM, arrange
 from onmt_preorder.opennmt.messages import EXIT_STATUS
 from onmt_preorder.opennmt.wrapping import wrap
 from onmt_preorder.transformer.options import ENCODER
@@ -59,7 +58,7 @@ def _add_types(original: Any, parser: Any, build_vocab_only: bool = False) -> No
     original(parser, build_vocab_only=build_vocab_only)
     parser.add("--size", "-size", help="One of the sizes of the model that the configuration names.")
     for side in ("encoder", "decoder") if build_vocab_only else ():
-        parser.add(f"--{side}_type", f"-{side}_type", help=f"The {side} that the vocabulary is for.")
+        parser.add(f"--{side}_type", f"-{side}_type", help=f"Type of the {side} that the vocabulary is for.")
 
 
 def _validate(original: Any, cls: type, opt: Namespace) -> None:
@@ -69,7 +68,7 @@ def _validate(original: Any, cls: type, opt: Namespace) -> None:
 
 
 def _imply_positions(opt: Namespace) -> None:
-    """Where lines are preordered on the fly, each word has a position, whatever the files hold."""
+    """Expect a position of each word where lines are preordered on the fly, whatever the files hold."""
     if getattr(opt, "preorder_model", ""):
         if opt.encoder_type != ENCODER:
             raise UsageError(NEEDS_POSITIONS)
@@ -86,11 +85,11 @@ def _validate_data(original: Any, cls: type, opt: Namespace) -> None:
     original(cls, opt)
     opt.n_src_feats = features
     if opt.preorder_model:
-        on_the_fly.load(opt.preorder_model, opt.preorder_stanza_dir or None)
+        on_the_fly.load(opt.preorder_model, opt.preorder_stanza_dir)
     only_counts = not getattr(opt, "dump_samples", True)  # onmt_build_vocab, which needs no positions
     for settings in (vars(opt), *opt.data.values()):
-        names = arranged(settings["transforms"], opt.preorder_model)
-        settings["transforms"] = [name for name in names if not (only_counts and name == PREORDER)]
+        names = arrange(settings["transforms"], opt.preorder_model)
+        settings["transforms"] = [name for name in names if not (only_counts and name == PREORDER_TRANSFORM)]
 
 
 def _check_corpora(data: str) -> None:
@@ -129,7 +128,7 @@ def _names_ours(argument: str) -> bool:
 
 
 def _complaint(parser: Any, args: Sequence[str], files: Sequence[ConfigurationFile]) -> str | None:
-    """Return what is wrong with the keys of configuration files and the options of a command."""
+    """Return what is wrong with the keys of configuration files or the options of a command, or None."""
     known = _all_keys()
     for file in files:
         for key in file.options():
@@ -144,7 +143,7 @@ def _complaint(parser: Any, args: Sequence[str], files: Sequence[ConfigurationFi
 
 
 def _all_keys() -> set[str]:
-    """Return what a file for ``onmt_train`` and ``onmt_build_vocab`` may hold."""
+    """Return all keys that a file for ``onmt_train`` and ``onmt_build_vocab`` may hold."""
     from onmt import opts
     from onmt.utils.parse import ArgumentParser
 

@@ -1,13 +1,13 @@
-"""How OpenNMT-py reads sources with positions.
+"""Reading of sources with positions.
 
 Why:
 
-- ``parse_features`` ends the run on doubled spaces, partly annotated or empty lines; files
-  of different length are cut silently; and a token that ``str.strip`` removes, such as
-  U+3000, shifts all features after it. In a target, doubled spaces make a word of no letters and
-  such tokens one of none that counts, and neither can be read from the vocabulary's file.
+- ``parse_features`` fails on doubled spaces, on empty lines and on lines where only some tokens have a
+  feature; of files of different length the rest is dropped silently; and a token that ``str.strip``
+  removes, such as U+3000, shifts all features after it. In a target, doubled spaces make an empty word
+  and such tokens a word of white space, and neither can be read from the vocabulary's file.
 - In a training batch, sentences of the same text are merged though their positions differ.
-- An error in the first line of a share is hidden by another, of a variable not yet set.
+- An error in the first line that a data worker reads is hidden by an ``UnboundLocalError``.
 - Positions not seen by ``onmt_build_vocab`` would all become ``<unk>``.
 
 Can go when OpenNMT-py reads features token by token, compares them too, and lets a
@@ -21,8 +21,8 @@ from argparse import Namespace
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from onmt_preorder.input.pipeline import LINES
-from onmt_preorder.input.positions import NO_POSITION, vocabulary
+from onmt_preorder.input.pipeline import SOURCE_NAME
+from onmt_preorder.input.positions import NO_POSITION, feature_vocabulary
 from onmt_preorder.opennmt.wrapping import wrap
 from onmt_preorder.options import is_ours
 from preorder.data.errors import DataError, PreorderError
@@ -43,13 +43,13 @@ def adapt() -> None:
 
 
 class PositionedCorpus:
-    """Stands in for OpenNMT-py's ``ParallelCorpus``: the same lines in the same shares.
+    """Replaces OpenNMT-py's ``ParallelCorpus``: reads the same lines in the same shares.
 
-    A token without a position keeps its original place. Every line of the source gives one
+    A token without a position keeps its original one. Every line of the source gives one
     example, and the files must be equally long.
 
     Args:
-        corpus: the corpus to stand in for.
+        corpus: the corpus to replace.
     """
 
     def __init__(self, corpus: Any) -> None:
@@ -58,32 +58,32 @@ class PositionedCorpus:
         self.has_positions = corpus.n_src_feats > 0
 
     def load(self, offset: int = 0, stride: int = 1) -> Iterator[dict[str, Any]]:
-        """Yield one example a line, of the share that OpenNMT-py's own corpus would give.
+        """Yield one example a line, of the share that OpenNMT-py's own corpus would yield.
 
         Raises:
             DataError: a file cannot be read, is empty, is shorter than another, or a
                 token's feature is not a position.
         """
-        number = 0
-        files = [(LINES, self.source), ("<target>", self.target), ("<alignment>", self.align)]
+        line_number = 0
+        files = [(SOURCE_NAME, self.source), ("<target>", self.target), ("<alignment>", self.align)]
         given = [
             (name if isinstance(file, list) else file, _lines(file))
             for name, file in files
             if file is not None
         ]
-        for number, lines in enumerate(in_parallel(*given), 1):
-            if ((number - 1) // stride) % stride == offset:
-                yield self._example(*lines, place=(given[0][0], number))
-        if not number:
+        for line_number, lines in enumerate(in_parallel(*given), 1):
+            if ((line_number - 1) // stride) % stride == offset:
+                yield self._example(*lines, line=(given[0][0], line_number))
+        if not line_number:
             raise DataError("the file is empty", given[0][0])
 
-    def _example(self, source: str, *others: str, place: tuple[str, int]) -> dict[str, Any]:
+    def _example(self, source: str, *others: str, line: tuple[str, int]) -> dict[str, Any]:
         rest = iter(others)
         target = None if self.target is None else " ".join(_words(next(rest)))
         try:
             words, positions = parse_source(source, self.has_positions)
         except DataError as error:
-            raise error.at(*place) from None
+            raise error.at(*line) from None
         text = " ".join(words)
         example = {"src": text, "tgt": target, "src_original": text, "tgt_original": target}
         if self.align is not None:
@@ -91,9 +91,6 @@ class PositionedCorpus:
         if self.has_positions:
             example["src_feats"] = [" ".join(positions)]
         return example
-
-    def __str__(self) -> str:
-        return f"{type(self).__name__}({self.id}, {self.source}, {self.target}, {self.align})"
 
 
 def parse_source(line: str, has_positions: bool) -> tuple[list[str], list[str]]:
@@ -147,7 +144,7 @@ def _mix(original: Any, self: Any) -> Iterator[Any]:
 
 
 def _batch_iter(original: Any, self: Any, data: Iterable[Any], *args: Any, **kwargs: Any) -> Iterator[Any]:
-    """Make the text that a batch's sentences are compared by hold their features too."""
+    """Add the features to the text by which OpenNMT-py finds equal sentences of a batch."""
 
     def with_features() -> Iterator[Any]:
         for example, index in data:
@@ -168,7 +165,7 @@ def _build_vocab(original: Any, opt: Namespace, specials: Any) -> dict[str, Any]
     features, opt.n_src_feats = opt.n_src_feats, 0
     vocabs = original(opt, specials)
     opt.n_src_feats = features
-    positions = pyonmttok.build_vocab_from_tokens(vocabulary(), special_tokens=opt.default_specials)
+    positions = pyonmttok.build_vocab_from_tokens(feature_vocabulary(), special_tokens=opt.default_specials)
     positions.default_id = positions[DefaultTokens.UNK]
     vocabs["src_feats"] = [positions]
     return vocabs

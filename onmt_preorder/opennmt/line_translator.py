@@ -1,4 +1,4 @@
-"""Lines of source text in, translations out, by a model that stays loaded."""
+"""Translation of one list of source lines after another by a model that stays loaded."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from onmt.transforms import get_transforms_cls, make_transforms
 
 
 class LineTranslator:
-    """What ``onmt_translate`` does with a file, for one list of lines after another.
+    """Does what ``onmt_translate`` does with a file, for one list of lines after another.
 
-    Lines go through the model's transforms, which are made once: they may be plain, to be preordered and
-    split on the fly, or ``token￨position``.
+    Lines go through the model's transforms: they may be plain, then they are preordered and
+    split on the fly, or hold ``token￨position``.
 
     Args:
-        translator: of OpenNMT-py, of a model of ours.
-        opt: the options that it was built from.
+        translator: OpenNMT-py's translator of a model of ours.
+        opt: the options that the translator was built from.
     """
 
     def __init__(self, translator: Any, opt: Namespace) -> None:
@@ -29,10 +29,10 @@ class LineTranslator:
         self._transforms = make_transforms(opt, get_transforms_cls(opt._all_transform), translator.vocabs)
 
     def translate(self, lines: Sequence[str]) -> tuple[list[Any], list[list[str]]]:
-        """Translate lines; the translator writes what it makes of each to its ``out_file``.
+        """Translate lines; the translator also writes the translations to its ``out_file``.
 
         Returns:
-            Scores and translations of each line, the ``n_best`` best first.
+            The scores and the translations of each line: the ``n_best`` best, best first.
 
         Raises:
             DataError: a token's feature is not a position.

@@ -1,7 +1,6 @@
-"""Errors of the user's making, in one line.
+"""Errors that a user can mend, in one line.
 
-Why: OpenNMT-py shows the traceback of whatever is raised while it runs, and of what is
-raised in a process of its own.
+Why: OpenNMT-py shows the traceback of every error, in its own process and in those that it starts.
 
 Can go when its commands catch a class of errors that plug-ins can raise.
 """
@@ -9,6 +8,7 @@ Can go when its commands catch a class of errors that plug-ins can raise.
 from __future__ import annotations
 
 import sys
+from functools import partial
 from types import TracebackType
 from typing import Any
 
@@ -19,16 +19,16 @@ EXIT_STATUS = 2
 
 
 def adapt() -> None:
-    """Let an uncaught :class:`PreorderError` end the process with one line and status 2."""
+    """Make an uncaught :class:`PreorderError` end the process with one line and status 2."""
     from onmt.utils.distributed import ErrorHandler
 
     wrap(ErrorHandler, "signal_handler", _signal_handler)
-    if getattr(sys.excepthook, "__func__", None) is not _Hook.__call__:
-        sys.excepthook = _Hook(sys.excepthook).__call__
+    if getattr(sys.excepthook, "func", None) is not _show_uncaught:
+        sys.excepthook = partial(_show_uncaught, sys.excepthook)
 
 
 def _signal_handler(original: Any, *args: Any) -> None:
-    """Raise anew what a child process has told of in words, if it was ours."""
+    """Raise an error of ours again that a child process has reported as text."""
     try:
         original(*args)
     except Exception as error:
@@ -47,15 +47,11 @@ def _prefix(kind: type[BaseException]) -> str:
     return f"{kind.__module__}.{kind.__qualname__}: "
 
 
-class _Hook:
-    def __init__(self, otherwise: Any) -> None:
-        self.otherwise = otherwise
-
-    def __call__(
-        self, kind: type[BaseException], error: BaseException, traceback: TracebackType | None
-    ) -> None:
-        if not issubclass(kind, PreorderError):
-            return self.otherwise(kind, error, traceback)
-        # What a data worker raises arrives with the worker's traceback; its last line is ours.
-        print(_last_line(error).removeprefix(_prefix(kind)), file=sys.stderr, flush=True)
-        raise SystemExit(EXIT_STATUS)
+def _show_uncaught(
+    previous_hook: Any, kind: type[BaseException], error: BaseException, traceback: TracebackType | None
+) -> None:
+    if not issubclass(kind, PreorderError):
+        return previous_hook(kind, error, traceback)
+    # A data worker's error comes with the worker's traceback; the last line is the error itself.
+    print(_last_line(error).removeprefix(_prefix(kind)), file=sys.stderr, flush=True)
+    raise SystemExit(EXIT_STATUS)

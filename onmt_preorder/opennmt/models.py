@@ -1,12 +1,13 @@
-"""Building our encoder and what stands before any, restoring at translation what the checkpoint knows.
+"""Building our encoder and local reordering; options that translation takes from the checkpoint.
 
 Why: OpenNMT-py gives source features to the embeddings, never to an encoder; it has no place
 for a layer between embeddings and encoder, such as local reordering; and
-``onmt_translate`` forgets ``n_src_feats`` and ``transforms`` of the model it loads, so that
-a source with features, or a model with subwords, would need them said again. ``-report_align``
-reads the third last layer even of two, and ``-precision int8`` is silently ignored.
+``onmt_translate`` ignores ``n_src_feats`` and ``transforms`` of the model that it loads, so that
+they would have to be given again for a source with features or a model with subwords.
+``-report_align`` reads the third last layer even of a decoder of two, and ``-precision int8`` is
+silently ignored.
 
-Can go when an encoder can ask for the vocabularies, embeddings can be given and translation
+Can go when an encoder can ask for the vocabularies, a layer can be put before it, and translation
 reads its data options from the checkpoint.
 """
 
@@ -15,7 +16,7 @@ from __future__ import annotations
 from argparse import Namespace
 from typing import Any
 
-from onmt_preorder.input.pipeline import NEEDS_POSITIONS, POSITIONS, PREORDER, REWRITING, arranged
+from onmt_preorder.input import pipeline
 from onmt_preorder.opennmt.wrapping import wrap
 from onmt_preorder.options import is_ours
 from onmt_preorder.transformer.options import ENCODER
@@ -67,30 +68,30 @@ def _load_test_model(original: Any, opt: Namespace, *args: Any, **kwargs: Any) -
         opt.n_src_feats = model_opt.n_src_feats
         opt.src_feats_defaults = model_opt.src_feats_defaults
         opt.transforms = opt._all_transform = _restore_transforms(opt, model_opt)
-    elif opt.preorder_model or PREORDER in opt.transforms:
-        raise UsageError(NEEDS_POSITIONS)
+    elif opt.preorder_model or pipeline.PREORDER_TRANSFORM in opt.transforms:
+        raise UsageError(pipeline.NEEDS_POSITIONS)
     return vocabs, model, model_opt
 
 
 def _limit_alignment_layer(decoder: Any) -> None:
-    """Have ``-report_align`` read the first layer where there are fewer than it counts from the end."""
+    """Make ``-report_align`` read the first layer where the one that it asks for does not exist."""
     layers = len(getattr(decoder, "transformer_layers", ()))
     if getattr(decoder, "alignment_layer", 0) < -layers:
         decoder.alignment_layer = -layers
 
 
 def _restore_transforms(opt: Namespace, model_opt: Namespace) -> list[str]:
-    """Take the training's transforms with their options; what the command line gives goes before."""
+    """Take the training's transforms and their options, except where the command line gives others."""
     from onmt.transforms import AVAILABLE_TRANSFORMS
     from onmt.utils.parse import ArgumentParser
 
-    given = [name for name in opt.transforms if name != POSITIONS]
-    restored = (PREORDER,) if set(given) - {PREORDER} else (PREORDER, *REWRITING)
-    names = [name for name in model_opt.transforms if name in restored]
+    given = [name for name in opt.transforms if name != pipeline.POSITIONS_TRANSFORM]
+    rewriting = () if set(given) - {pipeline.PREORDER_TRANSFORM} else pipeline.REWRITING_TRANSFORMS
+    names = [name for name in model_opt.transforms if name in (pipeline.PREORDER_TRANSFORM, *rewriting)]
     for name in names:
         for option, default in vars(ArgumentParser.defaults(AVAILABLE_TRANSFORMS[name].add_options)).items():
             if getattr(opt, option) == default and hasattr(model_opt, option):
                 setattr(opt, option, getattr(model_opt, option))
     if opt.preorder_model and not opt.n_src_feats:
         raise UsageError("preorder_model: the translation model was trained without positions (n_src_feats)")
-    return arranged([*given, *names], opt.preorder_model)
+    return pipeline.arrange([*given, *names], opt.preorder_model)

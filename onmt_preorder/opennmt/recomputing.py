@@ -1,8 +1,8 @@
-"""Recomputing activations on the torch of today.
+"""Recomputing activations under torch newer than 2.4.
 
-Why: ``torch.utils.checkpoint`` wants to be told which of its two ways to go.
+Why: ``torch.utils.checkpoint`` asks that ``use_reentrant`` be given, which OpenNMT-py does not.
 
-Can go when OpenNMT-py says so.
+Can go when OpenNMT-py gives it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from onmt_preorder.opennmt.wrapping import wrap
 
 
 def adapt() -> None:
-    """Say how to recompute."""
+    """Recompute without reentrant autograd."""
     from onmt.modules import position_ffn
 
     wrap(position_ffn, "checkpoint", _checkpoint)

@@ -1,10 +1,10 @@
-"""Going on with a training (``train_from``).
+"""Resuming a training (``train_from``).
 
-Why: OpenNMT-py takes the model's options from the checkpoint without a word about those in the
-configuration that differ; a configuration without ``encoder_type`` has the corpora read as if the model
-were another; and the new checkpoints tell of the transforms and paths of the first run.
+Why: OpenNMT-py takes the model's options from the checkpoint and says nothing where the configuration
+differs; with a configuration without ``encoder_type`` the corpora are read as for another model; and the
+new checkpoints hold the transforms and paths of the first run.
 
-Can go when OpenNMT-py compares the two and keeps the data options of the run that saves.
+Can go when OpenNMT-py compares the two, and saves the data options of the latest run.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from preorder.data.errors import UsageError
 
 
 def adapt() -> None:
-    """Compare the configuration with the checkpoint; remember how the text is read now."""
+    """Compare the configuration with the checkpoint; save how the text is read now."""
     from onmt import train_single
     from onmt.utils.parse import ArgumentParser
 

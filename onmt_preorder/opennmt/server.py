@@ -1,11 +1,12 @@
 """Our models in OpenNMT-py's translation server.
 
-Why: the server knows nothing of the transforms of a model, so that its subwords and features would have to
-be described once more in the server's configuration, where ``inferfeats`` is the only way to give features
-to pieces; and it ends with an assertion where some token has no feature.
+Why: the server does not use the transforms of a model: its subwords and features would have to be
+described once more in the server's configuration, where only ``inferfeats`` can give features to pieces;
+and it fails with an ``AssertionError`` where some token has no feature.
 
-Here a request goes the way of a line in ``onmt_translate``: plain text or ``token￨position``, preordered on
-the fly, split and joined as the checkpoint says. A tokenizer in the server's configuration comes before.
+Here a request is treated as a line in ``onmt_translate`` is: it holds plain text or ``token￨position``, is
+preordered on the fly, and split and joined as the checkpoint says. Where the server's configuration has a
+tokenizer, that is used before.
 
 Can go when the server uses the transforms of its models.
 """
@@ -37,16 +38,16 @@ def _load(original: Any, self: Any, *args: Any, **kwargs: Any) -> None:
     if is_ours(self.opt):
         if self.opt.report_align:
             raise UsageError("report_align does not work in OpenNMT-py's server: onmt_translate has it")
-        self.translator = _served(self.translator, self.opt)
+        self.translator = _make_translator(self.translator, self.opt)
 
 
-def _served(translator: Any, opt: Any) -> Any:
-    """Return a translator of the one kind that the server hands whole lines to."""
+def _make_translator(translator: Any, opt: Any) -> Any:
+    """Make a translator of the class to which the server gives whole lines."""
     from onmt.translate.translation_server import CTranslate2Translator
 
     from onmt_preorder.opennmt.line_translator import LineTranslator
 
-    class Served(CTranslate2Translator):
+    class ServerTranslator(CTranslate2Translator):
         def __init__(self) -> None:
             self.model = translator.model
             self._lines = LineTranslator(translator, opt)
@@ -54,11 +55,11 @@ def _served(translator: Any, opt: Any) -> Any:
         def translate(self, examples: list[dict[str, Any]], *_: Any, **__: Any) -> tuple[list, list]:
             return self._lines.translate([example["src"]["src"] for example in examples])
 
-    return Served()
+    return ServerTranslator()
 
 
 def _preprocess(original: Any, self: Any, sequence: dict[str, Any]) -> dict[str, Any]:
-    """Leave features on their tokens: they are read as those of a file are."""
+    """Leave features on their tokens: they are read later, as those of a file are."""
     if not is_ours(self.opt) or sequence.get("src") is None:
         return original(self, sequence)
     rest = {name: value for name, value in sequence.items() if name != "src"}

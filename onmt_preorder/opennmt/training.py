@@ -1,11 +1,10 @@
-"""How the distortion models begin and learn.
+"""Initialisation and optimiser of the distortion models.
 
-Why: OpenNMT-py fills all parameters of a new model uniformly or by Glorot's rule, wants all
-parameters of a model that training goes on from in the checkpoint, and has no options for
-AdaDelta.
+Why: OpenNMT-py fills all parameters of a new model uniformly or by Glorot's rule; where a training
+is resumed, it demands all parameters of the model in the checkpoint; and it has no options for AdaDelta.
 
-Can go when a model can initialise itself, parameters can be added to a trained one, and
-AdaDelta has its options.
+Can go when a model can initialise itself, parameters can be added to a trained model, and
+AdaDelta has options.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ _KEEPS_STATES = ("none", "keep_states")
 
 
 def adapt() -> None:
-    """Initialise as the paper does, begin from a trained RNNsearch*, and set AdaDelta's constants."""
+    """Initialise as the paper does, allow to begin from a trained RNNsearch*, set AdaDelta's constants."""
     from onmt import model_builder
     from onmt.utils import optimizers
 
@@ -50,7 +49,7 @@ def _initialise(model: Any, model_opt: Namespace) -> None:
 
 
 def _add_jumps(model_opt: Namespace, opt: Namespace, checkpoint: dict[str, Any]) -> None:
-    """Give a checkpoint without jumps those that the model is to have (with ``override_opts``)."""
+    """Add the parameters of the jumps to a checkpoint without them (with ``override_opts``)."""
     from onmt_preorder.papers.distortion.initialise import add_jumps
 
     wanted, known = DistortionOptions.from_opt(model_opt), DistortionOptions.from_opt(checkpoint["opt"])

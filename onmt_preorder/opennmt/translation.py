@@ -1,13 +1,13 @@
-"""Each line of the source gives one line of output, with its score and its segments if asked for.
+"""One line of output for each line of the source, with scores and segments where they are asked for.
 
 Why: OpenNMT-py drops empty source lines at translation; its ``filtertoolong`` fails there,
-where there is no target to measure; ``-with_score`` fails since scores are numbers where
-tensors are expected. And its search goes from word to word, over the vocabulary, which is not how
-a ``SwanDecoder`` translates.
-White space inside a target's word, which :mod:`.corpora` escapes, is itself again in a translation.
+since there is no target to measure; ``-with_score`` fails since it expects tensors, but scores are
+numbers. And its search adds one word of the vocabulary after another, but a ``SwanDecoder``
+translates by segments. White space inside a target's word, which :mod:`.corpora` escapes, is unescaped
+in translations.
 
-Can go when OpenNMT-py keeps empty lines, filters in training only, and writes scores; when a
-decoder can bring its own search.
+Can go when OpenNMT-py keeps empty lines, filters in training only, and writes scores; and when a
+decoder can have a search of its own.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from preorder.data.formats import unescape_spaces
 
 
 class Score(float):
-    """A number that answers as a tensor does."""
+    """A number with the one method of a tensor that ``-with_score`` calls."""
 
     def item(self) -> float:
         """Return the number."""
@@ -29,7 +29,7 @@ class Score(float):
 
 
 def adapt() -> None:
-    """Keep empty and long lines; search as the decoder needs it."""
+    """Keep empty and long lines, write scores, use the search of the decoder."""
     from onmt import opts
     from onmt.transforms.misc import FilterTooLongTransform
     from onmt.translate.translation import TranslationBuilder
@@ -47,7 +47,7 @@ def _add_options(original: Any, parser: Any) -> None:
 
 
 def _translator(original: Any, cls: type, model: Any, *args: Any, **kwargs: Any) -> Any:
-    """Build the translator that the decoder asks for by ``translator``, a class of its own."""
+    """Build the translator whose class the decoder's method ``translator`` returns, where it has one."""
     decoders = getattr(model.decoder, "model_decoders", [model.decoder])
     own = [decoder.translator() for decoder in decoders if hasattr(decoder, "translator")]
     if not own or issubclass(cls, own[0]):
@@ -62,8 +62,8 @@ def _filter_too_long(original: Any, self: Any, example: dict[str, Any], *args: A
 
 
 def _from_batch(original: Any, self: Any, translation_batch: dict[str, Any]) -> list[Any]:
-    """Empty the translation of what :mod:`onmt_preorder.input.transforms` put for an empty line."""
-    from onmt_preorder.input.transforms import EMPTY_LINE
+    """Empty the translations of the tokens that :mod:`.transforms` put into empty lines."""
+    from onmt_preorder.opennmt.transforms import EMPTY_LINE
 
     translations = original(self, translation_batch)
     if translation_batch.get("segments"):
@@ -71,9 +71,9 @@ def _from_batch(original: Any, self: Any, translation_batch: dict[str, Any]) -> 
     empty = self.vocabs["src"][EMPTY_LINE]
     batch = translation_batch["batch"]
     is_empty = ((batch["srclen"] == 1) & (batch["src"][:, 0, 0] == empty)).tolist()
-    for translation, nothing in zip(translations, is_empty, strict=True):
+    for translation, line_is_empty in zip(translations, is_empty, strict=True):
         translation.pred_sents = [list(map(unescape_spaces, words)) for words in translation.pred_sents]
-        if nothing:
+        if line_is_empty:
             translation.pred_sents = [[""] for _ in translation.pred_sents]
             translation.word_aligns = [None for _ in translation.pred_sents]
         translation.pred_scores = [Score(score) for score in translation.pred_scores]

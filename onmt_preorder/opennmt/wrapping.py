@@ -1,4 +1,4 @@
-"""Wrap a function or method of OpenNMT-py, once."""
+"""Wrapping of a function or method of OpenNMT-py."""
 
 from __future__ import annotations
 

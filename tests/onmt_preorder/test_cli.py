@@ -11,13 +11,13 @@ def test_only_models_of_ours(tmp_path, capsys):
     torch.save({"opt": make_opt(encoder_type="transformer", preorder_encoding=[])}, tmp_path / "m.pt")
     assert main(["translate", "--model", str(tmp_path / "m.pt")]) == 2
     printed = capsys.readouterr().err
-    assert printed.endswith("m.pt: not a model of onmt-preorder: onmt_translate translates with it\n")
+    assert printed.endswith("m.pt: not a model of onmt-preorder: use onmt_translate\n")
 
 
 def test_without_opennmt(monkeypatch, capsys):
     monkeypatch.setattr("onmt_preorder.cli.find_spec", lambda name: None)
     assert main(["translate", "--model", "m.pt"]) == 2
-    assert capsys.readouterr().err == "OpenNMT-py is not installed: the README tells how\n"
+    assert capsys.readouterr().err == "OpenNMT-py is not installed: the README tells how to install it\n"
 
 
 def test_a_missing_checkpoint(capsys):

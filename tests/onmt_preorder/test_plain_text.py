@@ -64,7 +64,7 @@ def test_onmt_translate_with_a_preorderer(folder, expected, preorderer):
     call(folder, *given, "on_the_fly", "-transforms", "preorder", "-preorder_model", preorderer)
     assert read(folder / "on_the_fly") == expected
     call(folder, *given, "kept")
-    assert read(folder / "kept") != expected  # the places of the source are others
+    assert read(folder / "kept") != expected  # the positions of the source are others
 
 
 def test_a_missing_directory_is_one_line(folder):
@@ -106,7 +106,7 @@ def test_the_shortcut(folder, expected, preorderer, capsys, monkeypatch):
 
 def test_errors_of_the_shortcut(folder, monkeypatch, capsys):
     monkeypatch.chdir(folder)
-    monkeypatch.setattr("onmt_preorder.cli.CHUNK", 2)
+    monkeypatch.setattr("onmt_preorder.cli.CHUNK_LINES", 2)
     write(folder / "bad", ["Sue1 Verb1"] * 3 + ["Sue1￨0 Verb1￨x"])
     assert main(["translate", "--model", MODEL, "--src", "bad", "--out", "none"]) == 2
     assert capsys.readouterr().err == "bad:4: not a token with its position: 'Verb1￨x'\n"

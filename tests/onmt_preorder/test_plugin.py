@@ -19,7 +19,7 @@ KNOWS_US = "from onmt.encoders import str2enc; assert 'preorder_transformer' in 
 
 def python(code, *flags):
     return subprocess.run(
-        [sys.executable, *flags, "-W", "ignore", "-c", textwrap.dedent(code)],
+        [sys.executable, "-W", "ignore", *flags, "-c", textwrap.dedent(code)],
         cwd="/",
         capture_output=True,
         text=True,
@@ -60,7 +60,13 @@ def test_importing_onmt_registers_once_and_takes_the_hook_away():
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("first", ["transformer.layers", "input.transforms"])
+def test_opennmt_asks_torch_for_old_names_without_warnings():
+    done = python("import onmt.bin.train", "-W", "default::FutureWarning")
+    assert done.returncode == 0, done.stderr
+    assert "torch.cuda.amp" not in done.stderr
+
+
+@pytest.mark.parametrize("first", ["transformer.layers", "opennmt.transforms"])
 def test_any_of_our_modules_may_be_imported_first(first):
     done = python(f"import onmt_preorder.{first}\nimport onmt\n{KNOWS_US}")
     assert done.returncode == 0, done.stderr

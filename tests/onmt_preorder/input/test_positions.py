@@ -1,4 +1,4 @@
-"""From feature ids to places."""
+"""From features to positions."""
 
 import random
 
@@ -7,16 +7,16 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from onmt_preorder.input.positions import NO_POSITION, numbers_of, places_of, vocabulary
+from onmt_preorder.input.positions import NO_POSITION, feature_numbers, feature_vocabulary, rank_positions
 
 NONE = -1
 
 
-def places(*sentences):
+def ranks(*sentences):
     length = max(map(len, sentences))
     numbers = torch.tensor([list(s) + [NONE] * (length - len(s)) for s in sentences])
     padding = torch.arange(length) >= torch.tensor([[len(s)] for s in sentences])
-    ranked = places_of(numbers, padding).tolist()
+    ranked = rank_positions(numbers, padding).tolist()
     return [row[: len(s)] for row, s in zip(ranked, sentences, strict=True)]
 
 
@@ -30,39 +30,39 @@ sentences = st.lists(st.lists(st.integers(-1, 12), min_size=1, max_size=9), min_
 
 @given(sentences)
 def test_rank_within_the_sentence(batch):
-    assert places(*batch) == [by_definition(sentence) for sentence in batch]
+    assert ranks(*batch) == [by_definition(sentence) for sentence in batch]
 
 
 @given(sentences)
-def test_places_of_a_sentence_do_not_depend_on_its_batch(batch):
-    assert places(*batch) == [places(sentence)[0] for sentence in batch]
+def test_ranks_in_a_sentence_do_not_depend_on_its_batch(batch):
+    assert ranks(*batch) == [ranks(sentence)[0] for sentence in batch]
 
 
 def test_a_permutation_stays_as_it_is():
-    assert places([0, 8, 6, 7, 5, 1, 2, 4, 3]) == [[0, 8, 6, 7, 5, 1, 2, 4, 3]]
+    assert ranks([0, 8, 6, 7, 5, 1, 2, 4, 3]) == [[0, 8, 6, 7, 5, 1, 2, 4, 3]]
 
 
-def test_pieces_take_consecutive_places_inside_their_word():
-    assert places([1, 1, 1, 0, 2, 2]) == [[1, 2, 3, 0, 4, 5]]
+def test_pieces_get_consecutive_positions_inside_their_word():
+    assert ranks([1, 1, 1, 0, 2, 2]) == [[1, 2, 3, 0, 4, 5]]
 
 
 def test_gaps_of_truncation_close():
-    assert places([7, 2, 9]) == [[1, 0, 2]]
+    assert ranks([7, 2, 9]) == [[1, 0, 2]]
 
 
 @pytest.mark.parametrize("default", [0, NONE])
 def test_without_positions_the_order_stays(default):
-    assert places([default] * 4, [2, 1, 0]) == [[0, 1, 2, 3], [2, 1, 0]]
+    assert ranks([default] * 4, [2, 1, 0]) == [[0, 1, 2, 3], [2, 1, 0]]
 
 
-def test_a_token_without_position_keeps_its_place():
-    assert places([3, NONE, 2, 0]) == [[3, 1, 2, 0]]
+def test_a_token_without_position_keeps_its_own():
+    assert ranks([3, NONE, 2, 0]) == [[3, 1, 2, 0]]
 
 
 def test_numbers_come_from_the_vocabulary_not_from_ids():
-    tokens = ["<unk>", "<blank>", "<s>", "</s>", *vocabulary()]
+    tokens = ["<unk>", "<blank>", "<s>", "</s>", *feature_vocabulary()]
     random.Random(1).shuffle(tokens)
-    numbers = numbers_of(tokens)
+    numbers = feature_numbers(tokens)
     for token in ("0", "7", "10", "4999"):
         assert numbers[tokens.index(token)] == int(token)
     for token in ("<unk>", "<blank>", "<s>", "</s>", NO_POSITION):

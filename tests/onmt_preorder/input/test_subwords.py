@@ -1,4 +1,4 @@
-"""From words to pieces to positions to places, with subword models that were really learned."""
+"""From words to pieces to their positions, with subword models that were really learned."""
 
 import io
 
@@ -12,7 +12,7 @@ from onmt.utils.parse import ArgumentParser
 from sentencepiece import SentencePieceTrainer
 from subword_nmt.learn_bpe import learn_bpe
 
-from onmt_preorder.input.positions import numbers_of, places_of
+from onmt_preorder.input.positions import feature_numbers, rank_positions
 from preorder.data.types import Sentence
 from preorder.methods.base import load_model
 from tests.support.language import features, positions, sentence, translation
@@ -97,12 +97,12 @@ def test_pieces_stay_together(folder, source, preorderer, monkeypatch):
     data = {"valid": {"path_src": f"valid.{source}", "path_tgt": "valid.tgt"}}
     on_the_fly = ["-preorder_model", str(preorderer)] if source == "plain" else []
     vocabs, batches = batches_of("-data", yaml.safe_dump(data), *on_the_fly)
-    known = numbers_of(vocabs["src_feats"][0].ids_to_tokens)
+    known = feature_numbers(vocabs["src_feats"][0].ids_to_tokens)
     order = order_of(preorderer) if source == "plain" else positions
     seen, splits = [], 0
     for batch in batches:
         numbers = known[batch["src"][:, :, 1]]
-        places = places_of(numbers, batch["src"][:, :, 0] == vocabs["src"]["<blank>"])
+        places = rank_positions(numbers, batch["src"][:, :, 0] == vocabs["src"]["<blank>"])
         for row, length in enumerate(batch["srclen"].tolist()):
             pieces = [vocabs["src"].lookup_index(i) for i in batch["src"][row, :length, 0].tolist()]
             words = words_of(pieces)

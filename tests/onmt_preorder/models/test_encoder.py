@@ -10,14 +10,14 @@ from onmt.encoders.transformer import TransformerEncoder
 from onmt.model_builder import build_model
 from onmt.modules.embeddings import PositionalEncoding
 
-from onmt_preorder.input.positions import vocabulary
+from onmt_preorder.input.positions import feature_vocabulary
 from onmt_preorder.transformer.sinusoidal import sinusoidal
 from preorder.data.errors import UsageError
 from tests.support.opennmt import make_opt
 
 SPECIALS = ["<unk>", "<blank>", "<s>", "</s>"]
 WORDS = [*SPECIALS, *(f"w{i}" for i in range(20))]
-FEATURES = [*SPECIALS, *vocabulary()]
+FEATURES = [*SPECIALS, *feature_vocabulary()]
 ALL = {"preorder_encoding": ["absolute", "relative"]}
 
 

@@ -6,7 +6,7 @@ import torch
 from onmt.translate import translator
 from onmt.utils.misc import tile
 
-from onmt_preorder.opennmt.alignments import _Split
+from onmt_preorder.opennmt.alignments import _AttentionKeeper
 from onmt_preorder.plugin import register
 
 register()
@@ -15,11 +15,11 @@ register()
 def test_translations_and_attention_part(tmp_path):
     paths = tmp_path / "alignments", tmp_path / "attention"
     translations = io.StringIO()
-    split = _Split(translations, *map(str, paths))
-    split.write("a ||| b ||| [[0.25,0.75],[1.0,0.0]]\n ||| []\n")  # one holds the separator, one is empty
-    split.write("c ||| [[1.0]]\t-1.5\n")  # with its score
-    split.flush()
-    split.finish()
+    keeper = _AttentionKeeper(translations, *map(str, paths))
+    keeper.write("a ||| b ||| [[0.25,0.75],[1.0,0.0]]\n ||| []\n")  # one holds the separator, one is empty
+    keeper.write("c ||| [[1.0]]\t-1.5\n")  # with its score
+    keeper.flush()
+    keeper.finish()
     assert translations.getvalue() == "a ||| b\n\nc\t-1.5\n"
     assert paths[0].read_text() == "0-1 1-0\n\n0-0\n"
     assert paths[1].read_text() == "[[0.25,0.75],[1.0,0.0]]\n[]\n[[1.0]]\n"

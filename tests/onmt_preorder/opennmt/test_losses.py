@@ -57,26 +57,26 @@ def test_the_losses_are_added_and_the_perplexity_is_not_changed(model):
     torch.testing.assert_close(loss, alone + 3 * 0.5 + 3 * 2.0)
     assert model["one"].weight.grad == 3
     assert statistics.ppl() == statistics_alone.ppl()
-    assert statistics.figures == {"share": (4.0, 6.0)}
+    assert statistics.additional == {"share": (4.0, 6.0)}
 
 
 def test_pieces_of_a_truncated_target_add_them_once(model):
     compute, output = compute_for(model), torch.randn(1, 3, 4)
     later = compute(batch(), output, {}, trunc_start=1, trunc_size=3)[1]
-    assert not getattr(later, "figures", {})
+    assert not getattr(later, "additional", {})
 
 
-def test_figures_add_up_over_batches_and_processes():
+def test_statistics_add_up_over_batches_and_processes():
     total, first, second = Statistics(), Statistics(1, 1, 1, 1, 1), Statistics(1, 1, 1, 1, 1)
-    first.figures, second.figures = {"share": (1.0, 2.0)}, {"share": (3.0, 4.0), "other": (1.0, 0.0)}
+    first.additional, second.additional = {"share": (1.0, 2.0)}, {"share": (3.0, 4.0), "other": (1.0, 0.0)}
     total.update(first)
     total.update(second, update_n_src_words=True)
-    assert total.figures == {"share": (4.0, 6.0), "other": (1.0, 0.0)}
+    assert total.additional == {"share": (4.0, 6.0), "other": (1.0, 0.0)}
 
 
 def test_reports(caplog, monkeypatch):
     statistics = Statistics(2.0, 1, 1, 2, 1, {"BLEU": 30.0})
-    statistics.figures = {"share": (2.0, 3.0)}
+    statistics.additional = {"share": (2.0, 3.0)}
     written = {}
     writer = SimpleNamespace(add_scalar=lambda name, value, step: written.update({name: value}))
     caplog.set_level("INFO")

@@ -1,4 +1,4 @@
-"""Going on with a training: what is compared and what is kept."""
+"""Resuming a training: what is compared and what is kept."""
 
 import copy
 from argparse import Namespace
@@ -8,8 +8,7 @@ import torch
 from onmt.train_single import _get_model_opts
 from onmt.utils.parse import ArgumentParser
 
-from onmt_preorder.opennmt.checkpoints import read_options
-from preorder.data.errors import DataError, UsageError
+from preorder.data.errors import UsageError
 from tests.support.opennmt import make_opt
 
 PLAIN = {"encoder_type": "transformer", "preorder_encoding": []}
@@ -56,22 +55,6 @@ def test_an_older_checkpoint_that_lacks_an_option_may_go_on(tmp_path):
     del trained.source_max_relative_values
     torch.save({"opt": trained}, tmp_path / "model.pt")
     ArgumentParser.validate_train_opts(make_opt(train_from=str(tmp_path / "model.pt")))
-
-
-def test_checkpoints_that_are_none(tmp_path):
-    with pytest.raises(DataError, match=r"no\.pt: No such file or directory"):
-        read_options(str(tmp_path / "no.pt"))
-    path = tmp_path / "bad.pt"
-    for make in (
-        lambda: path.write_text("bad"),
-        lambda: path.write_bytes(b""),
-        lambda: torch.save({"model": {}}, path),
-        lambda: torch.save([1], path),
-        lambda: path.write_bytes(path.read_bytes()[:100]),
-    ):
-        make()
-        with pytest.raises(DataError, match=r"bad\.pt: not a checkpoint of OpenNMT-py"):
-            read_options(str(path))
 
 
 def test_the_new_checkpoint_tells_of_the_new_text():

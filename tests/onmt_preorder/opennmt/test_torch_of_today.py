@@ -1,9 +1,6 @@
-"""What OpenNMT-py does with models of ours on the torch of today: as it says, and on a processor."""
+"""OpenNMT-py trains and translates with models of ours on a CPU, under a torch newer than its own."""
 
-import functools
 import re
-import subprocess
-import sys
 import warnings
 
 import pytest
@@ -15,7 +12,6 @@ from onmt.model_builder import build_model
 from onmt.utils.loss import LossCompute
 from safetensors.torch import load_file
 
-from onmt_preorder.opennmt import removed
 from tests.support.language import features, sentence, translation
 from tests.support.opennmt import ROOT, TINY, call, make_opt, run, write, write_vocabularies
 
@@ -203,67 +199,3 @@ def test_two_processes_learn_what_one_does(folder):
     assert shared == {str(parameters)}
     assert printed.count("gradients") == 2 * 3
     assert len(re.findall(r"Step.* similarity: -?0\.\d", printed)) == 3
-
-
-# --- names that torch will remove ---
-
-
-def test_attention_kernels_can_still_be_chosen(monkeypatch):
-    monkeypatch.delattr(torch.backends.cuda, "sdp_kernel")
-    removed.supply()
-    cuda = torch.backends.cuda
-    before = cuda.flash_sdp_enabled(), cuda.math_sdp_enabled(), cuda.mem_efficient_sdp_enabled()
-    with cuda.sdp_kernel(enable_flash=False, enable_math=True, enable_mem_efficient=False):
-        assert not cuda.flash_sdp_enabled()
-        assert cuda.math_sdp_enabled()
-        assert not cuda.mem_efficient_sdp_enabled()
-    assert before == (cuda.flash_sdp_enabled(), cuda.math_sdp_enabled(), cuda.mem_efficient_sdp_enabled())
-    monkeypatch.setattr(torch.backends.cuda, "sdp_kernel", "torch's own")
-    removed.supply()
-    assert torch.backends.cuda.sdp_kernel == "torch's own"
-
-
-WITHOUT = """
-import torch
-del torch.backends.cuda.sdp_kernel
-for name in ("GradScaler", "autocast", "custom_fwd", "custom_bwd"):
-    delattr(torch.cuda.amp, name)
-import onmt, onmt.bin.train
-from torch.cuda.amp import GradScaler, autocast
-from onmt.modules.sparse_losses import SparsemaxLoss
-assert type(GradScaler(enabled=False)) is torch.amp.GradScaler
-with autocast(enabled=False):
-    pass
-loss = SparsemaxLoss()(torch.randn(3, 5, requires_grad=True), torch.tensor([1, 2, 3]))
-loss.backward()
-print("works")
-"""
-
-
-def test_opennmt_is_imported_without_them():
-    command = [sys.executable, "-W", "ignore", "-c", WITHOUT]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
-    assert done.stdout == "works\n", done.stderr
-
-
-def test_a_whole_module_may_be_gone(monkeypatch):
-    monkeypatch.setitem(sys.modules, "torch.cuda.amp", None)
-    monkeypatch.delattr(torch.cuda, "amp")
-    removed.supply()
-    from torch.cuda.amp import GradScaler
-
-    assert isinstance(GradScaler(enabled=False), torch.amp.GradScaler)
-    assert torch.cuda.amp.autocast(enabled=False).device == "cuda"
-    monkeypatch.delattr(torch.cuda, "amp")
-
-
-def test_what_we_answer_for_does_not_warn():
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        removed.supply()
-        warn = functools.partial(warnings.warn_explicit, category=FutureWarning, filename="x", lineno=1)
-        warn("`torch.cuda.amp.autocast(args...)` is deprecated", module="onmt.trainer")
-        warn("`torch.backends.cuda.sdp_kernel()` is deprecated", module="onmt.modules.multi_headed_attn")
-        assert not caught
-        warn("`torch.cuda.amp.autocast(args...)` is deprecated", module="mine")
-        assert len(caught) == 1

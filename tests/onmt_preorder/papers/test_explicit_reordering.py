@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 import torch
 
-from onmt_preorder.input.positions import places_of
+from onmt_preorder.input.positions import rank_positions
 from onmt_preorder.papers.explicit_reordering.layers import ExplicitReordering, reordering_loss
 from onmt_preorder.papers.explicit_reordering.options import ExplicitOptions
 from preorder.data.errors import UsageError
@@ -129,7 +129,7 @@ def test_the_loss_is_the_papers_equation(per_sentence):
             product = sum(a * b for a, b in zip(one, other, strict=True))
             cosines.append(product / math.hypot(*one) / math.hypot(*other))
         sums.append(sum(cosines))
-    total, count = result.figures["similarity"]
+    total, count = result.statistics["similarity"]
     assert (total, count) == (pytest.approx(sum(sums), rel=1e-6), 6)
     weighed = (sums[0] / 4 + sums[1] / 2) / 2 * 6 if per_sentence else sum(sums)
     assert result.loss.item() == pytest.approx(-0.6 * weighed, rel=1e-6)
@@ -153,7 +153,7 @@ def test_padding_changes_nothing(kind, placement, encoding):
         encoder(*batch_of(sentence))
         losses.append(encoder.additional_loss())
     torch.testing.assert_close(loss_together.loss, losses[0].loss + losses[1].loss)
-    assert loss_together.figures["similarity"][1] == len(LONG) + len(SHORT)
+    assert loss_together.statistics["similarity"][1] == len(LONG) + len(SHORT)
 
 
 @pytest.mark.parametrize("kind", ["exgre", "refsr"])
@@ -174,7 +174,7 @@ def test_the_loss_sees_the_ranks_of_the_given_positions():
     encoder(src, src_len)
     reordered, padding = encoder._seen[1].reordered[-1], encoder._seen[1].padding
     places = torch.tensor([[2, 1, 0], [1, 2, 0]])
-    assert places_of(encoder._numbers[src[:, :, 1]], padding).equal(places)
+    assert rank_positions(encoder._numbers[src[:, :, 1]], padding).equal(places)
     expected = reordering_loss(reordered, places, padding, encoder.explicit)
     assert encoder.additional_loss().loss.equal(expected.loss)
 

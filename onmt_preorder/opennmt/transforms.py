@@ -1,4 +1,10 @@
-"""Our transforms in OpenNMT-py's pipeline."""
+"""Our transforms in OpenNMT-py's pipeline.
+
+Why: OpenNMT-py cannot preorder a line; its ``inferfeats`` repeats a word's feature on each piece, but
+misjudges pieces where the data holds joiners, lone spacers or ``@@``; and it drops empty lines.
+
+Can go when OpenNMT-py knows which word each piece comes from and keeps empty lines. Preordering stays.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +18,7 @@ from onmt.transforms.transform import Transform
 
 from onmt_preorder.input import on_the_fly
 from onmt_preorder.input.pieces import positions_of_pieces
-from onmt_preorder.input.pipeline import NEEDS_POSITIONS, POSITIONS, PREORDER
+from onmt_preorder.input.pipeline import NEEDS_POSITIONS, POSITIONS_TRANSFORM, PREORDER_TRANSFORM
 from onmt_preorder.input.positions import NO_POSITION
 from onmt_preorder.transformer.options import ENCODER
 from preorder.data.errors import UsageError
@@ -26,7 +32,7 @@ Example = dict[str, Any]
 class PreorderTransform(Transform):
     """Gives the words of a line their positions by a preorderer, if the line has none.
 
-    The configuration need not name it: ``preorder_model`` does.
+    The configuration need not name it: where ``preorder_model`` is given, it is added.
     """
 
     @classmethod
@@ -38,14 +44,14 @@ class PreorderTransform(Transform):
             "-preorder_model",
             default="",
             metavar="DIR",
-            help="Model directory of `preorder train`: source lines without positions are preordered by it.",
+            help="Model directory of `preorder train`: it preorders source lines without positions.",
         )
         group.add(
             "--preorder_stanza_dir",
             "-preorder_stanza_dir",
             default="",
             metavar="DIR",
-            help="Where Stanza's models lie, if that model needs them.",
+            help="Folder of Stanza's models, if the preorderer needs them.",
         )
 
     @classmethod
@@ -71,10 +77,10 @@ class PreorderTransform(Transform):
         return [(example, self, corpus) for example, _, corpus in batch]
 
     def _preorder(self, examples: Sequence[Example]) -> None:
-        plain = [example for example in examples if _is_plain(example)]
+        plain = [example for example in examples if _lacks_positions(example)]
         if not plain:
             return
-        preorderer = on_the_fly.load(self.opts.preorder_model, self.opts.preorder_stanza_dir or None)
+        preorderer = on_the_fly.load(self.opts.preorder_model, self.opts.preorder_stanza_dir)
         lines = [" ".join(example["src_original"]) for example in plain]
         for example, positions in zip(plain, preorderer.positions(lines), strict=True):
             example["src_feats"] = [list(map(str, positions))]
@@ -83,15 +89,15 @@ class PreorderTransform(Transform):
         return f"preorder_model={self.opts.preorder_model}"
 
 
-def _is_plain(example: Example) -> bool:
-    """Say whether a line has words, and no position of any."""
+def _lacks_positions(example: Example) -> bool:
+    """Return whether a line has words, but a position of none."""
     return any(example["src_original"]) and set(example["src_feats"][0]) == {NO_POSITION}
 
 
 class PositionsTransform(Transform):
-    """Gives each piece of a word the word's position. Always the last of the pipeline.
+    """Gives each piece of a word the word's position. Always the last transform.
 
-    With our encoder the host adds it by itself: no configuration need name it.
+    The configuration need not name it: it is added to every model of ours.
     """
 
     def apply(self, example: Example, is_train: bool = False, **kwargs: Any) -> Example:
@@ -115,5 +121,5 @@ class PositionsTransform(Transform):
         return ""
 
 
-AVAILABLE_TRANSFORMS.setdefault(PREORDER, PreorderTransform)
-AVAILABLE_TRANSFORMS.setdefault(POSITIONS, PositionsTransform)
+AVAILABLE_TRANSFORMS.setdefault(PREORDER_TRANSFORM, PreorderTransform)
+AVAILABLE_TRANSFORMS.setdefault(POSITIONS_TRANSFORM, PositionsTransform)

@@ -1,0 +1,61 @@
+"""Reading of checkpoints, and what is in them."""
+
+import pickletools
+import re
+import zipfile
+
+import pytest
+import torch
+import yaml
+
+from onmt_preorder.opennmt.checkpoints import read_options
+from preorder.data.errors import DataError
+from tests.support.opennmt import call, path_of, write, write_task, write_vocabularies
+
+
+def test_checkpoints_that_are_none(tmp_path):
+    with pytest.raises(DataError, match=r"no\.pt: No such file or directory"):
+        read_options(str(tmp_path / "no.pt"))
+    path = tmp_path / "bad.pt"
+    for make in (
+        lambda: path.write_text("bad"),
+        lambda: path.write_bytes(b""),
+        lambda: torch.save({"model": {}}, path),
+        lambda: torch.save([1], path),
+        lambda: path.write_bytes(path.read_bytes()[:100]),
+    ):
+        make()
+        with pytest.raises(DataError, match=r"bad\.pt: not a checkpoint of OpenNMT-py"):
+            read_options(str(path))
+
+
+def pickled_names(path):
+    """Return the module and name of each class and function that reading a checkpoint imports."""
+    with zipfile.ZipFile(path) as archive:
+        (name,) = (name for name in archive.namelist() if name.endswith("/data.pkl"))
+        operations = list(pickletools.genops(archive.read(name)))
+    assert not any(operation.name == "STACK_GLOBAL" for operation, _, _ in operations)
+    return {argument for operation, argument, _ in operations if operation.name == "GLOBAL"}
+
+
+@pytest.mark.parametrize("system", ["refsr", "reordering_both", "distortion_hidden", "npmt"])
+def test_a_checkpoint_names_no_module_of_ours(tmp_path, system):
+    """So it can be read wherever our modules move."""
+    write_task(tmp_path, "features", 20, seed=1)
+    features = (tmp_path / "features.src").read_text(encoding="utf-8")
+    write(tmp_path / "plain.src", re.sub(r"￨\d+", "", features).splitlines())
+    write_vocabularies(tmp_path, "plain.src", "features.tgt")
+    config = yaml.safe_load(path_of("tiny", system).read_text(encoding="utf-8"))
+    source = "features.src" if config.get("n_src_feats") else "plain.src"
+    config |= {"data": {"train": {"path_src": source, "path_tgt": "features.tgt"}}, "train_steps": 1}
+    config |= {"src_vocab": "vocab.src", "tgt_vocab": "vocab.tgt", "save_model": "model"}
+    (tmp_path / "run.yaml").write_text(yaml.safe_dump(config), encoding="utf-8")
+    call(tmp_path, "onmt_train", "-config", "run.yaml")
+    names = pickled_names(tmp_path / "model_step_1.pt")
+    assert "argparse Namespace" in names
+    assert {name.partition(" ")[0].partition(".")[0] for name in names} <= {
+        "__builtin__",
+        "argparse",
+        "collections",
+        "torch",
+    }

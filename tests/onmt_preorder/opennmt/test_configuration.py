@@ -1,0 +1,218 @@
+"""Our options in configuration files, and their checks."""
+
+import re
+
+import pytest
+import yaml
+from onmt.bin.build_vocab import _get_parser as vocabulary_parser
+from onmt.bin.train import _get_parser as training_parser
+from onmt.utils.parse import ArgumentParser
+
+from onmt_preorder.opennmt import configuration
+from onmt_preorder.opennmt.transforms import PreorderTransform
+from onmt_preorder.transformer.options import EncodingOptions, Limits
+from preorder.data.errors import DataError, UsageError
+from tests.support.opennmt import TINY, make_opt, write
+
+
+def parse(make_parser, folder, *arguments, **changes):
+    if make_parser is vocabulary_parser:
+        changes = {"save_data": "x", **changes}
+    path = folder / "run.yaml"
+    path.write_text(yaml.safe_dump({**changes, **TINY}, sort_keys=False), encoding="utf-8")
+    return make_parser().parse_known_args(["-config", str(path), *arguments])[0]
+
+
+BOTH_PARSERS = pytest.mark.parametrize("make_parser", [training_parser, vocabulary_parser])
+
+
+@BOTH_PARSERS
+@pytest.mark.parametrize(
+    ("changes", "arguments", "message"),
+    [
+        ({"hiden_size": 64}, [], r"run\.yaml:\d: unknown key 'hiden_size': did you mean 'hidden_size'\?"),
+        ({"hidden": 64}, [], r"run\.yaml:\d: unknown key 'hidden'.*"),
+        ({"preorder_encodin": []}, [], r".*'preorder_encodin': did you mean 'preorder_encoding'\?"),
+        ({"qqqqqq": 1}, [], r".*unknown key 'qqqqqq'"),
+        ({"encoder_tipe": "preorder_transformer"}, [], r".*did you mean 'encoder_type'\?"),
+        ({}, ["-share_voca"], r"unknown key '-share_voca': did you mean '-share_vocab'\?"),
+        ({}, ["--skip_empty=silent"], r"unknown key '--skip_empty': did you mean '--skip_empty_level'\?"),
+    ],
+)
+def test_unknown_keys_and_prefixes_are_refused(tmp_path, capsys, make_parser, changes, arguments, message):
+    with pytest.raises(SystemExit) as ended:
+        parse(make_parser, tmp_path, *arguments, **changes)
+    assert ended.value.code == 2
+    assert re.fullmatch(".*" + message + "\n", capsys.readouterr().err)
+
+
+@BOTH_PARSERS
+def test_a_misspelt_encoder_type_key_does_not_escape(tmp_path, capsys, make_parser):
+    settings = {key: value for key, value in TINY.items() if key != "encoder_type"}
+    path = tmp_path / "run.yaml"
+    path.write_text(yaml.safe_dump({**settings, "save_data": "x", "encodr_type": "preorder_transformer"}))
+    with pytest.raises(SystemExit):
+        make_parser().parse_known_args(["-config", str(path)])
+    assert "unknown key 'encodr_type': did you mean 'encoder_type'?\n" in capsys.readouterr().err
+
+
+@BOTH_PARSERS
+def test_known_keys_of_either_command_are_accepted(tmp_path, make_parser):
+    opt = parse(
+        make_parser, tmp_path, "-seed", "-1", "-skip_empty_level=silent", num_threads=1, train_steps=1
+    )
+    assert (opt.encoder_type, opt.seed, opt.skip_empty_level) == ("preorder_transformer", -1, "silent")
+
+
+def test_other_encoders_may_be_as_careless_as_before(tmp_path):
+    path = tmp_path / "run.yaml"
+    path.write_text(
+        yaml.safe_dump({**TINY, "encoder_type": "transformer", "preorder_encoding": [], "qqq": 1})
+    )
+    assert training_parser().parse_known_args(["-config", str(path)])[1] == ["--qqq=1"]
+
+
+def test_options_come_through_a_yaml(tmp_path):
+    opt = parse(training_parser, tmp_path, preorder_max_relative_values=2, source_max_relative=0)
+    assert EncodingOptions.from_opt(opt) == EncodingOptions(False, Limits(4, 2), None)
+    opt = parse(training_parser, tmp_path, "--preorder_encoding")
+    assert EncodingOptions.from_opt(opt) == EncodingOptions(False, None, Limits(4, 4))
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        (
+            {"encoder_type": "transformer"},
+            "preorder_encoding needs encoder_type: preorder_transformer, not tr",
+        ),
+        ({"encoder_type": "preorder_transfomer"}, "did you mean 'preorder_transformer'"),
+        ({"num_kv": 2}, "num_kv does not work with encoder_type: preorder_transformer"),
+        ({"multiquery": True}, "multiquery does not work"),
+        ({"parallel_residual": True}, "parallel_residual does not work"),
+        ({"relative_positions_buckets": 8}, "relative_positions_buckets does not work"),
+        ({"lora_layers": ["linear_query"]}, "lora_layers does not work"),
+        ({"lora_embedding": True}, "lora_embedding does not work"),
+        ({"copy_attn": True}, "copy_attn does not work"),
+        ({"quant_layers": ["w_1"]}, "quant_layers does not work"),
+        ({"parallel_mode": "tensor_parallel", "world_size": 2}, "tensor_parallel does not work"),
+        ({"heads": 5}, "hidden_size 64 is not a multiple of heads 5"),
+        ({"word_vec_size": 32}, "hidden_size 64 is not word_vec_size 32"),
+        ({"preorder_max_relative": 0}, "preorder_max_relative and .*_values count from 1"),
+        (
+            {"source_max_relative_values": 0},
+            "source_max_relative and .*_values count from 1",
+        ),
+        ({"source_max_relative": -4}, "source_max_relative and .*_values count from 1"),
+        (
+            {"preorder_encoding": ["absolute"], "position_encoding_type": "SinusoidalConcat"},
+            r"\[absolute\] needs position_encoding_type: SinusoidalInterleaved",
+        ),
+        (
+            {"n_src_feats": 0},
+            "preorder_encoding needs the positions as source feature: n_src_feats: 1, not 0",
+        ),
+        (
+            {"n_src_feats": 2},
+            "preorder_encoding needs the positions as source feature: n_src_feats: 1, not 2",
+        ),
+        ({"n_src_feats": 2, "preorder_encoding": []}, "reads one source feature, the position, not 2"),
+    ],
+)
+def test_options_that_cannot_be(changes, message):
+    with pytest.raises(UsageError, match=message):
+        make_opt(**changes)
+
+
+def test_absolute_and_relative_together_are_the_encoders_own():
+    opt = make_opt(preorder_encoding=["absolute", "relative"], position_encoding=True, source_max_relative=4)
+    assert EncodingOptions.from_opt(opt) == EncodingOptions(True, Limits(4, 4), Limits(4, 4))
+
+
+def validated(tmp_path, **corpus):
+    for name in ("train.src", "train.tgt"):
+        write(tmp_path / name, ["a￨0"])
+    paths = {"path_src": str(tmp_path / "train.src"), "path_tgt": str(tmp_path / "train.tgt")}
+    opt = make_opt(data=yaml.safe_dump({"train": {**paths, **corpus}}))
+    ArgumentParser._validate_data(opt)
+    return opt
+
+
+@pytest.mark.parametrize(
+    ("listed", "expected"),
+    [
+        (None, ["preorder_positions"]),
+        (["filtertoolong"], ["filtertoolong", "preorder_positions"]),
+        (["inferfeats", "filtertoolong"], ["filtertoolong", "preorder_positions"]),
+        (["preorder_positions", "bpe"], ["bpe", "preorder_positions"]),
+    ],
+)
+def test_the_transform_is_added_by_itself(tmp_path, listed, expected):
+    opt = validated(tmp_path, **({} if listed is None else {"transforms": listed}))
+    assert opt.data["train"]["transforms"] == expected
+    assert opt.n_src_feats == 1
+
+
+def test_misspelt_keys_of_a_corpus(tmp_path):
+    with pytest.raises(UsageError, match="data: train: unknown key 'wieght': did you mean 'weight'"):
+        validated(tmp_path, wieght=1)
+
+
+def test_other_encoders_still_need_inferfeats(tmp_path):
+    opt = make_opt(encoder_type="transformer", preorder_encoding=[])
+    write(tmp_path / "x", ["a"])
+    opt.data = yaml.safe_dump({"train": {"path_src": str(tmp_path / "x"), "path_tgt": str(tmp_path / "x")}})
+    with pytest.raises(ValueError, match="'inferfeats' transform is required"):
+        ArgumentParser._validate_data(opt)
+
+
+def test_every_key_is_known():
+    assert {
+        "preorder_encoding",
+        "num_threads",
+        "train_steps",
+        "src_subword_model",
+    } <= configuration._all_keys()
+
+
+def validated_on_the_fly(tmp_path, **changes):
+    write(tmp_path / "x", ["a"])
+    paths = {"path_src": str(tmp_path / "x"), "path_tgt": str(tmp_path / "x")}
+    opt = make_opt(data=yaml.safe_dump({"train": {**paths, "transforms": ["filtertoolong"]}}), **changes)
+    ArgumentParser._validate_data(opt)
+    return opt
+
+
+def test_positions_are_implied(tmp_path, preorderer):
+    opt = validated_on_the_fly(
+        tmp_path, preorder_model=str(preorderer), n_src_feats=0, src_feats_defaults=None
+    )
+    assert opt.n_src_feats == 1
+    assert opt.data["train"]["transforms"] == ["filtertoolong", "preorder", "preorder_positions"]
+    assert opt.transforms == ["preorder", "preorder_positions"]
+
+
+def test_a_vocabulary_is_counted_without_preordering(tmp_path, preorderer):
+    opt = make_opt(preorder_model=str(preorderer), n_src_feats=0)
+    for dump, expected in ((False, []), (True, ["preorder"])):
+        opt.n_src_feats, opt.dump_samples, opt.transforms = 0, dump, []
+        write(tmp_path / "x", ["a"])
+        opt.data = yaml.safe_dump(
+            {"train": {"path_src": str(tmp_path / "x"), "path_tgt": str(tmp_path / "x")}}
+        )
+        ArgumentParser._validate_data(opt)
+        assert opt.n_src_feats == 1
+        assert opt.data["train"]["transforms"] == [*expected, "preorder_positions"]
+
+
+def test_a_missing_model_directory(tmp_path):
+    with pytest.raises(DataError, match=r"nowhere/model\.json: "):
+        validated_on_the_fly(tmp_path, preorder_model=str(tmp_path / "nowhere"))
+
+
+def test_other_encoders_cannot_use_it(tmp_path):
+    with pytest.raises(UsageError, match="preorder_model is for models that read positions"):
+        make_opt(encoder_type="transformer", preorder_encoding=[], preorder_model="dir")
+    opt = make_opt(encoder_type="transformer", preorder_encoding=[], transforms=["preorder"])
+    with pytest.raises(UsageError, match="preorder_model is for models that read positions"):
+        PreorderTransform._validate_options(opt)

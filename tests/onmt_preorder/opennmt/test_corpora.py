@@ -1,0 +1,132 @@
+"""Reading of source and target files."""
+
+import types
+
+import pytest
+from onmt.inputters import build_vocab
+from onmt.inputters.dynamic_iterator import DynamicDatasetIter, WeightedMixer
+from onmt.inputters.text_corpus import ParallelCorpus, get_corpora
+
+from onmt_preorder.input.positions import NO_POSITION
+from onmt_preorder.opennmt.corpora import PositionedCorpus, parse_source
+from preorder.data.errors import DataError
+from tests.support.opennmt import make_opt, write
+
+
+@pytest.mark.parametrize(
+    ("line", "words", "positions"),
+    [
+        ("a￨1 b￨0", "a b", "1 0"),
+        ("  a￨1   b￨0 ", "a b", "1 0"),
+        ("a b", "a b", "_ _"),
+        ("a￨2 b c￨0", "a b c", "2 _ 0"),
+        ("a￨_ b￨0", "a b", "_ 0"),
+        ("x￨y￨1 b￨0", "x￨y b", "1 0"),
+        ("\u3000￨0 b￨1", "&#12288; b", "0 1"),
+        ("a\u00a0b￨0", "a&#160;b", "0"),
+        ("", "", ""),
+    ],
+)
+def test_source_lines(line, words, positions):
+    assert parse_source(line, True) == (words.split(), positions.split())
+
+
+def test_target_lines(tmp_path):
+    targets = ["x  y ", "\u3000 z\u00a0", "&#38;#32; &#91;", ""]
+    corpus = PositionedCorpus(corpus_of(tmp_path, ["a"] * 4, targets))
+    assert [example["tgt"] for example in corpus.load()] == ["x y", "&#12288; z&#160;", "&#38;#32; &#91;", ""]
+
+
+@pytest.mark.parametrize("line", ["a￨x", "a￨", "￨1", "a￨1￨NN", "a￨-1"])
+def test_source_lines_with_other_features(line):
+    with pytest.raises(DataError, match="not a token with its position"):
+        parse_source(line, True)
+
+
+def test_a_feature_where_none_is_expected():
+    assert parse_source("a b", False)[0] == ["a", "b"]
+    with pytest.raises(DataError, match="token with a feature, but n_src_feats is 0: 'b￨1'"):
+        parse_source("a b￨1", False)
+
+
+def corpus_of(tmp_path, sources, targets, **kwargs):
+    write(tmp_path / "src", sources)
+    write(tmp_path / "tgt", targets)
+    return ParallelCorpus("train", str(tmp_path / "src"), str(tmp_path / "tgt"), n_src_feats=1, **kwargs)
+
+
+@pytest.mark.parametrize("stride", [1, 2, 3])
+def test_the_same_examples_as_opennmt(tmp_path, stride):
+    corpus = corpus_of(tmp_path, [f"a￨1 b{i}￨0" for i in range(20)], [f"t {i}" for i in range(20)])
+    for offset in range(stride):
+        ours = list(PositionedCorpus(corpus).load(offset, stride))
+        theirs = list(corpus.load(offset, stride))
+        for example in theirs:
+            example["tgt"] = example["tgt_original"] = example["tgt"].strip()
+        assert ours == theirs
+        assert ours
+
+
+def test_alignments_and_lists(tmp_path):
+    write(tmp_path / "align", ["0-0", "1-1"])
+    corpus = corpus_of(tmp_path, ["a￨0", "b￨0"], ["x", "y"], align=str(tmp_path / "align"))
+    assert [example["align"] for example in PositionedCorpus(corpus).load()] == ["0-0", "1-1"]
+    listed = ParallelCorpus("infer", ["a￨0\n", "b"], None, n_src_feats=1)
+    examples = list(PositionedCorpus(listed).load())
+    assert [(e["src"], e["src_feats"], e["tgt"]) for e in examples] == [
+        ("a", ["0"], None),
+        ("b", [NO_POSITION], None),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("sources", "targets", "message"),
+    [
+        (["a￨0", "b￨0"], ["x"], r"tgt:2: the file ends after 1 lines, .*src goes on"),
+        (["a￨0"], ["x", "y"], r"src:2: the file ends after 1 lines, .*tgt goes on"),
+        (["a￨0", "b￨z"], ["x", "y"], r"src:2: not a token with its position: 'b￨z'"),
+        ([], [], r"src: the file is empty"),
+    ],
+)
+def test_bad_files(tmp_path, sources, targets, message):
+    with pytest.raises(DataError, match=message):
+        list(PositionedCorpus(corpus_of(tmp_path, sources, targets)).load())
+
+
+def test_an_error_in_the_first_line_is_not_hidden(tmp_path):
+    corpus = PositionedCorpus(corpus_of(tmp_path, ["a￨z"], ["x"]))
+    with pytest.raises(DataError, match=r"src:1: not a token with its position: 'a￨z'"):
+        list(WeightedMixer({"train": corpus.load()}, {"train": 1}))
+    with pytest.raises(UnboundLocalError):
+        list(WeightedMixer({"train": (1 / 0 for _ in "a")}, {"train": 1}))
+
+
+def test_only_our_encoder_reads_its_corpora_so(tmp_path):
+    data = {"train": {"path_src": "a", "path_tgt": "b", "path_align": None}}
+    assert isinstance(get_corpora(make_opt(data=data))["train"], PositionedCorpus)
+    other = make_opt(data=data, encoder_type="transformer", preorder_encoding=[])
+    assert isinstance(get_corpora(other)["train"], ParallelCorpus)
+    assert get_corpora(make_opt(data=data), task="valid") is None
+
+
+def test_equal_texts_with_different_positions_are_different_examples():
+    def example(text, *feats):
+        return {"src": {"src": text, "src_ids": [5, 6], "feats": list(feats)}, "tgt": {"tgt_ids": [1]}}
+
+    data = [example("a b", [4, 5]), example("a b", [5, 4]), example("a b", [4, 5])]
+    iterator = types.SimpleNamespace(task="train")
+    batches = list(DynamicDatasetIter.batch_iter(iterator, zip(data, range(3), strict=True), 100))
+    assert [[index for _, index in batch] for batch in batches] == [[0, 1]]
+
+
+def test_the_feature_vocabulary_holds_every_position(tmp_path):
+    for side in ("src", "tgt"):
+        write(tmp_path / side, ["a\t2", "b\t1"])
+    opt = make_opt(src_vocab=str(tmp_path / "src"), tgt_vocab=str(tmp_path / "tgt"), data_task="seq2seq")
+    features = build_vocab(opt, {"src": [], "tgt": []})["src_feats"][0]
+    assert features.ids_to_tokens[:7] == ["<unk>", "<blank>", "<s>", "</s>", "_", "0", "1"]
+    assert features.ids_to_tokens[-1] == "4999"
+    assert features(["4999", "5000", "x"]) == [5004, 0, 0]
+    assert opt.n_src_feats == 1
+    opt.n_src_feats = 0
+    assert "src_feats" not in build_vocab(opt, {"src": [], "tgt": []})

@@ -1,0 +1,102 @@
+"""Our transforms: positions of pieces, and preordering as OpenNMT-py's iterator asks for it."""
+
+import pytest
+from onmt.inputters.dynamic_iterator import DynamicDatasetIter
+from onmt.inputters.text_corpus import get_corpora
+from onmt.transforms import get_transforms_cls, make_transforms
+
+from onmt_preorder.input.pipeline import arrange
+from onmt_preorder.opennmt.transforms import PositionsTransform, PreorderTransform
+from preorder.cli import main
+from tests.support.language import positions, sentence
+from tests.support.opennmt import make_opt, write
+
+LINES = [" ".join(sentence(seed, longest=6)) for seed in range(300, 330)]
+SPECIAL = ["", "Sue1", "Sue1\u3000Sue2 Verb1  Obj2 ", "Sue1 Verb2 Obj1", "&#160; Verb1 a&#65512;b"]
+
+
+def transformed(pieces, words, positions, is_train=True, target=("t",), **kwargs):
+    example = {"src": pieces.split(" "), "src_original": words.split(" "), "tgt": target and list(target)}
+    if positions is not None:
+        example["src_feats"] = [positions.split(" ")]
+    transform = PositionsTransform(make_opt())
+    example = transform.apply(example, is_train=is_train, stats=None, **kwargs)
+    return example["src"], example.get("src_feats")
+
+
+@pytest.mark.parametrize(
+    ("pieces", "words", "positions", "expected"),
+    [
+        ("a b", "a b", "1 0", "1 0"),
+        ("un@@ seen cat@@ s", "unseen cats", "1 0", "1 1 0 0"),
+        ("un@@ seen cat@@ s", "unseen cats", "_ 0", "0 0 0 0"),
+        ("a b￭ c", "a bc", "1 _", "1 1 1"),
+        ("", "", "", ""),
+    ],
+)
+def test_positions_of_pieces(pieces, words, positions, expected):
+    assert transformed(pieces, words, positions) == (pieces.split(" "), [expected.split(" ")])
+
+
+def test_without_features_nothing_happens():
+    assert transformed("a@@ b", "ab", None) == (["a@@", "b"], None)
+
+
+def test_an_empty_line_is_kept_at_translation_only():
+    assert transformed("", "", "", is_train=False, target=None) == (["<blank>"], [["_"]])
+    assert transformed("", "", None, is_train=False, corpus_name="infer") == (["<blank>"], None)
+    assert transformed("", "", "", is_train=False, corpus_name="valid") == ([""], [[""]])
+    assert transformed("", "", "") == ([""], [[""]])
+
+
+def examples_of(folder, lines, preorderer, task="train", targets=None, batch=None):
+    """Return what OpenNMT-py's iterator makes of lines: source words and their positions."""
+    write(folder / "src", lines)
+    write(folder / "tgt", targets or ["x"] * len(lines))
+    names = arrange([], str(preorderer))
+    corpus = {"path_src": str(folder / "src"), "path_tgt": str(folder / "tgt"), "path_align": None}
+    opt = make_opt(
+        preorder_model=str(preorderer), data={"train": {**corpus, "transforms": names, "weight": 1}}
+    )
+    transforms = make_transforms(opt, get_transforms_cls(names), None)
+    vocabs = {"data_task": "seq2seq", "decoder_start_token": "<s>", "src": list, "tgt": list}
+    vocabs["src_feats"] = [list]
+    corpora = get_corpora(opt, task="train")
+    iterator = DynamicDatasetIter.from_opt(corpora, transforms, vocabs, opt, task, copy=False, device=None)
+    iterator.num_workers = 0
+    iterator._init_datasets(0)
+    stream = iterator.mixer.iterables["train"]
+    bucket = iterator._tuple_to_json_with_tokIDs(list(stream))
+    return [(example["src"]["src"], example["src"]["feats"][0]) for example in bucket]
+
+
+def applied(folder, lines, preorderer):
+    """Return what ``preorder apply`` makes of lines."""
+    write(folder / "plain", lines)
+    arguments = ("apply", "--model", preorderer, "--src", folder / "plain", "--out", folder / "features")
+    assert main(list(map(str, arguments))) == 0
+    return (folder / "features").read_text(encoding="utf-8").split("\n")[:-1]
+
+
+def test_the_same_positions_as_apply(tmp_path, preorderer):
+    lines = LINES + SPECIAL[1:]
+    given = examples_of(tmp_path, applied(tmp_path, lines, preorderer), preorderer)
+    made = examples_of(tmp_path, lines, preorderer)
+    assert [numbers for _, numbers in made] == [numbers for _, numbers in given]
+    assert made[0][1] == list(map(str, positions(LINES[0].split())))
+
+
+def test_positions_that_are_there_stay(tmp_path, preorderer):
+    lines = ["Sue1￨0 Verb1￨1 Obj1￨2", "Sue1 Verb1 Obj1", "Sue1 Verb1 Obj1￨0", "Sue1￨_ Verb1￨_ Obj1￨_"]
+    made = [numbers for _, numbers in examples_of(tmp_path, lines, preorderer)]
+    assert made == [["0", "1", "2"], ["0", "2", "1"], ["0", "1", "0"], ["0", "2", "1"]]
+
+
+def test_one_example_by_itself(preorderer):
+    transform = PreorderTransform(make_opt(preorder_model=str(preorderer)))
+    words = sentence(5)
+    example = {"src": words, "src_original": words, "src_feats": [["_"] * len(words)], "tgt": None}
+    assert transform.apply(example)["src_feats"] == [list(map(str, positions(words)))]
+    empty = {"src": [""], "src_original": [""], "src_feats": [[""]], "tgt": None}
+    assert transform.apply(empty)["src_feats"] == [[""]]
+    assert repr(transform) == f"PreorderTransform(preorder_model={preorderer})"
