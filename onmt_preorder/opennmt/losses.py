@@ -53,7 +53,7 @@ def _forward(
         addition: AdditionalLoss | None = part.additional_loss()
         if addition is not None:
             loss = loss + addition.loss
-            _add(statistics, addition.figures)
+            _add(statistics, addition.statistics)
     return loss, statistics
 
 

@@ -4,12 +4,12 @@ import pytest
 import yaml
 from onmt.bin.build_vocab import _get_parser as vocabulary_parser
 
-from onmt_preorder.transformer.layers import LayerOptions
-from onmt_preorder.transformer.options import EncodingOptions, Limits
+from onmt_preorder.transformer.layer_options import LayerOptions
+from onmt_preorder.transformer.options import ClippingDistances, EncodingOptions
 from tests.support.opennmt import ROOT, checked_opt, path_of
 
 SIZES = ["tiny", "small", "medium", "paper"]
-RELATIVE = Limits(4, 4)
+RELATIVE = ClippingDistances(4, 4)
 # Kawara et al. 2021, and what is compared there.
 ENCODINGS = {
     "baseline_absolute": EncodingOptions(False, None, None),

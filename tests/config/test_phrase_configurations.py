@@ -5,7 +5,7 @@ from argparse import Namespace
 import pytest
 import yaml
 
-from onmt_preorder.papers.swan.options import check_translation
+from onmt_preorder.papers.npmt.options import check_translation
 from preorder.data.errors import UsageError
 from tests.support.opennmt import checked_opt, make_opt, path_of
 
