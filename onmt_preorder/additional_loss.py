@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from torch import Tensor
 
 
 @dataclass(frozen=True)
 class AdditionalLoss:
-    """A batch's loss beside that of the translation, and the statistics of it that reports show.
+    """A loss to be added to the translation's for a batch, and statistics for the reports.
 
-    Any module of a model with a method ``additional_loss()`` takes part. The method is called
-    after each forward pass in training and validation, and returns this class, or None where the
-    batch has no such loss.
+    Any module of a model may have a method ``additional_loss()``. It is called after each
+    forward pass in training and validation, and returns this, or None where the batch
+    gives no such loss.
 
     Attributes:
         loss: scalar, summed over the batch as OpenNMT-py's own loss is: both are divided by
             the same ``normalization`` and accumulated alike.
-        statistics: name to (total, count). Reports show Σ total / Σ count over all batches,
-            accumulated batches and processes since the last.
+        statistics: name to (total, count). Each report shows Σ total / Σ count over all
+            batches and processes since the last report.
     """
 
     loss: Tensor
-    statistics: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    statistics: Mapping[str, tuple[float, float]]

@@ -11,7 +11,7 @@ from torch import Tensor
 from torch.nn.functional import one_hot
 
 from onmt_preorder.transformer.layer_options import LayerOptions
-from onmt_preorder.transformer.options import ClippingDistances
+from onmt_preorder.transformer.options import Limits
 from onmt_preorder.transformer.self_attention import RelativeTables
 
 _MASKED = -1e18  # as OpenNMT-py
@@ -28,7 +28,7 @@ class RelativeSelfAttention(MultiHeadedAttention):
         limits: clipping distances.
     """
 
-    def __init__(self, options: LayerOptions, limits: ClippingDistances) -> None:
+    def __init__(self, options: LayerOptions, limits: Limits) -> None:
         super().__init__(
             options.heads,
             options.size,

@@ -43,8 +43,8 @@ _UNSUPPORTED_DECODER: dict[str, Any] = {
 
 
 @dataclass(frozen=True)
-class ClippingDistances:
-    """From which distance in tokens on a relative encoding tells no more apart, for keys and for values."""
+class Limits:
+    """Clipping distances of one relative encoding, in tokens: all longer distances count as this one."""
 
     keys: int
     values: int
@@ -61,8 +61,8 @@ class EncodingOptions:
     """
 
     absolute: bool
-    preordered: ClippingDistances | None
-    original: ClippingDistances | None
+    preordered: Limits | None
+    original: Limits | None
 
     @property
     def needs_positions(self) -> bool:
@@ -81,11 +81,11 @@ class EncodingOptions:
         )
 
 
-def _limits(keys: int, values: int) -> ClippingDistances:
-    return ClippingDistances(keys, keys if values == SAME else values)
+def _limits(keys: int, values: int) -> Limits:
+    return Limits(keys, keys if values == SAME else values)
 
 
-def target_limits(opt: Namespace) -> ClippingDistances | None:
+def target_limits(opt: Namespace) -> Limits | None:
     """Return the clipping distances of the target's positions in the decoder, None where not used."""
     return _limits(opt.target_max_relative, SAME) if opt.target_max_relative else None
 

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from onmt_preorder.transformer.attention import Positions, RelativePart, relative_attention
 from onmt_preorder.transformer.dropout import Dropout
 from onmt_preorder.transformer.layer_options import LayerOptions
-from onmt_preorder.transformer.options import ClippingDistances
+from onmt_preorder.transformer.options import Limits
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class RelativeTable(nn.Module):
 class RelativeTables(nn.Module):
     """The separate tables of keys and values for one order of the tokens."""
 
-    def __init__(self, limits: ClippingDistances, size: int) -> None:
+    def __init__(self, limits: Limits, size: int) -> None:
         super().__init__()
         self.keys = RelativeTable(limits.keys, size)
         self.values = RelativeTable(limits.values, size)

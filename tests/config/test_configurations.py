@@ -5,11 +5,11 @@ import yaml
 from onmt.bin.build_vocab import _get_parser as vocabulary_parser
 
 from onmt_preorder.transformer.layer_options import LayerOptions
-from onmt_preorder.transformer.options import ClippingDistances, EncodingOptions
+from onmt_preorder.transformer.options import EncodingOptions, Limits
 from tests.support.opennmt import ROOT, checked_opt, path_of
 
 SIZES = ["tiny", "small", "medium", "paper"]
-RELATIVE = ClippingDistances(4, 4)
+RELATIVE = Limits(4, 4)
 # Kawara et al. 2021, and what is compared there.
 ENCODINGS = {
     "baseline_absolute": EncodingOptions(False, None, None),

@@ -3,30 +3,14 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
-from typing import Protocol
 
 from torch import Tensor
 
 from onmt_preorder.transformer.attention import plain
 from onmt_preorder.transformer.attention.comparison import distrust
 from onmt_preorder.transformer.attention.relative_positions import RelativePart
-
-
-class Path(Protocol):
-    """A way to compute :func:`relative_attention`."""
-
-    def __call__(
-        self,
-        query: Tensor,
-        key: Tensor,
-        value: Tensor,
-        lengths: Tensor,
-        parts: Sequence[RelativePart],
-        dropout: float,
-    ) -> Tensor:
-        """Attend; arguments and result as of :func:`relative_attention`."""
 
 
 def relative_attention(
@@ -57,8 +41,10 @@ def relative_attention(
     return choose_path(query, parts)(query, key, value, lengths, parts, dropout)
 
 
-def choose_path(query: Tensor, parts: Sequence[RelativePart]) -> Path:
-    """Return the fused kernels on a GPU where they can run and compute the same, else the plain path."""
+def choose_path(query: Tensor, parts: Sequence[RelativePart]) -> Callable[..., Tensor]:
+    """Return the fused kernels on a GPU where they can run and compute the same, else the plain path.
+
+    Either takes the arguments of :func:`relative_attention`."""
     if not query.is_cuda:
         return plain.attend
     try:

@@ -20,7 +20,7 @@ from onmt_preorder.input.positions import NO_POSITION
 from onmt_preorder.input.transforms import PositionsTransform
 from onmt_preorder.opennmt import configuration, wrapping
 from onmt_preorder.opennmt.corpora import PositionedCorpus, parse_source
-from onmt_preorder.transformer.options import ClippingDistances, EncodingOptions
+from onmt_preorder.transformer.options import EncodingOptions, Limits
 from preorder.data.errors import DataError, MissingExtraError, PreorderError, UsageError
 from preorder.data.formats import unescape_spaces
 from tests.support.opennmt import TINY, make_opt, write
@@ -87,9 +87,9 @@ def test_other_encoders_may_be_as_careless_as_before(tmp_path):
 
 def test_options_come_through_a_yaml(tmp_path):
     opt = parse(training_parser, tmp_path, preorder_max_relative_values=2, source_max_relative=0)
-    assert EncodingOptions.from_opt(opt) == EncodingOptions(False, ClippingDistances(4, 2), None)
+    assert EncodingOptions.from_opt(opt) == EncodingOptions(False, Limits(4, 2), None)
     opt = parse(training_parser, tmp_path, "--preorder_encoding")
-    assert EncodingOptions.from_opt(opt) == EncodingOptions(False, None, ClippingDistances(4, 4))
+    assert EncodingOptions.from_opt(opt) == EncodingOptions(False, None, Limits(4, 4))
 
 
 @pytest.mark.parametrize(
@@ -139,9 +139,7 @@ def test_options_that_cannot_be(changes, message):
 
 def test_absolute_and_relative_together_are_the_encoders_own():
     opt = make_opt(preorder_encoding=["absolute", "relative"], position_encoding=True, source_max_relative=4)
-    assert EncodingOptions.from_opt(opt) == EncodingOptions(
-        True, ClippingDistances(4, 4), ClippingDistances(4, 4)
-    )
+    assert EncodingOptions.from_opt(opt) == EncodingOptions(True, Limits(4, 4), Limits(4, 4))
 
 
 def validated(tmp_path, **corpus):
