@@ -21,7 +21,7 @@ from tqdm import tqdm
 
 from benchmarks.process import seconds
 from benchmarks.report import add_numbers, machine, print_results
-from onmt_preorder.transformer.attention import Places, RelativePart, plain, relative_attention
+from onmt_preorder.transformer.attention import Positions, RelativePart, plain, relative_attention
 from preorder.cli.options import positive
 from preorder.data.errors import UsageError
 
@@ -76,10 +76,11 @@ class Case:
         self._lengths = torch.randint(max(1, 3 * n // 4), n + 1, (b,), generator=generator).to(device)
         self._padding = torch.arange(n, device=device) >= self._lengths.unsqueeze(1)
         preordered = torch.rand(b, n, generator=generator).to(device).masked_fill(self._padding, 2).argsort(1)
-        places = Places(torch.arange(n, device=device).unsqueeze(0)), Places(preordered.argsort(1))
+        original = torch.arange(n, device=device).unsqueeze(0)
+        positions = Positions(original), Positions(preordered.argsort(1))
         tables = torch.randn(4, 2 * arguments.clip + 1, d, generator=generator).to(device, dtype)
         keys, values = tables.requires_grad_().view(2, 2, -1, d).unbind()
-        self._parts = [RelativePart(*part) for part in zip(places, keys, values, strict=True)]
+        self._parts = [RelativePart(*part) for part in zip(positions, keys, values, strict=True)]
         self.ways = {
             WITHOUT: self._torch,
             "OpenNMT-py, no relative term": self._opennmt(0, dtype),
@@ -184,13 +185,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     torch.set_num_threads(1)
     size = f"{arguments.tokens} tokens of {arguments.size} in {arguments.heads} heads, k {arguments.clip}"
     try:
-        place = machine(arguments.device)
+        where = machine(arguments.device)
     except UsageError as error:
         print(error, file=sys.stderr)
         return 2
     lengths = tqdm(arguments.lengths or LENGTHS[arguments.device], unit=" lengths", disable=None)
     results = [result for n in lengths for result in measure(arguments, n)]
-    what = f"{size}, {arguments.dtype}, torch {torch.__version__}, {place}"
+    what = f"{size}, {arguments.dtype}, torch {torch.__version__}, {where}"
     print_results(what, COLUMNS, results, arguments.json)
     return 0
 

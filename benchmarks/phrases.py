@@ -35,10 +35,10 @@ from onmt.utils.parse import ArgumentParser
 from torch import Tensor, nn
 
 from benchmarks.process import RSS_UNIT
-from onmt_preorder.papers.swan.decoder import target_batch
-from onmt_preorder.papers.swan.likelihood import log_likelihood
-from onmt_preorder.papers.swan.network import SegmentNetwork
-from onmt_preorder.papers.swan.scorer import Batch, Limits, Model
+from onmt_preorder.papers.npmt.likelihood import log_likelihood
+from onmt_preorder.papers.npmt.network import SegmentNetwork
+from onmt_preorder.papers.npmt.scorer import SegmentLayers, WorkLimits
+from onmt_preorder.papers.npmt.sentence_pairs import SentencePairs
 from preorder.cli.table import print_table
 
 BOUNDS = ((0.0, 0.0), (1e-4, 0.0), (1e-3, 0.0), (1e-3, 1e-4), (1e-3, 1e-3))
@@ -60,7 +60,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     add = commands.add_parser("memory").add_argument
     for name, default in (("length", 50), ("batch", 2), ("size", 512), ("vocabulary", 22823), ("longest", 6)):
         add(f"--{name}", type=int, default=default, help="default: %(default)s")
-    add("--logits", type=int, default=Limits.logits, help="default: %(default)s")
+    add("--logits", type=int, default=WorkLimits.logits, help="default: %(default)s")
     commands.choices["memory"].set_defaults(measure=memory)
     add = commands.add_parser("training").add_argument
     add("--model", required=True)
@@ -87,15 +87,15 @@ def memory(arguments: Namespace) -> None:
     size, words, length = arguments.size, arguments.vocabulary, arguments.length
     torch.manual_seed(1)
     network = SegmentNetwork("GRU", size, size, size, layers=2, dropout=0.5)
-    model = Model(network, nn.Linear(size, words), _Embeddings(words, size), 2, 3)
+    model = SegmentLayers(network, nn.Linear(size, words), _Embeddings(words, size), 2, 3)
     states = torch.randn(arguments.batch, length, size, requires_grad=True)
     lengths = torch.full((arguments.batch,), length)
-    batch = Batch(states, lengths, torch.randint(4, words, (arguments.batch, length)), lengths)
+    batch = SentencePairs(states, lengths, torch.randint(4, words, (arguments.batch, length)), lengths)
     for layer in (network, model.vocabulary, model.embeddings):
         for parameter in layer.parameters():
             parameter.grad = torch.zeros_like(parameter)
     before = _peak()
-    log_likelihood(model, batch, Limits(arguments.longest, arguments.logits)).sum().backward()
+    log_likelihood(model, batch, WorkLimits(arguments.longest, arguments.logits)).sum().backward()
     print(
         f"{(_peak() - before) / 2**20:.0f} MiB beside {before / 2**20:.0f} MiB of model, gradient and batch"
     )
@@ -116,7 +116,7 @@ def training(arguments: Namespace) -> None:
     opt.num_workers = 0
     iterator = build_dynamic_dataset_iter(opt, transforms, vocabs, task=CorpusTask.TRAIN)
     batches = [batch for batch, _ in islice(iterator, arguments.batches)]
-    layers = model.decoder.model(model.generator, vocabs["tgt"])
+    layers = model.decoder.segment_layers(model.generator, vocabs["tgt"])
     steps = {bounds: [_step(model, layers, batch, bounds, vocabs) for batch in batches] for bounds in BOUNDS}
     words = sum(int(batch["tgtlen"].sum()) for batch in batches)
     rows = []
@@ -132,12 +132,12 @@ def training(arguments: Namespace) -> None:
 
 
 def _step(
-    model: Any, layers: Model, batch: dict[str, Any], bounds: tuple[float, float], vocabs: Any
+    model: Any, layers: SegmentLayers, batch: dict[str, Any], bounds: tuple[float, float], vocabs: Any
 ) -> tuple[float, float, float, Tensor]:
     torch.manual_seed(1)
     model.zero_grad()
     states = model.encoder(batch["src"], batch["srclen"])[0]
-    pairs = target_batch(batch, states, vocabs["tgt"]["<blank>"])
+    pairs = SentencePairs.of_batch(batch, states, vocabs["tgt"]["<blank>"])
     limits = replace(model.decoder.limits, negligible=bounds[0], unpromising=bounds[1])
     begin = time.process_time()
     total = log_likelihood(layers, pairs, limits)

@@ -20,8 +20,8 @@ from typing import Any
 
 from onmt_preorder.papers.distortion import options as distortion
 from onmt_preorder.papers.explicit_reordering import options as explicit
+from onmt_preorder.papers.npmt import options as phrases
 from onmt_preorder.papers.reordering_embedding import options as reordering
-from onmt_preorder.papers.swan import options as phrases
 from onmt_preorder.transformer import options as encoding
 from preorder.data.errors import UsageError
 

@@ -53,7 +53,7 @@ def similarities(model: str, source: str, gpu: int = -1) -> tuple[float, float]:
             states = encoder(src, lengths)[0]
         padding = torch.arange(src.size(1), device=src.device) >= lengths.unsqueeze(1)
         own = encodings(0, src.size(1), states).expand_as(states)
-        original = reordering_loss(own, encoder.places(src, padding), padding, encoder.explicit)
+        original = reordering_loss(own, encoder.positions(src, padding), padding, encoder.explicit)
         for i, found in enumerate((original, encoder.additional_loss())):
             total, count = found.statistics[SIMILARITY]
             sums[i] += total

@@ -1,1 +1,1 @@
-"""The encoder and the decoder that OpenNMT-py builds: a Transformer with the ideas of the papers in it."""
+"""The encoder and the decoder that OpenNMT-py builds: our Transformer with the papers' ideas in its slots."""

@@ -20,24 +20,25 @@ from onmt_preorder.papers.explicit_reordering.layers import (
 )
 from onmt_preorder.papers.explicit_reordering.options import ExplicitOptions
 from onmt_preorder.papers.reordering_embedding.block import make_block
-from onmt_preorder.papers.reordering_embedding.options import block_of
-from onmt_preorder.transformer.attention import Places
-from onmt_preorder.transformer.layers import EncoderLayer, LayerOptions, Source
+from onmt_preorder.transformer.attention import Positions
+from onmt_preorder.transformer.encoder_layer import EncoderLayer
+from onmt_preorder.transformer.layer_options import LayerOptions
+from onmt_preorder.transformer.self_attention import SourceBatch
 from onmt_preorder.transformer.sinusoidal import encodings
 from preorder.data.errors import UsageError
 
 
 class PreorderTransformerEncoder(EncoderBase):
-    """A Transformer encoder that may be told, or learn, where each token stands in the target's order.
+    """A Transformer encoder that may be told, or learn, each token's position in the target's order.
 
-    Pre-norm, without any encoding of preordered places and with ``source_max_relative: 0``, it
+    Pre-norm, without any encoding of preordered positions and with ``source_max_relative: 0``, it
     computes what OpenNMT-py's ``transformer`` encoder computes.
 
     Args:
         options: of the layers.
         layers: the layers, made with these options.
         embeddings: OpenNMT-py's, of the words alone.
-        explicit: how the layers learn places, if they do (Chen et al. 2020).
+        explicit: how the layers learn positions, if they do (Chen et al. 2020).
     """
 
     def __init__(
@@ -56,7 +57,9 @@ class PreorderTransformerEncoder(EncoderBase):
         self.layer_norm = options.make_last_norm()
         # Not a buffer: OpenNMT-py can neither average nor reload one of integers.
         self._numbers: Tensor | None = None
-        self._seen: tuple[Tensor, Source] | None = None  # for the loss
+        self._seen: tuple[Tensor, Tensor, Tensor] | None = (
+            None  # ids, padding, learned encodings: for the loss
+        )
 
     @classmethod
     def from_opt(cls, opt: Namespace, embeddings: Any) -> PreorderTransformerEncoder:
@@ -65,7 +68,7 @@ class PreorderTransformerEncoder(EncoderBase):
         layers = [
             EncoderLayer(
                 options,
-                after_attention=make_block(block_of("encoder", opt), options),
+                after_attention=make_block("encoder", opt, options),
                 after_layer=explicit and ExplicitReordering(options.size, explicit),
             )
             for _ in range(opt.enc_layers)
@@ -73,7 +76,7 @@ class PreorderTransformerEncoder(EncoderBase):
         return cls(options, layers, embeddings, explicit)
 
     def read_positions_with(self, vocabulary: Sequence[str]) -> None:
-        """Learn what the ids of the position feature mean: entry i is the token of id i."""
+        """Take the vocabulary of the position feature: entry i is the token of id i."""
         self._numbers = feature_numbers(vocabulary)
 
     def forward(self, src: Tensor, src_len: Tensor) -> tuple[Tensor, None, Tensor]:
@@ -81,7 +84,7 @@ class PreorderTransformerEncoder(EncoderBase):
 
         Args:
             src: ``(batch, length, 1 or 2)`` ids of words and of positions.
-            src_len: ``(batch,)`` tokens a sentence.
+            src_len: ``(batch,)`` tokens in each sentence.
 
         Returns:
             States ``(batch, length, size)``, None, and ``src_len``.
@@ -91,41 +94,45 @@ class PreorderTransformerEncoder(EncoderBase):
         """
         source = self._source(src, src_len)
         states = self._embed(src[:, :, :1], source)
-        if self.fusion is None:
-            for layer in self.transformer:
-                states = layer(states, source)
-        else:
-            states = self.fusion(self.transformer, states, source)
-        if self.explicit:
-            self._seen = src, source
+        states, learned = self._run_layers(states, source)
+        if learned is not None:
+            self._seen = src, source.padding, learned
         return self.layer_norm(states), None, src_len
 
+    def _run_layers(self, states: Tensor, source: SourceBatch) -> tuple[Tensor, Tensor | None]:
+        """Return the last layer's states and the encodings of its learned positions, if it learns any."""
+        if self.fusion is not None:
+            return self.fusion(self.transformer, states, source)
+        learned = None
+        for layer in self.transformer:
+            states, learned = layer(states, source)
+        return states, learned
+
     def additional_loss(self) -> AdditionalLoss | None:
-        """Return the reordering loss of the batch that was encoded last, where it had positions."""
+        """Return the reordering loss of the batch that was encoded last, None where it had no positions."""
         if self._seen is None:
             return None
-        (src, source), self._seen = self._seen, None
+        (src, padding, learned), self._seen = self._seen, None
         if self._numbers is None or src.size(2) < 2:
             return None
-        places = self.places(src, source.padding)
-        return reordering_loss(source.reordered[-1], places, source.padding, self.explicit)
+        return reordering_loss(learned, self.positions(src, padding), padding, self.explicit)
 
-    def _source(self, src: Tensor, src_len: Tensor) -> Source:
+    def _source(self, src: Tensor, src_len: Tensor) -> SourceBatch:
         original = torch.arange(src.size(1), device=src.device).unsqueeze(0)
         padding = original >= src_len.unsqueeze(1)
         preordered = None
         if self.encoding.needs_positions:
             if self._numbers is None or src.size(2) < 2:
                 raise UsageError("the model needs source positions: token￨position, n_src_feats: 1")
-            preordered = Places(self.places(src, padding))
-        return Source(padding, src_len, Places(original), preordered)
+            preordered = Positions(self.positions(src, padding))
+        return SourceBatch(padding, src_len, Positions(original), preordered)
 
-    def places(self, src: Tensor, padding: Tensor) -> Tensor:
-        """Return where the position feature of ``src`` puts each token: ``(batch, length)``."""
+    def positions(self, src: Tensor, padding: Tensor) -> Tensor:
+        """Return each token's position by the position feature of ``src``: ``(batch, length)``."""
         self._numbers = self._numbers.to(src.device)
         return rank_positions(self._numbers[src[:, :, 1]], padding)
 
-    def _embed(self, words: Tensor, source: Source) -> Tensor:
+    def _embed(self, words: Tensor, source: SourceBatch) -> Tensor:
         if not self.encoding.absolute:
             return self.embeddings(words)
         # Before the dropout of the embeddings, which so drops from the whole sum.
@@ -133,7 +140,7 @@ class PreorderTransformerEncoder(EncoderBase):
         if not self.embeddings.position_encoding:
             embedded = embedded * sqrt(embedded.size(-1))  # as OpenNMT-py does where it adds an encoding
         table = encodings(0, embedded.size(1), embedded)
-        return self.embeddings.dropout(embedded + table[source.preordered.places])
+        return self.embeddings.dropout(embedded + table[source.preordered.tensor])
 
     def update_dropout(self, dropout: float, attention_dropout: float) -> None:
         """Change the dropout rates, as OpenNMT-py's ``dropout_steps`` ask."""

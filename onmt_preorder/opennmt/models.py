@@ -47,7 +47,7 @@ def _build_encoder(original: Any, model_opt: Namespace, vocabs: dict[str, Any]) 
 def _build_source_embeddings(original: Any, model_opt: Namespace, vocabs: dict[str, Any]) -> Any:
     embeddings = original(model_opt, vocabs)
     if model_opt.local_reordering_window:
-        from onmt_preorder.papers.local_reordering import LocalReordering
+        from onmt_preorder.papers.npmt.local_reordering import LocalReordering
 
         layer = LocalReordering(model_opt.local_reordering_window, embeddings.embedding_size)
         embeddings.local_reordering = layer

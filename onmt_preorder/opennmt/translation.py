@@ -15,7 +15,7 @@ from __future__ import annotations
 from typing import Any
 
 from onmt_preorder.opennmt.wrapping import wrap
-from onmt_preorder.papers.swan import options as phrases
+from onmt_preorder.papers.npmt import options as phrases
 from preorder.data.errors import UsageError
 from preorder.data.formats import unescape_spaces
 
@@ -81,7 +81,7 @@ def _from_batch(original: Any, self: Any, translation_batch: dict[str, Any]) -> 
 
 
 def _show_segments(translations: list[Any], segments: list[list[list[int]]]) -> None:
-    from onmt_preorder.papers.swan.translator import show
+    from onmt_preorder.papers.npmt.translator import show
 
     for translation, lengths in zip(translations, segments, strict=True):
         pairs = zip(translation.pred_sents, lengths, strict=True)

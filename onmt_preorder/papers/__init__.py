@@ -1,1 +1,1 @@
-"""One folder or file a paper: its layers, its options beside them."""
+"""A folder for each paper: its layers, and beside them its options."""

@@ -1,1 +1,1 @@
-"""The Transformer: layers, attention with relative positions, sinusoids, dropout."""
+"""The Transformer that the papers share: layers with slots for their ideas, attention, and its options."""

@@ -10,8 +10,9 @@ from onmt.modules import MultiHeadedAttention
 from torch import Tensor
 from torch.nn.functional import one_hot
 
-from onmt_preorder.transformer.layers import LayerOptions, RelativeTables
+from onmt_preorder.transformer.layer_options import LayerOptions
 from onmt_preorder.transformer.options import Limits
+from onmt_preorder.transformer.self_attention import RelativeTables
 
 _MASKED = -1e18  # as OpenNMT-py
 
@@ -19,8 +20,8 @@ _MASKED = -1e18  # as OpenNMT-py
 class RelativeSelfAttention(MultiHeadedAttention):
     """OpenNMT-py's self-attention of a decoder, but with one relative table for keys and one for values.
 
-    OpenNMT-py has one table for both, and refuses it beside an encoding of absolute places.
-    Projections and the cache of stepwise decoding are OpenNMT-py's.
+    OpenNMT-py has one table for both, and refuses it beside an encoding of absolute positions.
+    Projections and the cache of decoding word by word are OpenNMT-py's.
 
     Args:
         options: of the layer.
@@ -40,16 +41,16 @@ class RelativeSelfAttention(MultiHeadedAttention):
     def forward(
         self, key: Tensor, value: Tensor, query: Tensor, mask: Tensor | None = None, **_: Any
     ) -> tuple[Tensor, Tensor]:
-        """Attend from the tokens given to themselves and to those that are cached.
+        """Attend from the given tokens to themselves and to the cached ones.
 
         Args:
             key, value, query: the same ``(b, n, size)``.
-            mask: ``(b, 1, n, n)``, True where attention must not go; None: anywhere.
+            mask: ``(b, 1, n, n)``, True where attention must not go; None: it may go anywhere.
 
         Returns:
-            ``(b, n, size)``, and the weights ``(b, heads, n, all)``.
+            ``(b, n, size)``, and the weights ``(b, heads, n, cached + n)``.
 
-        Besides plain attention ``O(b h n² r)`` multiplications, r = 2k+1 distances.
+        Cost besides plain attention: ``O(b h n² r)`` multiplications, r = 2k+1 clipped distances.
         """
         query, key, value = (
             linear(query).unflatten(-1, (self.head_count, -1)).transpose(1, 2)
@@ -82,8 +83,8 @@ class RelativeSelfAttention(MultiHeadedAttention):
 
 
 def _distances(queries: int, keys: int, table: Tensor) -> Tensor:
-    """Return 1 at ``[i, j, clip(p_j - p_i, k) + k]``, else 0, for the last of ``keys`` places as queries."""
-    places = torch.arange(keys, device=table.device)
+    """Return 1 at ``[i, j, clip(p_j - p_i, k) + k]``, else 0, queries being the last of the keys."""
+    positions = torch.arange(keys, device=table.device)
     limit = table.size(0) // 2
-    clipped = (places - places[keys - queries :].unsqueeze(1)).clamp(-limit, limit) + limit
+    clipped = (positions - positions[keys - queries :].unsqueeze(1)).clamp(-limit, limit) + limit
     return one_hot(clipped, table.size(0)).to(table.dtype)

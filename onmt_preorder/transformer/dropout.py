@@ -1,7 +1,7 @@
-"""Dropout at a quarter of the random numbers.
+"""Dropout that draws one random number for four elements.
 
 On a CPU torch draws a number for each element, which took a quarter of an encoder's training
-time. 16 bits decide as well; four elements share a number.
+time. 16 bits are enough to decide, and a number has 64.
 """
 
 from __future__ import annotations
@@ -15,6 +15,11 @@ from torch.autograd.function import once_differentiable
 _GRAIN = 1 << 16
 
 
+def first_rate(rates: float | list[float]) -> float:
+    """Return the rate that training begins with; OpenNMT-py changes it later by ``dropout_steps``."""
+    return rates[0] if isinstance(rates, list) else rates
+
+
 def draw(x: Tensor, dropout: float) -> tuple[Tensor | None, float]:
     """Decide what dropout keeps of a tensor.
 
@@ -23,8 +28,8 @@ def draw(x: Tensor, dropout: float) -> tuple[Tensor | None, float]:
         dropout: the share to be dropped, rounded to 16 bits; from torch's generator of the device.
 
     Returns:
-        True where an element of ``x`` is kept, or None where all are; and by what the kept
-        ones are to be multiplied.
+        True where an element of ``x`` is kept, or None where all are; and the factor for the
+        kept ones.
     """
     least = round(dropout * _GRAIN)
     if least == 0:
@@ -37,7 +42,7 @@ def draw(x: Tensor, dropout: float) -> tuple[Tensor | None, float]:
 
 
 class Dropout(nn.Dropout):
-    """As torch's, and on a GPU by torch's; on a CPU by :func:`draw`."""
+    """Dropout as torch's: on a GPU it is torch's own, on a CPU it decides by :func:`draw`."""
 
     def forward(self, x: Tensor) -> Tensor:
         """Map a tensor of any shape to the same shape."""

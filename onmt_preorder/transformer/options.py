@@ -1,4 +1,8 @@
-"""``encoder_type: preorder_transformer`` (Kawara et al. 2021): how it tells its tokens where they stand."""
+"""``encoder_type`` and ``decoder_type: preorder_transformer``: the options of our Transformer itself.
+
+The options of the preordering encodings (Kawara et al. 2021) are here too and not with the papers: the
+layers' attention reads them, together with those of the original positions.
+"""
 
 from __future__ import annotations
 
@@ -6,18 +10,19 @@ from argparse import Namespace
 from dataclasses import dataclass
 from typing import Any
 
-from onmt_preorder.refusal import refuse_in_model
+from onmt_preorder.refusal import refuse, refuse_in_model
 from preorder.data.errors import UsageError
 
-ENCODER = "preorder_transformer"
+ENCODER = DECODER = "preorder_transformer"
 ENCODERS = {ENCODER: "onmt_preorder.models.encoder:PreorderTransformerEncoder"}
-DECODERS: dict[str, str] = {}
+DECODERS = {DECODER: "onmt_preorder.models.decoder:PreorderTransformerDecoder"}
 ABSOLUTE, RELATIVE = "absolute", "relative"
+PRE, POST = "pre", "post"
 PAPER_LIMIT = 4  # Kawara et al. 2021, §IV-B
 SAME = -1
 
 # What OpenNMT-py's own encoder can do and ours cannot, and the value that leaves it off.
-_UNSUPPORTED: dict[str, Any] = {
+_UNSUPPORTED_ENCODER: dict[str, Any] = {
     "multiquery": False,
     "num_kv": 0,
     "parallel_residual": False,
@@ -28,11 +33,18 @@ _UNSUPPORTED: dict[str, Any] = {
     "model_task": "seq2seq",
     "copy_attn": False,  # nor can OpenNMT-py 3.5 translate with it
 }
+# The same for the decoder.
+_UNSUPPORTED_DECODER: dict[str, Any] = {
+    "parallel_residual": False,
+    "shared_layer_norm": False,
+    "num_experts": 0,
+    "model_task": "seq2seq",
+}
 
 
 @dataclass(frozen=True)
 class Limits:
-    """Clipping distances of one relative encoding, in tokens, for keys and for values."""
+    """Clipping distances of one relative encoding, in tokens: all longer distances count as this one."""
 
     keys: int
     values: int
@@ -43,9 +55,9 @@ class EncodingOptions:
     """How the encoder tells its tokens where they stand.
 
     Attributes:
-        absolute: add the sinusoidal encoding of the preordered place to the embedding.
-        preordered: clipping distances of the preordered places, None where not used.
-        original: clipping distances of the original places, None where not used.
+        absolute: add the sinusoidal encoding of the preordered position to the embedding.
+        preordered: clipping distances of the preordered positions, None where not used.
+        original: clipping distances of the original positions, None where not used.
     """
 
     absolute: bool
@@ -73,20 +85,25 @@ def _limits(keys: int, values: int) -> Limits:
     return Limits(keys, keys if values == SAME else values)
 
 
+def target_limits(opt: Namespace) -> Limits | None:
+    """Return the clipping distances of the target's positions in the decoder, None where not used."""
+    return _limits(opt.target_max_relative, SAME) if opt.target_max_relative else None
+
+
 def add_options(parser: Any) -> None:
-    """Add the encoder's options to a parser of OpenNMT-py."""
-    group = parser.add_argument_group(f"Model- encoder_type {ENCODER}")
+    """Add the options of encoder and decoder to a parser of OpenNMT-py."""
+    group = parser.add_argument_group(f"Model- encoder_type, decoder_type {ENCODER}")
     group.add(
         "--preorder_encoding",
         "-preorder_encoding",
         nargs="*",
         default=[],
         choices=[ABSOLUTE, RELATIVE],
-        help="How to encode the preordered places that the source feature gives; nothing: not at all.",
+        help="How to encode the preordered positions that the source feature gives; nothing: not at all.",
     )
     for name, default, what in (
-        ("preorder_max_relative", PAPER_LIMIT, "Clipping distance of the preordered places"),
-        ("source_max_relative", PAPER_LIMIT, "Clipping distance of the original places (0: off)"),
+        ("preorder_max_relative", PAPER_LIMIT, "Clipping distance of the preordered positions"),
+        ("source_max_relative", PAPER_LIMIT, "Clipping distance of the original positions (0: off)"),
     ):
         group.add(f"--{name}", f"-{name}", type=int, default=default, help=f"{what}.")
         group.add(
@@ -96,19 +113,48 @@ def add_options(parser: Any) -> None:
             default=SAME,
             help=f"{what} for attention's values, where it is not that of the keys ({SAME}: the same).",
         )
+    group.add(
+        "--target_max_relative",
+        "-target_max_relative",
+        type=int,
+        default=0,
+        help="Clipping distance of the target's positions in the decoder (0: off), with separate tables "
+        "for keys and values.",
+    )
+    group.add(
+        "--norm_placement",
+        "-norm_placement",
+        default=PRE,
+        choices=[PRE, POST],
+        help="Where layers normalise: before each sub-layer, as OpenNMT-py, or after its residual.",
+    )
 
 
 def check(opt: Namespace) -> None:
-    """Check what concerns the encoder.
+    """Check what concerns encoder and decoder.
 
     Raises:
-        UsageError: they ask for something that cannot be.
+        UsageError: the options ask for something that cannot be.
     """
+    _check_norms(opt)
+    _check_encoder(opt)
+    _check_decoder(opt)
+
+
+def _check_norms(opt: Namespace) -> None:
+    """OpenNMT-py's own Transformers are pre-norm, and no model should be half and half by oversight."""
+    if opt.norm_placement == POST:
+        for side, kind in (("encoder", opt.encoder_type), ("decoder", opt.decoder_type)):
+            if kind.startswith("transformer"):
+                raise UsageError(f"norm_placement: {POST} needs {side}_type: {ENCODER}, not {kind}")
+
+
+def _check_encoder(opt: Namespace) -> None:
     if opt.encoder_type != ENCODER:
         if opt.preorder_encoding:
             raise UsageError(f"preorder_encoding needs encoder_type: {ENCODER}, not {opt.encoder_type}")
         return
-    refuse_in_model(opt, _UNSUPPORTED, f"encoder_type: {ENCODER}")
+    refuse_in_model(opt, _UNSUPPORTED_ENCODER, f"encoder_type: {ENCODER}")
     if opt.enc_hid_size % opt.heads:
         raise UsageError(f"hidden_size {opt.enc_hid_size} is not a multiple of heads {opt.heads}")
     if opt.enc_hid_size != opt.src_word_vec_size:
@@ -130,3 +176,20 @@ def _check_encoding(opt: Namespace) -> None:
         )
     if features > 1:
         raise UsageError(f"encoder_type: {ENCODER} reads one source feature, the position, not {features}")
+
+
+def _check_decoder(opt: Namespace) -> None:
+    if opt.decoder_type != DECODER:
+        if opt.target_max_relative:
+            raise UsageError(f"target_max_relative needs decoder_type: {DECODER}, not {opt.decoder_type}")
+        return
+    if opt.target_max_relative < 0:
+        raise UsageError("target_max_relative counts from 0")
+    if opt.target_max_relative:
+        others = ("max_relative_positions", "num_kv", "sliding_window")
+        refuse(opt, dict.fromkeys(others, 0), "target_max_relative")
+    refuse_in_model(opt, _UNSUPPORTED_DECODER, f"decoder_type: {DECODER}")
+    if opt.self_attn_type == "average":
+        raise UsageError(f"self_attn_type: average does not work with decoder_type: {DECODER}")
+    if opt.dec_hid_size != opt.tgt_word_vec_size:
+        raise UsageError(f"hidden_size {opt.dec_hid_size} is not word_vec_size {opt.tgt_word_vec_size}")

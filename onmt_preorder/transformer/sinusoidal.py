@@ -1,4 +1,4 @@
-"""The sinusoidal encoding of a place in a sentence (Vaswani et al. 2017)."""
+"""The sinusoidal encoding of a position in a sentence (Vaswani et al. 2017)."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ from torch import Tensor
 _SMALLEST = 512
 
 
-def sinusoidal(places: Tensor, size: int) -> Tensor:
+def sinusoidal(positions: Tensor, size: int) -> Tensor:
     """Return ``PE(p, 2q) = sin(p / 10000^{2q/size})``, ``PE(p, 2q+1) = cos(p / 10000^{2q/size})``.
 
     Args:
-        places: integers of any shape.
+        positions: integers of any shape.
         size: even.
 
     Returns:
-        The shape of ``places`` with ``size`` appended, float32.
+        The shape of ``positions`` with ``size`` appended, float32.
     """
-    even = torch.arange(0, size, 2, device=places.device, dtype=torch.float32)
-    angles = places.unsqueeze(-1) * torch.exp(even * (-log(10000.0) / size))
+    even = torch.arange(0, size, 2, device=positions.device, dtype=torch.float32)
+    angles = positions.unsqueeze(-1) * torch.exp(even * (-log(10000.0) / size))
     return torch.stack((angles.sin(), angles.cos()), dim=-1).flatten(-2)
 
 
 def encodings(begin: int, end: int, like: Tensor) -> Tensor:
-    """Return the encodings of the places begin … end-1, which may be negative.
+    """Return the encodings of the positions begin … end-1, which may be negative.
 
     Args:
-        begin, end: places, from 0.
-        like: gives size (its last dimension), type and device.
+        begin, end: positions, from 0.
+        like: of the size (its last dimension), type and device that the encodings shall have.
 
     Returns:
         ``(end - begin, size)``: a view of a table that is computed once and kept.

@@ -3,7 +3,7 @@
 import pytest
 from onmt.bin.build_vocab import _get_parser as vocabulary_parser
 
-from onmt_preorder.transformer.layers import LayerOptions
+from onmt_preorder.transformer.layer_options import LayerOptions
 from onmt_preorder.transformer.options import EncodingOptions, Limits
 from recipes.systems import CONFIG, SIZES, path_of, read_system
 from tests.support.opennmt import checked_opt

@@ -4,8 +4,8 @@ import itertools
 
 import torch
 
-from onmt_preorder.transformer.attention import Places, RelativePart
-from onmt_preorder.transformer.attention.reference import relative_attention_by_pairs
+from onmt_preorder.transformer.attention import Positions, RelativePart
+from tests.support.attention_by_pairs import relative_attention_by_pairs
 
 # Clipping distances of keys and values, and whether the order is the original one.
 PARTS = {
@@ -23,8 +23,10 @@ def make(generator, *shape, dtype=torch.float64, device="cpu"):
     return numbers.to(device, dtype).requires_grad_()
 
 
-def order(generator, lengths, n):
-    """Return a random order of each sentence's tokens, padding behind them."""
+def order(generator, lengths, n, original):
+    """Return the positions of each sentence's tokens, random or the original ones; padding comes last."""
+    if original:
+        return torch.arange(n).unsqueeze(0)
     keys = torch.rand(len(lengths), n, generator=generator)
     return (keys + (torch.arange(n) >= lengths.unsqueeze(1))).argsort(1).argsort(1)
 
@@ -36,7 +38,7 @@ def make_inputs(seed, limits, b=3, h=2, n=7, d=4, **kind):
     states = [make(generator, b, n, h, d, **kind) for _ in range(3)]
     parts = [
         RelativePart(
-            Places((torch.arange(n).unsqueeze(0) if original else order(generator, lengths, n)).to(device)),
+            Positions(order(generator, lengths, n, original).to(device)),
             make(generator, 2 * keys + 1, d, **kind),
             make(generator, 2 * values + 1, d, **kind),
         )
@@ -55,7 +57,7 @@ def factors_of(path, like, lengths, parts, dropout):
     assert n <= d
     even = torch.zeros_like(like).detach()
     units = torch.eye(n, d, dtype=like.dtype, device=like.device).expand(b, h, n, d)
-    blank = [RelativePart(p.places, torch.zeros_like(p.keys), torch.zeros_like(p.values)) for p in parts]
+    blank = [RelativePart(p.positions, torch.zeros_like(p.keys), torch.zeros_like(p.values)) for p in parts]
     return path(even, even, units, lengths, blank, dropout)[..., :n] * lengths[:, None, None, None]
 
 
@@ -70,7 +72,8 @@ def both_ways(path, case, dropout=0.0, **shape):
     outputs = [result, *torch.autograd.grad(result, leaves(states, parts), direction.to(result))]
     exact = [leaf.detach().cpu().double().requires_grad_() for leaf in leaves(states, parts)]
     tables = iter(exact[3:])
-    parts = [RelativePart(Places(part.places.places.cpu()), next(tables), next(tables)) for part in parts]
+    orders = [Positions(part.positions.tensor.cpu()) for part in parts]
+    parts = [RelativePart(positions, next(tables), next(tables)) for positions in orders]
     states = (leaf.transpose(1, 2) for leaf in exact[:3])
     expected = relative_attention_by_pairs(*states, lengths.cpu(), parts, factors)
     return outputs, [expected, *torch.autograd.grad(expected, exact, direction)]

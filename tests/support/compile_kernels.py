@@ -18,7 +18,7 @@ TYPES = {
     **dict.fromkeys(("n", "sentences", "seed", "threshold"), "i32"),
     **dict.fromkeys(("scale", "kept_scale"), "fp32"),
     **dict.fromkeys(("normaliser", "near", "offsets"), "*fp32"),
-    "places": "*i32",
+    "positions": "*i32",
     "lengths": "*i64",
 }
 

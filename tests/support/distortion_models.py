@@ -5,9 +5,8 @@ import torch
 from onmt.model_builder import build_model
 
 from tests.support.opennmt import make_opt
+from tests.support.transformers import WORDS
 
-SPECIALS = ["<unk>", "<blank>", "<s>", "</s>"]
-WORDS = [*SPECIALS, *(f"w{i}" for i in range(20))]
 PAD, BEGIN = 1, 2
 CONTEXTS = ["none", "source", "target", "hidden"]
 DISTORTION = {

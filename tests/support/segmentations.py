@@ -5,8 +5,9 @@ import itertools
 import torch
 from torch import nn
 
-from onmt_preorder.papers.swan.network import SegmentNetwork
-from onmt_preorder.papers.swan.scorer import Batch, Model
+from onmt_preorder.papers.npmt.network import SegmentNetwork
+from onmt_preorder.papers.npmt.scorer import SegmentLayers
+from onmt_preorder.papers.npmt.sentence_pairs import SentencePairs
 
 BEGIN, END, WORDS = 0, 1, (2, 3, 4)
 
@@ -26,7 +27,7 @@ def make_model(cell="GRU", layers=1, dropout=0.0, seed=1):
         layer.double()
     for parameter in vocabulary.parameters():
         nn.init.normal_(parameter)
-    return Model(network, vocabulary, embeddings, BEGIN, END)
+    return SegmentLayers(network, vocabulary, embeddings, BEGIN, END)
 
 
 def parameters(model):
@@ -38,7 +39,7 @@ def make_batch(elements, lengths, seed=1):
     generator = torch.Generator().manual_seed(seed)
     states = torch.randn(len(elements), max(elements), 3, generator=generator, dtype=torch.double)
     words = torch.randint(WORDS[0], WORDS[-1] + 1, (len(lengths), max(lengths)), generator=generator)
-    return Batch(states.requires_grad_(), torch.tensor(elements), words, torch.tensor(lengths))
+    return SentencePairs(states.requires_grad_(), torch.tensor(elements), words, torch.tensor(lengths))
 
 
 def segment_score(model, state, words):

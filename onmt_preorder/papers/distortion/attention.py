@@ -1,4 +1,4 @@
-"""Feed-forward attention (Bahdanau et al. 2015) and the gated step, on what is computed beforehand."""
+"""Feed-forward attention (Bahdanau et al. 2015) and the step of a GRU, from products computed before."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from torch import Tensor, nn
 
 
 @dataclass(frozen=True)
-class Source:
+class SourceStates:
     """What every step knows of a batch of source sentences.
 
     Attributes:
         keys: ``U h_j + b`` of the attention, ``(batch, length, size)``.
-        values: linear images of h_j, zero after a sentence's end: what is read of a
-            sentence is their sum, ``(batch, length, any)``.
+        values: linear images of h_j, ``(batch, length, any)``, zero after a sentence's end; what is
+            read of a sentence is their weighted sum.
         mask: ``(batch, length)``, 1 for a word and 0 after its sentence's end.
         penalty: ``(batch, length)``, 0 for a word and ``-inf`` after its sentence's end.
     """
@@ -26,8 +26,8 @@ class Source:
     penalty: Tensor
 
     @classmethod
-    def of(cls, keys: Tensor, values: Tensor, lengths: Tensor) -> Source:
-        """Mask what stands after the sentences' ends; ``lengths`` is ``(batch,)``."""
+    def of(cls, keys: Tensor, values: Tensor, lengths: Tensor) -> SourceStates:
+        """Make the masks; ``lengths`` is ``(batch,)``, words in each sentence."""
         mask = torch.arange(keys.size(1), device=keys.device) < lengths.unsqueeze(1)
         penalty = keys.new_zeros(mask.shape).masked_fill(~mask, -torch.inf)
         return cls(keys, values, mask.to(keys.dtype), penalty)
@@ -47,17 +47,17 @@ class AdditiveAttention(nn.Module):
         self.keys = nn.Linear(source_size, size)
         self.score = nn.Linear(size, 1, bias=False)
 
-    def forward(self, query: Tensor, source: Source) -> Tensor:
-        """Return α̂, ``(batch, length)``, of ``W s̃``, ``(batch, size)``.
+    def forward(self, query: Tensor, source: SourceStates) -> Tensor:
+        """Return α̂, ``(batch, length)``, for ``W s̃``, ``(batch, size)``.
 
-        Costs ``batch × length × size`` hyperbolic tangents, most of what a step takes.
+        Cost: ``batch × length × size`` hyperbolic tangents, most of the time of a step.
         """
         layer = (source.keys + query.unsqueeze(1)).tanh()
         return (self.score(layer).squeeze(2) + source.penalty).softmax(-1)
 
 
 def gru(inputs: Tensor, recurrent: Tensor, hidden: Tensor) -> Tensor:
-    """Return a GRU's next state, as :class:`torch.nn.GRUCell` does once both products are computed.
+    """Return a GRU's next state, as :class:`torch.nn.GRUCell` does, from the two products.
 
     Args:
         inputs: ``W_i x + b_i``, ``(batch, 3 size)``.

@@ -12,9 +12,10 @@ from onmt.decoders.decoder import DecoderBase
 from torch import Tensor, nn
 from torch.nn.functional import linear
 
-from onmt_preorder.papers.distortion.attention import AdditiveAttention, Source, gru
+from onmt_preorder.papers.distortion.attention import AdditiveAttention, SourceStates, gru
 from onmt_preorder.papers.distortion.jumps import mix, padded, start
 from onmt_preorder.papers.distortion.options import HIDDEN, NONE, SOURCE, TARGET, DistortionOptions
+from onmt_preorder.transformer.dropout import first_rate
 
 
 class DistortionRNNDecoder(DecoderBase):
@@ -24,10 +25,10 @@ class DistortionRNNDecoder(DecoderBase):
     and the jumps, ``c_t = Σ_j α_{t,j} h_j``, ``s_t = f2(s̃_t, c_t)``. What goes to the
     generator is ``tanh(V [s_t; y_{t-1}; c_t])``, after dropout.
 
-    Only what depends on the word before is computed a word at a time. All the rest is one
-    product for all words: what f1 takes of ``y_{t-1}``, before the loop; ``c_t`` and the
-    output, after it. And as ``c_t`` is a sum over the source, what f2 takes of it is a sum
-    over what f2 takes of each ``h_j``, which is computed once.
+    Only what depends on the word before is computed word by word. The rest is computed for all words in
+    one product: what f1 reads of ``y_{t-1}`` before the loop, ``c_t`` and the output after it. And
+    since ``c_t`` is a weighted sum of the ``h_j``, so is its product with f2's weights: each ``h_j`` is
+    multiplied by them once.
 
     Args:
         size: of all states; the encoder's are twice as large.
@@ -55,13 +56,12 @@ class DistortionRNNDecoder(DecoderBase):
     @classmethod
     def from_opt(cls, opt: Namespace, embeddings: Any) -> DistortionRNNDecoder:
         """Build from the options of a training or a checkpoint, as OpenNMT-py does."""
-        dropout = opt.dropout[0] if isinstance(opt.dropout, list) else opt.dropout
-        return cls(opt.dec_hid_size, embeddings, dropout, DistortionOptions.from_opt(opt))
+        return cls(opt.dec_hid_size, embeddings, first_rate(opt.dropout), DistortionOptions.from_opt(opt))
 
     def init_state(self, _: Tensor, states: Tensor, final: Tensor) -> None:
         """Begin a batch: ``s_0 = tanh(W h_1 + b)`` of the first word's backward state.
 
-        α_0 is that of :func:`.jumps.start`. What the first jump depends on is ``c_0 = 0``,
+        α_0 is that of :func:`.jumps.start`. The first jump depends on ``c_0 = 0``,
         ``emb(<s>)``, or ``s̃_0 = s_0``.
 
         Args:
@@ -79,11 +79,11 @@ class DistortionRNNDecoder(DecoderBase):
             self.state["logits"] = self.jumps(hidden)
 
     def map_state(self, fn: Callable[[Tensor, int], Tensor]) -> None:
-        """Select or repeat sentences, the first dimension of all that is kept between words."""
+        """Select or repeat sentences: ``fn`` is applied to all that is kept between words."""
         self.state = {name: fn(tensor, 0) for name, tensor in self.state.items()}
 
     def detach_state(self) -> None:
-        """Keep gradients from flowing into the words before."""
+        """Stop gradients from flowing into the words before."""
         self.state = {name: tensor.detach() for name, tensor in self.state.items()}
 
     def forward(
@@ -94,9 +94,9 @@ class DistortionRNNDecoder(DecoderBase):
         Args:
             tgt: ``(batch, words, 1)`` ids of the words before each.
             enc_out: h, ``(batch, length, 2 size)``.
-            src_len: ``(batch,)`` tokens a source sentence.
-            step: None for all words of a training batch; else the number of the word that
-                follows, from 0. What can be computed of the source is then kept from 0 on.
+            src_len: ``(batch,)`` tokens in each source sentence.
+            step: None for all words of a training batch; else the index of the next word,
+                from 0. At 0 the products with the source are computed and kept for the later steps.
 
         Returns:
             What the generator reads, ``(batch, words, size)``, and the attention,
@@ -111,18 +111,18 @@ class DistortionRNNDecoder(DecoderBase):
         """Change the dropout rate, as OpenNMT-py's ``dropout_steps`` ask."""
         self.dropout.p = dropout
 
-    def _source(self, states: Tensor, lengths: Tensor, step: int | None) -> Source:
+    def _source(self, states: Tensor, lengths: Tensor, step: int | None) -> SourceStates:
         if step:
-            return Source.of(self.state["keys"], self.state["values"], lengths)
+            return SourceStates.of(self.state["keys"], self.state["values"], lengths)
         # S-Distortion reads the context just as f2 does.
         by_source = self.options.context == SOURCE
         weight = torch.cat((self.after.weight_ih, self.jumps.weight)) if by_source else self.after.weight_ih
         keys, values = self.attention.keys(states), linear(states, weight)
         if step is not None:
             self.state |= {"keys": keys, "values": values}
-        return Source.of(keys, values, lengths)
+        return SourceStates.of(keys, values, lengths)
 
-    def _unroll(self, embedded: Tensor, source: Source) -> tuple[Tensor, Tensor]:
+    def _unroll(self, embedded: Tensor, source: SourceStates) -> tuple[Tensor, Tensor]:
         """Return s and α of all words, ``(batch, words, size)`` and ``(batch, words, length)``."""
         inputs = linear(embedded, self.before.weight_ih, self.before.bias_ih).unbind(1)
         by_target = self.options.context == TARGET
@@ -145,12 +145,14 @@ class DistortionRNNDecoder(DecoderBase):
         weights, biases = zip(*of_between, strict=True)
         return _Products(size, torch.cat(weights), torch.cat(biases), torch.cat(of_context))
 
-    def _step(self, inputs: Tensor, logits: Tensor | None, source: Source, products: _Products) -> Tensor:
-        """Go on by one word; return its attention, ``(batch, length)``.
+    def _step(
+        self, inputs: Tensor, logits: Tensor | None, source: SourceStates, products: _Products
+    ) -> Tensor:
+        """Decode one word; return its attention, ``(batch, length)``.
 
         Args:
-            inputs: what f1 takes of the word before, ``(batch, 3 size)``.
-            logits: of the jumps, where the word before says them, ``(batch, 2 window + 1)``.
+            inputs: f1's product with the word before, ``(batch, 3 size)``.
+            logits: of the jumps where they depend on the word before, ``(batch, 2 window + 1)``.
             source: the sentences.
             products: the weights that read s̃_t and c_t.
         """
@@ -173,10 +175,10 @@ class DistortionRNNDecoder(DecoderBase):
 
 @dataclass(frozen=True)
 class _Products:
-    """All that reads s̃_t in one product, and all that reads c_t in another.
+    """The weights of everything that reads s̃_t, for one product, and the same for c_t.
 
-    What comes after f2's gates and the attention's query are the logits of the next word's
-    jumps, in the one of the two that they depend on; the other has none.
+    f2's gates come first, then the attention's query (s̃_t only), then the logits of the next
+    word's jumps if they depend on this vector.
     """
 
     size: int
@@ -188,7 +190,7 @@ class _Products:
         gates, rest = 3 * self.size, len(self.bias) - 4 * self.size
         return linear(between, self.weight, self.bias).split((gates, self.size, rest), -1)
 
-    def of_context(self, attention: Tensor, source: Source) -> tuple[Tensor, Tensor]:
+    def of_context(self, attention: Tensor, source: SourceStates) -> tuple[Tensor, Tensor]:
         gates, rest = 3 * self.size, len(self.context_bias) - 3 * self.size
         read = torch.baddbmm(self.context_bias, attention.unsqueeze(1), source.values)
         return read.squeeze(1).split((gates, rest), -1)

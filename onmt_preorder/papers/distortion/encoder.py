@@ -12,7 +12,7 @@ from torch import Tensor
 class BidirectionalGRUEncoder(RNNEncoder):
     """OpenNMT-py's bidirectional GRU, of ``hidden_size`` in each direction.
 
-    Its own ``brnn`` gives each direction half of that, so that it cannot be the paper's.
+    OpenNMT-py's ``brnn`` gives each direction half of that, unlike the paper.
     """
 
     @classmethod
@@ -26,7 +26,7 @@ class BidirectionalGRUEncoder(RNNEncoder):
 
         Args:
             src: ``(batch, length, 1)`` ids of words.
-            src_len: ``(batch,)`` tokens a sentence.
+            src_len: ``(batch,)`` tokens in each sentence.
 
         Returns:
             h, ``(batch, length, 2 size)``, forward and backward states of each token, zero

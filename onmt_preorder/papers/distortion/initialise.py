@@ -1,4 +1,4 @@
-"""How the models begin: the paper's initialisation, and a trained RNNsearch* (Zhang et al. 2017, §4.3)."""
+"""The paper's initialisation, and the start from a trained RNNsearch* (Zhang et al. 2017, §4.3)."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from onmt_preorder.papers.distortion.options import HIDDEN, SOURCE, TARGET, Dist
 def initialise(model: nn.Module, deviation: float) -> None:
     """Make square matrices orthogonal, draw others from N(0, deviation²), set biases to zero.
 
-    All at random; a GRU's three gates are three matrices. The paper's deviation of .01 suits
-    its sizes: with states of a tenth of them the signal is lost, and little is learnt.
+    A GRU's three gates count as three matrices. The paper's deviation of .01 suits
+    its sizes: with states a tenth as large the signal is lost, and little is learnt.
     """
     with torch.no_grad():
         for module in model.modules():
@@ -32,7 +32,7 @@ def _fill(matrix: Tensor, deviation: float) -> None:
 
 
 def add_jumps(parameters: dict[str, Tensor], options: DistortionOptions, deviation: float) -> None:
-    """Add to the parameters of an RNNsearch* those of its jumps, as :func:`initialise` begins them.
+    """Add the parameters of jumps to those of an RNNsearch*, with the values of :func:`initialise`.
 
     Args:
         parameters: of the whole model, by name.

@@ -96,7 +96,7 @@ def check(opt: Namespace) -> None:
     """Check what concerns these models.
 
     Raises:
-        UsageError: they ask for something that cannot be.
+        UsageError: the options ask for something that cannot be.
     """
     if opt.decoder_type != DECODER:
         if opt.distortion != NONE:

@@ -1,8 +1,8 @@
-"""Explicit reordering (Chen et al. 2020): the encoder learns each token's place in the target's order.
+"""Explicit reordering (Chen et al. 2020): the encoder learns each token's position in the target's order.
 
 ExGRE is :class:`ExplicitReordering` in every layer's slot ``after_layer``; ReFSR runs the
-same layers by :class:`ReorderingFusion`. :func:`reordering_loss` supervises the last layer's
-places in training; translation needs no positions.
+same layers by :class:`ReorderingFusion`. In training :func:`reordering_loss` compares the last layer's
+positions with given ones; translation needs none.
 """
 
 from __future__ import annotations
@@ -16,26 +16,28 @@ from torch.nn import functional
 
 from onmt_preorder.additional_loss import AdditionalLoss
 from onmt_preorder.papers.explicit_reordering.options import ExplicitOptions
-from onmt_preorder.transformer.layers import EncoderLayer, Source
+from onmt_preorder.transformer.encoder_layer import EncoderLayer
+from onmt_preorder.transformer.self_attention import SourceBatch
 from onmt_preorder.transformer.sinusoidal import encodings
 
 SIMILARITY = "similarity"
 
 
 class ExplicitReordering(nn.Module):
-    """Adds to each token's state the encoding of the place that it should have.
+    """Encodes the position that each token should have, to be added to its state.
 
-    ``b_j = J sigmoid(U tanh(W h_j))`` is a real place in (0, J), J the sentence's length, and
+    ``b_j = J sigmoid(U tanh(W h_j))`` is a real-valued position in (0, J), J the sentence's length, and
     ``pr_j = Σ_s PE_s exp(-(s - b_j)² / 2σ)`` with ``σ = D/2`` over the integers s of
-    ``[b_j - window, b_j + window]`` (equations 5 and 6). Places count from 0; PE is defined
+    ``[b_j - window, b_j + window]`` (equations 5 and 6). Positions count from 0; PE is defined
     for every integer, so the window is not cut at the sentence's ends.
 
     The paper types W and U as ``d × 1``. Here W is ``d × d``, or the product of a ``d × r`` and
     an ``r × d`` matrix, and U is ``1 × d``: one number a token.
 
     The paper's window is D = 0.5 and holds one integer. The encoding then has the direction
-    of one PE_s whatever b_j, and its cosine with any other no gradient: b_j learns from the
-    translation alone. A window of 2 holds all that the Gaussian does not make zero, and is smooth.
+    of one PE_s whatever b_j, so its cosine with any other vector has no gradient: b_j learns from the
+    translation alone. A window of 2 holds all that the Gaussian does not make zero, and the encoding
+    then changes smoothly with b_j.
 
     Args:
         size: d.
@@ -48,33 +50,31 @@ class ExplicitReordering(nn.Module):
         if options.rank:
             hidden = [nn.Linear(size, options.rank, bias=False), nn.Linear(options.rank, size, bias=False)]
         self.hidden = nn.Sequential(*hidden)
-        self.place = nn.Linear(size, 1, bias=False)
+        self.place = nn.Linear(size, 1, bias=False)  # named so in checkpoints
         self.variance = options.distance  # 2σ
         self.window = options.window
 
-    def forward(self, states: Tensor, source: Source) -> Tensor:
-        """Return ``h_j + pr_j``, ``(b, n, d)``, and tell the source what pr was.
+    def forward(self, states: Tensor, source: SourceBatch) -> Tensor:
+        """Return ``pr_j``, ``(b, n, d)``, of states of this shape.
 
-        Besides W costs ``2 window + 1`` rows of PE a token.
+        Cost besides W: ``2 window + 1`` rows of PE for each token.
         """
-        reordered = self.encode(self.places(states, source.lengths), states)
-        source.reordered.append(reordered)
-        return states + reordered
+        return self.encode(self.positions(states, source.lengths), states)
 
-    def places(self, states: Tensor, lengths: Tensor) -> Tensor:
-        """Return ``b_j``, ``(b, n)``, of float32 at least: half precision cannot tell places apart."""
+    def positions(self, states: Tensor, lengths: Tensor) -> Tensor:
+        """Return ``b_j``, ``(b, n)``, of float32 at least: half precision cannot tell positions apart."""
         logits = self.place(self.hidden(states).tanh()).squeeze(-1)
         logits = logits.to(torch.promote_types(logits.dtype, torch.float32))
         return lengths.unsqueeze(1) * logits.sigmoid()
 
-    def encode(self, places: Tensor, like: Tensor) -> Tensor:
-        """Return ``pr_j``, ``(b, n, d)`` as ``like``, of real places ``(b, n)`` in [0, n]."""
-        first = (places.detach() - self.window).ceil()
-        integers = first.unsqueeze(-1) + torch.arange(floor(2 * self.window) + 1, device=places.device)
-        distances = integers - places.unsqueeze(-1)
+    def encode(self, positions: Tensor, like: Tensor) -> Tensor:
+        """Return ``pr_j``, ``(b, n, d)`` as ``like``, of real-valued positions ``(b, n)`` in [0, n]."""
+        first = (positions.detach() - self.window).ceil()
+        integers = first.unsqueeze(-1) + torch.arange(floor(2 * self.window) + 1, device=positions.device)
+        distances = integers - positions.unsqueeze(-1)
         weights = torch.exp(-distances.square() / self.variance) * (distances <= self.window)
         margin = floor(2 * self.window) + 1
-        table = encodings(-margin, places.size(1) + margin, places.new_empty(like.size(-1)))
+        table = encodings(-margin, positions.size(1) + margin, positions.new_empty(like.size(-1)))
         rows = integers.to(torch.long).flatten(0, 1) + margin
         summed = functional.embedding_bag(rows, table, per_sample_weights=weights.flatten(0, 1), mode="sum")
         return summed.view_as(like).to(like.dtype)
@@ -92,34 +92,36 @@ class ReorderingFusion(nn.Module):
         self.plain = nn.Linear(size, 1, bias=False)
         self.reordered = nn.Linear(size, 1, bias=False)
 
-    def forward(self, layers: Sequence[EncoderLayer], states: Tensor, source: Source) -> Tensor:
-        """Encode ``(b, n, d)`` to the same shape."""
+    def forward(
+        self, layers: Sequence[EncoderLayer], states: Tensor, source: SourceBatch
+    ) -> tuple[Tensor, Tensor]:
+        """Encode ``(b, n, d)`` to the same shape; also return pr of the last layer."""
         first, *others = layers
         plain = first.transform(states, source)
-        reordered = first.after_layer(plain, source)
+        reordered, learned = first.reorder(plain, source)
         for layer in others:
             both = layer.transform(torch.cat((plain, reordered)), source.twice)
             plain, reordered = both.chunk(2)
-            reordered = layer.after_layer(reordered, source)
+            reordered, learned = layer.reorder(reordered, source)
         gate = (self.plain(plain) + self.reordered(reordered)).sigmoid()
-        return torch.lerp(plain, reordered, gate.to(plain.dtype))
+        return torch.lerp(plain, reordered, gate.to(plain.dtype)), learned
 
 
 def reordering_loss(
-    reordered: Tensor, places: Tensor, padding: Tensor, options: ExplicitOptions
+    learned: Tensor, positions: Tensor, padding: Tensor, options: ExplicitOptions
 ) -> AdditionalLoss:
     """Return ``-λ Σ_j cos(pr_j, re_j)`` over a batch (equation 9) and the mean cosine (equation 12).
 
     Args:
-        reordered: ``(b, n, d)``: pr of the last layer.
-        places: ``(b, n)``: where each token should stand; ``re_j = PE(places_j)``.
+        learned: ``(b, n, d)``: pr of the last layer.
+        positions: ``(b, n)``: where each token should stand; ``re_j = PE(positions_j)``.
         padding: ``(b, n)``, True after a sentence's end.
-        options: λ, and whether every token has the same weight, or every sentence: of each its
-            mean, times the mean length, so that λ means the same.
+        options: λ, and whether every token has the same weight or every sentence. In the latter case
+            the mean over sentences of their means is multiplied by the mean length, so that λ means the same.
     """
-    reordered = reordered.to(torch.promote_types(reordered.dtype, torch.float32))
-    supervised = encodings(0, places.size(1), reordered)[places]
-    similarity = functional.cosine_similarity(reordered, supervised, dim=-1).masked_fill(padding, 0)
+    learned = learned.to(torch.promote_types(learned.dtype, torch.float32))
+    given = encodings(0, positions.size(1), learned)[positions]
+    similarity = functional.cosine_similarity(learned, given, dim=-1).masked_fill(padding, 0)
     lengths = (~padding).sum(1)
     total, tokens = similarity.sum(), lengths.sum()
     summed = total

@@ -1,4 +1,4 @@
-"""Explicit reordering (Chen et al. 2020): ExGRE and ReFSR."""
+"""Explicit reordering (Chen et al. 2020): the options of ExGRE and ReFSR."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ class ExplicitOptions:
     Attributes:
         fusion: ReFSR, not ExGRE.
         distance: D; the Gaussian's σ is D/2.
-        window: half the width of the window around a learned place.
+        window: half the width of the window around a learned position.
         rank: of the matrix W; 0: full.
         weight: λ.
-        per_sentence: every sentence has the same weight in the loss, not every token.
+        per_sentence: every sentence has the same weight in the loss, instead of every token.
     """
 
     fusion: bool
@@ -72,22 +72,27 @@ def add_options(parser: Any) -> None:
         choices=[TOKENS, SENTENCES],
         help="What counts the same in the reordering loss: every token or every sentence.",
     )
-    add("reordering_distance", type=float, default=0.5, help="D: the Gaussian around a place has σ = D/2.")
+    add(
+        "reordering_distance",
+        type=float,
+        default=0.5,
+        help="D: the Gaussian around a learned position has σ = D/2.",
+    )
     add(
         "reordering_window",
         type=float,
         default=SAME,
-        help=f"How far from a learned place encodings are taken ({SAME}: reordering_distance, by which "
-        "the reordering loss has no gradient).",
+        help=f"How far from a learned position encodings are summed ({SAME}: reordering_distance; "
+        "at its default the reordering loss then has no gradient).",
     )
-    add("reordering_rank", type=int, default=0, help="Rank of the matrix W of learned places (0: full).")
+    add("reordering_rank", type=int, default=0, help="Rank of the matrix W of learned positions (0: full).")
 
 
 def check(opt: Namespace) -> None:
     """Check what concerns explicit reordering.
 
     Raises:
-        UsageError: they ask for something that cannot be.
+        UsageError: the options ask for something that cannot be.
     """
     options = ExplicitOptions.from_opt(opt)
     if options is None:
@@ -98,7 +103,7 @@ def check(opt: Namespace) -> None:
         raise UsageError(f"reordering_distance {options.distance:g} is not positive")
     if options.window < 0.5:
         raise UsageError(
-            f"reordering_window {options.window:g} is below 0.5: some places would get no encoding"
+            f"reordering_window {options.window:g} is below 0.5: some positions would get no encoding"
         )
     if options.rank < 0 or options.rank > opt.enc_hid_size:
         raise UsageError(f"reordering_rank {options.rank} is not between 0 and hidden_size")

@@ -1,4 +1,4 @@
-"""Reordering embeddings (Chen et al. 2019): a layer learns how much of each token's place to keep.
+"""Reordering embeddings (Chen et al. 2019): a layer learns how much of each token's position to keep.
 
 Blocks for the slot ``after_attention`` of an encoder or decoder layer. There
 
@@ -11,16 +11,18 @@ normalised states that attention and what follows it read, and the residuals by-
 
 from __future__ import annotations
 
+from argparse import Namespace
+
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from onmt_preorder.papers.reordering_embedding.options import ADDITIONAL, REORDERING
-from onmt_preorder.transformer.layers import LayerOptions
+from onmt_preorder.papers.reordering_embedding.options import ADDITIONAL, EMBEDDING
+from onmt_preorder.transformer.layer_options import LayerOptions
 
 
 class AdditionalEncoding(nn.Module):
-    """``LN(H̄ + PE)``: the place once more, in every layer; the control of the paper."""
+    """``LN(H̄ + PE)``: the position once more, in every layer; the control of the paper."""
 
     def __init__(self, options: LayerOptions) -> None:
         super().__init__()
@@ -32,7 +34,7 @@ class AdditionalEncoding(nn.Module):
         Args:
             _read: ``(b, n, d)``: H, what self-attention read.
             attended: ``(b, n, d)``: H̄, after it.
-            encodings: ``(n, d)``: PE of the tokens' own places.
+            encodings: ``(n, d)``: PE of the tokens' own positions.
 
         Returns:
             ``(b, n, d)``: C, which the next sub-layer reads.
@@ -41,9 +43,9 @@ class AdditionalEncoding(nn.Module):
 
 
 class ReorderingEmbedding(AdditionalEncoding):
-    """``LN(H̄ + PE ⊙ PP)`` with the positional penalty PP, all of it in (0, 1).
+    """``LN(H̄ + PE ⊙ PP)`` with the positional penalty PP, each number of it in (0, 1).
 
-    Three products of ``d²`` a token; V, W and W̄ have no biases (equation 6).
+    V, W and W̄ have no biases (equation 6). Cost: three products of ``d²`` for each token.
     """
 
     def __init__(self, options: LayerOptions) -> None:
@@ -52,7 +54,7 @@ class ReorderingEmbedding(AdditionalEncoding):
             self.add_module(name, nn.Linear(options.size, options.size, bias=False))
 
     def forward(self, read: Tensor, attended: Tensor, encodings: Tensor) -> Tensor:
-        """Add what the penalty leaves of the encodings; see :class:`AdditionalEncoding`."""
+        """Add the encodings times the penalty; see :class:`AdditionalEncoding`."""
         penalty = self.penalty(read, attended)
         return self.layer_norm(torch.addcmul(attended, encodings.to(penalty.dtype), penalty))
 
@@ -62,7 +64,14 @@ class ReorderingEmbedding(AdditionalEncoding):
         return self.linear_penalty(hidden.tanh()).sigmoid()
 
 
-def make_block(kind: str | None, options: LayerOptions) -> nn.Module | None:
-    """Make the block of a layer: ``reordering``, ``additional`` or none."""
-    blocks = {REORDERING: ReorderingEmbedding, ADDITIONAL: AdditionalEncoding}
-    return None if kind is None else blocks[kind](options)
+def make_block(side: str, opt: Namespace, options: LayerOptions) -> nn.Module | None:
+    """Make what a layer has after self-attention, None where nothing is asked for.
+
+    Args:
+        side: ``encoder`` or ``decoder``.
+        opt: of a training or a checkpoint.
+        options: of the layer, from the same.
+    """
+    if side in getattr(opt, EMBEDDING):
+        return ReorderingEmbedding(options)
+    return AdditionalEncoding(options) if side in getattr(opt, ADDITIONAL) else None

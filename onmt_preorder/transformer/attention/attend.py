@@ -1,31 +1,16 @@
-"""Where self-attention goes: to the fused kernels, or to what is written in plain torch."""
+"""Self-attention with relative encodings, by fused kernels or in plain torch."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
-from typing import Protocol
 
 from torch import Tensor
 
 from onmt_preorder.transformer.attention import plain
-from onmt_preorder.transformer.attention.relations import RelativePart
-
-
-class Path(Protocol):
-    """A way to compute :func:`relative_attention`."""
-
-    def __call__(
-        self,
-        query: Tensor,
-        key: Tensor,
-        value: Tensor,
-        lengths: Tensor,
-        parts: Sequence[RelativePart],
-        dropout: float,
-    ) -> Tensor:
-        """Attend; arguments and result as of :func:`relative_attention`."""
+from onmt_preorder.transformer.attention.comparison import distrust
+from onmt_preorder.transformer.attention.relative_positions import RelativePart
 
 
 def relative_attention(
@@ -43,32 +28,35 @@ def relative_attention(
 
     Args:
         query, key, value: ``(b, h, n, d)``.
-        lengths: ``(b,)`` tokens a sentence, at least 1; attention does not go beyond.
-        parts: the relative encodings, none of them, one or several.
+        lengths: ``(b,)`` tokens in each sentence, at least 1; attention does not go beyond.
+        parts: any number of relative encodings.
         dropout: the share of the attention weights that is dropped.
 
     Returns:
         ``(b, h, n, d)``.
 
-    Besides plain attention each part costs ``O(b h n (n + r d))``; no ``[b, n, n, d]`` is built.
-    Scores are float32 at least.
+    Scores are float32 at least. Cost: besides plain attention ``O(b h n (n + r d))`` for each part; no
+    ``[b, n, n, d]`` is built.
     """
     return choose_path(query, parts)(query, key, value, lengths, parts, dropout)
 
 
-def choose_path(query: Tensor, parts: Sequence[RelativePart]) -> Path:
-    """Return the fused kernels on a GPU where they can run, else the plain path."""
+def choose_path(query: Tensor, parts: Sequence[RelativePart]) -> Callable[..., Tensor]:
+    """Return the fused kernels on a GPU where they can run and compute the same, else the plain path.
+
+    Either takes the arguments of :func:`relative_attention`."""
     if not query.is_cuda:
         return plain.attend
     try:
         from onmt_preorder.transformer.attention import fused
     except ImportError as error:
-        _say_once(f"Triton cannot be imported ({error})")
-        return plain.attend
-    if reason := fused.refusal(query, parts):
-        _say_once(reason)
-        return plain.attend
-    return fused.attend
+        reason = f"Triton cannot be imported ({error})"
+    else:
+        reason = fused.refusal(query, parts) or distrust(fused.attend, query.device, query.dtype)
+    if reason is None:
+        return fused.attend
+    _say_once(reason)
+    return plain.attend
 
 
 @cache

@@ -1,13 +1,12 @@
 """Relative attention by fused kernels on a GPU: no ``[b, h, n, n]`` in memory.
 
-The tables stay outside of the kernels, which are given ``q · E_K^T`` and give back the
-attention by clipped distance: what the tables meet are products.
+The kernels never read the tables: they are given ``q · E_K^T`` and give back the attention summed by
+clipped distance. Both are products with the tables, which torch computes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
 from math import sqrt
 from typing import Any
 
@@ -17,7 +16,7 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from onmt_preorder.transformer.attention import kernels
-from onmt_preorder.transformer.attention.relations import RelativePart
+from onmt_preorder.transformer.attention.relative_positions import RelativePart
 
 LARGEST_HEAD = 128
 _GRAIN = 1 << 24  # dropout is decided by 24 random bits
@@ -34,17 +33,6 @@ def refusal(query: Tensor, parts: Sequence[RelativePart]) -> str | None:
         return "the GPU is older than Ampere (compute capability 8.0)"
     if query.numel() // size * max(size, *map(_width, _limits(parts))) >= 1 << 31:
         return "a batch has 2^31 numbers or more"
-    return _failure(query.device)
-
-
-@cache
-def _failure(device: torch.device) -> str | None:
-    """Return why Triton does not work, say because it finds no C compiler; None if it does."""
-    try:
-        with torch.cuda.device_of(number := torch.zeros(1, device=device)):
-            kernels.probe[(1,)](number)
-    except Exception as error:
-        return f"Triton fails ({type(error).__name__}: {str(error).strip().partition(chr(10))[0]})"
     return None
 
 
@@ -59,16 +47,16 @@ def attend(
     """Attend as :func:`onmt_preorder.transformer.attention.relative_attention` says."""
     b, _, n, d = query.shape
     if parts:
-        places = parts[0].places.stacked_with([part.places for part in parts[1:]], b)
+        positions = parts[0].positions.stacked_with([part.positions for part in parts[1:]], b)
         tables = torch.cat([part.keys for part in parts]), torch.cat([part.values for part in parts])
     else:
-        places = lengths.new_empty(0, b, n, dtype=torch.int32)
+        positions = lengths.new_empty(0, b, n, dtype=torch.int32)
         tables = query.new_empty(0, d), query.new_empty(0, d)
-    # Projections write (b, n, h, d), as the kernels want it; the seed is the CPU's: a GPU would have to
-    # be waited for.
+    # Projections write (b, n, h, d), as the kernels want it. The seed is drawn on the CPU, so as not to wait
+    # for the GPU.
     states = (states.transpose(1, 2).contiguous() for states in (query, key, value))
     seed = int(torch.randint(1 << 31, ())) if dropout else 0
-    given = *states, *tables, places, lengths.contiguous(), *_limits(parts)
+    given = *states, *tables, positions, lengths.contiguous(), *_limits(parts)
     return _Attention.apply(*given, dropout, seed).transpose(1, 2)
 
 
@@ -81,7 +69,7 @@ def _width(limits: Sequence[int]) -> int:
 
 
 class _Attention(torch.autograd.Function):
-    """The kernels and the tables' products; all states are ``[b, n, h, x]``."""
+    """The kernels and the products with the tables; all states are ``[b, n, h, x]``."""
 
     @staticmethod
     def forward(
@@ -91,7 +79,7 @@ class _Attention(torch.autograd.Function):
         value: Tensor,
         key_table: Tensor,
         value_table: Tensor,
-        places: Tensor,
+        positions: Tensor,
         lengths: Tensor,
         key_limits: tuple[int, ...],
         value_limits: tuple[int, ...],
@@ -100,7 +88,7 @@ class _Attention(torch.autograd.Function):
     ) -> Tensor:
         ctx.launch = launch = _Launch(query, key_limits, value_limits, dropout, seed)
         key_table, value_table = key_table.to(query.dtype) / sqrt(query.size(3)), value_table.to(query.dtype)
-        inputs = query, key, value, query @ key_table.t(), places, lengths
+        inputs = query, key, value, query @ key_table.t(), positions, lengths
         rows, width = query.shape[:3], value_table.size(0)
         result, sums = torch.empty_like(query), query.new_empty(*rows, width)
         normaliser = query.new_empty(rows, dtype=torch.float32)
@@ -137,7 +125,7 @@ class _Attention(torch.autograd.Function):
 
 
 class _Launch:
-    """Starts kernels, on blocks that suit ``(b, n, h, d)`` queries."""
+    """Starts kernels with block sizes that suit ``(b, n, h, d)`` queries."""
 
     def __init__(
         self, query: Tensor, key_limits: Sequence[int], value_limits: Sequence[int], dropout: float, seed: int

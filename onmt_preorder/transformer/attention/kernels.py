@@ -7,14 +7,13 @@ the relative parts add:
   one of two columns, the same for the whole row; only the ``2k-1`` keys of a row between
   them need an address of their own.
 - *Values.* The attention by clipped distance is summed beyond ±k; between them each distance
-  has one key at most, since places are permutations, and that key's weight is simply
+  has one key at most, since positions are permutations, and that key's weight is simply
   written where it belongs. So there are no atomics, and what comes out is always the same.
 
 All ``[b, h, n, x]`` tensors lie in memory as ``[b, n, h, x]``; ``row`` is the index of a
-token's head there. ``orders`` are a sentence's places, those of the next part ``apart``
-further on. ``LIMITS`` are the clipping distances, one a part; a part's columns follow those
-of the part before. ``pair`` says for each query and key whether there are both. Offsets are
-32-bit.
+token's head there. ``p`` points to a sentence's positions; those of the next part are
+``apart`` further on. ``LIMITS`` are the clipping distances, one for each part; a part's columns follow
+those of the part before. ``pair`` says of each query and key whether both exist. Offsets are 32-bit.
 """
 
 import triton
@@ -38,22 +37,22 @@ def _store_rows(tensor, row, inside, value, SIZE: tl.constexpr, BLOCK: tl.conste
 
 
 @triton.jit
-def _distances(orders, i, j, n):
-    """Return ``p_j - p_i`` in one part's order."""
-    of_queries = tl.load(orders + i, mask=i < n, other=0)
-    of_keys = tl.load(orders + j, mask=j < n, other=0)
+def _distances(p, i, j, n):
+    """Return ``p_j - p_i`` of one part's positions."""
+    of_queries = tl.load(p + i, mask=i < n, other=0)
+    of_keys = tl.load(p + j, mask=j < n, other=0)
     return of_keys[None, :] - of_queries[:, None]
 
 
 @triton.jit
-def _spread(columns, row, i, j, pair, orders, apart, n, LIMITS: tl.constexpr, WIDTH: tl.constexpr):
+def _spread(columns, row, i, j, pair, p, apart, n, LIMITS: tl.constexpr, WIDTH: tl.constexpr):
     """Return for each pair the column of its clipped distance, summed over the parts."""
     result = tl.zeros(pair.shape, tl.float32)
     zero = columns + row * WIDTH
     for part in tl.static_range(len(LIMITS)):
         limit = LIMITS[part]
         zero += limit
-        distance = _distances(orders + part * apart, i, j, n)
+        distance = _distances(p + part * apart, i, j, n)
         first = tl.load(zero - limit, mask=i < n, other=0.0).to(tl.float32)
         last = tl.load(zero + limit, mask=i < n, other=0.0).to(tl.float32)
         is_near = pair & (distance > -limit) & (distance < limit)
@@ -65,7 +64,7 @@ def _spread(columns, row, i, j, pair, orders, apart, n, LIMITS: tl.constexpr, WI
 
 @triton.jit
 def _collect(
-    columns, row, i, j, pair, near, far, orders, apart, n,
+    columns, row, i, j, pair, near, far, p, apart, n,
     LIMITS: tl.constexpr, WIDTH: tl.constexpr, ENDS: tl.constexpr,
 ):  # fmt: skip
     """Write each near pair's value to its column; return the sums of the far pairs' values.
@@ -78,7 +77,7 @@ def _collect(
     for part in tl.static_range(len(LIMITS)):
         limit = LIMITS[part]
         zero += limit
-        distance = _distances(orders + part * apart, i, j, n)
+        distance = _distances(p + part * apart, i, j, n)
         is_near = pair & (distance > -limit) & (distance < limit)
         tl.store(zero[:, None] + distance, near.to(columns.dtype.element_ty), mask=is_near)
         first = tl.sum(tl.where(distance <= -limit, far, 0.0), 1)
@@ -119,18 +118,18 @@ def _is_kept(seed, row, j, threshold):
 
 @triton.jit
 def _scores(
-    query, key, scale, bias, row, i, j, pair, orders, apart, n,
+    query, key, scale, bias, row, i, j, pair, p, apart, n,
     LIMITS: tl.constexpr, WIDTH: tl.constexpr, PRECISION: tl.constexpr,
 ):  # fmt: skip
     """Return the scores of a block of queries and one of keys, none where there is no pair."""
     scores = tl.dot(query, tl.trans(key), input_precision=PRECISION) * scale
-    scores += _spread(bias, row, i, j, pair, orders, apart, n, LIMITS, WIDTH)
+    scores += _spread(bias, row, i, j, pair, p, apart, n, LIMITS, WIDTH)
     return tl.where(pair, scores, float("-inf"))
 
 
 @triton.jit(do_not_specialize=["n", "sentences", "seed", "threshold"])
 def forward(
-    query, key, value, bias, places, lengths, context, normaliser, sums, near,
+    query, key, value, bias, positions, lengths, context, normaliser, sums, near,
     n, sentences, scale, seed, threshold, kept_scale,
     HEADS: tl.constexpr, SIZE: tl.constexpr, KEY_LIMITS: tl.constexpr, KEY_WIDTH: tl.constexpr,
     VALUE_LIMITS: tl.constexpr, VALUE_WIDTH: tl.constexpr, ENDS: tl.constexpr, DROPOUT: tl.constexpr,
@@ -142,7 +141,7 @@ def forward(
     ``near`` is for itself: scores by distance, in float32, minus infinity where there are none.
     """
     sentence, head = tl.program_id(0) // HEADS, tl.program_id(0) % HEADS
-    orders, apart = places + sentence * n, sentences * n
+    p, apart = positions + sentence * n, sentences * n
     i = tl.program_id(1) * QUERIES + tl.arange(0, QUERIES)
     inside, row = i < n, (sentence * n + i) * HEADS + head
     length = tl.maximum(tl.load(lengths + sentence).to(tl.int32), 1)
@@ -158,7 +157,7 @@ def forward(
         keys = _load_rows(key, of_key, j < length, SIZE, BLOCK)
         values = _load_rows(value, of_key, j < length, SIZE, BLOCK)
         scores = _scores(
-            queries, keys, scale, bias, row, i, j, pair, orders, apart, n, KEY_LIMITS, KEY_WIDTH, PRECISION
+            queries, keys, scale, bias, row, i, j, pair, p, apart, n, KEY_LIMITS, KEY_WIDTH, PRECISION
         )
         above = tl.where(inside, tl.maximum(highest, tl.max(scores, 1)), 0.0)
         weights = tl.exp(scores - above[:, None])
@@ -169,7 +168,7 @@ def forward(
             weights = tl.where(is_kept, weights, 0.0)
             scores = tl.where(is_kept, scores, float("-inf"))
         far = far * shrunk[:, None] + _collect(
-            near, row, i, j, pair, scores, weights, orders, apart, n, VALUE_LIMITS, VALUE_WIDTH, ENDS
+            near, row, i, j, pair, scores, weights, p, apart, n, VALUE_LIMITS, VALUE_WIDTH, ENDS
         )
         result = result * shrunk[:, None] + tl.dot(
             weights.to(values.dtype), values, input_precision=PRECISION
@@ -190,12 +189,12 @@ def forward(
 
 @triton.jit
 def _gradient_of_scores(
-    weights, outer, value, row, i, j, pair, offset, columns, orders, apart, n, seed, threshold, kept_scale,
+    weights, outer, value, row, i, j, pair, offset, columns, p, apart, n, seed, threshold, kept_scale,
     LIMITS: tl.constexpr, WIDTH: tl.constexpr, DROPOUT: tl.constexpr, PRECISION: tl.constexpr,
 ):  # fmt: skip
     """Return the gradient of a block's scores, and its attention after dropout."""
     through = tl.dot(outer, tl.trans(value), input_precision=PRECISION)
-    through += _spread(columns, row, i, j, pair, orders, apart, n, LIMITS, WIDTH)
+    through += _spread(columns, row, i, j, pair, p, apart, n, LIMITS, WIDTH)
     kept = weights
     if DROPOUT:
         factor = tl.where(_is_kept(seed, row, j, threshold), kept_scale, 0.0)
@@ -205,7 +204,7 @@ def _gradient_of_scores(
 
 @triton.jit(do_not_specialize=["n", "sentences", "seed", "threshold"])
 def backward_of_queries(
-    query, key, value, bias, places, lengths, normaliser, result, result_gradient, sums_gradient,
+    query, key, value, bias, positions, lengths, normaliser, result, result_gradient, sums_gradient,
     query_gradient, bias_gradient, offsets, n, sentences, scale, seed, threshold, kept_scale,
     HEADS: tl.constexpr, SIZE: tl.constexpr, KEY_LIMITS: tl.constexpr, KEY_WIDTH: tl.constexpr,
     VALUE_LIMITS: tl.constexpr, VALUE_WIDTH: tl.constexpr, ENDS: tl.constexpr, DROPOUT: tl.constexpr,
@@ -217,7 +216,7 @@ def backward_of_queries(
     whole result, tables included.
     """
     sentence, head = tl.program_id(0) // HEADS, tl.program_id(0) % HEADS
-    orders, apart = places + sentence * n, sentences * n
+    p, apart = positions + sentence * n, sentences * n
     i = tl.program_id(1) * QUERIES + tl.arange(0, QUERIES)
     inside, row = i < n, (sentence * n + i) * HEADS + head
     length = tl.maximum(tl.load(lengths + sentence).to(tl.int32), 1)
@@ -236,14 +235,14 @@ def backward_of_queries(
         keys = _load_rows(key, of_key, j < length, SIZE, BLOCK)
         values = _load_rows(value, of_key, j < length, SIZE, BLOCK)
         scores = _scores(
-            queries, keys, scale, bias, row, i, j, pair, orders, apart, n, KEY_LIMITS, KEY_WIDTH, PRECISION
+            queries, keys, scale, bias, row, i, j, pair, p, apart, n, KEY_LIMITS, KEY_WIDTH, PRECISION
         )
         gradient, _ = _gradient_of_scores(
             tl.exp(scores - log_total[:, None]), outer, values, row, i, j, pair, offset, sums_gradient,
-            orders, apart, n, seed, threshold, kept_scale, VALUE_LIMITS, VALUE_WIDTH, DROPOUT, PRECISION,
+            p, apart, n, seed, threshold, kept_scale, VALUE_LIMITS, VALUE_WIDTH, DROPOUT, PRECISION,
         )  # fmt: skip
         far += _collect(
-            bias_gradient, row, i, j, pair, gradient, gradient, orders, apart, n, KEY_LIMITS, KEY_WIDTH, ENDS
+            bias_gradient, row, i, j, pair, gradient, gradient, p, apart, n, KEY_LIMITS, KEY_WIDTH, ENDS
         )
         of_queries += tl.dot(gradient.to(keys.dtype), keys, input_precision=PRECISION)
     _store_rows(query_gradient, row, inside, of_queries * scale, SIZE, BLOCK)
@@ -252,7 +251,7 @@ def backward_of_queries(
 
 @triton.jit(do_not_specialize=["n", "sentences", "seed", "threshold"])
 def backward_of_keys(
-    query, key, value, bias, places, lengths, normaliser, result_gradient, sums_gradient, offsets,
+    query, key, value, bias, positions, lengths, normaliser, result_gradient, sums_gradient, offsets,
     key_gradient, value_gradient, n, sentences, scale, seed, threshold, kept_scale,
     HEADS: tl.constexpr, SIZE: tl.constexpr, KEY_LIMITS: tl.constexpr, KEY_WIDTH: tl.constexpr,
     VALUE_LIMITS: tl.constexpr, VALUE_WIDTH: tl.constexpr, DROPOUT: tl.constexpr, PRECISION: tl.constexpr,
@@ -260,7 +259,7 @@ def backward_of_keys(
 ):  # fmt: skip
     """Write the gradients of one block of keys and values; 0 for padding."""
     sentence, head = tl.program_id(0) // HEADS, tl.program_id(0) % HEADS
-    orders, apart = places + sentence * n, sentences * n
+    p, apart = positions + sentence * n, sentences * n
     first = tl.program_id(1) * KEYS
     j = first + tl.arange(0, KEYS)
     length = tl.maximum(tl.load(lengths + sentence).to(tl.int32), 1)
@@ -278,19 +277,13 @@ def backward_of_keys(
         log_total = tl.load(normaliser + row, mask=inside, other=0.0)
         offset = tl.load(offsets + row, mask=inside, other=0.0)
         scores = _scores(
-            queries, keys, scale, bias, row, i, j, pair, orders, apart, n, KEY_LIMITS, KEY_WIDTH, PRECISION
+            queries, keys, scale, bias, row, i, j, pair, p, apart, n, KEY_LIMITS, KEY_WIDTH, PRECISION
         )
         gradient, kept = _gradient_of_scores(
             tl.exp(scores - log_total[:, None]), outer, values, row, i, j, pair, offset, sums_gradient,
-            orders, apart, n, seed, threshold, kept_scale, VALUE_LIMITS, VALUE_WIDTH, DROPOUT, PRECISION,
+            p, apart, n, seed, threshold, kept_scale, VALUE_LIMITS, VALUE_WIDTH, DROPOUT, PRECISION,
         )  # fmt: skip
         of_keys += tl.dot(tl.trans(gradient).to(queries.dtype), queries, input_precision=PRECISION)
         of_values += tl.dot(tl.trans(kept).to(outer.dtype), outer, input_precision=PRECISION)
     _store_rows(key_gradient, of_key, j < n, of_keys * scale, SIZE, BLOCK)
     _store_rows(value_gradient, of_key, j < n, of_values, SIZE, BLOCK)
-
-
-@triton.jit
-def probe(number):
-    """Do next to nothing, to see whether kernels can be compiled and run."""
-    tl.store(number, 1.0)

@@ -2,14 +2,14 @@
 
 ``q · (k_j + Σ_parts E_K[c_ij])`` is ``q · k_j`` plus, for each part, one of the r columns of
 ``q · E_K^T``; and ``Σ_j α_ij E_V[c_ij]`` is the attention summed by clipped distance, times
-``E_V``. So both sides turn on one pair of operations between the r clipped distances and
+``E_V``. So keys and values need one pair of operations between the r clipped distances and
 the n tokens of a row:
 
 - *spread* ``x[b,h,i,r]`` to ``y[b,h,i,j] = x[b,h,i, c_ij]``;
 - *collect* ``w[b,h,i,j]`` to ``y[b,h,i,r] = Σ_{j: c_ij = r} w[b,h,i,j]``.
 
-Each is the other's gradient. Since places are permutations, both touch ``2k-1`` tokens of a
-row by index and the rest by a masked sum, in an order that never changes.
+Each is the other's gradient. Since positions are permutations, both read or write ``2k-1`` tokens of a
+row by index and the rest by a masked sum; results are the same every time.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from onmt_preorder.transformer.attention.relations import Places, RelativePart
+from onmt_preorder.transformer.attention.relative_positions import Positions, RelativePart
 from onmt_preorder.transformer.dropout import draw
 
 # As low as OpenNMT-py's own, so that our encoder without relative parts equals its.
@@ -32,26 +32,26 @@ _MASKED = -1e18
 
 @dataclass(frozen=True)
 class _Distances:
-    """The orders of the tokens, and up to which distance each is told apart."""
+    """The tokens' positions in each order, and the distance at which each order is clipped."""
 
-    places: tuple[Places, ...]
+    positions: tuple[Positions, ...]
     limits: tuple[int, ...]
 
     def spread(self, columns: Tensor, scores: Tensor) -> None:
         """Add to the scores the columns of their clipped distances."""
-        for part, places, limit in self._each(columns):
-            _spread(part, scores, places, limit)
+        for part, positions, limit in self._each(columns):
+            _spread(part, scores, positions, limit)
 
     def collect(self, weights: Tensor) -> Tensor:
         """Return the sums of the weights by clipped distance, those of all orders side by side."""
         columns = weights.new_empty(*weights.shape[:3], sum(2 * limit + 1 for limit in self.limits))
-        for part, places, limit in self._each(columns):
-            _collect(weights, part, places, limit)
+        for part, positions, limit in self._each(columns):
+            _collect(weights, part, positions, limit)
         return columns
 
-    def _each(self, columns: Tensor) -> Iterator[tuple[Tensor, Places, int]]:
+    def _each(self, columns: Tensor) -> Iterator[tuple[Tensor, Positions, int]]:
         parts = columns.split([2 * limit + 1 for limit in self.limits], dim=3) if self.limits else ()
-        return zip(parts, self.places, self.limits, strict=True)
+        return zip(parts, self.positions, self.limits, strict=True)
 
 
 def attend(
@@ -66,9 +66,9 @@ def attend(
     # Of the tables only distances that occur.
     keys = [_central(part.keys, query.size(2)) for part in parts]
     values = [_central(part.values, query.size(2)) for part in parts]
-    places = tuple(part.places for part in parts)
+    positions = tuple(part.positions for part in parts)
     key_side, value_side = (
-        _Distances(places, tuple(table.size(0) // 2 for table in tables)) for tables in (keys, values)
+        _Distances(positions, tuple(table.size(0) // 2 for table in tables)) for tables in (keys, values)
     )
     tables = (torch.cat(side) if side else query.new_empty(0, query.size(3)) for side in (keys, values))
     return _Attention.apply(query, key, value, *tables, lengths, key_side, value_side, dropout)
@@ -81,7 +81,7 @@ def _central(table: Tensor, n: int) -> Tensor:
 
 
 class _Attention(torch.autograd.Function):
-    """By hand, so that ``[b, h, n, n]`` is kept twice and no more."""
+    """Attention with a backward pass of our own, so that only two ``[b, h, n, n]`` are kept for it."""
 
     @staticmethod
     def forward(
@@ -145,24 +145,24 @@ def _add_product(into: Tensor, rows: Tensor, table: Tensor, scale: float) -> Ten
     return into
 
 
-def _spread(columns: Tensor, scores: Tensor, places: Places, limit: int) -> None:
+def _spread(columns: Tensor, scores: Tensor, positions: Positions, limit: int) -> None:
     """Add to ``[b, h, i, j]`` the column of the clipped distance from i to j."""
-    index, exists = _for_heads(columns, *places.near(limit))
+    index, exists = _for_heads(columns, *positions.near(limit))
     first, last = columns[..., :1], columns[..., -1:]
     scores.add_(first)
-    scores.addcmul_(places.beyond(limit, scores.dtype).unsqueeze(1), last - first)
+    scores.addcmul_(positions.beyond(limit, scores.dtype).unsqueeze(1), last - first)
     scores.scatter_add_(3, index, (columns[..., 1:-1] - first) * exists)
 
 
-def _collect(weights: Tensor, columns: Tensor, places: Places, limit: int) -> None:
+def _collect(weights: Tensor, columns: Tensor, positions: Positions, limit: int) -> None:
     """Set each column to the sum of ``[b, h, i, j]`` over all j at its clipped distance."""
-    index, exists = _for_heads(weights, *places.near(limit))
+    index, exists = _for_heads(weights, *positions.near(limit))
     near = torch.mul(weights.gather(3, index), exists, out=columns[..., 1:-1])
-    beyond = weights * places.beyond(limit, weights.dtype).unsqueeze(1)
+    beyond = weights * positions.beyond(limit, weights.dtype).unsqueeze(1)
     last = torch.sum(beyond, dim=3, keepdim=True, out=columns[..., -1:])
     first = weights.sum(dim=3, keepdim=True) - near.sum(dim=3, keepdim=True) - last
     # What rounding has left where there is nothing to sum would train a vector that is never used.
-    torch.mul(first, (places.places >= limit)[:, None, :, None], out=columns[..., :1])
+    torch.mul(first, (positions.tensor >= limit)[:, None, :, None], out=columns[..., :1])
 
 
 def _for_heads(rows: Tensor, *tensors: Tensor) -> list[Tensor]:

@@ -1,51 +1,19 @@
 """Our Transformer decoder: OpenNMT-py's where nothing else is asked for, and stepwise what it is at once."""
 
-import pyonmttok
 import pytest
 import torch
 from onmt.decoders.transformer import TransformerDecoder
-from onmt.model_builder import build_model
 
 from preorder.data.errors import UsageError
 from tests.support.opennmt import make_opt
+from tests.support.transformers import PLAIN, batch, decode, make_model
 
-SPECIALS = ["<unk>", "<blank>", "<s>", "</s>"]
-PAD = SPECIALS.index("<blank>")
-PLAIN = {
-    "preorder_encoding": [],
-    "n_src_feats": 0,
-    "src_feats_defaults": None,
-    "decoder_type": "preorder_transformer",
-}
 BLOCKS = [
     {},
     {"reordering_embedding": ["decoder"]},
     {"additional_position_encoding": ["decoder"]},
     {"target_max_relative": 2},
 ]
-
-
-def make_model(**changes):
-    torch.manual_seed(1)
-    opt = make_opt(**{**PLAIN, **changes})
-    words = pyonmttok.build_vocab_from_tokens([*SPECIALS, *(f"w{i}" for i in range(20))])
-    return build_model(opt, opt, {"src": words, "tgt": words, "data_task": "seq2seq"}, None, -1).eval()
-
-
-def batch():
-    """Return sources, their lengths and targets, of which the second are shorter."""
-    generator = torch.Generator().manual_seed(2)
-    src = torch.randint(4, 24, (2, 7, 1), generator=generator)
-    tgt = torch.randint(4, 24, (2, 6, 1), generator=generator)
-    src[1, 4:] = PAD
-    tgt[1, 4:] = PAD
-    return src, torch.tensor([7, 4]), tgt
-
-
-def decode(model, src, src_len, tgt, **kwargs):
-    enc_out, final, src_len = model.encoder(src, src_len)
-    model.decoder.init_state(src, enc_out, final)
-    return model.decoder(tgt, enc_out, src_len=src_len, **kwargs)
 
 
 def decode_stepwise(model, src, src_len, tgt):

@@ -3,53 +3,26 @@
 import math
 import random
 
-import pyonmttok
 import pytest
 import torch
 from onmt.encoders.transformer import TransformerEncoder
 from onmt.model_builder import build_model
 from onmt.modules.embeddings import PositionalEncoding
 
-from onmt_preorder.input.positions import feature_vocabulary
 from onmt_preorder.transformer.sinusoidal import sinusoidal
 from preorder.data.errors import UsageError
 from tests.support.opennmt import make_opt
+from tests.support.transformers import (
+    FEATURES,
+    LONG,
+    SHORT,
+    WORDS,
+    batch_of,
+    make_encoder,
+    make_vocabs,
+)
 
-SPECIALS = ["<unk>", "<blank>", "<s>", "</s>"]
-WORDS = [*SPECIALS, *(f"w{i}" for i in range(20))]
-FEATURES = [*SPECIALS, *feature_vocabulary()]
 ALL = {"preorder_encoding": ["absolute", "relative"]}
-
-
-def make_vocabs(features=FEATURES):
-    words = pyonmttok.build_vocab_from_tokens(WORDS)
-    return {
-        "src": words,
-        "tgt": words,
-        "src_feats": [pyonmttok.build_vocab_from_tokens(features)],
-        "data_task": "seq2seq",
-    }
-
-
-def make_encoder(features=FEATURES, **changes):
-    torch.manual_seed(1)
-    opt = make_opt(**changes)
-    return build_model(opt, opt, make_vocabs(features), None, -1).encoder.eval()
-
-
-def batch_of(*sentences, features=FEATURES):
-    """Return ``src`` and ``src_len`` of sentences given as lists of (word, position)."""
-    length = max(map(len, sentences))
-    rows = [
-        [[WORDS.index(word), features.index(str(position))] for word, position in sentence]
-        + [[WORDS.index("<blank>"), features.index("<blank>")]] * (length - len(sentence))
-        for sentence in sentences
-    ]
-    return torch.tensor(rows), torch.tensor([len(sentence) for sentence in sentences])
-
-
-LONG = [("w1", 2), ("w2", 0), ("w3", 4), ("w4", 1), ("w5", 3), ("w6", 5)]
-SHORT = [("w7", 1), ("w8", 2), ("w9", 0)]
 
 
 @pytest.mark.parametrize(
@@ -222,7 +195,8 @@ def test_slots_of_a_layer(placement):
     seen = {}
     layer.self_attn.register_forward_pre_hook(lambda module, arguments: seen.update(read=arguments[0]))
     layer.feed_forward.register_forward_pre_hook(lambda module, arguments: seen.update(fed=arguments[0]))
-    expected = layer(states, source)
+    expected, learned = layer(states, source)
+    assert learned is None
     fed = seen["fed"]
     norm = layer.feed_forward.layer_norm
     given = {}
@@ -235,10 +209,10 @@ def test_slots_of_a_layer(placement):
     class AfterLayer(torch.nn.Module):
         def forward(self, *arguments):
             given["layer"] = arguments
-            return arguments[0] + 2
+            return arguments[0] * 2
 
     layer.after_attention, layer.after_layer = AfterAttention(), AfterLayer()
-    result = layer(states, source)
+    result, learned = layer(states, source)
     read, attended, encodings = given["attention"]
     assert read.equal(seen["read"])
     assert attended.equal(fed)
@@ -249,4 +223,5 @@ def test_slots_of_a_layer(placement):
     else:  # the residual by-passes the slot, and the norm comes last
         torch.testing.assert_close(given["layer"][0], norm(fed + layer.feed_forward(fed + 1)))
     assert given["layer"][1] is source
-    assert result.equal(given["layer"][0] + 2)
+    assert learned.equal(given["layer"][0] * 2)
+    assert result.equal(given["layer"][0] + learned)

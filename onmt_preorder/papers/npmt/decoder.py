@@ -1,4 +1,4 @@
-"""``decoder_type: swan``, as OpenNMT-py's models and trainer want it."""
+"""``decoder_type: swan``: the decoder and its loss as OpenNMT-py wants them."""
 
 from __future__ import annotations
 
@@ -13,66 +13,70 @@ from onmt.utils import Statistics
 from onmt.utils.logging import logger
 from torch import Tensor, nn
 
-from onmt_preorder.papers.swan.likelihood import log_likelihood
-from onmt_preorder.papers.swan.network import SegmentNetwork
-from onmt_preorder.papers.swan.scorer import Batch, Limits, Model
+from onmt_preorder.papers.npmt.likelihood import log_likelihood
+from onmt_preorder.papers.npmt.network import SegmentNetwork
+from onmt_preorder.papers.npmt.scorer import SegmentLayers, WorkLimits
+from onmt_preorder.papers.npmt.sentence_pairs import SentencePairs
+from onmt_preorder.papers.npmt.translator import SegmentTranslator
+from onmt_preorder.transformer.dropout import first_rate
 
 
 class SwanDecoder(DecoderBase):
-    """Holds the network that scores segments; loss and search run it.
+    """Holds the network that scores segments; the loss and the search run it.
 
     Args:
         network: what scores segments.
-        limits: what bounds the loss's work.
+        limits: bounds of the work for the loss.
         embeddings: OpenNMT-py's, of target words.
     """
 
-    def __init__(self, network: SegmentNetwork, limits: Limits, embeddings: nn.Module) -> None:
-        super().__init__(attentional=True)  # so far as it knows which source token a word comes from
+    def __init__(self, network: SegmentNetwork, limits: WorkLimits, embeddings: nn.Module) -> None:
+        super().__init__(attentional=True)  # it knows which source token a word comes from
         self.network, self.limits, self.embeddings = network, limits, embeddings
-        self.state: dict[str, Any] = {}  # which OpenNMT-py looks at
+        self.state: dict[str, Any] = {}  # OpenNMT-py reads it
 
     @classmethod
     def from_opt(cls, opt: Namespace, embeddings: nn.Module) -> SwanDecoder:
         """Build from the options of a training or a checkpoint, as OpenNMT-py does."""
-        dropout = opt.dropout[0] if isinstance(opt.dropout, list) else opt.dropout
         size = opt.dec_hid_size
         word = embeddings.embedding_size
-        network = SegmentNetwork(opt.rnn_type, opt.enc_hid_size, word, size, opt.dec_layers, dropout)
-        limits = Limits(opt.swan_segment_length, opt.swan_logits, opt.swan_negligible, opt.swan_unpromising)
+        network = SegmentNetwork(
+            opt.rnn_type, opt.enc_hid_size, word, size, opt.dec_layers, first_rate(opt.dropout)
+        )
+        limits = WorkLimits(
+            opt.swan_segment_length, opt.swan_logits, opt.swan_negligible, opt.swan_unpromising
+        )
         return cls(network, limits, embeddings)
 
     def init_state(self, *_: Any) -> None:
         """Do nothing: every source element is a state of its own."""
 
     def forward(self, _: Tensor, enc_out: Tensor, **__: Any) -> tuple[Tensor, dict[str, Any]]:
-        """Hand the encoder's states on: the loss needs the target whole."""
+        """Pass on the encoder's states; the loss reads them and the whole target."""
         return enc_out, {}
 
     @property
-    def exact_limits(self) -> Limits:
+    def exact_limits(self) -> WorkLimits:
         """The limits under which every segment counts."""
         return replace(self.limits, unpromising=0.0, negligible=0.0)
 
     @staticmethod
     def translator() -> type:
-        """Return the class that translates in the place of OpenNMT-py's."""
-        from onmt_preorder.papers.swan.translator import SegmentTranslator
-
+        """Return the class that translates instead of OpenNMT-py's."""
         return SegmentTranslator
 
     def translation_loss(
         self, vocabulary: nn.Module, target: Any, batch: dict[str, Any], states: Tensor
     ) -> tuple[Tensor, Statistics]:
-        """Return ``-log p(y | x)``, summed over a batch's sentences, and what is reported of it.
+        """Return ``-log p(y | x)``, summed over a batch's sentences, and the statistics to report.
 
-        Perplexity is that of the target's words and its end, as other models' is. Accuracy has
+        Perplexity is that of the target's words and its end, as with other models. Accuracy has
         no meaning here and is given as 0. A pair whose target has more words than its source
         can emit has no probability: it is left out, and the log says so.
         """
-        pairs = target_batch(batch, states, target[DefaultTokens.PAD])
+        pairs = SentencePairs.of_batch(batch, states, target[DefaultTokens.PAD])
         limits = self.limits if self.training else self.exact_limits
-        total = log_likelihood(self.model(vocabulary, target), pairs, limits)
+        total = log_likelihood(self.segment_layers(vocabulary, target), pairs, limits)
         possible = total.isfinite()
         if not possible.all():
             logger.warning(
@@ -83,7 +87,7 @@ class SwanDecoder(DecoderBase):
         words = int((pairs.lengths + 1)[possible].sum())
         return loss, Statistics(loss.item(), 1, len(total), words, 0)
 
-    def model(self, vocabulary: nn.Module, target: Any) -> Model:
+    def segment_layers(self, vocabulary: nn.Module, target: Any) -> SegmentLayers:
         """Return the layers that score segments.
 
         Args:
@@ -91,22 +95,9 @@ class SwanDecoder(DecoderBase):
             target: the target's vocabulary.
         """
         begin, end = target[DefaultTokens.BOS], target[DefaultTokens.EOS]
-        return Model(self.network, vocabulary, self.embeddings, begin, end)
+        return SegmentLayers(self.network, vocabulary, self.embeddings, begin, end)
 
     def update_dropout(self, dropout: float, _: float | None = None) -> None:
         """Change the dropout rate, as OpenNMT-py's ``dropout_steps`` ask."""
         self.network.dropout = dropout
         self.embeddings.update_dropout(dropout)
-
-
-def target_batch(batch: dict[str, Any], states: Tensor, padding: int) -> Batch:
-    """Return sentence pairs without the target's begin, end and features.
-
-    Args:
-        batch: OpenNMT-py's.
-        states: ``(batch, elements, size)``.
-        padding: its id in the target.
-    """
-    target = batch["tgt"][:, 1:, 0]
-    lengths = target.ne(padding).sum(1) - 1
-    return Batch(states, batch["srclen"], target[:, :-1], lengths)

@@ -1,8 +1,8 @@
-"""From elements' segments to translations: one after another, or by a beam over the elements.
+"""From elements' segments to translations: each element's best one, or by a beam over the elements.
 
 The beam keeps the translations' beginnings with the best ``Q(y) = log p(y | x) + λ1 · words + λ2 ·
 log p_lm(y)`` (Huang et al. 2018, eq. 3). Beginnings of the same words are one: the probabilities
-of their segmentations are summed, and the most probable of these is the one that is shown.
+of their segmentations are summed, and the most probable of these is shown.
 """
 
 from __future__ import annotations
@@ -14,25 +14,30 @@ from typing import NamedTuple, Protocol
 import torch
 from torch import Tensor
 
-from onmt_preorder.papers.swan.segments import Segments
+from onmt_preorder.papers.npmt.segments import Segments
 
 _IMPOSSIBLE = float("-inf")
 _BASE = 0x9E3779B97F4A7C15 - 2**64  # odd: of the hash of a beginning, modulo 2^64
 
 
 class Fluency(Protocol):
-    """What a language model says of the beginnings that a beam keeps, sentence by sentence."""
+    """A language model's scores of the beginnings that a beam keeps, sentence by sentence."""
 
     def extend(self, sentence: int, grown: Mapping[int, tuple[int, Sequence[int]]]) -> dict[int, float]:
-        """Return ``λ2 log p_lm`` of segments after beginnings: place to (kept beginning, words)."""
+        """Return ``λ2 log p_lm`` of segments after beginnings.
+
+        Args:
+            sentence: index in the batch.
+            grown: candidate's index to (index of the kept beginning, the segment's words).
+        """
         ...
 
-    def keep(self, sentence: int, places: Sequence[int]) -> None:
-        """Keep the beginnings that were grown at these places; at others, there is none."""
+    def keep(self, sentence: int, chosen: Sequence[int]) -> None:
+        """Keep the candidates of these indices, as given to :meth:`extend`, and forget the others."""
         ...
 
     def end(self, sentence: int) -> list[float]:
-        """Return ``λ2 log p_lm`` of ending there, for each kept beginning."""
+        """Return ``λ2 log p_lm`` of the sentence's end after each kept beginning."""
         ...
 
 
@@ -51,13 +56,13 @@ class Translations:
     scores: Tensor
 
     def flat(self, sentence: int, rank: int) -> Tensor:
-        """Return a translation's words, without where they come from."""
+        """Return the ids of a translation's words, one after another."""
         words, lengths = self.words[sentence, rank], self.lengths[sentence, rank]
         return words[torch.arange(words.size(1), device=words.device) < lengths.unsqueeze(1)]
 
 
 def spread(segments: Segments, real: Tensor) -> Segments:
-    """Put packed elements where they belong: ``(batch, elements, count, …)``; padding emits nothing.
+    """Unpack elements: ``(batch, elements, count, …)``; padding emits nothing.
 
     Args:
         segments: of all real elements, sentence after sentence.
@@ -88,12 +93,12 @@ def beam_search(
 ) -> Translations:
     """Search over the elements.
 
-    One sort of ``width · count`` candidates an element for a batch, on the segments' device; a
-    language model scores on the host.
+    Cost for each element: one sort of ``width · count`` candidates for the whole batch on the segments'
+    device; a language model scores on the CPU.
 
     Args:
         segments: ``(batch, elements, count, …)``, as :func:`spread` gives them.
-        width: translations to keep, and to return.
+        width: how many translations to keep and to return.
         reward: λ1.
         fluency: λ2 and the language model.
     """
@@ -115,8 +120,8 @@ def beam_search(
         quality = torch.where(first, total + reward * grown.words + grown.fluency, _IMPOSSIBLE)
         chosen = quality.topk(width, dim=1).indices
         if fluency is not None:
-            for sentence, places in enumerate(chosen.tolist()):
-                fluency.keep(sentence, places)
+            for sentence, indices in enumerate(chosen.tolist()):
+                fluency.keep(sentence, indices)
         paths = torch.where(first, grown.paths, _IMPOSSIBLE)
         beam = grown._replace(scores=total, paths=paths).take(chosen)
         back.append((chosen // count, chosen % count))
@@ -157,11 +162,11 @@ class _Beam(NamedTuple):
 
 
 def _hashes(segments: Segments) -> tuple[Tensor, Tensor]:
-    """Return the segments' polynomial hashes modulo 2^64, and what to multiply by what stands before."""
+    """Return the segments' polynomial hashes modulo 2^64, and what to multiply the hash before each by."""
     keys, powers = torch.zeros_like(segments.lengths), torch.ones_like(segments.lengths)
-    for place in range(segments.words.size(3)):
-        inside = segments.lengths > place
-        keys = torch.where(inside, keys * _BASE + segments.words[..., place] + 1, keys)
+    for index in range(segments.words.size(3)):
+        inside = segments.lengths > index
+        keys = torch.where(inside, keys * _BASE + segments.words[..., index] + 1, keys)
         powers = torch.where(inside, powers * _BASE, powers)
     return keys, powers
 
@@ -170,8 +175,8 @@ def _merged(beam: _Beam) -> tuple[Tensor, Tensor]:
     """Sum the probabilities of equal beginnings.
 
     Returns:
-        ``(batch, beginnings)`` log sums, and where the most probable of each kind stand: the
-        sums are given only there.
+        ``(batch, beginnings)`` log sums, and which are the most probable of each kind: only
+        these have a sum.
     """
     order = beam.paths.argsort(dim=1, descending=True, stable=True)
     order = order.gather(1, beam.keys.gather(1, order).argsort(dim=1, stable=True))
@@ -190,15 +195,15 @@ def _merged(beam: _Beam) -> tuple[Tensor, Tensor]:
 
 
 def _extend(model: Fluency, segments: Segments, t: int, first: Tensor, width: int) -> Tensor:
-    """Return the language model's scores, ``(batch, width · count)``, of what was chosen among equals."""
+    """Return the language model's scores, ``(batch, width · count)``, of the candidates in ``first``."""
     count = segments.scores.size(2)
     words, lengths = segments.words[:, t].tolist(), segments.lengths[:, t].tolist()
     scores = []
     for sentence, wanted in enumerate(first.tolist()):
         emitted = [row[:length] for row, length in zip(words[sentence], lengths[sentence], strict=True)]
-        places = [place for place, is_wanted in enumerate(wanted) if is_wanted]
-        found = model.extend(sentence, {p: (p // count, emitted[p % count]) for p in places})
-        scores.append([found.get(place, 0.0) for place in range(width * count)])
+        indices = [index for index, is_wanted in enumerate(wanted) if is_wanted]
+        found = model.extend(sentence, {i: (i // count, emitted[i % count]) for i in indices})
+        scores.append([found.get(index, 0.0) for index in range(width * count)])
     return segments.scores.new_tensor(scores)
 
 

@@ -1,11 +1,11 @@
 """Sums and maxima over the segmentations of a sentence (Huang et al. 2018, eq. 1; Wang et al. 2017).
 
-A table of scores holds what a segment costs wherever it may stand:
+A table holds the score of every segment at every boundary of the target:
 ``scores[t, b, i, l]`` is ``log p(y_{i+1} … y_{i+l}, $ | x_t)`` of sentence ``b``, counting the
 elements ``t`` from 0; ``-inf`` where there is no such segment. An element that is padding emits
-the empty segment for nothing: 0 at ``l = 0``, ``-inf`` elsewhere.
+the empty segment with score 0: 0 at ``l = 0``, ``-inf`` elsewhere.
 
-All recursions run over the source elements; sentences, places in the target and lengths are
+All recursions run over the source elements; all sentences, boundaries and lengths are computed in
 one operation. Cost: O(elements · batch · target · longest).
 """
 
@@ -25,7 +25,7 @@ def forward(scores: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
 
     Args:
         scores: ``(elements, batch, target + 1, longest + 1)``.
-        lengths: ``(batch,)`` words of each target.
+        lengths: ``(batch,)`` words in each target.
 
     Returns:
         ``(batch,)`` ``log p(y | x)``, ``-inf`` for a target longer than its elements can emit;
@@ -85,39 +85,22 @@ def best_segmentation(scores: Tensor, lengths: Tensor) -> Tensor:
     return torch.stack(emitted[::-1], dim=1)
 
 
-class _LogMarginal(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx: torch.autograd.function.FunctionCtx, scores: Tensor, lengths: Tensor) -> Tensor:
-        total, alphas = forward(scores, lengths)
-        ctx.save_for_backward(scores, alphas, lengths)
-        return total
-
-    @staticmethod
-    def backward(ctx: torch.autograd.function.FunctionCtx, gradient: Tensor) -> tuple[Tensor, None]:
-        return posteriors(*ctx.saved_tensors) * gradient.view(1, -1, 1, 1), None
-
-
-def log_marginal(scores: Tensor, lengths: Tensor) -> Tensor:
-    """Return ``log p(y | x)`` as :func:`forward` does, to be differentiated by the scores."""
-    return _LogMarginal.apply(scores, lengths)
-
-
 def _by_end(scores: Tensor) -> Iterable[Tensor]:
-    """Yield each element's ``(batch, target + 1, longest + 1)`` scores by the segments' ends.
+    """Yield each element's ``(batch, target + 1, longest + 1)`` scores, by the segments' ends.
 
     Entry ``[b, j, k]`` belongs to the segment from ``j - longest + k`` to ``j``.
     """
-    places, sizes = scores.shape[2:]
+    boundaries, sizes = scores.shape[2:]
     size = torch.arange(sizes - 1, -1, -1, device=scores.device)
-    start = torch.arange(places, device=scores.device).unsqueeze(1) - size
+    start = torch.arange(boundaries, device=scores.device).unsqueeze(1) - size
     skewed = scores[:, :, start.clamp(min=0), size.expand_as(start)]
     return skewed.masked_fill(start < 0, _IMPOSSIBLE)
 
 
 def _windows(alpha: Tensor, sizes: int) -> Tensor:
-    """Return ``(batch, places, sizes)``: entry ``[b, j, k]`` is ``alpha[b, j - sizes + 1 + k]``."""
+    """Return ``(batch, boundaries, sizes)``: entry ``[b, j, k]`` is ``alpha[b, j - sizes + 1 + k]``."""
     return functional.pad(alpha, (sizes - 1, 0), value=_IMPOSSIBLE).unfold(1, sizes, 1)
 
 
-def _at(table: Tensor, places: Tensor) -> Tensor:
-    return table.gather(1, places.unsqueeze(1)).squeeze(1)
+def _at(table: Tensor, boundaries: Tensor) -> Tensor:
+    return table.gather(1, boundaries.unsqueeze(1)).squeeze(1)

@@ -35,15 +35,15 @@ def load(path: str) -> Any:
 
 
 class NgramFluency:
-    """Scores the beginnings in the beams of a batch.
+    """Scores the beginnings in the beams of a batch; see :class:`.search.Fluency`.
 
-    One state a beginning; a word costs one look-up.
+    Keeps one state for each beginning. Cost: one look-up for each word.
 
     Args:
         model: as :func:`load` gives it.
         weight: λ2.
         tokens: the word of each id.
-        batch: how many sentences.
+        batch: how many sentences there are.
     """
 
     def __init__(self, model: Any, weight: float, tokens: Sequence[str], batch: int) -> None:
@@ -57,23 +57,23 @@ class NgramFluency:
         self.grown: list[dict[int, Any]] = [{} for _ in range(batch)]
 
     def extend(self, sentence: int, grown: Mapping[int, tuple[int, Sequence[int]]]) -> dict[int, float]:
-        """See :class:`onmt_preorder.papers.swan.search.Fluency`."""
+        """See :class:`.search.Fluency`."""
         scores = {}
-        for place, (parent, words) in grown.items():
-            state, scores[place] = self.kept[sentence][parent], 0.0
+        for index, (parent, words) in grown.items():
+            state, scores[index] = self.kept[sentence][parent], 0.0
             for word in words:
                 after = self._new_state()
-                scores[place] += self.weight * self.model.BaseScore(state, self.tokens[word], after)
+                scores[index] += self.weight * self.model.BaseScore(state, self.tokens[word], after)
                 state = after
-            self.grown[sentence][place] = state
+            self.grown[sentence][index] = state
         return scores
 
-    def keep(self, sentence: int, places: Sequence[int]) -> None:
-        """See :class:`onmt_preorder.papers.swan.search.Fluency`."""
-        self.kept[sentence] = [self.grown[sentence].get(place, self.nothing) for place in places]
+    def keep(self, sentence: int, chosen: Sequence[int]) -> None:
+        """See :class:`.search.Fluency`."""
+        self.kept[sentence] = [self.grown[sentence].get(index, self.nothing) for index in chosen]
         self.grown[sentence] = {}
 
     def end(self, sentence: int) -> list[float]:
-        """See :class:`onmt_preorder.papers.swan.search.Fluency`."""
+        """See :class:`.search.Fluency`."""
         after = self._new_state()
         return [self.weight * self.model.BaseScore(state, "</s>", after) for state in self.kept[sentence]]

@@ -16,7 +16,7 @@ def run(*arguments, **variables):
     """Run Python in a process of its own: whether Triton interprets is settled when it is imported."""
     process = subprocess.run(
         [sys.executable, *arguments],
-        cwd=HERE.parents[2],
+        cwd=HERE.parents[3],
         env={**os.environ, "OMP_NUM_THREADS": "1", **variables},
         capture_output=True,
         text=True,
@@ -36,8 +36,8 @@ def test_the_kernels_interpreted():
 @pytest.mark.slow
 @pytest.mark.parametrize("dtype", ["fp32", "bf16"])
 def test_the_kernels_compile_for_a_gpu(tmp_path, dtype):
-    script = HERE.parents[1] / "support" / "compile_kernels.py"
-    variables = {"TRITON_CACHE_DIR": str(tmp_path), "PYTHONPATH": str(HERE.parents[2])}
+    script = HERE.parents[2] / "support" / "compile_kernels.py"
+    variables = {"TRITON_CACHE_DIR": str(tmp_path), "PYTHONPATH": str(HERE.parents[3])}
     assert run(str(script), dtype, TRITON_INTERPRET="0", **variables).split() == [
         "forward",
         "backward_of_queries",

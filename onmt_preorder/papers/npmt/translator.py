@@ -1,4 +1,4 @@
-"""Translation with segments, in the place of OpenNMT-py's own beam search."""
+"""Translation with segments, instead of OpenNMT-py's own beam search."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from onmt.translate.translator import Translator
 from torch import Tensor
 from torch.nn.functional import one_hot
 
-from onmt_preorder.papers.swan.decoder import target_batch
-from onmt_preorder.papers.swan.language_model import NgramFluency, load
-from onmt_preorder.papers.swan.lattice import best_segmentation
-from onmt_preorder.papers.swan.likelihood import log_likelihood, segment_scores
-from onmt_preorder.papers.swan.options import check_translation
-from onmt_preorder.papers.swan.scorer import Model
-from onmt_preorder.papers.swan.search import Translations, beam_search, concatenate, spread
-from onmt_preorder.papers.swan.segments import best_segments, greedy_segments
+from onmt_preorder.papers.npmt.language_model import NgramFluency, load
+from onmt_preorder.papers.npmt.lattice import best_segmentation
+from onmt_preorder.papers.npmt.likelihood import log_likelihood, segment_scores
+from onmt_preorder.papers.npmt.options import check_translation
+from onmt_preorder.papers.npmt.scorer import SegmentLayers
+from onmt_preorder.papers.npmt.search import Translations, beam_search, concatenate, spread
+from onmt_preorder.papers.npmt.segments import best_segments, greedy_segments
+from onmt_preorder.papers.npmt.sentence_pairs import SentencePairs
 
 
 class SegmentTranslator(Translator):
     """A ``Translator`` for models whose decoder is a ``SwanDecoder``.
 
-    ``beam_size: 1`` is the greedy search, in which every source token emits its segment by
-    itself; any other is the beam over source tokens.
+    With ``beam_size: 1`` every source token emits its best segment by itself (greedy search); with any
+    other, a beam search over the source tokens combines several segments of each.
     """
 
     @classmethod
@@ -66,18 +66,18 @@ class SegmentTranslator(Translator):
         """Translate a batch.
 
         Returns:
-            OpenNMT-py's results, and where they shall be shown, ``segments``: how many words each
-            source token emits in each translation.
+            OpenNMT-py's results, and ``segments``: how many words each source token emits in each
+            translation, None where they are not shown.
         """
         _, _, states, lengths = self._run_encoder(batch)
         real = torch.arange(states.size(1), device=states.device) < lengths.unsqueeze(1)
-        model = self.model.decoder.model(self.model.generator, self._tgt_vocab)
+        model = self.model.decoder.segment_layers(self.model.generator, self._tgt_vocab)
         found = self._search(model, states, real)
         self._count(found.lengths[:, 0], real)
         gold: Any = [0.0] * len(lengths)
         emitted = found.lengths[:, : self.n_best]
         if "tgt" in batch and not self.tgt_file_prefix:
-            pairs = target_batch(batch, states, self._tgt_pad_idx)
+            pairs = SentencePairs.of_batch(batch, states, self._tgt_pad_idx)
             gold = log_likelihood(model, pairs, self.limits)
             if self.gold_align:
                 scores = segment_scores(model, pairs, self.limits)
@@ -85,7 +85,7 @@ class SegmentTranslator(Translator):
                 emitted = best.unsqueeze(1).expand_as(emitted)
         return self._results(batch, found, gold, emitted)
 
-    def _search(self, model: Model, states: Tensor, real: Tensor) -> Translations:
+    def _search(self, model: SegmentLayers, states: Tensor, real: Tensor) -> Translations:
         longest = self.limits.longest
         if self.beam_size == 1:
             segments = greedy_segments(model, states[real], longest, self.banned)
@@ -108,9 +108,9 @@ class SegmentTranslator(Translator):
     ) -> dict[str, Any]:
         end = found.words.new_tensor([self._tgt_eos_idx])
         each = [[(b, n) for n in range(self.n_best)] for b in range(len(gold))]
-        links = [[_links(emitted[place]) for place in best] for best in each]
+        links = [[_links(emitted[index]) for index in best] for best in each]
         return {
-            "predictions": [[torch.cat((found.flat(*place), end)) for place in best] for best in each],
+            "predictions": [[torch.cat((found.flat(*index), end)) for index in best] for best in each],
             "scores": found.scores,
             "attention": [[None for _ in best] for best in each],
             "alignment": links if self.report_align or self.replace_unk else [[] for _ in each],
@@ -121,7 +121,7 @@ class SegmentTranslator(Translator):
 
 
 def _links(emitted: Tensor) -> Tensor | None:
-    """Return ``(words, source tokens)``, 1 where a word comes from; None of no words.
+    """Return ``(words, source tokens)``, 1 where a word comes from; None if there are no words.
 
     Args:
         emitted: ``(source tokens,)``: how many words each emits.

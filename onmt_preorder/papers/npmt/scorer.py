@@ -9,19 +9,20 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from onmt_preorder.papers.swan.network import SegmentNetwork
+from onmt_preorder.papers.npmt.network import SegmentNetwork
+from onmt_preorder.papers.npmt.sentence_pairs import SentencePairs
 
 
 @dataclass(frozen=True)
-class Limits:
-    """What bounds the work.
+class WorkLimits:
+    """Bounds of the work.
 
     Attributes:
-        longest: words of a segment at most.
-        logits: how many of them to hold at a time; any number gives the same result.
+        longest: the most words of a segment.
+        logits: how many logits to hold at a time; any number gives the same result.
         negligible: segments of a smaller probability, given the sentence, have no gradient; 0: all have.
-        unpromising: segments of a smaller probability, as a coarser model has it, are not even
-            scored, which leaves a little less than ``p(y | x)``; 0: all are.
+        unpromising: segments to which a coarser model gives a smaller probability are not
+            scored at all, so that a little of ``p(y | x)`` is lost; 0: all are.
     """
 
     longest: int
@@ -31,7 +32,7 @@ class Limits:
 
 
 @dataclass(frozen=True)
-class Model:
+class SegmentLayers:
     """The layers that score segments.
 
     Attributes:
@@ -54,33 +55,16 @@ class Model:
         return self.network.gates(self.embeddings(first)).view(-1)
 
 
-@dataclass(frozen=True)
-class Batch:
-    """Sentence pairs.
+class Starts(NamedTuple):
+    """Where segments may start, those with the most words to read first.
 
     Attributes:
-        states: ``(batch, elements, size)``: the encoder's.
-        elements: ``(batch,)``: source elements of each sentence, from 1.
-        words: ``(batch, target)`` ids, without any begin or end.
-        lengths: ``(batch,)`` words of each target, from 0.
-    """
-
-    states: Tensor
-    elements: Tensor
-    words: Tensor
-    lengths: Tensor
-
-
-class Rows(NamedTuple):
-    """Starts to follow, those with the most words to read first.
-
-    Attributes:
-        element, start: ``(rows,)``: which element reads on from which place in the target.
-        counts: how many rows read at least 1, 2, … words.
+        element, begin: ``(starts,)``: which element reads on from which boundary of the target.
+        counts: how many of them read at least 1, 2, … words.
     """
 
     element: Tensor
-    start: Tensor
+    begin: Tensor
     counts: list[int]
 
 
@@ -89,26 +73,26 @@ class Scorer:
 
     Attributes:
         real: ``(elements of a sentence, batch)``, False for padding; True entries are the packed elements.
-        sentence: ``(elements,)``: the sentence of each.
+        sentence: ``(elements,)``: the sentence of each packed element.
         remaining: ``(elements, target)``: words of the longest segment that may start there.
-        elements: the network, started from them.
+        elements: the network's states after each of them.
         gates: ``(batch · target, gates)`` of all target words.
     """
 
-    def __init__(self, model: Model, batch: Batch, limits: Limits) -> None:
+    def __init__(self, model: SegmentLayers, batch: SentencePairs, limits: WorkLimits) -> None:
         self.model, self.limits, self.words, self.lengths = model, limits, batch.words, batch.lengths
         device = batch.words.device
         self.real = torch.arange(batch.states.size(1), device=device).unsqueeze(1) < batch.elements
         self.sentence = self.real.nonzero()[:, 1]
-        places = torch.arange(batch.words.size(1), device=device)
-        self.remaining = (batch.lengths[self.sentence].unsqueeze(1) - places).clamp(0, limits.longest)
+        begins = torch.arange(batch.words.size(1), device=device)
+        self.remaining = (batch.lengths[self.sentence].unsqueeze(1) - begins).clamp(0, limits.longest)
         source = batch.states.transpose(0, 1)[self.real]
         self.elements = model.network.begin(source, model.first_gates(device))
         embedded = model.embeddings(batch.words.unsqueeze(-1))
         self.gates = model.network.gates(embedded).flatten(0, 1)
 
     def spread(self, packed: Tensor) -> Tensor:
-        """Put the elements' scores where the elements are; padding emits nothing, for nothing."""
+        """Put the packed elements' scores where the elements stand; padding emits nothing, with score 0."""
         scores = packed.new_full((*self.real.shape, *packed.shape[1:]), float("-inf"))
         scores[..., 0] = 0
         scores[self.real] = packed
@@ -121,49 +105,55 @@ class Scorer:
         return (slice(begin, begin + size) for begin in range(0, count, size))
 
     def first_symbols(self, chunk: slice, output: Tensor) -> tuple[Tensor, Tensor]:
-        """Score the empty segment, ``(elements,)``, and each word as a segment's first."""
+        """Score the empty segment, ``(elements,)``, and each word as the first of a segment."""
         return self._symbols(output[chunk], self.words[self.sentence[chunk]])
 
-    def rows(self, remaining: Tensor, graphs: int) -> Iterator[Rows]:
+    def starts(self, remaining: Tensor, graphs: int) -> Iterator[Starts]:
         """Yield the starts from which there are words to read, in chunks.
 
         Args:
-            remaining: ``(elements, target)``: how many words to read from there.
-            graphs: steps of a chunk that exist at a time.
+            remaining: ``(elements, target)``: how many words to read from each start.
+            graphs: how many steps of a chunk are held in memory at a time.
         """
-        element, start = remaining.nonzero(as_tuple=True)
-        words, order = remaining[element, start].sort(descending=True, stable=True)
+        element, begin = remaining.nonzero(as_tuple=True)
+        words, order = remaining[element, begin].sort(descending=True, stable=True)
         at_least = words.bincount(minlength=self.limits.longest + 1).flip(0).cumsum(0).flip(0)[1:].tolist()
-        element, start = element[order], start[order]
+        element, begin = element[order], begin[order]
         size = self._chunk_size(graphs)
-        for begin in range(0, element.size(0), size):
-            chunk = slice(begin, begin + size)
-            counts = [min(reading - begin, size) for reading in at_least if reading > begin]
-            yield Rows(element[chunk], start[chunk], counts)
+        for first in range(0, element.size(0), size):
+            chunk = slice(first, first + size)
+            counts = [min(reading - first, size) for reading in at_least if reading > first]
+            yield Starts(element[chunk], begin[chunk], counts)
 
     def follow(
-        self, rows: Rows, state: Tensor, gates: Tensor, known: int = 0
+        self, starts: Starts, state: Tensor, gates: Tensor, known: int = 0
     ) -> Iterator[tuple[Tensor, Tensor]]:
-        """Yield for each word read: ``(reading,)`` scores of the segment's end, and of the next word.
+        """Read word by word; yield after each the scores of the segment's end and of the next word.
 
-        What is given for a next word after the sentence's last means nothing. Nothing is given
-        for as many words as are known.
+        Both are ``(reading,)``: of the segments that had a word to read. After the sentence's last word
+        the score of a next word means nothing.
+
+        Args:
+            starts: where to start.
+            state: the elements' states, ``(elements, layers, states · size)``.
+            gates: ``(batch · target, gates)`` of all target words.
+            known: after as many words nothing is yielded.
         """
         masks, words = self.elements.masks, self.words.flatten()
-        place = self.sentence[rows.element] * self.words.size(1) + rows.start
-        state = state[rows.element]
-        masks = None if masks is None else masks[rows.element]
-        for length, count in enumerate(rows.counts):
+        index = self.sentence[starts.element] * self.words.size(1) + starts.begin
+        state = state[starts.element]
+        masks = None if masks is None else masks[starts.element]
+        for length, count in enumerate(starts.counts):
             state, masks = state[:count], None if masks is None else masks[:count]
-            output, state = self.model.network.step(gates[place[:count] + length], state, masks)
+            output, state = self.model.network.step(gates[index[:count] + length], state, masks)
             if length < known:
                 continue
-            following = (place[:count] + length + 1).clamp(max=words.size(0) - 1)
+            following = (index[:count] + length + 1).clamp(max=words.size(0) - 1)
             end, word = self._symbols(output, words[following].unsqueeze(1))
             yield end, word.squeeze(1)
 
     def _symbols(self, output: Tensor, words: Tensor) -> tuple[Tensor, Tensor]:
-        """Return the log probabilities of ``$``, ``(rows,)``, and of words, ``(rows, words)``."""
+        """Return the log probabilities of ``$``, ``(outputs,)``, and of words, ``(outputs, words)``."""
         scores = self.model.vocabulary(output).log_softmax(1, dtype=wide(output))
         return scores[:, self.model.end], scores.gather(1, words)
 

@@ -1,13 +1,10 @@
 """Relative attention: equal to the paper's formula pair by pair, forward and gradient."""
 
-import logging
-import sys
-
 import pytest
 import torch
 
-from onmt_preorder.transformer.attention import Places, RelativePart, attend, plain, relative_attention
-from onmt_preorder.transformer.attention.reference import clip
+from onmt_preorder.transformer.attention import Positions, RelativePart, plain, relative_attention
+from tests.support.attention_by_pairs import clip
 from tests.support.attention_cases import PARTS, both_ways, leaves, make_inputs
 
 BOUGHT, POSITIONS = 7, [0, 8, 6, 7, 5, 1, 2, 4, 3]
@@ -40,7 +37,7 @@ def test_gradient_equals_finite_differences():
 
     def attention(*inputs):
         tables = iter(inputs[3:])
-        again = [RelativePart(part.places, next(tables), next(tables)) for part in parts]
+        again = [RelativePart(part.positions, next(tables), next(tables)) for part in parts]
         return relative_attention(*(x.transpose(1, 2) for x in inputs[:3]), lengths, again)
 
     assert torch.autograd.gradcheck(attention, leaves(states, parts))
@@ -53,7 +50,7 @@ def test_worked_example_of_the_paper():
     n = len(POSITIONS)
     value = torch.zeros(1, 1, n, 9)
     query, key = torch.zeros(2, 1, 1, n, 9).index_fill(3, torch.tensor([0]), 0).unbind()
-    part = RelativePart(Places(torch.tensor([POSITIONS])), torch.zeros(9, 9), torch.eye(9))
+    part = RelativePart(Positions(torch.tensor([POSITIONS])), torch.zeros(9, 9), torch.eye(9))
     sums = relative_attention(query, key, value, torch.tensor([n]), [part])[0, 0, BOUGHT] * n
     torch.testing.assert_close(sums, torch.bincount(torch.tensor(expected) + 4, minlength=9).float())
 
@@ -104,24 +101,12 @@ def test_scores_are_single_precision_at_least():
     key = torch.ones(1, 1, 2, 1, dtype=torch.bfloat16)
     value = torch.tensor([0.0, 1.0], dtype=torch.bfloat16).view(1, 1, 2, 1)
     table = torch.tensor([[0.0], [0.0], [2**-9]], dtype=torch.bfloat16)
-    part = RelativePart(Places(torch.arange(2).unsqueeze(0)), table, torch.zeros_like(table))
+    part = RelativePart(Positions(torch.arange(2).unsqueeze(0)), table, torch.zeros_like(table))
     result = relative_attention(query, key, value, torch.tensor([2]), [part])
     expected = torch.tensor([0.0, 300 * 2**-9]).softmax(0)[1]
     torch.testing.assert_close(result[0, 0, 0, 0].float(), expected, atol=0.01, rtol=0)
 
 
-def test_places_must_be_permutations():
+def test_positions_must_be_permutations():
     with pytest.raises(ValueError, match="no permutation"):
-        Places(torch.tensor([[0, 1, 1]]))
-
-
-def test_without_triton_a_gpu_computes_in_plain_torch_and_says_so_once(monkeypatch, caplog):
-    monkeypatch.setitem(sys.modules, "onmt_preorder.transformer.attention.fused", None)
-    monkeypatch.delattr("onmt_preorder.transformer.attention.fused", raising=False)
-    attend._say_once.cache_clear()
-    on_gpu = type("OnGPU", (), {"is_cuda": True})()
-    with caplog.at_level(logging.WARNING):
-        assert [attend.choose_path(on_gpu, []) for _ in range(2)] == [plain.attend] * 2
-    assert [record.message.partition(" (")[0] for record in caplog.records] == [
-        "relative attention runs in plain torch: Triton cannot be imported"
-    ]
+        Positions(torch.tensor([[0, 1, 1]]))

@@ -1,4 +1,4 @@
-"""Relative attention written as the paper writes it, to test the others against."""
+"""Relative attention written as the paper writes it: the truth for the tests."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from onmt_preorder.transformer.attention.relations import RelativePart
+from onmt_preorder.transformer.attention.relative_positions import RelativePart
 
 
 def clip(distance: int, limit: int) -> int:
@@ -33,12 +33,12 @@ def relative_attention_by_pairs(
     result = torch.zeros_like(query)
     for sentence in range(b):
         length = int(lengths[sentence])
-        places = [part.places.places.expand(b, n)[sentence] for part in parts]
+        orders = [part.positions.tensor.expand(b, n)[sentence] for part in parts]
         for head in range(h):
             for i in range(n):
                 keys, values = key[sentence, head, :length], value[sentence, head, :length]
-                for part, place in zip(parts, places, strict=True):
-                    distances = (place[:length] - place[i]).tolist()
+                for part, positions in zip(parts, orders, strict=True):
+                    distances = (positions[:length] - positions[i]).tolist()
                     k, v = part.keys.size(0) // 2, part.values.size(0) // 2
                     keys = keys + part.keys[[clip(x, k) + k for x in distances]]
                     values = values + part.values[[clip(x, v) + v for x in distances]]

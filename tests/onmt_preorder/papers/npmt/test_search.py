@@ -7,11 +7,11 @@ from collections import defaultdict
 import pytest
 import torch
 
-from onmt_preorder.papers.swan import language_model
-from onmt_preorder.papers.swan.language_model import NgramFluency
-from onmt_preorder.papers.swan.search import beam_search, concatenate, spread
-from onmt_preorder.papers.swan.segments import best_segments, greedy_segments
-from onmt_preorder.papers.swan.translator import show
+from onmt_preorder.papers.npmt import language_model
+from onmt_preorder.papers.npmt.language_model import NgramFluency
+from onmt_preorder.papers.npmt.search import beam_search, concatenate, spread
+from onmt_preorder.papers.npmt.segments import best_segments, greedy_segments
+from onmt_preorder.papers.npmt.translator import show
 from preorder.data.errors import DataError, UsageError
 from tests.support.segmentations import (
     BEGIN,

@@ -5,7 +5,7 @@ import pytest
 import torch
 from onmt.model_builder import build_base_model
 
-from onmt_preorder.papers.local_reordering import LocalReordering
+from onmt_preorder.papers.npmt.local_reordering import LocalReordering
 from tests.config.test_phrase_configurations import SWAN
 from tests.support.opennmt import make_opt
 

@@ -5,15 +5,12 @@ import math
 import pytest
 import torch
 
-from onmt_preorder.papers.reordering_embedding.block import (
-    AdditionalEncoding,
-    ReorderingEmbedding,
-    make_block,
-)
-from onmt_preorder.transformer.layers import EncoderLayer, LayerOptions
+from onmt_preorder.papers.reordering_embedding.block import AdditionalEncoding, ReorderingEmbedding
+from onmt_preorder.transformer.encoder_layer import EncoderLayer
+from onmt_preorder.transformer.layer_options import LayerOptions
 from onmt_preorder.transformer.sinusoidal import encodings
-from tests.onmt_preorder.models.test_decoder import batch, decode, make_model
 from tests.support.opennmt import make_opt
+from tests.support.transformers import batch, decode, make_model, position_encoding, randomise, times
 
 SIZE = 8
 
@@ -26,13 +23,6 @@ def options(**changes):
     )
 
 
-def place_encoding(place, size):
-    return [
-        math.sin(place / 10000 ** (k / size)) if k % 2 == 0 else math.cos(place / 10000 ** ((k - 1) / size))
-        for k in range(size)
-    ]
-
-
 def naive_norm(vector, norm):
     mean = sum(vector) / len(vector)
     deviation = math.sqrt(sum((x - mean) ** 2 for x in vector) / len(vector) + norm.eps)
@@ -42,13 +32,9 @@ def naive_norm(vector, norm):
     ]
 
 
-def times(matrix, vector):
-    return [sum(m * x for m, x in zip(row, vector, strict=True)) for row in matrix.tolist()]
-
-
-def naive_block(block, read, attended, place):
+def naive_block(block, read, attended, position):
     """Equations 6 to 8 for one token, in Python's own floats."""
-    added = place_encoding(place, len(read))
+    added = position_encoding(position, len(read))
     if isinstance(block, ReorderingEmbedding):
         sums = zip(
             times(block.linear_read.weight, read), times(block.linear_attended.weight, attended), strict=True
@@ -57,14 +43,6 @@ def naive_block(block, read, attended, place):
         penalty = [1 / (1 + math.exp(-x)) for x in times(block.linear_penalty.weight, hidden)]
         added = [x * p for x, p in zip(added, penalty, strict=True)]
     return naive_norm([a + x for a, x in zip(attended, added, strict=True)], block.layer_norm)
-
-
-def randomise(module, seed=1):
-    generator = torch.Generator().manual_seed(seed)
-    with torch.no_grad():
-        for parameter in module.parameters():
-            parameter.copy_(torch.randn(parameter.shape, generator=generator, dtype=parameter.dtype))
-    return module
 
 
 @pytest.fixture(params=[AdditionalEncoding, ReorderingEmbedding])
@@ -107,10 +85,10 @@ def test_gradients_of_the_block(block):
 def test_a_post_norm_layer_is_the_papers_equation_9():
     """``H^n = LN(FFN(C) + H̄)``: the residual is H̄, not C."""
     made = options(norm_placement="post", decoder_type="preorder_transformer", source_max_relative=0)
-    layer = randomise(EncoderLayer(made, make_block("reordering", made))).eval().double()
+    layer = randomise(EncoderLayer(made, ReorderingEmbedding(made))).eval().double()
     read, attended = states()
     layer._attend = lambda states, source: attended  # attention has its own tests
-    result = layer(read, None)
+    result, _ = layer(read, None)
     for sentence in range(2):
         for j in range(5):
             h = read[sentence, j]

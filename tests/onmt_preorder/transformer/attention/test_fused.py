@@ -10,7 +10,7 @@ import torch
 
 pytest.importorskip("triton", reason="Triton is not installed")
 
-from onmt_preorder.transformer.attention import RelativePart, attend, fused, plain
+from onmt_preorder.transformer.attention import RelativePart, attend, comparison, fused, plain
 from tests.support.attention_cases import PARTS, both_ways, make_inputs
 
 INTERPRETED = os.environ.get("TRITON_INTERPRET") == "1"
@@ -76,7 +76,7 @@ def test_tables_may_be_in_single_precision_beside_half():
     """As they are under autocast."""
     states, _, lengths, parts = make_inputs(1, PARTS["both"], b=1, d=16, device=DEVICE)
     wide = [
-        RelativePart(part.places, *(x.detach().float().requires_grad_() for x in (part.keys, part.values)))
+        RelativePart(part.positions, *(x.detach().float().requires_grad_() for x in (part.keys, part.values)))
         for part in parts
     ]
     result = fused.attend(*(x.half() for x in states), lengths, wide, 0.0)
@@ -158,7 +158,6 @@ def test_dropout(dropout):
 
 def test_refuses_what_it_cannot(monkeypatch):
     monkeypatch.setattr(torch.cuda, "get_device_capability", lambda device: (8, 0))
-    monkeypatch.setattr(fused, "_failure", lambda device: None)
     fits = torch.empty(2, 2, 4, 64, device="meta")
     assert fused.refusal(fits, []) is None
     assert "torch.float64" in fused.refusal(fits.double(), [])
@@ -168,8 +167,11 @@ def test_refuses_what_it_cannot(monkeypatch):
     assert "older than Ampere" in fused.refusal(fits, [])
 
 
-def test_notices_where_triton_does_not_work(monkeypatch):
-    failure = fused._failure.__wrapped__
-    assert failure(torch.device(DEVICE)) is None
-    monkeypatch.setattr(fused.kernels, "probe", {})
-    assert failure(torch.device(DEVICE)).startswith("Triton fails (KeyError: ")
+def test_the_comparison_trusts_them():
+    assert comparison.distrust.__wrapped__(fused.attend, torch.device(DEVICE), torch.float32) is None
+
+
+def test_the_comparison_notices_where_triton_does_not_work(monkeypatch):
+    monkeypatch.setattr(fused.kernels, "forward", {})
+    failure = comparison.distrust.__wrapped__(fused.attend, torch.device(DEVICE), torch.float32)
+    assert failure.startswith("the kernels fail (KeyError: ")

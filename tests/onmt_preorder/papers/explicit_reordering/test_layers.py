@@ -10,9 +10,16 @@ from onmt_preorder.input.positions import rank_positions
 from onmt_preorder.papers.explicit_reordering.layers import ExplicitReordering, reordering_loss
 from onmt_preorder.papers.explicit_reordering.options import ExplicitOptions
 from preorder.data.errors import UsageError
-from tests.onmt_preorder.models.test_encoder import LONG, SHORT, batch_of, make_encoder
-from tests.onmt_preorder.papers.test_reordering_embedding import place_encoding, randomise, times
 from tests.support.opennmt import make_opt
+from tests.support.transformers import (
+    LONG,
+    SHORT,
+    batch_of,
+    make_encoder,
+    position_encoding,
+    randomise,
+    times,
+)
 
 SIZE = 8
 PAPER = ExplicitOptions(fusion=False, distance=0.5, window=0.5, rank=0, weight=0.6, per_sentence=False)
@@ -24,7 +31,7 @@ OURS = {
 }
 
 
-def naive_places(block, state, length):
+def naive_position(block, state, length):
     """Equation 5 for one token."""
     for linear in block.hidden:
         state = times(linear.weight, state)
@@ -32,13 +39,13 @@ def naive_places(block, state, length):
     return length / (1 + math.exp(-logit))
 
 
-def naive_encoding(place, distance, window):
+def naive_encoding(position, distance, window):
     """Equation 6 for one token."""
     summed = [0.0] * SIZE
     for s in range(-10, 30):
-        if place - window <= s <= place + window:
-            factor = math.exp(-((s - place) ** 2) / (2 * (distance / 2)))
-            summed = [x + factor * e for x, e in zip(summed, place_encoding(s, SIZE), strict=True)]
+        if position - window <= s <= position + window:
+            factor = math.exp(-((s - position) ** 2) / (2 * (distance / 2)))
+            summed = [x + factor * e for x, e in zip(summed, position_encoding(s, SIZE), strict=True)]
     return summed
 
 
@@ -54,25 +61,25 @@ def states(b=2, n=5):
 @pytest.mark.parametrize(("distance", "window"), [(0.5, 0.5), (0.5, 2.0), (3.0, 3.0), (1.0, 1.7)])
 def test_the_block_is_the_papers_equations(rank, distance, window):
     block, given, lengths = make_block(rank=rank, distance=distance, window=window), states(), [5, 3]
-    places = block.places(given, torch.tensor(lengths))
-    encodings = block.encode(places, given)
+    positions = block.positions(given, torch.tensor(lengths))
+    encodings = block.encode(positions, given)
     for sentence, length in enumerate(lengths):
         for j in range(length):
-            place = naive_places(block, given[sentence, j].tolist(), length)
-            assert places[sentence, j].item() == pytest.approx(place, rel=1e-9)
-            expected = naive_encoding(place, distance, window)
+            position = naive_position(block, given[sentence, j].tolist(), length)
+            assert positions[sentence, j].item() == pytest.approx(position, rel=1e-9)
+            expected = naive_encoding(position, distance, window)
             torch.testing.assert_close(encodings[sentence, j].tolist(), expected, atol=1e-5, rtol=1e-5)
 
 
 @pytest.mark.parametrize("window", [0.5, 1.0, 2.0])
 def test_places_on_a_window_s_edge_and_at_a_sentence_s_ends(window):
     block = make_block(window=window)
-    places = torch.tensor([[0.0, 0.5, 1.0, 1.5, 4.0]], dtype=torch.float64)
-    encodings = block.encode(places, places.new_empty(1, 5, SIZE))
-    for place, encoding in zip(places[0].tolist(), encodings[0], strict=True):
-        expected = naive_encoding(place, 0.5, window)
+    positions = torch.tensor([[0.0, 0.5, 1.0, 1.5, 4.0]], dtype=torch.float64)
+    encodings = block.encode(positions, positions.new_empty(1, 5, SIZE))
+    for position, encoding in zip(positions[0].tolist(), encodings[0], strict=True):
+        expected = naive_encoding(position, 0.5, window)
         torch.testing.assert_close(encoding.tolist(), expected, atol=1e-5, rtol=1e-5)
-        assert encoding.norm() > 1  # no place is without an encoding
+        assert encoding.norm() > 1  # no position is without an encoding
 
 
 @pytest.mark.parametrize("window", [0.5, 2.0])
@@ -98,34 +105,34 @@ class Added(torch.nn.Module):
         self.block = block
 
     def forward(self, given, lengths):
-        return given + self.block.encode(self.block.places(given, lengths), given)
+        return given + self.block.encode(self.block.positions(given, lengths), given)
 
 
 @pytest.mark.parametrize(("window", "has_gradient"), [(0.5, False), (2.0, True)])
 def test_the_loss_teaches_places_only_if_the_window_holds_several(window, has_gradient):
     """One scaled vector has the same cosine whatever the scale: the paper's D = 0.5 teaches nothing."""
-    places = torch.tensor([[0.3, 2.2, 1.8]], dtype=torch.float64, requires_grad=True)
+    positions = torch.tensor([[0.3, 2.2, 1.8]], dtype=torch.float64, requires_grad=True)
     block = make_block(window=window)
-    encodings = block.encode(places, places.new_empty(1, 3, SIZE))
+    encodings = block.encode(positions, positions.new_empty(1, 3, SIZE))
     padding = torch.zeros(1, 3, dtype=torch.bool)
     reordering_loss(encodings, torch.tensor([[2, 0, 1]]), padding, PAPER).loss.backward()
-    assert (places.grad.abs() > 1e-6).all() == has_gradient
-    assert (places.grad.abs() < 1e-12).all() != has_gradient
+    assert (positions.grad.abs() > 1e-6).all() == has_gradient
+    assert (positions.grad.abs() < 1e-12).all() != has_gradient
 
 
 @pytest.mark.parametrize("per_sentence", [False, True])
 def test_the_loss_is_the_papers_equation(per_sentence):
     generator = torch.Generator().manual_seed(4)
     reordered = torch.randn(2, 4, SIZE, generator=generator, dtype=torch.float64)
-    places, lengths = [[2, 0, 3, 1], [1, 0]], [4, 2]
+    positions, lengths = [[2, 0, 3, 1], [1, 0]], [4, 2]
     padding = torch.tensor([[False] * 4, [False, False, True, True]])
-    given = torch.tensor([places[0], [*places[1], 2, 3]])
+    given = torch.tensor([positions[0], [*positions[1], 2, 3]])
     result = reordering_loss(reordered, given, padding, replace(PAPER, per_sentence=per_sentence))
     sums = []
     for sentence, length in enumerate(lengths):
         cosines = []
         for j in range(length):
-            one, other = reordered[sentence, j].tolist(), place_encoding(places[sentence][j], SIZE)
+            one, other = reordered[sentence, j].tolist(), position_encoding(positions[sentence][j], SIZE)
             product = sum(a * b for a, b in zip(one, other, strict=True))
             cosines.append(product / math.hypot(*one) / math.hypot(*other))
         sums.append(sum(cosines))
@@ -172,10 +179,10 @@ def test_the_loss_sees_the_ranks_of_the_given_positions():
     encoder = make_encoder(**OURS)
     src, src_len = batch_of([("w1", 7), ("w2", "_"), ("w3", 0)], SHORT)
     encoder(src, src_len)
-    reordered, padding = encoder._seen[1].reordered[-1], encoder._seen[1].padding
-    places = torch.tensor([[2, 1, 0], [1, 2, 0]])
-    assert rank_positions(encoder._numbers[src[:, :, 1]], padding).equal(places)
-    expected = reordering_loss(reordered, places, padding, encoder.explicit)
+    _, padding, learned = encoder._seen
+    positions = torch.tensor([[2, 1, 0], [1, 2, 0]])
+    assert rank_positions(encoder._numbers[src[:, :, 1]], padding).equal(positions)
+    expected = reordering_loss(learned, positions, padding, encoder.explicit)
     assert encoder.additional_loss().loss.equal(expected.loss)
 
 
@@ -183,14 +190,15 @@ def test_every_layer_reorders_and_the_last_is_supervised():
     encoder = make_encoder(**OURS, layers=3)
     for layer in encoder.transformer:
         layer.after_layer = randomise(layer.after_layer)
-    inputs = []
+    src, src_len = batch_of(LONG)
+    output = encoder(src, src_len)[0]
+    states, source = encoder.embeddings(src[:, :, :1]), encoder._source(src, src_len)
     for layer in encoder.transformer:
-        layer.register_forward_pre_hook(lambda module, arguments: inputs.append(arguments[0]))
-    output = encoder(*batch_of(LONG))[0]
-    source = encoder._seen[1]
-    assert len(source.reordered) == 3
-    for layer, read, given in zip(encoder.transformer, inputs, [*inputs[1:], output], strict=True):
-        torch.testing.assert_close(given, layer.transform(read, source) + source.reordered.pop(0))
+        transformed = layer.transform(states, source)
+        learned = layer.after_layer(transformed, source)
+        states = transformed + learned
+    torch.testing.assert_close(output, states)
+    torch.testing.assert_close(encoder._seen[2], learned)
 
 
 def test_fusion_is_two_runs_and_a_gate():
@@ -202,7 +210,7 @@ def test_fusion_is_two_runs_and_a_gate():
     embedded, source = encoder.embeddings(src[:, :, :1]), encoder._source(src, src_len)
     plain = reordered = embedded
     for layer in encoder.transformer:
-        plain, reordered = layer.transform(plain, source), layer(reordered, source)
+        plain, (reordered, _) = layer.transform(plain, source), layer(reordered, source)
     u, w = encoder.fusion.plain.weight[0], encoder.fusion.reordered.weight[0]
     for sentence in range(2):
         for j in range(src_len[sentence]):

@@ -5,7 +5,7 @@ in the target), ``longest + 1`` steps, without a graph and in chunks: no more th
 of logits exists at a time. The lattice gives the probability of every segment given the sentence,
 and these are the gradient of ``log p(y | x)`` by the segments' scores. So the backward pass runs
 the network once more, chunk by chunk, with a graph, and weighs each score by its segment's
-probability. Segments that are all but impossible add all but nothing: they can be left out there,
+probability. Segments of very small probability add almost nothing: they can be left out there,
 which makes the second run a small part of the first once a model has learned what belongs together.
 
 Cost: ``Σ source · target · longest`` steps of the network and softmaxes over the vocabulary.
@@ -20,14 +20,15 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from onmt_preorder.papers.swan import lattice
-from onmt_preorder.papers.swan.scorer import Batch, Limits, Model, Scorer, wide
+from onmt_preorder.papers.npmt import lattice
+from onmt_preorder.papers.npmt.scorer import Scorer, SegmentLayers, WorkLimits, wide
+from onmt_preorder.papers.npmt.sentence_pairs import SentencePairs
 
 
-def log_likelihood(model: Model, batch: Batch, limits: Limits) -> Tensor:
-    """Return ``(batch,)`` ``log p(y | x)``, to be differentiated once.
+def log_likelihood(model: SegmentLayers, batch: SentencePairs, limits: WorkLimits) -> Tensor:
+    """Return ``log p(y | x)``, ``(batch,)``; it can be differentiated once.
 
-    ``-inf``, without a gradient, for a target of more words than its elements can emit.
+    It is ``-inf`` and has no gradient where a target has more words than its elements can emit.
     """
     scorer = Scorer(model, batch, limits)
     with torch.no_grad():
@@ -43,7 +44,7 @@ def log_likelihood(model: Model, batch: Batch, limits: Limits) -> Tensor:
     )
 
 
-def segment_scores(model: Model, batch: Batch, limits: Limits) -> Tensor:
+def segment_scores(model: SegmentLayers, batch: SentencePairs, limits: WorkLimits) -> Tensor:
     """Return the scores of all segments as :mod:`.lattice` wants them, without a graph."""
     with torch.no_grad():
         scorer = Scorer(model, batch, limits)
@@ -72,19 +73,19 @@ def _fill(scorer: Scorer, scores: Tensor, prefixes: Tensor, reading: Tensor, kno
 
     ``prefixes[e, i, l]``: the log probability that element e begins a segment with the l words from i.
     """
-    for rows in scorer.rows(reading.masked_fill(reading <= known, 0), 1):
-        steps = scorer.follow(rows, scorer.elements.state, scorer.gates, known)
+    for starts in scorer.starts(reading.masked_fill(reading <= known, 0), 1):
+        steps = scorer.follow(starts, scorer.elements.state, scorer.gates, known)
         for length, (end, word) in enumerate(steps, known + 1):
-            element, start = rows.element[: end.size(0)], rows.start[: end.size(0)]
-            prefix = prefixes[element, start, length]
-            scores[element, start, length] = prefix + end
-            prefixes[element, start, length + 1] = prefix + word
+            element, begin = starts.element[: end.size(0)], starts.begin[: end.size(0)]
+            prefix = prefixes[element, begin, length]
+            scores[element, begin, length] = prefix + end
+            prefixes[element, begin, length + 1] = prefix + word
 
 
 def _promising(scorer: Scorer, scores: Tensor, prefixes: Tensor) -> Tensor:
     """Return how many words, ``(elements, target)``, are worth reading from each start.
 
-    Scores of one word after another known one, for all elements, make a Markov chain that
+    The scores of each word after the one before it make a Markov chain for each element, which
     stands in for the network; a segment is worth it if the chain's lattice finds it likely.
     """
     longest, first = scorer.limits.longest, prefixes[:, :, 1]
@@ -126,10 +127,10 @@ def _weighted(
     for chunk in scorer.first_chunks():
         end, words = scorer.first_symbols(chunk, output)
         yield (end * ended[chunk, :, 0].sum(1)).sum() + (words * continued[chunk, :, 0]).sum()
-    for rows in scorer.rows(_reading(weights, scorer.limits.negligible), scorer.limits.longest + 1):
+    for starts in scorer.starts(_reading(weights, scorer.limits.negligible), scorer.limits.longest + 1):
         surrogate = output.new_zeros(())
-        for length, (end, word) in enumerate(scorer.follow(rows, state, gates), 1):
-            segment = rows.element[: end.size(0)], rows.start[: end.size(0)], length
+        for length, (end, word) in enumerate(scorer.follow(starts, state, gates), 1):
+            segment = starts.element[: end.size(0)], starts.begin[: end.size(0)], length
             surrogate = surrogate + (end * ended[segment]).sum() + (word * continued[segment]).sum()
         yield surrogate
 

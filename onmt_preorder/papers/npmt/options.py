@@ -1,4 +1,4 @@
-"""Neural phrase-based translation (Huang et al. 2018): ``decoder_type: swan``, the local reordering layer."""
+"""Neural phrase-based translation (Huang et al. 2018): ``decoder_type: swan``, local reordering."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from preorder.data.errors import UsageError
 
 DECODER = "swan"
 ENCODERS: dict[str, str] = {}
-DECODERS = {DECODER: "onmt_preorder.papers.swan.decoder:SwanDecoder"}
-CELLS = ("GRU", "LSTM")
+DECODERS = {DECODER: "onmt_preorder.papers.npmt.decoder:SwanDecoder"}
+RNN_TYPES = ("GRU", "LSTM")
 
 # What OpenNMT-py's training can do and the sum over segmentations cannot, and the value that leaves it off.
 _UNSUPPORTED: dict[str, Any] = {
@@ -52,13 +52,13 @@ def add_options(parser: Any) -> None:
             0,
             "Tokens that the layer before the encoder looks at; odd, 0: none.",
         ),
-        ("swan_segment_length", int, 6, "Target words that a source token can emit."),
-        ("swan_negligible", float, 1e-4, "Segments below this probability pass no gradient; 0: all do."),
+        ("swan_segment_length", int, 6, "The most target words that a source token can emit."),
+        ("swan_negligible", float, 1e-4, "Segments below this probability have no gradient; 0: all have."),
         (
             "swan_unpromising",
             float,
             0.0,
-            "In training, leave out segments that a coarse look finds below this.",
+            "In training, leave out segments to which a coarser model gives a smaller probability; 0: none.",
         ),
         (
             "swan_logits",
@@ -74,7 +74,7 @@ def check(opt: Namespace) -> None:
     """Check what concerns the decoder and the layer.
 
     Raises:
-        UsageError: they ask for something that cannot be.
+        UsageError: the options ask for something that cannot be.
     """
     window = opt.local_reordering_window
     if window < 0 or (window and window % 2 == 0):
@@ -82,8 +82,10 @@ def check(opt: Namespace) -> None:
     if opt.decoder_type != DECODER:
         return
     refuse(opt, _UNSUPPORTED, f"decoder_type: {DECODER}")
-    if opt.rnn_type not in CELLS:
-        raise UsageError(f"decoder_type: {DECODER} has rnn_type: {' or '.join(CELLS)}, not {opt.rnn_type}")
+    if opt.rnn_type not in RNN_TYPES:
+        raise UsageError(
+            f"decoder_type: {DECODER} has rnn_type: {' or '.join(RNN_TYPES)}, not {opt.rnn_type}"
+        )
     for name in ("swan_segment_length", "swan_logits"):
         if getattr(opt, name) < 1:
             raise UsageError(f"{name} counts from 1, not {getattr(opt, name)}")
@@ -97,9 +99,9 @@ def add_translation_options(parser: Any) -> None:
     group = parser.add_argument_group(f"Translation with decoder_type {DECODER}")
     for name, kind, default, what in (
         ("swan_choices", int, 4, "Beam: segments to find for each source token; 0: as many as beam_size."),
-        ("swan_word_reward", float, 0.0, "Beam: what a word adds to a translation's score."),
+        ("swan_word_reward", float, 0.0, "Beam: what each word adds to a translation's score."),
         ("swan_lm", str, "", "Beam: an n-gram language model of the target, ARPA or KenLM's binary format."),
-        ("swan_lm_weight", float, 0.2, "Beam: what its log probability counts."),
+        ("swan_lm_weight", float, 0.2, "Beam: weight of its log probability."),
     ):
         group.add(f"--{name}", f"-{name}", type=kind, default=default, help=what)
     group.add(
@@ -114,7 +116,7 @@ def check_translation(opt: Namespace) -> None:
     """Check the options of a translation by a model with this decoder.
 
     Raises:
-        UsageError: they ask for something that the search cannot do.
+        UsageError: the options ask for something that the search cannot do.
     """
     refuse(opt, _UNSUPPORTED_SEARCH, f"decoder_type: {DECODER}")
     if opt.n_best > opt.beam_size:

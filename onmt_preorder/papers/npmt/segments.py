@@ -1,7 +1,7 @@
 """What a source element emits: its best segment, or its several best.
 
-No element looks at another's words, so those of a batch are searched side by side: a step of
-the network a word of the longest segment, ``longest + 1`` in all.
+No element looks at another's words, so all elements of a batch are searched side by side, in
+``longest + 1`` steps of the network.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from onmt_preorder.papers.swan.likelihood import Model
+from onmt_preorder.papers.npmt.scorer import SegmentLayers
 
 _IMPOSSIBLE = float("-inf")
 
@@ -23,7 +23,7 @@ class Segments:
 
     Attributes:
         scores: ``(elements, count)``, ``log p(segment, $ | x)``, ``-inf`` where there are no more.
-        words: ``(elements, count, longest)`` ids; what stands after a segment's length means nothing.
+        words: ``(elements, count, longest)`` ids; those after a segment's length mean nothing.
         lengths: ``(elements, count)``.
     """
 
@@ -32,16 +32,18 @@ class Segments:
     lengths: Tensor
 
 
-def greedy_segments(model: Model, source: Tensor, longest: int, banned: Sequence[int] = ()) -> Segments:
-    """Let each element emit the best symbol after the best symbol, until its segment ends.
+def greedy_segments(
+    model: SegmentLayers, source: Tensor, longest: int, banned: Sequence[int] = ()
+) -> Segments:
+    """Let each element emit the best symbol, then the best after it, until its segment ends.
 
     Elements whose segments have ended drop out. Cost: ``O(elements · longest)`` steps at most.
 
     Args:
         model: the layers.
         source: ``(elements, size)``.
-        longest: words of a segment.
-        banned: ids of symbols that are no words.
+        longest: the most words of a segment.
+        banned: ids of symbols that must not be emitted.
     """
     begun = model.network.begin(source, model.first_gates(source.device))
     output, state = begun.output, begun.state
@@ -68,16 +70,21 @@ def greedy_segments(model: Model, source: Tensor, longest: int, banned: Sequence
 
 
 def best_segments(
-    model: Model, source: Tensor, longest: int, count: int, banned: Sequence[int] = (), reward: float = 0.0
+    model: SegmentLayers,
+    source: Tensor,
+    longest: int,
+    count: int,
+    banned: Sequence[int] = (),
+    reward: float = 0.0,
 ) -> Segments:
-    """Find each element's best segments, by probability and length, by a beam over their words.
+    """Find each element's best segments by a beam search over their words.
 
-    A beginning that cannot become better than the last of enough whole segments is given up.
+    A beginning is given up when it cannot become better than the last of ``count`` whole segments.
 
     Args:
         model, source, longest, banned: as in :func:`greedy_segments`.
         count: how many to find, and how many beginnings to follow at a time.
-        reward: what a word adds to a segment's log probability in the choice; the scores are without it.
+        reward: what each word adds to a segment's log probability in the ranking; not part of the scores.
     """
     elements, device = source.size(0), source.device
     begun = model.network.begin(source, model.first_gates(device))
@@ -115,7 +122,7 @@ def best_segments(
 def _grow(
     begins: Tensor, words: Tensor, rows: tuple[Tensor, Tensor], symbols: Tensor, length: int
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """Return the best beginnings of one word more, their words, where each comes from, the new word."""
+    """Return the best beginnings with one word more: scores, words, which each continues, the new word."""
     elements, count = begins.shape
     near = min(count, symbols.size(1))
     best, symbol = symbols.topk(near, dim=1)
@@ -140,12 +147,12 @@ def _merge(one: Segments, other: Segments, reward: float) -> Segments:
     return Segments(scores.gather(1, where), words, lengths.gather(1, where))
 
 
-def _symbols(model: Model, output: Tensor, banned: Sequence[int]) -> Tensor:
+def _symbols(model: SegmentLayers, output: Tensor, banned: Sequence[int]) -> Tensor:
     symbols = model.vocabulary(output).log_softmax(1)
     for symbol in banned:
         symbols[:, symbol] = _IMPOSSIBLE
     return symbols
 
 
-def _gates(model: Model, words: Tensor) -> Tensor:
+def _gates(model: SegmentLayers, words: Tensor) -> Tensor:
     return model.network.gates(model.embeddings(words.view(-1, 1, 1))).squeeze(1)

@@ -1,15 +1,15 @@
-"""The network that scores segments: a recurrent one, started from a source element.
+"""The recurrent network that scores segments, started from a source element.
 
 It reads the begin-of-sentence symbol and then the segment's own words; after each it gives the
-distribution of the next symbol, of which one, ``$``, ends the segment. For ``$`` stands the
-end-of-sentence symbol: a translation has no other use for it here.
+distribution of the next symbol. One symbol, ``$``, ends the segment; the end-of-sentence symbol serves as
+``$``, since it has no other use here.
 
-What is read first is always the same, so the state after it belongs to the element alone. And
-what the input gates see of a word does not depend on the element. Both are computed once, and a
+The first symbol read is always the same, so the state after it depends on the element alone. And
+the input gates' product with a word does not depend on the element. Both are computed once, and a
 segment's step costs one product with the recurrent matrix and one with the vocabulary's.
 
-Dropout is locked (Gal & Ghahramani 2016): one mask an element for all its segments. So the
-same numbers come out when a segment is scored again.
+Dropout is locked (Gal & Ghahramani 2016): all segments of an element share one mask. So a segment gets
+the same score when it is scored again.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ CELLS = {"GRU": (nn.GRUCell, 1), "LSTM": (nn.LSTMCell, 2)}
 
 
 class Elements(NamedTuple):
-    """Source elements, ready to emit.
+    """The network after each source element and the symbol that comes first.
 
     Attributes:
         state: ``(elements, layers, states · size)``, after the symbol that comes first.
-        output: ``(elements, size)``, what the vocabulary's layer reads then.
+        output: ``(elements, size)``, what the vocabulary's layer reads.
         masks: ``(elements, layers, size)`` of dropout, None for none.
     """
 
@@ -38,14 +38,14 @@ class Elements(NamedTuple):
 
 
 class SegmentNetwork(nn.Module):
-    """Scores the symbols of segments, step by step, for many segments at a time.
+    """Reads many segments at a time, word by word.
 
     Args:
         cell: ``GRU`` or ``LSTM``.
         source: size of a source element.
         word: size of a word's embedding.
         size: of the states.
-        layers: how many.
+        layers: number of layers.
         dropout: on each layer's output.
     """
 
@@ -57,7 +57,7 @@ class SegmentNetwork(nn.Module):
         self.cells = nn.ModuleList(kind(size if layer else word, size) for layer in range(layers))
 
     def gates(self, embedded: Tensor) -> Tensor:
-        """Return what the first layer's gates see of words: ``(…, word)`` to ``(…, gates)``."""
+        """Return the first layer's input gates for embedded words: ``(…, word)`` to ``(…, gates)``."""
         return functional.linear(embedded, self.cells[0].weight_ih, self.cells[0].bias_ih)
 
     def begin(self, source: Tensor, first: Tensor) -> Elements:
@@ -77,29 +77,29 @@ class SegmentNetwork(nn.Module):
         return Elements(state, output, masks)
 
     def step(self, gates: Tensor, state: Tensor, masks: Tensor | None) -> tuple[Tensor, Tensor]:
-        """Read one word in each row.
+        """Read one word of each segment.
 
         Args:
-            gates: ``(rows, gates)`` of the words.
-            state: ``(rows, layers, states · size)``.
-            masks: ``(rows, layers, size)`` of dropout, or None.
+            gates: ``(segments, gates)`` of the words.
+            state: ``(segments, layers, states · size)``.
+            masks: ``(segments, layers, size)`` of dropout, or None.
 
         Returns:
-            ``(rows, size)`` outputs, and the state after the words.
+            ``(segments, size)`` outputs, and the state after the words.
         """
         after, output = [], None
-        for number, cell in enumerate(self.cells):
+        for index, cell in enumerate(self.cells):
             if output is not None:
                 gates = functional.linear(output, cell.weight_ih, cell.bias_ih)
-            after.append(_advance(cell, gates, state[:, number]))
+            after.append(_advance(cell, gates, state[:, index]))
             output = after[-1][:, : self.size]
             if masks is not None:
-                output = output * masks[:, number]
+                output = output * masks[:, index]
         return output, torch.stack(after, dim=1)
 
 
 def _advance(cell: nn.RNNCellBase, gates: Tensor, state: Tensor) -> Tensor:
-    """Return a cell's state after an input whose part of the gates is known."""
+    """Return a cell's state after an input, given the input's product with the gates' weights."""
     if isinstance(cell, nn.LSTMCell):
         hidden, memory = state.chunk(2, dim=1)
         gates = gates + functional.linear(hidden, cell.weight_hh, cell.bias_hh)

@@ -6,9 +6,9 @@ from dataclasses import replace
 import pytest
 import torch
 
-from onmt_preorder.papers.swan import lattice
-from onmt_preorder.papers.swan.likelihood import log_likelihood, segment_scores
-from onmt_preorder.papers.swan.scorer import Limits
+from onmt_preorder.papers.npmt import lattice
+from onmt_preorder.papers.npmt.likelihood import log_likelihood, segment_scores
+from onmt_preorder.papers.npmt.scorer import WorkLimits
 from tests.support.segmentations import by_enumeration, enumerated, make_batch, make_model, parameters
 
 SHAPES = [([1], [1]), ([4], [4]), ([2, 1], [2, 0]), ([4, 2, 3], [4, 2, 1]), ([2, 4], [2, 0])]
@@ -27,18 +27,18 @@ def gradients(total, model, batch):
 def test_likelihood_and_gradients_are_those_of_the_enumeration(cell, layers, elements, lengths, longest):
     model, batch = make_model(cell, layers), make_batch(elements, lengths)
     expected = by_enumeration(model, batch, longest)
-    found = log_likelihood(model, batch, Limits(longest, logits=40))
+    found = log_likelihood(model, batch, WorkLimits(longest, logits=40))
     torch.testing.assert_close(found, expected)
     torch.testing.assert_close(gradients(found, model, batch), gradients(expected, model, batch))
     with torch.no_grad():
-        torch.testing.assert_close(log_likelihood(model, batch, Limits(longest)), expected.detach())
+        torch.testing.assert_close(log_likelihood(model, batch, WorkLimits(longest)), expected.detach())
 
 
 @EVERY_SHAPE
 @pytest.mark.parametrize("longest", [1, 2, 4])
 def test_the_best_segmentation_is_the_best_of_all(elements, lengths, longest):
     model, batch = make_model(), make_batch(elements, lengths)
-    found = lattice.best_segmentation(segment_scores(model, batch, Limits(longest)), batch.lengths)
+    found = lattice.best_segmentation(segment_scores(model, batch, WorkLimits(longest)), batch.lengths)
     for sentence, emitted in enumerate(found.tolist()):
         scores = enumerated(model, batch, sentence, longest)
         count = elements[sentence]
@@ -49,7 +49,7 @@ def test_the_best_segmentation_is_the_best_of_all(elements, lengths, longest):
 @EVERY_SHAPE
 def test_posteriors_are_shares_of_the_enumeration(elements, lengths):
     model, batch = make_model(), make_batch(elements, lengths)
-    scores = segment_scores(model, batch, Limits(3))
+    scores = segment_scores(model, batch, WorkLimits(3))
     found = lattice.posteriors(scores, lattice.forward(scores, batch.lengths)[1], batch.lengths)
     expected = torch.zeros_like(found)
     for sentence in range(len(lengths)):
@@ -64,23 +64,26 @@ def test_posteriors_are_shares_of_the_enumeration(elements, lengths):
     torch.testing.assert_close(found, expected)
 
 
-def test_the_lattice_has_the_gradient_of_finite_differences():
-    scores = torch.randn(3, 2, 4, 3, dtype=torch.double, requires_grad=True)
-    places, sizes = torch.arange(4).view(1, -1, 1), torch.arange(3)
-    lengths = torch.tensor([3, 2])
-    possible = places + sizes <= lengths.view(-1, 1, 1)
-
-    def total(scores):
-        return lattice.log_marginal(scores.masked_fill(~possible, -math.inf), lengths)
-
-    assert torch.autograd.gradcheck(total, scores)
+def test_posteriors_are_the_gradient_by_finite_differences():
+    scores, lengths = torch.randn(3, 2, 4, 3, dtype=torch.double), torch.tensor([3, 2])
+    boundaries, sizes = torch.arange(4).view(1, -1, 1), torch.arange(3)
+    possible = (boundaries + sizes <= lengths.view(-1, 1, 1)).expand_as(scores)
+    scores = scores.masked_fill(~possible, -math.inf)
+    total, alphas = lattice.forward(scores, lengths)
+    found = lattice.posteriors(scores, alphas, lengths)
+    assert not found[~possible].any()
+    for index in map(tuple, possible.nonzero().tolist()):
+        changed = scores.clone()
+        changed[index] += 1e-6
+        difference = (lattice.forward(changed, lengths)[0] - total).sum() / 1e-6
+        assert found[index].item() == pytest.approx(difference.item(), abs=1e-5)
 
 
 def test_the_likelihood_has_the_gradient_of_finite_differences():
     model, batch = make_model("LSTM", 2), make_batch([2, 3], [3, 1])
 
     def total(states):
-        return log_likelihood(model, replace(batch, states=states), Limits(2, logits=7))
+        return log_likelihood(model, replace(batch, states=states), WorkLimits(2, logits=7))
 
     assert torch.autograd.gradcheck(total, batch.states)
 
@@ -90,7 +93,7 @@ def test_chunks_of_any_size_give_the_same(bounds):
     model, batch = make_model(layers=2), make_batch([5, 7, 3], [6, 4, 5])
     results = []
     for logits in (1, 11, 64, 10**9):
-        total = log_likelihood(model, batch, Limits(3, logits=logits, **bounds))
+        total = log_likelihood(model, batch, WorkLimits(3, logits=logits, **bounds))
         results.append((total, gradients(total, model, batch)))
     for other in results[1:]:
         torch.testing.assert_close(other, results[0])
@@ -99,18 +102,20 @@ def test_chunks_of_any_size_give_the_same(bounds):
 def test_padding_changes_nothing():
     model = make_model()
     batch = make_batch([2, 4, 3], [3, 1, 4])
-    together = log_likelihood(model, batch, Limits(3))
+    together = log_likelihood(model, batch, WorkLimits(3))
     for sentence in range(3):
         elements, length = batch.elements[sentence : sentence + 1], batch.lengths[sentence : sentence + 1]
         states = batch.states[sentence : sentence + 1, : elements.item()]
         words = batch.words[sentence : sentence + 1, : length.item()]
         alone = replace(batch, states=states, elements=elements, words=words, lengths=length)
-        torch.testing.assert_close(log_likelihood(model, alone, Limits(3)), together[sentence : sentence + 1])
+        torch.testing.assert_close(
+            log_likelihood(model, alone, WorkLimits(3)), together[sentence : sentence + 1]
+        )
 
 
 def test_a_target_longer_than_can_be_emitted_has_no_probability_and_no_gradient():
     model, batch = make_model(), make_batch([1, 2], [3, 3])
-    total = log_likelihood(model, batch, Limits(2))
+    total = log_likelihood(model, batch, WorkLimits(2))
     assert total[0] == -math.inf
     assert total[1].isfinite()
     found = torch.autograd.grad(torch.where(total.isfinite(), total, 0).sum(), batch.states)[0]
@@ -120,11 +125,11 @@ def test_a_target_longer_than_can_be_emitted_has_no_probability_and_no_gradient(
 
 def test_what_is_negligible_is_left_out_of_the_gradient_only():
     model, batch = make_model(), make_batch([5, 6], [6, 5])
-    exact = log_likelihood(model, batch, Limits(3))
+    exact = log_likelihood(model, batch, WorkLimits(3))
     reference = torch.cat([g.flatten() for g in gradients(exact, model, batch)])
     errors = []
     for negligible in (1e-4, 1e-2, 0.5):
-        total = log_likelihood(model, batch, Limits(3, negligible=negligible))
+        total = log_likelihood(model, batch, WorkLimits(3, negligible=negligible))
         torch.testing.assert_close(total, exact)
         found = torch.cat([g.flatten() for g in gradients(total, model, batch)])
         errors.append(((found - reference).norm() / reference.norm()).item())
@@ -135,8 +140,8 @@ def test_what_is_negligible_is_left_out_of_the_gradient_only():
 
 def test_what_is_unpromising_takes_a_little_probability():
     model, batch = make_model(), make_batch([6, 7], [7, 6])
-    exact = log_likelihood(model, batch, Limits(4)).detach()
-    found = [log_likelihood(model, batch, Limits(4, unpromising=u)).detach() for u in (1e-9, 1e-3, 1e-1)]
+    exact = log_likelihood(model, batch, WorkLimits(4)).detach()
+    found = [log_likelihood(model, batch, WorkLimits(4, unpromising=u)).detach() for u in (1e-9, 1e-3, 1e-1)]
     torch.testing.assert_close(found[0], exact, atol=1e-5, rtol=0)
     assert (exact - found[1]).min() >= 0
     assert (exact - found[1]).max() < 0.05
@@ -149,17 +154,17 @@ def test_locked_dropout_gives_the_gradient_of_what_was_scored():
 
     def total(states):
         torch.manual_seed(1)
-        return log_likelihood(model, replace(batch, states=states), Limits(2))
+        return log_likelihood(model, replace(batch, states=states), WorkLimits(2))
 
     assert torch.autograd.gradcheck(total, batch.states)
     torch.manual_seed(2)
-    assert not torch.equal(log_likelihood(model, batch, Limits(2)), total(batch.states))
+    assert not torch.equal(log_likelihood(model, batch, WorkLimits(2)), total(batch.states))
 
 
 def test_no_more_logits_than_allowed_at_a_time(monkeypatch):
     model, batch = make_model(), make_batch([5, 6], [6, 5])
     sizes = []
     model.vocabulary.register_forward_hook(lambda _, __, logits: sizes.append(logits.numel()))
-    log_likelihood(model, batch, Limits(3, logits=100)).sum().backward()
+    log_likelihood(model, batch, WorkLimits(3, logits=100)).sum().backward()
     assert max(sizes) <= 100
     assert sum(sizes) > 1000

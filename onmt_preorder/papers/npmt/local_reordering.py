@@ -10,10 +10,10 @@ from torch.nn import functional
 
 
 class LocalReordering(nn.Module):
-    """Makes each token a gated sum of its neighbours.
+    """Replaces each token's embedding by a gated sum over its neighbours.
 
     ``h_t = tanh(Σ_i sigmoid(w_i · [e_{t-τ}; …; e_{t+τ}]) e_{t-τ+i})`` for ``i = 0 … 2τ``, with zeros
-    beyond the sentence. One product gives the gates of a batch: ``window² · size`` a token.
+    beyond the sentence. Cost: ``window² · size`` multiplications for each token.
 
     Args:
         window: ``2τ + 1`` tokens, odd.
@@ -30,7 +30,7 @@ class LocalReordering(nn.Module):
 
         Args:
             embedded: ``(batch, length, size)``.
-            padding: ``(batch, length)``, True beyond a sentence's end; what stands there is not looked at.
+            padding: ``(batch, length)``, True after a sentence's end; what stands there has no effect.
 
         Returns:
             ``(batch, length, size)``.

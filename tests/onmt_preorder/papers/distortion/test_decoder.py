@@ -5,7 +5,7 @@ import torch
 from torch.autograd import gradcheck
 
 from onmt_preorder.papers.distortion.attention import gru
-from onmt_preorder.papers.distortion.jumps import distances, mix, padded, start
+from onmt_preorder.papers.distortion.jumps import mix, padded, start
 from tests.support.distortion_models import CONTEXTS, make_batch, make_model
 
 JUMPING = CONTEXTS[1:]
@@ -153,9 +153,9 @@ def test_shifting(window):
     length = 5
     attention = torch.rand(2, length, dtype=torch.float64)
     nothing, mask = torch.zeros_like(attention), torch.ones_like(attention)
-    for place, k in enumerate(distances(window)):
+    for index, k in enumerate(range(window, -window - 1, -1)):
         jumps = torch.zeros(2, 2 * window + 1, dtype=torch.float64)
-        jumps[:, place] = 1
+        jumps[:, index] = 1
         shifted = mix(nothing, padded(attention, window), jumps, 1.0, mask, renormalise=False)
         assert shifted.tolist() == [shift(row, k) for row in attention.tolist()]
         begun = mix(nothing, start(attention, length, window), jumps, 1.0, mask, renormalise=False)
