@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from typing import Any
 
 from tqdm import tqdm
@@ -15,7 +14,8 @@ from preorder.cli import options, source
 from preorder.cli.output import formatted, formatted_nbest
 from preorder.data import files
 from preorder.data.types import Sentence
-from preorder.methods.base import load_model
+from preorder.methods.base import Preorderer
+from preorder.methods.model_directory import load_model
 
 BATCH = 50_000  # tokens held at a time, whatever the input's length
 
@@ -42,38 +42,42 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         metavar="K",
         type=options.positive,
         help="write up to K distinct orders of each sentence, best first, as lines of: "
-        "sentence's number from 0 ||| order in the chosen format ||| score",
+        "sentence number, from 0 ||| order in the chosen format ||| score",
     )
     options.add_threads(parser)
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Run the subcommand; memory does not grow with the input."""
+    """Run the subcommand; its memory does not grow with the input."""
     model = load_model(arguments.model)
     sentences = source.read_sentences(arguments)
     stanza = source.stanza_options(arguments, model.stanza, model.language)
     if stanza is not None:
         sentences = add_layers(sentences, stanza, workers=arguments.threads)
     sentences = tqdm(sentences, unit=" sentences", disable=None)
-    most, trees, threads = arguments.n_best, arguments.format == "tree", arguments.threads
-    if most is None:
-        find = partial(model.preorderer.trees if trees else model.preorderer.order, threads=threads)
-    else:
-        find = model.preorderer.best_trees if trees else model.preorderer.best_orders
-        find = partial(find, most=most, threads=threads)
-    batches = files.batched(map(model.annotate, sentences), BATCH // (most or 1), lambda s: len(s) + 1)
+    find = _finder(model.preorderer, arguments.format == "tree", arguments.n_best, arguments.threads)
+    tokens = BATCH // (arguments.n_best or 1)
+    batches = files.batched(map(model.annotate, sentences), tokens, lambda s: len(s) + 1)
     found = (pair for batch, items in _ahead(find, batches) for pair in zip(batch, items, strict=True))
-    write = formatted if most is None else formatted_nbest
+    write = formatted if arguments.n_best is None else formatted_nbest
     files.write_lines(arguments.out, write(found, arguments.format))
 
 
 Batch = Sequence[Sentence]
+Find = Callable[[Batch], Sequence[Any]]
 
 
-def _ahead(
-    find: Callable[[Batch], Sequence[Any]], batches: Iterable[Batch]
-) -> Iterator[tuple[Batch, Sequence[Any]]]:
-    """Yield each batch with what is found for it, while that for the next is looked for."""
+def _finder(preorderer: Preorderer, trees: bool, k: int | None, threads: int) -> Find:
+    """Return a function that gives the order of each sentence, or its k best; or else their trees."""
+    if k is None:
+        find_one = preorderer.trees if trees else preorderer.order
+        return lambda batch: find_one(batch, threads)
+    find_best = preorderer.best_trees if trees else preorderer.best_orders
+    return lambda batch: find_best(batch, k, threads)
+
+
+def _ahead(find: Find, batches: Iterable[Batch]) -> Iterator[tuple[Batch, Sequence[Any]]]:
+    """Yield each batch with what ``find`` gives for it; meanwhile ``find`` works on the next batch."""
     with ThreadPoolExecutor(1) as pool:
         waiting: list[tuple[Batch, Any]] = []
         for batch in batches:

@@ -24,8 +24,11 @@ from preorder.data.formats import parse_tokens, read_alignments
 from preorder.data.types import Alignment, Bitext, Sentence
 from preorder.learning import options as method_options
 from preorder.learning.checkpoint import Checkpoints
-from preorder.methods.base import METHODS, Model, Preorderer, all_options, method_class, save_model
-from preorder.methods.cross_fit import HELD_OUT, HELD_OUT_SHARE, chosen_lines, cross_fit, hold_out
+from preorder.learning.held_out import DEFAULT_HELD_OUT, MAX_SHARE, chosen_lines, hold_out
+from preorder.methods.base import Preorderer
+from preorder.methods.cross_fit import cross_fit
+from preorder.methods.model_directory import Model, save_model
+from preorder.methods.registry import METHODS, all_options, method_class
 
 DEFAULT_LIMIT = 100_000
 DEFAULT_MAX_LENGTH = 80
@@ -45,24 +48,24 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     parser = options.add_command(
         subparsers, "train", run, "learn to preorder from a word-aligned bitext", EXAMPLES
     )
-    parser.add_argument("--method", choices=tuple(METHODS), required=True, help="kind of preorderer")
+    parser.add_argument("--method", choices=tuple(METHODS), required=True, help="how the order is predicted")
     parser.add_argument("--model", metavar="DIR", required=True, help="model directory to write")
     source.add_layers(parser)
     links = parser.add_mutually_exclusive_group(required=True)
     links.add_argument("--tgt", metavar="F", help="target text: it is aligned first")
-    links.add_argument("--align", metavar="F", help="word alignment, Pharaoh or lader format")
+    links.add_argument("--align", metavar="F", help="word alignment, in Pharaoh's or lader's format")
     parser.add_argument(
         "--classes",
         metavar="N|F",
         default=str(DEFAULT_CLASSES),
-        help="number of word classes to learn from the source, 0 for none, or a file of word<TAB>class "
-        "lines (default: %(default)s, or the classes of --annot)",
+        help="number of word classes to learn from the source, 0 for none; or a file with lines of "
+        "word<TAB>class (default: %(default)s, or the classes of --annot)",
     )
     parser.add_argument(
         "--attach",
         action="store_true",
-        help="learn which tokens have no link, and put those beside their nearest linked neighbour: orders "
-        "fit better over all tokens, and a little worse over linked ones",
+        help="also learn to predict which tokens have no link, and put these beside their nearest linked "
+        "neighbour: the orders get better over all tokens, and a little worse over the linked ones",
     )
     _add_selection(parser)
     options.add_seed(parser)
@@ -70,7 +73,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     parser.add_argument(
         "--fresh",
         action="store_true",
-        help="start anew; else training that was interrupted goes on from DIR.checkpoint, to the same model",
+        help="start anew; without it, an interrupted training goes on from DIR.checkpoint, to the same model",
     )
     method_options.add_options(parser, all_options())
 
@@ -78,7 +81,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 def _add_selection(parser: argparse.ArgumentParser) -> None:
     for name, default, text in (
         ("--limit", DEFAULT_LIMIT, "train on at most N sentences, drawn at random"),
-        ("--max-length", DEFAULT_MAX_LENGTH, "leave out sentences of more than N tokens"),
+        ("--max-length", DEFAULT_MAX_LENGTH, "do not train on sentences of more than N tokens"),
     ):
         parser.add_argument(
             name, metavar="N", type=options.positive, default=default, help=f"{text} (default: %(default)s)"
@@ -87,18 +90,18 @@ def _add_selection(parser: argparse.ArgumentParser) -> None:
         "--held-out",
         metavar="N",
         type=options.natural,
-        help="learn nothing from N of these but when to stop, see --patience; 0: learn from all of them, "
-        f"and stop after --iterations (default: {HELD_OUT}, at most {HELD_OUT_SHARE:.0%}% of them)",
+        help="hold out N of these sentences, which only decide when to stop (see --patience); 0: learn from "
+        f"all, and stop after --iterations (default: {DEFAULT_HELD_OUT}, at most {MAX_SHARE:.0%}% of them)",
     )
     parser.add_argument(
         "--cross-fit",
         metavar="K",
         type=options.at_least_two,
-        help="also train K models, each without one K-th of the lines, to order every line by a model that "
-        "has not seen it: what a translation model should be trained on",
+        help="also train K models, each without a K-th of the lines, and order every line by the model that "
+        "has not seen it: translation models should be trained on these orders",
     )
     parser.add_argument(
-        "--cross-fit-out", metavar="F", help="where --cross-fit writes the lines as token￨position"
+        "--cross-fit-out", metavar="F", help="file that --cross-fit writes the lines to, as token￨position"
     )
 
 
@@ -120,12 +123,12 @@ def run(arguments: argparse.Namespace) -> None:
 
     def fit(part: Bitext, name: str) -> tuple[Preorderer, dict[str, Any]]:
         learned, held = hold_out(part, arguments.held_out, arguments.seed)
-        preorderer, figures = method.fit(learned, settings, held, checkpoints.part(name))
+        preorderer, statistics = method.fit(learned, settings, held, checkpoints.part(name))
         if arguments.attach:
-            from preorder.methods.unaligned.preorderer import Attaching
+            from preorder.methods.unaligned.preorderer import AttachingPreorderer  # compiled: slow to import
 
-            preorderer = Attaching.fit(preorderer, part, arguments.seed)
-        return preorderer, figures
+            preorderer = AttachingPreorderer.fit(preorderer, part, arguments.seed)
+        return preorderer, statistics
 
     if arguments.cross_fit:
         permutations = cross_fit(
@@ -134,8 +137,8 @@ def run(arguments: argparse.Namespace) -> None:
         pairs = zip(bitext.sentences, permutations, strict=True)
         files.write_lines(arguments.cross_fit_out, formatted(pairs, "features"))
     used = bitext.take(chosen)
-    preorderer, figures = fit(used, "all")
-    training = {"lines": len(bitext), "sentences": len(used), "seed": arguments.seed, **figures}
+    preorderer, statistics = fit(used, "all")
+    training = {"lines": len(bitext), "sentences": len(used), "seed": arguments.seed, **statistics}
     save_model(Model(preorderer, classes, arguments.lang, training, stanza), arguments.model)
     checkpoints.remove()
 
@@ -149,7 +152,7 @@ def _read(arguments: argparse.Namespace) -> Bitext:
 
 
 def _pairs(name: str, arguments: argparse.Namespace) -> Iterator[tuple[Sentence, Alignment]]:
-    """Return sentences with their alignments, checked against each other."""
+    """Yield sentences with their alignments, whose links are checked."""
 
     def checked(sentence: Sentence, alignment: Alignment) -> tuple[Sentence, Alignment]:
         alignment.check_within(len(sentence))
@@ -171,7 +174,7 @@ def _aligned(name: str, arguments: argparse.Namespace) -> Bitext:
 
 
 def _with_classes(bitext: Bitext, arguments: argparse.Namespace) -> tuple[Bitext, WordClasses | None]:
-    """Add word classes, and return those that the model must keep: learned or read, not given ones."""
+    """Add word classes to the sentences; return them too, unless the input has them already."""
     if bitext.sentences[0].classes is not None:
         return bitext, None
     words = [sentence.words for sentence in bitext.sentences]
@@ -185,7 +188,7 @@ def _with_classes(bitext: Bitext, arguments: argparse.Namespace) -> tuple[Bitext
 def _with_stanza(
     bitext: Bitext, lines: Sequence[int], stanza: StanzaOptions, workers: int, checkpoints: Checkpoints
 ) -> Bitext:
-    """Have Stanza add its layers to some lines; the others are as they were."""
+    """Have Stanza add its layers to the lines of some indices; the others stay as they were."""
     sentences = list(bitext.sentences)
     added = add_layers((sentences[i] for i in lines), stanza, workers=workers, checkpoints=checkpoints)
     bar = tqdm(added, "Stanza", len(lines), unit=" sentences", disable=None)

@@ -16,7 +16,7 @@ from preorder.annotate.stanza_models import StanzaOptions
 from preorder.cli import main
 from preorder.data.errors import DataError, UsageError
 from preorder.data.types import Permutation
-from preorder.methods.base import Model, load_model
+from preorder.methods.model_directory import Model, load_model
 from tests.support import fake_stanza
 from tests.support.language import positions, sentence
 from tests.support.opennmt import make_opt, write
