@@ -14,8 +14,9 @@ from preorder.data import files
 from preorder.data.errors import UsageError
 from preorder.data.formats import format_annotated
 from preorder.data.types import Sentence
-from preorder.learning.encode import LAYERS, Encoder
-from preorder.methods.base import load_model
+from preorder.learning.encode import Encoder
+from preorder.learning.layers import LAYERS
+from preorder.methods.model_directory import load_model
 from preorder.methods.perceptron.fast.scores import shape_scores
 from preorder.methods.perceptron.parse import EXACT, parse
 from preorder.methods.perceptron.weights import unpack

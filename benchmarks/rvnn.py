@@ -22,14 +22,13 @@ from preorder.data.types import Sentence
 from preorder.learning.backend import device, threads, torch
 from preorder.learning.vocabulary import Vocabulary
 from preorder.methods.node_labels.forest import forest
-from preorder.methods.node_labels.recursive.batch import Minibatch, Numbering, equally_long, minibatch
-from preorder.methods.node_labels.recursive.model import RvNNPreorderer
-from preorder.methods.node_labels.recursive.network import Recursive
-from preorder.methods.node_labels.recursive.options import Options
+from preorder.methods.node_labels.networks.batch import Minibatch, Numbering, equally_long, minibatch
+from preorder.methods.node_labels.networks.options import RecursiveOptions
+from preorder.methods.node_labels.networks.recursive import Recursive, RvNNPreorderer
 from preorder.syntax.read import read_trees
 
 TURNS = 3
-MINIBATCH = Options.minibatch
+MINIBATCH = RecursiveOptions.minibatch
 
 
 def main(argv: list[str] | None = None) -> None:
@@ -40,7 +39,7 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("trees", help="a file of syntax trees")
     parser.add_argument("--lines", type=int, default=5000, help="how many to apply to (default: %(default)s)")
     parser.add_argument(
-        "--size", type=int, default=Options.size, help="of the vectors (default: %(default)s)"
+        "--size", type=int, default=RecursiveOptions.size, help="of the vectors (default: %(default)s)"
     )
     arguments = parser.parse_args(argv)
     lines: list[Sentence] = []

@@ -11,7 +11,7 @@ from preorder.annotate.stanza_models import StanzaOptions
 from preorder.data.errors import UsageError
 from preorder.data.formats import parse_tokens, unescape_token
 from preorder.data.types import Sentence
-from preorder.methods.base import Model, load_model
+from preorder.methods.model_directory import Model, load_model
 
 MAX_REMEMBERED_TOKENS = 10_000_000
 """Tokens of all lines whose positions are remembered: some 200 MB in each data worker."""

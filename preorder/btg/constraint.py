@@ -14,13 +14,13 @@ import numpy as np
 
 from preorder.alignment.gold import gold_permutation
 from preorder.alignment.target_groups import target_groups
+from preorder.alignment.unaligned import UnalignedTokens
 from preorder.compiled import entry_point
 from preorder.data.errors import UsageError
 from preorder.data.types import Alignment, Bitext, Sentence
-from preorder.methods.perceptron.options import Unaligned
 
 
-def constraint(alignment: Alignment, source_length: int, unaligned: Unaligned) -> np.ndarray | None:
+def constraint(alignment: Alignment, source_length: int, unaligned: UnalignedTokens) -> np.ndarray | None:
     """Return where each token belongs: int32 groups, -1 for tokens that are free.
 
     Returns None where the alignment asks for no one order, or for one that no BTG tree gives.
@@ -38,7 +38,9 @@ def constraint(alignment: Alignment, source_length: int, unaligned: Unaligned) -
     return array if reachable(array) else None
 
 
-def learnable(bitext: Bitext, unaligned: Unaligned) -> tuple[list[Sentence], np.ndarray, dict[str, int]]:
+def learnable(
+    bitext: Bitext, unaligned: UnalignedTokens
+) -> tuple[list[Sentence], np.ndarray, dict[str, int]]:
     """Return the sentences that a BTG model can learn from.
 
     Returns:

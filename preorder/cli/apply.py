@@ -13,7 +13,7 @@ from preorder.annotate.workers import in_order
 from preorder.cli import options, source
 from preorder.cli.output import formatted, formatted_nbest
 from preorder.data import files
-from preorder.methods.base import load_model
+from preorder.methods.model_directory import load_model
 
 BATCH = 50_000  # tokens that are ordered at once; two batches are held, whatever the length of the input
 
@@ -39,28 +39,28 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         "--n-best",
         metavar="K",
         type=options.positive,
-        help="write the K best distinct orders of each sentence (all, if there are fewer), best first, as "
-        "lines of: number of the sentence, from 0 ||| order in the chosen format ||| score",
+        help="write up to K distinct orders of each sentence, best first, as lines of: "
+        "sentence number, from 0 ||| order in the chosen format ||| score",
     )
     options.add_threads(parser)
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Run the subcommand; memory does not grow with the input."""
+    """Run the subcommand; its memory does not grow with the input."""
     model = load_model(arguments.model)
     sentences = source.read_sentences(arguments)
     stanza = source.stanza_options(arguments, model.stanza, model.language)
     if stanza is not None:
         sentences = add_layers(sentences, stanza, workers=arguments.threads)
     sentences = tqdm(sentences, unit=" sentences", disable=None)
-    most, trees, threads = arguments.n_best, arguments.format == "tree", arguments.threads
-    if most is None:
-        find = partial(model.preorderer.trees if trees else model.preorderer.order, threads=threads)
+    k, trees = arguments.n_best, arguments.format == "tree"
+    if k is None:
+        find = model.preorderer.trees if trees else model.preorderer.order
     else:
-        find = model.preorderer.best_trees if trees else model.preorderer.best_orders
-        find = partial(find, most=most, threads=threads)
-    batches = files.batched(map(model.annotate, sentences), BATCH // (most or 1), lambda s: len(s) + 1)
-    write = formatted if most is None else formatted_nbest
+        find = partial(model.preorderer.best_trees if trees else model.preorderer.best_orders, k=k)
+    find = partial(find, threads=arguments.threads)
+    batches = files.batched(map(model.annotate, sentences), BATCH // (k or 1), lambda s: len(s) + 1)
+    write = formatted if k is None else formatted_nbest
     with ThreadPoolExecutor(1) as pool:  # a batch is ordered while the one before it is written
         found = in_order(partial(pool.submit, find), batches, 1)
         pairs = (pair for batch, items in found for pair in zip(batch, items, strict=True))

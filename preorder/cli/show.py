@@ -25,7 +25,7 @@ from preorder.data.formats import (
     read_alignments,
 )
 from preorder.data.types import BinaryTree, Permutation, Sentence
-from preorder.methods.base import load_model
+from preorder.methods.model_directory import load_model
 
 T = TypeVar("T")
 

@@ -22,8 +22,11 @@ from preorder.data.formats import parse_tokens, read_alignments
 from preorder.data.types import Alignment, Bitext, Sentence
 from preorder.learning import options as method_options
 from preorder.learning.checkpoint import Checkpoints
-from preorder.methods.base import METHODS, Model, Preorderer, all_options, method_class, save_model
-from preorder.methods.cross_fit import HELD_OUT, HELD_OUT_SHARE, chosen_lines, cross_fit, hold_out
+from preorder.learning.held_out import chosen_lines, hold_out
+from preorder.methods.base import Preorderer
+from preorder.methods.cross_fit import cross_fit
+from preorder.methods.model_directory import Model, save_model
+from preorder.methods.registry import METHODS, all_options, method_class
 
 DEFAULT_LIMIT = 100_000
 DEFAULT_MAX_LENGTH = 80
@@ -86,8 +89,8 @@ def _add_selection(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         type=options.natural,
         help="hold out N of these sentences: not to learn from, but to find the best iteration and when to "
-        f"stop, see --patience; 0: learn from all, for all --iterations (default: {HELD_OUT}, but at "
-        f"most {HELD_OUT_SHARE:.0%}%)",
+        f"stop, see --patience; 0: learn from all, for all --iterations (default: {DEFAULT_HELD_OUT}, but at "
+        f"most {MAX_SHARE:.0%}%)",
     )
     parser.add_argument(
         "--cross-fit",
@@ -117,12 +120,12 @@ def run(arguments: argparse.Namespace) -> None:
 
     def fit(part: Bitext, name: str) -> tuple[Preorderer, dict[str, Any]]:
         learned, held = hold_out(part, arguments.held_out, arguments.seed)
-        preorderer, figures = method.fit(learned, settings, held, checkpoints.part(name))
+        preorderer, statistics = method.fit(learned, settings, held, checkpoints.part(name))
         if arguments.attach:
-            from preorder.methods.unaligned.preorderer import Attaching
+            from preorder.methods.unaligned.preorderer import AttachingPreorderer  # compiled: slow to import
 
-            preorderer = Attaching.fit(preorderer, part, arguments.seed)
-        return preorderer, figures
+            preorderer = AttachingPreorderer.fit(preorderer, part, arguments.seed)
+        return preorderer, statistics
 
     if arguments.cross_fit:
         permutations = cross_fit(
@@ -131,8 +134,8 @@ def run(arguments: argparse.Namespace) -> None:
         pairs = zip(bitext.sentences, permutations, strict=True)
         files.write_lines(arguments.cross_fit_out, formatted(pairs, "features"))
     used = bitext.take(chosen)
-    preorderer, figures = fit(used, "all")
-    training = {"lines": len(bitext), "sentences": len(used), "seed": arguments.seed, **figures}
+    preorderer, statistics = fit(used, "all")
+    training = {"lines": len(bitext), "sentences": len(used), "seed": arguments.seed, **statistics}
     save_model(Model(preorderer, classes, arguments.lang, training, stanza), arguments.model)
     checkpoints.remove()
 

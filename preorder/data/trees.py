@@ -89,7 +89,7 @@ BINARISATIONS: tuple[str, ...] = get_args(Binarisation)
 
 BinarisationOption = Annotated[
     Binarisation,
-    "how trees are made binary: head (what is beside the head joins it first), left or right branching",
+    "how trees are made binary: head (a head is joined with its neighbours first), left or right (branching)",
 ]
 """An option of every method on trees."""
 

@@ -1,1 +1,1 @@
-"""What the methods share when they learn: the training loop, checkpoints, options, and numbers for tokens."""
+"""What all methods share in training: the training loop, checkpoints, options, and numbers for tokens."""

@@ -1,4 +1,4 @@
-"""The library that computes, an optional dependency; where, and with how many threads."""
+"""PyTorch, an optional dependency: on which device it computes, and with how many threads."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def device() -> torch.device:
 
 @contextmanager
 def threads(count: int) -> Iterator[None]:
-    """Let each operation of the block have that many threads of the CPU."""
+    """Let each operation of PyTorch use so many threads of the CPU, in a ``with`` block."""
     before = torch.get_num_threads()
     torch.set_num_threads(count)
     try:

@@ -1,6 +1,6 @@
-"""What an interrupted training needs to go on: a file that is whole or absent, and never executed.
+"""A file from which an interrupted training goes on. It is written whole or not at all, and never executed.
 
-The file is one of safetensors; its metadata hold a key, which says of what data and options it is,
+It is in the format of safetensors; its metadata hold a key, which differs for other data or options,
 and further values as JSON.
 """
 
@@ -19,15 +19,17 @@ from safetensors.numpy import save_file
 from preorder import __version__
 from preorder.data import files
 from preorder.data.errors import DataError, UsageError
+from preorder.learning.arrays import Arrays
 
-Arrays = dict[str, np.ndarray]
+INTERVAL = 60.0
+"""Least number of seconds between two writes."""
 
-INTERVAL = 60.0  # seconds between two writes, at least
-SHARE = 0.05  # of the time may go into writing, at most
+SHARE = 0.05
+"""Greatest share of the time that may go into writing."""
 
 
 def digest(values: Any, *arrays: np.ndarray) -> str:
-    """Return a key that tells data and options from others: of JSON values, arrays, and our version."""
+    """Return a key that differs for other JSON values, other arrays, and another version of this package."""
     state = blake2b(json.dumps([__version__, values], sort_keys=True).encode(), digest_size=16)
     for array in arrays:
         state.update(f"{array.dtype.str}{array.shape}".encode())
@@ -36,10 +38,15 @@ def digest(values: Any, *arrays: np.ndarray) -> str:
 
 
 class Checkpoint:
-    """A file that one training leaves now and then, and finds when it is started again."""
+    """The file that one training writes now and then, and reads when it is started again."""
 
     def __init__(self, path: Path | None = None, interval: float | None = None) -> None:
-        """Name the file (None: nothing is kept) and the least seconds between two writes (``INTERVAL``)."""
+        """Name the file.
+
+        Args:
+            path: of the file; None: nothing is kept.
+            interval: least number of seconds between two writes (default: ``INTERVAL``).
+        """
         self._path = path
         self._interval = INTERVAL if interval is None else interval
         self._next = time.monotonic() + self._interval
@@ -69,7 +76,7 @@ class Checkpoint:
 
     @property
     def present(self) -> bool:
-        """Whether something was saved."""
+        """Whether the file is there."""
         return self._path is not None and self._path.exists()
 
     @property
@@ -78,7 +85,7 @@ class Checkpoint:
         return self._path is not None and time.monotonic() >= self._next
 
     def save(self, key: str, values: Any, arrays: Arrays) -> None:
-        """Replace what was saved before, whole or not at all. Costs the writing of the arrays.
+        """Replace what was saved before, whole or not at all.
 
         Raises:
             DataError: the file cannot be written.
@@ -100,10 +107,10 @@ NO_CHECKPOINT = Checkpoint()
 
 
 class Checkpoints:
-    """A folder with a checkpoint for each training, and each other long job, that one command needs."""
+    """A folder of checkpoints: one for each training, or other long job, of a command."""
 
     def __init__(self, folder: str | None = None) -> None:
-        """Name the folder (None: nothing is kept)."""
+        """Name the folder; None: nothing is kept."""
         self._folder = None if folder is None else Path(folder)
 
     def part(self, name: str) -> Checkpoint:
@@ -111,7 +118,7 @@ class Checkpoints:
         return NO_CHECKPOINT if self._folder is None else Checkpoint(self._folder / f"{name}.safetensors")
 
     def remove(self) -> None:
-        """Remove all of them."""
+        """Remove the folder and its checkpoints."""
         if self._folder is not None and self._folder.is_dir():
             for path in self._folder.glob("*.safetensors"):
                 path.unlink()

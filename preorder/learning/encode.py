@@ -11,9 +11,6 @@ import numpy as np
 
 from preorder.data.types import Sentence
 
-LAYERS = ("words", "tags", "classes")
-"""Layers of a sentence that features look at, in the order of all arrays."""
-
 MOST_CACHED = 1_000_000  # hashes remembered a layer, so that a stream's memory stays bounded
 
 

@@ -1,9 +1,9 @@
-"""Options of the methods of ``preorder train``: a frozen dataclass a method, their only home.
+"""Options of ``preorder train`` that belong to single methods: a frozen dataclass for each method.
 
-A field ``name: Annotated[kind, help] = default`` is an option of the command line: of kind int or
-float a positive number, of a ``Literal`` one of its values. Two methods may have one of the same
-name, with defaults of their own. A field without help (``seed``, ``threads``) is one that every method
-has, and that the command line declares itself.
+A field ``name: Annotated[kind, help] = default`` becomes an option of the command line: with the kind int
+or float it takes a positive number, with a ``Literal`` one of its values. Two methods may have an option
+of the same name with different defaults. A field without help (``seed``, ``threads``) is an option of
+every method that the command line declares itself.
 """
 
 from __future__ import annotations
@@ -14,6 +14,15 @@ from dataclasses import dataclass, fields
 from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
 
 from preorder.data.errors import UsageError
+
+IterationsOption = Annotated[int, "maximum number of passes over the training sentences"]
+PatienceOption = Annotated[
+    int, "stop when this many iterations in a row have not raised tau on the held-out lines"
+]
+MinibatchOption = Annotated[int, "number of sentences between two updates of the weights"]
+LearningRateOption = Annotated[
+    float, "greatest learning rate of Adam; the rate rises to it at first, then falls to zero"
+]
 
 Options = TypeVar("Options")
 
@@ -39,7 +48,12 @@ class _Option:
 
 
 def add_options(parser: argparse.ArgumentParser, methods: Mapping[str, type[Any]]) -> None:
-    """Add the options of all methods, name → dataclass, each once, grouped by whose they are."""
+    """Add the options of all methods to a parser, each once, grouped by the methods that have them.
+
+    Args:
+        parser: of the command.
+        methods: name → dataclass of options.
+    """
     groups: dict[tuple[str, ...], argparse._ArgumentGroup] = {}
     for name, option in _all(methods).items():
         owners = tuple(option.defaults)
@@ -49,7 +63,7 @@ def add_options(parser: argparse.ArgumentParser, methods: Mapping[str, type[Any]
 
 
 def options_of(method: str, methods: Mapping[str, type[Options]], arguments: argparse.Namespace) -> Options:
-    """Return a method's options as the command line gave them; what it did not has its default.
+    """Return a method's options: from the command line, or else their defaults.
 
     Raises:
         UsageError: an option of another method is given.

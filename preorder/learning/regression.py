@@ -1,4 +1,8 @@
-"""Logistic regression on hashed features: what is joined is told apart by its hash alone."""
+"""Logistic regression on hashed features.
+
+A feature is a combination of values (atoms), such as two neighbouring words. Its hash is the index of its
+weight; features that share a hash share a weight.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +11,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-BITS = 20  # hashed features share 2^BITS weights
-SURE = 20  # log-odds where there is nothing to tell apart
+BITS = 20  # there are 2^BITS weights
+CERTAIN = 20  # log-odds where all rows have the same label
 
 _MULTIPLIERS = np.array(
     [0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0x27D4EB2F165667C5], np.uint64
@@ -17,11 +21,11 @@ _MIX = np.uint64(0xD6E8FEB86659FD93)
 
 
 def hashed(number: int, atoms: Sequence[np.ndarray]) -> np.ndarray:
-    """Return the hash of atoms joined, below ``2^BITS``; ``number`` tells one join from others.
+    """Return the hash of each row's combination of atoms: uint64 ``[rows]``, below ``2^BITS``.
 
     Args:
-        number: of the join.
-        atoms: uint64 ``[rows]`` each, hashes; at most four.
+        number: of the kind of combination, so that different kinds have different hashes.
+        atoms: hashes, uint64 ``[rows]`` each; at most four.
     """
     key = np.full(len(atoms[0]), number, np.uint64)
     for multiplier, atom in zip(_MULTIPLIERS, atoms, strict=False):
@@ -33,14 +37,14 @@ def hashed(number: int, atoms: Sequence[np.ndarray]) -> np.ndarray:
 def fit(
     features: np.ndarray, labels: np.ndarray, inverse_penalty: float, passes: int, seed: int
 ) -> np.ndarray:
-    """Learn to tell rows that are labelled from others by their features.
+    """Learn to predict the label of each row from its features.
 
     Args:
         features: int32 ``[rows, features]``, below ``2^BITS``.
         labels: bool ``[rows]``.
-        inverse_penalty: how little large weights cost.
-        passes: of the coordinate descent, at most; a few do as well as many.
-        seed: of the order of its steps.
+        inverse_penalty: inverse strength of the regularisation.
+        passes: maximum of the coordinate descent; a few do as well as many.
+        seed: of the order of the descent's steps.
 
     Returns:
         Weights: float32 ``[2^BITS + 1]``, exact in half precision; the bias last.
@@ -50,7 +54,7 @@ def fit(
     from sklearn.linear_model import LogisticRegression
 
     if labels.all() or not labels.any():
-        return np.append(np.zeros(1 << BITS, np.float32), np.float32(SURE if labels.all() else -SURE))
+        return np.append(np.zeros(1 << BITS, np.float32), np.float32(CERTAIN if labels.all() else -CERTAIN))
     rows, width = features.shape
     starts = np.arange(0, rows * width + 1, width)
     matrix = csr_matrix((np.ones(features.size), features.ravel(), starts), (rows, 1 << BITS))
@@ -65,5 +69,5 @@ def fit(
 
 
 def log_odds(weights: np.ndarray, features: np.ndarray) -> np.ndarray:
-    """Return for each row of ``features`` how much rather it is labelled: float32 ``[rows]``."""
+    """Return the log-odds that each row of ``features`` has the label: float32 ``[rows]``."""
     return weights[-1] + weights[features].sum(axis=1)

@@ -1,7 +1,7 @@
-"""Training by iterations, the same for every method: held-out lines, early stopping, interruptions.
+"""Training by iterations, the same for every method: early stopping, and going on after an interruption.
 
-After each iteration the model is measured on lines that it does not learn from, and training stops
-once some iterations have brought nothing better.
+After each iteration the model is measured on held-out lines, and training stops once some iterations
+have brought nothing better.
 """
 
 from __future__ import annotations
@@ -13,76 +13,61 @@ from typing import Any, Protocol
 
 from tqdm import tqdm
 
-from preorder.alignment.target_groups import target_groups
-from preorder.data.types import Bitext, Permutation, Sentence
-from preorder.learning.checkpoint import Arrays, Checkpoint, digest
-from preorder.metrics.preordering import mean_scores, order_statistics
+from preorder.data.types import Permutation, Sentence
+from preorder.learning.arrays import Arrays, add_prefix, part_with
+from preorder.learning.checkpoint import Checkpoint, digest
+from preorder.learning.held_out import HeldOutLines
 
 TAU = "tau_nakagawa"
 ERRORS = "errors"
 
-Figures = dict[str, float]
+TrainingStatistics = dict[str, float]
+"""Numbers measured in one iteration, by name."""
 
 
-class Trainee(Protocol):
+class Trainable(Protocol):
     """What learns. The same data, options and iterations leave it in the same state, to the last bit."""
 
     def key(self) -> str:
         """Return the :func:`preorder.learning.checkpoint.digest` of data and options."""
 
     def __len__(self) -> int:
-        """Return how many sentences an iteration learns from."""
+        """Return how many sentences it learns from in an iteration."""
 
-    def learn(self, iteration: int, advance: Callable[[int], Any]) -> Figures:
+    def learn(self, iteration: int, advance: Callable[[int], Any]) -> TrainingStatistics:
         """Learn from every sentence once.
 
         Args:
-            iteration: from 1; what is drawn at random may depend on nothing but it and the seed.
-            advance: to be called now and then with the number of sentences done since.
+            iteration: from 1; random numbers depend on it and the seed alone.
+            advance: for a progress bar; called with the number of sentences done since the last call.
 
         Returns:
-            Figures of the iteration, among them ``errors``; 0 of them end the training.
+            Statistics of the iteration, among them ``errors``; training ends where that is 0.
         """
 
     def order(self, sentences: Sequence[Sentence]) -> list[Permutation]:
         """Return the reordering of each sentence by the model as it is now."""
 
     def model(self) -> Arrays:
-        """Return all that the model as it is now consists of; later learning must not change it."""
+        """Return the model as it is now, in arrays that later learning does not change."""
 
     def state(self) -> Arrays:
-        """Return all that further iterations depend on; it is written before learning goes on."""
+        """Return all that further iterations depend on; later learning may change these arrays."""
 
     def restore(self, arrays: Arrays) -> None:
-        """Put a new trainee into a :meth:`state`."""
-
-
-class HeldOut:
-    """Lines to measure a model on while it learns; those whose alignment asks for no order are left out."""
-
-    def __init__(self, bitext: Bitext) -> None:
-        pairs = zip(bitext.sentences, bitext.alignments, strict=True)
-        groups = [(s, target_groups(a, len(s))) for s, a in pairs if len(s) > 1]
-        self.sentences = [sentence for sentence, keys in groups if keys is not None]
-        self.keys = [keys for _, keys in groups if keys is not None]
-
-    def __len__(self) -> int:
-        return len(self.sentences)
-
-    def tau(self, permutations: Sequence[Permutation]) -> float:
-        """Return the mean tau_nakagawa of the lines' reorderings; about 2 µs a token."""
-        return mean_scores(order_statistics(self.keys, [p.positions for p in permutations])).tau_nakagawa
+        """Go back to a :meth:`state`."""
 
 
 @dataclass(frozen=True)
 class Schedule:
-    """When training ends, and what it gives.
+    """When training ends, and which iteration's model it gives.
 
     Attributes:
-        iterations: at most so many; an iteration without errors is the last, too.
+        iterations: the maximum; training also ends after an iteration without errors.
         patience: stop once so many iterations have not raised the tau on the held-out lines.
-        keep_best: give the model of the iteration with the highest tau, not of the last. For a method
-            whose models differ more than the tau of the held-out lines is uncertain.
+        keep_best: give the model of the iteration with the highest tau, else that of the last. To keep
+            the last suits a method whose models differ by less than the tau of the held-out lines
+            is uncertain.
     """
 
     iterations: int
@@ -90,76 +75,73 @@ class Schedule:
     keep_best: bool = True
 
 
-def fit(
-    trainee: Trainee, schedule: Schedule, held_out: HeldOut, checkpoint: Checkpoint
+def train(
+    trainable: Trainable, schedule: Schedule, held_out: HeldOutLines, checkpoint: Checkpoint
 ) -> tuple[Arrays, dict[str, Any]]:
-    """Train, and return the model of the best or last iteration, and figures of the training.
-
-    A training that was interrupted goes on from its checkpoint, to the same end.
+    """Train, or go on with a training that was interrupted, to the same end.
 
     Returns:
-        The :meth:`Trainee.model`; ``history``, the figures of each iteration, with ``tau_nakagawa`` on
-        the held-out lines; ``iteration``, from 1, that of the model; ``held_out``, the lines measured.
+        The :meth:`Trainable.model` of the best or last iteration; and of the training: ``history``, the
+        statistics of each iteration, with ``tau_nakagawa`` on the held-out lines; ``iteration``, from 1,
+        that of the model; ``held_out``, how many lines were measured.
 
     Raises:
         UsageError: the checkpoint is of other data or options.
         DataError: the checkpoint cannot be read or written.
     """
-    key = digest([trainee.key(), asdict(schedule), [s.words for s in held_out.sentences], held_out.keys])
-    history: list[Figures] = []
-    kept: Arrays = {}
-    saved = checkpoint.load(key)
-    if saved is not None:
-        history, kept = saved[0]["history"], _part(saved[1], "kept.")
-        print(f"an interrupted training goes on after iteration {len(history)}", file=sys.stderr)
-        if not saved[0]["finished"]:
-            trainee.restore(_part(saved[1], "state."))
-        del saved
-    with tqdm(
-        total=schedule.iterations * len(trainee),
-        initial=len(history) * len(trainee),
-        unit=" sentences",
-        unit_scale=True,
-        disable=None,
-    ) as bar:
+    sentences = [sentence.words for sentence in held_out.sentences]
+    key = digest([trainable.key(), asdict(schedule), sentences, held_out.groups])
+    history, kept = _resume(trainable, key, checkpoint)
+    with _progress_bar(len(trainable), len(history), schedule.iterations) as bar:
         while not _ended(history, schedule):
             bar.set_description(f"iteration {len(history) + 1}/{schedule.iterations}")
-            figures = trainee.learn(len(history) + 1, bar.update)
+            statistics = trainable.learn(len(history) + 1, bar.update)
             if len(held_out):
-                figures[TAU] = held_out.tau(trainee.order(held_out.sentences))
-            history.append(figures)
-            bar.set_postfix({k: f"{v:.4f}" if isinstance(v, float) else v for k, v in figures.items()})
+                statistics[TAU] = held_out.tau(trainable.order(held_out.sentences))
+            history.append(statistics)
+            bar.set_postfix({k: f"{v:.4f}" if isinstance(v, float) else v for k, v in statistics.items()})
             ended = _ended(history, schedule)
             if _kept(history, schedule) == len(history) and (schedule.keep_best or ended):
-                kept = trainee.model()
+                kept = trainable.model()
             if checkpoint.due and not ended:
-                arrays = _named("kept.", kept) | _named("state.", trainee.state())
+                arrays = add_prefix("kept.", kept) | add_prefix("state.", trainable.state())
                 checkpoint.save(key, {"history": history, "finished": False}, arrays)
-    checkpoint.save(key, {"history": history, "finished": True}, _named("kept.", kept))
+    checkpoint.save(key, {"history": history, "finished": True}, add_prefix("kept.", kept))
     return kept, {"history": history, "iteration": _kept(history, schedule), "held_out": len(held_out)}
 
 
-def _ended(history: list[Figures], schedule: Schedule) -> bool:
+def _resume(
+    trainable: Trainable, key: str, checkpoint: Checkpoint
+) -> tuple[list[TrainingStatistics], Arrays]:
+    """Return the history and the model that a checkpoint holds, or nothing, and restore its state."""
+    saved = checkpoint.load(key)
+    if saved is None:
+        return [], {}
+    values, arrays = saved
+    print(f"an interrupted training goes on after iteration {len(values['history'])}", file=sys.stderr)
+    if not values["finished"]:
+        trainable.restore(part_with("state.", arrays))
+    return values["history"], part_with("kept.", arrays)
+
+
+def _progress_bar(sentences: int, done: int, iterations: int) -> tqdm:
+    total, initial = iterations * sentences, done * sentences
+    return tqdm(total=total, initial=initial, unit=" sentences", unit_scale=True, disable=None)
+
+
+def _ended(history: list[TrainingStatistics], schedule: Schedule) -> bool:
     if not history:
         return False
     waited = len(history) - _best(history) >= schedule.patience
     return waited or len(history) >= schedule.iterations or history[-1][ERRORS] == 0
 
 
-def _kept(history: list[Figures], schedule: Schedule) -> int:
+def _kept(history: list[TrainingStatistics], schedule: Schedule) -> int:
     return _best(history) if schedule.keep_best else len(history)
 
 
-def _best(history: list[Figures]) -> int:
+def _best(history: list[TrainingStatistics]) -> int:
     """Return the first iteration of the highest tau, from 1; the last one where no tau was measured."""
     if TAU not in history[-1]:
         return len(history)
     return max(range(len(history)), key=lambda i: history[i][TAU]) + 1
-
-
-def _named(prefix: str, arrays: Arrays) -> Arrays:
-    return {prefix + name: array for name, array in arrays.items()}
-
-
-def _part(arrays: Arrays, prefix: str) -> Arrays:
-    return {name.removeprefix(prefix): a for name, a in arrays.items() if name.startswith(prefix)}

@@ -1,68 +1,86 @@
-"""Tokens as numbers, channel by channel: what the network looks at of a token."""
+"""Tokens as rows of embedding tables, one table a layer: what a network reads of a token."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import chain
+from typing import Any
 
 import numpy as np
 
+from preorder.data.errors import DataError
 from preorder.data.types import Sentence
-
-LAYERS = ("words", "tags", "classes")
-"""Channels: the layers of a sentence."""
+from preorder.learning.layers import LAYERS
 
 WIDTHS = {"words": 128, "tags": 32, "classes": 64}
-"""Size of the embeddings of each channel."""
+"""Size of the embeddings of each layer."""
 
 UNKNOWN = 0
-"""Row of every channel's table that stands for all strings without one of their own."""
+"""Row of every table that stands for all strings without a row of their own."""
 
-LEAST = 2
+MIN_COUNT = 2
 """A string that the training text has less often has no row of its own."""
 
 
 class Vocabulary:
-    """Rows of the known strings of each channel."""
+    """The rows of the known strings of each layer."""
 
     def __init__(self, known: dict[str, Sequence[str]]) -> None:
-        """Number the strings of each channel in the order given, from 1."""
-        self.known = {channel: tuple(strings) for channel, strings in known.items()}
-        self._numbers = [{s: row for row, s in enumerate(k, 1)} for k in self.known.values()]
+        """Number the strings of each layer, of ``LAYERS``, in the order given, from 1."""
+        self.known = {layer: tuple(strings) for layer, strings in known.items()}
+        self._rows_of = [{s: row for row, s in enumerate(k, 1)} for k in self.known.values()]
 
     @classmethod
     def of(
-        cls, sentences: Sequence[Sentence], channels: Sequence[str], most: int | None = None
+        cls, sentences: Sequence[Sentence], layers: Sequence[str], max_strings: int | None = None
     ) -> tuple[Vocabulary, np.ndarray]:
-        """Collect the strings that some layers show ``LEAST`` times, most frequent first.
+        """Collect the strings that the training text has ``MIN_COUNT`` times, most frequent first.
 
         Args:
             sentences: the training text.
-            channels: names of the layers.
-            most: so many strings of a layer at most.
+            layers: which to read, of ``LAYERS``, the words first.
+            max_strings: the maximum for each layer, or None.
 
         Returns:
-            The vocabulary, and of each row of its words how often they were seen: int64.
+            The vocabulary, and for each row of the words how often they were seen: int64.
         """
-        counters = [Counter(_flat(sentences, channel)) for channel in channels]
-        frequent = [sorted((-c, s) for s, c in counter.items() if c >= LEAST)[:most] for counter in counters]
-        known = {name: [s for _, s in pairs] for name, pairs in zip(channels, frequent, strict=True)}
+        counters = [Counter(_flat(sentences, layer)) for layer in layers]
+        frequent = [
+            sorted((-c, s) for s, c in counter.items() if c >= MIN_COUNT)[:max_strings]
+            for counter in counters
+        ]
+        known = {layer: [s for _, s in pairs] for layer, pairs in zip(layers, frequent, strict=True)}
         return cls(known), np.array([0, *(-c for c, _ in frequent[0])])
+
+    @classmethod
+    def from_state(cls, known: Any) -> Vocabulary:
+        """Rebuild a vocabulary from what a model's state has for its :attr:`known`.
+
+        Raises:
+            DataError: that is no vocabulary.
+        """
+        if (
+            not isinstance(known, dict)
+            or not {"words"} <= set(known) <= set(LAYERS)
+            or not all(isinstance(strings, list | tuple) for strings in known.values())
+        ):
+            raise DataError("not the vocabulary of the model's network")
+        return cls(known)
 
     @property
     def rows(self) -> dict[str, int]:
-        """Number of rows of each channel's table."""
-        return {channel: 1 + len(strings) for channel, strings in self.known.items()}
+        """Number of rows of each layer's table."""
+        return {layer: 1 + len(strings) for layer, strings in self.known.items()}
 
     def __call__(self, sentences: Sequence[Sentence]) -> np.ndarray:
-        """Return the rows of all tokens, one sentence after another: int64 ``[channels, tokens]``."""
+        """Return the rows of all tokens, one sentence after another: int64 ``[layers, tokens]``."""
         tokens = np.empty((len(self.known), sum(map(len, sentences))), np.int64)
-        for rows, channel, row in zip(self._numbers, self.known, tokens, strict=True):
-            found = (rows.get(string, UNKNOWN) for string in _flat(sentences, channel))
+        for rows, layer, row in zip(self._rows_of, self.known, tokens, strict=True):
+            found = (rows.get(string, UNKNOWN) for string in _flat(sentences, layer))
             row[:] = np.fromiter(found, np.int64, row.size)
         return tokens
 
 
-def _flat(sentences: Sequence[Sentence], channel: str) -> Iterator[str]:
-    return chain.from_iterable(getattr(sentence, channel) for sentence in sentences)
+def _flat(sentences: Sequence[Sentence], layer: str) -> Iterator[str]:
+    return chain.from_iterable(getattr(sentence, layer) for sentence in sentences)

@@ -1,1 +1,1 @@
-"""The ways to preorder: one package a method, and what they have in common."""
+"""The methods of preordering: a package for each, the table of them, and their models on disk."""

@@ -1,5 +1,5 @@
-"""BTG preordering with a neural span scorer and exact inference; torch does the work.
+"""BTG preordering with scores of a network and exact inference, in PyTorch.
 
-``vocabulary`` numbers the tokens, ``network`` scores spans, ``inside`` sums over trees, ``learner``
-learns, ``decode`` finds the best trees, ``model`` is what others use.
+``network`` scores the parts of nodes, ``learner`` trains it, ``decode`` finds the best trees, and ``model``
+is the preorderer.
 """

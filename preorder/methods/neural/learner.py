@@ -1,94 +1,71 @@
 """Training: the marginal likelihood of all trees that the alignment allows.
 
 The loss of a sentence is −log of the probability that its tree is one of those whose nodes are all
-valid, a difference of two log-partitions. How steps are taken: see
-:mod:`descent`.
+valid, a difference of two log-partitions.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import asdict
 
 import numpy as np
 
 from preorder.btg.inside import log_partition
-from preorder.learning.backend import device, threads, torch
-from preorder.learning.checkpoint import Arrays
-from preorder.learning.descent import Descent
-from preorder.learning.vocabulary import UNKNOWN
+from preorder.btg.results import permutations
+from preorder.data.types import Permutation, Sentence
+from preorder.learning.backend import device, torch
+from preorder.learning.checkpoint import digest
+from preorder.learning.network_learner import NetworkLearner, with_first_weights
+from preorder.learning.training_loop import TrainingStatistics
+from preorder.learning.vocabulary import Vocabulary
+from preorder.methods.neural.decode import Input, parse
 from preorder.methods.neural.network import Scorer
 from preorder.methods.neural.options import Options
 
 
-@dataclass(frozen=True)
-class Lines:
-    """Sentences of two tokens or more, one after another.
+class Learner(NetworkLearner[Scorer, torch.Tensor]):
+    """A scorer that learns; see :class:`preorder.learning.training_loop.Trainable`."""
 
-    Attributes:
-        tokens: int64 ``[channels, tokens]``, rows of a vocabulary.
-        groups: int64 ``[tokens]``, where each token belongs, -1 for a free one.
-        lengths: int64 ``[sentences]``.
-        counts: int64, of each row of the first channel, the words, how often they were seen.
-    """
+    def __init__(
+        self, layers: Sequence[str], sentences: Sequence[Sentence], groups: np.ndarray, options: Options
+    ) -> None:
+        """Start from the first weights that the seed gives.
 
-    tokens: np.ndarray
-    groups: np.ndarray
-    lengths: np.ndarray
-    counts: np.ndarray
-
-
-def new_scorer(rows: dict[str, int], options: Options) -> Scorer:
-    """Return a network with the first weights that the seed gives."""
-    with torch.random.fork_rng():
-        torch.manual_seed(options.seed)
-        return Scorer(rows, options.hidden, options.depth, options.dropout)
-
-
-class Learner:
-    """A network that learns, and its average over time.
-
-    The same input, seed and number of threads give the same weights on the same machine.
-    """
-
-    def __init__(self, lines: Lines, scorer: Scorer, options: Options) -> None:
-        self._options = options
-        self._lengths = lines.lengths
-        self._starts = np.cumsum(lines.lengths) - lines.lengths
-        self._tokens = torch.from_numpy(lines.tokens).to(device())
-        self._groups = torch.from_numpy(lines.groups).to(device())
-        self._descent = Descent(scorer, options.learning_rate, lines.counts)
-
-    @property
-    def average(self) -> Scorer:
-        """The network with the average of its weights."""
-        return self._descent.average
-
-    def iterate(self, iteration: int, advance: Callable[[int], Any]) -> dict[str, float]:
-        """Learn from every sentence once; iterations count from 1.
-
-        Returns:
-            ``loss``, the mean over the sentences; ``errors``, the sentences whose valid trees have less
-            than half of the probability.
+        Args:
+            layers: those that the network reads.
+            sentences: of two tokens or more, whose constraint some tree satisfies.
+            groups: where each token belongs, one sentence after another, -1 for a free one.
+            options: how to train.
         """
-        seed = np.random.SeedSequence((self._options.seed, iteration))
-        minibatches = self._minibatches(np.random.default_rng(seed))
-        losses = []
-        with threads(self._options.threads), torch.random.fork_rng():
-            torch.manual_seed(int(seed.generate_state(1)[0]))
-            for k, chosen in enumerate(minibatches):
-                steps = (iteration - 1) * len(minibatches) + k
-                losses.append(
-                    self._step(chosen, steps / (len(minibatches) * self._options.iterations), steps)
-                )
-                advance(chosen.size)
-        loss = torch.cat(losses)
-        return {"loss": float(loss.mean()), "errors": int((loss > math.log(2)).sum())}
+        self.vocabulary, frequencies = Vocabulary.of(sentences, layers)
+        rows = self.vocabulary.rows
+        scorer = with_first_weights(
+            options.seed, lambda: Scorer(rows, options.hidden, options.depth, options.dropout)
+        )
+        super().__init__(scorer, frequencies, options)
+        self._lengths = lengths_of(sentences)
+        self._starts = np.cumsum(self._lengths) - self._lengths
+        self._tokens = torch.from_numpy(self.vocabulary(sentences)).to(device())
+        self._groups = torch.from_numpy(groups.astype(np.int64)).to(device())
+
+    def __len__(self) -> int:
+        return self._lengths.size
+
+    def key(self) -> str:
+        """Return a digest of data and options."""
+        arrays = (self._tokens.cpu().numpy(), self._groups.cpu().numpy(), self._lengths)
+        return digest([asdict(self._options), self.vocabulary.known], *arrays)
+
+    def order(self, sentences: Sequence[Sentence]) -> list[Permutation]:
+        """Return the reordering of each sentence by the averaged weights."""
+        given = Input(self.vocabulary(sentences), lengths_of(sentences))
+        _, positions = parse(self.average, given, self._options.threads)
+        return permutations(positions, sentences)
 
     def _minibatches(self, generator: np.random.Generator) -> list[np.ndarray]:
-        """Return the sentences in minibatches of equally long ones."""
+        """Return minibatches of equally long sentences."""
         size = self._options.minibatch
         minibatches = []
         for length in np.unique(self._lengths):
@@ -97,21 +74,25 @@ class Learner:
         generator.shuffle(minibatches)
         return minibatches
 
-    def _step(self, chosen: np.ndarray, done: float, steps: int) -> torch.Tensor:
-        """Learn from one minibatch, after that share and number of steps; return its sentences' losses."""
-        places = self._starts[chosen, None] + np.arange(self._lengths[chosen[0]])
-        at = torch.from_numpy(places).to(self._tokens.device)
-        tokens, groups = self._tokens[:, at], self._groups[at]
-        tokens[0].masked_fill_(self._descent.rare(tokens[0]), UNKNOWN)
-        parts = self._descent.network(tokens)
+    def _loss(self, minibatch: np.ndarray) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return the loss of a minibatch and those of its sentences."""
+        indices = self._starts[minibatch, None] + np.arange(self._lengths[minibatch[0]])
+        indices = torch.from_numpy(indices).to(self._tokens.device)
+        tokens, groups = self._tokens[:, indices], self._groups[indices]
+        self._hide_rare(tokens[0])
+        parts = self._network(tokens)
         losses = log_partition(parts) - log_partition(parts, groups)
-        self._descent.step(losses.sum() / self._options.minibatch, done, steps)
-        return losses.detach()
+        return losses.sum() / self._options.minibatch, losses.detach()
 
-    def state(self) -> Arrays:
-        """Return all that further iterations depend on."""
-        return self._descent.state()
+    def _statistics(self, results: Sequence[torch.Tensor]) -> TrainingStatistics:
+        """Return the mean ``loss`` of the sentences, and how many of them are ``errors``.
 
-    def restore(self, arrays: Arrays) -> None:
-        """Put a new learner into a :meth:`state`."""
-        self._descent.restore(arrays)
+        A sentence is one if the trees that the alignment allows have less than half of the probability.
+        """
+        loss = torch.cat(tuple(results))
+        return {"loss": float(loss.mean()), "errors": int((loss > math.log(2)).sum())}
+
+
+def lengths_of(sentences: Sequence[Sentence]) -> np.ndarray:
+    """Return the number of tokens of each sentence: int64."""
+    return np.fromiter(map(len, sentences), np.int64, len(sentences))

@@ -1,8 +1,8 @@
-"""The binary trees of a batch as flat arrays, and what an order of their nodes gives.
+"""The binary trees of sentences as flat arrays, and the orders that labels of their nodes give.
 
 The nodes are laid out as :func:`preorder.btg.results.binary_trees` reads them: int32
-``[tokens, NODE_FIELDS]``, of which a sentence of n tokens fills n - 1 of its n rows, parents before
-children; begin, split, end, label, and a field that is not used here.
+``[tokens, NODE_FIELDS]``, where a sentence of n tokens has n rows and fills the first n - 1 of them, parents
+before children; the fields are begin, split, end, label, and one that is not used here.
 """
 
 from __future__ import annotations
@@ -18,11 +18,10 @@ from preorder.data.types import Sentence
 from preorder.syntax.binary import Binarisation, binary_branches
 
 LABEL = 3
-"""Field of a node: ``preorder.methods.perceptron.features.STRAIGHT`` or ``INVERTED``."""
-
+"""The field of a node that holds its label: 0 straight, 1 inverted."""
 
 ROOT = -1
-"""The parent of a node that has none."""
+"""Stands for the parent of a node that has none."""
 
 
 class Forest(NamedTuple):
@@ -30,8 +29,8 @@ class Forest(NamedTuple):
 
     Attributes:
         nodes: int32 ``[tokens, NODE_FIELDS]``, all straight.
-        categories: of each of these rows its node's; empty strings in rows without a node.
-        lengths: int64 ``[sentences]``, their tokens.
+        categories: of the node of each row; empty strings in rows without a node.
+        lengths: int64 ``[sentences]``, numbers of tokens.
     """
 
     nodes: np.ndarray
@@ -40,7 +39,7 @@ class Forest(NamedTuple):
 
     @property
     def starts(self) -> np.ndarray:
-        """Row of each sentence's first node, which is that of its first token in flat arrays."""
+        """Row of each sentence's first node, which is also the flat index of its first token."""
         return np.cumsum(self.lengths) - self.lengths
 
     @property
@@ -60,7 +59,7 @@ def forest(sentences: Sequence[Sentence], how: Binarisation) -> Forest:
 
 
 def _fields(sentences: Sequence[Sentence], how: Binarisation, categories: list[str]) -> Iterator[int]:
-    """Yield the fields of all rows, and add the category of each to a list."""
+    """Yield the fields of all rows, and append the category of each row to ``categories``."""
     for sentence in sentences:
         for begin, split, end, category in binary_branches(sentence, how) if len(sentence) > 1 else ():
             categories.append(category)
@@ -70,13 +69,13 @@ def _fields(sentences: Sequence[Sentence], how: Binarisation, categories: list[s
             yield from (0,) * NODE_FIELDS
 
 
-class Links(NamedTuple):
-    """How the nodes of a forest hang together: int64, a row for each of its ``nodes``.
+class Relations(NamedTuple):
+    """Children, parents and heights of the nodes of a forest: int64, a row for each of its ``nodes``.
 
     Attributes:
-        children: ``[tokens, 2]``; in a sentence of n tokens, token i is i and the node of its row k is n + k.
-        parents: ``[tokens]``, twice the row of a node's parent, and one more for a right child, or ``ROOT``.
-        heights: ``[tokens]``, one more than that of the higher child; that of a token is 0.
+        children: ``[tokens, 2]``, where a sentence's token i has the number i and its k-th node n + k.
+        parents: ``[tokens]``, twice the row of a node's parent, plus one for a right child; or ``ROOT``.
+        heights: ``[tokens]``, one more than the height of the higher child; that of a token is 0.
     """
 
     children: np.ndarray
@@ -84,16 +83,17 @@ class Links(NamedTuple):
     heights: np.ndarray
 
 
-def link(trees: Forest) -> Links:
+def relations_of(trees: Forest) -> Relations:
     """Find the children, parents and heights of all nodes; linear, compiled."""
     size = len(trees.nodes)
-    links = Links(np.zeros((size, 2), np.int64), np.full(size, ROOT, np.int64), np.zeros(size, np.int64))
-    _link(trees.nodes, trees.starts, trees.lengths, *links)
-    return links
+    children, parents = np.zeros((size, 2), np.int64), np.full(size, ROOT, np.int64)
+    relations = Relations(children, parents, np.zeros(size, np.int64))
+    _find_relations(trees.nodes, trees.starts, trees.lengths, *relations)
+    return relations
 
 
 @entry_point
-def _link(nodes, starts, lengths, children, parents, heights):
+def _find_relations(nodes, starts, lengths, children, parents, heights):
     for s in range(starts.size):
         first, n = starts[s], lengths[s]
         largest = np.arange(n)  # of the subtrees seen that begin at a token: parents come before children
@@ -111,23 +111,23 @@ def _link(nodes, starts, lengths, children, parents, heights):
 
 
 def positions(trees: Forest, labels: np.ndarray) -> np.ndarray:
-    """Return where each token goes: int32 ``[tokens]``; ``labels`` has one for each of ``trees.rows``."""
+    """Return the position of each token, int32 ``[tokens]``, by labels of each of ``trees.rows``."""
     nodes = labelled(trees, labels)
-    places = np.empty(len(nodes), np.int32)
-    _positions(nodes, trees.starts, trees.lengths, places)
-    return places
+    result = np.empty(len(nodes), np.int32)
+    _positions(nodes, trees.starts, trees.lengths, result)
+    return result
 
 
 def labelled(trees: Forest, labels: np.ndarray) -> np.ndarray:
-    """Return the nodes with labels, one for each of ``trees.rows``."""
+    """Return the nodes with labels; ``labels`` has one for each of ``trees.rows``."""
     nodes = trees.nodes.copy()
     nodes[trees.rows, LABEL] = labels
     return nodes
 
 
 @entry_point
-def _positions(nodes, starts, lengths, places):
+def _positions(nodes, starts, lengths, result):
     for s in range(starts.size):
         begin, end = starts[s], starts[s] + lengths[s]
         if end > begin:
-            positions_of(nodes[begin : end - 1], places[begin:end])
+            positions_of(nodes[begin : end - 1], result[begin:end])

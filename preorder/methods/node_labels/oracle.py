@@ -1,8 +1,8 @@
 """The labels that give the highest Kendall's tau, and so the best order that trees allow.
 
-Two tokens stand in an order that one node alone decides, the lowest above both. So a node is best
-inverted when more pairs of its children's tokens are reversed than in order, whatever its
-neighbours do, and these labels together are the best of all (Hoshino et al. 2015).
+The order of two tokens is decided by one node alone, the lowest above both. So a node is best
+inverted when more pairs of its children's tokens are reversed than in order, whatever the labels of
+other nodes are, and these labels together are the best of all (Hoshino et al. 2015).
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ import numpy as np
 
 from preorder.alignment.gold import gold_permutation
 from preorder.alignment.target_groups import UNALIGNED, target_groups
+from preorder.alignment.unaligned import UnalignedTokens
 from preorder.compiled import entry_point
 from preorder.data.types import Alignment, Bitext
 from preorder.methods.node_labels.forest import Forest, positions
-from preorder.methods.perceptron.options import Unaligned
 from preorder.metrics.preordering import mean_scores, order_statistics
 
 IN_ORDER, REVERSED, TIED = range(3)
@@ -30,11 +30,11 @@ class Allowed(NamedTuple):
     all: float
 
 
-def keys(alignment: Alignment, length: int, unaligned: Unaligned) -> Sequence[int]:
+def keys(alignment: Alignment, length: int, unaligned: UnalignedTokens) -> Sequence[int]:
     """Return where each token belongs, or ``UNALIGNED``.
 
-    That is its target group; where these have no order, its place by the mean of its
-    target indices; with ``gold`` always its place in the gold order, which leaves no token out.
+    That is its target group; where these have no order, its position in the gold order; with ``gold`` always
+    its position in the gold order, for unaligned tokens too.
 
     Raises:
         DataError: a link is out of range.
@@ -42,15 +42,13 @@ def keys(alignment: Alignment, length: int, unaligned: Unaligned) -> Sequence[in
     groups = None if unaligned == "gold" else target_groups(alignment, length)
     if groups is not None:
         return groups
-    places = gold_permutation(alignment, length).positions
+    gold = gold_permutation(alignment, length).positions
     if unaligned == "gold":
-        return places
-    return [
-        place if group else UNALIGNED for place, group in zip(places, alignment.targets(length), strict=True)
-    ]
+        return gold
+    return [p if targets else UNALIGNED for p, targets in zip(gold, alignment.targets(length), strict=True)]
 
 
-def flat_keys(bitext: Bitext, unaligned: Unaligned) -> np.ndarray:
+def flat_keys(bitext: Bitext, unaligned: UnalignedTokens) -> np.ndarray:
     """Return the :func:`keys` of all tokens, one sentence after another: int32 ``[tokens]``.
 
     Raises:
@@ -62,10 +60,10 @@ def flat_keys(bitext: Bitext, unaligned: Unaligned) -> np.ndarray:
 
 
 def count_pairs(trees: Forest, flat: np.ndarray) -> np.ndarray:
-    """Count what each node decides: int64 ``[nodes, 3]``, a row for each of ``trees.rows``.
+    """Count the pairs that each node decides: int64 ``[nodes, 3]``, a row for each of ``trees.rows``.
 
-    The columns: pairs of a token of the left child and one of the right whose keys are in order,
-    reversed, and tied. O(n²) a sentence of n tokens.
+    A pair has a token of the left child and one of the right. The columns count those whose keys are in
+    order, reversed, and tied. O(n²) a sentence of n tokens.
 
     Args:
         trees: binary trees.
@@ -94,17 +92,17 @@ def best_labels(counts: np.ndarray) -> np.ndarray:
 
 
 def allowed(trees: Forest, bitext: Bitext) -> Allowed:
-    """Return how well the best labels order sentences, those whose alignment asks for an order."""
+    """Return how well the best labels order the sentences whose alignment asks for an order."""
     return Allowed(_allowed(trees, bitext, "free"), _allowed(trees, bitext, "gold"))
 
 
-def _allowed(trees: Forest, bitext: Bitext, unaligned: Unaligned) -> float:
+def _allowed(trees: Forest, bitext: Bitext, unaligned: UnalignedTokens) -> float:
     flat = flat_keys(bitext, unaligned)
-    places = positions(trees, best_labels(count_pairs(trees, flat)))
+    ordered = positions(trees, best_labels(count_pairs(trees, flat)))
     starts = trees.starts[1:]
     pairs = zip(bitext.sentences, bitext.alignments, strict=True)
     sortable = [unaligned == "gold" or target_groups(a, len(s)) is not None for s, a in pairs]
     chosen = [i for i, sorts in enumerate(sortable) if sorts]
-    parts, orders = np.split(flat, starts), np.split(places, starts)
+    parts, orders = np.split(flat, starts), np.split(ordered, starts)
     statistics = order_statistics([parts[i] for i in chosen], [orders[i] for i in chosen])
     return mean_scores(statistics).tau_nakagawa if chosen else 1.0

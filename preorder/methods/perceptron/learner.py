@@ -5,7 +5,7 @@ the alignment allows. The prediction is the best tree when every node that the a
 forbids gains a ``cost`` (loss-augmented inference), so that the loss, prediction less oracle,
 is never negative. Where there is one, the weights move from the one tree's features to the
 other's by the smallest step that makes up for it (passive-aggressive, PA-I; Crammer et al.
-2006), at most ``aggressiveness``. The model is the average of all weights over time.
+2006), but at most by ``aggressiveness``. The model is the average of all weights over time.
 
 The sentences of a minibatch are solved under the same weights, in parallel, and learned from
 in their order, each table by one thread: the model is the same for any number of threads.
@@ -13,36 +13,41 @@ in their order, each table by one thread: the model is the same for any number o
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from preorder.learning.checkpoint import Arrays
-from preorder.learning.encode import Batch
+from preorder.btg.results import permutations
+from preorder.data.types import Permutation, Sentence
+from preorder.learning.arrays import Arrays
+from preorder.learning.checkpoint import digest
+from preorder.learning.encode import Batch, Encoder
+from preorder.learning.training_loop import TrainingStatistics
 from preorder.methods.perceptron.fast.minibatch import Steps, learn, most_new_rows, new_lesson
-from preorder.methods.perceptron.fast.scores import Tables
+from preorder.methods.perceptron.fast.scores import Tables, shape_scores
 from preorder.methods.perceptron.fast.table import Table, spread_of
 from preorder.methods.perceptron.fast.threads import new_team
 from preorder.methods.perceptron.fast.update import SAVED, Growing, growing_table, restored, saved, with_room
 from preorder.methods.perceptron.features import LABELS, MULTIPLIERS, SHAPES, TABLE_NAMES, WIDTHS
 from preorder.methods.perceptron.options import Options
+from preorder.methods.perceptron.parse import EXACT, parse
 from preorder.methods.perceptron.weights import Weights
 
-FIRST_ROWS = 1 << 14  # room of a table at first
-MINIBATCHES = 32  # learned from between two reports
+FIRST_ROWS = 1 << 14  # least number of rows that a table has room for at first
+MINIBATCHES = 32  # between two updates of the progress bar
 
 
 @dataclass(frozen=True)
 class Progress:
-    """What some learning did.
+    """How much was learned.
 
     Attributes:
-        errors: sentences that were learned from, as their prediction had a loss.
-        updates: changes of single weights.
+        errors: number of sentences whose prediction had a loss, so that weights were changed.
+        updates: number of changes of single weights.
     """
 
     errors: int = 0
@@ -53,45 +58,51 @@ class Progress:
 
 
 class Learner:
-    """Weights that learn, one minibatch after another; the same input, the same weights."""
+    """Weights that learn; see :class:`preorder.learning.training_loop.Trainable`."""
 
-    def __init__(self, batch: Batch, groups: np.ndarray, options: Options) -> None:
+    def __init__(
+        self, layers: Sequence[str], sentences: Sequence[Sentence], groups: np.ndarray, options: Options
+    ) -> None:
         """Start from zero.
 
         Args:
-            batch: the encoded sentences, of two tokens or more, whose constraint some tree satisfies.
+            layers: those that the features look at.
+            sentences: of two tokens or more, whose constraint some tree satisfies.
             groups: int32, where each token belongs, one sentence after another.
             options: how to train.
         """
-        self._batch = batch
+        self._encoder = Encoder(layers)
+        self._batch = self._encoder(sentences)
         self._groups = groups
-        self._offsets = np.concatenate(([0], np.cumsum(batch.lengths)))
+        self._offsets = np.concatenate(([0], np.cumsum(self._batch.lengths)))
         self._options = options
-        self._tables = _first_tables(batch)
+        self._tables = _first_tables(self._batch)
         self._seen = 0
 
-    def iterate(self, iteration: int, advance: Callable[[int], Any]) -> Progress:
-        """Learn from every sentence once, in an order that depends on the seed and the iteration alone.
+    def __len__(self) -> int:
+        return self._batch.lengths.size
 
-        ``advance`` is told how many sentences are done, every now and then.
-        """
+    def key(self) -> str:
+        """Return a digest of data and options."""
+        return digest(self._options.without_threads(), *self._batch, self._groups)
+
+    def learn(self, iteration: int, advance: Callable[[int], Any]) -> TrainingStatistics:
+        """Learn from every sentence once; return the :class:`Progress`."""
         size = self._options.minibatch * MINIBATCHES
-        shuffled = np.random.default_rng((self._options.seed, iteration)).permutation(
-            self._batch.lengths.size
-        )
+        shuffled = np.random.default_rng((self._options.seed, iteration)).permutation(len(self))
         progress = Progress()
         with ThreadPoolExecutor(self._options.threads) as pool:
             for begin in range(0, shuffled.size, size):
                 part = shuffled[begin : begin + size]
-                progress += self.learn(part, pool)
+                progress += self.learn_from(part, pool)
                 advance(part.size)
-        return progress
+        return asdict(progress)
 
-    def learn(self, chosen: np.ndarray, pool: ThreadPoolExecutor) -> Progress:
-        """Learn from some sentences, minibatch by minibatch, in the threads of a pool."""
+    def learn_from(self, chosen: np.ndarray, pool: ThreadPoolExecutor) -> Progress:
+        """Learn from the sentences of some indices, minibatch by minibatch, in the threads of a pool."""
         options = self._options
         lesson = new_lesson(chosen, self._batch, self._groups, self._offsets, options.minibatch)
-        steps = Steps(options.cost, options.aggressiveness, self._seen, self._batch.lengths.size)
+        steps = Steps(options.cost, options.aggressiveness, self._seen, len(self))
         done = 0
         while done < chosen.size:
             more = most_new_rows(lesson, done)
@@ -102,16 +113,23 @@ class Learner:
         self._seen += chosen.size
         return Progress(int(lesson.wrong.sum()), int(lesson.updates.sum()))
 
-    def averaged_tables(self) -> Tables:
-        """Return the average of the weights over all sentences so far, to parse with before it learns on.
+    def order(self, sentences: Sequence[Sentence]) -> list[Permutation]:
+        """Return the reordering of each sentence by the average of the weights so far."""
+        tables = self.averaged_tables()
+        shape = shape_scores(tables.shape, EXACT)
+        _, positions = parse(tables, shape, self._encoder(sentences), self._options.threads)
+        return permutations(positions, sentences)
 
-        Keeps the slots as they are, and so costs a pass over the rows in use.
+    def averaged_tables(self) -> Tables:
+        """Return the average of the weights over all sentences so far, to parse with before more is learned.
+
+        Shares the slots with the learner's tables, and so costs no more than a pass over the rows in use.
         """
         *hashed, dense = zip(self._tables, self._averages(), strict=True)
         return Tables(*(Table(table.slots, rows, table.spread) for table, rows in hashed), dense[1])
 
-    def average(self) -> Arrays:
-        """Return the average for good, as :func:`weights_of` takes it, at the cost of copies of the keys."""
+    def model(self) -> Arrays:
+        """Return the average in arrays of its own, as :func:`weights_of` takes it."""
         *hashed, dense = zip(self._tables, self._averages(), strict=True)
         arrays = {"shape": dense[1]}
         for name, (table, rows) in zip(TABLE_NAMES, hashed, strict=True):
@@ -130,7 +148,7 @@ class Learner:
         return [t.weights[u] - t.changes[u] / time for t, u in zip(self._tables, used, strict=True)]
 
     def state(self) -> Arrays:
-        """Return all that further learning depends on; it changes with it."""
+        """Return all that further learning depends on, in arrays that it changes."""
         names = (*TABLE_NAMES, "shape")
         tables = zip(names, self._tables, strict=True)
         arrays = {f"{name}.{part}": array for name, table in tables for part, array in saved(table).items()}
@@ -145,7 +163,7 @@ class Learner:
 
 
 def weights_of(average: Arrays) -> Weights:
-    """Return the weights of a :meth:`Learner.average`."""
+    """Return the weights of a :meth:`Learner.model`."""
     parts = ([average[f"{name}.{part}"] for name in TABLE_NAMES] for part in ("keys", "rows", "spread"))
     return Weights.of(*parts, average["shape"])
 

@@ -1,21 +1,24 @@
-"""The BTG preorderer: training, use, and what is saved."""
+"""The BTG preorderer with the weights of a perceptron: training, use, and what is saved."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import asdict
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 
 from preorder.btg.constraint import learnable
 from preorder.btg.nbest import NBest, nbest
-from preorder.btg.results import ChartParser, permutations
+from preorder.btg.results import ChartParser
 from preorder.data.errors import DataError
-from preorder.data.types import NO_LINES, Bitext, Permutation, Sentence
-from preorder.learning.checkpoint import NO_CHECKPOINT, Arrays, Checkpoint, digest
-from preorder.learning.encode import LAYERS, Encoder
-from preorder.learning.training_loop import HeldOut, Schedule, fit
+from preorder.data.types import NO_LINES, Bitext, Sentence
+from preorder.learning.arrays import Arrays
+from preorder.learning.checkpoint import NO_CHECKPOINT, Checkpoint
+from preorder.learning.encode import Encoder
+from preorder.learning.held_out import HeldOutLines
+from preorder.learning.layers import LAYERS, common_layers
+from preorder.learning.training_loop import Schedule, train
+from preorder.methods.base import PickledByState
 from preorder.methods.perceptron.fast.scores import shape_scores
 from preorder.methods.perceptron.learner import Learner, weights_of
 from preorder.methods.perceptron.options import Options
@@ -23,13 +26,13 @@ from preorder.methods.perceptron.parse import EXACT, parse
 from preorder.methods.perceptron.weights import NEGLIGIBLE, Weights, unpack
 
 
-class BTGPreorderer(ChartParser):
+class BTGPreorderer(PickledByState, ChartParser):
     """A trained BTG model; see :class:`preorder.methods.base.Preorderer`."""
 
     method: ClassVar[str] = "btg"
 
     def __init__(self, weights: Weights, layers: Sequence[str]) -> None:
-        """Make a preorderer of the weights learned on the given layers, of ``encode.LAYERS``."""
+        """Make a preorderer of the weights that were learned on the given layers."""
         self._weights = weights
         self._layers = tuple(layers)
         self._tables = weights.tables()
@@ -49,13 +52,13 @@ class BTGPreorderer(ChartParser):
         """Return the best distinct orders; cost: see :func:`preorder.btg.nbest.nbest`."""
         return nbest(self._tables, self._shape, self._encoder(sentences), most, threads)
 
-    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    def state(self) -> tuple[dict[str, Any], Arrays]:
         """Return what :meth:`from_state` needs: values for JSON, and arrays."""
         return {"layers": list(self._layers)}, self._weights.pack()
 
     @classmethod
-    def from_state(cls, values: dict[str, Any], arrays: dict[str, np.ndarray]) -> BTGPreorderer:
-        """Rebuild a preorderer.
+    def from_state(cls, values: dict[str, Any], arrays: Arrays) -> BTGPreorderer:
+        """Rebuild a preorderer from its :meth:`state`.
 
         Raises:
             DataError: the state is not one of a BTG model.
@@ -73,76 +76,29 @@ class BTGPreorderer(ChartParser):
         held_out: Bitext = NO_LINES,
         checkpoint: Checkpoint = NO_CHECKPOINT,
     ) -> tuple[BTGPreorderer, dict[str, Any]]:
-        """Train on sentences with alignments; progress goes to standard error.
+        """Learn from sentences with alignments; see :meth:`preorder.methods.base.Preorderer.fit`.
 
         Layers that any sentence lacks are not used. The same input and options give the same
-        model, whatever the number of threads and however often it was interrupted.
+        model, whatever the number of threads and however often training was interrupted.
 
         Returns:
-            The preorderer, and figures: those of :func:`preorder.learning.training_loop.fit`; ``options``;
-            ``trained`` sentences; those ``skipped``, as no tree can satisfy their alignment, and
-            ``trivial``, of fewer than two tokens; ``weights`` that are not zero.
-
-        Raises:
-            DataError: a link is out of range.
-            UsageError: no sentence can be learned from, or the checkpoint is of another training.
+            The preorderer; and the statistics of :func:`preorder.learning.training_loop.train` and of
+            :func:`preorder.btg.constraint.learnable`, with the ``options`` and the number of ``weights``
+            that are not zero.
         """
-        lines = (*bitext.sentences, *held_out.sentences)
-        layers = [name for name in LAYERS if all(getattr(s, name) is not None for s in lines)]
+        layers = common_layers((*bitext.sentences, *held_out.sentences))
         sentences, groups, counts = learnable(bitext, options.unaligned)
-        trainee = _Trainee(layers, sentences, groups, options)
+        learner = Learner(layers, sentences, groups, options)
         schedule = Schedule(options.iterations, options.patience, keep_best=False)
-        average, progress = fit(trainee, schedule, HeldOut(held_out), checkpoint)
-        del trainee  # its tables are larger than all that follows
+        average, progress = train(learner, schedule, HeldOutLines(held_out), checkpoint)
+        del learner  # its tables are larger than all that follows
         weights = weights_of(average)
         del average
         weights = weights.compact(NEGLIGIBLE * options.cost)
-        figures = {
-            "options": _reproducible(options),
+        statistics = {
+            "options": options.without_threads(),
             **counts,
             "weights": sum(int(np.count_nonzero(rows)) for rows in (*weights.rows, weights.shape)),
             **progress,
         }
-        return cls(weights, layers), figures
-
-
-class _Trainee:
-    """A learner and what it learns from; see :class:`preorder.learning.training_loop.Trainee`."""
-
-    def __init__(
-        self, layers: Sequence[str], sentences: Sequence[Sentence], groups: np.ndarray, options: Options
-    ) -> None:
-        self._encoder = Encoder(layers)
-        self._batch = self._encoder(sentences)
-        self._groups = groups
-        self._options = options
-        self._learner = Learner(self._batch, groups, options)
-
-    def __len__(self) -> int:
-        return self._batch.lengths.size
-
-    def key(self) -> str:
-        return digest(_reproducible(self._options), *self._batch, self._groups)
-
-    def learn(self, iteration: int, advance: Callable[[int], Any]) -> dict[str, float]:
-        return asdict(self._learner.iterate(iteration, advance))
-
-    def order(self, sentences: Sequence[Sentence]) -> list[Permutation]:
-        tables = self._learner.averaged_tables()
-        shape = shape_scores(tables.shape, EXACT)
-        _, positions = parse(tables, shape, self._encoder(sentences), self._options.threads)
-        return permutations(positions, sentences)
-
-    def model(self) -> Arrays:
-        return self._learner.average()
-
-    def state(self) -> Arrays:
-        return self._learner.state()
-
-    def restore(self, arrays: Arrays) -> None:
-        self._learner.restore(arrays)
-
-
-def _reproducible(options: Options) -> dict[str, Any]:
-    """Return the options that the model depends on."""
-    return {name: value for name, value in asdict(options).items() if name != "threads"}
+        return cls(weights, layers), statistics

@@ -1,32 +1,31 @@
-"""How to train a BTG preorderer: the only home of its options. Imports nothing that is slow to import."""
+"""How to train a BTG preorderer. Imports nothing that is slow to import."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Annotated, Literal
+from dataclasses import asdict, dataclass
+from typing import Annotated, Any
 
-Unaligned = Literal["free", "gold"]
-
-UnalignedOption = Annotated[
-    Unaligned,
-    "a token without a link may go anywhere (free), or belongs with its nearest aligned neighbour (gold)",
-]
-"""What is asked of tokens without a link: an option of every method."""
+from preorder.alignment.unaligned import UnalignedOption
+from preorder.learning.options import IterationsOption, MinibatchOption, PatienceOption
 
 
 @dataclass(frozen=True)
 class Options:
-    """How to train.
+    """How to train; each option is explained by its help.
 
-    ``seed`` is of the order in which sentences are seen, ``threads`` the sentences solved at a time:
-    the model does not depend on it. The others are explained by their help.
+    ``seed`` decides the order in which sentences are seen. ``threads`` is how many sentences are solved
+    at a time; the model does not depend on it.
     """
 
     unaligned: UnalignedOption = "free"
-    iterations: Annotated[int, "passes over the sentences, at most"] = 20
-    patience: Annotated[int, "stop when so many iterations have not raised tau on the held-out lines"] = 8
-    cost: Annotated[float, "what a node that violates the alignment costs, in training"] = 1.0
-    aggressiveness: Annotated[float, "greatest step of an update"] = 0.003
-    minibatch: Annotated[int, "sentences solved under the same weights"] = 32
+    iterations: IterationsOption = 20
+    patience: PatienceOption = 8
+    cost: Annotated[float, "what a node that violates the alignment costs in training"] = 1.0
+    aggressiveness: Annotated[float, "greatest size of an update's step"] = 0.003
+    minibatch: MinibatchOption = 32
     seed: int = 1
     threads: int = 1
+
+    def without_threads(self) -> dict[str, Any]:
+        """Return the options that the model depends on, by name."""
+        return {name: value for name, value in asdict(self).items() if name != "threads"}

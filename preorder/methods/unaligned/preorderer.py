@@ -1,4 +1,4 @@
-"""Any preorderer, with the tokens that may lack a link put where the gold order has them."""
+"""A preorderer of any method whose orders put unaligned tokens where the gold order has them."""
 
 from __future__ import annotations
 
@@ -11,30 +11,34 @@ import numpy as np
 from preorder.btg.results import permutations
 from preorder.data.errors import UsageError
 from preorder.data.types import BinaryTree, Bitext, Permutation, Sentence
-from preorder.learning.encode import LAYERS
+from preorder.learning.arrays import Arrays
+from preorder.learning.layers import LAYERS
 from preorder.methods.base import ATTACHMENT, Preorderer
 from preorder.methods.unaligned.attach import attach
 from preorder.methods.unaligned.links import Links
 
 
-class Attaching:
-    """A preorderer of linked tokens with attachment; see :class:`preorder.methods.base.Preorderer`."""
+class AttachingPreorderer:
+    """A preorderer whose unaligned tokens are attached to aligned ones.
+
+    See :class:`preorder.methods.base.Preorderer`; but its training takes a preorderer, not options.
+    """
 
     def __init__(self, preorderer: Preorderer, links: Links) -> None:
-        """Add predicted links to a preorderer that was trained with free unaligned tokens."""
+        """Make one of a preorderer, which orders the linked tokens, and a predictor of links."""
         self._preorderer = preorderer
         self._links = links
         self.method = preorderer.method
         self.layers = preorderer.layers
 
     @classmethod
-    def fit(cls, preorderer: Preorderer, bitext: Bitext, seed: int) -> Attaching:
+    def fit(cls, preorderer: Preorderer, bitext: Bitext, seed: int) -> AttachingPreorderer:
         """Learn which tokens are linked, from the layers that the preorderer reads."""
         return cls(preorderer, Links.fit(bitext, _layers(preorderer), seed))
 
     @classmethod
-    def of(cls, preorderer: Preorderer, weights: np.ndarray) -> Attaching:
-        """Rebuild the attachment of a preorderer.
+    def of(cls, preorderer: Preorderer, weights: np.ndarray) -> AttachingPreorderer:
+        """Add the attachment to a preorderer again, from the array ``ATTACHMENT`` of the :meth:`state`.
 
         Raises:
             DataError: the weights are not of a predictor of links.
@@ -45,29 +49,29 @@ class Attaching:
         """Return the reordering of each sentence; the cost of :func:`attach` comes on top."""
         given = [p.positions for p in self._preorderer.order(sentences, threads)]
         starts = np.cumsum([0, *map(len, given)])
-        flat = np.fromiter((place for places in given for place in places), np.int32, starts[-1])
+        flat = np.fromiter((position for positions in given for position in positions), np.int32, starts[-1])
         linked = self._links.probabilities(sentences)
-        borders = np.linspace(0, len(sentences), threads + 1).astype(np.int64).tolist()
+        bounds = np.linspace(0, len(sentences), threads + 1).astype(np.int64).tolist()
         with ThreadPoolExecutor(threads) as pool:
-            list(pool.map(lambda b, e: attach(flat, linked, starts[b : e + 1]), borders[:-1], borders[1:]))
+            list(pool.map(lambda b, e: attach(flat, linked, starts[b : e + 1]), bounds[:-1], bounds[1:]))
         return permutations(flat, sentences)
 
     def trees(self, sentences: Sequence[Sentence], threads: int = 1) -> list[BinaryTree]:
-        """Return a tree that gives each reordering; those of the preorderer give its own."""
+        """Return for each sentence a tree that gives its reordering."""
         return [BinaryTree.from_permutation(permutation) for permutation in self.order(sentences, threads)]
 
-    def best_orders(self, sentences: Sequence[Sentence], most: int, threads: int = 1) -> NoReturn:  # noqa: ARG002
-        """Refuse: there is one order that agrees best.
+    def best_orders(self, sentences: Sequence[Sentence], k: int, threads: int = 1) -> NoReturn:  # noqa: ARG002
+        """Refuse: only one order is found.
 
         Raises:
             UsageError: always.
         """
-        raise UsageError("the model attaches unaligned tokens (--attach): it has one order, no n best")
+        raise UsageError("the model attaches unaligned tokens (--attach): it finds one order only, no n-best")
 
     best_trees = best_orders
 
-    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        """Return the preorderer's state with the weights of the links beside its arrays."""
+    def state(self) -> tuple[dict[str, Any], Arrays]:
+        """Return the preorderer's state, with the weights of the predictor of links in its arrays."""
         values, arrays = self._preorderer.state()
         return values, arrays | {ATTACHMENT: self._links.weights}
 

@@ -8,7 +8,7 @@ from preorder.annotate import stanza, stanza_models
 from preorder.annotate.stanza_models import StanzaOptions
 from preorder.data.errors import UsageError
 from preorder.data.types import Permutation
-from preorder.methods.base import Model
+from preorder.methods.model_directory import Model
 from tests.support import fake_stanza
 
 

@@ -20,6 +20,7 @@ from preorder.data.types import Alignment, BinaryTree, Permutation
 WORDS = tuple("I like the pen".split())
 TARGET = tuple("私 は ペン が 好き だ".split())
 ORDER = Permutation((0, 3, 1, 2))
+LONG = Permutation.identity(60)
 TREE = BinaryTree.from_permutation(ORDER)
 LINKS = parse_alignment("0-0 1-4 2?3 3-2")
 ATTENTION = tuple(tuple(1.0 if (i, j) in LINKS.links else 0.25 for i in range(4)) for j in range(6))
@@ -123,7 +124,7 @@ def test_svg_is_well_formed_and_escaped(draw):
     [
         SentenceView((), Permutation(())),
         SentenceView(("one",), Permutation((0,)), BinaryTree(1, ()), (), Alignment(frozenset()), ()),
-        SentenceView(("a",) * 60, Permutation.identity(60), BinaryTree.from_permutation(Permutation.identity(60))),
+        SentenceView(("a",) * 60, LONG, BinaryTree.from_permutation(LONG)),
     ],
     ids=["empty", "one word", "long"],
 )

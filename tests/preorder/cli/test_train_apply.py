@@ -234,7 +234,7 @@ def interrupted(monkeypatch):
     """Give a function that trains until an iteration of a given number has begun, the n-th in the process."""
     monkeypatch.setattr("preorder.learning.checkpoint.INTERVAL", 0)
     monkeypatch.setattr("preorder.learning.checkpoint.SHARE", float("inf"))
-    iterate = Learner.iterate
+    learn = Learner.learn
 
     def train(argv, last):
         count = itertools.count(1)
@@ -242,10 +242,10 @@ def interrupted(monkeypatch):
         def until(self, iteration, advance):
             if next(count) == last:
                 raise KeyboardInterrupt
-            return iterate(self, iteration, advance)
+            return learn(self, iteration, advance)
 
         with monkeypatch.context() as patch:
-            patch.setattr(Learner, "iterate", until)
+            patch.setattr(Learner, "learn", until)
             assert main(argv) == 130
 
     return train

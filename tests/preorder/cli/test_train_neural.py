@@ -43,17 +43,17 @@ def test_learns_applies_and_goes_on(arguments, tmp_path, capsys, monkeypatch):
     assert main(["apply", "--model", str(expected), "--src", str(source), "--format", "tree"]) == 0
     assert capsys.readouterr().out.splitlines()[0].count("<") == 1
 
-    iterate = Learner.iterate
+    learn = Learner.learn
 
     def interrupted(self, iteration, advance):
         if iteration == 2:
             raise KeyboardInterrupt
-        return iterate(self, iteration, advance)
+        return learn(self, iteration, advance)
 
     monkeypatch.setattr("preorder.learning.checkpoint.INTERVAL", 0)
     monkeypatch.setattr("preorder.learning.checkpoint.SHARE", float("inf"))
     with monkeypatch.context() as patch:
-        patch.setattr(Learner, "iterate", interrupted)
+        patch.setattr(Learner, "learn", interrupted)
         assert main([*arguments, "--model", str(path)]) == 130
     assert (tmp_path / "model.checkpoint").exists()
     assert main([*arguments, "--model", str(path)]) == 0

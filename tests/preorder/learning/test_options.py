@@ -6,7 +6,7 @@ import pytest
 
 from preorder.data.errors import UsageError
 from preorder.learning.options import add_options, options_of
-from preorder.methods.base import METHODS, all_options
+from preorder.methods.registry import METHODS, all_options
 
 
 @dataclass(frozen=True)

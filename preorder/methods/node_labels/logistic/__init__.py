@@ -1,1 +1,1 @@
-"""The plain way to label the nodes of given trees: logistic regression on hashed features."""
+"""Logistic regression on hashed features that labels the nodes of given trees."""

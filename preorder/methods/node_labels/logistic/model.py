@@ -9,19 +9,23 @@ from typing import Any, ClassVar
 import numpy as np
 
 from preorder.data.errors import DataError
-from preorder.data.trees import BINARISATIONS
+from preorder.data.trees import Binarisation
 from preorder.data.types import NO_LINES, Bitext, Sentence
 from preorder.learning import regression
+from preorder.learning.arrays import Arrays
 from preorder.learning.checkpoint import NO_CHECKPOINT, Checkpoint
+from preorder.learning.held_out import HeldOutLines
+from preorder.learning.layers import LAYERS
 from preorder.learning.regression import BITS
-from preorder.learning.training_loop import TAU, HeldOut
+from preorder.learning.training_loop import TAU
 from preorder.methods.node_labels.forest import Forest
-from preorder.methods.node_labels.labelling import KINDS, LAYERS, TreeLabeller, lesson
+from preorder.methods.node_labels.labeller import TreeLabeller, trees_of
 from preorder.methods.node_labels.logistic.features import Features
 from preorder.methods.node_labels.logistic.options import Options
 from preorder.methods.node_labels.oracle import best_labels
+from preorder.methods.node_labels.training_data import training_data
 
-PASSES = 20  # of the coordinate descent, at most
+MAX_PASSES = 20  # of the coordinate descent
 
 WEIGHTS = "weights"
 """Name of the array: float32 ``[2^BITS + 1]``, the bias last."""
@@ -32,35 +36,40 @@ class SwapLogisticPreorderer(TreeLabeller):
 
     method: ClassVar[str] = "swap-logistic"
 
-    def __init__(self, kind: str, binarisation: str, channels: Sequence[str], weights: np.ndarray) -> None:
+    def __init__(
+        self, kind: str, binarisation: Binarisation, token_layers: Sequence[str], weights: np.ndarray
+    ) -> None:
         """Make a preorderer of weights: float32 ``[2^BITS + 1]``."""
-        super().__init__(kind, binarisation, channels)
-        self._features = Features(channels)
+        super().__init__(kind, binarisation, token_layers)
+        self._features = Features(token_layers)
         self._weights = weights
 
     def log_odds(self, sentences: Sequence[Sentence], trees: Forest, threads: int) -> np.ndarray:  # noqa: ARG002
-        """Return for each of ``trees.rows`` how much rather it is inverted: float32 ``[nodes]``."""
+        """Return the log-odds that each of ``trees.rows`` is inverted: float32 ``[nodes]``."""
         return regression.log_odds(self._weights, self._features(sentences, trees))
 
-    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    def state(self) -> tuple[dict[str, Any], Arrays]:
         """Return what :meth:`from_state` needs: values for JSON, and arrays."""
-        values = {"trees": self.kind, "binarisation": self.binarisation, "channels": list(self.channels)}
+        values = {
+            "trees": self.kind,
+            "binarisation": self.binarisation,
+            "channels": list(self.token_layers),
+        }
         return values, {WEIGHTS: self._weights}
 
     @classmethod
-    def from_state(cls, values: dict[str, Any], arrays: dict[str, np.ndarray]) -> SwapLogisticPreorderer:
-        """Rebuild a preorderer.
+    def from_state(cls, values: dict[str, Any], arrays: Arrays) -> SwapLogisticPreorderer:
+        """Rebuild a preorderer from its :meth:`state`.
 
         Raises:
             DataError: the state is not one of such a regression.
         """
-        kind, how, channels = (values.get(name) for name in ("trees", "binarisation", "channels"))
-        known = isinstance(channels, list) and set(LAYERS[:2]) <= set(channels) <= set(LAYERS)
-        if kind not in KINDS or how not in BINARISATIONS or not known:
-            raise DataError(f"not the trees and layers of a regression: {kind!r}, {how!r}, {channels!r}")
+        layers = values.get("channels")
+        if not isinstance(layers, list) or not {"words", "tags"} <= set(layers) <= set(LAYERS):
+            raise DataError(f"not the layers of a regression on nodes: {layers!r}")
         if WEIGHTS not in arrays or arrays[WEIGHTS].shape != ((1 << BITS) + 1,):
             raise DataError("not the weights of a regression on nodes")
-        return cls(kind, how, channels, arrays[WEIGHTS])
+        return cls(*trees_of(values), layers, arrays[WEIGHTS])
 
     @classmethod
     def fit(
@@ -70,24 +79,27 @@ class SwapLogisticPreorderer(TreeLabeller):
         held_out: Bitext = NO_LINES,
         checkpoint: Checkpoint = NO_CHECKPOINT,  # noqa: ARG003  # done before one would be due
     ) -> tuple[SwapLogisticPreorderer, dict[str, Any]]:
-        """Train on sentences with trees and alignments; some 100 µs a node.
+        """Learn from sentences with trees and alignments; see :meth:`preorder.methods.base.Preorderer.fit`.
+
+        Takes some 100 µs a node.
 
         Returns:
-            The preorderer, and figures: those of :func:`.labelling.lesson`; ``options``;
-            ``weights`` that are not zero; the ``tau_nakagawa`` of the ``held_out`` lines, if there are any.
-
-        Raises:
-            DataError: a link is out of range.
-            UsageError: trees or tags are missing, or there is nothing to learn.
+            The preorderer; and the statistics of :class:`.training_data.TrainingData`, with the ``options``,
+            the number of ``weights`` that are not zero, how many lines were ``held_out``, and, if any were,
+            their ``tau_nakagawa``.
         """
-        learned = lesson(bitext, held_out, options.binarisation, options.unaligned)
-        counted = learned.counts.any(axis=1)
-        features = Features(learned.channels)(learned.sentences, learned.trees)[counted]
-        labels = best_labels(learned.counts)[counted]
-        weights = regression.fit(features, labels, options.inverse_penalty, PASSES, options.seed)
-        preorderer = cls(learned.kind, options.binarisation, learned.channels, weights)
-        figures = {"options": asdict(options), **learned.figures, "weights": int(np.count_nonzero(weights))}
-        lines = HeldOut(held_out)
+        data = training_data(bitext, held_out, options.binarisation, options.unaligned)
+        counted = data.counts.any(axis=1)
+        features = Features(data.layers)(data.sentences, data.trees)[counted]
+        labels = best_labels(data.counts)[counted]
+        weights = regression.fit(features, labels, options.inverse_penalty, MAX_PASSES, options.seed)
+        preorderer = cls(data.kind, options.binarisation, data.layers, weights)
+        statistics = {
+            "options": asdict(options),
+            **data.statistics,
+            "weights": int(np.count_nonzero(weights)),
+        }
+        lines = HeldOutLines(held_out)
         if len(lines):
-            figures |= {TAU: lines.tau(preorderer.order(lines.sentences))}
-        return preorderer, figures | {"held_out": len(lines)}
+            statistics |= {TAU: lines.tau(preorderer.order(lines.sentences))}
+        return preorderer, statistics | {"held_out": len(lines)}

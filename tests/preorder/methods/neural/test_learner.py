@@ -6,12 +6,13 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from preorder.data.errors import DataError  # noqa: E402
-from preorder.learning.descent import arrays_of, load, share_of_rate  # noqa: E402
-from preorder.methods.neural.learner import Learner, Lines, new_scorer  # noqa: E402
+from preorder.data.types import Sentence  # noqa: E402
+from preorder.learning.network_learner import share_of_rate  # noqa: E402
+from preorder.learning.network_state import set_weights, weights_of  # noqa: E402
+from preorder.methods.neural.learner import Learner  # noqa: E402
 from preorder.methods.neural.options import Options  # noqa: E402
 
 OPTIONS = Options(iterations=4, minibatch=8, hidden=8, depth=2)
-ROWS = {"words": 12}
 
 
 def reversals(sentences=60, seed=0):
@@ -19,17 +20,16 @@ def reversals(sentences=60, seed=0):
     generator = np.random.default_rng(seed)
     lengths = generator.integers(2, 8, sentences)
     groups = [np.where(generator.random(n) < 0.8, np.arange(n)[::-1], -1) for n in lengths]
-    tokens = generator.integers(2, 12, (1, lengths.sum()))
-    return Lines(tokens, np.concatenate(groups), lengths, np.bincount(tokens[0], minlength=12))
+    words = [Sentence(tuple(map(str, generator.integers(0, 10, n)))) for n in lengths]
+    return words, np.concatenate(groups)
 
 
 def learner(options=OPTIONS, **changes):
-    options = replace(options, **changes)
-    return Learner(reversals(), new_scorer(ROWS, options), options)
+    return Learner(["words"], *reversals(), replace(options, **changes))
 
 
 def iterated(learner, *iterations):
-    return [learner.iterate(iteration, lambda _: None) for iteration in iterations]
+    return [learner.learn(iteration, lambda _: None) for iteration in iterations]
 
 
 def same(one, other):
@@ -39,16 +39,16 @@ def same(one, other):
 
 
 def test_learns():
-    figures = iterated(learner(iterations=10, dropout=0.1, learning_rate=0.02), *range(1, 11))
-    assert figures[0]["loss"] > 0.3
-    assert figures[-1]["loss"] < 0.02
-    assert figures[0]["errors"] > 5
-    assert figures[-1]["errors"] == 0
+    statistics = iterated(learner(iterations=10, dropout=0.1, learning_rate=0.02), *range(1, 11))
+    assert statistics[0]["loss"] > 0.3
+    assert statistics[-1]["loss"] < 0.02
+    assert statistics[0]["errors"] > 5
+    assert statistics[-1]["errors"] == 0
 
 
 def test_sees_every_sentence_once_an_iteration():
     sizes = []
-    learner().iterate(1, sizes.append)
+    learner().learn(1, sizes.append)
     assert sum(sizes) == 60
     assert max(sizes) == 8
 
@@ -85,9 +85,9 @@ def test_goes_on_from_a_state_to_the_last_bit():
 
 def test_average_is_between_first_and_last_weights():
     one = learner()
-    before = arrays_of(one.average)
+    before = one.model()
     iterated(one, 1)
-    after, average = arrays_of(one._descent.network), arrays_of(one.average)
+    after, average = weights_of(one._network), one.model()
     assert all(np.isfinite(average[name]).all() for name in average)
     assert not any(np.array_equal(average[name], before[name]) for name in average)
     assert not any(np.array_equal(average[name], after[name]) for name in average)
@@ -103,9 +103,10 @@ def test_rate_rises_and_falls():
 
 
 def test_weights_of_another_network():
-    arrays = arrays_of(new_scorer(ROWS, OPTIONS))
+    one = learner()
+    arrays = one.model()
     for name in arrays:
         with pytest.raises(DataError, match=f"not the weights of the model's network: {name}"):
-            load(new_scorer(ROWS, OPTIONS), {k: v for k, v in arrays.items() if k != name})
+            set_weights(one.average, {k: v for k, v in arrays.items() if k != name})
     with pytest.raises(DataError, match="not the weights of the model's network"):
-        load(new_scorer(ROWS, replace(OPTIONS, hidden=9)), arrays)
+        set_weights(learner(hidden=9).average, arrays)

@@ -13,35 +13,23 @@ torch = pytest.importorskip("torch")
 from preorder.data.errors import DataError, UsageError  # noqa: E402
 from preorder.data.trees import ConstituencyTree, DependencyTree  # noqa: E402
 from preorder.data.types import NO_LINES, Alignment, Bitext, Sentence  # noqa: E402
-from preorder.learning.checkpoint import Checkpoint  # noqa: E402
-from preorder.methods.base import all_options, method_class  # noqa: E402
-from preorder.methods.node_labels.recursive.learner import weights_of  # noqa: E402
+from preorder.methods.node_labels.networks.learner import weights_in_loss  # noqa: E402
+from preorder.methods.registry import all_options, method_class  # noqa: E402
 from preorder.syntax.bracketing import parse_bracketing  # noqa: E402
+from tests.support.verb_last import (  # noqa: E402
+    CORPUS,
+    OBJECTS,
+    POSITIONS,
+    SENTENCES,
+    VERBS,
+    bitext,
+    links,
+    svo,
+)
 
 NETWORKS = ("rvnn", "swap-lstm")
 METHODS = (*NETWORKS, "swap-logistic")
 SMALL = {"iterations": 12, "minibatch": 6, "size": 12, "dropout": 0.1, "learning_rate": 0.02}
-
-SUBJECTS, VERBS, OBJECTS = ("I", "you", "we"), ("see", "eat", "hear"), ("fish", "birds", "trees")
-
-
-def svo(subject, verb, *objects):
-    """Make a sentence whose verb belongs to the end, and the places of its tokens then."""
-    phrase = " ".join(f"(NN {word})" for word in objects)
-    sentence = parse_bracketing(f"(ROOT (S (NP (PRP {subject})) (VP (VBP {verb}) (NP {phrase}))))")
-    return sentence, (0, len(sentence) - 1, *range(1, len(sentence) - 1))
-
-
-CORPUS = [svo(s, v, *o) for s, v in itertools.product(SUBJECTS, VERBS) for o in (OBJECTS[:1], OBJECTS[:2])]
-
-
-def links(*targets):
-    return Alignment(frozenset(enumerate(targets)))
-
-
-def bitext(corpus=CORPUS):
-    sentences, positions = zip(*corpus, strict=True)
-    return Bitext(sentences, [links(*p) for p in positions])
 
 
 def options_of(method, **changes):
@@ -58,7 +46,7 @@ def model(request):
 
 
 def test_learns_a_pattern_exactly(model):
-    assert [p.positions for p in model.order([s for s, _ in CORPUS])] == [p for _, p in CORPUS]
+    assert [p.positions for p in model.order(SENTENCES)] == POSITIONS
 
 
 def test_carries_over_to_unseen_words_and_categories(model):
@@ -68,20 +56,6 @@ def test_carries_over_to_unseen_words_and_categories(model):
     assert len(model.order([other])[0]) == 3
 
 
-def test_tree_is_behind_the_order(model):
-    sentences = [s for s, _ in CORPUS]
-    assert [tree.permutation for tree in model.trees(sentences, threads=2)] == model.order(sentences)
-
-
-def test_short_sentences(model):
-    sentences = [parse_bracketing(""), parse_bracketing("(S (NN fish))"), parse_bracketing("")]
-    assert [len(p) for p in model.order(sentences)] == [0, 1, 0]
-    assert [tree.nodes for tree in model.trees(sentences)] == [(), (), ()]
-    assert model.order([]) == []
-    assert [len(best) for best in model.best_orders(sentences, 4)] == [1, 1, 1]
-    assert model.best_orders([], 4) == []
-
-
 def test_any_batch_and_any_order_of_sentences_gives_the_same(model, monkeypatch):
     generator = np.random.default_rng(1)
     sentences = [random_sentence(generator, int(n)) for n in generator.integers(0, 25, 80)]
@@ -89,7 +63,7 @@ def test_any_batch_and_any_order_of_sentences_gives_the_same(model, monkeypatch)
     assert [model.order([sentence])[0] for sentence in sentences] == expected
     shuffled = generator.permutation(len(sentences)).tolist()
     assert model.order([sentences[i] for i in shuffled], threads=3) == [expected[i] for i in shuffled]
-    monkeypatch.setattr("preorder.methods.node_labels.recursive.model.TOKENS", 30)
+    monkeypatch.setattr("preorder.methods.node_labels.networks.scoring.MAX_TOKENS", 30)
     assert model.order(sentences, threads=2) == expected
 
 
@@ -114,17 +88,6 @@ def test_long_and_deep_sentences(model):
     assert len(model.order([parse_bracketing(f"(S {words})")])[0]) == 1000
 
 
-def test_state_round_trip(model):
-    values, arrays = model.state()
-    again = type(model).from_state(values, arrays)
-    sentences = [s for s, _ in CORPUS]
-    assert again.layers == model.layers == {"tags", "constituency"}
-    assert again.order(sentences) == model.order(sentences)
-    assert again.state()[0] == values
-    for name, array in again.state()[1].items():
-        np.testing.assert_array_equal(array, arrays[name])
-
-
 @pytest.mark.parametrize("method", METHODS)
 def test_dependencies_and_classes(method):
     """Heads come first in the training text and belong to the end; classes are read where all have them."""
@@ -140,16 +103,16 @@ def test_dependencies_and_classes(method):
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_figures(method):
+def test_statistics(method):
     lines = bitext()
     nothing = [parse_bracketing("(S (NN a) (NN b))"), parse_bracketing("(S (NN a))")]
     lines = Bitext([*lines.sentences, *nothing], [*lines.alignments, links(), links(0)])
-    _, figures = trained(method, lines, bitext(CORPUS[:4]))
-    assert figures["nodes"] == sum(len(s) - 1 for s, _ in CORPUS)
-    assert figures["inverted"] == len(CORPUS)
-    assert figures["allowed_aligned"] == figures["allowed_all"] == 1
-    assert figures["held_out"] == 4
-    assert figures["options"]["binarisation"] == "head"
+    _, statistics = trained(method, lines, bitext(CORPUS[:4]))
+    assert statistics["nodes"] == sum(len(s) - 1 for s, _ in CORPUS)
+    assert statistics["inverted"] == len(CORPUS)
+    assert statistics["allowed_aligned"] == statistics["allowed_all"] == 1
+    assert statistics["held_out"] == 4
+    assert statistics["options"]["binarisation"] == "head"
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -188,36 +151,13 @@ def test_link_out_of_range():
 @pytest.mark.parametrize("method", NETWORKS)
 def test_held_out_lines_choose_the_iteration(method):
     held = bitext(CORPUS[:4])
-    _, figures = trained(method, bitext(CORPUS[4:]), held)
-    taus = [one["tau_nakagawa"] for one in figures["history"]]
-    assert taus.index(max(taus)) == figures["iteration"] - 1
-
-
-@pytest.mark.parametrize("method", NETWORKS)
-def test_interrupted_training_goes_on_to_the_same_model(method, tmp_path):
-    changes = {"iterations": 4, "patience": 9, "learning_rate": 0.001}
-    expected, _ = trained(method, **changes)
-    checkpoint = Checkpoint(tmp_path / "checkpoint", 0)
-    learner = sys.modules["preorder.methods.node_labels.recursive.learner"].Learner
-    iterate = learner.iterate
-
-    def interrupted(self, iteration, advance):
-        if iteration == 3:
-            raise KeyboardInterrupt
-        return iterate(self, iteration, advance)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("preorder.learning.checkpoint.SHARE", float("inf"))
-        patch.setattr(learner, "iterate", interrupted)
-        with pytest.raises(KeyboardInterrupt):
-            method_class(method).fit(bitext(), options_of(method, **changes), checkpoint=checkpoint)
-    again, _ = method_class(method).fit(bitext(), options_of(method, **changes), checkpoint=checkpoint)
-    for name, array in expected.state()[1].items():
-        assert array.tobytes() == again.state()[1][name].tobytes(), name
+    _, statistics = trained(method, bitext(CORPUS[4:]), held)
+    taus = [one["tau_nakagawa"] for one in statistics["history"]]
+    assert taus.index(max(taus)) == statistics["iteration"] - 1
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_same_seed_same_model(method):
+def test_the_seed_counts_and_random_numbers_of_others_do_not(method):
     torch.manual_seed(7)
     expected = torch.rand(1)
     changes = {"iterations": 2} if method in NETWORKS else {}
@@ -233,21 +173,21 @@ def test_same_seed_same_model(method):
 @pytest.mark.parametrize("method", NETWORKS)
 def test_options_of_the_network(method):
     with_category, _ = trained(method, iterations=1)
-    without, figures = trained(
+    without, statistics = trained(
         method, iterations=1, category="off", weighting="pairs", inverted_weight=2.0, vocabulary=2
     )
     assert len(without.state()[1]) < len(with_category.state()[1])
     assert [len(k) for k in without.state()[0]["vocabulary"].values()] == [2, 2]
     again = type(without).from_state(*without.state())
     assert again.order([CORPUS[0][0]]) == without.order([CORPUS[0][0]])
-    assert figures["history"][0]["errors"] > 0
+    assert statistics["history"][0]["errors"] > 0
 
 
 def test_weights_of_nodes():
     counts = np.array([[3, 1, 0], [1, 3, 0], [0, 4, 0], [2, 2, 0], [0, 0, 1], [0, 0, 0]])
-    assert weights_of(counts, "nodes", 1.0).tolist() == [1, 1, 1, 1, 1, 0]
-    assert weights_of(counts, "nodes", 2.0).tolist() == [1, 2, 2, 1, 1, 0]
-    assert weights_of(counts, "pairs", 2.0).tolist() == [2, 4, 8, 0, 0, 0]
+    assert weights_in_loss(counts, "nodes", 1.0).tolist() == [1, 1, 1, 1, 1, 0]
+    assert weights_in_loss(counts, "nodes", 2.0).tolist() == [1, 2, 2, 1, 1, 0]
+    assert weights_in_loss(counts, "pairs", 2.0).tolist() == [2, 4, 8, 0, 0, 0]
 
 
 @pytest.mark.parametrize(
@@ -255,11 +195,11 @@ def test_weights_of_nodes():
     [
         ({"trees": "rings"}, "not the trees of a model of nodes: 'rings'"),
         ({"binarisation": "up"}, "not the trees of a model of nodes: 'constituency', 'up'"),
-        ({"category": "yes"}, "not the trees of a model of nodes: 'constituency', 'head', 'yes'"),
-        ({"size": -1}, "not the size of a model of nodes: -1"),
-        ({"categories": 3}, "not the vocabulary of a model of nodes"),
-        ({"vocabulary": {"words": 3}}, "not the vocabulary of a model of nodes"),
-        ({"vocabulary": {"tags": []}}, "not the vocabulary of a model of nodes"),
+        ({"category": "yes"}, "not the categories of a model of nodes: 'yes'"),
+        ({"size": -1}, "not a size of the model's network: size -1"),
+        ({"categories": 3}, "not the categories of a model of nodes: True, 3"),
+        ({"vocabulary": {"words": 3}}, "not the vocabulary of the model's network"),
+        ({"vocabulary": {"tags": []}}, "not the vocabulary of the model's network"),
         ({"size": 13}, "not the weights of the model's network"),
     ],
 )
@@ -273,9 +213,7 @@ def test_not_a_state(method, values, reason):
 @pytest.mark.parametrize(
     ("values", "reason"),
     [
-        ({"trees": "rings"}, "not the trees and layers of a regression: 'rings'"),
-        ({"binarisation": None}, "not the trees and layers of a regression: 'constituency', None"),
-        ({"channels": ["words"]}, r"not the trees and layers of a regression: .* \['words'\]"),
+        ({"channels": ["words"]}, r"not the layers of a regression on nodes: \['words'\]"),
         ({}, "not the weights of a regression on nodes"),
     ],
 )
@@ -291,7 +229,7 @@ def test_regression_needs_no_torch():
 
     code = (
         "import sys; sys.modules['torch'] = None\n"
-        "from preorder.methods.base import method_class\n"
+        "from preorder.methods.registry import method_class\n"
         "method_class('swap-logistic')\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -6,11 +6,12 @@ import pytest
 
 from preorder.compiled import entry_point
 from preorder.data.types import Sentence
-from preorder.learning.encode import Encoder
 from preorder.methods.perceptron.fast.table import find_all
 from preorder.methods.perceptron.features import TABLE_NAMES
 from preorder.methods.perceptron.learner import Learner, weights_of
 from preorder.methods.perceptron.options import Options
+
+SWAP = (["words"], [Sentence(("a", "b"))], np.array([1, 0], np.int32))
 
 
 @entry_point
@@ -24,11 +25,11 @@ def random_corpus(sentences, seed):
     lengths = generator.integers(2, 9, sentences)
     words = [tuple(map(str, generator.integers(0, 12, n))) for n in lengths]
     groups = [np.where(generator.random(n) < 0.2, -1, np.arange(n)[::-1]) for n in lengths]
-    return Encoder(["words"])([Sentence(w) for w in words]), np.concatenate(groups).astype(np.int32)
+    return ["words"], [Sentence(w) for w in words], np.concatenate(groups).astype(np.int32)
 
 
 def flat(learner):
-    weights = weights_of(learner.average())
+    weights = weights_of(learner.model())
     return np.concatenate([*(rows.ravel() for rows in weights.rows), weights.shape.ravel()])
 
 
@@ -39,12 +40,11 @@ def same(a, b):
 
 def test_first_step_makes_up_for_the_loss():
     """From zero weights, step = loss / squares of the counts, so squares of the weights = loss · step."""
-    batch = Encoder(["words"])([Sentence(("a", "b"))])
     options = Options(cost=3.0, aggressiveness=100.0)
-    learner = Learner(batch, np.array([1, 0], np.int32), options)
+    learner = Learner(*SWAP, options)
     with ThreadPoolExecutor(1) as pool:
-        assert learner.learn(np.array([0]), pool).errors == 1
-        assert learner.learn(np.array([0]), pool).errors == 0  # the margin is reached exactly
+        assert learner.learn_from(np.array([0]), pool).errors == 1
+        assert learner.learn_from(np.array([0]), pool).errors == 0  # the margin is reached exactly
     weights = flat(learner)
     changed = np.abs(weights[weights != 0])
     assert np.unique(changed).size == 1  # every feature once
@@ -52,25 +52,23 @@ def test_first_step_makes_up_for_the_loss():
 
 
 def test_aggressiveness_bounds_the_step():
-    batch = Encoder(["words"])([Sentence(("a", "b"))])
-    learner = Learner(batch, np.array([1, 0], np.int32), Options(aggressiveness=0.001))
+    learner = Learner(*SWAP, Options(aggressiveness=0.001))
     with ThreadPoolExecutor(1) as pool:
-        learner.learn(np.array([0]), pool)
+        learner.learn_from(np.array([0]), pool)
     assert np.abs(flat(learner)).max() == pytest.approx(0.001)
 
 
 def test_average_is_the_mean_over_time():
-    batch, groups = random_corpus(40, seed=1)
-    learner = Learner(batch, groups, Options())
+    learner = Learner(*random_corpus(40, seed=1), Options())
     snapshots = []
     with ThreadPoolExecutor(1) as pool:
         for sentence in range(40):
-            learner.learn(np.array([sentence]), pool)
+            learner.learn_from(np.array([sentence]), pool)
             tables = learner._tables[:-1]
             snapshots.append(
                 [{int(t.keys[r]): t.weights[r].copy() for r in range(1, int(t.used[0]))} for t in tables]
             )
-    average = weights_of(learner.average())
+    average = weights_of(learner.model())
     for which, (keys, rows) in enumerate(zip(average.keys, average.rows, strict=True)):
         assert len(keys)
         for key, row in zip(keys.tolist(), rows, strict=True):
@@ -80,7 +78,7 @@ def test_average_is_the_mean_over_time():
 
 def iterated(learner, *iterations):
     done = []
-    progress = [learner.iterate(iteration, done.append) for iteration in iterations]
+    progress = [learner.learn(iteration, done.append) for iteration in iterations]
     assert sum(done) == 150 * len(iterations)
     return progress
 
@@ -91,7 +89,7 @@ def test_same_seed_same_model_for_any_number_of_threads():
 
     def trained(options):
         learner = Learner(*corpus, options)
-        return iterated(learner, 1, 2, 3), weights_of(learner.average())
+        return iterated(learner, 1, 2, 3), weights_of(learner.model())
 
     progress, one = trained(options)
     again, other = trained(options)
@@ -116,15 +114,15 @@ def test_goes_on_from_a_state_to_the_last_bit(threads, monkeypatch):
     iterated(second, 2, 3)
     for name, array in whole.state().items():
         assert second.state()[name].tobytes() == array.tobytes(), name
-    for name, array in whole.average().items():
-        assert second.average()[name].tobytes() == array.tobytes(), name
+    for name, array in whole.model().items():
+        assert second.model()[name].tobytes() == array.tobytes(), name
 
 
 def test_averaged_tables_hold_the_average():
     """Each key, looked up, gives the row that the average has for it."""
     learner = Learner(*random_corpus(150, seed=6), Options(minibatch=8))
     iterated(learner, 1)
-    average = learner.average()
+    average = learner.model()
     for name, table in zip(TABLE_NAMES, learner.averaged_tables(), strict=False):
         keys = average[f"{name}.keys"]
         rows = np.empty(keys.size, np.uint64)
@@ -137,8 +135,8 @@ def test_averaged_tables_hold_the_average():
 def test_no_errors_once_all_is_learned():
     learner = Learner(*random_corpus(20, seed=3), Options())
     for iteration in range(1, 50):
-        progress = learner.iterate(iteration, lambda _: None)
-        assert (progress.errors > 0) == (progress.updates > 0)
-        if not progress.errors:
+        progress = learner.learn(iteration, lambda _: None)
+        assert (progress["errors"] > 0) == (progress["updates"] > 0)
+        if not progress["errors"]:
             break
     assert iteration < 49

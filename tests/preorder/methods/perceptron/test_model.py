@@ -1,7 +1,5 @@
-import itertools
 import time
 
-import numpy as np
 import pytest
 
 from preorder.data.errors import DataError, UsageError
@@ -9,60 +7,21 @@ from preorder.data.types import Alignment, Bitext, Permutation, Sentence
 from preorder.methods.perceptron.model import BTGPreorderer
 from preorder.methods.perceptron.options import Options
 from preorder.methods.perceptron.parse import EXACT
-
-SUBJECTS, VERBS, OBJECTS = ("I", "you", "we"), ("see", "eat", "hear"), ("fish", "birds", "trees")
-
-
-def links(*targets):
-    """Align token i with the i-th target."""
-    return Alignment(frozenset(enumerate(targets)))
-
-
-def svo(subject, verb, *objects):
-    """Make a sentence whose verb belongs to the end, and the places of its tokens then."""
-    words = (subject, verb, *objects)
-    tags = ("S", "V", *("O" for _ in objects))
-    return Sentence(words, tags), (0, len(words) - 1, *range(1, len(words) - 1))
-
-
-CORPUS = [
-    svo(s, v, *objects)
-    for s, v in itertools.product(SUBJECTS, VERBS)
-    for objects in ((OBJECTS[0],), OBJECTS[:2])
-]
+from tests.support.verb_last import POSITIONS, SENTENCES, bitext, links, svo
 
 
 @pytest.fixture(scope="module")
 def model():
-    sentences, positions = zip(*CORPUS, strict=True)
-    return BTGPreorderer.fit(Bitext(sentences, [links(*p) for p in positions]), Options(iterations=5))[0]
+    return BTGPreorderer.fit(bitext(), Options(iterations=5))[0]
 
 
 def test_learns_a_pattern_exactly(model):
-    assert [p.positions for p in model.order([s for s, _ in CORPUS])] == [p for _, p in CORPUS]
+    assert [p.positions for p in model.order(SENTENCES)] == POSITIONS
 
 
 def test_carries_over_to_unseen_words(model):
     sentence, positions = svo("they", "grow", "apples", "and", "pears")
     assert model.order([sentence])[0].positions == positions
-
-
-def test_tree_is_behind_the_order(model):
-    sentences = [s for s, _ in CORPUS]
-    assert [tree.permutation for tree in model.trees(sentences)] == model.order(sentences)
-
-
-def test_short_sentences(model):
-    sentences = [Sentence((), ()), Sentence(("fish",), ("O",)), Sentence((), ())]
-    assert [len(p) for p in model.order(sentences)] == [0, 1, 0]
-    assert [tree.nodes for tree in model.trees(sentences)] == [(), (), ()]
-    assert model.order([]) == []
-
-
-def test_threads_give_the_same(model):
-    sentences = [s for s, _ in CORPUS] * 10
-    assert model.order(sentences, threads=3) == model.order(sentences)
-    assert model.trees(sentences, threads=2) == model.trees(sentences)
 
 
 @pytest.mark.parametrize("clauses", [1, 100, 500])
@@ -84,24 +43,13 @@ def test_any_length_in_bounded_time(model, clauses):
         assert permutation.positions == positions
 
 
-def test_state_round_trip(model):
-    values, arrays = model.state()
-    again = BTGPreorderer.from_state(values, arrays)
-    sentences = [s for s, _ in CORPUS]
-    assert again.layers == model.layers == {"tags"}
-    assert again.order(sentences) == model.order(sentences)
-    assert again.state()[0] == values
-    for name, array in again.state()[1].items():
-        np.testing.assert_array_equal(array, arrays[name])
-
-
 def test_layers_that_some_sentence_lacks_are_left_out():
     sentences = [Sentence(("a", "b"), ("A", "B"), ("1", "2")), Sentence(("a", "b"), None, ("1", "2"))]
     model, _ = BTGPreorderer.fit(Bitext(sentences, [links(1, 0)] * 2), Options(iterations=1))
     assert model.layers == {"classes"}
 
 
-def test_figures_count_what_was_skipped():
+def test_statistics_count_what_was_skipped():
     words = Sentence(tuple("abcd"))
     alignments = [
         links(1, 3, 0, 2),
@@ -110,10 +58,10 @@ def test_figures_count_what_was_skipped():
         links(0),
     ]
     sentences = [words, words, words, Sentence(("a",))]
-    _, figures = BTGPreorderer.fit(Bitext(sentences, alignments), Options(iterations=1, threads=2))
-    assert (figures["trained"], figures["skipped"], figures["trivial"]) == (1, 2, 1)
-    assert figures["options"]["iterations"] == 1
-    assert "threads" not in figures["options"]
+    _, statistics = BTGPreorderer.fit(Bitext(sentences, alignments), Options(iterations=1, threads=2))
+    assert (statistics["trained"], statistics["skipped"], statistics["trivial"]) == (1, 2, 1)
+    assert statistics["options"]["iterations"] == 1
+    assert "threads" not in statistics["options"]
 
 
 def test_unaligned_tokens_can_be_bound_to_the_gold_order():

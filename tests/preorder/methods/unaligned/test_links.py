@@ -42,7 +42,7 @@ def test_a_sentence_is_judged_alone():
 
 
 def test_same_seed_same_weights(monkeypatch):
-    monkeypatch.setattr(links, "MOST_SENTENCES", 40)
+    monkeypatch.setattr(links, "MAX_SENTENCES", 40)
     data = bitext(lines(90, 4), in_context)
     first, second, other = (Links.fit(data, ["words"], seed).weights for seed in (1, 1, 2))
     assert np.array_equal(first, second)

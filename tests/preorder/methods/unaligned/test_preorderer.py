@@ -7,7 +7,7 @@ import pytest
 from preorder.cli import main
 from preorder.data.errors import DataError
 from preorder.data.types import Sentence
-from preorder.methods.base import load_model
+from preorder.methods.model_directory import load_model
 
 LINE = "S1 the V1 S2 the"  # articles have no link; the verb goes last
 
@@ -60,4 +60,4 @@ def test_damaged_weights(model, monkeypatch):
 
 def test_no_n_best(data, model, capsys):
     assert main(["apply", "--model", model, "--src", str(data / "src"), "--n-best", "2"]) == 2
-    assert capsys.readouterr().err.endswith("it has one order, no n best\n")
+    assert capsys.readouterr().err.endswith("it finds one order only, no n-best\n")

@@ -2,7 +2,7 @@
 
     p = relu([p_left; p_right] W + b)            (Kawara et al. 2021, equation 8)
 
-Every vector is a child of at most one node, which makes the way back as plain as the way there.
+Every vector is used by at most one node, its parent, so that the gradient is as easily computed by height.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ def compose(
 ) -> torch.Tensor:
     """Return the vectors of all nodes, ``[nodes, size]``; differentiable once.
 
-    One matrix product for each height, and as many for the gradient, but a single one for that of the
-    weight: in all O(nodes · size²).
+    O(nodes · size²): one matrix product for each height, and one more for the gradient; the gradient of
+    the weight is a single product.
 
     Args:
         leaves: vectors of the tokens, ``[tokens, size]``.
-        biases: b, for each node its own, ``[nodes, size]``.
+        biases: b of each node, ``[nodes, size]``.
         weight: W, ``[2 · size, size]``.
-        children: see :class:`preorder.methods.node_labels.recursive.plan.Plan`; int64 ``[nodes, 2]``.
-        sizes: as there.
+        children: int64 ``[nodes, 2]``, as in :class:`.batch.Minibatch`.
+        sizes: number of nodes of each height, as there.
     """
     return _Compose.apply(leaves, biases, weight, children, sizes)
 

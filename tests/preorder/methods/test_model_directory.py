@@ -1,4 +1,4 @@
-"""Model directories, with a method of the test's own."""
+"""Model directories, with a method that the test defines."""
 
 import numpy as np
 import pytest
@@ -7,8 +7,8 @@ from preorder.annotate.classes import WordClasses
 from preorder.data.errors import DataError, UsageError
 from preorder.data.files import read_json, write_json
 from preorder.data.types import Permutation, Sentence
-from preorder.methods import base as preorderer
-from preorder.methods.base import Model, load_model, save_model
+from preorder.methods import model_directory
+from preorder.methods.model_directory import Model, load_model, save_model
 
 
 class Reverser:
@@ -33,8 +33,8 @@ class Reverser:
 
 @pytest.fixture(autouse=True)
 def _method(monkeypatch):
-    monkeypatch.setattr(preorderer, "METHODS", {"reverser": None})
-    monkeypatch.setattr(preorderer, "method_class", lambda _: Reverser)
+    monkeypatch.setattr(model_directory, "METHODS", {"reverser": None})
+    monkeypatch.setattr(model_directory, "method_class", lambda _: Reverser)
 
 
 @pytest.fixture

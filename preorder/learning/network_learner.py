@@ -1,0 +1,161 @@
+"""How a network learns: Adam with a rate that rises and falls once, and weights averaged over time."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from copy import deepcopy
+from typing import Any, Generic, Protocol, TypeVar
+
+import numpy as np
+
+from preorder.learning.arrays import Arrays, add_prefix, part_with
+from preorder.learning.backend import device, threads, torch
+from preorder.learning.network_state import set_weights, weights_of
+from preorder.learning.training_loop import TrainingStatistics
+from preorder.learning.vocabulary import UNKNOWN
+
+get_ema_multi_avg_fn = torch.optim.swa_utils.get_ema_multi_avg_fn
+
+Network = TypeVar("Network", bound=torch.nn.Module)
+Result = TypeVar("Result")
+
+WARM_UP = 0.05
+"""Share of all steps in which the learning rate rises."""
+
+BETAS = (0.9, 0.98)
+WEIGHT_DECAY = 0.01
+MAX_NORM = 5.0
+"""Greatest norm of a minibatch's gradient; a longer one is shortened."""
+
+AVERAGE_DECAY = 0.998
+"""Share of the averaged weights that a step keeps."""
+
+RARITY = 0.5
+"""A word seen c times is read as unknown with a probability of RARITY / (RARITY + c)."""
+
+
+class NetworkOptions(Protocol):
+    """The options that every network's training has."""
+
+    iterations: int
+    learning_rate: float
+    seed: int
+    threads: int
+
+
+class NetworkLearner(ABC, Generic[Network, Result]):
+    """A network that learns, minibatch by minibatch, and ``average``, an exponential average of its weights.
+
+    The same data, seed and number of threads give the same weights on the same machine. Rare words are
+    read as unknown now and then (Kiperwasser and Goldberg 2016), so that the network
+    learns what to do with unknown words.
+
+    With ``__len__``, ``key`` and ``order`` a subclass is a
+    :class:`preorder.learning.training_loop.Trainable`.
+    """
+
+    def __init__(self, network: Network, frequencies: np.ndarray, options: NetworkOptions) -> None:
+        """Start from the weights of a network, which is moved to :func:`device`.
+
+        Args:
+            network: with its first weights.
+            frequencies: for each row of the words' embeddings, how often the word was seen.
+            options: how to train.
+        """
+        self._network = network.to(device()).train()
+        self.average = deepcopy(network).eval().requires_grad_(False)
+        self._options = options
+        rarity = np.where(frequencies > 0, RARITY / (RARITY + frequencies), 0)
+        self._rarity = torch.from_numpy(rarity.astype(np.float32)).to(device())
+        self._optimizer = torch.optim.AdamW(
+            network.parameters(), betas=BETAS, weight_decay=WEIGHT_DECAY, fused=True
+        )
+
+    @abstractmethod
+    def _minibatches(self, generator: np.random.Generator) -> list[np.ndarray]:
+        """Return the indices of the sentences of each minibatch, in random order."""
+
+    @abstractmethod
+    def _loss(self, minibatch: np.ndarray) -> tuple[torch.Tensor, Result]:
+        """Return the loss of a minibatch, a scalar, and what the :meth:`_statistics` need of it."""
+
+    @abstractmethod
+    def _statistics(self, results: Sequence[Result]) -> TrainingStatistics:
+        """Return the statistics of an iteration from those of its minibatches."""
+
+    def learn(self, iteration: int, advance: Callable[[int], Any]) -> TrainingStatistics:
+        """Learn from every sentence once; see :class:`preorder.learning.training_loop.Trainable`."""
+        seed = np.random.SeedSequence((self._options.seed, iteration))
+        minibatches = self._minibatches(np.random.default_rng(seed))
+        results = []
+        with threads(self._options.threads), torch.random.fork_rng():
+            torch.manual_seed(int(seed.generate_state(1)[0]))
+            for k, minibatch in enumerate(minibatches):
+                steps = (iteration - 1) * len(minibatches) + k
+                loss, result = self._loss(minibatch)
+                self._step(loss, steps, len(minibatches) * self._options.iterations)
+                results.append(result)
+                advance(minibatch.size)
+        return self._statistics(results)
+
+    def _hide_rare(self, words: torch.Tensor) -> None:
+        """Replace rare words by the unknown word now and then, in place.
+
+        Args:
+            words: rows of the words' embeddings.
+        """
+        words.masked_fill_(torch.rand(words.shape, device=words.device) < self._rarity[words], UNKNOWN)
+
+    def _step(self, loss: torch.Tensor, done: int, total: int) -> None:
+        """Take a step down the gradient of a loss, after ``done`` steps of ``total``."""
+        for group in self._optimizer.param_groups:
+            group["lr"] = self._options.learning_rate * share_of_rate(done / total)
+        self._optimizer.zero_grad()
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(self._network.parameters(), MAX_NORM)
+        self._optimizer.step()
+        share = max(1 - AVERAGE_DECAY, 9 / (10 + done))  # of this step; the first steps are soon forgotten
+        averages, weights = (list(network.parameters()) for network in (self.average, self._network))
+        get_ema_multi_avg_fn(1 - share)(averages, weights, None)
+
+    def model(self) -> Arrays:
+        """Return the averaged weights."""
+        return weights_of(self.average)
+
+    def state(self) -> Arrays:
+        """Return all that further iterations depend on."""
+        arrays = add_prefix("average.", weights_of(self.average))
+        arrays |= add_prefix("weights.", weights_of(self._network))
+        for name, parameter in self._network.named_parameters():
+            for kind, value in self._optimizer.state[parameter].items():
+                arrays[f"{kind}.{name}"] = value.cpu().numpy().copy()
+        return arrays
+
+    def restore(self, arrays: Arrays) -> None:
+        """Go back to a :meth:`state`."""
+        set_weights(self.average, part_with("average.", arrays))
+        set_weights(self._network, part_with("weights.", arrays))
+        for name, parameter in self._network.named_parameters():
+            self._optimizer.state[parameter] = {
+                kind: torch.from_numpy(arrays[f"{kind}.{name}"].copy()).to(parameter.device)
+                for kind in ("step", "exp_avg", "exp_avg_sq")
+            }
+
+
+def with_first_weights(seed: int, make: Callable[[], Network]) -> Network:
+    """Return the network that ``make`` builds with the random weights of a seed."""
+    with torch.random.fork_rng():
+        torch.manual_seed(seed)
+        return make()
+
+
+def share_of_rate(done: float) -> float:
+    """Return the share of the greatest rate: it rises linearly, then falls along a cosine.
+
+    Args:
+        done: share of all steps that are done.
+    """
+    falling = 0.5 + 0.5 * math.cos(math.pi * (done - WARM_UP) / (1 - WARM_UP))
+    return done / WARM_UP if done < WARM_UP else falling

@@ -1,0 +1,107 @@
+"""What the preorderers that label given trees by a network share: training, use, and what is saved."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any, ClassVar
+
+import numpy as np
+
+from preorder.data.errors import DataError
+from preorder.data.trees import Binarisation
+from preorder.data.types import NO_LINES, Bitext, Sentence
+from preorder.learning.arrays import Arrays
+from preorder.learning.backend import device, torch
+from preorder.learning.checkpoint import NO_CHECKPOINT, Checkpoint
+from preorder.learning.held_out import HeldOutLines
+from preorder.learning.network_state import set_weights, sizes_of, weights_of
+from preorder.learning.training_loop import Schedule, train
+from preorder.learning.vocabulary import Vocabulary
+from preorder.methods.node_labels.forest import Forest
+from preorder.methods.node_labels.labeller import TreeLabeller, trees_of
+from preorder.methods.node_labels.networks.batch import Numbering
+from preorder.methods.node_labels.networks.learner import Learner
+from preorder.methods.node_labels.networks.options import RecursiveOptions
+from preorder.methods.node_labels.networks.scoring import log_odds
+from preorder.methods.node_labels.training_data import training_data
+
+
+class NetworkLabeller(TreeLabeller):
+    """A trained network; see :class:`preorder.methods.base.Preorderer`.
+
+    Attributes:
+        method: its name.
+        network: the class of its networks. It is made of the size of each layer's vocabulary, the number of
+            categories, a size, a dropout, and whether it sees categories; it gives the log-odds of a
+            :class:`.batch.Minibatch`.
+    """
+
+    method: ClassVar[str]
+    network: ClassVar[type[torch.nn.Module]]
+
+    def __init__(
+        self, kind: str, binarisation: Binarisation, numbering: Numbering, network: torch.nn.Module
+    ) -> None:
+        """Make a preorderer of a network and the numbering that it was made for."""
+        super().__init__(kind, binarisation, tuple(numbering.vocabulary.known))
+        self._numbering = numbering
+        self._network = network.to(device()).eval()
+
+    def log_odds(self, sentences: Sequence[Sentence], trees: Forest, threads: int) -> np.ndarray:
+        """Return the log-odds that each of ``trees.rows`` is inverted: float32 ``[nodes]``."""
+        return log_odds(self._network, self._numbering(sentences, trees), threads)
+
+    def state(self) -> tuple[dict[str, Any], Arrays]:
+        """Return what :meth:`from_state` needs: values for JSON, and arrays."""
+        values = {
+            "trees": self.kind,
+            "binarisation": self.binarisation,
+            "size": self._network.output.in_features,
+            "category": self._network.category is not None,
+            "vocabulary": self._numbering.vocabulary.known,
+            "categories": self._numbering.categories,
+        }
+        return values, weights_of(self._network)
+
+    @classmethod
+    def from_state(cls, values: dict[str, Any], arrays: Arrays) -> NetworkLabeller:
+        """Rebuild a preorderer from its :meth:`state`.
+
+        Raises:
+            DataError: the state is not one of such a network.
+        """
+        category, categories = values.get("category"), values.get("categories")
+        if not isinstance(category, bool) or not isinstance(categories, list | tuple):
+            raise DataError(f"not the categories of a model of nodes: {category!r}, {categories!r}")
+        numbering = Numbering(Vocabulary.from_state(values.get("vocabulary")), categories)
+        (size,) = sizes_of(values, "size")
+        network = cls.network(numbering.vocabulary.rows, numbering.rows, size, category=category)
+        set_weights(network, arrays)
+        return cls(*trees_of(values), numbering, network)
+
+    @classmethod
+    def fit(
+        cls,
+        bitext: Bitext,
+        options: RecursiveOptions,
+        held_out: Bitext = NO_LINES,
+        checkpoint: Checkpoint = NO_CHECKPOINT,
+    ) -> tuple[NetworkLabeller, dict[str, Any]]:
+        """Learn from sentences with trees and alignments; see :meth:`preorder.methods.base.Preorderer.fit`.
+
+        Word classes are used if all sentences have them. The same input, options and number of
+        threads give the same model on the same machine, however often training was interrupted.
+
+        Returns:
+            The preorderer; and the statistics of :func:`preorder.learning.training_loop.train` and of
+            :class:`.training_data.TrainingData`, with the ``options`` and the number of ``weights``.
+        """
+        data = training_data(bitext, held_out, options.binarisation, options.unaligned)
+        learner = Learner(cls.method, cls.network, data, options)
+        schedule = Schedule(options.iterations, options.patience)
+        best, progress = train(learner, schedule, HeldOutLines(held_out), checkpoint)
+        set_weights(learner.average, best)
+        weights = sum(array.size for array in best.values())
+        statistics = {"options": asdict(options), **data.statistics, "weights": weights, **progress}
+        return cls(data.kind, options.binarisation, learner.numbering, learner.average), statistics

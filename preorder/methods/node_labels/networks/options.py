@@ -1,0 +1,64 @@
+"""How to train the networks that label given trees. Imports nothing that is slow to import."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from preorder.alignment.unaligned import UnalignedOption
+from preorder.data.trees import BinarisationOption
+from preorder.learning.options import (
+    IterationsOption,
+    LearningRateOption,
+    MinibatchOption,
+    PatienceOption,
+)
+
+Weighting = Literal["nodes", "pairs"]
+DropoutOption = Annotated[float, "share of the units that is dropped in training"]
+SizeOption = Annotated[
+    int,
+    "number of units: of the vectors of words and nodes (rvnn), of the LSTMs and hidden layer (swap-lstm)",
+]
+
+
+@dataclass(frozen=True)
+class RecursiveOptions:
+    """How to train the recursive network; each option is explained by its help.
+
+    ``seed`` decides the first weights, what dropout drops and the order in which sentences are
+    seen. ``threads`` compute a minibatch together.
+    """
+
+    binarisation: BinarisationOption = "head"
+    unaligned: UnalignedOption = "free"
+    category: Annotated[Literal["on", "off"], "whether the network sees the categories of nodes"] = "on"
+    weighting: Annotated[
+        Weighting,
+        "how much a node counts in training: nodes: all the same; pairs: by the number of pairs of tokens "
+        "that its label puts in order",
+    ] = "pairs"
+    inverted_weight: Annotated[
+        float, "factor by which an inverted node counts more in training than a straight one"
+    ] = 1.0
+    iterations: IterationsOption = 5
+    patience: PatienceOption = 4
+    minibatch: MinibatchOption = 500
+    learning_rate: LearningRateOption = 0.002
+    dropout: DropoutOption = 0.2
+    vocabulary: Annotated[
+        int, "maximum number of words with an embedding of their own, the most frequent ones"
+    ] = 50_000
+    size: SizeOption = 200
+    seed: int = 1
+    threads: int = 1
+
+
+@dataclass(frozen=True)
+class ContextualOptions(RecursiveOptions):
+    """How to train the contextual network: the same options, with defaults of its own."""
+
+    iterations: IterationsOption = 6
+    minibatch: MinibatchOption = 32
+    dropout: DropoutOption = 0.3
+    size: SizeOption = 128

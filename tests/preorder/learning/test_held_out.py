@@ -1,0 +1,57 @@
+"""Which lines are learned from, and which are held out."""
+
+import pytest
+
+from preorder.data.errors import UsageError
+from preorder.data.types import Alignment, Bitext, Sentence
+from preorder.learning.held_out import HeldOutLines, chosen_lines, hold_out
+
+
+def bitext(*lengths):
+    sentences = [Sentence(tuple(f"{i}.{k}" for k in range(length))) for i, length in enumerate(lengths)]
+    return Bitext(sentences, [Alignment(frozenset())] * len(sentences))
+
+
+def test_too_long_and_empty_lines_are_left_out():
+    assert chosen_lines(bitext(3, 0, 5, 4), limit=10, max_length=4, seed=1) == [0, 3]
+
+
+def test_limit_draws_by_seed():
+    lines = bitext(*[1] * 100)
+    first = chosen_lines(lines, 10, 5, seed=1)
+    assert first == sorted(set(first))
+    assert len(first) == 10
+    assert chosen_lines(lines, 10, 5, seed=1) == first
+    assert chosen_lines(lines, 10, 5, seed=2) != first
+
+
+def test_nothing_to_train_on():
+    with pytest.raises(UsageError, match="no sentence of 1 to 4 tokens"):
+        chosen_lines(bitext(0, 9), 10, 4, seed=1)
+
+
+def test_held_out_lines_are_drawn_by_seed():
+    lines = bitext(*range(1, 101))
+    learned, held = hold_out(lines, 30, seed=1)
+    assert len(held) == 30
+    assert sorted(learned.sentences + held.sentences, key=len) == list(lines.sentences)
+    assert hold_out(lines, 30, seed=1) == (learned, held)
+    assert hold_out(lines, 30, seed=2)[1] != held
+
+
+@pytest.mark.parametrize(("size", "expected"), [(19, 0), (100, 5), (30_000, 1000)])
+def test_lines_held_out_by_default(size, expected):
+    assert len(hold_out(bitext(*[1] * size), None, seed=1)[1]) == expected
+
+
+def test_all_lines_held_out():
+    with pytest.raises(UsageError, match="--held-out 3: no line of 3 is left to learn from"):
+        hold_out(bitext(1, 1, 1), 3, seed=1)
+
+
+def test_held_out_lines_that_ask_for_no_order_are_left_out():
+    words = Sentence(tuple("abcd"))
+    enclosing = Alignment(frozenset({(0, 0), (0, 2), (1, 1)}))
+    reversal = Alignment(frozenset((i, 3 - i) for i in range(4)))
+    lines = Bitext([words, words, Sentence(("a",))], [enclosing, reversal, Alignment(frozenset())])
+    assert HeldOutLines(lines).groups == [(3, 2, 1, 0)]

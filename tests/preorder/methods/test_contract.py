@@ -1,0 +1,144 @@
+"""What every preordering method promises, whatever it learns."""
+
+import pickle
+import random
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("torch")
+
+from preorder.data.errors import UsageError
+from preorder.data.types import Bitext, Sentence
+from preorder.learning.checkpoint import Checkpoint
+from preorder.methods.model_directory import Model, load_model, save_model
+from preorder.methods.registry import METHODS, all_options, method_class
+from preorder.methods.unaligned.preorderer import AttachingPreorderer
+from preorder.syntax.bracketing import parse_bracketing
+from tests.support.verb_last import SENTENCES, bitext, links, svo
+
+ATTACHED = "btg with attachment"
+ITERATED = [method for method, options in all_options().items() if hasattr(options, "iterations")]
+SMALL = {"iterations": 3, "minibatch": 6, "hidden": 8, "depth": 1, "size": 8}
+
+SHORT = [parse_bracketing(""), parse_bracketing("(S (NN fish))"), parse_bracketing("")]
+LINES = [*SENTENCES, *SHORT, svo("they", "grow", "apples", "pears", "plums", "nuts")[0]]
+
+
+def options_of(method, **changes):
+    options = all_options()[method]
+    return options(**{name: value for name, value in (SMALL | changes).items() if hasattr(options, name)})
+
+
+def puzzling():
+    """Return sentences with random alignments, so that no iteration is without errors."""
+    generator = random.Random(3)
+    return Bitext(SENTENCES, [links(*generator.sample(range(len(s)), len(s))) for s in SENTENCES])
+
+
+def content(preorderer, directory):
+    """Return what a model directory holds, file by file."""
+    save_model(Model(preorderer), str(directory))
+    return {path.name: path.read_bytes() for path in Path(directory).iterdir()}
+
+
+@pytest.fixture(scope="module", params=[*METHODS, ATTACHED])
+def preorderer(request):
+    method = "btg" if request.param == ATTACHED else request.param
+    trained, _ = method_class(method).fit(bitext(), options_of(method))
+    return AttachingPreorderer.fit(trained, bitext(), seed=1) if request.param == ATTACHED else trained
+
+
+def test_orders_and_trees(preorderer):
+    """Each order is a permutation of its sentence (Permutation checks), and its tree gives it."""
+    orders = preorderer.order(LINES)
+    assert list(map(len, orders)) == list(map(len, LINES))
+    assert [tree.permutation for tree in preorderer.trees(LINES)] == orders
+    assert preorderer.order([]) == preorderer.trees([]) == []
+
+
+def test_threads_and_batches_change_nothing(preorderer):
+    lines = LINES * 4
+    assert preorderer.order(lines, threads=2) == preorderer.order(lines)
+    assert preorderer.trees(lines, threads=2) == preorderer.trees(lines)
+    assert [preorderer.order([line])[0] for line in LINES] == preorderer.order(LINES)
+
+
+def test_best_orders(preorderer):
+    if isinstance(preorderer, AttachingPreorderer):
+        with pytest.raises(UsageError, match="one order only"):
+            preorderer.best_orders(LINES, 4)
+        return
+    best = preorderer.best_orders(LINES, 4)
+    assert [orders[0][1] for orders in best] == preorderer.order(LINES)
+    for line, orders in zip(LINES, best, strict=True):
+        scores = [score for score, _ in orders]
+        assert scores == sorted(scores, reverse=True)
+        assert len({order for _, order in orders}) == len(orders) == min(4, 2 ** max(0, len(line) - 1))
+    trees = preorderer.best_trees(LINES, 4, 2)
+    assert [[(score, tree.permutation) for score, tree in found] for found in trees] == best
+    assert preorderer.best_orders([], 4) == []
+
+
+def test_saved_loaded_and_pickled(preorderer, tmp_path):
+    saved = content(preorderer, tmp_path / "model")
+    loaded = load_model(str(tmp_path / "model"))
+    loaded.preorderer.order(LINES)
+    pickled = pickle.loads(pickle.dumps(loaded))
+    for number, model in enumerate((loaded, pickled)):
+        assert model.preorderer.layers == preorderer.layers
+        assert model.preorderer.order(LINES) == preorderer.order(LINES)
+        assert content(model.preorderer, tmp_path / f"again-{number}") == saved
+
+
+def test_missing_layers(preorderer):
+    model = Model(preorderer)
+    assert [model.annotate(sentence) for sentence in LINES] == LINES
+    with pytest.raises(UsageError) as caught:
+        model.annotate(Sentence(("I", "see", "fish")))
+    assert str(caught.value).startswith("the model needs ")
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_same_seed_same_model(method, tmp_path):
+    again = [method_class(method).fit(bitext(), options_of(method))[0] for _ in range(2)]
+    first, second = (content(trained, tmp_path / str(i)) for i, trained in enumerate(again))
+    assert first == second
+
+
+class Interrupting(Checkpoint):
+    """Interrupts the training after it has been saved a number of times."""
+
+    def __init__(self, path, after):
+        super().__init__(path, interval=0)
+        self.left = after
+
+    due = True
+
+    def save(self, key, values, arrays):
+        super().save(key, values, arrays)
+        self.left -= 1
+        if not self.left:
+            raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("method", ITERATED)
+@pytest.mark.parametrize("held", [0, 4])
+def test_interrupted_training_goes_on_to_the_same_model(method, held, tmp_path, capsys):
+    lines = puzzling()
+    held_out, learned = lines.take(range(held)), lines.take(range(held, len(lines)))
+
+    def train(checkpoint):
+        options = options_of(method, iterations=4, patience=9)
+        return method_class(method).fit(learned, options, held_out, checkpoint)
+
+    expected, statistics = train(Checkpoint())
+    assert len(statistics["history"]) == 4
+    with pytest.raises(KeyboardInterrupt):
+        train(Interrupting(tmp_path / "checkpoint", after=2))
+    capsys.readouterr()
+    resumed, again = train(Checkpoint(tmp_path / "checkpoint"))
+    assert "an interrupted training goes on after iteration 2\n" in capsys.readouterr().err
+    assert again == statistics
+    assert content(resumed, tmp_path / "resumed") == content(expected, tmp_path / "expected")
