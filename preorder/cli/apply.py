@@ -60,7 +60,7 @@ def run(arguments: argparse.Namespace) -> None:
         find = partial(model.preorderer.trees if trees else model.preorderer.order, threads=threads)
     else:
         find = model.preorderer.best_trees if trees else model.preorderer.best_orders
-        find = partial(find, most=most, threads=threads)
+        find = partial(find, k=most, threads=threads)
     batches = files.batched(map(model.annotate, sentences), BATCH // (most or 1), lambda s: len(s) + 1)
     found = (pair for batch, items in _ahead(find, batches) for pair in zip(batch, items, strict=True))
     write = formatted if most is None else formatted_nbest

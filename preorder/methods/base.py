@@ -96,16 +96,16 @@ class Preorderer(Protocol):
         """Return the tree behind each reordering."""
 
     def best_orders(
-        self, sentences: Sequence[Sentence], most: int, threads: int = 1
+        self, sentences: Sequence[Sentence], k: int, threads: int = 1
     ) -> list[list[tuple[float, Permutation]]]:
-        """Return the ``most`` best distinct reorderings of each sentence with their scores, best first.
+        """Return the k best distinct reorderings of each sentence with their scores, best first.
 
         The score of a reordering is that of the best tree behind it; there are fewer where the method
         gives fewer to so short a sentence. The first is what :meth:`order` returns.
         """
 
     def best_trees(
-        self, sentences: Sequence[Sentence], most: int, threads: int = 1
+        self, sentences: Sequence[Sentence], k: int, threads: int = 1
     ) -> list[list[tuple[float, BinaryTree]]]:
         """Return the trees behind the :meth:`best_orders`."""
 

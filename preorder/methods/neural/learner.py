@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from preorder.btg.inside import log_partition
+from preorder.btg.chart import Chart
 from preorder.learning.backend import device, threads, torch
 from preorder.learning.checkpoint import Arrays
 from preorder.learning.descent import Descent
@@ -103,8 +103,8 @@ class Learner:
         at = torch.from_numpy(places).to(self._tokens.device)
         tokens, groups = self._tokens[:, at], self._groups[at]
         tokens[0].masked_fill_(self._descent.rare(tokens[0]), UNKNOWN)
-        parts = self._descent.network(tokens)
-        losses = log_partition(parts) - log_partition(parts, groups)
+        chart = Chart(self._descent.network(tokens))
+        losses = chart.log_partition() - chart.log_partition(groups)
         self._descent.step(losses.sum() / self._options.minibatch, done, steps)
         return losses.detach()
 

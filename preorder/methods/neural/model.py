@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from preorder.btg.constraint import learnable
-from preorder.btg.nbest import NBest
+from preorder.btg.kbest import ScoredTree
 from preorder.btg.results import ChartParser
 from preorder.data.errors import DataError
 from preorder.data.types import NO_LINES, Bitext, Permutation, Sentence
@@ -18,7 +18,7 @@ from preorder.learning.checkpoint import NO_CHECKPOINT, Arrays, Checkpoint, dige
 from preorder.learning.descent import arrays_of, load
 from preorder.learning.training_loop import HeldOut, Schedule, fit
 from preorder.learning.vocabulary import LAYERS, Vocabulary
-from preorder.methods.neural.decode import Input, nbest, parse
+from preorder.methods.neural.decode import Input, parse, parse_kbest
 from preorder.methods.neural.learner import Learner, Lines, new_scorer
 from preorder.methods.neural.network import Scorer
 from preorder.methods.neural.options import Options
@@ -51,9 +51,9 @@ class NeuralBTGPreorderer(ChartParser):
         """Return the best trees and their positions; cost: see :mod:`.decode`."""
         return parse(self._scorer, self._input(sentences, threads), threads)
 
-    def nbest(self, sentences: Sequence[Sentence], most: int, threads: int) -> NBest:
-        """Return the best distinct orders; see :mod:`preorder.btg.nbest`."""
-        return nbest(self._scorer, self._input(sentences, threads), most, threads)
+    def kbest(self, sentences: Sequence[Sentence], k: int, threads: int) -> list[list[ScoredTree]]:
+        """Return the best trees of each sentence's k best orders; see :mod:`preorder.btg.kbest`."""
+        return parse_kbest(self._scorer, self._input(sentences, threads), k, threads)
 
     def _input(self, sentences: Sequence[Sentence], threads: int) -> Input:
         lengths = np.fromiter(map(len, sentences), np.int64, len(sentences))

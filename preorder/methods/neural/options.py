@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from preorder.methods.perceptron.options import UnalignedOption
+from preorder.alignment.unaligned import UnalignedOption
 
 
 @dataclass(frozen=True)

@@ -12,13 +12,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from preorder.btg.viterbi import NODE_FIELDS, positions_of
+from preorder.btg.grammar import NODE_FIELDS
+from preorder.btg.viterbi import positions_of
 from preorder.compiled import entry_point
 from preorder.data.types import Sentence
 from preorder.syntax.binary import Binarisation, binary_branches
 
 LABEL = 3
-"""Field of a node: ``preorder.methods.perceptron.features.STRAIGHT`` or ``INVERTED``."""
+"""Field of a node: ``preorder.btg.grammar.STRAIGHT`` or ``INVERTED``."""
 
 
 ROOT = -1

@@ -11,13 +11,13 @@ from typing import TypeVar
 
 import numpy as np
 
+from preorder.alignment.unaligned import UnalignedTokens
 from preorder.btg.results import binary_trees, permutations
 from preorder.data.errors import UsageError
 from preorder.data.trees import Binarisation
 from preorder.data.types import BinaryTree, Bitext, Permutation, Sentence
 from preorder.methods.node_labels.forest import Forest, forest, labelled, positions
 from preorder.methods.node_labels.oracle import allowed, best_labels, count_pairs, flat_keys
-from preorder.methods.perceptron.options import Unaligned
 
 T = TypeVar("T")
 
@@ -57,16 +57,16 @@ class TreeLabeller(ABC):
         return binary_trees(labelled(trees, self.log_odds(sentences, trees, threads) > 0), sentences)
 
     def best_orders(
-        self, sentences: Sequence[Sentence], most: int, threads: int = 1
+        self, sentences: Sequence[Sentence], k: int, threads: int = 1
     ) -> list[list[tuple[float, Permutation]]]:
         """Return the likeliest reorderings of each sentence with the logs of their probabilities."""
-        return self._ranked(sentences, most, threads, lambda t, x, s: permutations(positions(t, x), s))
+        return self._ranked(sentences, k, threads, lambda t, x, s: permutations(positions(t, x), s))
 
     def best_trees(
-        self, sentences: Sequence[Sentence], most: int, threads: int = 1
+        self, sentences: Sequence[Sentence], k: int, threads: int = 1
     ) -> list[list[tuple[float, BinaryTree]]]:
         """Return the trees behind the :meth:`best_orders`."""
-        return self._ranked(sentences, most, threads, lambda t, x, s: binary_trees(labelled(t, x), s))
+        return self._ranked(sentences, k, threads, lambda t, x, s: binary_trees(labelled(t, x), s))
 
     def _ranked(
         self,
@@ -152,7 +152,7 @@ class Lesson:
     figures: dict[str, float]
 
 
-def lesson(bitext: Bitext, held_out: Bitext, how: Binarisation, unaligned: Unaligned) -> Lesson:
+def lesson(bitext: Bitext, held_out: Bitext, how: Binarisation, unaligned: UnalignedTokens) -> Lesson:
     """Find out what to learn, and say on standard error how good an order the trees allow.
 
     Raises:

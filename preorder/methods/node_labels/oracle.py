@@ -14,10 +14,10 @@ import numpy as np
 
 from preorder.alignment.gold import gold_permutation
 from preorder.alignment.target_groups import UNALIGNED, target_groups
+from preorder.alignment.unaligned import UnalignedTokens
 from preorder.compiled import entry_point
 from preorder.data.types import Alignment, Bitext
 from preorder.methods.node_labels.forest import Forest, positions
-from preorder.methods.perceptron.options import Unaligned
 from preorder.metrics.preordering import mean_scores, order_statistics
 
 IN_ORDER, REVERSED, TIED = range(3)
@@ -30,7 +30,7 @@ class Allowed(NamedTuple):
     all: float
 
 
-def keys(alignment: Alignment, length: int, unaligned: Unaligned) -> Sequence[int]:
+def keys(alignment: Alignment, length: int, unaligned: UnalignedTokens) -> Sequence[int]:
     """Return where each token belongs, or ``UNALIGNED``.
 
     That is its target group; where these have no order, its place by the mean of its
@@ -50,7 +50,7 @@ def keys(alignment: Alignment, length: int, unaligned: Unaligned) -> Sequence[in
     ]
 
 
-def flat_keys(bitext: Bitext, unaligned: Unaligned) -> np.ndarray:
+def flat_keys(bitext: Bitext, unaligned: UnalignedTokens) -> np.ndarray:
     """Return the :func:`keys` of all tokens, one sentence after another: int32 ``[tokens]``.
 
     Raises:
@@ -98,7 +98,7 @@ def allowed(trees: Forest, bitext: Bitext) -> Allowed:
     return Allowed(_allowed(trees, bitext, "free"), _allowed(trees, bitext, "gold"))
 
 
-def _allowed(trees: Forest, bitext: Bitext, unaligned: Unaligned) -> float:
+def _allowed(trees: Forest, bitext: Bitext, unaligned: UnalignedTokens) -> float:
     flat = flat_keys(bitext, unaligned)
     places = positions(trees, best_labels(count_pairs(trees, flat)))
     starts = trees.starts[1:]

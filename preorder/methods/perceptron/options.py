@@ -3,15 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated
 
-Unaligned = Literal["free", "gold"]
-
-UnalignedOption = Annotated[
-    Unaligned,
-    "a token without a link may go anywhere (free), or belongs with its nearest aligned neighbour (gold)",
-]
-"""What is asked of tokens without a link: an option of every method."""
+from preorder.alignment.unaligned import UnalignedOption
 
 
 @dataclass(frozen=True)

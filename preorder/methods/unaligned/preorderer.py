@@ -45,7 +45,7 @@ class Attaching:
         """Return the reordering of each sentence; the cost of :func:`attach` comes on top."""
         given = [p.positions for p in self._preorderer.order(sentences, threads)]
         starts = np.cumsum([0, *map(len, given)])
-        flat = np.fromiter((place for places in given for place in places), np.int32, starts[-1])
+        flat = np.fromiter((position for positions in given for position in positions), np.int32, starts[-1])
         linked = self._links.probabilities(sentences)
         borders = np.linspace(0, len(sentences), threads + 1).astype(np.int64).tolist()
         with ThreadPoolExecutor(threads) as pool:
@@ -56,7 +56,7 @@ class Attaching:
         """Return a tree that gives each reordering; those of the preorderer give its own."""
         return [BinaryTree.of(permutation) for permutation in self.order(sentences, threads)]
 
-    def best_orders(self, sentences: Sequence[Sentence], most: int, threads: int = 1) -> NoReturn:  # noqa: ARG002
+    def best_orders(self, sentences: Sequence[Sentence], k: int, threads: int = 1) -> NoReturn:  # noqa: ARG002
         """Refuse: there is one order that agrees best.
 
         Raises:

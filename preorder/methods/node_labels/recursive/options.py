@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
+from preorder.alignment.unaligned import UnalignedOption
 from preorder.data.trees import BinarisationOption
-from preorder.methods.perceptron.options import UnalignedOption
 
 Weighting = Literal["nodes", "pairs"]
 Switch = Literal["on", "off"]

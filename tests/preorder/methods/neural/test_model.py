@@ -64,7 +64,7 @@ def test_tree_is_behind_the_order(model):
 
 
 def test_the_perceptron_has_a_vote(model, monkeypatch):
-    monkeypatch.setattr("preorder.btg.risk.VOTE", 1.0)
+    monkeypatch.setattr("preorder.btg.risk.PARTNER_WEIGHT", 1.0)
     sentences = [s for s, _ in CORPUS]
     perceptron = BTGPreorderer.fit(bitext(), PerceptronOptions())[0]
     assert model.order(sentences) == perceptron.order(sentences)

@@ -4,11 +4,11 @@ import time
 import numpy as np
 import pytest
 
+from preorder.btg.pieces import EXACT
 from preorder.data.errors import DataError, UsageError
 from preorder.data.types import Alignment, Bitext, Permutation, Sentence
 from preorder.methods.perceptron.model import BTGPreorderer
 from preorder.methods.perceptron.options import Options
-from preorder.methods.perceptron.parse import EXACT
 
 SUBJECTS, VERBS, OBJECTS = ("I", "you", "we"), ("see", "eat", "hear"), ("fish", "birds", "trees")
 
