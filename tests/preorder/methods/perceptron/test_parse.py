@@ -59,5 +59,5 @@ def test_threads_give_the_same():
     for ours, theirs in zip(one, three, strict=True):
         assert [score for score, _ in ours] == [score for score, _ in theirs]
         np.testing.assert_array_equal([tree for _, tree in ours], [tree for _, tree in theirs])
-    for ours, theirs in zip(*(parse(tables, shape, batch, threads) for threads in (1, 3)), strict=True):
-        np.testing.assert_array_equal(ours, theirs)
+    (_, ours), (_, theirs) = (parse(tables, shape, batch, threads) for threads in (1, 3))
+    np.testing.assert_array_equal(ours, theirs)
