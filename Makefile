@@ -54,6 +54,7 @@ test: $(VENV)/.ready
 lint: $(VENV)/.ready
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
+	$(BIN)/lint-imports
 
 benchmark: $(VENV)/.ready
 	$(BIN)/python -m benchmarks.btg $(BTG) $(OPTIONS)

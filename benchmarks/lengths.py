@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.programs import Program
+from preorder.btg.pieces import EXACT
 from preorder.data import files
 from preorder.data.errors import UsageError
 from preorder.data.formats import format_annotated
@@ -17,8 +18,8 @@ from preorder.data.types import Sentence
 from preorder.learning.encode import Encoder
 from preorder.learning.layers import LAYERS
 from preorder.methods.model_directory import load_model
-from preorder.methods.perceptron.fast.scores import shape_scores
-from preorder.methods.perceptron.parse import EXACT, parse
+from preorder.methods.perceptron.fast.shapes import shape_scores
+from preorder.methods.perceptron.parse import parse
 from preorder.methods.perceptron.weights import unpack
 
 SHORT = range(8, 13)

@@ -1,9 +1,36 @@
 """Learn to put source words in the target's order, from a word-aligned bitext.
 
-The stages, each a pure function between the small frozen types of :mod:`preorder.data.types`:
-alignment → gold positions (:mod:`preorder.alignment.gold`) → a preorderer's training and use
-(:mod:`preorder.methods.base`, :mod:`preorder.btg`) → measures (:mod:`preorder.metrics`).
-Files are opened in :mod:`preorder.data.files` only; :mod:`preorder.cli` is the command line.
+The names below are the Python API (:mod:`preorder.api`); they are imported at their first use, so that
+``import preorder`` costs nothing. docs/architecture.md has the plan of the packages.
 """
 
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from preorder.api import PreorderModel, align, evaluate, load, ribes, train
+    from preorder.data.errors import DataError, MissingExtraError, PreorderError, UsageError
+
 __version__ = "0.1.0"
+
+__all__ = [
+    "DataError",
+    "MissingExtraError",
+    "PreorderError",
+    "PreorderModel",
+    "UsageError",
+    "align",
+    "evaluate",
+    "load",
+    "ribes",
+    "train",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module = "preorder.data.errors" if name.endswith("Error") else "preorder.api"
+    return getattr(import_module(module), name)

@@ -1,5 +1,9 @@
-"""BTG preordering: a latent-variable perceptron with exact inference (Nakagawa 2015).
+"""The bracketing transduction grammar (BTG; Wu 1997): binary trees whose nodes are straight or inverted.
 
-``features`` declares what is looked at, ``scores`` sums it up for a sentence, ``chart`` finds the
-best tree, ``perceptron``, ``lesson`` and ``update`` learn, ``parse`` applies, ``model`` is what others use.
+``grammar`` names labels and contexts, ``scores`` lays out what nodes score, ``chart`` is the face: all trees
+of a sentence, as a distribution. Behind it, ``viterbi`` finds the best tree, ``kbest`` the best orders,
+``inside`` sums over all trees, and ``risk`` and ``pairs`` find the order that agrees best.
+``constraint`` says which trees an alignment allows, ``pieces`` cuts long sentences, ``results`` makes values
+of arrays.
+Where the scores come from is up to the methods.
 """

@@ -3,19 +3,22 @@
 A node is valid when no token of the child that it puts first belongs after one of the
 other child. Where each token belongs is its target group
 (:mod:`preorder.alignment.target_groups`), and tokens without one may go anywhere; or, as an option,
-its place in the gold order, which leaves no token free.
+its position in the gold order, which leaves no token free. Tokens of the same group may be reordered.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from preorder.alignment.gold import gold_permutation
 from preorder.alignment.target_groups import target_groups
 from preorder.alignment.unaligned import UnalignedTokens
-from preorder.compiled import entry_point
+from preorder.btg.grammar import INVERTED, STRAIGHT
+from preorder.btg.scores import node_index
+from preorder.compiled import entry_point, inner
 from preorder.data.errors import UsageError
 from preorder.data.types import Alignment, Bitext, Sentence
 
@@ -91,3 +94,64 @@ def reachable(groups):
         stack.append((begin, split))
         stack.append((split, end))
     return True
+
+
+NONE_LOW, NONE_HIGH = 1 << 30, -1
+
+
+class Bounds(NamedTuple):
+    """Least and greatest target group in each span, and by end first, for contiguous reading.
+
+    ``low[b, e]`` and ``low_by_end[e, b]`` are ``NONE_LOW`` and the highs ``NONE_HIGH`` where no
+    token of the span has a group.
+    """
+
+    low: np.ndarray
+    high: np.ndarray
+    low_by_end: np.ndarray
+    high_by_end: np.ndarray
+
+
+@inner
+def group_bounds(groups):
+    """Return the :class:`Bounds` of a sentence's target groups (-1: none)."""
+    n = groups.size
+    low = np.full((n + 1, n + 1), NONE_LOW, np.int32)
+    high = np.full((n + 1, n + 1), NONE_HIGH, np.int32)
+    low_by_end, high_by_end = low.copy(), high.copy()
+    for b in range(n):
+        lowest, highest = NONE_LOW, NONE_HIGH
+        for e in range(b + 1, n + 1):
+            if groups[e - 1] >= 0:
+                lowest, highest = min(lowest, groups[e - 1]), max(highest, groups[e - 1])
+            low[b, e] = low_by_end[e, b] = lowest
+            high[b, e] = high_by_end[e, b] = highest
+    return Bounds(low, high, low_by_end, high_by_end)
+
+
+@inner
+def violations(bounds, nodes):
+    """Count the nodes of a tree that violate the constraint."""
+    count = 0
+    for k in range(nodes.shape[0]):
+        b, m, e = nodes[k, 0], nodes[k, 1], nodes[k, 2]
+        if nodes[k, 3] == STRAIGHT:
+            count += bounds.high[b, m] > bounds.low[m, e]
+        else:
+            count += bounds.high[m, e] > bounds.low[b, m]
+    return count
+
+
+@inner
+def penalise(bounds, n, penalty, node):
+    """Add a penalty to the score of every node that violates the groups."""
+    low, high = bounds.low_by_end, bounds.high_by_end
+    for e in range(2, n + 1):
+        for m in range(1, e):
+            first = node_index(m, e)
+            lowest, highest = low[e, m], high[e, m]
+            for b in range(m):
+                if high[m, b] > lowest:
+                    node[STRAIGHT, first + b] += penalty
+                if highest > low[m, b]:
+                    node[INVERTED, first + b] += penalty

@@ -1,11 +1,6 @@
-"""The log-partition of all BTG trees of a sentence, or of those that an alignment allows.
+"""Sums over all BTG trees of a sentence, or over those that an alignment allows, and the marginals of nodes.
 
-The score of a node is a sum of what two of its three places score, by its label::
-
-    node(b, m, e, label) = first(b, m, label) + second(m, e, label) + whole(b, e, label)
-
-``parts[:, FIRST]``, ``SECOND`` and ``WHOLE`` of a minibatch of equally long sentences hold these:
-``[batch, part, label, n + 1, n + 1]``, of which only the upper triangles count.
+They take the scores of equally long sentences in :mod:`parts <preorder.btg.scores>`.
 
 The inside algorithm sums span length by span length, in log space; its gradient, the outside
 algorithm, gives each part the sum of the marginal probabilities of the nodes that it belongs to. Both
@@ -17,20 +12,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from preorder.learning.backend import torch
-from preorder.methods.perceptron.features import INVERTED, STRAIGHT
+from preorder.btg.grammar import INVERTED, STRAIGHT
+from preorder.btg.scores import FIRST, FORBIDDEN, SECOND, WHOLE
+from preorder.data.errors import require
 
-FIRST, SECOND, WHOLE = range(3)
-PARTS = 3
-
-FORBIDDEN = -1e30  # score of a node that must not be; a sum of many of them is still finite
+torch = require("torch", "neural")
 
 
 def log_partition(parts: torch.Tensor, groups: torch.Tensor | None = None) -> torch.Tensor:
     """Return the log of the sum over trees of exp(score), ``[batch]``; differentiable once.
 
     Args:
-        parts: see above; n is at least 2.
+        parts: float; n is at least 2.
         groups: int ``[batch, n]``, where each token belongs, -1 for a token that is free; only trees
             all of whose nodes are valid (:mod:`preorder.btg.constraint`) count. None: all trees. Some
             tree has to be valid: see :func:`preorder.btg.constraint.reachable`.
@@ -111,7 +104,7 @@ def _nodes(
     """Return what the trees below each node of a width sum to: ``[batch, label, b, m - b - 1]``.
 
     Args:
-        parts: see above.
+        parts: of the sentences.
         firsts: ``[batch, label, b, m]``, the part with the sum over the trees of ``[b, m)``.
         seconds: ``[batch, label, e, m]``, the part with the sum over the trees of ``[m, e)``.
         bounds: of groups, or None.
@@ -122,9 +115,9 @@ def _nodes(
     if bounds is not None:
         low, high, low_by_end, high_by_end = bounds
         wrong = _first_children(high, width) > _second_children(low_by_end, width)
-        nodes[:, STRAIGHT].masked_fill_(wrong[:, 0], FORBIDDEN)
+        nodes[:, STRAIGHT].masked_fill_(wrong[:, 0], float(FORBIDDEN))
         wrong = _second_children(high_by_end, width) > _first_children(low, width)
-        nodes[:, INVERTED].masked_fill_(wrong[:, 0], FORBIDDEN)
+        nodes[:, INVERTED].masked_fill_(wrong[:, 0], float(FORBIDDEN))
     return nodes
 
 
@@ -151,9 +144,12 @@ def _bounds(groups: torch.Tensor) -> tuple[torch.Tensor, ...]:
     A span without any has a least one greater, a greatest one less, than all.
     """
     batch, n = groups.shape
-    most = n + 1
+    above = n + 1
     inside = torch.ones((n, n), dtype=torch.bool, device=groups.device).triu() & (groups >= 0)[:, None]
-    low, high = groups.new_full((batch, 1, n + 1, n + 1), most), groups.new_full((batch, 1, n + 1, n + 1), -1)
-    low[:, 0, :n, 1:] = torch.where(inside, groups[:, None], most).cummin(2).values
+    low, high = (
+        groups.new_full((batch, 1, n + 1, n + 1), above),
+        groups.new_full((batch, 1, n + 1, n + 1), -1),
+    )
+    low[:, 0, :n, 1:] = torch.where(inside, groups[:, None], above).cummin(2).values
     high[:, 0, :n, 1:] = torch.where(inside, groups[:, None], -1).cummax(2).values
     return low, high, low.mT.contiguous(), high.mT.contiguous()

@@ -3,27 +3,33 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import accumulate, pairwise
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
-from preorder.btg.nbest import NBest
+from preorder.btg.grammar import INVERTED
+from preorder.btg.kbest import ScoredTree
 from preorder.data.types import BinaryTree, Node, Permutation, Sentence
-from preorder.methods.perceptron.features import INVERTED
 
 T = TypeVar("T")
 
 
 def permutations(positions: np.ndarray, sentences: Sequence[Sentence]) -> list[Permutation]:
     """Return the reordering of each sentence; ``positions`` has those of all tokens, one after another."""
-    return list(map(_permutation, _divide(positions.tolist(), map(len, sentences))))
+    return [Permutation(tuple(part)) for part in _divide(positions.tolist(), map(len, sentences))]
 
 
 def binary_trees(nodes: np.ndarray, sentences: Sequence[Sentence]) -> list[BinaryTree]:
-    """Return the tree of each sentence; ``nodes`` as of :func:`preorder.methods.perceptron.parse.parse`."""
-    return list(map(_tree, _divide(nodes.tolist(), map(len, sentences))))
+    """Return the tree of each sentence.
+
+    Args:
+        nodes: int32 ``[tokens, NODE_FIELDS]``, one sentence after another; of the n rows of a sentence of n
+            tokens, its tree takes the first n - 1.
+        sentences: the sentences.
+    """
+    return [_tree(part[:-1], len(part)) for part in _divide(nodes.tolist(), map(len, sentences))]
 
 
 class ChartParser(ABC):
@@ -31,11 +37,15 @@ class ChartParser(ABC):
 
     @abstractmethod
     def parse(self, sentences: Sequence[Sentence], threads: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return the best trees and their positions, as the perceptron's parser does."""
+        """Return the best trees and their positions, one sentence after another.
+
+        The nodes, int32 ``[tokens, NODE_FIELDS]``, as :func:`binary_trees` takes them; the positions, int32
+        ``[tokens]``.
+        """
 
     @abstractmethod
-    def nbest(self, sentences: Sequence[Sentence], most: int, threads: int) -> NBest:
-        """Return the best distinct orders, as :func:`preorder.btg.nbest.nbest` does."""
+    def kbest(self, sentences: Sequence[Sentence], k: int, threads: int) -> list[list[ScoredTree]]:
+        """Return the best trees of each sentence's k best orders, best first."""
 
     def order(self, sentences: Sequence[Sentence], threads: int = 1) -> list[Permutation]:
         """Return the reordering of each sentence; costs a :meth:`parse`."""
@@ -50,34 +60,24 @@ class ChartParser(ABC):
         return binary_trees(self.parse(sentences, threads)[0], sentences)
 
     def best_orders(
-        self, sentences: Sequence[Sentence], most: int, threads: int = 1
+        self, sentences: Sequence[Sentence], k: int, threads: int = 1
     ) -> list[list[tuple[float, Permutation]]]:
-        """Return the best distinct reorderings of each sentence with their scores."""
-        best = self.nbest(sentences, most, threads)
-        return _ranked(best, best.positions, _permutation, sentences)
+        """Return the k best distinct reorderings of each sentence with their scores."""
+        best = self.best_trees(sentences, k, threads)
+        return [[(score, tree.permutation) for score, tree in trees] for trees in best]
 
     def best_trees(
-        self, sentences: Sequence[Sentence], most: int, threads: int = 1
+        self, sentences: Sequence[Sentence], k: int, threads: int = 1
     ) -> list[list[tuple[float, BinaryTree]]]:
         """Return the best tree behind each of the :meth:`best_orders`, with their scores."""
-        best = self.nbest(sentences, most, threads)
-        return _ranked(best, best.nodes, _tree, sentences)
+        best = zip(sentences, self.kbest(sentences, k, threads), strict=True)
+        return [
+            [(float(score), _tree(nodes.tolist(), len(s))) for score, nodes in trees] for s, trees in best
+        ]
 
 
-def _ranked(
-    best: NBest, items: np.ndarray, make: Callable[[list[Any]], T], sentences: Sequence[Sentence]
-) -> list[list[tuple[float, T]]]:
-    lengths = np.repeat(np.fromiter(map(len, sentences), np.int64, len(sentences)), best.counts)
-    made = map(make, _divide(items.tolist(), lengths.tolist()))
-    return _divide(list(zip(best.totals.tolist(), made, strict=True)), best.counts.tolist())
-
-
-def _permutation(positions: list[int]) -> Permutation:
-    return Permutation(tuple(positions))
-
-
-def _tree(nodes: list[list[int]]) -> BinaryTree:
-    return BinaryTree(len(nodes), tuple(Node(b, m, e, label == INVERTED) for b, m, e, label, _ in nodes[:-1]))
+def _tree(nodes: Sequence[Sequence[int]], length: int) -> BinaryTree:
+    return BinaryTree(length, tuple(Node(b, m, e, label == INVERTED) for b, m, e, label, _ in nodes))
 
 
 def _divide(flat: list[T], lengths: Iterable[int]) -> list[list[T]]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from tqdm import tqdm
 
@@ -22,14 +21,12 @@ from preorder.data.formats import parse_tokens, read_alignments
 from preorder.data.types import Alignment, Bitext, Sentence
 from preorder.learning import options as method_options
 from preorder.learning.checkpoint import Checkpoints
-from preorder.learning.held_out import chosen_lines, hold_out
+from preorder.learning.held_out import DEFAULT_HELD_OUT, MAX_SHARE
 from preorder.methods.base import Preorderer
 from preorder.methods.cross_fit import cross_fit
 from preorder.methods.model_directory import Model, save_model
-from preorder.methods.registry import METHODS, all_options, method_class
-
-DEFAULT_LIMIT = 100_000
-DEFAULT_MAX_LENGTH = 80
+from preorder.methods.registry import METHODS, all_options
+from preorder.methods.training import DEFAULT_LIMIT, DEFAULT_MAX_LENGTH, TrainingPlan
 
 EXAMPLES = """\
   preorder train --method btg --src train.en --tgt train.ja --model model
@@ -107,37 +104,32 @@ def run(arguments: argparse.Namespace) -> None:
     if (arguments.cross_fit is None) != (arguments.cross_fit_out is None):
         raise UsageError("--cross-fit and --cross-fit-out go together")
     stanza = source.stanza_options(arguments)
+    plan = _plan(arguments)
     bitext, classes = _with_classes(_read(arguments), arguments)
-    chosen = chosen_lines(bitext, arguments.limit, arguments.max_length, arguments.seed)
-    method = method_class(arguments.method)
-    settings = method_options.options_of(arguments.method, all_options(), arguments)
+    lines = plan.lines(bitext)
     checkpoints = Checkpoints(arguments.model.rstrip("/") + ".checkpoint")
     if arguments.fresh:
         checkpoints.remove()
     if stanza is not None:
-        lines = range(len(bitext)) if arguments.cross_fit else chosen
-        bitext = _with_stanza(bitext, lines, stanza, arguments.threads, checkpoints)
-
-    def fit(part: Bitext, name: str) -> tuple[Preorderer, dict[str, Any]]:
-        learned, held = hold_out(part, arguments.held_out, arguments.seed)
-        preorderer, statistics = method.fit(learned, settings, held, checkpoints.part(name))
-        if arguments.attach:
-            from preorder.methods.unaligned.preorderer import AttachingPreorderer  # compiled: slow to import
-
-            preorderer = AttachingPreorderer.fit(preorderer, part, arguments.seed)
-        return preorderer, statistics
-
+        wanted = range(len(bitext)) if arguments.cross_fit else lines
+        bitext = _with_stanza(bitext, wanted, stanza, arguments.threads, checkpoints)
     if arguments.cross_fit:
-        permutations = cross_fit(
-            bitext, chosen, arguments.cross_fit, lambda *part: fit(*part)[0], arguments.threads
-        )
+
+        def fit(part: Bitext, name: str) -> Preorderer:
+            return plan.fit(part, checkpoints.part(name))[0]
+
+        permutations = cross_fit(bitext, lines, arguments.cross_fit, fit, arguments.threads)
         pairs = zip(bitext.sentences, permutations, strict=True)
         files.write_lines(arguments.cross_fit_out, formatted(pairs, "features"))
-    used = bitext.take(chosen)
-    preorderer, statistics = fit(used, "all")
-    training = {"lines": len(bitext), "sentences": len(used), "seed": arguments.seed, **statistics}
+    preorderer, training = plan.train(bitext, checkpoints.part("all"))
     save_model(Model(preorderer, classes, arguments.lang, training, stanza), arguments.model)
     checkpoints.remove()
+
+
+def _plan(arguments: argparse.Namespace) -> TrainingPlan:
+    settings = method_options.options_of(arguments.method, all_options(), arguments)
+    selection = (arguments.limit, arguments.max_length, arguments.held_out)
+    return TrainingPlan(arguments.method, settings, *selection, arguments.attach)
 
 
 def _read(arguments: argparse.Namespace) -> Bitext:

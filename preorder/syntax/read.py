@@ -26,11 +26,18 @@ def add_trees(source: str, sentences: Iterable[Sentence], path: str) -> Iterator
     """
     for sentence, (number, readings) in files.in_parallel((source, sentences), (path, read_trees(path))):
         try:
-            reading = _matching(sentence, readings)
-            tags = reading.tags if sentence.tags is None else sentence.tags
-            yield replace(sentence, tags=tags, tree=reading.tree)
+            yield _with_tree(sentence, readings)
         except DataError as error:
             raise error.at(files.display_name(path), number) from None
+
+
+def with_bracketing(sentence: Sentence, bracketing: str) -> Sentence:
+    """Return a sentence with a tree, and with its tags if it has none.
+
+    Raises:
+        DataError: the bracketing is malformed or has other tokens than the sentence.
+    """
+    return _with_tree(sentence, [parse_bracketing(bracketing)])
 
 
 def read_trees(path: str) -> Iterator[tuple[int, list[Sentence]]]:
@@ -51,6 +58,11 @@ def read_trees(path: str) -> Iterator[tuple[int, list[Sentence]]]:
         yield from parse_conllu(enumerate(lines, 1))
     except DataError as error:
         raise error.at(files.display_name(path), None) from None
+
+
+def _with_tree(sentence: Sentence, readings: list[Sentence]) -> Sentence:
+    reading = _matching(sentence, readings)
+    return replace(sentence, tags=reading.tags if sentence.tags is None else sentence.tags, tree=reading.tree)
 
 
 def _matching(sentence: Sentence, readings: list[Sentence]) -> Sentence:

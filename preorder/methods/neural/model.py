@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from preorder.btg.constraint import learnable
-from preorder.btg.nbest import NBest
+from preorder.btg.kbest import ScoredTree
 from preorder.btg.results import ChartParser
 from preorder.data.types import NO_LINES, Bitext, Sentence
 from preorder.learning.arrays import Arrays, add_prefix, part_with
@@ -21,7 +21,7 @@ from preorder.learning.network_state import set_weights, sizes_of, weights_of
 from preorder.learning.training_loop import Schedule, train
 from preorder.learning.vocabulary import Vocabulary
 from preorder.methods.base import PickledByState
-from preorder.methods.neural.decode import Input, nbest, parse
+from preorder.methods.neural.decode import Input, parse, parse_kbest
 from preorder.methods.neural.learner import Learner, lengths_of
 from preorder.methods.neural.network import Scorer
 from preorder.methods.neural.options import Options
@@ -58,9 +58,9 @@ class NeuralBTGPreorderer(PickledByState, ChartParser):
         """Return the best trees and their positions; cost: see :mod:`.decode`."""
         return parse(self._scorer, self._input(sentences, threads), threads)
 
-    def nbest(self, sentences: Sequence[Sentence], most: int, threads: int) -> NBest:
-        """Return the best distinct orders; see :mod:`preorder.btg.nbest`."""
-        return nbest(self._scorer, self._input(sentences, threads), most, threads)
+    def kbest(self, sentences: Sequence[Sentence], k: int, threads: int) -> list[list[ScoredTree]]:
+        """Return the best trees of each sentence's k best orders; see :mod:`preorder.btg.kbest`."""
+        return parse_kbest(self._scorer, self._input(sentences, threads), k, threads)
 
     def _input(self, sentences: Sequence[Sentence], threads: int) -> Input:
         partner = None if self._partner is None else self._partner.positions(sentences, threads)

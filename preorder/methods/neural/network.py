@@ -8,10 +8,10 @@ products are over O(n) places, and O(n²) pairs take additions and a small produ
 
 from __future__ import annotations
 
-from preorder.btg.inside import PARTS
+from preorder.btg.grammar import LABELS
+from preorder.btg.scores import PARTS
 from preorder.learning.backend import torch
 from preorder.learning.vocabulary import WIDTHS
-from preorder.methods.perceptron.features import LABELS
 
 nn = torch.nn
 
@@ -44,7 +44,7 @@ class Scorer(nn.Module):
         self.dropout = dropout
 
     def forward(self, tokens: torch.Tensor) -> torch.Tensor:
-        """Return the parts, ``[batch, PARTS, LABELS, n + 1, n + 1]``, as :mod:`inside` takes them.
+        """Return the parts, ``[batch, PARTS, LABELS, n + 1, n + 1]``, see :mod:`preorder.btg.scores`.
 
         Args:
             tokens: int ``[channels, batch, n]``, rows of the channels' vocabularies.

@@ -12,7 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from preorder.btg.viterbi import NODE_FIELDS, positions_of
+from preorder.btg.grammar import NODE_FIELDS
+from preorder.btg.viterbi import positions_of
 from preorder.compiled import entry_point
 from preorder.data.types import Sentence
 from preorder.syntax.binary import Binarisation, binary_branches

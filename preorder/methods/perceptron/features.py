@@ -18,6 +18,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from preorder.btg.grammar import CONTEXTS, LABELS
+
 CORNERS = ("Ll-", "Ll", "Lr-", "Lr", "Rl", "Rl+", "Rr", "Rr+")
 
 TABLES = {
@@ -29,12 +31,6 @@ TABLES = {
     "quad": "Ll&Lr&Rl&Rr",
 }
 """Table → its templates. Those of ``triple`` have a row each, those of any other table share rows."""
-
-LABELS = 2  # 0 straight, 1 inverted
-STRAIGHT, INVERTED = range(LABELS)
-LEFT, RIGHT = range(2)
-ROOT = 4
-CONTEXTS = 5  # label of the parent * 2 + which child (0 left, 1 right); or ROOT
 
 
 class Template(NamedTuple):
@@ -64,8 +60,8 @@ def _parse(declaration: dict[str, str]) -> tuple[Template, ...]:
             for name in names.split():
                 corners = tuple(name.split("&"))
                 own = table == "triple"
-                places = map(("Ll", "Lr", "Rl", "Rr").index, corners) if own else range(len(corners))
-                templates.append(Template(table, corners, context, column, tuple(places)))
+                multipliers = map(("Ll", "Lr", "Rl", "Rr").index, corners) if own else range(len(corners))
+                templates.append(Template(table, corners, context, column, tuple(multipliers)))
                 if not own:
                     column += LABELS * (CONTEXTS if context else 1)
     return tuple(templates)
@@ -94,13 +90,12 @@ MULTIPLIERS = np.array(
 """What is joined has a sum, over its corners, of (multiplier · 64-bit hash of the token), modulo 2^64."""
 
 # The same as arrays, for the compiled updates.
-_PLACES = {name: i for i, name in enumerate(CORNERS)}
 TEMPLATE_TABLE = np.array([TABLE_NAMES.index(t.table) for t in TEMPLATES], dtype=np.int64)
 TEMPLATE_COLUMN = np.array([t.column for t in TEMPLATES], dtype=np.int64)
 TEMPLATE_CONTEXT = np.array([t.context for t in TEMPLATES], dtype=np.bool_)
 TEMPLATE_SIZE = np.array([len(t.corners) for t in TEMPLATES], dtype=np.int64)
 TEMPLATE_CORNERS = np.array(
-    [[_PLACES[c] for c in t.corners] + [0] * (4 - len(t.corners)) for t in TEMPLATES], dtype=np.int64
+    [[CORNERS.index(c) for c in t.corners] + [0] * (4 - len(t.corners)) for t in TEMPLATES], dtype=np.int64
 )
 TEMPLATE_MULTIPLIERS = np.array(
     [t.multipliers + (0,) * (4 - len(t.corners)) for t in TEMPLATES], dtype=np.int64
@@ -111,11 +106,13 @@ TOKEN, ADJACENT, TRIGRAM, PAIR, TRIPLE, QUAD = range(len(TABLE_NAMES))
 
 BIAS = 0
 BALANCE = 1  # + 0 left child longer, 1 right child longer, 2 equal
-SIZE = BALANCE + 3  # + tokens of the node, at most MOST_TOKENS
-MOST_TOKENS = 99
-CHILD_SIZES = SIZE + MOST_TOKENS + 1  # + 6 * tokens of the left child + of the right, each at most MOST_CHILD
-MOST_CHILD = 5
-PARENT_LABEL = CHILD_SIZES + (MOST_CHILD + 1) ** 2  # + label, or 2 at the root
+SIZE = BALANCE + 3  # + tokens of the node, at most MAX_SIZE
+MAX_SIZE = 99
+CHILD_SIZES = (
+    SIZE + MAX_SIZE + 1
+)  # + 6 * tokens of the left child + of the right, each at most MAX_CHILD_SIZE
+MAX_CHILD_SIZE = 5
+PARENT_LABEL = CHILD_SIZES + (MAX_CHILD_SIZE + 1) ** 2  # + label, or 2 at the root
 PARENT = PARENT_LABEL + LABELS + 1  # + context
 SHAPES = PARENT + CONTEXTS
 SHAPES_PER_NODE = 6

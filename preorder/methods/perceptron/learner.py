@@ -21,20 +21,22 @@ from typing import Any
 
 import numpy as np
 
+from preorder.btg.grammar import LABELS
+from preorder.btg.pieces import EXACT
 from preorder.btg.results import permutations
 from preorder.data.types import Permutation, Sentence
 from preorder.learning.arrays import Arrays
 from preorder.learning.checkpoint import digest
 from preorder.learning.encode import Batch, Encoder
 from preorder.learning.training_loop import TrainingStatistics
-from preorder.methods.perceptron.fast.minibatch import Steps, learn, most_new_rows, new_lesson
-from preorder.methods.perceptron.fast.scores import Tables, shape_scores
-from preorder.methods.perceptron.fast.table import Table, spread_of
-from preorder.methods.perceptron.fast.threads import new_team
-from preorder.methods.perceptron.fast.update import SAVED, Growing, growing_table, restored, saved, with_room
-from preorder.methods.perceptron.features import LABELS, MULTIPLIERS, SHAPES, TABLE_NAMES, WIDTHS
+from preorder.methods.perceptron.fast.shapes import shape_scores
+from preorder.methods.perceptron.fast.table import Table, Tables, spread_of
+from preorder.methods.perceptron.fast.training import Steps, learn, max_new_rows, training_batch
+from preorder.methods.perceptron.fast.update import SAVED, Growing, allocate_table, restored, saved, with_room
+from preorder.methods.perceptron.fast.work_queue import work_queue
+from preorder.methods.perceptron.features import MULTIPLIERS, SHAPES, TABLE_NAMES, WIDTHS
 from preorder.methods.perceptron.options import Options
-from preorder.methods.perceptron.parse import EXACT, parse
+from preorder.methods.perceptron.parse import parse
 from preorder.methods.perceptron.weights import Weights
 
 FIRST_ROWS = 1 << 14  # least number of rows that a table has room for at first
@@ -101,17 +103,17 @@ class Learner:
     def learn_from(self, chosen: np.ndarray, pool: ThreadPoolExecutor) -> Progress:
         """Learn from the sentences of some indices, minibatch by minibatch, in the threads of a pool."""
         options = self._options
-        lesson = new_lesson(chosen, self._batch, self._groups, self._offsets, options.minibatch)
+        batch = training_batch(chosen, self._batch, self._groups, self._offsets, options.minibatch)
         steps = Steps(options.cost, options.aggressiveness, self._seen, len(self))
         done = 0
         while done < chosen.size:
-            more = most_new_rows(lesson, done)
+            more = max_new_rows(batch, done)
             *hashed, dense = self._tables
             self._tables = (*(with_room(t, m) for t, m in zip(hashed, more, strict=True)), dense)
-            run = partial(learn, new_team(), self._tables, lesson, steps)
+            run = partial(learn, work_queue(), self._tables, batch, steps)
             done = min(pool.map(run, [done] * options.threads))
         self._seen += chosen.size
-        return Progress(int(lesson.wrong.sum()), int(lesson.updates.sum()))
+        return Progress(int(batch.wrong.sum()), int(batch.updates.sum()))
 
     def order(self, sentences: Sequence[Sentence]) -> list[Permutation]:
         """Return the reordering of each sentence by the average of the weights so far."""
@@ -176,8 +178,8 @@ def _first_tables(batch: Batch) -> tuple[Growing, ...]:
     for name, width in zip(TABLE_NAMES, WIDTHS, strict=True):
         keys, frequencies = np.unique(known.get(name, np.empty(0, np.uint64)), return_counts=True)
         rows = max(FIRST_ROWS, 2 * keys.size)
-        tables.append(growing_table(rows, width, keys, spread_of(frequencies)))
+        tables.append(allocate_table(rows, width, keys, spread_of(frequencies)))
     nothing = np.empty(0, np.uint64), np.empty(0, np.uint8)
-    dense = growing_table(SHAPES, LABELS, *nothing)
+    dense = allocate_table(SHAPES, LABELS, *nothing)
     dense.used[0] = SHAPES
     return (*tables, dense)

@@ -8,7 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from preorder.btg.constraint import learnable
-from preorder.btg.nbest import NBest, nbest
+from preorder.btg.kbest import ScoredTree
+from preorder.btg.pieces import EXACT
 from preorder.btg.results import ChartParser
 from preorder.data.errors import DataError
 from preorder.data.types import NO_LINES, Bitext, Sentence
@@ -19,10 +20,10 @@ from preorder.learning.held_out import HeldOutLines
 from preorder.learning.layers import LAYERS, common_layers
 from preorder.learning.training_loop import Schedule, train
 from preorder.methods.base import PickledByState
-from preorder.methods.perceptron.fast.scores import shape_scores
+from preorder.methods.perceptron.fast.shapes import shape_scores
 from preorder.methods.perceptron.learner import Learner, weights_of
 from preorder.methods.perceptron.options import Options
-from preorder.methods.perceptron.parse import EXACT, parse
+from preorder.methods.perceptron.parse import parse, parse_kbest
 from preorder.methods.perceptron.weights import NEGLIGIBLE, Weights, unpack
 
 
@@ -48,9 +49,9 @@ class BTGPreorderer(PickledByState, ChartParser):
         """Return the best trees and their positions; cost: see :mod:`.parse`."""
         return parse(self._tables, self._shape, self._encoder(sentences), threads)
 
-    def nbest(self, sentences: Sequence[Sentence], most: int, threads: int) -> NBest:
-        """Return the best distinct orders; cost: see :func:`preorder.btg.nbest.nbest`."""
-        return nbest(self._tables, self._shape, self._encoder(sentences), most, threads)
+    def kbest(self, sentences: Sequence[Sentence], k: int, threads: int) -> list[list[ScoredTree]]:
+        """Return the best trees of each sentence's k best orders; cost: see :mod:`.parse`."""
+        return parse_kbest(self._tables, self._shape, self._encoder(sentences), k, threads)
 
     def state(self) -> tuple[dict[str, Any], Arrays]:
         """Return what :meth:`from_state` needs: values for JSON, and arrays."""

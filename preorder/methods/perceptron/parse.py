@@ -1,27 +1,26 @@
 """Order the sentences of a batch by the best trees of a model.
 
-Up to ``EXACT`` tokens the tree is the best of all. A longer sentence is cut into parts of at
-most that many tokens, each of which gets its best tree; the parts stay in the source's order.
-It is cut where, in the latter half of the longest possible part, the model most prefers to keep
-the order by the tokens next to the cut. So time and memory are linear in the length beyond.
+A sentence that is too long to be parsed exactly is cut (:mod:`preorder.btg.pieces`) where, in the latter half
+of the longest possible piece, the model most prefers to keep the order by the tokens next to the cut.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from itertools import pairwise
 
 import numpy as np
 
-from preorder.btg.viterbi import NODE_FIELDS, best_tree, positions_of
+from preorder.btg.grammar import NODE_FIELDS
+from preorder.btg.kbest import ScoredTree, kbest
+from preorder.btg.pieces import EXACT, context_of, join, join_pieces
+from preorder.btg.viterbi import best_tree, positions_of
 from preorder.compiled import entry_point, inner
 from preorder.learning.encode import Batch
-from preorder.methods.perceptron.fast.scores import Tables, score_sentence, split_scores
-from preorder.methods.perceptron.features import LEFT, RIGHT, ROOT, STRAIGHT
-
-EXACT = 256
-"""Sentences of at most that many tokens are parsed exactly."""
+from preorder.methods.perceptron.fast.scores import score_sentence, split_scores
+from preorder.methods.perceptron.fast.table import Tables
 
 CHUNKS = 8  # a thread, so that the threads end at about the same time
 
@@ -37,18 +36,45 @@ def parse(tables: Tables, shape: np.ndarray, batch: Batch, threads: int) -> tupl
     nodes = np.empty((offsets[-1], NODE_FIELDS), np.int32)
     positions = np.empty(offsets[-1], np.int32)
     run = partial(_parse_sentences, tables, shape, batch, offsets, nodes, positions)
-    run_in_chunks(run, batch.lengths.size, threads)
+    if threads == 1:
+        run(0, batch.lengths.size)
+    else:
+        boundaries = np.linspace(0, batch.lengths.size, threads * CHUNKS + 1).astype(np.int64)
+        with ThreadPoolExecutor(threads) as pool:
+            list(pool.map(run, boundaries[:-1], boundaries[1:]))
     return nodes, positions
 
 
-def run_in_chunks(run: Callable[[int, int], None], sentences: int, threads: int) -> None:
-    """Do something for all sentences, from a first to a last (exclusive) at a time, in threads."""
-    if threads == 1:
-        run(0, sentences)
-    else:
-        borders = np.linspace(0, sentences, threads * CHUNKS + 1).astype(np.int64)
-        with ThreadPoolExecutor(threads) as pool:
-            list(pool.map(run, borders[:-1], borders[1:]))
+def parse_kbest(
+    tables: Tables, shape: np.ndarray, batch: Batch, k: int, threads: int
+) -> list[list[ScoredTree]]:
+    """Return the best trees of each sentence's k best orders; costs the scores of a parse, and the search.
+
+    The search is that of :func:`preorder.btg.kbest.kbest`, which threads do not make faster.
+    """
+
+    def search(start: int, n: int) -> list[ScoredTree]:
+        tokens = batch.tokens[:, start - 1 : start + n + 1]
+        return join_pieces(_pieces(tables, shape, tokens, n, k), n, k)
+
+    with ThreadPoolExecutor(threads) as pool:
+        return list(pool.map(search, batch.starts.tolist(), batch.lengths.tolist()))
+
+
+def _pieces(
+    tables: Tables, shape: np.ndarray, tokens: np.ndarray, n: int, k: int
+) -> Iterator[tuple[int, int, list[ScoredTree]]]:
+    """Yield begin, end and best trees of each piece of a sentence; most sentences are one piece."""
+    cuts = _cuts(tables, tokens, n).tolist() if n else []
+    for begin, end in pairwise(cuts):
+        scores = _scores(tables, shape, tokens[:, begin : end + 2], end - begin)
+        yield begin, end, kbest(scores, end - begin, context_of(begin, end, n), k)
+
+
+@entry_point
+def _scores(tables, shape, tokens, n):
+    scores, _ = score_sentence(tables, shape, tokens, n)
+    return scores
 
 
 @entry_point
@@ -59,21 +85,21 @@ def _parse_sentences(tables, shape, batch, offsets, nodes, positions, first, las
             continue
         start, offset = batch.starts[sentence], offsets[sentence]
         tree = nodes[offset : offset + n - 1]
-        _parse_parts(tables, shape, batch.tokens[:, start - 1 : start + n + 1], n, tree)
+        _parse_pieces(tables, shape, batch.tokens[:, start - 1 : start + n + 1], n, tree)
         positions_of(tree, positions[offset : offset + n])
 
 
 @inner
-def _parse_parts(tables, shape, tokens, n, nodes):
-    """Parse a sentence part by part; most sentences are one."""
-    borders = borders_of(tables, tokens, n)
+def _parse_pieces(tables, shape, tokens, n, nodes):
+    """Parse a sentence piece by piece; most sentences are one."""
+    cuts = _cuts(tables, tokens, n)
     count = 0
-    for p in range(borders.size - 1):
-        begin, end = borders[p], borders[p + 1]
+    for p in range(cuts.size - 1):
+        begin, end = cuts[p], cuts[p + 1]
         count += join(nodes, count, begin, end, n)
         size = end - begin
         if size > 1:
-            scores = score_sentence(tables, shape, tokens[:, begin : end + 2], size)
+            scores, _ = score_sentence(tables, shape, tokens[:, begin : end + 2], size)
             best_tree(scores, size, context_of(begin, end, n), nodes[count : count + size - 1])
             for node in range(count, count + size - 1):
                 for field in range(3):
@@ -81,32 +107,14 @@ def _parse_parts(tables, shape, tokens, n, nodes):
             count += size - 1
 
 
-@inner
-def borders_of(tables, tokens, n):
-    """Return where the parts of a sentence begin, and its end: int64."""
-    borders = [0]
+@entry_point
+def _cuts(tables, tokens, n):
+    """Return the boundaries between which the pieces of a sentence lie: int64, from 0 to n."""
+    cuts = [0]
     if n > EXACT:
         preference = split_scores(tables, tokens, n)
-        while n - borders[-1] > EXACT:
-            first, last = borders[-1] + EXACT // 2 + 1, borders[-1] + EXACT + 1
-            borders.append(first + np.argmax(preference[first:last]))
-    borders.append(n)
-    return np.array(borders)
-
-
-@entry_point
-def context_of(begin, end, n):
-    """Return the context of a part of a sentence."""
-    if end < n:
-        return STRAIGHT * 2 + LEFT
-    return STRAIGHT * 2 + RIGHT if begin else ROOT
-
-
-@entry_point
-def join(nodes, count, begin, end, n):
-    """Write the node that joins a part to the rest, if there is any; return how many were written."""
-    if end == n:
-        return 0
-    nodes[count, 0], nodes[count, 1], nodes[count, 2] = begin, end, n
-    nodes[count, 3], nodes[count, 4] = STRAIGHT, STRAIGHT * 2 + RIGHT if begin else ROOT
-    return 1
+        while n - cuts[-1] > EXACT:
+            first, last = cuts[-1] + EXACT // 2 + 1, cuts[-1] + EXACT + 1
+            cuts.append(first + np.argmax(preference[first:last]))
+    cuts.append(n)
+    return np.array(cuts)

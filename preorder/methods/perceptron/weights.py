@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from preorder.btg.grammar import LABELS
 from preorder.data.errors import DataError
-from preorder.methods.perceptron.fast.scores import Tables
-from preorder.methods.perceptron.fast.table import Table, by_place, capacity, insert_all
-from preorder.methods.perceptron.features import LABELS, SHAPES, TABLE_NAMES, WIDTHS
+from preorder.methods.perceptron.fast.table import Table, Tables, by_slot, capacity, insert_all
+from preorder.methods.perceptron.features import SHAPES, TABLE_NAMES, WIDTHS
 
 NEGLIGIBLE = 2e-3
 """A model drops weights below this share of the cost of a violation: most of its size, none of its tau."""
@@ -21,7 +21,7 @@ NEEDED = ("token", "adjacent", "triple")
 SPREADING = ("token", "adjacent")
 """Tables whose rows say how far the keys near them are spread."""
 
-BLOCK = 256  # slots
+SLOT_BLOCK = 256  # a file says how many keys each block of so many slots has
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Weights:
         tables = []
         for k, r, s in zip(keys, rows, spread, strict=True):
             slots = capacity(k.size)
-            order = by_place(k, slots)
+            order = by_slot(k, slots)
             tables.append((slots, k[order], r[order], s[order]))
         return cls(*zip(*tables, strict=True), shape)
 
@@ -82,11 +82,13 @@ class Weights:
         for name, slots, keys, rows, spread in zip(
             TABLE_NAMES, self.slots, self.keys, self.rows, self.spread, strict=True
         ):
-            places = keys & np.uint64(slots - 1)
+            slot_of_key = keys & np.uint64(slots - 1)
             arrays |= {
                 f"{name}.tags": (keys >> np.uint64(32)).astype(np.uint32),
-                f"{name}.places": (places % BLOCK).astype(np.uint8),
-                f"{name}.blocks": np.bincount(places // BLOCK, minlength=slots // BLOCK).astype(np.uint16),
+                f"{name}.places": (slot_of_key % SLOT_BLOCK).astype(np.uint8),
+                f"{name}.blocks": np.bincount(
+                    slot_of_key // SLOT_BLOCK, minlength=slots // SLOT_BLOCK
+                ).astype(np.uint16),
                 f"{name}.present": np.packbits(rows != 0),
                 f"{name}.values": rows[rows != 0].astype(np.float16),
             }
@@ -117,11 +119,11 @@ def _unpack_table(
     sound = blocks.size.bit_count() == 1 and present.size == -(-tags.size * width // 8)
     if not sound or spread.size != tags.size:
         raise ValueError(name)
-    places = np.repeat(np.arange(blocks.size, dtype=np.uint64) * np.uint64(BLOCK), blocks)
-    keys = tags.astype(np.uint64) << np.uint64(32) | (places + arrays[f"{name}.places"])
+    first_slots = np.repeat(np.arange(blocks.size, dtype=np.uint64) * np.uint64(SLOT_BLOCK), blocks)
+    keys = tags.astype(np.uint64) << np.uint64(32) | (first_slots + arrays[f"{name}.places"])
     rows = np.zeros((tags.size, width), np.float32)
     rows.reshape(-1)[np.unpackbits(present, count=rows.size).astype(np.bool_)] = arrays[f"{name}.values"]
-    return blocks.size * BLOCK, keys, rows, spread
+    return blocks.size * SLOT_BLOCK, keys, rows, spread
 
 
 def _table(slots: int, keys: np.ndarray, rows: np.ndarray, spread: np.ndarray) -> Table:

@@ -11,12 +11,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from preorder.btg.pairs import order_by_pairs
 from preorder.compiled import entry_point, inner
 
 DRAWS = 64
 """Draws a sentence: 400 change the tau on held-out lines by less than .001."""
 
-MOST_TOKENS = 256
+MAX_TOKENS = 256
 """A part of a sentence that is longer, and that the given order does not divide, keeps its order."""
 
 
@@ -24,7 +25,7 @@ MOST_TOKENS = 256
 def attach(positions, linked, starts):
     """Move the tokens that may lack a link to where the gold order is expected to put them, in place.
 
-    A sentence of more than ``MOST_TOKENS`` is taken part by part, cut where no token crosses.
+    A sentence of more than ``MAX_TOKENS`` is taken part by part, cut where no token crosses.
     O(DRAWS · n² + n³) a part of n tokens.
 
     Args:
@@ -34,12 +35,12 @@ def attach(positions, linked, starts):
     """
     for s in range(starts.size - 1):
         begin, end = starts[s], starts[s + 1]
-        part, highest, long = begin, -1, end - begin > MOST_TOKENS
+        part, highest, long = begin, -1, end - begin > MAX_TOKENS
         for i in range(begin, end):
             highest = max(highest, positions[i])
-            cut = long and highest == i - begin and i + 1 - part >= MOST_TOKENS // 2
+            cut = long and highest == i - begin and i + 1 - part >= MAX_TOKENS // 2
             if cut or i + 1 == end:
-                if i + 1 - part <= MOST_TOKENS:
+                if i + 1 - part <= MAX_TOKENS:
                     _attach_part(positions[part : i + 1], linked[part : i + 1], part - begin)
                 part = i + 1
 
@@ -47,15 +48,16 @@ def attach(positions, linked, starts):
 @inner
 def _attach_part(positions, linked, base):
     if positions.size > 1:
-        _most_agreeing(_expected(positions - np.int32(base), linked), positions, base)
+        order_by_pairs(_gains(positions - np.int32(base), linked), positions)
+        positions += np.int32(base)
 
 
 @inner
-def _expected(positions, linked):
-    """Return in how many draws token i stands before token j: ``[i, j]``."""
+def _gains(positions, linked):
+    """Return in how many more draws token i stands before token j than after it: ``[i, j]``."""
     n = positions.size
-    before = np.zeros((n, n), np.int32)
-    anchors, places = np.empty(n, np.int64), np.empty(n, np.int64)
+    gains = np.zeros((n, n), np.int32)
+    anchors, drawn = np.empty(n, np.int64), np.empty(n, np.int64)
     state = np.uint64(n)
     for _ in range(DRAWS):
         last = -1
@@ -64,11 +66,11 @@ def _expected(positions, linked):
             if _uniform(state) < linked[i]:
                 last = i
             anchors[i] = last
-        _place(positions, anchors, places)
+        _place(positions, anchors, drawn)
         for i in range(n):
             for j in range(n):
-                before[i, j] += places[i] < places[j]
-    return before
+                gains[i, j] += 1 if drawn[i] < drawn[j] else -1
+    return gains
 
 
 @inner
@@ -80,13 +82,13 @@ def _uniform(state):
 
 
 @inner
-def _place(positions, anchors, places):
+def _place(positions, anchors, drawn):
     """Write where each token goes that moves with its nearest anchor, the left of two equally near.
 
     Args:
         positions: the order of the anchors.
         anchors: the last anchor up to each token, or -1; itself where it is one. Changed.
-        places: filled.
+        drawn: int64, the positions, filled.
     """
     n = positions.size
     following = -1
@@ -96,50 +98,13 @@ def _place(positions, anchors, places):
         elif anchors[i] < 0 or (following >= 0 and following - i < i - anchors[i]):
             anchors[i] = following
     if following < 0:  # no anchor at all
-        places[:] = positions
+        drawn[:] = positions
         return
-    first = np.zeros(n + 1, np.int64)  # first place of what moves with the token at each place
+    first = np.zeros(n + 1, np.int64)  # first new position of what moves with the token at each old one
     for i in range(n):
         first[positions[anchors[i]] + 1] += 1
-    for place in range(n):
-        first[place + 1] += first[place]
+    for position in range(n):
+        first[position + 1] += first[position]
     for i in range(n):
-        places[i] = first[positions[anchors[i]]]
+        drawn[i] = first[positions[anchors[i]]]
         first[positions[anchors[i]]] += 1
-
-
-@inner
-def _most_agreeing(before, positions, base):
-    """Write the BTG order, from place ``base`` on, that agrees with the most of ``before``.
-
-    Of equal ones the straight, then the one that splits leftmost; O(n³).
-    """
-    n = before.shape[0]
-    sums = np.zeros((n + 1, n + 1), np.int64)
-    for i in range(n):
-        for j in range(n):
-            sums[i + 1, j + 1] = sums[i, j + 1] + sums[i + 1, j] - sums[i, j] + before[i, j]
-    best = np.zeros((n + 1, n + 1), np.int64)  # of each span
-    split = np.zeros((n + 1, n + 1), np.int64)  # negative where inverted
-    for e in range(2, n + 1):
-        for b in range(e - 2, -1, -1):
-            most = np.int64(-1)
-            for m in range(b + 1, e):
-                straight = sums[m, e] - sums[b, e] - sums[m, m] + sums[b, m]
-                inverted = sums[e, m] - sums[m, m] - sums[e, b] + sums[m, b]
-                agreement = best[b, m] + best[m, e] + max(straight, inverted)
-                if agreement > most:
-                    most, split[b, e] = agreement, m if straight >= inverted else -m
-            best[b, e] = most
-    stack = [(0, n, base)]
-    while stack:
-        b, e, place = stack.pop()
-        m = abs(split[b, e])
-        if e - b == 1:
-            positions[b] = place
-        elif split[b, e] > 0:
-            stack.append((b, m, place))
-            stack.append((m, e, place + m - b))
-        else:
-            stack.append((b, m, place + e - m))
-            stack.append((m, e, place))

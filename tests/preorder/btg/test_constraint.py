@@ -6,7 +6,7 @@ import pytest
 from preorder.btg.constraint import constraint, reachable
 from preorder.data.errors import DataError
 from preorder.data.types import Alignment
-from tests.support import naive_btg as naive
+from tests.support.brute_force import order, trees, violations
 
 
 def is_reachable(groups):
@@ -16,8 +16,8 @@ def is_reachable(groups):
 @pytest.mark.parametrize(("n", "count"), [(1, 1), (2, 2), (3, 6), (4, 22), (5, 90), (6, 394)])
 def test_number_of_reachable_orders(n, count):
     """The large Schröder numbers; what trees give and what ``reachable`` accepts are the same."""
-    given = {naive.order(tree, 0, n) for tree in naive.trees(0, n)}
-    accepted = {order for order in permutations(range(n)) if is_reachable(np.argsort(order))}
+    given = {order(tree, 0, n) for tree in trees(0, n)}
+    accepted = {one for one in permutations(range(n)) if is_reachable(np.argsort(one))}
     assert given == accepted
     assert len(given) == count
 
@@ -25,7 +25,7 @@ def test_number_of_reachable_orders(n, count):
 @pytest.mark.parametrize("n", [3, 4])
 def test_groups_with_ties_and_gaps(n):
     for groups in product(range(-1, n), repeat=n):
-        expected = any(not naive.violations(tree, groups) for tree in naive.trees(0, n))
+        expected = any(not violations(tree, groups) for tree in trees(0, n))
         assert is_reachable(groups) == expected, groups
 
 

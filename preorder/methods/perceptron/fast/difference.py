@@ -9,13 +9,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from preorder.btg.viterbi import NODE_FIELDS
+from preorder.btg.grammar import LABELS, NODE_FIELDS
 from preorder.compiled import inner
 from preorder.methods.perceptron import features
-from preorder.methods.perceptron.fast.scores import balance_row, child_sizes_row, size_row
+from preorder.methods.perceptron.fast.shapes import balance_row, child_sizes_row, size_row
 from preorder.methods.perceptron.fast.table import key_near
 from preorder.methods.perceptron.features import (
-    LABELS,
     MULTIPLIERS,
     PAIR,
     QUAD,
@@ -30,12 +29,13 @@ from preorder.methods.perceptron.features import (
     TRIPLE,
 )
 
-SHAPE = len(TABLE_NAMES)  # the dense table comes last; its rows are its keys
-TABLES = SHAPE + 1
-FIRST_TEMPLATE = np.searchsorted(TEMPLATE_TABLE, np.arange(TABLES))
+DENSE = len(TABLE_NAMES)
+"""Number of the dense table, the last one; its rows are its keys."""
+TABLE_COUNT = DENSE + 1
+FIRST_TEMPLATE = np.searchsorted(TEMPLATE_TABLE, np.arange(TABLE_COUNT))
 """First template of each table."""
-ENTRIES = np.diff(FIRST_TEMPLATE)
-"""Templates of each table but the dense one: the most entries that a layer of a node has in it."""
+TEMPLATE_COUNTS = np.diff(FIRST_TEMPLATE)
+"""Templates of each table but the dense one: as many features of a layer of a node, at most, it knows."""
 
 
 class Differences(NamedTuple):
@@ -48,7 +48,7 @@ class Differences(NamedTuple):
         key, column: the feature: uint64, int32.
         change: float32, how much more often the one tree has it than the other, times a step.
         starts: int64 ``[s]``; an upper bound of the entries before, in its minibatch.
-        ends: int64 ``[s, TABLES]``.
+        ends: int64 ``[s, TABLE_COUNT]``.
     """
 
     key: np.ndarray
@@ -58,37 +58,43 @@ class Differences(NamedTuple):
     ends: np.ndarray
 
 
-def room_for(lengths: np.ndarray, layers: int, minibatch: int) -> Differences:
-    """Return room for the differences of sentences of these lengths, of one minibatch at a time."""
-    most = 2 * np.maximum(lengths - 1, 0) * (layers * len(TEMPLATE_TABLE) + SHAPES_PER_NODE)
-    before = np.cumsum(most) - most
+def allocate_differences(lengths: np.ndarray, layers: int, minibatch: int) -> Differences:
+    """Return arrays for the differences of sentences of these lengths, of one minibatch at a time."""
+    bounds = 2 * np.maximum(lengths - 1, 0) * (layers * len(TEMPLATE_TABLE) + SHAPES_PER_NODE)
+    before = np.cumsum(bounds) - bounds
     first = np.arange(0, lengths.size, minibatch)
-    room = np.add.reduceat(most, first).max()
+    size = np.add.reduceat(bounds, first).max()
     return Differences(
-        np.empty(room, np.uint64),
-        np.empty(room, np.int32),
-        np.empty(room, np.float32),
+        np.empty(size, np.uint64),
+        np.empty(size, np.int32),
+        np.empty(size, np.float32),
         before - np.repeat(before[first], minibatch)[: lengths.size],
-        np.empty((lengths.size, TABLES), np.int64),
+        np.empty((lengths.size, TABLE_COUNT), np.int64),
     )
 
 
 class Counter(NamedTuple):
-    """Scratch to count the features of one table: ``places`` finds the entry of a feature by its hash."""
+    """Scratch to count the features of one table.
 
-    places: np.ndarray
+    Attributes:
+        slots: int32, a hash table: the number of a feature's entry, or -1.
+        used: int32, of each entry its slot.
+        needed: bool, of each entry whether it is kept even where it does not count.
+    """
+
+    slots: np.ndarray
     used: np.ndarray
     needed: np.ndarray
 
 
 @inner
-def new_counter(n, layers):
+def allocate_counter(n, layers):
     """Return a counter for sentences of at most n tokens."""
-    most = 2 * n * layers * len(TEMPLATE_TABLE)
+    entries = 2 * n * layers * len(TEMPLATE_TABLE)
     size = 1024
-    while size < 2 * most:
+    while size < 2 * entries:
         size *= 2
-    return Counter(np.full(size, -1, np.int32), np.empty(most, np.int32), np.empty(most, np.bool_))
+    return Counter(np.full(size, -1, np.int32), np.empty(entries, np.int32), np.empty(entries, np.bool_))
 
 
 @inner
@@ -104,14 +110,14 @@ def count_difference(differences, s, counter, tokens, spread, plus, minus):
     nodes = _unlike_nodes(plus, minus)
     first = differences.starts[s]
     square = 0.0
-    for table in range(TABLES):
+    for table in range(TABLE_COUNT):
         count = np.int64(0)
         for i in range(nodes.shape[0]):
             count = _count_node(differences, first, count, counter, table, tokens, spread, nodes[i])
         # A quadruple is looked up only where its triples have rows: they get them, if with no weight.
         kept = first
         for i in range(count):
-            counter.places[counter.used[i]] = -1
+            counter.slots[counter.used[i]] = -1
             change = differences.change[first + i]
             if change != 0 or counter.needed[i]:
                 square += change * change
@@ -127,20 +133,20 @@ def count_difference(differences, s, counter, tokens, spread, plus, minus):
 def _unlike_nodes(plus, minus):
     """Return the nodes that only the one tree has, with a last field of 1 or, of ``minus``, -1."""
     n = plus.shape[0] + 1
-    place = np.full((n + 1, n + 1), -1, np.int32)
+    index = np.full((n + 1, n + 1), -1, np.int32)
     nodes = np.empty((2 * (n - 1), NODE_FIELDS + 1), np.int32)
     count = 0
     for k in range(n - 1):
-        place[plus[k, 0], plus[k, 2]] = k
+        index[plus[k, 0], plus[k, 2]] = k
     for k in range(n - 1):
-        same = place[minus[k, 0], minus[k, 2]]
+        same = index[minus[k, 0], minus[k, 2]]
         if same >= 0 and np.array_equal(plus[same], minus[k]):
-            place[minus[k, 0], minus[k, 2]] = -1
+            index[minus[k, 0], minus[k, 2]] = -1
         else:
             nodes[count, :NODE_FIELDS], nodes[count, NODE_FIELDS] = minus[k], -1
             count += 1
     for k in range(n - 1):
-        if place[plus[k, 0], plus[k, 2]] >= 0:
+        if index[plus[k, 0], plus[k, 2]] >= 0:
             nodes[count, :NODE_FIELDS], nodes[count, NODE_FIELDS] = plus[k], 1
             count += 1
     return nodes[:count]
@@ -150,11 +156,11 @@ def _unlike_nodes(plus, minus):
 def _count_node(differences, first, count, counter, table, tokens, spread, node):
     """Count a node's features of one table; return the number of different features so far."""
     b, m, e, label, context, sign = node[0], node[1], node[2], node[3], node[4], node[5]
-    if table == SHAPE:
+    if table == DENSE:
         for row in shape_rows(b, m, e, context):
             count = _count(differences, first, count, counter, np.uint64(row), label, sign, False)
         return count
-    corners = corner_places(b, m, e)
+    corners = corner_indices(b, m, e)
     for layer in range(tokens.shape[0]):
         for t in range(FIRST_TEMPLATE[table], FIRST_TEMPLATE[table + 1]):
             size = TEMPLATE_SIZE[t]
@@ -163,8 +169,9 @@ def _count_node(differences, first, count, counter, table, tokens, spread, node)
                 token = tokens[layer, corners[TEMPLATE_CORNERS[t, k]] + 1]
                 key += MULTIPLIERS[TEMPLATE_MULTIPLIERS[t, k]] * token
             if table == PAIR:
-                place = corners[TEMPLATE_CORNERS[t, 0]] + 1
-                key = key_near(key, MULTIPLIERS[0] * tokens[layer, place], spread[layer, 0, place])
+                first_token = corners[TEMPLATE_CORNERS[t, 0]] + 1
+                home = MULTIPLIERS[0] * tokens[layer, first_token]
+                key = key_near(key, home, spread[layer, 0, first_token])
             elif table in (TRIPLE, QUAD):
                 home = MULTIPLIERS[1] * tokens[layer, m] + MULTIPLIERS[2] * tokens[layer, m + 1]
                 key = key_near(key, home, spread[layer, 1, m])
@@ -176,8 +183,8 @@ def _count_node(differences, first, count, counter, table, tokens, spread, node)
 
 
 @inner
-def corner_places(b, m, e):
-    """Return the tokens at a node's corners, in the order of ``features.CORNERS``."""
+def corner_indices(b, m, e):
+    """Return the indices of the tokens at a node's corners, in the order of ``features.CORNERS``."""
     return (b - 1, np.int64(b), m - 2, m - 1, np.int64(m), m + 1, e - 1, np.int64(e))
 
 
@@ -197,18 +204,18 @@ def shape_rows(b, m, e, context):
 @inner
 def _count(differences, first, count, counter, key, column, sign, needed):
     """Count one feature; return the number of different features so far."""
-    mask = np.uint64(counter.places.size - 1)
+    mask = np.uint64(counter.slots.size - 1)
     mixed = (key + np.uint64(column)) * MULTIPLIERS[0]
-    place = (mixed ^ (mixed >> np.uint64(32))) & mask
+    slot = (mixed ^ (mixed >> np.uint64(32))) & mask
     while True:
-        entry = counter.places[place]
+        entry = counter.slots[slot]
         if entry < 0:
             break
         if differences.key[first + entry] == key and differences.column[first + entry] == column:
             differences.change[first + entry] += sign
             return count
-        place = (place + np.uint64(1)) & mask
-    counter.places[place], counter.used[count], counter.needed[count] = count, place, needed
+        slot = (slot + np.uint64(1)) & mask
+    counter.slots[slot], counter.used[count], counter.needed[count] = count, slot, needed
     differences.key[first + count] = key
     differences.column[first + count] = column
     differences.change[first + count] = sign

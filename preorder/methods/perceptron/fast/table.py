@@ -38,6 +38,18 @@ class Table(NamedTuple):
     spread: np.ndarray
 
 
+class Tables(NamedTuple):
+    """The weights of a model: its ``features.TABLES``, and the dense table, ``[SHAPES, LABELS]``."""
+
+    token: Table
+    adjacent: Table
+    trigram: Table
+    pair: Table
+    triple: Table
+    quad: Table
+    shape: np.ndarray
+
+
 def capacity(rows: int) -> int:
     """Return the number of slots for that many keys."""
     return 1 << int(np.ceil(np.log2(max(rows, 128) / LOAD)))
@@ -48,8 +60,8 @@ def spread_of(frequencies: np.ndarray) -> np.ndarray:
     return np.clip(np.ceil(np.log2(np.maximum(frequencies, 1))) + 5, 5, 24).astype(np.uint8)
 
 
-def by_place(keys: np.ndarray, slots: int) -> np.ndarray:
-    """Return the indices that sort keys by their place in a table of so many slots."""
+def by_slot(keys: np.ndarray, slots: int) -> np.ndarray:
+    """Return the indices that sort keys by their slot in a table of so many."""
     return np.argsort((keys & np.uint64(slots - 1)).astype(np.uint32), kind="stable")
 
 
@@ -75,14 +87,14 @@ def spread_mask(spread):
 def find(slots, key):
     """Return the row of a key, or 0."""
     mask = np.uint64(slots.size - 1)
-    place = key & mask
+    slot_index = key & mask
     while True:
-        slot = slots[place]
+        slot = slots[slot_index]
         if slot == _EMPTY:
             return 0
         if (slot ^ key) & _UPPER == _EMPTY:
             return np.int64(slot & _LOWER)
-        place = (place + np.uint64(1)) & mask
+        slot_index = (slot_index + np.uint64(1)) & mask
 
 
 @intrinsic
@@ -120,10 +132,10 @@ def find_all(slots, weights, keys, count, rows):
         rows[i] = slots[keys[i] & mask]
     for i in range(count):
         slot, key = rows[i], keys[i]
-        place = key & mask
+        slot_index = key & mask
         while slot != _EMPTY and (slot ^ key) & _UPPER != _EMPTY:
-            place = (place + np.uint64(1)) & mask
-            slot = slots[place]
+            slot_index = (slot_index + np.uint64(1)) & mask
+            slot = slots[slot_index]
         row = slot & _LOWER
         rows[i] = row
         for column in range(0, weights.shape[1], LINE):
@@ -134,10 +146,10 @@ def find_all(slots, weights, keys, count, rows):
 def insert(slots, key, row):
     """Give an absent key a row, from 1."""
     mask = np.uint64(slots.size - 1)
-    place = key & mask
-    while slots[place] != _EMPTY:
-        place = (place + np.uint64(1)) & mask
-    slots[place] = (key & _UPPER) | np.uint64(row)
+    slot_index = key & mask
+    while slots[slot_index] != _EMPTY:
+        slot_index = (slot_index + np.uint64(1)) & mask
+    slots[slot_index] = (key & _UPPER) | np.uint64(row)
 
 
 @entry_point

@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from preorder.compiled import inner
-from preorder.methods.perceptron.fast.difference import SHAPE
-from preorder.methods.perceptron.fast.table import by_place, capacity, find, insert, insert_all, prefetch
+from preorder.methods.perceptron.fast.difference import DENSE
+from preorder.methods.perceptron.fast.table import by_slot, capacity, find, insert, insert_all, prefetch
 
 
 class Growing(NamedTuple):
@@ -29,7 +29,7 @@ class Growing(NamedTuple):
     used: np.ndarray
 
 
-def growing_table(rows: int, width: int, keys: np.ndarray, spread: np.ndarray) -> Growing:
+def allocate_table(rows: int, width: int, keys: np.ndarray, spread: np.ndarray) -> Growing:
     """Return a table with room for that many rows, and rows without weight for some keys."""
     table = Growing(
         np.zeros(capacity(rows), np.uint64),
@@ -39,7 +39,7 @@ def growing_table(rows: int, width: int, keys: np.ndarray, spread: np.ndarray) -
         np.zeros(rows, np.uint64),
         np.array([keys.size + 1]),
     )
-    order = by_place(keys, table.slots.size)
+    order = by_slot(keys, table.slots.size)
     table.keys[1 : keys.size + 1], table.spread[1 : keys.size + 1] = keys[order], spread[order]
     insert_all(table.slots, keys[order])
     return table
@@ -51,8 +51,8 @@ def with_room(table: Growing, more: int) -> Growing:
     used = int(table.used[0])
     if used + more <= rows:
         return table
-    bigger = growing_table(max(2 * rows, used + more), width, table.keys[1:used], table.spread[1:used])
-    order = by_place(table.keys[1:used], bigger.slots.size) + 1
+    bigger = allocate_table(max(2 * rows, used + more), width, table.keys[1:used], table.spread[1:used])
+    order = by_slot(table.keys[1:used], bigger.slots.size) + 1
     bigger.weights[1:used] = table.weights[order]
     bigger.changes[1:used] = table.changes[order]
     return bigger
@@ -87,7 +87,7 @@ def update(table, which, differences, wrong, begin, end, steps, rows):
         which: its number, in ``differences``.
         differences: of the minibatch.
         wrong: which sentences to learn from, of those from ``begin`` to ``end``.
-        steps: when they are seen (:class:`preorder.methods.perceptron.fast.minibatch.Steps`).
+        steps: when they are seen (:class:`preorder.methods.perceptron.fast.training.Steps`).
         rows: int64, scratch for the entries of a sentence.
     """
     slots, weights, changes, keys = table.slots, table.weights, table.changes, table.keys
@@ -99,7 +99,7 @@ def update(table, which, differences, wrong, begin, end, steps, rows):
             continue
         first = differences.ends[s, which - 1] if which else differences.starts[s]
         last = differences.ends[s, which]
-        if which == SHAPE:
+        if which == DENSE:
             for i in range(first, last):
                 rows[i - first] = differences.key[i]
         else:
@@ -116,7 +116,7 @@ def update(table, which, differences, wrong, begin, end, steps, rows):
                 rows[i - first] = row
                 prefetch(weights, row * width + column[i])
                 prefetch(changes, row * width + column[i])
-        now = np.float32((steps.seen + s) / steps.all)
+        now = np.float32((steps.seen + s) / steps.corpus_size)
         for i in range(first, last):
             weights[rows[i - first], column[i]] += change[i]
             changes[rows[i - first], column[i]] += change[i] * now

@@ -1,18 +1,15 @@
-"""Search by a network's scores against every tree, and sentences that are searched together or in parts."""
+"""Search by a network's scores: sentences that are searched together or in pieces."""
 
 import numpy as np
 import pytest
 
-from tests.support import naive_btg as naive
-
 torch = pytest.importorskip("torch")
 
 from preorder.btg.inside import log_partition  # noqa: E402
-from preorder.btg.nbest import room_for  # noqa: E402
-from preorder.methods.neural.decode import Input, best_trees, nbest, orders_of_minibatch, parse  # noqa: E402
+from preorder.btg.pieces import EXACT  # noqa: E402
+from preorder.btg.viterbi import all_positions  # noqa: E402
+from preorder.methods.neural.decode import Input, parse, parse_kbest  # noqa: E402
 from preorder.methods.neural.network import Scorer  # noqa: E402
-from preorder.methods.perceptron.parse import EXACT  # noqa: E402
-from tests.support.brute_force import draw_parts, score  # noqa: E402
 
 
 @pytest.fixture(scope="module")
@@ -22,37 +19,27 @@ def scorer():
 
 
 def draw(lengths, seed=0):
-    """Sentences of some lengths, with advice."""
+    """Sentences of some lengths, with the positions of an ensemble partner."""
     generator = np.random.default_rng(seed)
-    advice = [place for n in lengths for place in generator.permutation(n)]
-    return Input(generator.integers(2, 10, (2, sum(lengths))), np.array(lengths), np.array(advice, np.int32))
+    partner = [position for n in lengths for position in generator.permutation(n)]
+    return Input(generator.integers(2, 10, (2, sum(lengths))), np.array(lengths), np.array(partner, np.int32))
 
 
-ADVICE = pytest.mark.parametrize("advised", [False, True])
+PARTNER = pytest.mark.parametrize("with_partner", [False, True])
 
 
-@pytest.mark.parametrize("n", range(2, 7))
-def test_best_tree_equals_brute_force(n):
-    parts = draw_parts(n, 3).float().numpy()
-    nodes = np.empty((3, n, 5), np.int32)
-    best_trees(parts, nodes)
-    for one, tree in zip(parts, nodes.tolist(), strict=True):
-        expected = max(naive.trees(0, n), key=lambda tree, one=one: score(one, tree))
-        assert tuple(map(tuple, tree[:-1])) == expected
-
-
-@ADVICE
+@PARTNER
 @pytest.mark.parametrize("threads", [1, 3])
-def test_batches_do_not_change_results(scorer, threads, advised):
+def test_batches_do_not_change_results(scorer, threads, with_partner):
     given = draw([7, 1, 12, 0, 7, 30, 2, 7, 1])
-    if not advised:
-        given = given._replace(advice=None)
+    if not with_partner:
+        given = given._replace(partner=None)
     nodes, positions = parse(scorer, given, threads)
     begin = 0
     for n in given.lengths:
         end = begin + n
-        advice = given.advice[begin:end] if advised else None
-        alone, order = parse(scorer, Input(given.tokens[:, begin:end], np.array([n]), advice), 1)
+        partner = given.partner[begin:end] if with_partner else None
+        alone, order = parse(scorer, Input(given.tokens[:, begin:end], np.array([n]), partner), 1)
         np.testing.assert_array_equal(nodes[begin : end - 1], alone[: max(n - 1, 0)])
         np.testing.assert_array_equal(positions[begin:end], order)
         assert sorted(order) == list(range(n))
@@ -69,7 +56,7 @@ def test_scores_of_a_minibatch_are_those_of_its_sentences(scorer):
 
 @pytest.mark.parametrize("n", [EXACT + 1, 1000])
 def test_long_sentences_are_cut(scorer, n):
-    nodes, positions = parse(scorer, draw([n])._replace(advice=None), 1)
+    nodes, positions = parse(scorer, draw([n])._replace(partner=None), 1)
     assert sorted(positions) == list(range(n))
     begin, rows = 0, iter(nodes[:-1].tolist())
     while n - begin > EXACT:
@@ -83,12 +70,12 @@ def test_long_sentences_are_cut(scorer, n):
         begin = cut
 
 
-def test_advice_decides_where_the_network_does_not(scorer, monkeypatch):
-    monkeypatch.setattr("preorder.btg.risk.VOTE", 1.0)
+def test_the_partner_decides_where_the_network_does_not(scorer, monkeypatch):
+    monkeypatch.setattr("preorder.btg.risk.PARTNER_WEIGHT", 1.0)
     n = EXACT + 20
-    given = draw([n])._replace(advice=np.arange(n, dtype=np.int32)[::-1].copy())
+    given = draw([n])._replace(partner=np.arange(n, dtype=np.int32)[::-1].copy())
     nodes, positions = parse(scorer, given, 1)
-    cut = nodes[0, 1]  # the parts stay where they are
+    cut = nodes[0, 1]  # the pieces stay where they are
     assert positions.tolist() == [*reversed(range(cut)), *reversed(range(cut, n))]
 
 
@@ -121,34 +108,17 @@ def test_gradients_of_the_network_against_finite_differences():
         assert (above - below) / (2 * step) == pytest.approx(gradient[i].item(), rel=1e-4, abs=1e-7), name
 
 
-@pytest.mark.parametrize("n", [1, 2, 3, 5])
-def test_best_orders_equal_brute_force(n):
-    parts = draw_parts(n, 3).float().numpy()
-    best = room_for(np.full(3, n), 1000)
-    orders_of_minibatch(parts, best, np.arange(3))
-    for one, first, offset, count in zip(parts, best.first, best.offsets, best.counts, strict=True):
-        totals = {}
-        for tree in naive.trees(0, n):
-            order = naive.order(tree, 0, n)
-            totals[order] = max(totals.get(order, -np.inf), score(one, tree))
-        found = best.totals[first : first + count]
-        np.testing.assert_allclose(found, sorted(totals.values(), reverse=True), atol=1e-4)
-        positions = best.positions[offset : offset + count * n].reshape(count, n)
-        orders = [tuple(np.argsort(row).tolist()) for row in positions]
-        assert set(orders) == set(totals)
-        np.testing.assert_allclose(found, [totals[order] for order in orders], atol=1e-4)
-
-
 @pytest.mark.parametrize("threads", [1, 2])
 def test_the_best_of_the_best_orders_is_the_best(scorer, threads):
     given = draw([7, 0, 1, 12, 7, EXACT, EXACT + 1, 700])
-    best = nbest(scorer, given, 5, threads)
     nodes, positions = parse(scorer, given, 1)
     begin = 0
-    for n, offset, count in zip(given.lengths, best.offsets, best.counts, strict=True):
-        assert count == (1 if n < 2 else 5)
-        np.testing.assert_array_equal(best.positions[offset : offset + n], positions[begin : begin + n])
-        np.testing.assert_array_equal(best.nodes[offset : offset + n][:-1], nodes[begin : begin + n][:-1])
-        orders = best.positions[offset : offset + n * count].reshape(count, n)
-        assert len({tuple(order) for order in orders.tolist()}) == count
+    for n, trees in zip(given.lengths, parse_kbest(scorer, given, 5, threads), strict=True):
+        assert len(trees) == (1 if n < 2 else 5)
+        np.testing.assert_array_equal(trees[0].nodes, nodes[begin : begin + n][:-1])
+        orders = np.empty((len(trees), n), np.int32)
+        if n:
+            all_positions(np.array([tree.nodes for tree in trees]), orders)
+        np.testing.assert_array_equal(orders[0], positions[begin : begin + n])
+        assert len(set(map(tuple, orders.tolist()))) == len(trees)
         begin += n

@@ -33,7 +33,7 @@ def test_carries_over_to_unseen_words(model):
 
 
 def test_the_ensemble_partner_counts(model, monkeypatch):
-    monkeypatch.setattr("preorder.btg.risk.VOTE", 1.0)
+    monkeypatch.setattr("preorder.btg.risk.PARTNER_WEIGHT", 1.0)
     perceptron = BTGPreorderer.fit(bitext(), PerceptronOptions())[0]
     assert model.order(SENTENCES) == perceptron.order(SENTENCES)
 

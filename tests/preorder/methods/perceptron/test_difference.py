@@ -6,15 +6,21 @@ import numpy as np
 import pytest
 
 from preorder.compiled import entry_point
-from preorder.methods.perceptron.fast.difference import TABLES, count_difference, new_counter, room_for
+from preorder.methods.perceptron.fast.difference import (
+    TABLE_COUNT,
+    allocate_counter,
+    allocate_differences,
+    count_difference,
+)
 from preorder.methods.perceptron.features import TABLE_NAMES
-from tests.support import naive_btg as naive
+from tests.support import naive_perceptron as naive
+from tests.support.brute_force import trees as all_trees
 
 
 @entry_point
 def count(differences, tokens, spread, plus, minus):
     n = tokens.shape[1] - 2
-    counter = new_counter(n, tokens.shape[0])
+    counter = allocate_counter(n, tokens.shape[0])
     return count_difference(differences, 0, counter, tokens, spread, plus, minus)
 
 
@@ -28,10 +34,10 @@ def test_difference_equals_naive_templates(n, layers):
     spreads = {
         tuple(layer[i : i + k]): 7 for layer in tokens.tolist() for k in (1, 2) for i in range(n + 3 - k)
     }
-    trees = list(naive.trees(0, n))
+    trees = list(all_trees(0, n))
     for _ in range(30):
         plus, minus = (trees[i] for i in generator.integers(0, len(trees), 2))
-        differences = room_for(np.array([n]), layers, 1)
+        differences = allocate_differences(np.array([n]), layers, 1)
         square = count(differences, tokens, spread, np.array(plus, np.int32), np.array(minus, np.int32))
         expected = Counter()
         needed = set()  # rows that triples get in any case
@@ -53,4 +59,4 @@ def test_difference_equals_naive_templates(n, layers):
             first = last
         assert found == expected
         assert square == sum(c * c for c in expected.values())
-    assert differences.ends.shape == (1, TABLES)
+    assert differences.ends.shape == (1, TABLE_COUNT)

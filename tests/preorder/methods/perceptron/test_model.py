@@ -2,11 +2,11 @@ import time
 
 import pytest
 
+from preorder.btg.pieces import EXACT
 from preorder.data.errors import DataError, UsageError
 from preorder.data.types import Alignment, Bitext, Permutation, Sentence
 from preorder.methods.perceptron.model import BTGPreorderer
 from preorder.methods.perceptron.options import Options
-from preorder.methods.perceptron.parse import EXACT
 from tests.support.verb_last import POSITIONS, SENTENCES, bitext, links, svo
 
 

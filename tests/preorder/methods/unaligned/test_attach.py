@@ -8,7 +8,7 @@ import pytest
 from preorder.alignment.gold import gold_permutation
 from preorder.data.errors import DataError
 from preorder.data.types import Alignment, BinaryTree, Permutation
-from preorder.methods.unaligned.attach import MOST_TOKENS, attach
+from preorder.methods.unaligned.attach import MAX_TOKENS, attach
 
 
 def is_separable(positions):
@@ -77,12 +77,12 @@ def test_draws_depend_on_nothing_beside_the_sentence():
 
 
 def test_long_sentences_are_cut_where_nothing_crosses():
-    n, size = 5, MOST_TOKENS // 2
+    n, size = 5, MAX_TOKENS // 2
     positions = [block * size + place for block in range(n) for place in reversed(range(size))]
     linked = [0.0 if i % size == 5 else 1.0 for i in range(n * size)]
     assert attached(positions, linked) == gold(positions, linked)
 
 
 def test_what_is_too_long_and_undivided_keeps_its_order():
-    positions = tuple(reversed(range(MOST_TOKENS + 1)))
+    positions = tuple(reversed(range(MAX_TOKENS + 1)))
     assert attached(positions, [0.5] * len(positions)) == positions

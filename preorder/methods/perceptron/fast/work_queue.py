@@ -1,7 +1,7 @@
-"""Threads that share work inside compiled code: tasks in their order, some to be done after others.
+"""A queue of tasks for threads inside compiled code: drawn in their order, some only after others are done.
 
 The tasks take some 20 µs: too short to hand out from Python. Here, one costs two atomic additions.
-Nobody waits for a thread that has no task, so that it does little harm when one is not running.
+A thread that the system has stopped delays only those that wait for its task.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from numba.extending import intrinsic
 
 from preorder.compiled import inner
 
-_DRAWN, _DONE, _STOPPED = 0, 8, 16  # in an array, on cache lines of their own
-_PATIENCE = 200  # looks at a count before the processor is left to others
+_DRAWN, _DONE, _STOPPED = 0, 8, 16  # indices of the counts, on cache lines of their own
+_MAX_LOOKS = 200  # at a count, before the processor is left to others
 
 _yield_processor = types.ExternalFunction("sched_yield", types.int32())
 
 
-def new_team() -> np.ndarray:
-    """Return what the threads of a team share, before they begin: int64 counts."""
+def work_queue() -> np.ndarray:
+    """Return a queue of which no task is drawn yet: int64 counts that all threads share."""
     return np.zeros(3 * _DONE, np.int64)
 
 
@@ -46,31 +46,31 @@ def _look(typing_context, array, index):  # noqa: ARG001
 
 
 @inner
-def draw(team):
+def draw(queue):
     """Return the number of the next task, from 0."""
-    return _add(team, _DRAWN, 1)
+    return _add(queue, _DRAWN, 1)
 
 
 @inner
-def finish(team):
+def finish(queue):
     """Say that a task is done."""
-    _add(team, _DONE, 1)
+    _add(queue, _DONE, 1)
 
 
 @inner
-def stop(team):
+def stop(queue):
     """Let nobody wait any longer, as a task cannot be done."""
-    _add(team, _STOPPED, 1)
+    _add(queue, _STOPPED, 1)
 
 
 @inner
-def wait_for(team, tasks):
-    """Wait until the first so many tasks are done; say whether they are, or the team was stopped."""
+def wait_for(queue, tasks):
+    """Wait until the first so many tasks are done; say whether they are, or the queue was stopped."""
     looks = 0
-    while _look(team, _DONE) < tasks:
-        if _look(team, _STOPPED) > 0:
+    while _look(queue, _DONE) < tasks:
+        if _look(queue, _STOPPED) > 0:
             return False
         looks += 1
-        if looks > _PATIENCE:
+        if looks > _MAX_LOOKS:
             _yield_processor()
     return True

@@ -1,58 +1,24 @@
-"""The definitions in plain Python: every tree, every template, one by one."""
+"""The perceptron's definitions in plain Python: every template of every node, one by one."""
 
 from collections.abc import Iterator, Sequence
-from functools import cache
 
 import numpy as np
 
+from preorder.btg.grammar import LABELS, ROOT
 from preorder.methods.perceptron import features
-from preorder.methods.perceptron.features import (
-    CORNERS,
-    LABELS,
-    MULTIPLIERS,
-    ROOT,
-    TABLE_NAMES,
-    TEMPLATES,
-    WIDTHS,
-)
+from preorder.methods.perceptron.features import CORNERS, MULTIPLIERS, TABLE_NAMES, TEMPLATES, WIDTHS
 from preorder.methods.perceptron.weights import Weights
+from tests.support.brute_force import Node, Tree
 
 FIRST, LAST = ("Ll", "Lr", "Rl"), ("Lr", "Rl", "Rr")
 
-Node = tuple[int, int, int, int, int]  # begin, split, end, label, context
-Tree = tuple[Node, ...]
 
-
-def trees(begin: int, end: int, context: int = ROOT) -> Iterator[Tree]:
-    """Yield every BTG tree over a span, parents before children."""
-    if end - begin < 2:
-        yield ()
-        return
-    for split in range(begin + 1, end):
-        for label in range(LABELS):
-            for left in trees(begin, split, 2 * label):
-                for right in trees(split, end, 2 * label + 1):
-                    yield ((begin, split, end, label, context), *left, *right)
-
-
-def order(tree: Tree, begin: int, end: int) -> tuple[int, ...]:
-    """Read the leaves of a span off a tree."""
-    if end - begin == 1:
-        return (begin,)
-    split, label = next((m, label) for b, m, e, label, _ in tree if (b, e) == (begin, end))
-    left, right = order(tree, begin, split), order(tree, split, end)
-    return right + left if label else left + right
-
-
-def violations(tree: Tree, groups: Sequence[int]) -> int:
-    """Count the nodes that put a token before one that belongs before it."""
-    count = 0
-    for begin, split, end, label, _ in tree:
-        left = [groups[i] for i in range(begin, split) if groups[i] >= 0]
-        right = [groups[i] for i in range(split, end) if groups[i] >= 0]
-        first, second = (right, left) if label else (left, right)
-        count += any(a > b for a in first for b in second)
-    return count
+def model(n: int, layers: int, seed: int) -> "tuple[np.ndarray, NaiveModel, np.random.Generator]":
+    """Draw a sentence of few different tokens and a model that knows most of its features."""
+    generator = np.random.default_rng((n, layers, seed))
+    hashes = generator.integers(0, 2**64, (layers, 4), dtype=np.uint64)
+    tokens = np.take_along_axis(hashes, generator.integers(0, 4, (layers, n + 2)), axis=1)
+    return tokens, NaiveModel(tokens, generator, share=0.6), generator
 
 
 def joined(tokens: Sequence[Sequence[int]], node: Node) -> Iterator[tuple[tuple, int]]:
@@ -62,9 +28,9 @@ def joined(tokens: Sequence[Sequence[int]], node: Node) -> Iterator[tuple[tuple,
     (table, template if it has rows of its own, hashes).
     """
     begin, split, end, label, context = node
-    places = (begin - 1, begin, split - 2, split - 1, split, split + 1, end - 1, end)
+    indices = (begin - 1, begin, split - 2, split - 1, split, split + 1, end - 1, end)
     for layer in tokens:
-        at = {corner: layer[place + 1] for corner, place in zip(CORNERS, places, strict=True)}
+        at = {corner: layer[index + 1] for corner, index in zip(CORNERS, indices, strict=True)}
         for template in TEMPLATES:
             own = template.corners if template.table == "triple" else None
             hashes = tuple(at[corner] for corner in template.corners)
@@ -158,29 +124,11 @@ class NaiveModel:
         return {span: int(self._generator.integers(0, 12)) for span in dict.fromkeys(spans)}
 
 
-def best_score(model: NaiveModel, n: int) -> float:
-    """Return the score of the best tree, by the recursion over spans and contexts as it is defined."""
-
-    @cache
-    def best(begin: int, end: int, context: int) -> float:
-        if end - begin < 2:
-            return 0.0
-        return max(
-            model.score(((begin, split, end, label, context),))
-            + best(begin, split, 2 * label)
-            + best(split, end, 2 * label + 1)
-            for split in range(begin + 1, end)
-            for label in range(LABELS)
-        )
-
-    return best(0, n, ROOT)
-
-
 def key(table: str, own: tuple[str, ...] | None, hashes: tuple[int, ...], spread: dict) -> int:
     """Return the 64-bit key of a feature."""
     multipliers = [int(m) for m in MULTIPLIERS]
-    places = [("Ll", "Lr", "Rl", "Rr").index(corner) for corner in own] if own else range(len(hashes))
-    total = sum(multipliers[place] * value for place, value in zip(places, hashes, strict=True))
+    indices = [("Ll", "Lr", "Rl", "Rr").index(corner) for corner in own] if own else range(len(hashes))
+    total = sum(multipliers[index] * value for index, value in zip(indices, hashes, strict=True))
     if table == "pair":
         home, bits = multipliers[0] * hashes[0], spread[hashes[:1]]
     elif table in ("triple", "quad"):

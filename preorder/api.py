@@ -1,0 +1,260 @@
+"""The Python API: train, load, apply and measure, on plain lists and strings.
+
+A sentence is a string of tokens that spaces separate, or a list of tokens. An alignment is a string of links
+``"0-0 1-2"`` (source-target, from 0), or a list of such pairs::
+
+    model = preorder.train(sources, alignments)
+    model.save("model")
+    model.positions(["I like the pen that my father bought yesterday"])  # [(0, 8, 6, 7, 5, 1, 2, 4, 3)]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from preorder.alignment.gold import gold_permutation
+from preorder.alignment.target_groups import target_groups
+from preorder.annotate.classes import DEFAULT_CLASSES, WordClasses, learn_classes
+from preorder.data.errors import DataError, UsageError
+from preorder.data.formats import format_alignment, format_features, parse_alignment, parse_tokens
+from preorder.data.types import Alignment, BinaryTree, Bitext, Permutation, Sentence
+from preorder.methods.model_directory import Model, load_model, save_model
+from preorder.methods.training import TrainingPlan
+from preorder.syntax.read import with_bracketing
+
+if TYPE_CHECKING:
+    from preorder.metrics.preordering import OrderEvaluation
+
+Tokens = str | Sequence[str]
+Links = str | Iterable[tuple[int, int]]
+Result = TypeVar("Result")
+
+
+class PreorderModel:
+    """A trained preorderer. It can be pickled, so that the workers of any framework can have it.
+
+    Its methods take sentences and, where the model was trained with them, their POS ``tags`` and their
+    syntax ``trees`` (bracketings) by name, and return one result a sentence.
+
+    Args:
+        model: as a model directory holds it.
+        threads: how many threads work on one call.
+    """
+
+    def __init__(self, model: Model, threads: int = 1) -> None:
+        self._model = model
+        self.threads = threads
+
+    def order(self, sources: Sequence[Tokens], **layers: Any) -> list[tuple[int, ...]]:
+        """Return the orders: ``order[r]`` is the source index of the token at position r."""
+        return [permutation.order for _, permutation in self._reordered(sources, layers)]
+
+    def positions(self, sources: Sequence[Tokens], **layers: Any) -> list[tuple[int, ...]]:
+        """Return the positions: ``positions[i]`` is where source token i goes."""
+        return [permutation.positions for _, permutation in self._reordered(sources, layers)]
+
+    def text(self, sources: Sequence[Tokens], **layers: Any) -> list[str]:
+        """Return the reordered sentences, their tokens separated by spaces."""
+        return [" ".join(p.apply(sentence.words)) for sentence, p in self._reordered(sources, layers)]
+
+    def features(self, sources: Sequence[Tokens], **layers: Any) -> list[str]:
+        """Return lines of ``token￨position``, which ``onmt_train`` reads."""
+        return [format_features(sentence.words, p) for sentence, p in self._reordered(sources, layers)]
+
+    def n_best(
+        self, sources: Sequence[Tokens], k: int, **layers: Any
+    ) -> list[list[tuple[float, tuple[int, ...]]]]:
+        """Return up to k different reorderings of each sentence, best first, as (score, positions)."""
+        sentences = self._annotated(sources, layers)
+        found = self._model.preorderer.best_orders(sentences, k, self.threads)
+        return [[(score, permutation.positions) for score, permutation in best] for best in found]
+
+    def trees(self, sources: Sequence[Tokens], **layers: Any) -> list[BinaryTree]:
+        """Return the BTG tree behind each reordering."""
+        return self._model.preorderer.trees(self._annotated(sources, layers), self.threads)
+
+    def save(self, directory: str) -> None:
+        """Write a model directory, which ``preorder apply --model`` reads, whole or not at all.
+
+        Raises:
+            DataError: it cannot be written.
+        """
+        save_model(self._model, directory)
+
+    @property
+    def training(self) -> Mapping[str, Any]:
+        """Options and statistics of the training, as ``model.json`` has them."""
+        return self._model.training
+
+    def _reordered(
+        self, sources: Sequence[Tokens], layers: Mapping[str, Any]
+    ) -> Iterable[tuple[Sentence, Permutation]]:
+        sentences = self._annotated(sources, layers)
+        return zip(sentences, self._model.preorderer.order(sentences, self.threads), strict=True)
+
+    def _annotated(self, sources: Sequence[Tokens], layers: Mapping[str, Any]) -> list[Sentence]:
+        return list(map(self._model.annotate, _sentences(sources, **layers)))
+
+
+def load(directory: str, threads: int = 1) -> PreorderModel:
+    """Read a model directory.
+
+    Raises:
+        DataError: it is missing, damaged, or of a version that we do not know.
+    """
+    return PreorderModel(load_model(directory), threads)
+
+
+def train(
+    sources: Sequence[Tokens],
+    alignments: Sequence[Links],
+    method: str = "btg",
+    *,
+    tags: Sequence[Tokens] | None = None,
+    trees: Sequence[str] | None = None,
+    classes: int | Mapping[str, str] = DEFAULT_CLASSES,
+    **options: Any,
+) -> PreorderModel:
+    """Learn to preorder from sentences and their word alignments, as ``preorder train`` does.
+
+    Args:
+        sources: the sentences.
+        alignments: their links.
+        method: as of ``preorder train --method``.
+        tags: POS tags of each sentence, if there are any.
+        trees: a bracketing of each sentence, for the methods that need syntax trees.
+        classes: how many word classes to learn (0: none), or the class of each word.
+        options: ``limit``, ``max_length``, ``held_out``, ``attach``, ``seed``, and the method's own
+            (``iterations``, ``threads``, …), as on the command line.
+
+    Raises:
+        DataError: the lists differ in length, or a sentence does not fit its links, tags or tree.
+        UsageError: an option or method that there is not, or nothing to learn from.
+    """
+    plan = TrainingPlan.of(method, **options)
+    sentences = _sentences(sources, tags, trees)
+    bitext = Bitext(sentences, _each(_checked_alignment, sources=sentences, alignments=alignments))
+    word_classes = _word_classes(classes, sentences, plan.options.seed)
+    if word_classes is not None:
+        bitext = Bitext(list(map(word_classes.add_to, sentences)), bitext.alignments)
+    preorderer, statistics = plan.train(bitext)
+    return PreorderModel(Model(preorderer, word_classes, None, statistics), plan.options.threads)
+
+
+def align(
+    sources: Sequence[Tokens], targets: Sequence[Tokens], symmetrization: str = "intersect", seed: int = 1
+) -> list[str]:
+    """Align a bitext with eflomal (``pip install 'onmt-preorder[align]'``); return the links of each pair.
+
+    Raises:
+        MissingExtraError: eflomal is not installed.
+        DataError: there are not as many sources as targets.
+    """
+    from preorder.alignment import eflomal
+
+    pairs = _each(lambda *pair: tuple(map(_tokens, pair)), sources=sources, targets=targets)
+    return list(map(format_alignment, eflomal.align(*zip(*pairs, strict=True), symmetrization, seed)))
+
+
+def evaluate(
+    positions: Sequence[Sequence[int]], alignments: Sequence[Links], *, all_tokens: bool = False
+) -> OrderEvaluation:
+    """Measure reorderings against word alignments, as ``preorder evaluate`` does.
+
+    Args:
+        positions: of each sentence; ``positions[i]`` is where source token i goes.
+        alignments: of each sentence.
+        all_tokens: measure every token against the gold order, not only those with links.
+
+    Returns:
+        ``tau`` (-1 to 1), ``tau_nakagawa``, ``frs`` (fuzzy reordering score) and ``complete_match`` (0 to 1);
+        ``monotone``, the same of the unreordered source; ``sentences`` measured and ``skipped``.
+
+    Raises:
+        DataError: numbers that are no permutation, a link out of range, lists of different length.
+    """
+    from preorder.metrics import preordering
+
+    def groups(permutation: Permutation, links: Links) -> Sequence[int] | None:
+        alignment = _alignment(links)
+        if all_tokens:
+            return gold_permutation(alignment, len(permutation)).positions
+        return target_groups(alignment, len(permutation))
+
+    permutations = _each(lambda numbers: Permutation(tuple(numbers)), positions=positions)
+    wanted = _each(groups, positions=permutations, alignments=alignments)
+    return preordering.evaluate(wanted, permutations)
+
+
+def ribes(hypotheses: Sequence[str], *references: Sequence[str]) -> float:
+    """Return the RIBES (Isozaki et al. 2010) of tokenised translations, 0 to 1.
+
+    Args:
+        hypotheses: one tokenised line a sentence.
+        references: one or more texts of as many lines; of several references the best counts.
+
+    Raises:
+        UsageError: no reference is given.
+        DataError: the texts differ in length.
+    """
+    from preorder.metrics.ribes import ribes as corpus_ribes
+
+    if not references:
+        raise UsageError("ribes needs at least one reference")
+    return corpus_ribes(hypotheses, references)
+
+
+def _each(function: Callable[..., Result], **lists: Sequence[Any]) -> list[Result]:
+    """Call a function with the items of several lists; its errors name the last list and the item, from 1.
+
+    Raises:
+        DataError: the lists are empty or differ in length, or the function raises one.
+    """
+    (first, items), *others = lists.items()
+    for name, other in others:
+        if len(other) != len(items):
+            raise DataError(f"{len(other)} {name} for {len(items)} {first}")
+    if not len(items):
+        raise DataError(f"no {first} are given")
+    results = []
+    for number, group in enumerate(zip(*lists.values(), strict=True), 1):
+        try:
+            results.append(function(*group))
+        except DataError as error:
+            raise error.at(list(lists)[-1], number) from None
+    return results
+
+
+def _sentences(
+    sources: Sequence[Tokens], tags: Sequence[Tokens] | None = None, trees: Sequence[str] | None = None
+) -> list[Sentence]:
+    sentences = [Sentence(_tokens(source)).interned() for source in sources]
+    if tags is not None:
+        sentences = _each(lambda s, t: replace(s, tags=_tokens(t)), sources=sentences, tags=tags)
+    if trees is not None:
+        sentences = _each(with_bracketing, sources=sentences, trees=trees)
+    return sentences
+
+
+def _tokens(sentence: Tokens) -> tuple[str, ...]:
+    return parse_tokens(sentence) if isinstance(sentence, str) else tuple(sentence)
+
+
+def _alignment(links: Links) -> Alignment:
+    return parse_alignment(links) if isinstance(links, str) else Alignment(frozenset(map(tuple, links)))
+
+
+def _checked_alignment(sentence: Sentence, links: Links) -> Alignment:
+    alignment = _alignment(links)
+    alignment.check_within(len(sentence))
+    return alignment
+
+
+def _word_classes(
+    classes: int | Mapping[str, str], sentences: Sequence[Sentence], seed: int
+) -> WordClasses | None:
+    if not isinstance(classes, int):
+        return WordClasses(dict(classes))
+    return learn_classes([sentence.words for sentence in sentences], classes, seed) if classes else None

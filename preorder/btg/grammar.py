@@ -1,0 +1,18 @@
+"""The names of the grammar: labels of nodes, their contexts, and how a node is written in an array."""
+
+LABELS = 2
+STRAIGHT, INVERTED = range(LABELS)
+"""Labels: the left child comes first, or the right one."""
+
+LEFT, RIGHT = range(2)
+"""Which child of its parent a node is."""
+
+CONTEXTS = 5
+ROOT = 4
+"""The context of a node: ``label of the parent * 2 + which child``, or ROOT."""
+
+LANES = CONTEXTS * LABELS
+"""A lane is a context and a label: ``context * LABELS + label``."""
+
+NODE_FIELDS = 5
+"""A node in an array, int32: begin, split, end, label, context. In a tree, parents come before children."""

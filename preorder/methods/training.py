@@ -1,0 +1,90 @@
+"""A training, from annotated sentences to a preorderer: which lines, which method, which options."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any
+
+from preorder.data.errors import UsageError
+from preorder.data.types import Bitext
+from preorder.learning.checkpoint import NO_CHECKPOINT, Checkpoint
+from preorder.learning.held_out import chosen_lines, hold_out
+from preorder.methods.base import Preorderer
+from preorder.methods.registry import METHODS, all_options, method_class
+
+DEFAULT_LIMIT = 100_000
+DEFAULT_MAX_LENGTH = 80
+
+
+@dataclass(frozen=True)
+class TrainingPlan:
+    """What to train, and on which lines.
+
+    Attributes:
+        method: a name of :data:`preorder.methods.registry.METHODS`.
+        options: the method's own, with ``seed`` and ``threads``.
+        limit: train on at most so many sentences, drawn at random.
+        max_length: leave out sentences of more tokens.
+        held_out: so many of these only decide when to stop; None: see :func:`hold_out`.
+        attach: also learn which tokens are unaligned, and put these beside their aligned neighbours.
+    """
+
+    method: str
+    options: Any
+    limit: int = DEFAULT_LIMIT
+    max_length: int = DEFAULT_MAX_LENGTH
+    held_out: int | None = None
+    attach: bool = False
+
+    @classmethod
+    def of(cls, method: str, **given: Any) -> TrainingPlan:
+        """Make a plan of options by name, the plan's and the method's own.
+
+        Raises:
+            UsageError: there is no such method, or it has no such option.
+        """
+        if method not in METHODS:
+            raise UsageError(f"unknown method {method!r}, only: {', '.join(METHODS)}")
+        options = all_options()[method]
+        names = {field.name for field in fields(options)}
+        unknown = given.keys() - names - {field.name for field in fields(cls)[2:]}
+        if unknown:
+            raise UsageError(f"{min(unknown)} is no option of method {method}")
+        theirs = options(**{name: given.pop(name) for name in names & given.keys()})
+        return cls(method, theirs, **given)
+
+    def lines(self, bitext: Bitext) -> list[int]:
+        """Return the indices of the lines to train on, ascending.
+
+        Raises:
+            UsageError: there are none.
+        """
+        return chosen_lines(bitext, self.limit, self.max_length, self.options.seed)
+
+    def fit(
+        self, bitext: Bitext, checkpoint: Checkpoint = NO_CHECKPOINT
+    ) -> tuple[Preorderer, dict[str, Any]]:
+        """Learn from all lines of a bitext but the held-out ones.
+
+        Returns:
+            The preorderer, and statistics of its training.
+
+        Raises:
+            UsageError: no line is left to learn from, or the checkpoint is of another training.
+        """
+        learned, held_out = hold_out(bitext, self.held_out, self.options.seed)
+        preorderer, statistics = method_class(self.method).fit(learned, self.options, held_out, checkpoint)
+        if self.attach:
+            from preorder.methods.unaligned.preorderer import AttachingPreorderer  # compiled: slow to import
+
+            preorderer = AttachingPreorderer.fit(preorderer, bitext, self.options.seed)
+        return preorderer, statistics
+
+    def train(
+        self, bitext: Bitext, checkpoint: Checkpoint = NO_CHECKPOINT
+    ) -> tuple[Preorderer, dict[str, Any]]:
+        """Learn from the plan's lines; returns and raises what :meth:`fit` does, the lines counted too."""
+        used = bitext.take(self.lines(bitext))
+        preorderer, statistics = self.fit(used, checkpoint)
+        counts = {"lines": len(bitext), "sentences": len(used), "seed": self.options.seed}
+        return preorderer, counts | statistics

@@ -1,0 +1,136 @@
+"""The operations of a chart against every tree, one by one."""
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from preorder.btg.chart import Chart  # noqa: E402
+from preorder.btg.constraint import reachable  # noqa: E402
+from preorder.btg.grammar import CONTEXTS  # noqa: E402
+from preorder.btg.risk import PARTNER_WEIGHT, PREFERENCE  # noqa: E402
+from tests.support.brute_force import (  # noqa: E402
+    BruteForce,
+    agreement,
+    by_parts,
+    draw_parts,
+    inversions,
+    order,
+    tree_of,
+)
+
+BATCH = 3
+
+
+def draw(n):
+    """Draw parts of sentences, and their twins."""
+    parts = 2 * draw_parts(n, BATCH)
+    return parts, [BruteForce(n, by_parts(one)) for one in parts]
+
+
+def reachable_groups(n):
+    """Draw groups of sentences that a tree can satisfy, some equal, some missing."""
+    generator = np.random.default_rng(n)
+    groups = []
+    while len(groups) < BATCH:
+        one = generator.integers(-1, n, n)
+        if reachable(one.astype(np.int32)):
+            groups.append(one)
+    return np.array(groups)
+
+
+SIZES = pytest.mark.parametrize("n", range(2, 7))
+
+
+@SIZES
+def test_argmax(n):
+    parts, twins = draw(n)
+    for given in (parts, torch.from_numpy(parts)):
+        assert list(map(tree_of, Chart(given).argmax())) == [twin.argmax() for twin in twins]
+
+
+@pytest.mark.parametrize("root", range(CONTEXTS))
+def test_root(root):
+    (parts,) = draw_parts(4, 1)
+    (tree,) = Chart(parts[None], root).argmax()
+    assert tree_of(tree) == BruteForce(4, by_parts(parts), root).argmax()
+
+
+@SIZES
+@pytest.mark.parametrize("k", [1, 7, 1000])
+def test_kbest(n, k):
+    parts, twins = draw(n)
+    for found, twin, one in zip(Chart(parts).kbest(k), twins, parts, strict=True):
+        expected = twin.kbest(k)
+        orders = [order(tree_of(nodes), 0, n) for _, nodes in found]
+        assert orders == [given for _, given in expected]
+        scores = [score for score, _ in expected]
+        assert [score for score, _ in found] == pytest.approx(scores, abs=1e-4)
+        trees = [sum(map(by_parts(one), tree_of(nodes))) for _, nodes in found]
+        assert trees == pytest.approx(scores, abs=1e-4)
+
+
+@SIZES
+def test_log_partition(n):
+    parts, twins = draw(n)
+    expected = [twin.log_partition() for twin in twins]
+    np.testing.assert_allclose(Chart(parts).log_partition(), expected)
+
+
+@SIZES
+def test_log_partition_of_the_trees_that_an_alignment_allows(n):
+    parts, twins = draw(n)
+    groups = reachable_groups(n)
+    expected = [twin.log_partition(one.tolist()) for twin, one in zip(twins, groups, strict=True)]
+    np.testing.assert_allclose(Chart(parts).log_partition(torch.from_numpy(groups)), expected)
+
+
+@SIZES
+def test_marginals(n):
+    parts, twins = draw(n)
+    expected = [twin.marginals() for twin in twins]
+    np.testing.assert_allclose(Chart(parts).marginals(), expected, atol=1e-9)
+
+
+@SIZES
+@pytest.mark.parametrize("with_partner", [False, True])
+def test_min_risk(n, with_partner):
+    parts, twins = draw(n)
+    partner = np.array([np.random.default_rng((n, i)).permutation(n) for i in range(BATCH)], np.int32)
+    trees = Chart(parts).min_risk(partner if with_partner else None)
+    for nodes, twin, theirs in zip(trees, twins, partner, strict=True):
+        inverted = twin.inversions()
+        if with_partner:
+            share = inversions(np.argsort(theirs))
+            inverted = (1 - PARTNER_WEIGHT) * inverted + PARTNER_WEIGHT * share
+        best = max(agreement(given, inverted) for _, given in twin.kbest(1000))
+        found = agreement(order(tree_of(nodes), 0, n), inverted)
+        assert best - 3 * (n - 1) * PREFERENCE <= found <= best + 1e-6
+
+
+@pytest.mark.parametrize("n", range(3, 6))
+def test_min_risk_prefers_the_likeliest_tree_of_an_order(n):
+    (parts,) = draw_parts(n, 1)
+    found = tree_of(Chart(parts[None]).min_risk()[0])
+    likelihood = by_parts(BruteForce(n, by_parts(parts)).marginals())
+    twin = BruteForce(n, likelihood)
+    same = [i for i, tree in enumerate(twin.trees) if order(tree, 0, n) == order(found, 0, n)]
+    assert len(same) > 1
+    assert twin.trees[max(same, key=twin.scores.__getitem__)] == found
+
+
+@pytest.mark.parametrize("n", [4, 9])
+@pytest.mark.parametrize("seed", range(3))
+def test_min_risk_keeps_a_sure_tree(n, seed):
+    """Where one tree has all the probability, its order is the one."""
+    parts = draw_parts(n, 1, seed).astype(np.float32)
+    (best,), (safest,) = Chart(parts).argmax(), Chart(parts * 200).min_risk()
+    assert order(tree_of(safest), 0, n) == order(tree_of(best), 0, n)
+
+
+def test_a_single_token():
+    chart = Chart(draw_parts(1, 2))
+    assert chart.argmax().shape == (2, 0, 5)
+    assert [[(score, nodes.tolist()) for score, nodes in trees] for trees in chart.kbest(3)] == [
+        [(0, [])]
+    ] * 2

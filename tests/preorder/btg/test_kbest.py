@@ -1,0 +1,58 @@
+"""The best orders against every tree, by scores with all terms."""
+
+import numpy as np
+import pytest
+
+from preorder.btg.grammar import CONTEXTS, ROOT
+from preorder.btg.kbest import kbest
+from preorder.btg.viterbi import best_tree
+from preorder.compiled import entry_point
+from tests.support.brute_force import BruteForce, by_scores, draw_scores, order, tree_of
+
+
+@entry_point
+def search(scores, n, root):
+    nodes = np.empty((n - 1, 5), np.int32)
+    return best_tree(scores, n, root, nodes), nodes
+
+
+@pytest.mark.parametrize("n", range(2, 7))
+@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("k", [1, 3, 17, 1000])
+def test_best_orders_equal_brute_force(n, seed, k):
+    scores = draw_scores(n, seed)
+    expected = BruteForce(n, by_scores(scores)).kbest(k)
+    found = kbest(scores, n, ROOT, k)
+    totals = [total for total, _ in expected]
+    assert [score for score, _ in found] == pytest.approx(totals, abs=1e-3)
+    assert [order(tree_of(nodes), 0, n) for _, nodes in found] == [given for _, given in expected]
+    trees = [sum(map(by_scores(scores), tree_of(nodes))) for _, nodes in found]
+    assert trees == pytest.approx(totals, abs=1e-3)
+
+
+@pytest.mark.parametrize("root", range(CONTEXTS))
+def test_best_orders_of_a_piece(root):
+    scores = draw_scores(4, 0)
+    found = [score for score, _ in kbest(scores, 4, root, 100)]
+    expected = [total for total, _ in BruteForce(4, by_scores(scores), root).kbest(100)]
+    assert found == pytest.approx(expected, abs=1e-3)
+
+
+@pytest.mark.parametrize("n", [2, 9, 40])
+def test_the_first_is_the_best_tree_to_the_bit(n):
+    scores = draw_scores(n, 0)
+    total, nodes = search(scores, n, ROOT)
+    first, *others = kbest(scores, n, ROOT, 9)
+    assert first.score == total
+    np.testing.assert_array_equal(first.nodes, nodes)
+    given = [order(tree_of(tree), 0, n) for _, tree in (first, *others)]
+    assert len(set(given)) == len(given) == min(9, 2 if n == 2 else 9)
+    assert sorted((tree.score for tree in others), reverse=True) == [tree.score for tree in others]
+
+
+@pytest.mark.parametrize(("n", "count"), [(1, 1), (2, 2), (3, 6), (4, 22), (5, 90), (6, 394)])
+def test_equal_scores_give_every_order_once(n, count):
+    """The large Schröder numbers."""
+    zeros = draw_scores(n, 0)._make(map(np.zeros_like, draw_scores(n, 0)))
+    orders = [order(tree_of(nodes), 0, n) for _, nodes in kbest(zeros, n, ROOT, 1000)]
+    assert len(set(orders)) == len(orders) == count

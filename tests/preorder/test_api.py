@@ -1,0 +1,167 @@
+"""The Python API, as README.md and docs/api.md show it, beside the command line and by its properties."""
+
+import json
+import pickle
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import preorder
+from preorder.cli import main
+
+ROOT = Path(__file__).parents[2]
+WORDS = [[f"{role}{(7 * line + k) % 5}" for k, role in enumerate("svo")] for line in range(60)]
+SOURCES = [" ".join(words) for words in WORDS]
+ALIGNMENTS = ["0-0 1-2 2-1"] * len(SOURCES)  # verbs go last
+OPTIONS = {"classes": 0, "iterations": 3, "held_out": 0}
+
+
+@pytest.fixture(scope="module")
+def model():
+    return preorder.train(SOURCES, ALIGNMENTS, **OPTIONS)
+
+
+def write(path, lines):
+    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    return str(path)
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/api.md"])
+def test_the_pages_run_as_they_stand(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(preorder, "align", lambda sources, targets: ALIGNMENTS, raising=False)
+    blocks = re.findall(r"^```python\n(.*?)^```", (ROOT / page).read_text(encoding="utf-8"), re.M | re.S)
+    assert blocks
+    for block in blocks:
+        exec(block, {"sources": SOURCES, "targets": SOURCES, "alignments": ALIGNMENTS})
+
+
+def test_all_that_a_model_says_of_a_sentence(model):
+    sources = ["s1 v2 o3", ["s4", "v0", "o1"], ""]
+    assert model.positions(sources) == [(0, 2, 1), (0, 2, 1), ()]
+    assert model.order(["s1 v2 o3 o4"]) == [(0, 2, 3, 1)]
+    assert model.positions(["s1 v2 o3 o4"]) == [(0, 3, 1, 2)]
+    assert model.text(sources) == ["s1 o3 v2", "s4 o1 v0", ""]
+    assert model.features(sources) == ["s1￨0 v2￨2 o3￨1", "s4￨0 v0￨2 o1￨1", ""]
+    assert [tree.permutation.positions for tree in model.trees(sources)] == model.positions(sources)
+    (best, empty) = model.n_best([sources[0], ""], 4)
+    assert [positions for _, positions in best][0] == (0, 2, 1)
+    assert len({positions for _, positions in best}) == 4
+    assert [score for score, _ in best] == sorted((score for score, _ in best), reverse=True)
+    assert [positions for _, positions in empty] == [()]
+
+
+def test_saved_loaded_and_pickled_it_is_the_same(model, tmp_path):
+    model.save(str(tmp_path / "model"))
+    loaded = preorder.load(str(tmp_path / "model"), threads=2)
+    for other in (loaded, pickle.loads(pickle.dumps(model))):
+        assert other.n_best(SOURCES, 3) == model.n_best(SOURCES, 3)
+    assert loaded.training["iteration"] == model.training["iteration"]
+
+
+def test_trains_what_the_command_trains(tmp_path):
+    write(tmp_path / "src", SOURCES)
+    write(tmp_path / "align", ALIGNMENTS)
+    options = ["--classes", "4", "--iterations", "2", "--seed", "3", "--limit", "40", "--attach"]
+    command = ["--method", "btg", "--src", str(tmp_path / "src"), "--align", str(tmp_path / "align")]
+    assert main(["train", *command, "--model", str(tmp_path / "a"), *options]) == 0
+    model = preorder.train(SOURCES, ALIGNMENTS, classes=4, iterations=2, seed=3, limit=40, attach=True)
+    model.save(str(tmp_path / "b"))
+    for name in ("weights.safetensors", "classes.txt", "model.json"):
+        assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
+
+
+def test_links_as_pairs_tags_trees_and_classes_of_ones_own():
+    pairs = [[(0, 0), (1, 2), (2, 1)]] * len(SOURCES)
+    tags = ["S V O"] * len(SOURCES)
+    classes = {word: word[0] for words in WORDS for word in words}
+    trees = [f"(X (S {s}) (Y (V {v}) (O {o})))" for s, v, o in WORDS]
+    model = preorder.train(WORDS, pairs, tags=tags, classes=classes, iterations=2, held_out=0)
+    assert model.positions([["s1", "v1", "o9"]], tags=[["S", "V", "O"]]) == [(0, 2, 1)]
+    with pytest.raises(preorder.UsageError, match="the model needs POS tags"):
+        model.positions(["s1 v1 o1"])
+    by_tree = preorder.train(WORDS, pairs, "swap-logistic", trees=trees, classes=0)
+    assert by_tree.positions(SOURCES[:2], trees=trees[:2]) == [(0, 2, 1)] * 2
+
+
+def test_evaluate_is_what_the_command_prints(model, tmp_path, capsys):
+    align = write(tmp_path / "align", [*ALIGNMENTS[:3], "0-0", "0-2 0-0 1-1"])
+    positions = [(0, 2, 1), (0, 1, 2), (2, 1, 0), (0, 1), (1, 0)]
+    file = write(tmp_path / "positions", [" ".join(map(str, line)) for line in positions])
+    assert main(["evaluate", "--align", align, "--positions", file, "--json"]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    links = Path(align).read_text().splitlines()
+    for found, wanted in (
+        (preorder.evaluate(positions, links), printed),
+        (preorder.evaluate(positions, links, all_tokens=True), printed["all_tokens"]),
+    ):
+        for name in ("tau", "tau_nakagawa", "frs", "complete_match", "sentences", "skipped"):
+            assert getattr(found, name) == wanted[name]
+        assert vars(found.monotone) == wanted["monotone"]
+
+
+def test_ribes_is_what_the_command_prints(tmp_path, capsys):
+    hypotheses, first, second = ["a b c d", "x y"], ["a c b d", "x z y"], ["d c b a", "x y"]
+    files = [
+        write(tmp_path / name, lines) for name, lines in (("h", hypotheses), ("1", first), ("2", second))
+    ]
+    command = ["score", "--hyp", f"h={files[0]}", "--ref", files[1], "--ref", files[2], "--metrics", "ribes"]
+    assert main([*command, "--tokenize", "none", "--json"]) == 0
+    printed = json.loads(capsys.readouterr().out)["systems"]["h"]["ribes"]
+    assert preorder.ribes(hypotheses, first, second) == printed
+    assert preorder.ribes(first, first) == 1
+
+
+def test_align_finds_the_links(monkeypatch):
+    pytest.importorskip("eflomal")
+    links = preorder.align([["a", "b", "c"]] * 50 + ["c a"] * 50, ["z x y"] * 50 + ["x z"] * 50, "union")
+    assert links[0].split()
+    assert preorder.evaluate([(0, 1, 2)] * 50, links[:50]).sentences
+
+
+ONE = SOURCES[:1]
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: preorder.train(SOURCES, ALIGNMENTS[1:]), "DataError", "59 alignments for 60 sources"),
+        (lambda: preorder.train([], []), "DataError", "no sources are given"),
+        (lambda: preorder.train(ONE, ["0-3"]), "DataError", r"alignments:1: link 0-3|alignments:1: .*range"),
+        (lambda: preorder.train(ONE, ["5-0"]), "DataError", "alignments:1: link 5-0 is out of range"),
+        (lambda: preorder.train(ONE, ["0:0"]), "DataError", "alignments:1: not an alignment link"),
+        (lambda: preorder.train(ONE, ["0-0"], tags=["A B"]), "DataError", "tags:1: 2 POS tags for 3 words"),
+        (
+            lambda: preorder.train(ONE, ["0-0"], trees=["(X"]),
+            "DataError",
+            "trees:1: 1 brackets",
+        ),
+        (
+            lambda: preorder.train(ONE, ["0-0"], trees=["(X (A s0) (B x))"]),
+            "DataError",
+            "trees:1: the tree has 2",
+        ),
+        (lambda: preorder.train(ONE, ["0-0"], "magic"), "UsageError", "unknown method 'magic', only: btg"),
+        (lambda: preorder.train(ONE, ["0-0"], passes=3), "UsageError", "passes is no option of method btg"),
+        (lambda: preorder.evaluate([(0, 2)], ["0-0"]), "DataError", "alignments:1: not a permutation"),
+        (lambda: preorder.evaluate([(0, 1)], []), "DataError", "0 alignments for 1 positions"),
+        (lambda: preorder.ribes(["a"]), "UsageError", "at least one reference"),
+        (lambda: preorder.ribes(["a"], ["a", "b"]), "DataError", "1 hypotheses for 2 reference lines"),
+        (lambda: preorder.load("/nowhere"), "DataError", "/nowhere/model.json"),
+        (lambda: preorder.nothing, "AttributeError", "nothing"),
+    ],
+)
+def test_what_cannot_work_is_said_in_one_line(call, error, message):
+    kind = getattr(preorder, error, AttributeError)
+    with pytest.raises(kind, match=message) as raised:
+        call()
+    assert "\n" not in str(raised.value)
+
+
+def test_importing_it_is_light():
+    heavy = ("numba", "numpy", "torch", "sacrebleu")
+    code = f"import preorder, sys; sys.exit(any(name in sys.modules for name in {heavy}))"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
