@@ -116,7 +116,7 @@ def _parse_strictly(original: Any, self: Any, args: Any = None, *more: Any, **na
 
 def _value_of(option: str, args: Sequence[str]) -> str | None:
     found = None
-    for argument, following in zip(args, [*args[1:], None], strict=True):
+    for argument, following in zip(args, [*args[1:], None], strict=False):
         name, equals, value = argument.partition("=")
         if name in (f"-{option}", f"--{option}"):
             found = value if equals else following

@@ -3,6 +3,7 @@
 import pytest
 from onmt.bin.build_vocab import _get_parser as vocabulary_parser
 from onmt.bin.train import _get_parser as training_parser
+from onmt.utils.parse import ArgumentParser
 
 from onmt_preorder.base_configuration import merge, options_of, read_files
 from preorder.data.errors import DataError, UsageError
@@ -143,3 +144,7 @@ def test_other_models_may_build_on_files_too(folder):
     (folder / "family/one.yaml").write_text("encoder_type: transformer\nlayers: 5\n")
     opt, unknown = parse(training_parser, folder / "system.yaml")
     assert (opt.encoder_type, opt.layers, opt.heads, unknown) == ("transformer", 5, 4, [])
+
+
+def test_no_arguments_are_no_configuration():
+    assert ArgumentParser().parse_known_args([])[1] == []
