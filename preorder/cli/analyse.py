@@ -102,7 +102,9 @@ def _add_examples(kinds: argparse._SubParsersAction) -> None:
 def _add_kind(
     kinds: argparse._SubParsersAction, name: str, run: Callable[[argparse.Namespace], None], summary: str
 ) -> argparse.ArgumentParser:
-    parser = kinds.add_parser(name, help=summary, description=f"{summary}.", allow_abbrev=False)
+    parser = kinds.add_parser(
+        name, help=summary, description=f"{summary[0].upper()}{summary[1:]}.", allow_abbrev=False
+    )
     parser.set_defaults(run=run, metrics=("bleu",) if run is _precision else ())
     translations.add_translations(parser)
     translations.add_metric_options(parser)

@@ -43,10 +43,10 @@ def formatted_nbest(ranked: Iterable[tuple[Sentence, list[tuple[float, Any]]]], 
 
 def _warned(pairs: Iterable[tuple[Sentence, Any]], name: str) -> Iterator[tuple[Sentence, Any]]:
     """Yield the pairs; say once if tokens have to be escaped in features."""
-    told = name != "features"
+    is_warned = name != "features"
     for number, (sentence, item) in enumerate(pairs, 1):
-        if not told and needs_escape(sentence.words):
-            told = True
+        if not is_warned and needs_escape(sentence.words):
+            is_warned = True
             token = next(word for word in sentence.words if needs_escape((word,)))
             print(
                 f"line {number}: token {token!r} is written as {escape_token(token)!r}, "

@@ -1,6 +1,7 @@
 """``preorder show``, end to end."""
 
 import json
+import sys
 
 import pytest
 
@@ -78,6 +79,13 @@ def test_pictures(tmp_path, files, capsys):
     assert paths[1].read_bytes().startswith(b"\x89PNG")
     (tmp_path / "src").write_text("I like the \ue123\n")
     assert "s.png: no installed font has all" in main_error(capsys, files, paths[1])
+
+
+def test_pictures_without_matplotlib(tmp_path, files, capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    message = show(capsys, files, "--out", str(tmp_path / "s.svg"))
+    assert "pip install 'onmt-preorder[plots]'" in message
+    assert not (tmp_path / "s.svg").exists()
 
 
 def main_error(capsys, files, path):
