@@ -1,6 +1,6 @@
 """Our options, strict YAML keys, and the checks of options.
 
-Why: OpenNMT-py has no place for a plug-in's options. It drops keys that it does not know
+Why: a plug-in cannot add options to OpenNMT-py. It drops keys that it does not know
 and accepts prefixes of those it does, so that ``hiden_size: 512`` trains another model
 than the one asked for. And it demands ``inferfeats`` for source features, which
 :mod:`.transforms` replaces.

@@ -1,7 +1,7 @@
 """Building our encoder and local reordering; options that translation takes from the checkpoint.
 
-Why: OpenNMT-py gives source features to the embeddings, never to an encoder; it has no place
-for a layer between embeddings and encoder, such as local reordering; and
+Why: OpenNMT-py gives source features to the embeddings, never to an encoder; it allows
+no layer between embeddings and encoder, such as local reordering; and
 ``onmt_translate`` ignores ``n_src_feats`` and ``transforms`` of the model that it loads, so that
 they would have to be given again for a source with features or a model with subwords.
 ``-report_align`` reads the third last layer even of a decoder of two, and ``-precision int8`` is
