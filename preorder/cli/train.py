@@ -43,8 +43,15 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     parser = options.add_command(
         subparsers, "train", run, "learn to preorder from a word-aligned bitext", EXAMPLES
     )
-    parser.add_argument("--method", choices=tuple(METHODS), required=True, help="method to learn by")
-    parser.add_argument("--model", metavar="DIR", required=True, help="model directory to write")
+    parser.add_argument(
+        "--method",
+        choices=tuple(METHODS),
+        required=True,
+        help="btg: find the best binary tree over the words by the scores of a perceptron; neural-btg: by "
+        "those of a network; swap-logistic, rvnn, swap-lstm: decide for each node of a syntax tree (--trees) "
+        "whether to swap its children",
+    )
+    parser.add_argument("--model", metavar="DIR", required=True, help="directory to write the model to")
     source.add_layer_options(parser)
     links = parser.add_mutually_exclusive_group(required=True)
     links.add_argument("--tgt", metavar="F", help="target text, which is aligned first, by eflomal")

@@ -6,7 +6,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from copy import deepcopy
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
@@ -36,15 +36,6 @@ RARITY = 0.5
 """A word seen c times is read as unknown with a probability of RARITY / (RARITY + c)."""
 
 
-class NetworkOptions(Protocol):
-    """The options that every network's training has."""
-
-    iterations: int
-    learning_rate: float
-    seed: int
-    threads: int
-
-
 class NetworkLearner(ABC, Generic[Network, Result]):
     """A network that learns, minibatch by minibatch, and ``average``, an exponential average of its weights.
 
@@ -56,13 +47,13 @@ class NetworkLearner(ABC, Generic[Network, Result]):
     :class:`preorder.learning.training_loop.Trainable`.
     """
 
-    def __init__(self, network: Network, frequencies: np.ndarray, options: NetworkOptions) -> None:
+    def __init__(self, network: Network, frequencies: np.ndarray, options: Any) -> None:
         """Start from the weights of a network, which is moved to :func:`device`.
 
         Args:
             network: with its first weights.
             frequencies: for each row of the words' embeddings, how often the word was seen.
-            options: how to train.
+            options: how to train: ``iterations``, ``learning_rate``, ``seed``, ``threads``, and others.
         """
         self._network = network.to(device()).train()
         self.average = deepcopy(network).eval().requires_grad_(False)

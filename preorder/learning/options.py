@@ -20,6 +20,7 @@ PatienceOption = Annotated[
     int, "stop when this many iterations in a row have not raised tau on the held-out lines"
 ]
 MinibatchOption = Annotated[int, "number of sentences between two updates of the weights"]
+DropoutOption = Annotated[float, "share of the network's units that is dropped in training"]
 LearningRateOption = Annotated[
     float, "greatest learning rate of Adam; the rate rises to it at first, then falls to zero"
 ]
@@ -58,7 +59,7 @@ def add_options(parser: argparse.ArgumentParser, methods: Mapping[str, type[Any]
     for name, option in _all(methods).items():
         owners = tuple(option.defaults)
         if owners not in groups:
-            groups[owners] = parser.add_argument_group(f"options of --method {' and '.join(owners)}")
+            groups[owners] = parser.add_argument_group(f"options of --method {', '.join(owners)}")
         groups[owners].add_argument(_flag(name), help=option.explained, **option.values)
 
 

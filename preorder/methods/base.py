@@ -31,8 +31,9 @@ class Preorderer(Protocol):
             checkpoint: training goes on from it if it is there, to the same model.
 
         Returns:
-            The preorderer, and statistics of its training for ``model.json``: its ``options``, how many
-            ``weights`` it has, how many lines were ``held_out``, and others of the method.
+            The preorderer; and statistics of its training for ``model.json``: its ``options``, the number of
+            ``weights``, those of :func:`preorder.learning.training_loop.train` where training has
+            iterations, and others of the method.
 
         Raises:
             DataError: a link is out of range.

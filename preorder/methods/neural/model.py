@@ -106,12 +106,8 @@ class NeuralBTGPreorderer(PickledByState, ChartParser):
         """Learn from sentences with alignments; see :meth:`preorder.methods.base.Preorderer.fit`.
 
         Layers that any sentence lacks are not used. The same input, options and number of threads
-        give the same model on the same machine, however often training was interrupted.
-
-        Returns:
-            The preorderer; and the statistics of :func:`preorder.learning.training_loop.train` and of
-            :func:`preorder.btg.constraint.learnable`, with the ``options`` and the number of the network's
-            ``weights``.
+        give the same model on the same machine, however often training was interrupted. The statistics
+        include those of :func:`preorder.btg.constraint.learnable`; ``weights`` counts the network's.
         """
         layers = common_layers((*bitext.sentences, *held_out.sentences))
         sentences, groups, counts = learnable(bitext, options.unaligned)

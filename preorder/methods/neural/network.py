@@ -1,9 +1,9 @@
 """The network: from rows of a vocabulary to the scores of the parts of nodes.
 
-Bidirectional LSTMs read the sentence; the place before token i is what the forward one knows after
-token i - 1 and the backward one after token i, at either end nothing. A part scores a pair of places
-(p, q), for each label, by one hidden layer: ``weight · relu(begin(p) + end(q))``. So the large
-products are over O(n) places, and O(n²) pairs take additions and a small product.
+Bidirectional LSTMs read the sentence. The boundary before token i is represented by the state of the forward
+LSTM after token i - 1 and that of the backward one after token i, with zeros at either end. A part scores
+a pair of boundaries (p, q), for each label, by one hidden layer: ``weight · relu(begin(p) + end(q))``. So the
+large products are over O(n) boundaries, and O(n²) pairs take additions and a small product.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ class Scorer(nn.Module):
         """Make a network with random weights.
 
         Args:
-            rows: size of each channel's vocabulary; see :data:`vocabulary.WIDTHS`.
+            rows: size of each layer's vocabulary.
             hidden: size of each LSTM's state.
-            depth: layers of LSTMs.
-            dropout: share left out of what LSTMs hand on, in training; of embeddings half of it.
+            depth: number of layers of LSTMs.
+            dropout: share of the LSTMs' outputs that is dropped in training; of embeddings half of it.
         """
         super().__init__()
         self.embeddings = nn.ModuleList(nn.Embedding(size, WIDTHS[name]) for name, size in rows.items())
@@ -47,20 +47,20 @@ class Scorer(nn.Module):
         """Return the parts, ``[batch, PARTS, LABELS, n + 1, n + 1]``, see :mod:`preorder.btg.scores`.
 
         Args:
-            tokens: int ``[channels, batch, n]``, rows of the channels' vocabularies.
+            tokens: int ``[layers, batch, n]``, rows of the layers' vocabularies.
         """
         embedded = torch.cat([e(rows.T) for e, rows in zip(self.embeddings, tokens, strict=True)], 2)
         states, _ = self.encoder(self._dropped(embedded))
         forward, backward = states.chunk(2, 2)
         forward = nn.functional.pad(forward, (0, 0, 0, 0, 1, 0))
         backward = nn.functional.pad(backward, (0, 0, 0, 0, 0, 1))
-        places = nn.functional.dropout(torch.cat((forward, backward), 2), self.dropout, self.training)
-        begins, ends = self.begin(places), self.end(places)  # [place, batch, PARTS * PAIR]
+        boundaries = nn.functional.dropout(torch.cat((forward, backward), 2), self.dropout, self.training)
+        begins, ends = self.begin(boundaries), self.end(boundaries)  # [boundary, batch, PARTS * PAIR]
         pairs = (begins[:, None] + ends).relu_() @ torch.block_diag(*self.weight)
         return pairs.unflatten(3, (PARTS, LABELS)).permute(2, 3, 4, 0, 1)
 
     def _dropped(self, embedded: torch.Tensor) -> torch.Tensor:
-        """Leave out the same units of all tokens of a sentence (Gal and Ghahramani 2016)."""
+        """Drop the same units of all tokens of a sentence (Gal and Ghahramani 2016)."""
         if not self.training or not self.dropout:
             return embedded
         kept = torch.rand_like(embedded[:1]) >= self.dropout / 2

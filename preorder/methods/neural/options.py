@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 from preorder.alignment.unaligned import UnalignedOption
 from preorder.learning.options import (
+    DropoutOption,
     IterationsOption,
     LearningRateOption,
     MinibatchOption,
@@ -27,7 +28,7 @@ class Options:
     patience: PatienceOption = 4
     minibatch: MinibatchOption = 64
     learning_rate: LearningRateOption = 0.003
-    dropout: Annotated[float, "share of the LSTMs' outputs that is dropped in training"] = 0.5
+    dropout: DropoutOption = 0.5
     hidden: Annotated[int, "number of units of each LSTM"] = 128
     depth: Annotated[int, "number of layers of LSTMs"] = 2
     ensemble: Annotated[

@@ -80,12 +80,8 @@ class BTGPreorderer(PickledByState, ChartParser):
         """Learn from sentences with alignments; see :meth:`preorder.methods.base.Preorderer.fit`.
 
         Layers that any sentence lacks are not used. The same input and options give the same
-        model, whatever the number of threads and however often training was interrupted.
-
-        Returns:
-            The preorderer; and the statistics of :func:`preorder.learning.training_loop.train` and of
-            :func:`preorder.btg.constraint.learnable`, with the ``options`` and the number of ``weights``
-            that are not zero.
+        model, whatever the number of threads and however often training was interrupted. The statistics
+        include those of :func:`preorder.btg.constraint.learnable`; ``weights`` counts all but zeros.
         """
         layers = common_layers((*bitext.sentences, *held_out.sentences))
         sentences, groups, counts = learnable(bitext, options.unaligned)

@@ -49,7 +49,7 @@ def test_help_names_owners_and_defaults():
     _, text = parsed()
     text = " ".join(text.split())
     assert (
-        "options of --method one and two: --passes N passes over the text (default: 20 for one, 7 for two)"
+        "options of --method one, two: --passes N passes over the text (default: 20 for one, 7 for two)"
         in text
     )
     assert "options of --method two: --kind {a,b} which kind (default: b)" in text

@@ -81,12 +81,8 @@ class SwapLogisticPreorderer(TreeLabeller):
     ) -> tuple[SwapLogisticPreorderer, dict[str, Any]]:
         """Learn from sentences with trees and alignments; see :meth:`preorder.methods.base.Preorderer.fit`.
 
-        Takes some 100 µs a node.
-
-        Returns:
-            The preorderer; and the statistics of :class:`.training_data.TrainingData`, with the ``options``,
-            the number of ``weights`` that are not zero, how many lines were ``held_out``, and, if any were,
-            their ``tau_nakagawa``.
+        Takes some 100 µs a node. The statistics include those of :class:`.training_data.TrainingData`, and
+        the ``tau_nakagawa`` of the held-out lines; ``weights`` counts those that are not zero.
         """
         data = training_data(bitext, held_out, options.binarisation, options.unaligned)
         counted = data.counts.any(axis=1)

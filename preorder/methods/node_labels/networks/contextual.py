@@ -25,14 +25,9 @@ class Contextual(nn.Module):
     def __init__(
         self, rows: dict[str, int], categories: int, size: int, dropout: float = 0.0, category: bool = True
     ) -> None:
-        """Make a network with random weights.
+        """Make a network with random weights; see :attr:`.NetworkLabeller.network`.
 
-        Args:
-            rows: size of each layer's vocabulary.
-            categories: how many there are.
-            size: of the states of each LSTM and of the hidden layer.
-            dropout: share of the units that is dropped in training.
-            category: whether the network sees the categories of nodes.
+        The size is that of the states of each LSTM and of the hidden layer.
         """
         super().__init__()
         self.embeddings = nn.ModuleList(nn.Embedding(count, WIDTHS[name]) for name, count in rows.items())

@@ -32,9 +32,9 @@ class NetworkLabeller(TreeLabeller):
 
     Attributes:
         method: its name.
-        network: the class of its networks. It is made of the size of each layer's vocabulary, the number of
-            categories, a size, a dropout, and whether it sees categories; it gives the log-odds of a
-            :class:`.batch.Minibatch`.
+        network: the class of its networks. It is made from the size of each layer's vocabulary, the number of
+            categories, a size, the share of units that is dropped in training, and whether it sees the
+            categories of nodes. It returns the log-odds of the nodes of a :class:`.batch.Minibatch`.
     """
 
     method: ClassVar[str]
@@ -91,11 +91,8 @@ class NetworkLabeller(TreeLabeller):
         """Learn from sentences with trees and alignments; see :meth:`preorder.methods.base.Preorderer.fit`.
 
         Word classes are used if all sentences have them. The same input, options and number of
-        threads give the same model on the same machine, however often training was interrupted.
-
-        Returns:
-            The preorderer; and the statistics of :func:`preorder.learning.training_loop.train` and of
-            :class:`.training_data.TrainingData`, with the ``options`` and the number of ``weights``.
+        threads give the same model on the same machine, however often training was interrupted. The
+        statistics include those of :class:`.training_data.TrainingData`.
         """
         data = training_data(bitext, held_out, options.binarisation, options.unaligned)
         learner = Learner(cls.method, cls.network, data, options)

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 from preorder.alignment.unaligned import UnalignedOption
 from preorder.data.trees import BinarisationOption
 from preorder.learning.options import (
+    DropoutOption,
     IterationsOption,
     LearningRateOption,
     MinibatchOption,
@@ -15,7 +16,6 @@ from preorder.learning.options import (
 )
 
 Weighting = Literal["nodes", "pairs"]
-DropoutOption = Annotated[float, "share of the units that is dropped in training"]
 SizeOption = Annotated[
     int,
     "number of units: of the vectors of words and nodes (rvnn), of the LSTMs and hidden layer (swap-lstm)",

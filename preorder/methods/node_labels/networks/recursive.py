@@ -23,14 +23,9 @@ class Recursive(nn.Module):
     def __init__(
         self, rows: dict[str, int], categories: int, size: int, dropout: float = 0.0, category: bool = True
     ) -> None:
-        """Make a network with random weights.
+        """Make a network with random weights; see :attr:`.NetworkLabeller.network`.
 
-        Args:
-            rows: size of each layer's vocabulary.
-            categories: how many there are.
-            size: of embeddings and vectors, λ.
-            dropout: share of the units of embeddings and nodes that is dropped in training.
-            category: whether the network sees the categories of nodes.
+        The size is that of embeddings and vectors, λ. Dropout is of both.
         """
         super().__init__()
         self.embeddings = nn.ModuleList(nn.Embedding(count, size) for count in rows.values())
