@@ -26,7 +26,7 @@ import onmt_preorder.plugin
 from benchmarks.batches import Pair, batches, random_pairs, read_pairs, vocabularies
 from benchmarks.process import run, seconds
 from benchmarks.report import add_numbers, machine, print_results
-from onmt_preorder.opennmt.memory import keep_freed
+from onmt_preorder.opennmt.memory import keep_freed_memory
 from preorder.data.errors import PreorderError, UsageError
 from recipes.systems import SIZES, key_and_value, path_of
 
@@ -206,7 +206,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     torch.set_num_threads(1)
     onmt_preorder.plugin.register()
     if arguments.device == "cpu":
-        keep_freed()
+        keep_freed_memory()
     try:
         if (arguments.source is None) != (arguments.target is None):
             raise UsageError("--source and --target go together")

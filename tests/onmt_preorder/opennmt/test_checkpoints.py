@@ -10,7 +10,8 @@ import yaml
 
 from onmt_preorder.opennmt.checkpoints import read_options
 from preorder.data.errors import DataError
-from tests.support.opennmt import call, path_of, write, write_task, write_vocabularies
+from recipes.systems import read_system
+from tests.support.opennmt import call, write, write_task, write_vocabularies
 
 
 def test_checkpoints_that_are_none(tmp_path):
@@ -45,7 +46,7 @@ def test_a_checkpoint_names_no_module_of_ours(tmp_path, system):
     features = (tmp_path / "features.src").read_text(encoding="utf-8")
     write(tmp_path / "plain.src", re.sub(r"￨\d+", "", features).splitlines())
     write_vocabularies(tmp_path, "plain.src", "features.tgt")
-    config = yaml.safe_load(path_of("tiny", system).read_text(encoding="utf-8"))
+    config = read_system(system, "tiny").options
     source = "features.src" if config.get("n_src_feats") else "plain.src"
     config |= {"data": {"train": {"path_src": source, "path_tgt": "features.tgt"}}, "train_steps": 1}
     config |= {"src_vocab": "vocab.src", "tgt_vocab": "vocab.tgt", "save_model": "model"}
