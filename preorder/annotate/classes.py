@@ -60,6 +60,16 @@ class WordClasses:
         """
         return cls(dict(files.read_parsed(path, _parse_line)))
 
+    @classmethod
+    def parse(cls, path: str, content: bytes) -> WordClasses:
+        """Parse the content of such a file.
+
+        Raises:
+            DataError: it is not UTF-8, or a line has no tab or no class.
+        """
+        lines = content.decode("utf-8", "replace").removesuffix("\n").split("\n")
+        return cls(dict(files.parse_lines(path, lines, _parse_line)))
+
 
 def _parse_line(line: str) -> tuple[str, str]:
     word, tab, name = line.rpartition("\t")

@@ -11,14 +11,13 @@ import contextlib
 import gzip
 import io
 import json
-import os
 import sys
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, zip_longest
 from pathlib import Path
 from typing import Any, BinaryIO, TextIO, TypeVar
 
+from preorder.data.atomic import FULL, atomic_file, is_special, reported
 from preorder.data.errors import DataError
 
 T = TypeVar("T")
@@ -168,7 +167,8 @@ def read_columns(*streams: tuple[str, Iterable[Any]]) -> list[list[Any]]:
 def writer(path: str) -> Iterator[TextIO]:
     """Open a text file for writing, which appears under its name once the block has ended well.
 
-    After an exception what was there before is as it was. Standard output is written at once.
+    After an exception what was there before is as it was. Standard output, devices and pipes are written
+    straight.
 
     Raises:
         DataError: the file cannot be written.
@@ -177,44 +177,19 @@ def writer(path: str) -> Iterator[TextIO]:
         yield sys.stdout
         sys.stdout.flush()
         return
-    with atomic_file(path) as temporary, _create_text(temporary, compress=path.endswith(".gz")) as stream:
+    place = contextlib.nullcontext(Path(path)) if is_special(path) else atomic_file(path)
+    with place as opened, reported(path, FULL), _create_text(opened, path) as stream:
         yield stream
 
 
-def _create_text(path: Path, compress: bool) -> TextIO:
-    if not compress:
-        return path.open("w", encoding="utf-8", newline="\n")
+def _create_text(opened: Path, path: str) -> TextIO:
+    with reported(path):
+        binary: Any = opened.open("wb")
+    if not path.endswith(".gz"):
+        return io.TextIOWrapper(binary, encoding="utf-8", newline="\n")
     # No time stamp and no name in the header: the same lines give the same bytes.
-    binary = gzip.GzipFile(filename="", fileobj=path.open("wb"), mode="wb", mtime=0)
-    return io.TextIOWrapper(binary, encoding="utf-8", newline="\n")
-
-
-@contextlib.contextmanager
-def atomic_file(path: str) -> Iterator[Path]:
-    """Make an empty file that replaces ``path`` once the block has ended well.
-
-    Raises:
-        DataError: the file cannot be written.
-    """
-    target = Path(path)
-    try:
-        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-    except OSError as error:
-        raise DataError(f"cannot be written: {error.strerror}", path) from None
-    os.close(handle)
-    temporary = Path(name)
-    try:
-        yield temporary
-        temporary.chmod(0o666 & ~_umask())
-        temporary.replace(target)
-    finally:
-        temporary.unlink(missing_ok=True)
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+    compressed = gzip.GzipFile(filename="", fileobj=binary, mode="wb", mtime=0)
+    return io.TextIOWrapper(compressed, encoding="utf-8", newline="\n")
 
 
 def write_lines(path: str, lines: Iterable[str]) -> None:
@@ -239,39 +214,14 @@ def write_json(path: str, value: Any) -> None:
         stream.write(json.dumps(value, ensure_ascii=False, indent=2) + "\n")
 
 
-@contextlib.contextmanager
-def atomic_directory(path: str) -> Iterator[Path]:
-    """Make an empty directory that replaces ``path`` once the block has ended well.
-
-    Raises:
-        DataError: ``path`` exists and is not a directory, or cannot be made.
-    """
-    target = Path(path)
-    if target.exists() and not target.is_dir():
-        raise DataError("exists and is not a directory", str(path))
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name}.") as folder:
-            fresh = Path(folder) / "new"
-            fresh.mkdir()
-            yield fresh
-            if target.exists():
-                target.rename(Path(folder) / "old")
-            fresh.rename(target)
-    except OSError as error:
-        raise DataError(f"cannot be written: {error.strerror}", str(path)) from None
-
-
 def make_folder(path: str) -> None:
     """Make a folder, and those above it, unless it is there.
 
     Raises:
         DataError: it cannot be made.
     """
-    try:
+    with reported(path):
         Path(path).mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise DataError(f"cannot be written: {error.strerror}", path) from None
 
 
 def batched(items: Iterable[T], size: int, weight: Callable[[T], int]) -> Iterator[Sequence[T]]:

@@ -6,6 +6,7 @@ and further values as JSON.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import time
 from hashlib import blake2b
@@ -18,6 +19,7 @@ from safetensors.numpy import save_file
 
 from preorder import __version__
 from preorder.data import files
+from preorder.data.atomic import SUFFIX, atomic_file
 from preorder.data.errors import DataError, UsageError
 from preorder.learning.arrays import Arrays
 
@@ -35,6 +37,10 @@ def digest(values: Any, *arrays: np.ndarray) -> str:
         state.update(f"{array.dtype.str}{array.shape}".encode())
         state.update(np.ascontiguousarray(array).tobytes())
     return state.hexdigest()
+
+
+def _checksum(values: str, arrays: Arrays) -> str:
+    return digest([values, *sorted(arrays)], *(arrays[name] for name in sorted(arrays)))
 
 
 class Checkpoint:
@@ -65,7 +71,9 @@ class Checkpoint:
                 metadata = file.metadata() or {}
                 arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118  # no mapping
             values = json.loads(metadata["values"])
-        except (OSError, SafetensorError, KeyError, json.JSONDecodeError) as error:
+            if metadata["checksum"] != _checksum(metadata["values"], arrays):
+                raise ValueError("its content has changed since it was written")
+        except (OSError, SafetensorError, KeyError, ValueError) as error:
             raise DataError(f"not a checkpoint; --fresh starts anew: {error}", str(self._path)) from None
         if metadata.get("key") != key:
             raise UsageError(
@@ -94,9 +102,10 @@ class Checkpoint:
             return
         began = time.monotonic()
         files.make_folder(str(self._path.parent))
-        with files.atomic_file(str(self._path)) as temporary:
+        with atomic_file(str(self._path)) as temporary:
             try:
-                save_file(arrays, temporary, {"key": key, "values": json.dumps(values)})
+                metadata = {"key": key, "values": (text := json.dumps(values))}
+                save_file(arrays, temporary, metadata | {"checksum": _checksum(text, arrays)})
             except (OSError, SafetensorError) as error:
                 raise DataError(f"cannot be written: {error}", str(self._path)) from None
         now = time.monotonic()
@@ -118,11 +127,12 @@ class Checkpoints:
         return NO_CHECKPOINT if self._folder is None else Checkpoint(self._folder / f"{name}.safetensors")
 
     def remove(self) -> None:
-        """Remove the folder and its checkpoints."""
+        """Remove the checkpoints, what killed runs left of them, and the folder if nothing else is in it."""
         if self._folder is not None and self._folder.is_dir():
-            for path in self._folder.glob("*.safetensors"):
-                path.unlink()
-            self._folder.rmdir()
+            for path in (*self._folder.glob("*.safetensors"), *self._folder.glob(f".*{SUFFIX}")):
+                path.unlink(missing_ok=True)
+            with contextlib.suppress(OSError):  # other things are in it
+                self._folder.rmdir()
 
 
 NO_CHECKPOINTS = Checkpoints()

@@ -7,25 +7,35 @@ A model directory holds ``model.json`` (which method it is, which annotation it 
 
 from __future__ import annotations
 
+import contextlib
+import os
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
 from safetensors import SafetensorError
-from safetensors.numpy import load_file, save
+from safetensors.numpy import load, save
 
 from preorder.annotate.classes import WordClasses
 from preorder.annotate.stanza_models import StanzaOptions
 from preorder.data import files
+from preorder.data.atomic import atomic_directory
 from preorder.data.errors import DataError, UsageError
 from preorder.data.types import Sentence
 from preorder.learning.arrays import Arrays
 from preorder.methods.base import ATTACHMENT, Preorderer
 from preorder.methods.registry import METHODS, method_class
 
+DESCRIPTION, WEIGHTS, CLASSES = "model.json", "weights.safetensors", "classes.txt"
+
 FORMAT = "onmt-preorder model"
 VERSION = 2
+
+MAX_TRIES = 5
+"""How often a model is read that is replaced meanwhile."""
 
 STANZA_FIELDS = ("trees", "tagset", "tagged")
 """The options of Stanza that a model keeps: not where its models lay, nor on which device it ran."""
@@ -92,22 +102,59 @@ def save_model(model: Model, directory: str) -> None:
         "training": model.training,
         "state": values,
     }
-    with files.atomic_directory(directory) as folder:
-        files.write_json(str(folder / "model.json"), description)
-        # Not by save_file, which makes files that none but their owner can read.
-        (folder / "weights.safetensors").write_bytes(save(arrays))
-        if model.classes is not None:
-            files.write_lines(str(folder / "classes.txt"), model.classes.lines())
+    contents = {WEIGHTS: save(arrays)}
+    if model.classes is not None:
+        contents[CLASSES] = "".join(f"{line}\n" for line in model.classes.lines()).encode()
+    description["checksums"] = {name: _checksum(content) for name, content in contents.items()}
+    with atomic_directory(directory) as folder:
+        files.write_json(str(folder / DESCRIPTION), description)
+        for name, content in contents.items():
+            (folder / name).write_bytes(content)
+
+
+def check_replaceable(directory: str, inputs: Iterable[str] = ()) -> None:
+    """Check, before any work, that a model may be written to a directory.
+
+    Args:
+        directory: where.
+        inputs: paths that are read, none of which may lie in it.
+
+    Raises:
+        DataError: it is a file, or a directory with other things in it than a model.
+    """
+    folder = Path(os.path.realpath(directory))
+    if folder.exists() and not folder.is_dir():
+        raise DataError("exists and is not a directory", directory)
+    for path in inputs:
+        if folder in Path(os.path.realpath(path)).parents:
+            raise DataError(f"holds {path}: a model needs a directory of its own", directory)
+    if folder.is_dir() and any(folder.iterdir()) and not _is_model(folder):
+        raise DataError("holds other things than a model: name a new or an empty directory", directory)
+
+
+def _is_model(folder: Path) -> bool:
+    try:
+        description = files.read_json(str(folder / DESCRIPTION))
+    except DataError:
+        return False
+    is_ours = isinstance(description, dict) and description.get("format") == FORMAT
+    return is_ours and all(path.name in (DESCRIPTION, WEIGHTS, CLASSES) for path in folder.iterdir())
 
 
 def load_model(directory: str) -> Model:
-    """Read a model directory.
+    """Read a model directory; one that is being replaced gives the old model or the new one.
 
     Raises:
         DataError: it is missing, damaged, or of a version that we do not know.
     """
-    folder = Path(directory)
-    path = str(folder / "model.json")
+    for _ in range(MAX_TRIES - 1):
+        with contextlib.suppress(DataError):
+            return _load(Path(directory))
+    return _load(Path(directory))
+
+
+def _load(folder: Path) -> Model:
+    path = str(folder / DESCRIPTION)
     description = files.read_json(path)
     if not isinstance(description, dict) or description.get("format") != FORMAT:
         raise DataError(f"not an {FORMAT}", path)
@@ -115,18 +162,35 @@ def load_model(directory: str) -> Model:
         raise DataError(f"version {description.get('version')} of the format, not {VERSION}", path)
     if description.get("method") not in METHODS:
         raise DataError(f"unknown method {description.get('method')!r}", path)
+    checksums = description.get("checksums", {})  # the first models of version 2 have none
     try:
-        arrays = load_file(folder / "weights.safetensors")
-    except (OSError, SafetensorError) as error:
-        raise DataError(f"cannot be read: {error}", str(folder / "weights.safetensors")) from None
-    classes_path = folder / "classes.txt"
+        arrays = load(_read(folder / WEIGHTS, checksums))
+    except (SafetensorError, ValueError, KeyError) as error:
+        raise DataError(f"cannot be read: {error}", str(folder / WEIGHTS)) from None
+    classes = None
+    if CLASSES in checksums or (folder / CLASSES).exists():
+        classes = WordClasses.parse(str(folder / CLASSES), _read(folder / CLASSES, checksums))
     return Model(
         _preorderer(description, arrays),
-        WordClasses.read(str(classes_path)) if classes_path.exists() else None,
+        classes,
         description.get("language"),
         description.get("training", {}),
         _stanza(description, path),
     )
+
+
+def _read(path: Path, checksums: dict[str, str]) -> bytes:
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise DataError(f"cannot be read: {error.strerror}", str(path)) from None
+    if checksums.get(path.name, _checksum(content)) != _checksum(content):
+        raise DataError(f"damaged: its checksum is not that in {DESCRIPTION}", str(path))
+    return content
+
+
+def _checksum(content: bytes) -> str:
+    return blake2b(content, digest_size=16).hexdigest()
 
 
 def _stanza(description: dict[str, Any], path: str) -> StanzaOptions | None:

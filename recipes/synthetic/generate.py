@@ -9,6 +9,7 @@ from itertools import islice
 from pathlib import Path
 
 from preorder.data import files
+from preorder.data.atomic import atomic_directory
 from preorder.data.errors import DataError, PreorderError
 from preorder.data.formats import format_alignment, format_text
 from preorder.data.types import Alignment
@@ -53,7 +54,7 @@ def write_bitext(folder: str, training: int, held: int, seed: int) -> None:
     if Path(folder).exists():
         raise DataError("exists already", folder)
     stream = pairs(seed)
-    with files.atomic_directory(folder) as fresh:
+    with atomic_directory(folder) as fresh:
         for part, size in (("test", held), ("dev", held), ("train", training)):
             write_part(fresh / part, list(islice(stream, size)))
 

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from preorder.data import files
+from preorder.data.atomic import atomic_directory
 from preorder.data.errors import DataError
 
 
@@ -103,9 +104,9 @@ def test_unwritable(tmp_path):
 def test_directory_is_replaced_whole(tmp_path):
     path = tmp_path / "model"
     for content in ("old", "new"):
-        with files.atomic_directory(str(path)) as folder:
+        with atomic_directory(str(path)) as folder:
             (folder / "file").write_text(content)
-    with pytest.raises(KeyboardInterrupt), files.atomic_directory(str(path)) as folder:
+    with pytest.raises(KeyboardInterrupt), atomic_directory(str(path)) as folder:
         raise KeyboardInterrupt
     assert (path / "file").read_text() == "new"
     assert [entry.name for entry in tmp_path.iterdir()] == ["model"]
@@ -115,12 +116,12 @@ def test_directory_in_the_way_of_a_file(tmp_path):
     (tmp_path / "model").write_text("")
     with (
         pytest.raises(DataError, match="model: exists and is not a directory"),
-        files.atomic_directory(str(tmp_path / "model")),
+        atomic_directory(str(tmp_path / "model")),
     ):
         pass
     with (
         pytest.raises(DataError, match="cannot be written"),
-        files.atomic_directory(str(tmp_path / "model" / "below")),
+        atomic_directory(str(tmp_path / "model" / "below")),
     ):
         pass
 

@@ -1,0 +1,176 @@
+"""Files and directories written whole or not at all, whatever happens: a full disk, a crash, ``kill -9``.
+
+What is written stands beside its target as ``.NAME.xxxxxxxx.partial`` until it is complete and on the disk;
+then it takes the target's name in one step. Its writer holds a lock on it, so that the next writer can tell
+what a killed one has left, and remove it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import errno
+import fcntl
+import glob
+import os
+import shutil
+import stat
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from preorder.data.errors import DataError
+
+SUFFIX = ".partial"
+
+MIN_AGE = 60.0
+"""Seconds before something without a lock counts as left behind: a new one is not locked at once."""
+
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+"""What the system says when a disk is full, or a quota or limit is reached."""
+
+_RENAME_EXCHANGE = 2  # of renameat2(2)
+_HERE = -100  # AT_FDCWD: relative paths begin at the current directory
+
+
+def is_special(path: str) -> bool:
+    """Say whether a path names what can only be written straight: a device, a pipe, a socket."""
+    try:
+        mode = os.stat(path).st_mode
+    except OSError:
+        return False
+    return not stat.S_ISREG(mode) and not stat.S_ISDIR(mode)
+
+
+def atomic_file(path: str) -> contextlib.AbstractContextManager[Path]:
+    """Make an empty file that replaces ``path`` once the block has ended well.
+
+    Links are followed, and a file that is replaced keeps its mode.
+
+    Raises:
+        DataError: the file cannot be written, or is a directory.
+    """
+    if os.path.isdir(path):
+        raise DataError("is a directory", path)
+    return _atomic(path, _make_file, 0o666, os.replace)
+
+
+def atomic_directory(path: str) -> contextlib.AbstractContextManager[Path]:
+    """Make an empty directory that replaces ``path`` once the block has ended well.
+
+    Where the system can exchange two names at once, as Linux can, ``path`` is complete at every moment.
+
+    Raises:
+        DataError: ``path`` exists and is not a directory, or it cannot be written.
+    """
+    if os.path.exists(path) and not os.path.isdir(path):
+        raise DataError("exists and is not a directory", path)
+    with reported(path):
+        Path(path).parent.mkdir(parents=True, exist_ok=True)
+    return _atomic(path, tempfile.mkdtemp, 0o777, _replace_directory)
+
+
+@contextlib.contextmanager
+def _atomic(
+    path: str, make: Callable[..., str], mode: int, replace: Callable[[Path, Path], None]
+) -> Iterator[Path]:
+    target = Path(os.path.realpath(path))
+    with reported(path):
+        remove_leftovers(target)
+        temporary = Path(make(dir=target.parent, prefix=f".{target.name}.", suffix=SUFFIX))
+        handle = os.open(temporary, os.O_RDONLY)
+    try:
+        with reported(path):
+            fcntl.flock(handle, fcntl.LOCK_EX)
+            temporary.chmod(stat.S_IMODE(target.stat().st_mode) if target.exists() else mode & ~_umask())
+        with reported(path, FULL):
+            yield temporary
+        with reported(path):
+            for written in (*temporary.glob("*"), temporary):
+                _sync(written)
+            replace(temporary, target)
+            _sync(target.parent)
+    finally:
+        _remove(temporary)  # after an exchange of directories, the old one
+        os.close(handle)
+
+
+@contextlib.contextmanager
+def reported(path: str, errors: tuple[int, ...] | None = None) -> Iterator[None]:
+    """Raise what the system refuses in a block, or some ``errno`` of it, as an error about bad output.
+
+    Raises:
+        DataError: the file cannot be written.
+    """
+    try:
+        yield
+    except OSError as error:
+        if errors is not None and error.errno not in errors:
+            raise
+        raise DataError(f"cannot be written: {error.strerror or error}", path) from None
+
+
+def remove_leftovers(target: Path) -> None:
+    """Remove what killed writers of a target have left beside it."""
+    for path in target.parent.glob(f".{glob.escape(target.name)}.*{SUFFIX}"):
+        with contextlib.suppress(OSError):  # it is being written, or its writer has just ended
+            if time.time() - path.stat().st_mtime >= MIN_AGE:
+                _remove_unlocked(path)
+
+
+def _remove_unlocked(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        _remove(path)
+    finally:
+        os.close(handle)
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
+
+
+def _make_file(**where: object) -> str:
+    handle, name = tempfile.mkstemp(**where)
+    os.close(handle)
+    return name
+
+
+def _replace_directory(fresh: Path, target: Path) -> None:
+    """Give a directory the name of another, which has the temporary name afterwards, if it was there."""
+    if not target.exists():
+        fresh.rename(target)
+    elif not _exchange(fresh, target):
+        old = fresh.with_name(f"{fresh.name}{SUFFIX}")
+        target.rename(old)
+        fresh.rename(target)
+        old.rename(fresh)
+
+
+def _exchange(one: Path, other: Path) -> bool:
+    """Exchange two names at once; return False where the system or the file system cannot."""
+    try:
+        renameat2 = ctypes.CDLL(None).renameat2
+    except (AttributeError, OSError, TypeError):
+        return False
+    return renameat2(_HERE, os.fsencode(one), _HERE, os.fsencode(other), _RENAME_EXCHANGE) == 0
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def _sync(path: Path) -> None:
+    """Wait until the content of a file, or the names in a directory, are on the disk."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
