@@ -1,7 +1,14 @@
-"""``python -m onmt_preorder``: the command without its script."""
+"""The ``onmt_preorder`` command, as a script or ``python -m onmt_preorder``."""
 
 import sys
 
-from onmt_preorder.cli import main
+from preorder.processes import run_command
 
-sys.exit(main())
+
+def main() -> int:
+    """Run the command; return its exit status."""
+    return run_command("onmt_preorder.cli")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -32,7 +32,7 @@ EXAMPLES = """\
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command line; return its exit status: 0 done, 2 bad input or usage, 130 interrupted."""
-    return execute(build_parser(), argv)
+    return execute(build_parser, argv)
 
 
 def build_parser() -> argparse.ArgumentParser:

@@ -1,17 +1,14 @@
-"""Keep only the checkpoint with the best validation perplexity, as ``model.pt``."""
+"""Keep only the checkpoint with the best validation perplexity, as ``model.pt``; once more does no harm."""
 
 from __future__ import annotations
 
 import argparse
-import math
-import re
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
-from recipes.train import MODEL, VALIDATION
-
-_SAVED = re.compile(r"Saving checkpoint .*_step_([0-9]+)\.pt")
+from recipes.checkpoints import Checkpoints, by_perplexity, read_log, validated
+from recipes.train import MODEL
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -22,8 +19,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--log", metavar="F", required=True, help="log of onmt_train")
     parser.add_argument("--folder", metavar="DIR", required=True, help="where it saved model_step_N.pt")
     arguments = parser.parse_args(argv)
-    folder = Path(arguments.folder)
-    best = best_step(Path(arguments.log).read_text(encoding="utf-8").splitlines())
+    model = Path(arguments.folder) / MODEL
+    checkpoints = Checkpoints(model.parent, Path(arguments.log))
+    ranked = list(by_perplexity(validated(read_log(checkpoints.log))))
+    paths = checkpoints.paths()
+    # Without the best of all, but with a model, the model is the best: this command was stopped half-way.
+    best = ranked[0] if ranked and model.exists() else next((one for one in ranked if one[0] in paths), None)
     if best is None:
         print(
             f"{arguments.log}: no checkpoint was saved after a validation that gave a number", file=sys.stderr
@@ -31,31 +32,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 2
     step, perplexity = best
     print(f"step {step}, validation perplexity {perplexity}")
-    (folder / f"model_step_{step}.pt").replace(folder / MODEL)
-    for other in folder.glob("model_step_*.pt"):
-        other.unlink()
+    if step in paths:
+        paths[step].replace(model)
+    checkpoints.clear()
     return 0
-
-
-def best_step(log: Iterable[str]) -> tuple[int, float] | None:
-    """Return step and perplexity of the best checkpoint, the first of equals.
-
-    A checkpoint belongs to the validation that the log shows before it; one that comes
-    without a validation of its own, at the end of training, is not looked at.
-    """
-    found: list[tuple[float, int]] = []
-    perplexity = None
-    for line in log:
-        if match := VALIDATION.search(line):
-            perplexity = float(match[1])
-        elif (match := _SAVED.search(line)) and perplexity is not None:
-            if math.isfinite(perplexity):
-                found.append((perplexity, int(match[1])))
-            perplexity = None
-    if not found:
-        return None
-    perplexity, step = min(found)
-    return step, perplexity
 
 
 if __name__ == "__main__":

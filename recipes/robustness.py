@@ -101,9 +101,10 @@ def run(experiment: Experiment, runner: StepRunner) -> None:
     Raises:
         StepError: a command failed.
     """
-    runner.run([_swap(experiment)])
-    runner.run(*(_chain(experiment, percent) for percent in experiment.percentages))
-    runner.run([_analyse(experiment)])
+    with runner.alone():
+        runner.run([_swap(experiment)])
+        runner.run(*(_chain(experiment, percent) for percent in experiment.percentages))
+        runner.run([_analyse(experiment)])
 
 
 def _experiment(arguments: argparse.Namespace) -> Experiment:

@@ -89,6 +89,11 @@ def run(arguments: argparse.Namespace) -> None:
     """
     job, stages = _job(arguments), arguments.stage or STAGES
     runner = StepRunner(job.folder, arguments.jobs)
+    with runner.alone():
+        _run_stages(job, runner, stages, arguments)
+
+
+def _run_stages(job: Job, runner: StepRunner, stages: Sequence[str], arguments: argparse.Namespace) -> None:
     if "prepare" in stages:
         _prepare(job, runner, arguments)
     if "train" in stages:

@@ -2,13 +2,14 @@
 
 A step that succeeds leaves a stamp: its command line, and digests of the files that it read.
 While these stay the same it is not run again. So an interrupted run goes on where it was, and
-after a change of an input or an option only what depends on it is run.
+after a change of an input or an option only what depends on it is run. A step with checkpoints
+leaves a stamp when it begins, too, and goes on from the last of them. No step outlives its runner.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
+import contextlib
+import fcntl
 import os
 import shlex
 import shutil
@@ -17,26 +18,29 @@ import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
+from typing import TextIO
 
-from preorder.data.errors import PreorderError
+from preorder.data import files
+from preorder.data.atomic import reported
+from preorder.data.errors import PreorderError, UsageError
+from preorder.processes import INTERRUPTED, interruptible, start
+from recipes.stamps import Stamps, Step, StepError
 
 ROOT = Path(__file__).resolve().parent.parent
 TAIL_LENGTH = 20  # lines of a failed step's log that are shown
 PROGRESS_INTERVAL = 10  # seconds between two messages on a step's progress
-
-
-class StepError(Exception):
-    """A step failed; the message holds the end of its log."""
+LOCK_PATIENCE = 5  # seconds in which the steps of a runner that was killed end
 
 
 def exit_status(job: Callable[[], None]) -> int:
     """Do a job; return the exit status: 0 done, 1 a step failed, 2 bad input or usage, 130 interrupted."""
     try:
-        job()
+        with interruptible():
+            job()
     except PreorderError as error:
         print(error, file=sys.stderr)
         return 2
@@ -45,33 +49,8 @@ def exit_status(job: Callable[[], None]) -> int:
         return 1
     except KeyboardInterrupt:
         print("interrupted; the same command goes on", file=sys.stderr)
-        return 130
+        return INTERRUPTED
     return 0
-
-
-@dataclass(frozen=True)
-class Step:
-    """A command line.
-
-    Attributes:
-        name: of its log and its stamp; with ``/`` they are in a folder.
-        command: a program that is installed beside this Python or on the path, and its arguments.
-        reads, makes: files and folders.
-        output: file for its standard output, which it then makes too.
-        progress: a line of its log → a message on the progress, or None.
-    """
-
-    name: str
-    command: tuple[str, ...]
-    reads: tuple[str, ...] = ()
-    makes: tuple[str, ...] = ()
-    output: str | None = None
-    progress: Callable[[str], str | None] = lambda _line: None
-
-    @property
-    def line(self) -> str:
-        """The command line for a shell."""
-        return shlex.join(self.command) + (f" > {shlex.quote(self.output)}" if self.output else "")
 
 
 class StepRunner:
@@ -86,9 +65,29 @@ class StepRunner:
         self._printing = threading.Lock()
         self._start = time.monotonic()
         self._script = folder / "commands.sh"
-        folder.mkdir(parents=True, exist_ok=True)
+        self._stamps = Stamps(folder)
+        self._lock: tuple[int, ...] = ()
+        files.make_folder(str(folder))
         if not self._script.exists():
-            self._script.write_text(_header())
+            files.write_lines(str(self._script), _header().splitlines())
+
+    @contextlib.contextmanager
+    def alone(self) -> Iterator[None]:
+        """Keep other runners out of the folder during a block, and until its last step has ended.
+
+        Raises:
+            UsageError: another one is working in it.
+        """
+        with reported(str(self.folder)):
+            file = (self.folder / "lock").open("a")
+        with file:
+            if not _lock(file.fileno()):
+                raise UsageError(f"{self.folder}: another run is working in it")
+            self._lock = (file.fileno(),)
+            try:
+                yield
+            finally:
+                self._lock = ()
 
     def run(self, *chains: Sequence[Step]) -> None:
         """Run chains of steps: the steps of a chain one after another, the chains side by side.
@@ -107,8 +106,17 @@ class StepRunner:
                 self._stop()
 
     def seconds(self, step: str) -> float:
-        """Return how long a step took, from its stamp."""
-        return json.loads(self._stamp(step).read_text())["seconds"]
+        """Return how long a step took.
+
+        Raises:
+            StepError: it is not done.
+        """
+        return self._stamps.seconds(step)
+
+    def is_done(self, step: Step) -> bool:
+        """Say whether a step has been run, and need not be again."""
+        is_ready = all((self.folder / path).exists() for path in step.reads)
+        return is_ready and self._stamps.is_done(step, self._stamps.new(step))
 
     def say(self, message: str) -> None:
         """Print a message on standard error, with the time since the start."""
@@ -119,42 +127,35 @@ class StepRunner:
         for step in chain:
             if self._stopped.is_set():
                 return
-            stamp = {"command": step.line, "reads": {path: self._digest(path) for path in step.reads}}
-            if self._is_done(step, stamp):
+            stamp = self._stamps.new(step)
+            if self._stamps.is_done(step, stamp):
                 continue
-            self._stamp(step.name).unlink(missing_ok=True)
+            more, before = self._stamps.begin(step, stamp)
             begin = time.monotonic()
-            self._execute(step)
-            seconds = round(time.monotonic() - begin, 2)
-            self._stamp(step.name).write_text(json.dumps(stamp | {"seconds": seconds}, indent=1))
+            self._execute(replace(step, command=(*step.command, *more)), "a" if more else "w")
+            seconds = round(before + time.monotonic() - begin, 2)
+            self._stamps.end(step, stamp, seconds)
             self.say(f"{step.name}: done in {seconds:.1f} s")
 
-    def _is_done(self, step: Step, stamp: dict) -> bool:
-        path = self._stamp(step.name)
-        if not path.exists() or not all((self.folder / made).exists() for made in step.makes):
-            return False
-        return json.loads(path.read_text()).items() >= stamp.items()
-
-    def _execute(self, step: Step) -> None:
-        for path in (*step.makes, f"logs/{step.name}.log", f"stamps/{step.name}.json"):
-            (self.folder / path).parent.mkdir(parents=True, exist_ok=True)
+    def _execute(self, step: Step, log_mode: str) -> None:
         self.say(f"{step.name}: {step.line}")
         with self._printing, self._script.open("a") as script:
             script.write(step.line + "\n")
-        log = self.folder / f"logs/{step.name}.log"
-        status, tail = self._follow(step, log)
+        log = self.folder / step.log
+        with log.open(log_mode, encoding="utf-8", buffering=1) as stream:
+            status, tail = self._follow(step, stream)
         if self._stopped.is_set():
             raise StepError(f"{step.name}: stopped")
         if status != 0:
             raise StepError("\n".join([*tail, f"{step.name} failed with status {status}; its log is {log}"]))
 
-    def _follow(self, step: Step, log: Path) -> tuple[int, deque[str]]:
+    def _follow(self, step: Step, log: TextIO) -> tuple[int, deque[str]]:
         """Run a step to its end; return its exit status and the last lines of its log."""
         tail: deque[str] = deque(maxlen=TAIL_LENGTH)
         last_message = time.monotonic()
-        with log.open("w", encoding="utf-8", buffering=1) as stream, self._started(step) as process:
+        with self._started(step) as process:
             for line in process.stderr or process.stdout:
-                stream.write(line)
+                log.write(line)
                 tail.append(line.rstrip("\n"))
                 message = step.progress(line)
                 if message and time.monotonic() - last_message > PROGRESS_INTERVAL:
@@ -167,8 +168,9 @@ class StepRunner:
     def _started(self, step: Step) -> subprocess.Popen[str]:
         output = (self.folder / step.output).open("w") if step.output else None
         try:
-            process = subprocess.Popen(
+            process = start(
                 [_program(step.command[0]), *step.command[1:]],
+                self._lock,
                 cwd=self.folder,
                 env=self._environment,
                 stdin=subprocess.DEVNULL,
@@ -190,24 +192,6 @@ class StepRunner:
         for process in tuple(self._processes):
             process.terminate()
 
-    def _stamp(self, name: str) -> Path:
-        return self.folder / "stamps" / f"{name}.json"
-
-    def _digest(self, path: str) -> str:
-        """Return a digest of a file's content, or of all files in a folder.
-
-        Raises:
-            StepError: it does not exist.
-        """
-        top, digest = self.folder / path, hashlib.sha256()
-        if not top.exists():
-            raise StepError(f"{top} is missing: an earlier stage makes it")
-        files = sorted(top.rglob("*")) if top.is_dir() else [top]
-        for file in files:
-            if file.is_file():
-                digest.update(f"{file.name}\0".encode() + file.read_bytes())
-        return digest.hexdigest()
-
 
 def _program(name: str) -> str:
     """Return the path of a program: beside this Python, else as the shell would find it.
@@ -222,6 +206,20 @@ def _program(name: str) -> str:
     if found is None:
         raise StepError(f"{name} is not installed: make setup")
     return found
+
+
+def _lock(descriptor: int) -> bool:
+    """Lock a file, which the last steps of a killed runner may still hold for a moment; say whether it is."""
+    end = time.monotonic() + LOCK_PATIENCE
+    while True:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() > end:
+                return False
+            time.sleep(0.1)
+        else:
+            return True
 
 
 def _processors() -> int:

@@ -7,14 +7,16 @@ from typing import Any
 
 import yaml
 
+from preorder.data import files
+from recipes.checkpoints import VALIDATION, Checkpoints
 from recipes.job import Job
-from recipes.step_runner import Step, StepRunner
+from recipes.stamps import Step
+from recipes.step_runner import StepRunner
 from recipes.systems import System
 
 MODEL = "model.pt"
 SUBWORD_MODEL = "subwords"
 _STEP = re.compile(r"Step +(\d+)/ *(\d+); acc: ([\d.]+); ppl: +([\d.]+)")
-VALIDATION = re.compile(r"Validation perplexity: (\S+)")
 
 
 def train(job: Job, runner: StepRunner) -> None:
@@ -27,7 +29,12 @@ def train(job: Job, runner: StepRunner) -> None:
     for system, seed in pairs:
         _write_config(job, system, seed)
     runner.run(*([_vocabulary(job, system)] for system in job.systems))
-    runner.run(*([_train(job, *pair), _select(job, *pair), _translate(job, *pair)] for pair in pairs))
+    runner.run(*(steps_of(job, *pair) for pair in pairs))
+
+
+def steps_of(job: Job, system: System, seed: int) -> list[Step]:
+    """Return the steps from a system's configuration to its translation."""
+    return [_train(job, system, seed), _select(job, system, seed), _translate(job, system, seed)]
 
 
 def train_step(system: System, seed: int) -> str:
@@ -35,13 +42,18 @@ def train_step(system: System, seed: int) -> str:
     return f"train/{system.name}-seed{seed}"
 
 
+def _log(system: System, seed: int) -> str:
+    return f"logs/{train_step(system, seed)}.log"
+
+
 def _write_config(job: Job, system: System, seed: int) -> None:
     path = job.folder / job.config(system, seed)
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(yaml.safe_dump(_config(job, system, seed), sort_keys=False, allow_unicode=True))
+    text = yaml.safe_dump(config_of(job, system, seed), sort_keys=False, allow_unicode=True)
+    files.write_bytes(str(path), text.encode())
 
 
-def _config(job: Job, system: System, seed: int) -> dict[str, Any]:
+def config_of(job: Job, system: System, seed: int) -> dict[str, Any]:
     """Return a system's options with the paths, the seed and the device.
 
     Every checkpoint that may turn out to be the best is kept until it is known.
@@ -89,10 +101,15 @@ def _vocabulary(job: Job, system: System) -> Step:
 def _train(job: Job, system: System, seed: int) -> Step:
     config = job.config(system, seed)
     reads = (config, *_vocabularies(job, system), *_data_of(job, system, "train", "dev"))
-    made = f"{job.system_folder(system, seed)}/{MODEL}"  # by the selection: until then, training starts anew
-    return Step(
-        train_step(system, seed), ("onmt_train", "-config", config), reads, (made,), progress=_progress
-    )
+    name, folder = train_step(system, seed), job.system_folder(system, seed)
+    checkpoints = Checkpoints(job.folder / folder, job.folder / _log(system, seed))
+    command, made = ("onmt_train", "-config", config), f"{folder}/{MODEL}"  # by the selection
+    return Step(name, command, reads, (made,), progress=_progress, checkpoints=checkpoints, resume=_resume)
+
+
+def _resume(checkpoint: str) -> tuple[str, ...]:
+    """Return the options that go on from a checkpoint, whatever the configuration begins from."""
+    return ("-train_from", checkpoint, "-reset_optim", "none")
 
 
 def _progress(line: str) -> str | None:
@@ -105,8 +122,7 @@ def _progress(line: str) -> str | None:
 
 
 def _select(job: Job, system: System, seed: int) -> Step:
-    folder, name = job.system_folder(system, seed), train_step(system, seed)
-    log = f"logs/{name}.log"
+    folder, log = job.system_folder(system, seed), _log(system, seed)
     command = ("python", "-m", "recipes.best_checkpoint", "--log", log, "--folder", folder)
     return Step(f"best/{system.name}-seed{seed}", command, (log,), (f"{folder}/{MODEL}",))
 

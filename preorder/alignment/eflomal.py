@@ -7,18 +7,19 @@ that name is replaced by the name of a file that holds the seed.
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import math
 import os
 import struct
 import subprocess
-import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from preorder.alignment.symmetrize import SYMMETRIZATIONS
 from preorder.data.alignment import Alignment
 from preorder.data.errors import MissingExtraError, UsageError
+from preorder.processes import start, temporary_directory
 
 SAMPLERS = 3
 NULL_PRIOR = 0.2
@@ -49,14 +50,14 @@ def align(
         MissingExtraError: eflomal is not installed.
         UsageError: this build of eflomal cannot be seeded, or it failed.
     """
-    with tempfile.TemporaryDirectory(prefix="preorder-align-") as name:
-        folder = Path(name)
+    with temporary_directory("preorder-align-") as folder:
         program = _seeded_copy(_find_eflomal(), folder, seed)
         _write_indices(folder / "source", sources)
         _write_indices(folder / "target", targets)
-        runs = [_start(program, folder, flag, len(sources)) for flag in ("-f", "-r")]
-        for run in runs:
-            _finish(run)
+        with contextlib.ExitStack() as runs:
+            started = [runs.enter_context(_run(program, folder, flag, len(sources))) for flag in ("-f", "-r")]
+            for run in started:
+                _finish(run)
         forward = _read_links(folder / "links-f")
         reverse = _read_links(folder / "links-r")
         symmetrize = SYMMETRIZATIONS[symmetrization]
@@ -97,7 +98,9 @@ def _write_indices(path: Path, sentences: Sequence[Sequence[str]]) -> None:
     path.write_text("\n".join((header, *lines)) + "\n", encoding="ascii")
 
 
-def _start(program: Path, folder: Path, flag: str, count: int) -> subprocess.Popen[bytes]:
+@contextlib.contextmanager
+def _run(program: Path, folder: Path, flag: str, count: int) -> Iterator[subprocess.Popen[bytes]]:
+    """Run eflomal in one direction; it has ended after the block."""
     iterations = max(2, round(5000 / math.sqrt(max(1, count))))
     few = max(1, iterations // 4)
     command = [str(program), "-q", "-m", "3", "-s", "source", "-t", "target", "-N", str(NULL_PRIOR)]
@@ -105,9 +108,12 @@ def _start(program: Path, folder: Path, flag: str, count: int) -> subprocess.Pop
     command += [flag, f"links{flag}"]
     # One thread: with more, the samplers would draw from the generator in any order.
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-    return subprocess.Popen(
-        command, cwd=folder, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
-    )
+    pipes = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE}
+    with start(command, cwd=folder, env=environment, **pipes) as run:
+        try:
+            yield run
+        finally:
+            run.terminate()
 
 
 def _finish(run: subprocess.Popen[bytes]) -> None:

@@ -14,10 +14,10 @@ from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
-from threading import Thread
 from typing import TypeVar
 
 from preorder.data.errors import UsageError
+from preorder.processes import watch
 
 T = TypeVar("T")
 Result = TypeVar("Result")
@@ -94,9 +94,4 @@ def in_processes(
 def _end_with(starter: Connection) -> None:
     """End this process as soon as the other end of a pipe is closed, and on Ctrl-C without a traceback."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-
-    def watch() -> None:
-        starter.poll(None)
-        os._exit(0)
-
-    Thread(target=watch, daemon=True).start()
+    watch(os.dup(starter.fileno()), lambda: os._exit(0))

@@ -7,11 +7,12 @@ import gc
 import importlib
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NoReturn
 
 from preorder import __version__
 from preorder.data.errors import PreorderError
+from preorder.processes import INTERRUPTED, interruptible
 
 COMMANDS = (
     "align",
@@ -68,22 +69,23 @@ def main(argv: Sequence[str] | None = None) -> int:
     thresholds = gc.get_threshold()
     gc.set_threshold(GC_THRESHOLD, *thresholds[1:])
     try:
-        return execute(build_parser(), argv)
+        return execute(build_parser, argv)
     finally:
         gc.set_threshold(*thresholds)
 
 
-def execute(parser: argparse.ArgumentParser, argv: Sequence[str] | None = None) -> int:
+def execute(build: Callable[[], argparse.ArgumentParser], argv: Sequence[str] | None = None) -> int:
     """Parse a command line and run its subcommand; return the exit status, as :func:`main` does."""
-    arguments = parser.parse_args(argv)
     try:
-        arguments.run(arguments)
+        arguments = build().parse_args(argv)
+        with interruptible():
+            arguments.run(arguments)
     except PreorderError as error:
         print(error, file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
-        return 130
+        return INTERRUPTED
     except BrokenPipeError:  # the reader of our output has had enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 0

@@ -56,4 +56,4 @@ def test_lines_come_in_chunks():
 
 def test_the_script_is_declared():
     project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
-    assert '\nonmt_preorder = "onmt_preorder.cli:main"\n' in project
+    assert '\nonmt_preorder = "onmt_preorder.__main__:main"\n' in project

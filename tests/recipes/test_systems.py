@@ -9,7 +9,7 @@ from preorder.data.errors import UsageError
 from recipes.job import PARTS, Job
 from recipes.prepare import prepare
 from recipes.systems import read_system
-from recipes.train import _config, _train, _vocabulary
+from recipes.train import _train, _vocabulary, config_of
 
 SOURCES = {  # of training and of test
     "plain": ("en", "en"),
@@ -98,12 +98,12 @@ def test_subwords_are_learned_with_the_vocabularies_and_read_in_training():
     system = read_system("gold", "tiny", "bpe")
     job = replace(job_of(Path()), subwords="bpe", systems=(system,), changes={"learn_subwords_size": 500})
     pieces = "systems/gold/subwords"
-    config = _config(job, system, 1)
+    config = config_of(job, system, 1)
     assert config["preorder_encoding"] == ["relative"]
     assert (config["src_subword_model"], config["tgt_subword_model"]) == (pieces, pieces)
     assert (config["src_subword_type"], config["learn_subwords_size"]) == ("bpe", 500)
     assert pieces in _vocabulary(job, system).makes
     assert pieces in _train(job, system, 1).reads
     job = job_of(Path(), "gold")
-    assert "src_subword_model" not in _config(job, job.systems[0], 1)
+    assert "src_subword_model" not in config_of(job, job.systems[0], 1)
     assert len(_vocabulary(job, job.systems[0]).makes) == 2

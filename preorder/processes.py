@@ -1,0 +1,171 @@
+"""Processes that end with the one that starts them, even if that is killed; and signals that end us.
+
+The one way in which they learn of its end is a pipe: it alone holds the writing end, which the system closes
+with it. A worker process of ours watches the pipe itself; any other program is run by a launcher, which is
+this file as a script, and which needs nothing but Python's own library.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import subprocess
+
+GRACE = 10
+"""Seconds from a program's SIGTERM to its SIGKILL."""
+
+INTERRUPTED = 130
+"""Exit status after Ctrl-C and SIGTERM."""
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+def start(command: Sequence[str], keep: Sequence[int] = (), **options: Any) -> subprocess.Popen:
+    """Start a program as ``subprocess.Popen`` does, with a launcher in between.
+
+    The program, and all that it starts, is killed when this process has ended; and what it has started, when
+    it has ended itself. ``terminate()`` sends it SIGTERM, and SIGKILL after :data:`GRACE` seconds. Ctrl-C in
+    the terminal does not reach it.
+
+    Args:
+        command: the program and its arguments.
+        keep: descriptors that the program inherits.
+        options: of ``subprocess.Popen``.
+    """
+    import subprocess
+
+    reading, _ = _lifeline()
+    launcher = [sys.executable, "-I", "-S", __file__, "run", str(reading), *command]
+    return subprocess.Popen(launcher, start_new_session=True, pass_fds=(reading, *keep), **options)
+
+
+@contextlib.contextmanager
+def temporary_directory(prefix: str) -> Iterator[Path]:
+    """Make a directory that is removed after the block, or when this process has been killed."""
+    import shutil
+    import subprocess
+    import tempfile
+
+    folder = Path(tempfile.gettempdir(), prefix + os.urandom(8).hex())
+    keeper = [sys.executable, "-I", "-S", __file__, "remove", str(folder)]
+    process = subprocess.Popen(keeper, stdin=subprocess.PIPE, start_new_session=True)
+    try:
+        folder.mkdir(mode=0o700)
+        yield folder
+    finally:
+        process.communicate()
+        shutil.rmtree(folder, ignore_errors=True)  # the keeper was killed
+
+
+def watch(descriptor: int, action: Callable[[], None]) -> None:
+    """Call a function in a thread of its own as soon as the other end of a pipe is closed."""
+
+    def wait() -> None:
+        os.read(descriptor, 1)
+        action()
+
+    threading.Thread(target=wait, daemon=True).start()
+
+
+@contextlib.contextmanager
+def interruptible() -> Iterator[None]:
+    """Let SIGTERM interrupt a block as Ctrl-C does; one that is ignored stays so."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {number: signal.getsignal(number) for number in _SIGNALS}
+    for number, handler in before.items():
+        if handler in (signal.SIG_DFL, _end_at_once):
+            signal.signal(number, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def run_command(module: str) -> int:
+    """Import a module and run its ``main``; Ctrl-C during the imports, too, is one word and a status."""
+    for number in _SIGNALS:
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, _end_at_once)
+    from importlib import import_module
+
+    return import_module(module).main()
+
+
+def _end_at_once(*_: object) -> None:
+    os.write(2, b"interrupted\n")
+    os._exit(INTERRUPTED)
+
+
+@functools.cache
+def _lifeline() -> tuple[int, int]:
+    """Return the ends of a pipe that stays open as long as this process lives."""
+    return os.pipe()
+
+
+def _launch(lifeline: str, *command: str) -> None:
+    """Run a program to its end, in a process group of its own; end as it has ended."""
+    os.set_inheritable(int(lifeline), False)
+    signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)  # until there is something to pass them on to
+    defaults = (signal.SIGPIPE, signal.SIGXFSZ)  # which Python ignores
+    try:
+        program = os.posix_spawnp(
+            command[0], command, os.environ, setpgroup=0, setsigmask=(), setsigdef=defaults
+        )
+    except OSError as error:
+        sys.exit(f"{command[0]}: {error.strerror}")
+    kill = functools.partial(_kill_group, program)
+
+    def end(number: int, _frame: object) -> None:
+        os.kill(program, number)
+        signal.alarm(GRACE)
+
+    signal.signal(signal.SIGALRM, lambda *_: kill())
+    for number in _SIGNALS:
+        signal.signal(number, end)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
+    watch(int(lifeline), kill)
+    os.waitid(os.P_PID, program, os.WEXITED | os.WNOWAIT)
+    kill()  # what it has left behind
+    _end_as(os.waitpid(program, 0)[1])
+
+
+def _kill_group(group: int) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):  # macOS: all of it has ended
+        os.killpg(group, signal.SIGKILL)
+
+
+def _end_as(status: int) -> None:
+    if os.WIFSIGNALED(status):
+        with contextlib.suppress(OSError, ValueError):  # SIGKILL needs no handler
+            signal.signal(os.WTERMSIG(status), signal.SIG_DFL)
+        os.kill(os.getpid(), os.WTERMSIG(status))
+    os._exit(os.waitstatus_to_exitcode(status))
+
+
+def _remove(folder: str) -> None:
+    """Remove a directory once standard input is closed, however long something still writes into it."""
+    import shutil
+
+    os.read(0, 1)
+    for _ in range(100):
+        shutil.rmtree(folder, ignore_errors=True)
+        if not os.path.exists(folder):
+            return
+        time.sleep(0.1)
+
+
+if __name__ == "__main__":
+    {"run": _launch, "remove": _remove}[sys.argv[1]](*sys.argv[2:])

@@ -1,0 +1,96 @@
+"""The checkpoints that a training leaves: where it goes on after it was stopped, and which is the best."""
+
+from __future__ import annotations
+
+import math
+import re
+import zipfile
+import zlib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from preorder.data import files
+
+VALIDATION = re.compile(r"Validation perplexity: (\S+)")
+_SAVED = re.compile(r"Saving checkpoint .*_step_([0-9]+)\.pt")
+_NAME = re.compile(r"model_step_([0-9]+)\.pt")
+
+
+@dataclass(frozen=True)
+class Checkpoints:
+    """Those of one training.
+
+    Attributes:
+        folder: in which they are, ``model_step_N.pt``.
+        log: of the training, which tells of each.
+    """
+
+    folder: Path
+    log: Path
+
+    def paths(self) -> dict[int, Path]:
+        """Return the checkpoint of each step, in the order of the steps."""
+        matches = ((path, _NAME.fullmatch(path.name)) for path in self.folder.glob("model_step_*.pt"))
+        return dict(sorted((int(match[1]), path) for path, match in matches if match))
+
+    def clear(self) -> None:
+        """Remove all of them."""
+        for path in self.paths().values():
+            path.unlink(missing_ok=True)
+
+    def go_back(self) -> Path | None:
+        """Return the latest that is whole and in the log, or None; remove what came after it, log lines too.
+
+        A training that was killed may leave half a checkpoint, or one of which the log has no word yet.
+        """
+        if not self.log.exists():
+            return None
+        lines = read_log(self.log)
+        saved = {
+            int(match[1]): number for number, line in enumerate(lines, 1) if (match := _SAVED.search(line))
+        }
+        paths = self.paths()
+        for step in sorted(saved.keys() & paths.keys(), reverse=True):
+            if _is_whole(paths[step]):
+                files.write_lines(str(self.log), lines[: saved[step]])
+                for later in (path for other, path in paths.items() if other > step):
+                    later.unlink()
+                return paths[step]
+        return None
+
+
+def validated(log: Iterable[str]) -> dict[int, float]:
+    """Return the validation perplexity of each checkpoint that the log tells of.
+
+    A checkpoint belongs to the validation that the log shows before it; one that comes
+    without a validation of its own, at the end of training, is not looked at.
+    """
+    found: dict[int, float] = {}
+    perplexity = None
+    for line in log:
+        if match := VALIDATION.search(line):
+            perplexity = float(match[1])
+        elif (match := _SAVED.search(line)) and perplexity is not None:
+            if math.isfinite(perplexity):
+                found[int(match[1])] = perplexity
+            perplexity = None
+    return found
+
+
+def by_perplexity(found: dict[int, float]) -> Iterator[tuple[int, float]]:
+    """Yield steps and perplexities, the best first, the first of equals before the others."""
+    yield from sorted(found.items(), key=lambda item: (item[1], item[0]))
+
+
+def read_log(path: Path) -> list[str]:
+    """Return the lines of a log, whatever stands in them."""
+    return path.read_text(encoding="utf-8", errors="replace").split("\n")
+
+
+def _is_whole(path: Path) -> bool:
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return archive.testzip() is None
+    except (OSError, zipfile.BadZipFile, zlib.error, NotImplementedError, EOFError, ValueError):
+        return False

@@ -1,0 +1,152 @@
+"""What has been run in a folder: a stamp for each step, with its command and digests of the files it read."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shlex
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from preorder.data import files
+from recipes.checkpoints import Checkpoints
+
+
+class StepError(Exception):
+    """A step failed; the message holds the end of its log."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """A command line.
+
+    Attributes:
+        name: of its log and its stamp; with ``/`` they are in a folder.
+        command: a program that is installed beside this Python or on the path, and its arguments.
+        reads, makes: files and folders.
+        output: file for its standard output, which it then makes too.
+        progress: a line of its log → a message on the progress, or None.
+        checkpoints: what it leaves to go on from, until a later step picks one and makes ``makes`` of it.
+        resume: a checkpoint → further arguments, with which it goes on from there.
+    """
+
+    name: str
+    command: tuple[str, ...]
+    reads: tuple[str, ...] = ()
+    makes: tuple[str, ...] = ()
+    output: str | None = None
+    progress: Callable[[str], str | None] = lambda _line: None
+    checkpoints: Checkpoints | None = None
+    resume: Callable[[str], tuple[str, ...]] = lambda _checkpoint: ()
+
+    @property
+    def line(self) -> str:
+        """The command line for a shell."""
+        return shlex.join(self.command) + (f" > {shlex.quote(self.output)}" if self.output else "")
+
+    @property
+    def log(self) -> str:
+        """The file of what it says."""
+        return f"logs/{self.name}.log"
+
+
+class Stamps:
+    """The stamps of the steps that were run in a folder.
+
+    One of a step that is done holds the seconds that it took. One of a step with checkpoints is there from
+    its start, with the seconds ``before``: those of earlier runs, up to the checkpoint where it goes on.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def new(self, step: Step) -> dict[str, Any]:
+        """Return what the stamp of a step would say now.
+
+        Raises:
+            StepError: it reads what does not exist.
+        """
+        return {"command": step.line, "reads": {path: self._digest(path) for path in step.reads}}
+
+    def is_done(self, step: Step, stamp: dict[str, Any]) -> bool:
+        """Say whether a step has been run, as its new stamp says, and need not be again."""
+        is_made = all((self.folder / made).exists() for made in step.makes)
+        if not is_made and not (step.checkpoints and step.checkpoints.paths()):
+            return False
+        known = self._read(step.name)
+        return "seconds" in known and _agree(known, stamp)
+
+    def begin(self, step: Step, stamp: dict[str, Any]) -> tuple[tuple[str, ...], float]:
+        """Make ready what a step begins with.
+
+        Returns:
+            Further arguments with which it goes on where an earlier run of it was stopped, and the seconds
+            that had led there.
+        """
+        for path in (*step.makes, step.log, self._path(step.name)):
+            (self.folder / path).parent.mkdir(parents=True, exist_ok=True)
+        path, known = self._path(step.name), self._read(step.name)
+        if step.checkpoints is None:
+            path.unlink(missing_ok=True)
+            return (), 0.0
+        before, last = known.get("before"), None
+        if isinstance(before, float) and "seconds" not in known and _agree(known, stamp):
+            last = step.checkpoints.go_back()
+        if last is None:
+            self._clear(step)
+            more, before = (), 0.0
+        else:
+            more = step.resume(str(last.relative_to(self.folder)))
+            before += max(0.0, last.stat().st_mtime - path.stat().st_mtime)
+        files.write_json(str(path), stamp | {"before": before})
+        return more, before
+
+    def end(self, step: Step, stamp: dict[str, Any], seconds: float) -> None:
+        """Mark a step as done."""
+        files.write_json(str(self._path(step.name)), stamp | {"seconds": seconds})
+
+    def seconds(self, step: str) -> float:
+        """Return how long a step took.
+
+        Raises:
+            StepError: it is not done.
+        """
+        seconds = self._read(step).get("seconds")
+        if not isinstance(seconds, (int, float)):
+            raise StepError(f"{step} is not done: an earlier stage does it")
+        return seconds
+
+    def _clear(self, step: Step) -> None:
+        """Remove what an earlier run of a step with checkpoints has left, its stamp first."""
+        self._path(step.name).unlink(missing_ok=True)
+        step.checkpoints.clear()
+        for made in step.makes:
+            (self.folder / made).unlink(missing_ok=True)
+
+    def _path(self, name: str) -> Path:
+        return self.folder / "stamps" / f"{name}.json"
+
+    def _read(self, name: str) -> dict[str, Any]:
+        """Return a step's stamp; an empty one if there is none, or none that can be read."""
+        try:
+            stamp = json.loads(self._path(name).read_text(encoding="utf-8"))
+        except (OSError, ValueError, RecursionError):
+            return {}
+        return stamp if isinstance(stamp, dict) else {}
+
+    def _digest(self, path: str) -> str:
+        """Return a digest of a file's content, or of all files in a folder."""
+        top, digest = self.folder / path, hashlib.sha256()
+        if not top.exists():
+            raise StepError(f"{top} is missing: an earlier stage makes it")
+        found = sorted(top.rglob("*")) if top.is_dir() else [top]
+        for file in found:
+            if file.is_file():
+                digest.update(f"{file.name}\0".encode() + file.read_bytes())
+        return digest.hexdigest()
+
+
+def _agree(known: dict[str, Any], stamp: dict[str, Any]) -> bool:
+    return all(known.get(key) == value for key, value in stamp.items())
