@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from recipes.job import PARTS, Job
 from recipes.step_runner import Step, StepRunner
-from recipes.systems import FEATURES, GOLD, KEPT, PREDICTED, TEXT
+from recipes.systems import FEATURES, GOLD, KEPT, PREDICTED, TEXT, System
 
 
 def prepare(job: Job, runner: StepRunner, align: bool, cross_fit: int, options: tuple[str, ...]) -> None:
@@ -74,6 +74,18 @@ def _tags(job: Job, part: str) -> tuple[str, ...]:
 
 def _is_read(job: Job, order: str, form: str) -> bool:
     return any((system.order, system.form) == (order, form) for system in job.systems)
+
+
+def source_steps(job: Job, system: System) -> list[Step]:
+    """Return the steps that make what a system reads, where another system may not need them."""
+    steps = []
+    if (system.order, system.form) == (PREDICTED, TEXT):
+        steps += [_convert(job, part, TEXT) for part in PARTS]
+    if system.order == GOLD:
+        steps += [_gold(job, part, system.form) for part in PARTS]
+    if system.supervision == KEPT:
+        steps += [_gold(job, part, FEATURES, KEPT) for part in ("train", "dev")]
+    return steps
 
 
 def _gold_steps(job: Job) -> list[Step]:

@@ -103,7 +103,7 @@ def _run_stages(job: Job, runner: StepRunner, stages: Sequence[str], arguments: 
     if "score" in stages:
         from recipes.score import print_results, score
 
-        print_results(job, score(job, runner))
+        print_results(score(job, runner))
         runner.say(f"results are in {job.folder}/results.json and results.md")
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from preorder.cli.table import print_table
 from preorder.data import files
+from recipes.finished import RESULTS, Finished, find_finished
 from recipes.job import Job
 from recipes.step_runner import Step, StepRunner
 from recipes.systems import PREDICTED, System
@@ -18,52 +19,53 @@ COLUMNS = {"bleu": ("BLEU", 2), "ribes": ("RIBES", 4), "tau": ("tau", 3), "secon
 
 
 def score(job: Job, runner: StepRunner) -> dict[str, Any]:
-    """Score all systems, write ``results.json``, ``results.md`` and ``report.json``, and return the results.
+    """Score all finished systems; write and return the results, and write what the report reads.
 
     Raises:
         StepError: a translation is missing, or a command failed.
     """
-    runner.run([_score(job)])
-    results = _results(job, runner)
-    files.write_json(str(job.folder / "results.json"), results)
-    files.write_lines(str(job.folder / "results.md"), _markdown(job, results))
-    files.write_json(str(job.folder / "report.json"), _report(job))
+    finished = find_finished(job, runner)
+    runner.run([_score(job, finished)])
+    results = _results(job, runner, finished)
+    files.write_json(str(job.folder / RESULTS), results)
+    files.write_lines(str(job.folder / "results.md"), _markdown(results))
+    files.write_json(str(job.folder / "report.json"), _report(job, results, finished))
     return results
 
 
-def print_results(job: Job, results: dict[str, Any]) -> None:
+def print_results(results: dict[str, Any]) -> None:
     """Print the results as a table."""
-    print_table(_title(job), *_table(results))
+    print_table(_title(results), *_table(results))
 
 
-def _score(job: Job) -> Step:
+def _score(job: Job, finished: list[Finished]) -> Step:
     """Compare the systems, each with all its trainings, with the first of them."""
     reference, out = job.text("test", job.target), job.scores()
-    trainings = [(system, seed) for system in job.systems for seed in job.seeds]
+    trainings = [(one.system, seed) for one in finished for seed in one.seeds]
     translations = [(system.name, job.translation(system, seed)) for system, seed in trainings]
     command = ("preorder", "score", "--ref", reference, "--tokenize", "none", "--json")
     command += (
         "--baseline",
-        job.systems[0].name,
+        finished[0].system.name,
         "--hyp",
         *(f"{name}={path}" for name, path in translations),
     )
     return Step("score", command, (reference, *(path for _, path in translations)), (out,), output=out)
 
 
-def _results(job: Job, runner: StepRunner) -> dict[str, Any]:
+def _results(job: Job, runner: StepRunner, finished: list[Finished]) -> dict[str, Any]:
     found = json.loads((job.folder / job.scores()).read_text())
     systems = {}
-    for system in job.systems:
-        scores = {metric: found["runs"][system.name][metric] for metric in METRICS}
+    for system, seeds in ((one.system, one.seeds) for one in finished):
+        scores: dict[str, Any] = {metric: found["runs"][system.name][metric] for metric in METRICS}
         scores["tau"] = _summary([_tau(job, system)])
-        scores["seconds"] = _summary([runner.seconds(train_step(system, seed)) for seed in job.seeds])
-        systems[system.name] = scores
+        scores["seconds"] = _summary([runner.seconds(train_step(system, seed)) for seed in seeds])
+        systems[system.name] = scores | {"seeds": list(seeds)}
     return {
         "size": job.size,
         "source": job.source,
         "target": job.target,
-        "seeds": list(job.seeds),
+        "seeds": sorted({seed for one in finished for seed in one.seeds}),
         "device": job.device,
         "beam": job.beam,
         "changes": job.changes,
@@ -73,23 +75,23 @@ def _results(job: Job, runner: StepRunner) -> dict[str, Any]:
     }
 
 
-def _report(job: Job) -> dict[str, Any]:
+def _report(job: Job, results: dict[str, Any], finished: list[Finished]) -> dict[str, Any]:
     """Return what ``preorder report`` reads: where the run's files are."""
     report = {
-        "title": _title(job),
+        "title": _title(results),
         "source": job.text("test", job.source),
         "references": [job.text("test", job.target)],
         "alignment": job.alignment("test"),
         "tokenize": "none",
-        "systems": {system.name: _files(job, system) for system in job.systems},
+        "systems": {one.system.name: _files(job, one.system, one.seeds) for one in finished},
     }
     robustness = "robustness/robustness.json"  # where recipes.robustness was run in this folder
     return report | ({"robustness": robustness} if (job.folder / robustness).exists() else {})
 
 
-def _files(job: Job, system: System) -> dict[str, Any]:
+def _files(job: Job, system: System, seeds: tuple[int, ...]) -> dict[str, Any]:
     told = {"positions": job.reordered("test", system.order, "positions")} if system.order else {}
-    return {"runs": [job.translation(system, seed) for seed in job.seeds], **told}
+    return {"runs": [job.translation(system, seed) for seed in seeds], **told}
 
 
 def _tau(job: Job, system: System) -> float:
@@ -112,11 +114,11 @@ def _cells(scores: dict[str, Any]) -> list[str]:
     return cells
 
 
-def _title(job: Job) -> str:
-    seeds = (
-        "one training" if len(job.seeds) == 1 else f"mean ± standard deviation of {len(job.seeds)} trainings"
-    )
-    return f"{job.source} → {job.target}, size {job.size}, {seeds} per system"
+def _title(results: dict[str, Any]) -> str:
+    counts = sorted({len(system["seeds"]) for system in results["systems"].values()})
+    number = " to ".join(map(str, dict.fromkeys((counts[0], counts[-1]))))
+    seeds = "one training" if counts == [1] else f"mean ± standard deviation of {number} trainings"
+    return f"{results['source']} → {results['target']}, size {results['size']}, {seeds} per system"
 
 
 def _table(results: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
@@ -125,7 +127,7 @@ def _table(results: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
     return columns, [[system, *_cells(scores)] for system, scores in results["systems"].items()]
 
 
-def _markdown(job: Job, results: dict[str, Any]) -> list[str]:
+def _markdown(results: dict[str, Any]) -> list[str]:
     columns, rows = _table(results)
     rule = ["---", *("---:" for _ in COLUMNS)]
-    return [_title(job), "", *(f"| {' | '.join(row)} |" for row in (columns, rule, *rows))]
+    return [_title(results), "", *(f"| {' | '.join(row)} |" for row in (columns, rule, *rows))]
