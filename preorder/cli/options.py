@@ -39,7 +39,7 @@ def add_command(
         allow_abbrev=False,
     )
     if run is not None:
-        parser.set_defaults(run=run)
+        parser.set_defaults(run=run, parser=parser)
     return parser
 
 

@@ -14,8 +14,9 @@ it or the words that it is to match are right already.
 
 from __future__ import annotations
 
-import numba
 import numpy as np
+
+from preorder.compiled import entry_point
 
 MAX_BLOCK = 10  # words of a shifted block
 MAX_DISTANCE = 50  # words between a block and its match
@@ -27,7 +28,7 @@ Shift = tuple[int, int, int, int]
 """What ranks a shift: gain, words in the block, minus its begin, minus its target; the greatest is best."""
 
 
-@numba.njit(cache=True, nogil=True)
+@entry_point
 def edit_counts(
     hypotheses: np.ndarray,
     hypothesis_begins: np.ndarray,
@@ -54,7 +55,7 @@ def edit_counts(
     return counts
 
 
-@numba.njit(cache=True, nogil=True)
+@entry_point
 def _edits(hypothesis: np.ndarray, reference: np.ndarray) -> tuple[int, int, int, int]:
     m, n = len(hypothesis), len(reference)
     words = hypothesis.copy()
@@ -74,7 +75,7 @@ def _edits(hypothesis: np.ndarray, reference: np.ndarray) -> tuple[int, int, int
     return counts[0], counts[1], counts[2], shifts
 
 
-@numba.njit(cache=True, nogil=True)
+@entry_point
 def _fill(costs: np.ndarray, done: int, words: np.ndarray, reference: np.ndarray) -> None:
     """Fill the table of edit distances between prefixes; rows up to ``done`` are filled already."""
     m, n = len(words), len(reference)
@@ -93,7 +94,7 @@ def _fill(costs: np.ndarray, done: int, words: np.ndarray, reference: np.ndarray
             costs[i, j] = min(met, costs[i - 1, j] + 1, costs[i, j - 1] + 1)
 
 
-@numba.njit(cache=True, nogil=True)
+@entry_point
 def _trace(
     words: np.ndarray, reference: np.ndarray, costs: np.ndarray
 ) -> tuple[tuple[int, int, int], np.ndarray, np.ndarray, np.ndarray]:
@@ -126,7 +127,7 @@ def _trace(
     return (insertions, deletions, substitutions), last, wrong, missed
 
 
-@numba.njit(cache=True, nogil=True)
+@entry_point
 def _best_shift(
     words: np.ndarray, reference: np.ndarray, costs: np.ndarray, trial: np.ndarray, trials: int
 ) -> tuple[Shift, int]:
@@ -163,7 +164,7 @@ def _best_shift(
     return best, trials
 
 
-@numba.njit(cache=True, nogil=True)
+@entry_point
 def _cost_of_shift(
     words: np.ndarray,
     reference: np.ndarray,
@@ -180,7 +181,7 @@ def _cost_of_shift(
     return trial[-1, -1]
 
 
-@numba.njit(cache=True, nogil=True)
+@entry_point
 def _shifted(words: np.ndarray, begin: int, length: int, target: int) -> np.ndarray:
     """Move a block to before the word ``target``; a target inside it says how far the block moves right."""
     end = begin + length

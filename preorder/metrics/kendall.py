@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
+from preorder.compiled import entry_point
 
-@numba.njit(cache=True, nogil=True)
+
+@entry_point
 def count_pairs(ranks: np.ndarray, size: int) -> tuple[int, int, int]:
     """Count the pairs ``i < j`` of integers in ``[0, size)``: concordant, discordant, tied.
 

@@ -24,10 +24,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import ClassVar
 
-import numba
 import numpy as np
 
 from preorder.alignment.target_groups import UNALIGNED, target_groups
+from preorder.compiled import entry_point
 from preorder.data.errors import DataError
 from preorder.data.types import Alignment, Permutation
 from preorder.metrics.kendall import count_pairs
@@ -169,7 +169,7 @@ def _flat(rows: Sequence[Sequence[int]], total: int) -> np.ndarray:
     return np.fromiter((number for row in rows for number in row), np.int64, total)
 
 
-@numba.njit(cache=True, nogil=True)
+@entry_point
 def _statistics(groups: np.ndarray, positions: np.ndarray, offsets: np.ndarray) -> np.ndarray:
     result = np.zeros((len(offsets) - 1, 5), np.int64)
     for sentence in range(len(offsets) - 1):

@@ -22,9 +22,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
-import numba
 import numpy as np
 
+from preorder.compiled import entry_point
 from preorder.metrics.kendall import count_pairs
 from preorder.metrics.metric import DEFAULTS, MetricOptions, Score
 from preorder.metrics.words import WordMetric
@@ -82,7 +82,7 @@ def ribes(
     return float(metric.score(metric.statistics(hypotheses).sum(0)))
 
 
-@numba.njit(cache=True, nogil=True)
+@entry_point
 def sentence_ribes(
     hypotheses: np.ndarray,
     hypothesis_begins: np.ndarray,
@@ -105,7 +105,7 @@ def sentence_ribes(
     return scores
 
 
-@numba.njit(cache=True, nogil=True)
+@entry_point
 def _score(hypothesis: np.ndarray, reference: np.ndarray) -> float:
     if len(hypothesis) == 0 or len(reference) == 0:
         return 0.0
@@ -122,7 +122,7 @@ def _score(hypothesis: np.ndarray, reference: np.ndarray) -> float:
     return order * precision**ALPHA * brevity**BETA
 
 
-@numba.njit(cache=True, nogil=True)
+@entry_point
 def word_alignment(hypothesis: np.ndarray, reference: np.ndarray) -> np.ndarray:
     """Return for each word of a hypothesis the index of its word in the reference, or -1.
 
@@ -142,7 +142,7 @@ def word_alignment(hypothesis: np.ndarray, reference: np.ndarray) -> np.ndarray:
     return indices
 
 
-@numba.njit(cache=True, nogil=True)
+@entry_point
 def _shortest_unambiguous(hypothesis: np.ndarray, reference: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the length of each word's shortest unambiguous context to the left, and where it ends in r.
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from preorder.annotate.classes import WordClasses
-from preorder.data.errors import DataError, PreorderError
+from preorder.data.errors import DataError
 from preorder.learning.checkpoint import Checkpoint, Checkpoints
 from preorder.methods.model_directory import Model, check_replaceable, load_model, save_model
 from preorder.methods.registry import all_options, method_class
@@ -43,7 +43,7 @@ def test_what_may_become_a_model(tmp_path, models):
     [
         ("corpus", "holds other things than a model"),
         (".", "a model needs a directory of its own"),
-        (".", "a model needs a directory of its own"),
+        ("/", "a model needs a directory of its own"),
         ("corpus/a.en", "exists and is not a directory"),
         ("mixed", "holds other things than a model"),
         ("other", "holds other things than a model"),
