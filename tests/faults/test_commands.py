@@ -83,7 +83,7 @@ def subparsers(parser):
 
 
 def test_every_output_is_known_to_be_a_file():
-    """Options that write are called out, or end so; their ``metavar`` tells check_paths that they are files."""
+    """Options that write are called out, or end so; their ``metavar`` tells that they are files."""
     actions = [action for parser in subparsers(build_parser()) for action in parser._actions]
     outputs = [a for a in actions if is_output(a) and a.dest != "held_out"]
     assert {"out", "cross_fit_out"} <= {action.dest for action in outputs}
