@@ -199,11 +199,12 @@ def ribes(hypotheses: Sequence[str], *references: Sequence[str]) -> float:
         UsageError: no reference is given.
         DataError: the texts differ in length.
     """
-    from preorder.metrics.ribes import ribes as corpus_ribes
+    from preorder.metrics.ribes import Ribes
 
     if not references:
         raise UsageError("ribes needs at least one reference")
-    return corpus_ribes(hypotheses, references)
+    metric = Ribes(references)
+    return float(metric.score(metric.statistics(hypotheses).sum(0)))
 
 
 def _each(function: Callable[..., Result], **lists: Sequence[Any]) -> list[Result]:
