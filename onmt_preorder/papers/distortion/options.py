@@ -52,19 +52,14 @@ def add_options(parser: Any) -> None:
         help="What the jumps of attention depend on: the previous source context (S-Distortion), the "
         "previous target word (T-), the previous hidden state (H-); none: RNNsearch* without jumps.",
     )
-    for name, default, what in (
-        ("distortion_window", PAPER_WINDOW, "The longest jump, in source tokens."),
-        ("distortion_lambda", PAPER_LAMBDA, "Weight of the jumps in the attention, 0 to 1."),
-        ("adadelta_rho", 0.9, f"The decay constant of optim: adadelta with decoder_type: {DECODER}."),
-        (
-            "adadelta_eps",
-            1e-6,
-            f"The term of the denominator of optim: adadelta with decoder_type: {DECODER}.",
-        ),
-    ):
-        add(name, type=type(default), default=default, help=what)
+    add("distortion_window", type=int, default=PAPER_WINDOW, help="The longest jump, in source tokens.")
+    share = "Weight of the jumps in the attention, 0 to 1."
+    add("distortion_lambda", type=float, default=PAPER_LAMBDA, help=share)
     ends = "Let attention sum to one again where jumps have pushed some of it past the sentence's ends."
     add("distortion_renormalise", action="store_true", help=ends)
+    for name, default, what in (("rho", 0.9, "decay constant"), ("eps", 1e-6, "term of the denominator")):
+        what = f"The {what} of optim: adadelta with decoder_type: {DECODER}."
+        add(f"adadelta_{name}", type=float, default=default, help=what)
 
 
 def check(opt: Namespace) -> None:
