@@ -36,8 +36,7 @@ from benchmarks.process import RSS_UNIT
 from onmt_preorder.opennmt.line_translator import translation_options
 from onmt_preorder.papers.npmt.likelihood import log_likelihood
 from onmt_preorder.papers.npmt.network import SegmentNetwork
-from onmt_preorder.papers.npmt.scorer import SegmentLayers, WorkLimits
-from onmt_preorder.papers.npmt.sentence_pairs import SentencePairs
+from onmt_preorder.papers.npmt.scorer import SegmentLayers, SentencePairs, WorkLimits
 from preorder.cli.table import print_table
 
 BOUNDS = ((0.0, 0.0), (1e-4, 0.0), (1e-3, 0.0), (1e-3, 1e-4), (1e-3, 1e-3))
