@@ -21,8 +21,8 @@ from preorder.learning.backend import device, threads, torch
 from preorder.learning.vocabulary import Vocabulary
 from preorder.methods.node_labels.forest import forest
 from preorder.methods.node_labels.networks.batch import Minibatch, Numbering, equally_long, minibatch
-from preorder.methods.node_labels.networks.options import RecursiveOptions
 from preorder.methods.node_labels.networks.recursive import Recursive, RvNNPreorderer
+from preorder.methods.node_labels.options import RecursiveOptions
 from preorder.syntax.read import read_trees
 
 TURNS = 3

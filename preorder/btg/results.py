@@ -1,4 +1,4 @@
-"""Trees and orders of a batch, from flat arrays to a value a sentence; and what every chart parser gives."""
+"""Trees and orders of a batch, from flat arrays to a value a sentence; and what preorderers make of them."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ def binary_trees(nodes: np.ndarray, sentences: Sequence[Sentence]) -> list[Binar
     return [_tree(part[:-1], len(part)) for part in _divide(nodes.tolist(), map(len, sentences))]
 
 
-class ChartParser(ABC):
-    """A preorderer that searches BTG trees, by whatever scores."""
+class TreePreorderer(ABC):
+    """A preorderer that finds BTG trees, by whatever scores."""
 
     @abstractmethod
     def parse(self, sentences: Sequence[Sentence], threads: int) -> tuple[np.ndarray, np.ndarray]:

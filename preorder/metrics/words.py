@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from sacrebleu.metrics import BLEU
 
+from preorder.compiled import entry_point
 from preorder.data.errors import UsageError
 from preorder.metrics.metric import Metric, MetricOptions, check_same_length
 

@@ -10,16 +10,11 @@ import numpy as np
 
 from preorder.btg.constraint import learnable
 from preorder.btg.kbest import ScoredTree
-from preorder.btg.results import ChartParser
+from preorder.btg.results import TreePreorderer
 from preorder.data.types import NO_LINES, Bitext, Sentence
-from preorder.learning.arrays import Arrays, add_prefix, part_with
-from preorder.learning.backend import device
-from preorder.learning.checkpoint import NO_CHECKPOINT, Checkpoint
-from preorder.learning.held_out import HeldOutLines
-from preorder.learning.layers import common_layers
-from preorder.learning.network_state import set_weights, sizes_of, weights_of
-from preorder.learning.training_loop import Schedule, train
-from preorder.learning.vocabulary import Vocabulary
+from preorder.learning.backend import device, set_weights, sizes_of, weights_of
+from preorder.learning.checkpoint import NO_CHECKPOINT, Arrays, Checkpoint, add_prefix, part_with
+from preorder.learning.vocabulary import Vocabulary, common_layers
 from preorder.methods.base import PickledByState
 from preorder.methods.neural.decode import Input, parse, parse_kbest
 from preorder.methods.neural.learner import Learner, lengths_of
@@ -32,7 +27,7 @@ PARTNER = "perceptron"
 """Key of the ensemble partner in the state, and prefix of the names of its arrays."""
 
 
-class NeuralBTGPreorderer(PickledByState, ChartParser):
+class NeuralBTGPreorderer(PickledByState, TreePreorderer):
     """A trained network; see :class:`preorder.methods.base.Preorderer`."""
 
     method: ClassVar[str] = "neural-btg"
@@ -112,11 +107,7 @@ class NeuralBTGPreorderer(PickledByState, ChartParser):
         layers = common_layers((*bitext.sentences, *held_out.sentences))
         sentences, groups, counts = learnable(bitext, options.unaligned)
         learner = Learner(layers, sentences, groups, options)
-        schedule = Schedule(options.iterations, options.patience)
-        best, progress = train(learner, schedule, HeldOutLines(held_out), checkpoint)
-        set_weights(learner.average, best)
-        weights = sum(array.size for array in best.values())
-        statistics = {"options": asdict(options), **counts, "weights": weights, **progress}
+        statistics = {"options": asdict(options), **counts, **learner.train(held_out, checkpoint)}
         return cls(learner.vocabulary, learner.average, _ensemble_partner(bitext, options)), statistics
 
 

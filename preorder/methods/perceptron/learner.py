@@ -25,8 +25,7 @@ from preorder.btg.grammar import LABELS
 from preorder.btg.pieces import EXACT
 from preorder.btg.results import permutations
 from preorder.data.types import Permutation, Sentence
-from preorder.learning.arrays import Arrays
-from preorder.learning.checkpoint import digest
+from preorder.learning.checkpoint import Arrays, digest
 from preorder.learning.encode import Batch, Encoder
 from preorder.learning.training_loop import TrainingStatistics
 from preorder.methods.perceptron.fast.shapes import shape_scores

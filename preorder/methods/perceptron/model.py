@@ -10,15 +10,14 @@ import numpy as np
 from preorder.btg.constraint import learnable
 from preorder.btg.kbest import ScoredTree
 from preorder.btg.pieces import EXACT
-from preorder.btg.results import ChartParser
+from preorder.btg.results import TreePreorderer
 from preorder.data.errors import DataError
 from preorder.data.types import NO_LINES, Bitext, Sentence
-from preorder.learning.arrays import Arrays
-from preorder.learning.checkpoint import NO_CHECKPOINT, Checkpoint
+from preorder.learning.checkpoint import NO_CHECKPOINT, Arrays, Checkpoint
 from preorder.learning.encode import Encoder
 from preorder.learning.held_out import HeldOutLines
-from preorder.learning.layers import LAYERS, common_layers
 from preorder.learning.training_loop import Schedule, train
+from preorder.learning.vocabulary import LAYERS, common_layers
 from preorder.methods.base import PickledByState
 from preorder.methods.perceptron.fast.shapes import shape_scores
 from preorder.methods.perceptron.learner import Learner, weights_of
@@ -27,7 +26,7 @@ from preorder.methods.perceptron.parse import parse, parse_kbest
 from preorder.methods.perceptron.weights import NEGLIGIBLE, Weights, unpack
 
 
-class BTGPreorderer(PickledByState, ChartParser):
+class BTGPreorderer(PickledByState, TreePreorderer):
     """A trained BTG model; see :class:`preorder.methods.base.Preorderer`."""
 
     method: ClassVar[str] = "btg"
