@@ -13,19 +13,7 @@ from typing import NoReturn
 from preorder import __version__
 from preorder.data.errors import PreorderError
 
-COMMANDS = (
-    "align",
-    "gold",
-    "annotate",
-    "train",
-    "apply",
-    "evaluate",
-    "score",
-    "analyse",
-    "swap",
-    "show",
-    "report",
-)
+COMMANDS = "align gold annotate train apply evaluate score analyse swap show report".split()
 
 GC_THRESHOLD = 100_000
 """New objects between two runs of the cyclic garbage collector: sentences are many, and form no cycles."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 from tqdm import tqdm
 
@@ -81,13 +82,9 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 
 
 def _add_selection(parser: argparse.ArgumentParser) -> None:
-    for name, default, text in (
-        ("--limit", DEFAULT_LIMIT, "use at most N sentences, drawn at random"),
-        ("--max-length", DEFAULT_MAX_LENGTH, "use no sentences of more than N tokens"),
-    ):
-        parser.add_argument(
-            name, metavar="N", type=options.positive, default=default, help=f"{text} (default: %(default)s)"
-        )
+    add_number = partial(options.add_number, parser)
+    add_number("--limit", options.positive, DEFAULT_LIMIT, "use at most N sentences, drawn at random")
+    add_number("--max-length", options.positive, DEFAULT_MAX_LENGTH, "use no sentences of more than N tokens")
     parser.add_argument(
         "--held-out",
         metavar="N",
