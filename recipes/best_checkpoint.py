@@ -9,6 +9,8 @@ import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from preorder.cli import execute
+from preorder.data.errors import DataError
 from recipes.train import MODEL, VALIDATION
 
 _SAVED = re.compile(r"Saving checkpoint .*_step_([0-9]+)\.pt")
@@ -21,24 +23,24 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--log", metavar="F", required=True, help="log of onmt_train")
     parser.add_argument("--folder", metavar="DIR", required=True, help="where it saved model_step_N.pt")
-    arguments = parser.parse_args(argv)
+    parser.set_defaults(run=_keep_best)
+    return execute(parser, argv)
+
+
+def _keep_best(arguments: argparse.Namespace) -> None:
     folder = Path(arguments.folder)
-    best = best_step(Path(arguments.log).read_text(encoding="utf-8").splitlines())
+    best = _best(Path(arguments.log).read_text(encoding="utf-8").splitlines())
     if best is None:
-        print(
-            f"{arguments.log}: no checkpoint was saved after a validation that gave a number", file=sys.stderr
-        )
-        return 2
-    step, perplexity = best
+        raise DataError("no checkpoint was saved after a validation that gave a number", arguments.log)
+    perplexity, step = best
     print(f"step {step}, validation perplexity {perplexity}")
     (folder / f"model_step_{step}.pt").replace(folder / MODEL)
     for other in folder.glob("model_step_*.pt"):
         other.unlink()
-    return 0
 
 
-def best_step(log: Iterable[str]) -> tuple[int, float] | None:
-    """Return step and perplexity of the best checkpoint, the first of equals.
+def _best(log: Iterable[str]) -> tuple[float, int] | None:
+    """Return perplexity and step of the best checkpoint, the first of equals.
 
     A checkpoint belongs to the validation that the log shows before it; one that comes
     without a validation of its own, at the end of training, is not looked at.
@@ -52,10 +54,7 @@ def best_step(log: Iterable[str]) -> tuple[int, float] | None:
             if math.isfinite(perplexity):
                 found.append((perplexity, int(match[1])))
             perplexity = None
-    if not found:
-        return None
-    perplexity, step = min(found)
-    return step, perplexity
+    return min(found, default=None)
 
 
 if __name__ == "__main__":

@@ -8,17 +8,18 @@ from typing import Any
 
 from preorder.cli.table import print_table
 from preorder.data import files
+from preorder.metrics.metric import METRICS
 from recipes.job import Job
 from recipes.step_runner import Step, StepRunner
 from recipes.systems import PREDICTED, System
 from recipes.train import train_step
 
-METRICS = ("bleu", "chrf", "ter", "ribes")
+SCORES = "scores/translations.json"
 COLUMNS = {"bleu": ("BLEU", 2), "ribes": ("RIBES", 4), "tau": ("tau", 3), "seconds": ("training, s", 0)}
 
 
-def score(job: Job, runner: StepRunner) -> dict[str, Any]:
-    """Score all systems, write ``results.json``, ``results.md`` and ``report.json``, and return the results.
+def score(job: Job, runner: StepRunner) -> None:
+    """Score all systems, write ``results.json``, ``results.md`` and ``report.json``, and print the results.
 
     Raises:
         StepError: a translation is missing, or a command failed.
@@ -28,31 +29,20 @@ def score(job: Job, runner: StepRunner) -> dict[str, Any]:
     files.write_json(str(job.folder / "results.json"), results)
     files.write_lines(str(job.folder / "results.md"), _markdown(job, results))
     files.write_json(str(job.folder / "report.json"), _report(job))
-    return results
-
-
-def print_results(job: Job, results: dict[str, Any]) -> None:
-    """Print the results as a table."""
     print_table(_title(job), *_table(results))
 
 
 def _score(job: Job) -> Step:
     """Compare the systems, each with all its trainings, with the first of them."""
-    reference, out = job.text("test", job.target), job.scores()
-    trainings = [(system, seed) for system in job.systems for seed in job.seeds]
-    translations = [(system.name, job.translation(system, seed)) for system, seed in trainings]
+    reference = job.text("test", job.target)
+    pairs = [(system, job.translation(system, seed)) for system in job.systems for seed in job.seeds]
     command = ("preorder", "score", "--ref", reference, "--tokenize", "none", "--json")
-    command += (
-        "--baseline",
-        job.systems[0].name,
-        "--hyp",
-        *(f"{name}={path}" for name, path in translations),
-    )
-    return Step("score", command, (reference, *(path for _, path in translations)), (out,), output=out)
+    command += ("--baseline", job.systems[0].name, "--hyp", *(f"{one.name}={path}" for one, path in pairs))
+    return Step("score", command, (reference, *(path for _, path in pairs)), (SCORES,), output=SCORES)
 
 
 def _results(job: Job, runner: StepRunner) -> dict[str, Any]:
-    found = json.loads((job.folder / job.scores()).read_text())
+    found = json.loads((job.folder / SCORES).read_text())
     systems = {}
     for system in job.systems:
         scores = {metric: found["runs"][system.name][metric] for metric in METRICS}
@@ -113,9 +103,8 @@ def _cells(scores: dict[str, Any]) -> list[str]:
 
 
 def _title(job: Job) -> str:
-    seeds = (
-        "one training" if len(job.seeds) == 1 else f"mean ± standard deviation of {len(job.seeds)} trainings"
-    )
+    count = len(job.seeds)
+    seeds = "one training" if count == 1 else f"mean ± standard deviation of {count} trainings"
     return f"{job.source} → {job.target}, size {job.size}, {seeds} per system"
 
 

@@ -11,7 +11,8 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from preorder.data.errors import PreorderError, UsageError
+from preorder.cli import execute
+from preorder.data.errors import UsageError
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -22,14 +23,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         "--src", metavar="F", required=True, help="token￨position, of preorder gold --unaligned keep"
     )
     parser.add_argument("--gpu", metavar="N", type=int, default=-1, help="number of the GPU, from 0")
-    arguments = parser.parse_args(argv)
-    try:
-        original, learned = similarities(arguments.model, arguments.src, arguments.gpu)
-    except PreorderError as error:
-        print(error, file=sys.stderr)
-        return 2
+    parser.set_defaults(run=_print)
+    return execute(parser, argv)
+
+
+def _print(arguments: argparse.Namespace) -> None:
+    original, learned = similarities(arguments.model, arguments.src, arguments.gpu)
     print(f"PE {original:.4f}\nPR {learned:.4f}")
-    return 0
 
 
 def similarities(model: str, source: str, gpu: int = -1) -> tuple[float, float]:

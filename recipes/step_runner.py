@@ -194,11 +194,7 @@ class StepRunner:
         return self.folder / "stamps" / f"{name}.json"
 
     def _digest(self, path: str) -> str:
-        """Return a digest of a file's content, or of all files in a folder.
-
-        Raises:
-            StepError: it does not exist.
-        """
+        """Return a digest of a file's content, or of all files in a folder."""
         top, digest = self.folder / path, hashlib.sha256()
         if not top.exists():
             raise StepError(f"{top} is missing: an earlier stage makes it")
@@ -210,11 +206,7 @@ class StepRunner:
 
 
 def _program(name: str) -> str:
-    """Return the path of a program: beside this Python, else as the shell would find it.
-
-    Raises:
-        StepError: it is not installed.
-    """
+    """Return the path of a program: beside this Python, else as the shell would find it."""
     if name == "python":
         return sys.executable
     beside = Path(sys.executable).parent / name

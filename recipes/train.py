@@ -18,11 +18,7 @@ VALIDATION = re.compile(r"Validation perplexity: (\S+)")
 
 
 def train(job: Job, runner: StepRunner) -> None:
-    """Build vocabularies, train, keep the best checkpoint and translate the test set.
-
-    Raises:
-        StepError: a command failed.
-    """
+    """Build vocabularies, train, keep the best checkpoint and translate the test set."""
     pairs = [(system, seed) for seed in job.seeds for system in job.systems]
     for system, seed in pairs:
         _write_config(job, system, seed)

@@ -13,9 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from preorder.alignment.gold import gold_permutation
+from preorder.alignment.gold import UnalignedTokens, gold_permutation
 from preorder.alignment.target_groups import target_groups
-from preorder.alignment.unaligned import UnalignedTokens
 from preorder.btg.grammar import INVERTED, STRAIGHT
 from preorder.btg.scores import node_index
 from preorder.compiled import entry_point, inner

@@ -16,19 +16,7 @@ from preorder.cli.paths import check_paths
 from preorder.cli.table import visible
 from preorder.data.errors import PreorderError
 
-COMMANDS = (
-    "align",
-    "gold",
-    "annotate",
-    "train",
-    "apply",
-    "evaluate",
-    "score",
-    "analyse",
-    "swap",
-    "show",
-    "report",
-)
+COMMANDS = "align gold annotate train apply evaluate score analyse swap show report".split()
 
 GC_THRESHOLD = 100_000
 """New objects between two runs of the cyclic garbage collector: sentences are many, and form no cycles."""
@@ -82,7 +70,7 @@ def execute(parser: argparse.ArgumentParser, argv: Sequence[str] | None = None) 
         sys.stdout.reconfigure(encoding="utf-8")
     arguments = parser.parse_args(argv)
     try:
-        check_paths(arguments)
+        check_paths(getattr(arguments, "parser", parser), arguments)
         arguments.run(arguments)
         sys.stdout.flush()
     except BrokenPipeError:  # the reader of our output has had enough

@@ -13,7 +13,7 @@ from preorder.data.errors import DataError, UsageError
 from preorder.data.files import STANDARD
 
 
-def check_paths(arguments: argparse.Namespace) -> None:
+def check_paths(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> None:
     """Check the files that a subcommand is to read and write.
 
     They are the options whose ``metavar`` is ``F``, ``N|F``, ``NAME=F`` or the like; those that write are
@@ -23,7 +23,7 @@ def check_paths(arguments: argparse.Namespace) -> None:
         UsageError: an output is an input, too, or another output; two inputs are standard input.
         DataError: an output is a directory, or in none.
     """
-    given = [(action, list(_paths(getattr(arguments, action.dest, None)))) for action in _files(arguments)]
+    given = [(action, list(_paths(getattr(arguments, action.dest, None)))) for action in _files(parser)]
     inputs = [path for action, paths in given if not is_output(action) for path in paths]
     outputs = [path for action, paths in given if is_output(action) for path in paths]
     if inputs.count(STANDARD) > 1:
@@ -35,9 +35,9 @@ def check_paths(arguments: argparse.Namespace) -> None:
                 raise UsageError(f"{output} would be overwritten while it is needed: name another output")
 
 
-def input_paths(arguments: argparse.Namespace) -> list[str]:
+def input_paths(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> list[str]:
     """Return the files that a subcommand is to read."""
-    reading = (action for action in _files(arguments) if not is_output(action))
+    reading = (action for action in _files(parser) if not is_output(action))
     return [path for action in reading for path in _paths(getattr(arguments, action.dest, None))]
 
 
@@ -46,8 +46,8 @@ def is_output(action: argparse.Action) -> bool:
     return action.dest == "out" or action.dest.endswith("_out")
 
 
-def _files(arguments: argparse.Namespace) -> Iterator[argparse.Action]:
-    for action in arguments.parser._actions:
+def _files(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:
+    for action in parser._actions:
         if "F" in re.findall(r"\w+", str(action.metavar)):
             yield action
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 from tqdm import tqdm
 
@@ -82,13 +83,9 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 
 
 def _add_selection(parser: argparse.ArgumentParser) -> None:
-    for name, default, text in (
-        ("--limit", DEFAULT_LIMIT, "use at most N sentences, drawn at random"),
-        ("--max-length", DEFAULT_MAX_LENGTH, "use no sentences of more than N tokens"),
-    ):
-        parser.add_argument(
-            name, metavar="N", type=options.positive, default=default, help=f"{text} (default: %(default)s)"
-        )
+    add_number = partial(options.add_number, parser)
+    add_number("--limit", options.positive, DEFAULT_LIMIT, "use at most N sentences, drawn at random")
+    add_number("--max-length", options.positive, DEFAULT_MAX_LENGTH, "use no sentences of more than N tokens")
     parser.add_argument(
         "--held-out",
         metavar="N",
@@ -111,7 +108,7 @@ def run(arguments: argparse.Namespace) -> None:
     """Run the subcommand."""
     if (arguments.cross_fit is None) != (arguments.cross_fit_out is None):
         raise UsageError("--cross-fit and --cross-fit-out go together")
-    check_replaceable(arguments.model, input_paths(arguments))
+    check_replaceable(arguments.model, input_paths(arguments.parser, arguments))
     stanza = source.stanza_options(arguments)
     plan = _plan(arguments)
     bitext, classes = _with_classes(_read(arguments), arguments)

@@ -12,9 +12,8 @@ from itertools import compress
 
 import numpy as np
 
-from preorder.alignment.gold import gold_permutation
+from preorder.alignment.gold import UnalignedTokens, gold_permutation
 from preorder.alignment.target_groups import UNALIGNED, target_groups
-from preorder.alignment.unaligned import UnalignedTokens
 from preorder.compiled import entry_point
 from preorder.data.types import Alignment, Bitext
 from preorder.methods.node_labels.forest import Forest, positions

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from preorder.alignment.unaligned import UnalignedTokens
+from preorder.alignment.gold import UnalignedTokens
 from preorder.data.errors import UsageError
 from preorder.data.trees import Binarisation
 from preorder.data.types import Bitext, Sentence
