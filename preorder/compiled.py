@@ -1,9 +1,8 @@
 """Compile the functions that Python calls, and keep the machine code for the next process.
 
-Numba keeps it as long as the file of the function stays the same, but the machine code
-holds all that the function calls, in other files too. So the key says more here: the state of
-every source file of this package. Functions that only compiled ones call are not kept on
-their own.
+Numba keeps it as long as the file of the function stays the same, but the machine code holds all that the
+function calls, in other files too. So the key says more here: the state of every source file of this
+package. Functions that only compiled ones call are not kept on their own.
 """
 
 from __future__ import annotations

@@ -33,21 +33,11 @@ class NeuralBTGPreorderer(PickledByState, TreePreorderer):
     method: ClassVar[str] = "neural-btg"
 
     def __init__(self, vocabulary: Vocabulary, scorer: Scorer, partner: BTGPreorderer | None = None) -> None:
-        """Make a preorderer.
-
-        Args:
-            vocabulary: the rows of tokens that the network was made for.
-            scorer: the trained network.
-            partner: the ensemble partner, whose orders count beside the network's, or None.
-        """
+        """Make one of a trained network, its vocabulary, and an ensemble partner whose orders count, too."""
+        self.layers = frozenset(vocabulary.known) - {"words"}
         self._vocabulary = vocabulary
         self._scorer = scorer.to(device()).eval()
         self._partner = partner
-
-    @property
-    def layers(self) -> frozenset[str]:
-        """Names of the layers of a :class:`Sentence` that it reads beside the words."""
-        return frozenset(self._vocabulary.known) - {"words"}
 
     def parse(self, sentences: Sequence[Sentence], threads: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the best trees and their positions; cost: see :mod:`.decode`."""
@@ -63,13 +53,9 @@ class NeuralBTGPreorderer(PickledByState, TreePreorderer):
 
     def state(self) -> tuple[dict[str, Any], Arrays]:
         """Return what :meth:`from_state` needs: values for JSON, and arrays."""
-        scorer = self._scorer
-        values = {
-            "hidden": scorer.encoder.hidden_size,
-            "depth": scorer.encoder.num_layers,
-            "vocabulary": self._vocabulary.known,
-        }
-        arrays = weights_of(scorer)
+        lstm = self._scorer.encoder
+        values = {"hidden": lstm.hidden_size, "depth": lstm.num_layers, "vocabulary": self._vocabulary.known}
+        arrays = weights_of(self._scorer)
         if self._partner is not None:
             values[PARTNER], of_partner = self._partner.state()
             arrays |= add_prefix(f"{PARTNER}.", of_partner)
@@ -85,10 +71,10 @@ class NeuralBTGPreorderer(PickledByState, TreePreorderer):
         vocabulary = Vocabulary.from_state(values.get("vocabulary"))
         scorer = Scorer(vocabulary.rows, *sizes_of(values, "hidden", "depth"))
         set_weights(scorer, arrays)
-        if PARTNER not in values:
-            return cls(vocabulary, scorer)
-        of_partner = part_with(f"{PARTNER}.", arrays)
-        return cls(vocabulary, scorer, BTGPreorderer.from_state(values[PARTNER], of_partner))
+        partner = None
+        if PARTNER in values:
+            partner = BTGPreorderer.from_state(values[PARTNER], part_with(f"{PARTNER}.", arrays))
+        return cls(vocabulary, scorer, partner)
 
     @classmethod
     def fit(
@@ -108,12 +94,8 @@ class NeuralBTGPreorderer(PickledByState, TreePreorderer):
         sentences, groups, counts = learnable(bitext, options.unaligned)
         learner = Learner(layers, sentences, groups, options)
         statistics = {"options": asdict(options), **counts, **learner.train(held_out, checkpoint)}
-        return cls(learner.vocabulary, learner.average, _ensemble_partner(bitext, options)), statistics
-
-
-def _ensemble_partner(bitext: Bitext, options: Options) -> BTGPreorderer | None:
-    """Return a perceptron trained on the same lines, if one is wanted."""
-    if options.ensemble == "none":
-        return None
-    chosen = PerceptronOptions(unaligned=options.unaligned, seed=options.seed, threads=options.threads)
-    return BTGPreorderer.fit(bitext, chosen)[0]
+        partner = None
+        if options.ensemble == "perceptron":
+            chosen = PerceptronOptions(options.unaligned, seed=options.seed, threads=options.threads)
+            partner, _ = BTGPreorderer.fit(bitext, chosen)
+        return cls(learner.vocabulary, learner.average, partner), statistics

@@ -33,16 +33,12 @@ class BTGPreorderer(PickledByState, TreePreorderer):
 
     def __init__(self, weights: Weights, layers: Sequence[str]) -> None:
         """Make a preorderer of the weights that were learned on the given layers."""
+        self.layers = frozenset(layers) - {"words"}
         self._weights = weights
         self._layers = tuple(layers)
         self._tables = weights.tables()
         self._shape = shape_scores(weights.shape, EXACT)
         self._encoder = Encoder(self._layers)
-
-    @property
-    def layers(self) -> frozenset[str]:
-        """Names of the layers of a :class:`Sentence` that it reads beside the words."""
-        return frozenset(self._layers) - {"words"}
 
     def parse(self, sentences: Sequence[Sentence], threads: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the best trees and their positions; cost: see :mod:`.parse`."""
@@ -91,10 +87,6 @@ class BTGPreorderer(PickledByState, TreePreorderer):
         weights = weights_of(average)
         del average
         weights = weights.compact(NEGLIGIBLE * options.cost)
-        statistics = {
-            "options": options.without_threads(),
-            **counts,
-            "weights": sum(int(np.count_nonzero(rows)) for rows in (*weights.rows, weights.shape)),
-            **progress,
-        }
+        count = sum(int(np.count_nonzero(rows)) for rows in (*weights.rows, weights.shape))
+        statistics = {"options": options.without_threads(), **counts, "weights": count, **progress}
         return cls(weights, layers), statistics

@@ -25,7 +25,6 @@ class AttachingPreorderer:
     """
 
     def __init__(self, preorderer: Preorderer, links: Links) -> None:
-        """Make one of a preorderer, which orders the linked tokens, and a predictor of links."""
         self._preorderer = preorderer
         self._links = links
         self.method = preorderer.method
