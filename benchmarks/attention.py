@@ -20,7 +20,7 @@ from torch.nn.functional import scaled_dot_product_attention
 from tqdm import tqdm
 
 from benchmarks.process import seconds
-from benchmarks.report import add_numbers, machine, print_results
+from benchmarks.report import add_numbers, machine, make_parser, print_results
 from onmt_preorder.transformer.attention import Positions, RelativePart, plain, relative_attention
 from preorder.cli.options import positive
 from preorder.data.errors import UsageError
@@ -197,12 +197,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.attention",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
+    parser = make_parser("attention", __doc__)
     add = parser.add_argument
     add("--device", choices=LENGTHS, default="cpu", help="(default: %(default)s)")
     add("--dtype", choices=DTYPES, default="fp32", help="(default: %(default)s)")
@@ -216,7 +211,6 @@ def _parser() -> argparse.ArgumentParser:
         "repeat": (3, "passes of a turn"),
     }
     add_numbers(parser, numbers)
-    add("--json", action="store_true", help="print one JSON object instead of a table")
     return parser
 
 

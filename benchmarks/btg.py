@@ -16,13 +16,13 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import chain, cycle, islice
 from pathlib import Path
-from statistics import median
 
 from tqdm import tqdm
 
 from benchmarks.lengths import LONG, SHORT, Parser, peer_seconds, sample
+from benchmarks.process import medians
 from benchmarks.programs import Ours, Program, TopdownBTG, accuracy
-from benchmarks.report import add_numbers, machine, print_results
+from benchmarks.report import add_numbers, machine, make_parser, print_results
 from preorder.data import files
 from preorder.data.errors import PreorderError, UsageError
 from preorder.data.formats import parse_annotated
@@ -128,12 +128,12 @@ class Comparison:
             ways: list[Callable[[], float]] = [Parser(self._folder / "ours", sentences).seconds]
             for name, program in islice(self._programs.items(), 1, None):
                 ways.append(partial(peer_seconds, program, self._folder / name, sentences, self._folder))
-            times = (seconds / len(sentences) * 1e6 for seconds in self._in_turn(ways))
+            times = (seconds / len(sentences) * 1e6 for seconds in medians(ways, self._repeat))
             length = tokens if isinstance(tokens, int) else f"{tokens[0]}–{tokens[-1]}"
             yield self._faster(f"parsing a sentence of {length} tokens", "µs", goal, *times)
         parser = Parser(self._folder / "ours", held)
         counts = (self._threads, 1)
-        more, one = self._in_turn([partial(parser.seconds, n, time.perf_counter) for n in counts])
+        more, one = medians([partial(parser.seconds, n, time.perf_counter) for n in counts], self._repeat)
         name = f"parsing {len(held)} lines, {self._threads} threads, against one"
         yield Result(self._pair, name, "s", more, None, one / more, 3.2 if self._threads >= 4 else 1.8)
 
@@ -147,7 +147,8 @@ class Comparison:
             )
             for name, program in self._programs.items()
         ]
-        yield self._faster(f"apply, the whole process, {self._lines} lines", "s", 25, *self._in_turn(ways))
+        times = medians(ways, self._repeat)
+        yield self._faster(f"apply, the whole process, {self._lines} lines", "s", 25, *times)
 
     def _accuracy(self) -> Iterator[Result]:
         scores = []
@@ -156,11 +157,6 @@ class Comparison:
             scores.append(accuracy(self._held("align"), self._orders))
         for measure in ("tau_nakagawa", "frs", "complete_match"):
             yield self._plain(f"held-out {measure}", "", None, *(getattr(s, measure) for s in scores))
-
-    def _in_turn(self, ways: Sequence[Callable[[], float]]) -> list[float]:
-        """Return the median of what each way takes."""
-        rounds = [[way() for way in ways] for _ in range(self._repeat)]
-        return [median(times) for times in zip(*rounds, strict=True)]
 
     def _faster(self, name: str, unit: str, goal: float, ours: float, theirs: float | None = None) -> Result:
         return Result(self._pair, name, unit, ours, theirs, theirs and theirs / ours, goal)
@@ -192,13 +188,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.btg",
-        description=(__doc__ or "").split("\n")[0],
-        epilog="examples:\n" + EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
+    parser = make_parser("btg", (__doc__ or "").split("\n")[0], EXAMPLES)
     parser.add_argument("data", metavar="DATA", help="folder of the input, see below")
     parser.add_argument("--topdown-btg-train", metavar="F", help="the other's program for training")
     parser.add_argument("--topdown-btg-parse", metavar="F", help="the other's program for parsing")
@@ -210,7 +200,6 @@ def _parser() -> argparse.ArgumentParser:
         "repeat": (3, "rounds, of which the medians are printed; training is run once"),
     }
     add_numbers(parser, numbers)
-    parser.add_argument("--json", action="store_true", help="print one JSON object instead of a table")
     return parser
 
 

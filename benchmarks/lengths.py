@@ -16,7 +16,7 @@ from preorder.data.errors import UsageError
 from preorder.data.formats import format_annotated
 from preorder.data.types import Sentence
 from preorder.learning.encode import Encoder
-from preorder.learning.layers import LAYERS
+from preorder.learning.vocabulary import LAYERS
 from preorder.methods.model_directory import load_model
 from preorder.methods.perceptron.fast.shapes import shape_scores
 from preorder.methods.perceptron.parse import parse

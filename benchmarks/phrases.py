@@ -28,17 +28,15 @@ from onmt.constants import CorpusTask
 from onmt.inputters.dynamic_iterator import build_dynamic_dataset_iter
 from onmt.inputters.inputter import dict_to_vocabs
 from onmt.model_builder import build_base_model
-from onmt.opts import translate_opts
 from onmt.transforms import get_transforms_cls
 from onmt.translate.translator import build_translator
-from onmt.utils.parse import ArgumentParser
 from torch import Tensor, nn
 
 from benchmarks.process import RSS_UNIT
+from onmt_preorder.opennmt.line_translator import translation_options
 from onmt_preorder.papers.npmt.likelihood import log_likelihood
 from onmt_preorder.papers.npmt.network import SegmentNetwork
-from onmt_preorder.papers.npmt.scorer import SegmentLayers, WorkLimits
-from onmt_preorder.papers.npmt.sentence_pairs import SentencePairs
+from onmt_preorder.papers.npmt.scorer import SegmentLayers, SentencePairs, WorkLimits
 from preorder.cli.table import print_table
 
 BOUNDS = ((0.0, 0.0), (1e-4, 0.0), (1e-3, 0.0), (1e-3, 1e-4), (1e-3, 1e-3))
@@ -177,14 +175,9 @@ def _search(
     path: str, beam: int, arguments: Namespace, choices: int = 0
 ) -> tuple[Callable[[Any], Any], list[Any]]:
     """Return what translates a batch, and the batches."""
-    parser = ArgumentParser()
-    translate_opts(parser)
     given = ["-model", path, "-src", arguments.source, "-beam_size", str(beam), "-output", "/dev/null"]
-    opt = parser.parse_args([*given, "-batch_size", str(arguments.batch), "-swan_choices", str(choices)])
-    ArgumentParser.validate_translate_opts(opt)
-    ArgumentParser._get_all_transform_translate(opt)
-    ArgumentParser._validate_transforms_opts(opt)
-    ArgumentParser.validate_translate_opts_dynamic(opt)
+    given += ["-batch_size", str(arguments.batch), "-swan_choices", str(choices)]
+    opt = translation_options(given)
     translator = build_translator(opt, report_score=False)
     transforms = get_transforms_cls(opt._all_transform)
     iterator = build_dynamic_dataset_iter(opt, transforms, translator.vocabs, task=CorpusTask.INFER)

@@ -9,6 +9,7 @@ import tempfile
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from statistics import median
 
 from preorder.data.errors import UsageError
 
@@ -46,7 +47,13 @@ def run(command: Sequence[str]) -> Cost:
     return Cost(usage.ru_utime + usage.ru_stime, wall, usage.ru_maxrss * RSS_UNIT)
 
 
-def seconds(step: Callable[[], object], device: str) -> float:
+def medians(ways: Sequence[Callable[[], float]], rounds: int) -> list[float]:
+    """Return the median of what each way measures; all have their turn in each round."""
+    measured = [[way() for way in ways] for _ in range(rounds)]
+    return list(map(median, zip(*measured, strict=True)))
+
+
+def seconds(step: Callable[[], object], device: str = "cpu") -> float:
     """Return the seconds that a step takes: of processor time on a CPU, of wall time on a GPU."""
     clock = time.process_time if device == "cpu" else time.perf_counter
     begin = clock()

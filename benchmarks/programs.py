@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Protocol
 
 from benchmarks.process import Cost, run
+from preorder.alignment.target_groups import target_groups
 from preorder.data import files
 from preorder.data.formats import parse_order, read_alignments
-from preorder.metrics.preordering import OrderEvaluation, evaluate_orders
+from preorder.metrics.preordering import OrderEvaluation, evaluate
 
 
 class Program(Protocol):
@@ -80,4 +81,5 @@ def accuracy(alignments: Path, orders: Path) -> OrderEvaluation:
         (str(orders), files.read_parsed(str(orders), parse_order)),
     )
     links, permutations = zip(*pairs, strict=True)
-    return evaluate_orders(permutations, links)
+    groups = [target_groups(one, len(order)) for one, order in zip(links, permutations, strict=True)]
+    return evaluate(groups, permutations)

@@ -33,6 +33,19 @@ def print_results(what: str, columns: Sequence[str], results: Sequence[Any], as_
         print_table(run, columns, (result.row() for result in results))
 
 
+def make_parser(name: str, description: str | None, examples: str = "") -> argparse.ArgumentParser:
+    """Return the parser of ``python -m benchmarks.NAME``, with ``--json``."""
+    parser = argparse.ArgumentParser(
+        prog=f"python -m benchmarks.{name}",
+        description=description,
+        epilog=f"examples:\n{examples}" if examples else None,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("--json", action="store_true", help="print one JSON object instead of a table")
+    return parser
+
+
 def add_numbers(parser: argparse.ArgumentParser, numbers: dict[str, tuple[int | None, str]]) -> None:
     """Add options that take a whole number from 1: name → default and help."""
     for name, (default, text) in numbers.items():

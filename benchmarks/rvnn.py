@@ -9,22 +9,20 @@ weights are random: speed does not depend on them.
 from __future__ import annotations
 
 import argparse
-import time
 from collections.abc import Callable
+from functools import partial
 from itertools import islice
-from statistics import median
 from typing import Any
 
-import numpy as np
-
+from benchmarks.process import medians, seconds
 from preorder.cli.table import print_table
 from preorder.data.types import Sentence
 from preorder.learning.backend import device, threads, torch
 from preorder.learning.vocabulary import Vocabulary
 from preorder.methods.node_labels.forest import forest
 from preorder.methods.node_labels.networks.batch import Minibatch, Numbering, equally_long, minibatch
-from preorder.methods.node_labels.networks.options import RecursiveOptions
 from preorder.methods.node_labels.networks.recursive import Recursive, RvNNPreorderer
+from preorder.methods.node_labels.options import RecursiveOptions
 from preorder.syntax.read import read_trees
 
 TURNS = 3
@@ -57,7 +55,7 @@ def main(argv: list[str] | None = None) -> None:
     with threads(1):
         compare(network, nodes)
         preorderer.order(lines[:100])  # compiles
-        applying = median(seconds(lambda: preorderer.order(lines)) for _ in range(TURNS))
+        (applying,) = turn_by_turn(lambda: preorderer.order(lines))
     rows = [("reading the trees", reading), ("applying", applying)]
     print_table(
         f"{len(lines)} sentences, one thread",
@@ -105,15 +103,7 @@ def one_by_one(network: Recursive, nodes: Minibatch) -> torch.Tensor:
 
 def turn_by_turn(*ways: Callable[[], Any]) -> list[float]:
     """Return the median processor time of each way."""
-    costs = np.array([[seconds(way) for way in ways] for _ in range(TURNS)])
-    return np.median(costs, axis=0).tolist()
-
-
-def seconds(work: Callable[[], Any]) -> float:
-    """Return the processor time that work takes."""
-    began = time.process_time()
-    work()
-    return time.process_time() - began
+    return medians([partial(seconds, way) for way in ways], TURNS)
 
 
 if __name__ == "__main__":

@@ -10,10 +10,9 @@ from __future__ import annotations
 
 import argparse
 import random
-import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import accumulate
-from statistics import median
 from typing import Any
 
 import numpy as np
@@ -21,6 +20,7 @@ from sacrebleu.metrics import BLEU, CHRF, TER
 from sacrebleu.metrics.base import Metric
 from sacrebleu.significance import PairedTest
 
+from benchmarks.process import medians, seconds
 from preorder.cli.table import print_table
 from preorder.metrics.metric import DEFAULTS, METRICS
 from preorder.metrics.scoring import SystemStatistics, measure_translations, score_systems
@@ -50,13 +50,6 @@ def made_up(sentences: int, systems: int) -> tuple[list[str], dict[str, list[str
 
     texts = {f"system {k}": list(map(spoilt, reference)) for k in range(systems)}
     return list(map(" ".join, reference)), texts
-
-
-def seconds(function: Callable[[], Any]) -> float:
-    """Return the processor time that a call takes."""
-    begin = time.process_time()
-    function()
-    return time.process_time() - begin
 
 
 class Bench:
@@ -117,8 +110,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _row(title: str, ways: Sequence[Callable[[], Any]], repeat: int) -> list[str]:
-    times = zip(*([seconds(way) for way in ways] for _ in range(repeat)), strict=True)
-    ours, *theirs = map(median, times)
+    ours, *theirs = medians([partial(seconds, way) for way in ways], repeat)
     return [title, f"{ours:.3f}", *([f"{theirs[0]:.3f}", f"{theirs[0] / ours:.1f}×"] if theirs else "––")]
 
 

@@ -25,7 +25,7 @@ from tqdm import tqdm
 import onmt_preorder.plugin
 from benchmarks.batches import Pair, batches, random_pairs, read_pairs, vocabularies
 from benchmarks.process import run, seconds
-from benchmarks.report import add_numbers, machine, print_results
+from benchmarks.report import add_numbers, machine, make_parser, print_results
 from onmt_preorder.opennmt.memory import keep_freed_memory
 from preorder.data.errors import PreorderError, UsageError
 from recipes.systems import SIZES, key_and_value, path_of
@@ -167,18 +167,8 @@ def _options(arguments: argparse.Namespace, model: str) -> Any:
     """
     name, *edits = model.split(",")
     path = path_of(OURS if name in FOREIGN else name)
-    given = [
-        "-config",
-        str(path),
-        "-size",
-        arguments.size,
-        "-data",
-        "{}",
-        "-src_vocab",
-        "-",
-        "-tgt_vocab",
-        "-",
-    ]
+    given = ["-config", str(path), "-size", arguments.size]
+    given += ["-data", "{}", "-src_vocab", "-", "-tgt_vocab", "-"]
     for key, value in map(key_and_value, edits):
         given += [f"-{key}", value]
     opt = _get_parser().parse_known_args(given)[0]
@@ -220,13 +210,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.training",
-        description=__doc__,
-        epilog="examples:\n" + EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
+    parser = make_parser("training", __doc__, EXAMPLES)
     add = parser.add_argument
     add("models", nargs="*", metavar="MODEL", default=DEFAULT, help=f"(default: {' '.join(DEFAULT)})")
     add("--size", choices=SIZES, default="small", help="paper is the base size (default: %(default)s)")
@@ -244,7 +228,6 @@ def _parser() -> argparse.ArgumentParser:
     }
     add_numbers(parser, numbers)
     add("--alone", metavar="MODEL", help="train only this one")
-    add("--json", action="store_true", help="print one JSON object instead of a table")
     return parser
 
 

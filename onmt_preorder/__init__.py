@@ -1,7 +1,6 @@
 """An extension of OpenNMT-py: tells a Transformer the position of each source word in the target's order.
 
-Installing this package is enough: ``onmt_build_vocab``, ``onmt_train`` and
-``onmt_translate`` find it through :mod:`onmt_preorder._hook`.
+Installing this package is enough: OpenNMT-py's commands find it through :mod:`onmt_preorder._hook`.
 
 | What | Where |
 |---|---|

@@ -1,8 +1,8 @@
 """Imported at interpreter start by ``onmt_preorder.pth``: waits for ``import onmt``.
 
-Costs a fraction of a millisecond and imports nothing that Python has not imported yet.
-Once OpenNMT-py's own ``__init__`` has run, in whatever process and by whatever command, the
-finder calls :func:`onmt_preorder.plugin.register` and removes itself.
+Costs a fraction of a millisecond and imports nothing that Python has not imported yet. Once OpenNMT-py's own
+``__init__`` has run, by whatever command, the finder calls ``onmt_preorder.plugin.register`` and removes
+itself.
 """
 
 import sys

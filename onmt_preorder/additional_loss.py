@@ -12,15 +12,13 @@ from torch import Tensor
 class AdditionalLoss:
     """A loss to be added to the translation's for a batch, and statistics for the reports.
 
-    Any module of a model may have a method ``additional_loss()``. It is called after each
-    forward pass in training and validation, and returns this, or None where the batch
-    gives no such loss.
+    Any module of a model may have a method ``additional_loss()``. It is called after each forward pass in
+    training and validation, and returns this, or None where the batch gives no such loss.
 
     Attributes:
-        loss: scalar, summed over the batch as OpenNMT-py's own loss is: both are divided by
-            the same ``normalization`` and accumulated alike.
-        statistics: name to (total, count). Each report shows Σ total / Σ count over all
-            batches and processes since the last report.
+        loss: scalar, summed over the batch and divided by ``normalization`` as OpenNMT-py's own loss is.
+        statistics: name to (total, count). Each report shows Σ total / Σ count over all batches and
+            processes since the last report.
     """
 
     loss: Tensor

@@ -2,11 +2,10 @@
 
 Beside options of OpenNMT-py, a YAML file may hold:
 
-- ``base``: one file or several, relative to its own folder, whose options it takes over. A later
-  file's options win over those of an earlier one, and its own over all of them;
+- ``base``: one file or several, relative to its own folder, whose options it takes over. A later file's
+  options win over those of an earlier one, and its own over all of them;
 - ``sizes``: a mapping from names to options that a model of this size has in addition;
-- ``size``: which of them is meant. The command line's ``-size`` wins over that, and a file's over
-  its base's;
+- ``size``: which of them is meant. The command line's ``-size`` wins over that, and a file's over its base's;
 - ``reads``, ``supervision``: which source texts a recipe gives to the model. OpenNMT-py never sees these.
 """
 
@@ -28,12 +27,7 @@ _OWN = ("base", "sizes", "size", *FOR_RECIPES)
 
 @dataclass(frozen=True)
 class ConfigurationFile:
-    """One file, without those that it builds on.
-
-    Attributes:
-        path: where it is.
-        content: all its keys.
-    """
+    """One file with all its keys, without the files that it builds on."""
 
     path: str
     content: dict[str, Any]
@@ -67,7 +61,11 @@ def _read(path: str, above: tuple[str, ...]) -> Iterator[ConfigurationFile]:
     """Yield the bases of a file, and then itself; ``above`` are the files that build on it."""
     content = _content(path)
     line, above = line_of("base", path), (*above, os.path.realpath(path))
-    for base in _bases(path, content):
+    given = content.get("base", [])
+    bases = given if isinstance(given, list) else [given]
+    if not all(isinstance(base, str) for base in bases):
+        raise DataError("base is a file name or a list of them", path, line)
+    for base in bases:
         where = os.path.normpath(os.path.join(os.path.dirname(path), base))
         if not os.path.exists(where):
             raise DataError(f"base {base}: there is no {where}", path, line)
@@ -90,20 +88,10 @@ def _content(path: str) -> dict[str, Any]:
     return content
 
 
-def _bases(path: str, content: dict[str, Any]) -> list[str]:
-    given = content.get("base", [])
-    bases = given if isinstance(given, list) else [given]
-    if not all(isinstance(base, str) for base in bases):
-        raise DataError("base is a file name or a list of them", path, line_of("base", path))
-    return bases
-
-
 def merge(files: Sequence[ConfigurationFile], size: str | None = None) -> dict[str, Any]:
-    """Return what the last file says, with what it builds on: options, and keys for recipes.
+    """Return what the last file says, with what it builds on: options, and keys :data:`FOR_RECIPES`.
 
-    Args:
-        files: as :func:`read_files` returns them.
-        size: the size of the model; None: the one that the files say.
+    ``size`` is the size of the model, None the one that the files say.
 
     Raises:
         UsageError: there is no such size.
@@ -117,15 +105,6 @@ def merge(files: Sequence[ConfigurationFile], size: str | None = None) -> dict[s
     for file in files:
         merged |= file.content | file.sizes.get(chosen, {})
     return {key: value for key, value in merged.items() if key not in ("base", "sizes", "size")}
-
-
-def options_of(files: Sequence[ConfigurationFile], size: str | None = None) -> dict[str, Any]:
-    """Return as :func:`merge` does what OpenNMT-py is to read of it.
-
-    Raises:
-        UsageError: there is no such size.
-    """
-    return {key: value for key, value in merge(files, size).items() if key not in FOR_RECIPES}
 
 
 def line_of(key: str, path: str) -> int:

@@ -32,56 +32,34 @@ EXAMPLES = """\
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command line; return its exit status: 0 done, 2 bad input or usage, 130 interrupted."""
-    return execute(build_parser, argv)
-
-
-def build_parser() -> argparse.ArgumentParser:
-    """Build the parser of the whole command line."""
-    parser = Parser(
-        prog="onmt_preorder", description="Translate by models that read source words' positions."
-    )
+    what = "Translate by models that read source words' positions."
+    parser = Parser(prog="onmt_preorder", description=what)
     parser.add_argument("--version", action="version", version=f"onmt_preorder {__version__}")
-    subparsers = parser.add_subparsers(metavar="COMMAND", required=True)
-    add_translate(subparsers)
-    return parser
+    _add_translate(parser.add_subparsers(metavar="COMMAND", required=True))
+    return execute(parser, argv)
 
 
-def add_translate(subparsers: argparse._SubParsersAction) -> None:
-    """Add ``translate``."""
+def _add_translate(subparsers: argparse._SubParsersAction) -> None:
     summary = "translate sentences, plain or with positions (token￨position)"
     parser = options.add_command(subparsers, "translate", translate, summary, EXAMPLES)
     add = parser.add_argument
     add("--model", metavar="F", nargs="+", required=True, help="checkpoint; several make an ensemble")
-    add(
-        "--preorder-model",
-        metavar="DIR",
-        help="model directory of preorder train, which preorders lines without positions (default: the one "
-        "that the checkpoint was trained with, if any)",
-    )
+    what = "model directory of preorder train, which preorders lines without positions "
+    what += "(default: the one that the checkpoint was trained with, if any)"
+    add("--preorder-model", metavar="DIR", help=what)
     options.add_source(parser)
     options.add_output(parser)
-    add(
-        "--tokenize",
-        metavar="MODE",
-        choices=("conservative", "aggressive", "char"),
-        help="split the source by the OpenNMT tokenizer: conservative, aggressive or char "
-        "(default: it is tokenised already)",
-    )
+    modes = ("conservative", "aggressive", "char")
+    what = "split the source by the OpenNMT tokenizer: conservative, aggressive or char "
+    what += "(default: it is tokenised already)"
+    add("--tokenize", metavar="MODE", choices=modes, help=what)
     add("--beam", metavar="N", type=options.positive, default=5, help="beam width (default: %(default)s)")
     add("--n-best", metavar="K", type=options.positive, default=1, help="translations a line (default: 1)")
     add("--gpu", metavar="N", type=options.natural, help="GPU to use, from 0 (default: none)")
-    add(
-        "--line-by-line",
-        action="store_true",
-        help="translate each line before the next is read; so it is always on a terminal",
-    )
-    add(
-        "--onmt",
-        metavar="OPTION",
-        nargs=argparse.REMAINDER,
-        default=[],
-        help="pass all that follows to onmt_translate; must be the last option",
-    )
+    what = "translate each line before the next is read; so it is always on a terminal"
+    add("--line-by-line", action="store_true", help=what)
+    what = "pass all that follows to onmt_translate; must be the last option"
+    add("--onmt", metavar="OPTION", nargs=argparse.REMAINDER, default=[], help=what)
 
 
 def translate(arguments: argparse.Namespace) -> None:
@@ -92,7 +70,8 @@ def translate(arguments: argparse.Namespace) -> None:
         UsageError: a checkpoint is not one of our models, or OpenNMT-py is not installed.
     """
     prepare = _make_tokenizer(arguments.tokenize)
-    size = _chunk_size(arguments)
+    typed = arguments.src == files.STANDARD and sys.stdin.isatty()
+    size = 1 if typed or arguments.line_by_line else CHUNK_LINES
     with files.writer(arguments.out) as stream:
         translator = _load_translator(arguments, stream)
         source = tqdm(files.read_lines(arguments.src), unit=" lines", disable=size == 1 or None)
@@ -103,14 +82,9 @@ def translate(arguments: argparse.Namespace) -> None:
             except DataError as error:
                 if error.file != SOURCE_NAME:
                     raise
-                line_number = first + error.line - 1 if error.line else None
-                raise DataError(error.reason, files.display_name(arguments.src), line_number) from None
+                line = first + error.line - 1 if error.line else None
+                raise DataError(error.reason, files.display_name(arguments.src), line) from None
             first += len(lines)
-
-
-def _chunk_size(arguments: argparse.Namespace) -> int:
-    typed = arguments.src == files.STANDARD and sys.stdin.isatty()
-    return 1 if typed or arguments.line_by_line else CHUNK_LINES
 
 
 def _chunks(lines: Iterable[str], size: int) -> Iterator[list[str]]:
@@ -135,34 +109,23 @@ def _load_translator(arguments: argparse.Namespace, stream: Any) -> Any:
     from onmt_preorder.plugin import register
 
     register()
-    from onmt.opts import translate_opts
     from onmt.translate.translator import build_translator
     from onmt.utils.misc import set_random_seed, use_gpu
-    from onmt.utils.parse import ArgumentParser
 
     from onmt_preorder.opennmt.checkpoints import read_options
-    from onmt_preorder.opennmt.line_translator import LineTranslator
+    from onmt_preorder.opennmt.line_translator import LineTranslator, translation_options
     from onmt_preorder.options import is_ours
 
     for path in arguments.model:
         if not is_ours(read_options(path)):
             raise UsageError(f"{path}: not a model of onmt-preorder: use onmt_translate")
-    parser = ArgumentParser(prog="--onmt")
-    translate_opts(parser)
-    opt = parser.parse_args([*_translate_options(arguments), *arguments.onmt])
-    ArgumentParser.validate_translate_opts(opt)
-    ArgumentParser._get_all_transform_translate(opt)
-    ArgumentParser._validate_transforms_opts(opt)
-    ArgumentParser.validate_translate_opts_dynamic(opt)
+    given = {"beam_size": arguments.beam, "n_best": arguments.n_best, "gpu": arguments.gpu}
+    given |= {"preorder_model": arguments.preorder_model}
+    named = [part for name, value in given.items() if value is not None for part in (f"-{name}", str(value))]
+    named += ["-model", *arguments.model, "-src", arguments.src]
+    opt = translation_options([*named, *arguments.onmt], prog="--onmt")
     set_random_seed(opt.seed, use_gpu(opt))
     if arguments.preorder_model is not None:  # an error now, not with the first line
         on_the_fly.load(opt.preorder_model, opt.preorder_stanza_dir)
     translator = build_translator(opt, opt.gpu, report_score=False, out_file=stream)
     return LineTranslator(translator, opt)
-
-
-def _translate_options(arguments: argparse.Namespace) -> list[str]:
-    given = {"beam_size": arguments.beam, "n_best": arguments.n_best, "gpu": arguments.gpu}
-    given |= {"preorder_model": arguments.preorder_model}
-    named = [part for name, value in given.items() if value is not None for part in (f"-{name}", str(value))]
-    return ["-model", *arguments.model, "-src", arguments.src, *named]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from argparse import Namespace
-from importlib import import_module
+from pkgutil import resolve_name
 from typing import Any
 
 SUPPORTED = "3.5"
@@ -13,8 +13,8 @@ SUPPORTED = "3.5"
 def register() -> None:
     """Register with OpenNMT-py; calling it again does nothing.
 
-    The package, once installed, calls this itself whenever ``onmt`` is imported. Call it
-    where ``.pth`` files are not read (a bare ``PYTHONPATH``, zipped applications).
+    The package, once installed, calls this itself whenever ``onmt`` is imported. Call it where ``.pth`` files
+    are not read (a bare ``PYTHONPATH``, zipped applications).
     """
     import onmt
 
@@ -23,25 +23,20 @@ def register() -> None:
             f"onmt-preorder works with OpenNMT-py {SUPPORTED}, not {onmt.__version__}: left out", stacklevel=2
         )
         return
+    from onmt.decoders import DecoderBase, register_decoder, str2dec
+    from onmt.encoders import EncoderBase, register_encoder, str2enc
+
     # The transforms register themselves when imported. Where it is that import which has led
     # here, they do so after this function has returned.
     import onmt_preorder.opennmt.transforms  # noqa: F401
     from onmt_preorder.opennmt import adapt
-
-    _register_models()
-    adapt()
-
-
-def _register_models() -> None:
-    from onmt.decoders import DecoderBase, register_decoder, str2dec
-    from onmt.encoders import EncoderBase, register_encoder, str2enc
-
     from onmt_preorder.options import DECODERS, ENCODERS
 
     for name in ENCODERS.keys() - str2enc.keys():
         register_encoder(name)(_factory(ENCODERS[name], EncoderBase))
     for name in DECODERS.keys() - str2dec.keys():
         register_decoder(name)(_factory(DECODERS[name], DecoderBase))
+    adapt()
 
 
 def _factory(path: str, base: type) -> type:
@@ -53,7 +48,6 @@ def _factory(path: str, base: type) -> type:
     class Factory(base):
         @classmethod
         def from_opt(cls, opt: Namespace, embeddings: Any = None) -> Any:
-            module, _, name = path.partition(":")
-            return getattr(import_module(module), name).from_opt(opt, embeddings)
+            return resolve_name(path).from_opt(opt, embeddings)
 
     return Factory

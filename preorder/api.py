@@ -36,11 +36,7 @@ class PreorderModel:
     """A trained preorderer. It can be pickled, so that the workers of any framework can have it.
 
     Its methods take sentences and, where the model was trained with them, their POS ``tags`` and their
-    syntax ``trees`` (bracketings) by name, and return one result a sentence.
-
-    Args:
-        model: as a model directory holds it.
-        threads: how many threads work on one call.
+    syntax ``trees`` (bracketings) by name, and return one result a sentence. ``threads`` work on each call.
     """
 
     def __init__(self, model: Model, threads: int = 1) -> None:
@@ -117,13 +113,11 @@ def train(
     classes: int | Mapping[str, str] = DEFAULT_CLASSES,
     **options: Any,
 ) -> PreorderModel:
-    """Learn to preorder from sentences and their word alignments, as ``preorder train`` does.
+    """Learn to preorder from sentences and their word alignments, as ``preorder train --method`` does.
 
     Args:
-        sources: the sentences.
-        alignments: their links.
-        method: as of ``preorder train --method``.
-        tags: POS tags of each sentence, if there are any.
+        sources, alignments, tags: the sentences, their links and, if there are any, their POS tags.
+        method: its name.
         trees: a bracketing of each sentence, for the methods that need syntax trees.
         classes: how many word classes to learn (0: none), or the class of each word.
         options: ``limit``, ``max_length``, ``held_out``, ``attach``, ``seed``, and the method's own
@@ -163,10 +157,8 @@ def evaluate(
 ) -> OrderEvaluation:
     """Measure reorderings against word alignments, as ``preorder evaluate`` does.
 
-    Args:
-        positions: of each sentence; ``positions[i]`` is where source token i goes.
-        alignments: of each sentence.
-        all_tokens: measure every token against the gold order, not only those with links.
+    ``positions[s][i]`` is where token i of sentence s goes. ``all_tokens`` measures every token against the
+    gold order, not only those with links.
 
     Returns:
         ``tau`` (-1 to 1), ``tau_nakagawa``, ``frs`` (fuzzy reordering score) and ``complete_match`` (0 to 1);
@@ -189,29 +181,24 @@ def evaluate(
 
 
 def ribes(hypotheses: Sequence[str], *references: Sequence[str]) -> float:
-    """Return the RIBES (Isozaki et al. 2010) of tokenised translations, 0 to 1.
+    """Return the RIBES (Isozaki et al. 2010) of tokenised translations, a line a sentence, 0 to 1.
 
-    Args:
-        hypotheses: one tokenised line a sentence.
-        references: one or more texts of as many lines; of several references the best counts.
+    References are one or more texts of as many lines; of several the best counts.
 
     Raises:
         UsageError: no reference is given.
         DataError: the texts differ in length.
     """
-    from preorder.metrics.ribes import ribes as corpus_ribes
+    from preorder.metrics.ribes import Ribes
 
     if not references:
         raise UsageError("ribes needs at least one reference")
-    return corpus_ribes(hypotheses, references)
+    metric = Ribes(references)
+    return float(metric.score(metric.statistics(hypotheses).sum(0)))
 
 
 def _each(function: Callable[..., Result], **lists: Sequence[Any]) -> list[Result]:
-    """Call a function with the items of several lists; its errors name the last list and the item, from 1.
-
-    Raises:
-        DataError: the lists are empty or differ in length, or the function raises one.
-    """
+    """Call a function with the items of several lists; its errors name the last list and the item, from 1."""
     (first, items), *others = lists.items()
     for name, other in others:
         if len(other) != len(items):

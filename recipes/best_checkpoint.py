@@ -7,6 +7,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from preorder.cli import execute
+from preorder.data.errors import DataError
 from recipes.checkpoints import Checkpoints, by_perplexity, read_log, validated
 from recipes.train import MODEL
 
@@ -18,7 +20,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--log", metavar="F", required=True, help="log of onmt_train")
     parser.add_argument("--folder", metavar="DIR", required=True, help="where it saved model_step_N.pt")
-    arguments = parser.parse_args(argv)
+    parser.set_defaults(run=_keep_best)
+    return execute(parser, argv)
+
+
+def _keep_best(arguments: argparse.Namespace) -> None:
     model = Path(arguments.folder) / MODEL
     checkpoints = Checkpoints(model.parent, Path(arguments.log))
     ranked = list(by_perplexity(validated(read_log(checkpoints.log))))
@@ -26,16 +32,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     # Without the best of all, but with a model, the model is the best: this command was stopped half-way.
     best = ranked[0] if ranked and model.exists() else next((one for one in ranked if one[0] in paths), None)
     if best is None:
-        print(
-            f"{arguments.log}: no checkpoint was saved after a validation that gave a number", file=sys.stderr
-        )
-        return 2
+        raise DataError("no checkpoint was saved after a validation that gave a number", arguments.log)
     step, perplexity = best
     print(f"step {step}, validation perplexity {perplexity}")
     if step in paths:
         paths[step].replace(model)
     checkpoints.clear()
-    return 0
 
 
 if __name__ == "__main__":

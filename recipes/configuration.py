@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import yaml
 
-from preorder.data.errors import PreorderError
+from preorder.cli import execute
 from recipes.systems import SIZES, SUBWORDS, read_system
 
 
@@ -20,14 +20,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("system", metavar="SYSTEM", help="a file of config/system, without .yaml")
     parser.add_argument("--size", choices=SIZES, default="small", help="(default: %(default)s)")
     parser.add_argument("--subwords", choices=SUBWORDS, help="with the options that split words")
-    arguments = parser.parse_args(argv)
-    try:
-        system = read_system(arguments.system, arguments.size, arguments.subwords)
-    except PreorderError as error:
-        print(error, file=sys.stderr)
-        return 2
+    parser.set_defaults(run=_print)
+    return execute(parser, argv)
+
+
+def _print(arguments: argparse.Namespace) -> None:
+    system = read_system(arguments.system, arguments.size, arguments.subwords)
     yaml.safe_dump(system.options, sys.stdout, sort_keys=False, default_flow_style=None)
-    return 0
 
 
 if __name__ == "__main__":

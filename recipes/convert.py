@@ -6,9 +6,9 @@ import argparse
 import sys
 from collections.abc import Sequence
 
+from preorder.cli import execute
 from preorder.cli.output import formatted
 from preorder.data import files
-from preorder.data.errors import PreorderError
 from preorder.data.formats import parse_features
 from preorder.data.types import Sentence
 
@@ -21,15 +21,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--features", metavar="F", required=True, help="output of preorder apply")
     parser.add_argument("--format", choices=("text", "positions"), required=True)
     parser.add_argument("--out", metavar="F", required=True)
-    arguments = parser.parse_args(argv)
-    try:
-        parsed = files.read_parsed(arguments.features, parse_features)
-        pairs = ((Sentence(words), permutation) for words, permutation in parsed)
-        files.write_lines(arguments.out, formatted(pairs, arguments.format))
-    except PreorderError as error:
-        print(error, file=sys.stderr)
-        return 2
-    return 0
+    parser.set_defaults(run=_convert)
+    return execute(parser, argv)
+
+
+def _convert(arguments: argparse.Namespace) -> None:
+    parsed = files.read_parsed(arguments.features, parse_features)
+    pairs = ((Sentence(words), permutation) for words, permutation in parsed)
+    files.write_lines(arguments.out, formatted(pairs, arguments.format))
 
 
 if __name__ == "__main__":

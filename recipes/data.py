@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from preorder.data import files
@@ -15,20 +14,11 @@ MAX_LENGTH = 50  # Kawara et al. 2021, §V-A, like the ratio
 MAX_RATIO = 9
 
 
-@dataclass(frozen=True)
-class Filtered:
-    """How many of the training pairs are kept."""
-
-    kept: int
-    pairs: int
-
-    def __str__(self) -> str:
-        rule = f"1 to {MAX_LENGTH} tokens a side, neither over {MAX_RATIO} times the other"
-        return f"{self.kept} of {self.pairs} training pairs are kept: {rule}"
-
-
-def copy_data(job: Job, data: Path, use_alignment: bool) -> Filtered:
+def copy_data(job: Job, data: Path, use_alignment: bool) -> str:
     """Copy what the job needs of ``data`` into its folder, and write both sides of all parts in one file.
+
+    Returns:
+        A message: how many of the training pairs are kept.
 
     Raises:
         DataError: a file is missing, a part's files differ in length, a sentence of dev or
@@ -48,7 +38,8 @@ def copy_data(job: Job, data: Path, use_alignment: bool) -> Filtered:
         if not kept:
             raise DataError("no sentence pair is left", str(data / f"{part}.{job.source}"))
         if part == "train":
-            filtered = Filtered(len(kept), len(rows))
+            rule = f"1 to {MAX_LENGTH} tokens a side, neither over {MAX_RATIO} times the other"
+            message = f"{len(kept)} of {len(rows)} training pairs are kept: {rule}"
         columns = list(zip(*kept, strict=True))
         for suffix, lines in zip(suffixes, columns, strict=True):
             files.write_lines(str(job.folder / f"data/{part}.{suffix}"), lines)
@@ -56,7 +47,7 @@ def copy_data(job: Job, data: Path, use_alignment: bool) -> Filtered:
             side.extend(lines)
     for side, lines in zip(suffixes, whole, strict=False):
         files.write_lines(str(job.folder / job.text("all", side)), lines)
-    return filtered
+    return message
 
 
 def _rows(data: Path, part: str, suffixes: list[str]) -> Iterator[tuple[str, ...]]:

@@ -57,7 +57,7 @@ def _translated(job: Job) -> list[tuple[str, int]]:
 
 
 def _finished(job: Job, runner: StepRunner, name: str, seed: int) -> System | None:
-    """Return a system of an earlier command if its steps are done as this job would do them, on any device."""
+    """Return a system of an earlier command if its steps are done as this job would do them on any device."""
     try:
         system = read_system(name, job.size, job.subwords)
         on_disk = yaml.safe_load((job.folder / job.config(system, seed)).read_text(encoding="utf-8"))

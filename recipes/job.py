@@ -19,10 +19,8 @@ class Job:
     is run, so that the folder can be carried to another machine between two stages.
 
     Attributes:
-        folder: the run's own folder.
         source, target: the languages, as file names end.
-        size, systems: the models that are trained.
-        seeds: every system is trained once with each.
+        size, systems, seeds: of the models; every system is trained once with each seed.
         device: ``cpu`` or ``gpu``.
         changes: options in place of those of the systems.
         beam: beam width of the translation.
@@ -57,11 +55,6 @@ class Job:
         """Whether the source has POS tags."""
         return all((self.folder / self.tags(part)).exists() for part in PARTS)
 
-    @property
-    def model(self) -> str:
-        """Return the preorderer's model directory."""
-        return "preorderer"
-
     def reordered(self, part: str, order: str, form: str) -> str:
         """Return a part's source in its ``predicted`` or ``gold`` order, in a format of ``apply``."""
         return f"data/{part}.{self.source}.{order}.{form}"
@@ -89,7 +82,3 @@ class Job:
     def evaluation(self, order: str) -> str:
         """Return how well an order fits the test set's alignment, as JSON."""
         return f"scores/{order}.json"
-
-    def scores(self) -> str:
-        """Return the scores of all systems' translations, as JSON."""
-        return "scores/translations.json"

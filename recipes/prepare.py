@@ -6,16 +6,16 @@ from recipes.job import PARTS, Job
 from recipes.step_runner import Step, StepRunner
 from recipes.systems import FEATURES, GOLD, KEPT, PREDICTED, TEXT, System
 
+MODEL = "preorderer"
+
 
 def prepare(job: Job, runner: StepRunner, align: bool, cross_fit: int, options: tuple[str, ...]) -> None:
     """Make all that training and scoring read.
 
     Args:
-        job: the run.
-        runner: runs the commands.
+        job, runner: what to prepare, and what runs the commands.
         align: align with eflomal; else the data come with alignments.
-        cross_fit: number of folds; the lines of each are ordered by a model that has not seen them.
-            0: the training text is ordered by the model that was trained on it.
+        cross_fit: number of folds; 0: the training text is ordered by the model that was trained on it.
         options: further options of ``preorder train``.
     """
     if align:
@@ -37,7 +37,7 @@ def _alignment(job: Job) -> list[Step]:
     steps = [Step("align", command, tuple(sides), (whole,))]
     first = 1
     for part in PARTS:
-        last = first + _line_count(job, part) - 1
+        last = first + (job.folder / job.text(part, job.target)).read_bytes().count(b"\n") - 1
         cut = ("sed", "-n", f"{first},{last}p", whole)
         out = job.alignment(part)
         steps.append(Step(f"align-{part}", cut, (whole,), (out,), output=out))
@@ -45,15 +45,11 @@ def _alignment(job: Job) -> list[Step]:
     return steps
 
 
-def _line_count(job: Job, part: str) -> int:
-    return (job.folder / job.text(part, job.target)).read_bytes().count(b"\n")
-
-
 def _train(job: Job, cross_fit: int, options: tuple[str, ...]) -> Step:
     source, alignment = job.text("train", job.source), job.alignment("train")
-    command = ["preorder", "train", "--method", "btg", "--lang", job.source, "--model", job.model]
+    command = ["preorder", "train", "--method", "btg", "--lang", job.source, "--model", MODEL]
     command += ["--src", source, "--align", alignment, *_tags(job, "train"), *options]
-    makes = [job.model]
+    makes = [MODEL]
     if cross_fit:
         makes.append(job.reordered("train", PREDICTED, FEATURES))
         command += ["--cross-fit", str(cross_fit), "--cross-fit-out", makes[-1]]
@@ -64,8 +60,8 @@ def _train(job: Job, cross_fit: int, options: tuple[str, ...]) -> Step:
 def _apply(job: Job, part: str) -> Step:
     source, out = job.text(part, job.source), job.reordered(part, PREDICTED, FEATURES)
     tags = _tags(job, part)
-    command = ("preorder", "apply", "--model", job.model, "--src", source, *tags, "--out", out)
-    return Step(f"preorder-apply-{part}", command, (job.model, source, *tags[1:]), (out,))
+    command = ("preorder", "apply", "--model", MODEL, "--src", source, *tags, "--out", out)
+    return Step(f"preorder-apply-{part}", command, (MODEL, source, *tags[1:]), (out,))
 
 
 def _tags(job: Job, part: str) -> tuple[str, ...]:

@@ -29,12 +29,10 @@ class Experiment:
     The paths that methods return are relative to the run's folder, the attributes' are absolute.
 
     Attributes:
-        source, reference: the test set.
-        tags: POS tags of the source, or None.
+        source, reference, tags: the test set, and the POS tags of its source if there are any.
         preorderer: model directory, or None where all models are plain.
         models: name → the model, and what it reads, of :data:`FORMS`.
-        percentages: shares of the words that are swapped.
-        seed: of the swapping and of all that is random later.
+        percentages: shares of the words that are swapped, by the seed.
         translate: further options of ``onmt_translate``.
     """
 
@@ -85,11 +83,9 @@ def build_parser() -> argparse.ArgumentParser:
     add("--preordered", metavar="NAME=F", nargs="+", default=[], help="models that read token￨position")
     add("--reordered", metavar="NAME=F", nargs="+", default=[], help="models that read words put in order")
     add("--run", metavar="DIR", type=Path, required=True, help="folder to work in")
-    add(
-        "--jobs", metavar="N", type=options.positive, default=1, help="steps at a time (default: %(default)s)"
-    )
+    options.add_number(parser, "--jobs", options.positive, 1, "steps at a time")
     add("--device", choices=("cpu", "gpu"), default="cpu", help="where to translate (default: %(default)s)")
-    add("--beam", metavar="N", type=options.positive, default=5, help="beam width (default: %(default)s)")
+    options.add_number(parser, "--beam", options.positive, 5, "beam width")
     options.add_percentages(parser)
     options.add_seed(parser)
     return parser
@@ -108,11 +104,7 @@ def run(experiment: Experiment, runner: StepRunner) -> None:
 
 
 def _experiment(arguments: argparse.Namespace) -> Experiment:
-    """Return the experiment that the options describe.
-
-    Raises:
-        UsageError: there is no model, a name is not fit, or a preorderer is missing.
-    """
+    """Return the experiment that the options describe."""
     models: dict[str, tuple[Path, str]] = {}
     for kind in FORMS:
         for name, path in paths_by_name(getattr(arguments, kind)).items():

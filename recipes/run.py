@@ -13,14 +13,14 @@ from pathlib import Path
 
 import yaml
 
-from preorder.cli.options import at_least_two, natural, positive
+from preorder.cli.options import add_number, at_least_two, natural, positive
 from preorder.data.errors import UsageError
 from recipes.job import Job
 from recipes.step_runner import StepRunner, exit_status
 from recipes.systems import SIZES, SUBWORDS, key_and_value, read_system
 
 STAGES = ("prepare", "train", "score")
-DEFAULT_SYSTEMS = "baseline_absolute_relative,preorder_relative"
+SYSTEMS = "baseline_absolute_relative,preorder_relative"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -44,24 +44,17 @@ def build_parser() -> argparse.ArgumentParser:
     add("--tgt", metavar="xx", required=True, help="target language")
     add("--run", metavar="DIR", type=Path, required=True, help="folder to work in")
     add("--size", choices=SIZES, default="tiny", help="of the models (default: %(default)s)")
-    add(
-        "--systems",
-        metavar="S,…",
-        default=DEFAULT_SYSTEMS,
-        help="files of config/system (default: %(default)s)",
-    )
+    add("--systems", metavar="S,…", default=SYSTEMS, help="files of config/system (default: %(default)s)")
     add("--seeds", metavar="N,…", default="1", help="a training for each (default: %(default)s)")
     add(
         "--stage", choices=STAGES, action="append", help="only this one; repeat it for several (default: all)"
     )
     add("--subwords", choices=SUBWORDS, help="split words, preordered as a whole, into pieces of this kind")
     add("--device", choices=("cpu", "gpu"), default="cpu", help="where to train (default: %(default)s)")
-    add("--jobs", metavar="N", type=positive, default=1, help="steps at a time (default: %(default)s)")
+    add_number(parser, "--jobs", positive, 1, "steps at a time")
     add("--steps", metavar="N", type=positive, help="training steps, in place of the configuration's")
     add("--set", metavar="KEY=VALUE", action="append", default=[], help="any other option of onmt_train")
-    add(
-        "--beam", metavar="N", type=positive, default=5, help="beam of the translation (default: %(default)s)"
-    )
+    add_number(parser, "--beam", positive, 5, "beam of the translation")
     add("--given-alignment", action="store_true", help="use the data's .align files in place of eflomal")
     add(
         "--cross-fit",
@@ -101,9 +94,9 @@ def _run_stages(job: Job, runner: StepRunner, stages: Sequence[str], arguments: 
 
         train(job, runner)
     if "score" in stages:
-        from recipes.score import print_results, score
+        from recipes.score import score
 
-        print_results(score(job, runner))
+        score(job, runner)
         runner.say(f"results are in {job.folder}/results.json and results.md")
 
 
@@ -113,18 +106,13 @@ def _prepare(job: Job, runner: StepRunner, arguments: argparse.Namespace) -> Non
 
     if arguments.data is None:
         raise UsageError("the stage prepare needs --data")
-    filtered = copy_data(job, arguments.data, arguments.given_alignment)
-    runner.say(str(filtered))
     align = not arguments.given_alignment
+    runner.say(copy_data(job, arguments.data, use_alignment=not align))
     prepare(job, runner, align, arguments.cross_fit, tuple(arguments.preorder))
 
 
 def _job(arguments: argparse.Namespace) -> Job:
-    """Return the job that the options describe.
-
-    Raises:
-        UsageError: a system has no configuration, a seed is no number, or a change is not KEY=VALUE.
-    """
+    """Return the job that the options describe."""
     try:
         seeds = tuple(map(natural, arguments.seeds.split(",")))
     except argparse.ArgumentTypeError as error:

@@ -8,18 +8,19 @@ from typing import Any
 
 from preorder.cli.table import print_table
 from preorder.data import files
+from preorder.metrics.metric import METRICS
 from recipes.finished import RESULTS, Finished, find_finished
 from recipes.job import Job
 from recipes.step_runner import Step, StepRunner
 from recipes.systems import PREDICTED, System
 from recipes.train import train_step
 
-METRICS = ("bleu", "chrf", "ter", "ribes")
+SCORES = "scores/translations.json"
 COLUMNS = {"bleu": ("BLEU", 2), "ribes": ("RIBES", 4), "tau": ("tau", 3), "seconds": ("training, s", 0)}
 
 
-def score(job: Job, runner: StepRunner) -> dict[str, Any]:
-    """Score all finished systems; write and return the results, and write what the report reads.
+def score(job: Job, runner: StepRunner) -> None:
+    """Score all finished systems, write ``results.json``, ``results.md`` and ``report.json``, and print.
 
     Raises:
         StepError: a translation is missing, or a command failed.
@@ -30,31 +31,20 @@ def score(job: Job, runner: StepRunner) -> dict[str, Any]:
     files.write_json(str(job.folder / RESULTS), results)
     files.write_lines(str(job.folder / "results.md"), _markdown(results))
     files.write_json(str(job.folder / "report.json"), _report(job, results, finished))
-    return results
-
-
-def print_results(results: dict[str, Any]) -> None:
-    """Print the results as a table."""
     print_table(_title(results), *_table(results))
 
 
 def _score(job: Job, finished: list[Finished]) -> Step:
     """Compare the systems, each with all its trainings, with the first of them."""
-    reference, out = job.text("test", job.target), job.scores()
-    trainings = [(one.system, seed) for one in finished for seed in one.seeds]
-    translations = [(system.name, job.translation(system, seed)) for system, seed in trainings]
-    command = ("preorder", "score", "--ref", reference, "--tokenize", "none", "--json")
-    command += (
-        "--baseline",
-        finished[0].system.name,
-        "--hyp",
-        *(f"{name}={path}" for name, path in translations),
-    )
-    return Step("score", command, (reference, *(path for _, path in translations)), (out,), output=out)
+    reference = job.text("test", job.target)
+    pairs = [(one.system, job.translation(one.system, seed)) for one in finished for seed in one.seeds]
+    command = ("preorder", "score", "--ref", reference, "--tokenize", "none", "--json", "--baseline")
+    command += (finished[0].system.name, "--hyp", *(f"{one.name}={path}" for one, path in pairs))
+    return Step("score", command, (reference, *(path for _, path in pairs)), (SCORES,), output=SCORES)
 
 
 def _results(job: Job, runner: StepRunner, finished: list[Finished]) -> dict[str, Any]:
-    found = json.loads((job.folder / job.scores()).read_text())
+    found = json.loads((job.folder / SCORES).read_text())
     systems = {}
     for system, seeds in ((one.system, one.seeds) for one in finished):
         scores: dict[str, Any] = {metric: found["runs"][system.name][metric] for metric in METRICS}

@@ -11,7 +11,8 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from preorder.data.errors import PreorderError, UsageError
+from preorder.cli import execute
+from preorder.data.errors import UsageError
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -22,14 +23,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         "--src", metavar="F", required=True, help="token￨position, of preorder gold --unaligned keep"
     )
     parser.add_argument("--gpu", metavar="N", type=int, default=-1, help="number of the GPU, from 0")
-    arguments = parser.parse_args(argv)
-    try:
-        original, learned = similarities(arguments.model, arguments.src, arguments.gpu)
-    except PreorderError as error:
-        print(error, file=sys.stderr)
-        return 2
+    parser.set_defaults(run=_print)
+    return execute(parser, argv)
+
+
+def _print(arguments: argparse.Namespace) -> None:
+    original, learned = similarities(arguments.model, arguments.src, arguments.gpu)
     print(f"PE {original:.4f}\nPR {learned:.4f}")
-    return 0
 
 
 def similarities(model: str, source: str, gpu: int = -1) -> tuple[float, float]:
@@ -63,17 +63,13 @@ def similarities(model: str, source: str, gpu: int = -1) -> tuple[float, float]:
 
 def _load(model: str, source: str, gpu: int) -> tuple[Any, Iterator[dict[str, Any]]]:
     """Return a model's encoder and the batches that ``onmt_translate`` would read."""
-    from onmt.bin.translate import _get_parser
     from onmt.constants import CorpusTask
     from onmt.inference_engine import InferenceEnginePY
     from onmt.inputters.dynamic_iterator import build_dynamic_dataset_iter
-    from onmt.utils.parse import ArgumentParser
 
-    opt = _get_parser().parse_args(["-model", model, "-src", source, "-gpu", str(gpu), "-batch_size", "64"])
-    ArgumentParser.validate_translate_opts(opt)
-    ArgumentParser._get_all_transform_translate(opt)
-    ArgumentParser._validate_transforms_opts(opt)
-    ArgumentParser.validate_translate_opts_dynamic(opt)
+    from onmt_preorder.opennmt.line_translator import translation_options
+
+    opt = translation_options(["-model", model, "-src", source, "-gpu", str(gpu), "-batch_size", "64"])
     engine = InferenceEnginePY(opt)
     encoder = engine.translator.model.encoder
     if not getattr(encoder, "explicit", None):

@@ -194,11 +194,7 @@ class StepRunner:
 
 
 def _program(name: str) -> str:
-    """Return the path of a program: beside this Python, else as the shell would find it.
-
-    Raises:
-        StepError: it is not installed.
-    """
+    """Return the path of a program: beside this Python, else as the shell would find it."""
     if name == "python":
         return sys.executable
     beside = Path(sys.executable).parent / name

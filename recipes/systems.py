@@ -36,8 +36,7 @@ class System:
         options: what OpenNMT-py is told, the data's paths left out.
         order: the order that the source tells: :data:`PREDICTED`, :data:`GOLD`, or None for none.
         form: :data:`FEATURES`, ``token￨position``, or :data:`TEXT`, words put in this order.
-        supervision: the order, if any, that the model learns to predict: the source of training has
-            it as :data:`FEATURES`, and that of translation is ``order``'s.
+        supervision: the order, if any, that the model learns to predict; training reads its :data:`FEATURES`.
     """
 
     name: str
@@ -61,12 +60,7 @@ def path_of(name: str) -> Path:
 
 
 def read_system(name: str, size: str | None, subwords: str | None = None) -> System:
-    """Read a system of ``config/``.
-
-    Args:
-        name: of its file.
-        size: one of :data:`SIZES` that its family has, or None for its default.
-        subwords: one of :data:`SUBWORDS`, or None for whole words.
+    """Read a system of ``config/`` in a size of its family (None: its default), with subwords or without.
 
     Raises:
         UsageError: there is no such system or size, or it reads what is not known.

@@ -20,11 +20,7 @@ _STEP = re.compile(r"Step +(\d+)/ *(\d+); acc: ([\d.]+); ppl: +([\d.]+)")
 
 
 def train(job: Job, runner: StepRunner) -> None:
-    """Build vocabularies, train, keep the best checkpoint and translate the test set.
-
-    Raises:
-        StepError: a command failed.
-    """
+    """Build vocabularies, train, keep the best checkpoint and translate the test set."""
     pairs = [(system, seed) for seed in job.seeds for system in job.systems]
     for system, seed in pairs:
         _write_config(job, system, seed)

@@ -7,7 +7,6 @@ from dataclasses import replace
 from functools import lru_cache
 
 from preorder.annotate.stanza import add_layers
-from preorder.annotate.stanza_models import StanzaOptions
 from preorder.data.errors import UsageError
 from preorder.data.formats import parse_tokens, unescape_token
 from preorder.data.types import Sentence
@@ -20,8 +19,8 @@ MAX_REMEMBERED_TOKENS = 10_000_000
 class OnTheFlyPreorderer:
     """Does what ``preorder apply`` does, for lines that come in batches and come again each epoch.
 
-    The positions of lines are remembered until the memory is full. None is dropped for a newer one:
-    an epoch's lines come in the same order again, so that each would be dropped before it is needed.
+    The positions of lines are remembered until the memory is full. None is dropped for a newer one: an
+    epoch's lines come in the same order again, so that each would be dropped before it is needed.
 
     Args:
         model: a trained preorderer that needs the words alone, or with them annotation by Stanza.
@@ -33,17 +32,18 @@ class OnTheFlyPreorderer:
 
     def __init__(self, model: Model, stanza_folder: str | None = None) -> None:
         self.model = model
-        self._stanza = _stanza(model, stanza_folder)
         self._known: dict[str, tuple[int, ...]] = {}
         self._room = MAX_REMEMBERED_TOKENS  # tokens
+        self._stanza = model.stanza and replace(model.stanza, folder=stanza_folder)
         if self._stanza is None:
             model.annotate(Sentence(()))  # raises where the model needs annotation
+        elif self._stanza.tagged:
+            raise UsageError(
+                "the preorderer needs trees made from POS tags in a file, which cannot be made on the fly"
+            )
 
     def positions(self, lines: Sequence[str]) -> list[tuple[int, ...]]:
-        """Return the position of each word of each line; the words are escaped as in features.
-
-        New lines are ordered together; the others are looked up.
-        """
+        """Return the position of each word of each line; the words are escaped as in features."""
         new = list(dict.fromkeys(line for line in lines if line not in self._known))
         found = dict(zip(new, self._order(new), strict=True))
         result = [found[line] if line in found else self._known[line] for line in lines]
@@ -54,9 +54,8 @@ class OnTheFlyPreorderer:
         return result
 
     def _order(self, lines: Sequence[str]) -> list[tuple[int, ...]]:
-        sentences: Iterable[Sentence] = (
-            Sentence(tuple(map(unescape_token, parse_tokens(line)))) for line in lines
-        )
+        words = (map(unescape_token, parse_tokens(line)) for line in lines)
+        sentences: Iterable[Sentence] = map(Sentence, map(tuple, words))
         if self._stanza is not None:
             sentences = add_layers(sentences, self._stanza, workers=0)
         orders = self.model.preorderer.order([self.model.annotate(sentence) for sentence in sentences])
@@ -72,13 +71,3 @@ def load(directory: str, stanza_folder: str = "") -> OnTheFlyPreorderer:
         UsageError: the model needs annotation that must come from files.
     """
     return OnTheFlyPreorderer(load_model(directory), stanza_folder or None)
-
-
-def _stanza(model: Model, folder: str | None) -> StanzaOptions | None:
-    if model.stanza is None:
-        return None
-    if model.stanza.tagged:
-        raise UsageError(
-            "the preorderer needs trees made from POS tags in a file, which cannot be made on the fly"
-        )
-    return replace(model.stanza, folder=folder)

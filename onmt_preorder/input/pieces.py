@@ -15,22 +15,19 @@ _MARKS = re.compile(r"￭|▁|｟mrk_\w+｠|@@$")
 def words_of_pieces(pieces: Sequence[str], words: Sequence[str]) -> list[int]:
     """Return the index of the word that each piece stems from, by counting characters.
 
-    The marks of subword tokenisers are not counted; differences of case and of Unicode
-    compatibility are ignored. A piece without characters of a word (a mark by itself, a byte,
-    a prefix) belongs to the word that the next piece continues or begins.
+    The marks of subword tokenisers are not counted; differences of case and of Unicode compatibility are
+    ignored. A piece without characters of a word (a mark by itself, a byte, a prefix) belongs to the word
+    that the next piece continues or begins. Linear in the number of characters, unless pieces are missing.
 
-        >>> words_of_pieces(["▁un", "seen", "▁", "cat", "s"], ["unseen", "cats"])
-        [0, 0, 1, 1, 1]
-
-    The time is linear in the number of characters, unless pieces are missing.
+    >>> words_of_pieces(["▁un", "seen", "▁", "cat", "s"], ["unseen", "cats"])
+    [0, 0, 1, 1, 1]
     """
     if pieces == words:
         return list(range(len(words)))
     plain = [_plain(word) for word in words]
     text = "".join(plain)
     owners = [index for index, word in enumerate(plain) for _ in word]
-    found = []
-    cursor = 0
+    found, cursor = [], 0
     for piece in pieces:
         begin, cursor = _find(piece, text, cursor)
         found.append(owners[begin] if begin < len(owners) else len(words) - 1)
@@ -38,9 +35,7 @@ def words_of_pieces(pieces: Sequence[str], words: Sequence[str]) -> list[int]:
 
 
 def positions_of_pieces(pieces: Sequence[str], words: Sequence[str], positions: Sequence[str]) -> list[str]:
-    """Return the position of the word that each piece stems from.
-
-    A word without a position keeps its original one.
+    """Return the position of the word that each piece stems from; one without a position keeps its original.
 
     >>> positions_of_pieces(["un@@", "seen", "cat@@", "s"], ["unseen", "cats"], ["1", "_"])
     ['1', '1', '1', '1']

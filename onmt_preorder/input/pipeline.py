@@ -19,20 +19,18 @@ REWRITING_TRANSFORMS = ("normalize", "sentencepiece", "bpe", "onmt_tokenize", "u
 def arrange(transforms: Iterable[str], preorder_model: str) -> list[str]:
     """Put our transforms where they belong among others; they replace ``inferfeats``.
 
-    Where there is a model for it, lines are preordered after the filters that come first and
-    before they are split or rewritten. At the very end, pieces get the positions of their words.
+    Where there is a model for it, lines are preordered after the filters that come first and before they are
+    split or rewritten. At the very end, pieces get the positions of their words.
 
-        >>> arrange(["filtertoolong", "bpe"], "model")
-        ['filtertoolong', 'preorder', 'bpe', 'preorder_positions']
+    >>> arrange(["filtertoolong", "bpe"], "model")
+    ['filtertoolong', 'preorder', 'bpe', 'preorder_positions']
 
     Raises:
         UsageError: ``preorder`` is among the transforms, but there is no model.
     """
     names = [name for name in transforms if name not in ("inferfeats", POSITIONS_TRANSFORM)]
     if PREORDER_TRANSFORM in names and not preorder_model:
-        raise UsageError(
-            f"transforms: [{PREORDER_TRANSFORM}] needs preorder_model: DIR, a model of preorder train"
-        )
+        raise UsageError("transforms: [preorder] needs preorder_model: DIR, a model of preorder train")
     later = (*REWRITING_TRANSFORMS, PREORDER_TRANSFORM)
     first = list(takewhile(lambda name: name not in later, names))
     rest = [name for name in names[len(first) :] if name != PREORDER_TRANSFORM]

@@ -9,8 +9,8 @@ from onmt.decoders.transformer import TransformerDecoder
 from torch import nn
 
 from onmt_preorder.papers.reordering_embedding.block import make_block
-from onmt_preorder.transformer.decoder_layer import DecoderLayer
 from onmt_preorder.transformer.layer_options import LayerOptions
+from onmt_preorder.transformer.layers import DecoderLayer
 
 
 class PreorderTransformerDecoder(TransformerDecoder):
@@ -32,5 +32,5 @@ class PreorderTransformerDecoder(TransformerDecoder):
 
     @classmethod
     def from_opt(cls, opt: Namespace, embeddings: Any) -> PreorderTransformerDecoder:
-        """Build from the options of a training or a checkpoint, as OpenNMT-py does."""
+        """Build as OpenNMT-py does."""
         return cls(opt, embeddings)

@@ -21,8 +21,8 @@ from onmt_preorder.papers.explicit_reordering.layers import (
 from onmt_preorder.papers.explicit_reordering.options import ExplicitOptions
 from onmt_preorder.papers.reordering_embedding.block import make_block
 from onmt_preorder.transformer.attention import Positions
-from onmt_preorder.transformer.encoder_layer import EncoderLayer
 from onmt_preorder.transformer.layer_options import LayerOptions
+from onmt_preorder.transformer.layers import EncoderLayer
 from onmt_preorder.transformer.self_attention import SourceBatch
 from onmt_preorder.transformer.sinusoidal import encodings
 from preorder.data.errors import UsageError
@@ -35,45 +35,35 @@ class PreorderTransformerEncoder(EncoderBase):
     computes what OpenNMT-py's ``transformer`` encoder computes.
 
     Args:
-        options: of the layers.
-        layers: the layers, made with these options.
+        opt: of a training or a checkpoint.
         embeddings: OpenNMT-py's, of the words alone.
-        explicit: how the layers learn positions, if they do (Chen et al. 2020).
     """
 
-    def __init__(
-        self,
-        options: LayerOptions,
-        layers: Sequence[EncoderLayer],
-        embeddings: Any,
-        explicit: ExplicitOptions | None = None,
-    ) -> None:
+    def __init__(self, opt: Namespace, embeddings: Any) -> None:
         super().__init__()
+        options, explicit = LayerOptions.from_opt(opt), ExplicitOptions.from_opt(opt)
         self.encoding = options.encoding
         self.explicit = explicit
         self.embeddings = embeddings
-        self.transformer = nn.ModuleList(layers)
-        self.fusion = ReorderingFusion(options.size) if explicit and explicit.fusion else None
-        self.layer_norm = options.make_last_norm()
-        # Not a buffer: OpenNMT-py can neither average nor reload one of integers.
-        self._numbers: Tensor | None = None
-        self._seen: tuple[Tensor, Tensor, Tensor] | None = (
-            None  # ids, padding, learned encodings: for the loss
-        )
-
-    @classmethod
-    def from_opt(cls, opt: Namespace, embeddings: Any) -> PreorderTransformerEncoder:
-        """Build from the options of a training or a checkpoint, as OpenNMT-py does."""
-        options, explicit = LayerOptions.from_opt(opt), ExplicitOptions.from_opt(opt)
-        layers = [
+        self.transformer = nn.ModuleList(
             EncoderLayer(
                 options,
                 after_attention=make_block("encoder", opt, options),
                 after_layer=explicit and ExplicitReordering(options.size, explicit),
             )
             for _ in range(opt.enc_layers)
-        ]
-        return cls(options, layers, embeddings, explicit)
+        )
+        self.fusion = ReorderingFusion(options.size) if explicit and explicit.fusion else None
+        self.layer_norm = options.make_last_norm()
+        # Not a buffer: OpenNMT-py can neither average nor reload one of integers.
+        self._numbers: Tensor | None = None
+        # ids, padding, learned encodings: for the loss
+        self._seen: tuple[Tensor, Tensor, Tensor] | None = None
+
+    @classmethod
+    def from_opt(cls, opt: Namespace, embeddings: Any) -> PreorderTransformerEncoder:
+        """Build as OpenNMT-py does."""
+        return cls(opt, embeddings)
 
     def read_positions_with(self, vocabulary: Sequence[str]) -> None:
         """Take the vocabulary of the position feature: entry i is the token of id i."""
@@ -92,21 +82,16 @@ class PreorderTransformerEncoder(EncoderBase):
         Raises:
             UsageError: the encoder needs positions and gets none.
         """
-        source = self._source(src, src_len)
+        source, learned = self._source(src, src_len), None
         states = self._embed(src[:, :, :1], source)
-        states, learned = self._run_layers(states, source)
+        if self.fusion is not None:
+            states, learned = self.fusion(self.transformer, states, source)
+        else:
+            for layer in self.transformer:
+                states, learned = layer(states, source)
         if learned is not None:
             self._seen = src, source.padding, learned
         return self.layer_norm(states), None, src_len
-
-    def _run_layers(self, states: Tensor, source: SourceBatch) -> tuple[Tensor, Tensor | None]:
-        """Return the last layer's states and the encodings of its learned positions, if it learns any."""
-        if self.fusion is not None:
-            return self.fusion(self.transformer, states, source)
-        learned = None
-        for layer in self.transformer:
-            states, learned = layer(states, source)
-        return states, learned
 
     def additional_loss(self) -> AdditionalLoss | None:
         """Return the reordering loss of the batch that was encoded last, None where it had no positions."""

@@ -1,9 +1,8 @@
 """Alignments and attention in files beside the translations.
 
-Why: ``-report_align`` appends alignments to the translations, behind `` ||| ``, and prints a
-list of weights for every sentence. Neither a scorer nor a reader of alignments can use that
-file, and there is no way to get the attention itself. And an ensemble of recurrent models cannot
-report alignments at all.
+Why: ``-report_align`` appends alignments to the translations, behind `` ||| ``, where neither a scorer nor a
+reader of alignments can use them, and prints a list of weights for every sentence. The attention itself
+cannot be had at all, nor the alignments of an ensemble of recurrent models.
 
 Can go when ``onmt_translate`` writes alignments and attention to files.
 """
@@ -17,28 +16,13 @@ from contextlib import redirect_stdout
 from contextvars import ContextVar
 from typing import Any
 
-from onmt_preorder.opennmt.wrapping import wrap
+from onmt_preorder.opennmt.wrapping import adapts
 from preorder.data.files import write_lines
 from preorder.data.formats import format_alignment
 from preorder.data.types import Alignment
 
 DIGITS = 6
 _writes_attention: ContextVar[bool] = ContextVar("writes_attention", default=False)
-
-
-def adapt() -> None:
-    """Add ``-align_output`` and ``-attention_output`` to ``onmt_translate``, and print no weights."""
-    from onmt import opts
-    from onmt.translate import translator
-    from onmt.utils import alignment, misc
-    from onmt.utils.parse import ArgumentParser
-
-    wrap(opts, "translate_opts", _add_options)
-    wrap(ArgumentParser, "validate_translate_opts", _validate)
-    wrap(translator, "build_translator", _build_translator)
-    wrap(translator.Inference, "_translate", _translate)
-    wrap(alignment, "build_align_pharaoh", _build_align)
-    wrap(misc, "tile", _tile)
 
 
 class _AttentionKeeper:
@@ -70,31 +54,30 @@ class _AttentionKeeper:
         if self._attention_path:
             write_lines(self._attention_path, self._attention)
         if self._align_path:
-            write_lines(self._align_path, map(hard_alignment, map(json.loads, self._attention)))
+            write_lines(self._align_path, map(_hard_alignment, map(json.loads, self._attention)))
 
 
-def hard_alignment(attention: list[list[float]]) -> str:
+def _hard_alignment(attention: list[list[float]]) -> str:
     """Link each target word to the source word of highest weight, as ``i-j`` from 0."""
     links = ((row.index(max(row)), target) for target, row in enumerate(attention))
     return format_alignment(Alignment(frozenset(links)))
 
 
+@adapts("onmt.opts", "translate_opts")
 def _add_options(original: Any, parser: Any) -> None:
     original(parser)
     for name, what in (("align", "alignment as i-j from 0"), ("attention", "attention as JSON")):
-        parser.add(
-            f"--{name}_output",
-            f"-{name}_output",
-            default="",
-            help=f"Write the {what} of each translation to this file, with -gold_align of each line of -tgt.",
-        )
+        what = f"Write the {what} of each translation to this file, with -gold_align of each line of -tgt."
+        parser.add(f"--{name}_output", f"-{name}_output", default="", help=what)
 
 
+@adapts("onmt.utils.parse:ArgumentParser", "validate_translate_opts")
 def _validate(original: Any, cls: type, opt: Namespace) -> None:
     opt.report_align |= bool(opt.align_output or opt.attention_output)
     original(cls, opt)
 
 
+@adapts("onmt.translate.translator", "build_translator")
 def _build_translator(original: Any, opt: Namespace, *args: Any, **kwargs: Any) -> Any:
     translator = original(opt, *args, **kwargs)
     paths = getattr(opt, "align_output", ""), getattr(opt, "attention_output", "")
@@ -103,6 +86,7 @@ def _build_translator(original: Any, opt: Namespace, *args: Any, **kwargs: Any) 
     return translator
 
 
+@adapts("onmt.translate.translator:Inference", "_translate")
 def _translate(original: Any, self: Any, *args: Any, **kwargs: Any) -> Any:
     if not isinstance(self.out_file, _AttentionKeeper):
         return original(self, *args, **kwargs)
@@ -115,6 +99,7 @@ def _translate(original: Any, self: Any, *args: Any, **kwargs: Any) -> Any:
     return result
 
 
+@adapts("onmt.utils.alignment", "build_align_pharaoh")
 def _build_align(original: Any, attention: Any) -> tuple[list[str], list[str]]:
     """Put the attention itself behind `` ||| `` where :class:`_AttentionKeeper` takes it from there."""
     if _writes_attention.get():
@@ -125,6 +110,7 @@ def _build_align(original: Any, attention: Any) -> tuple[list[str], list[str]]:
         return original(attention)
 
 
+@adapts("onmt.utils.misc", "tile")
 def _tile(original: Any, x: Any, *args: Any, **kwargs: Any) -> Any:
     if isinstance(x, tuple):  # of an ensemble's encoders
         return tuple(original(part, *args, **kwargs) for part in x)

@@ -1,14 +1,16 @@
-"""Loading of checkpoints that OpenNMT-py writes but cannot read.
+"""Checkpoints that OpenNMT-py writes but cannot read, and trainings that begin from one (``train_from``).
 
 Why:
 
-- ``torch.load`` of torch >= 2.6 unpickles only allowed classes, and checkpoints hold their
-  options as an ``argparse.Namespace``. We allow this class and no other: its contents are
-  still restricted to plain values and tensors.
+- ``torch.load`` of torch >= 2.6 unpickles only allowed classes, and checkpoints hold their options as an
+  ``argparse.Namespace``. We allow this class and no other: its contents are still plain values and tensors.
 - ``save_format: safetensors`` saves ``x.safetensors``; loading looks for ``x.*.safetensors``.
+- With ``train_from`` the model's options are the checkpoint's, without a word where the configuration
+  differs; without ``encoder_type`` the corpora are read as for another model; and the new checkpoints hold
+  the transforms and paths of the first run.
 
-Can go when OpenNMT-py saves its options as a dictionary or allows the class itself, and loads
-what it saves.
+Can go when OpenNMT-py saves its options as a dictionary or allows the class itself, loads what it saves,
+compares the two configurations, and saves the data options of the latest run.
 """
 
 from __future__ import annotations
@@ -20,18 +22,17 @@ from typing import Any
 
 import torch
 
-from onmt_preorder.opennmt.wrapping import wrap
-from preorder.data.errors import DataError
+from onmt_preorder import options
+from onmt_preorder.opennmt.wrapping import adapts
+from preorder.data.errors import DataError, UsageError
 
 
-def adapt() -> None:
+def allow_options() -> None:
     """Let translation, ``train_from`` and ``onmt_average_models`` load checkpoints."""
-    from onmt.models.model import BaseModel
-
     torch.serialization.add_safe_globals([Namespace])
-    wrap(BaseModel, "load_safe_state_dict", _load_safetensors)
 
 
+@adapts("onmt.models.model:BaseModel", "load_safe_state_dict")
 def _load_safetensors(original: Any, self: Any, model_path: str, *args: Any, **kwargs: Any) -> Any:
     from safetensors.torch import load_file
 
@@ -53,3 +54,39 @@ def read_options(path: str) -> Namespace:
         raise DataError(error.strerror or "cannot be read", path) from None
     except (RuntimeError, ValueError, TypeError, KeyError, EOFError, pickle.UnpicklingError):
         raise DataError("not a checkpoint of OpenNMT-py", path) from None
+
+
+@adapts("onmt.utils.parse:ArgumentParser", "validate_train_opts")
+def _validate(original: Any, cls: type, opt: Namespace) -> None:
+    original(cls, opt)
+    if opt.train_from and not opt.override_opts:
+        _compare(opt, read_options(opt.train_from))
+
+
+def _compare(opt: Namespace, trained: Namespace) -> None:
+    if not (options.is_ours(opt) or options.is_ours(trained)):
+        return
+    for name in ("encoder_type", "decoder_type", *_names(options.add_options)):
+        now, then = getattr(opt, name), getattr(trained, name, getattr(opt, name))
+        if now != then:
+            raise UsageError(f"{name} is {now!r}, but in the model of train_from, {opt.train_from}, {then!r}")
+
+
+@adapts("onmt.train_single", "_get_model_opts")
+def _get_model_opts(original: Any, opt: Namespace, checkpoint: Any = None) -> Namespace:
+    """Save how the text is read now."""
+    model_opt = original(opt, checkpoint)
+    if checkpoint is not None and options.is_ours(model_opt):
+        from onmt.transforms import AVAILABLE_TRANSFORMS
+
+        transforms = AVAILABLE_TRANSFORMS.values()
+        of_transforms = (name for transform in transforms for name in _names(transform.add_options))
+        for name in ("data", "transforms", "_all_transform", "n_src_feats", *of_transforms):
+            setattr(model_opt, name, getattr(opt, name))
+    return model_opt
+
+
+def _names(add_options: Any) -> list[str]:
+    from onmt.utils.parse import ArgumentParser
+
+    return list(vars(ArgumentParser.defaults(add_options)))

@@ -1,14 +1,12 @@
 """Our options, strict YAML keys, and the checks of options.
 
-Why: a plug-in cannot add options to OpenNMT-py. It drops keys that it does not know
-and accepts prefixes of those it does, so that ``hiden_size: 512`` trains another model
-than the one asked for. And it demands ``inferfeats`` for source features, which
-:mod:`.transforms` replaces.
+Why: a plug-in cannot add options to OpenNMT-py. It drops keys that it does not know and accepts prefixes of
+those it does, so that ``hiden_size: 512`` trains another model than the one asked for. It demands
+``inferfeats`` for source features, which :mod:`.transforms` replaces. And its configuration files cannot
+build on each other: :mod:`onmt_preorder.base_configuration`.
 
-And its configuration files cannot build on each other: :mod:`onmt_preorder.base_configuration`.
-
-Can go when ``onmt_train`` and ``onmt_build_vocab`` refuse unknown keys and encoders can
-add options and say which transforms they need, and files can name others.
+Can go when its commands refuse unknown keys, encoders can add options and say which transforms they need, and
+files can name others.
 """
 
 from __future__ import annotations
@@ -24,11 +22,11 @@ from typing import Any
 import yaml
 
 from onmt_preorder import options
-from onmt_preorder.base_configuration import ConfigurationFile, line_of, options_of, read_files
+from onmt_preorder.base_configuration import FOR_RECIPES, ConfigurationFile, line_of, merge, read_files
 from onmt_preorder.input import on_the_fly
 from onmt_preorder.input.pipeline import NEEDS_POSITIONS, PREORDER_TRANSFORM, arrange
 from onmt_preorder.opennmt.messages import EXIT_STATUS
-from onmt_preorder.opennmt.wrapping import wrap
+from onmt_preorder.opennmt.wrapping import adapts
 from onmt_preorder.transformer.options import ENCODER
 from preorder.data.errors import UsageError
 
@@ -36,23 +34,13 @@ _CORPUS_KEYS = {"path_src", "path_tgt", "path_txt", "path_align", "transforms", 
 _NUMBER = re.compile(r"-[0-9.]")
 
 
-def adapt() -> None:
-    """Add our options and the checks."""
-    from onmt import opts
-    from onmt.utils.parse import ArgumentParser, DataOptsCheckerMixin
-
-    wrap(opts, "model_opts", _add_options)
-    wrap(opts, "_add_dataset_opts", _add_types)
-    wrap(ArgumentParser, "parse_known_args", _parse_strictly)
-    wrap(ArgumentParser, "validate_model_opts", _validate)
-    wrap(DataOptsCheckerMixin, "_validate_data", _validate_data)
-
-
+@adapts("onmt.opts", "model_opts")
 def _add_options(original: Any, parser: Any) -> None:
     original(parser)
     options.add_options(parser)
 
 
+@adapts("onmt.opts", "_add_dataset_opts")
 def _add_types(original: Any, parser: Any, build_vocab_only: bool = False) -> None:
     """``onmt_build_vocab`` too must know whose corpora it reads; both know sizes of models."""
     original(parser, build_vocab_only=build_vocab_only)
@@ -61,6 +49,7 @@ def _add_types(original: Any, parser: Any, build_vocab_only: bool = False) -> No
         parser.add(f"--{side}_type", f"-{side}_type", help=f"Type of the {side} that the vocabulary is for.")
 
 
+@adapts("onmt.utils.parse:ArgumentParser", "validate_model_opts")
 def _validate(original: Any, cls: type, opt: Namespace) -> None:
     original(cls, opt)
     _imply_positions(opt)
@@ -75,11 +64,16 @@ def _imply_positions(opt: Namespace) -> None:
         opt.n_src_feats = 1
 
 
+@adapts("onmt.utils.parse:DataOptsCheckerMixin", "_validate_data")
 def _validate_data(original: Any, cls: type, opt: Namespace) -> None:
     if not options.is_ours(opt):
         original(cls, opt)
         return
-    _check_corpora(opt.data)
+    known = _CORPUS_KEYS | _all_keys()
+    for name, corpus in yaml.safe_load(opt.data).items():
+        for key in corpus:
+            if key not in known:
+                raise UsageError(f"data: {name}: {_unknown(key, known)}")
     _imply_positions(opt)
     features, opt.n_src_feats = opt.n_src_feats, 0
     original(cls, opt)
@@ -92,22 +86,17 @@ def _validate_data(original: Any, cls: type, opt: Namespace) -> None:
         settings["transforms"] = [name for name in names if not (only_counts and name == PREORDER_TRANSFORM)]
 
 
-def _check_corpora(data: str) -> None:
-    known = _CORPUS_KEYS | _all_keys()
-    for name, corpus in yaml.safe_load(data).items():
-        for key in corpus:
-            if key not in known:
-                raise UsageError(f"data: {name}: {_unknown(key, known)}")
-
-
+@adapts("onmt.utils.parse:ArgumentParser", "parse_known_args")
 def _parse_strictly(original: Any, self: Any, args: Any = None, *more: Any, **named: Any) -> Any:
     given = args.split() if isinstance(args, str) else list(sys.argv[1:] if args is None else args)
     path, size = _value_of("config", given), _value_of("size", given)
     files = read_files(os.path.expanduser(path)) if path else []
     if size or not all(file.is_plain for file in files):
-        named["config_file_contents"] = yaml.safe_dump(options_of(files, size), sort_keys=False)
+        merged = {key: value for key, value in merge(files, size).items() if key not in FOR_RECIPES}
+        named["config_file_contents"] = yaml.safe_dump(merged, sort_keys=False)
     result = opt, unknown = original(self, args, *more, **named)
-    if options.is_ours(opt) or any(map(_names_ours, unknown)):
+    ours = options.ENCODERS.keys() | options.DECODERS.keys()
+    if options.is_ours(opt) or any(argument.rpartition("=")[2] in ours for argument in unknown):
         complaint = _complaint(self, given, files)
         if complaint:
             self.exit(EXIT_STATUS, f"{complaint}\n")
@@ -121,10 +110,6 @@ def _value_of(option: str, args: Sequence[str]) -> str | None:
         if name in (f"-{option}", f"--{option}"):
             found = value if equals else following
     return found
-
-
-def _names_ours(argument: str) -> bool:
-    return argument.rpartition("=")[2] in options.ENCODERS.keys() | options.DECODERS.keys()
 
 
 def _complaint(parser: Any, args: Sequence[str], files: Sequence[ConfigurationFile]) -> str | None:
@@ -150,12 +135,8 @@ def _all_keys() -> set[str]:
     training, vocabulary = ArgumentParser(), ArgumentParser()
     opts.train_opts(training)
     opts.data_prepare_opts(vocabulary, build_vocab_only=True)
-    return {
-        key
-        for parser in (training, vocabulary)
-        for action in parser._actions
-        for key in parser.get_possible_config_keys(action)
-    }
+    actions = (*training._actions, *vocabulary._actions)
+    return {key for action in actions for key in training.get_possible_config_keys(action)}
 
 
 def _unknown(key: str, known: Iterable[str]) -> str:

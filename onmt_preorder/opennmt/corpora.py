@@ -3,15 +3,14 @@
 Why:
 
 - ``parse_features`` fails on doubled spaces, on empty lines and on lines where only some tokens have a
-  feature; of files of different length the rest is dropped silently; and a token that ``str.strip``
-  removes, such as U+3000, shifts all features after it. In a target, doubled spaces make an empty word
-  and such tokens a word of white space, and neither can be read from the vocabulary's file.
+  feature; of files of different length the rest is dropped silently; and a token that ``str.strip`` removes,
+  such as U+3000, shifts all features after it. In a target, such tokens and doubled spaces make words of
+  white space or none, which cannot be read from the vocabulary's file.
 - In a training batch, sentences of the same text are merged though their positions differ.
 - An error in the first line that a data worker reads is hidden by an ``UnboundLocalError``.
 - Positions not seen by ``onmt_build_vocab`` would all become ``<unk>``.
 
-Can go when OpenNMT-py reads features token by token, compares them too, and lets a
-feature's vocabulary be given.
+Can go when OpenNMT-py reads features token by token, compares them too, and lets their vocabulary be given.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from typing import Any
 
 from onmt_preorder.input.pipeline import SOURCE_NAME
 from onmt_preorder.input.positions import NO_POSITION, feature_vocabulary
-from onmt_preorder.opennmt.wrapping import wrap
+from onmt_preorder.opennmt.wrapping import adapts
 from onmt_preorder.options import is_ours
 from preorder.data.errors import DataError, PreorderError
 from preorder.data.files import in_parallel, read_lines
@@ -32,24 +31,10 @@ from preorder.data.formats import FEATURE_SEPARATOR, escape_token, parse_tokens
 _EXOTIC_SPACE = re.compile(r"[^\S \t]")
 
 
-def adapt() -> None:
-    """Read, batch and number positions faithfully."""
-    from onmt.inputters import dynamic_iterator, inputter, text_corpus
-
-    wrap(text_corpus, "get_corpora", _get_corpora)
-    wrap(dynamic_iterator.WeightedMixer, "__iter__", _mix)
-    wrap(dynamic_iterator.DynamicDatasetIter, "batch_iter", _batch_iter)
-    wrap(inputter, "build_vocab", _build_vocab)
-
-
 class PositionedCorpus:
-    """Replaces OpenNMT-py's ``ParallelCorpus``: reads the same lines in the same shares.
+    """Replaces a ``ParallelCorpus`` of OpenNMT-py: reads the same lines in the same shares.
 
-    A token without a position keeps its original one. Every line of the source gives one
-    example, and the files must be equally long.
-
-    Args:
-        corpus: the corpus to replace.
+    A token without a position keeps its original one. Every line of the source gives one example.
     """
 
     def __init__(self, corpus: Any) -> None:
@@ -61,16 +46,12 @@ class PositionedCorpus:
         """Yield one example a line, of the share that OpenNMT-py's own corpus would yield.
 
         Raises:
-            DataError: a file cannot be read, is empty, is shorter than another, or a
-                token's feature is not a position.
+            DataError: a file cannot be read, is empty or shorter than another; a feature is not a position.
         """
         line_number = 0
-        files = [(SOURCE_NAME, self.source), ("<target>", self.target), ("<alignment>", self.align)]
-        given = [
-            (name if isinstance(file, list) else file, _lines(file))
-            for name, file in files
-            if file is not None
-        ]
+        names = (SOURCE_NAME, "<target>", "<alignment>")
+        files = zip(names, (self.source, self.target, self.align), strict=True)
+        given = [_named_lines(name, file) for name, file in files if file is not None]
         for line_number, lines in enumerate(in_parallel(*given), 1):
             if ((line_number - 1) // stride) % stride == offset:
                 yield self._example(*lines, line=(given[0][0], line_number))
@@ -96,8 +77,7 @@ class PositionedCorpus:
 def parse_source(line: str, has_positions: bool) -> tuple[list[str], list[str]]:
     """Split a source line into words and their positions, ``_`` where a word has none.
 
-    White space inside a token, which OpenNMT-py would strip, is escaped as in
-    :func:`preorder.data.formats.escape_token`.
+    White space inside a token, which OpenNMT-py would strip, is escaped as ``escape_token`` does.
 
     Raises:
         DataError: a feature is not a position, or there is one where none is expected.
@@ -118,22 +98,22 @@ def _words(line: str) -> tuple[str, ...]:
     return parse_tokens(_EXOTIC_SPACE.sub(lambda match: escape_token(match[0]), line))
 
 
-def _lines(file: Any) -> Iterable[str]:
+def _named_lines(name: str, file: Any) -> tuple[str, Iterable[str]]:
     if not isinstance(file, list):
-        return read_lines(file)
-    return (line.decode("utf-8") if isinstance(line, bytes) else line.rstrip("\n") for line in file)
+        return file, read_lines(file)
+    return name, (line.decode("utf-8") if isinstance(line, bytes) else line.rstrip("\n") for line in file)
 
 
+@adapts("onmt.inputters.text_corpus", "get_corpora")
 def _get_corpora(original: Any, opts: Namespace, *args: Any, **kwargs: Any) -> dict[str, Any] | None:
     corpora = original(opts, *args, **kwargs)
     if corpora is None or not is_ours(opts):
         return corpora
-    return {
-        name: PositionedCorpus(corpus) if hasattr(corpus, "src") else corpus
-        for name, corpus in corpora.items()
-    }
+    parallel = {name: PositionedCorpus(each) for name, each in corpora.items() if hasattr(each, "src")}
+    return corpora | parallel
 
 
+@adapts("onmt.inputters.dynamic_iterator:WeightedMixer", "__iter__")
 def _mix(original: Any, self: Any) -> Iterator[Any]:
     try:
         yield from original(self)
@@ -143,6 +123,7 @@ def _mix(original: Any, self: Any) -> Iterator[Any]:
         raise
 
 
+@adapts("onmt.inputters.dynamic_iterator:DynamicDatasetIter", "batch_iter")
 def _batch_iter(original: Any, self: Any, data: Iterable[Any], *args: Any, **kwargs: Any) -> Iterator[Any]:
     """Add the features to the text by which OpenNMT-py finds equal sentences of a batch."""
 
@@ -156,6 +137,7 @@ def _batch_iter(original: Any, self: Any, data: Iterable[Any], *args: Any, **kwa
     return original(self, with_features(), *args, **kwargs)
 
 
+@adapts("onmt.inputters.inputter", "build_vocab")
 def _build_vocab(original: Any, opt: Namespace, specials: Any) -> dict[str, Any]:
     if not is_ours(opt) or not opt.n_src_feats:
         return original(opt, specials)

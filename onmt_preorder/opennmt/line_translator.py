@@ -1,4 +1,4 @@
-"""Translation of one list of source lines after another by a model that stays loaded."""
+"""The options of a translation; translation of line after line by a model that stays loaded."""
 
 from __future__ import annotations
 
@@ -9,14 +9,28 @@ from typing import Any
 from onmt.constants import CorpusTask
 from onmt.inputters.dynamic_iterator import DynamicDatasetIter
 from onmt.inputters.text_corpus import get_corpora
+from onmt.opts import translate_opts
 from onmt.transforms import get_transforms_cls, make_transforms
+from onmt.utils.parse import ArgumentParser
+
+
+def translation_options(given: Sequence[str], prog: str | None = None) -> Namespace:
+    """Parse and check options as ``onmt_translate`` does; ``prog`` is named before complaints."""
+    parser = ArgumentParser(prog=prog)
+    translate_opts(parser)
+    opt = parser.parse_args(given)
+    ArgumentParser.validate_translate_opts(opt)
+    ArgumentParser._get_all_transform_translate(opt)
+    ArgumentParser._validate_transforms_opts(opt)
+    ArgumentParser.validate_translate_opts_dynamic(opt)
+    return opt
 
 
 class LineTranslator:
     """Does what ``onmt_translate`` does with a file, for one list of lines after another.
 
-    Lines go through the model's transforms: they may be plain, then they are preordered and
-    split on the fly, or hold ``token￨position``.
+    Lines go through the model's transforms: they are plain, then preordered and split on the fly, or hold
+    ``token￨position``.
 
     Args:
         translator: OpenNMT-py's translator of a model of ours.
@@ -31,8 +45,7 @@ class LineTranslator:
     def translate(self, lines: Sequence[str]) -> tuple[list[Any], list[list[str]]]:
         """Translate lines; the translator also writes the translations to its ``out_file``.
 
-        Returns:
-            The scores and the translations of each line: the ``n_best`` best, best first.
+        Returns the scores and the translations of each line: the ``n_best`` best, best first.
 
         Raises:
             DataError: a token's feature is not a position.

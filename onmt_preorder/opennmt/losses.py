@@ -1,10 +1,8 @@
 """Losses that parts of the model add, and their statistics in the reports.
 
-Why: OpenNMT-py computes its loss from the decoder's output alone, one output a target word, and
-its statistics have no room for others. Here any module of a model adds a loss by its method
-``additional_loss``, and a decoder with another loss than the cross entropy computes it by its method
-``translation_loss``.
-
+Why: OpenNMT-py computes its loss from the decoder's output alone, one output a target word, and its
+statistics have no room for others. Here any module of a model adds a loss by its method ``additional_loss``,
+and a decoder with another loss than the cross entropy computes it by its method ``translation_loss``.
 Perplexity and accuracy, and so early stopping, are those of the translation as before.
 
 Can go when a model can return losses and statistics of its own.
@@ -16,31 +14,18 @@ from argparse import Namespace
 from typing import Any
 
 from onmt_preorder.additional_loss import AdditionalLoss
-from onmt_preorder.opennmt.wrapping import wrap
+from onmt_preorder.opennmt.wrapping import adapts
 
 
-def adapt() -> None:
-    """Add the losses and report their statistics."""
-    from onmt.utils.loss import LossCompute
-    from onmt.utils.report_manager import ReportMgr
-    from onmt.utils.statistics import Statistics
-
-    wrap(LossCompute, "from_opts", _from_opts)
-    wrap(LossCompute, "forward", _forward)
-    wrap(Statistics, "update", _update)
-    for name in ("output", "log_tensorboard"):
-        wrap(Statistics, name, _with_additional)
-    wrap(ReportMgr, "_report_step", _report_step)
-
-
+@adapts("onmt.utils.loss:LossCompute", "from_opts")
 def _from_opts(original: Any, cls: type, opt: Namespace, model: Any, *args: Any, **kwargs: Any) -> Any:
     compute = original(cls, opt, model, *args, **kwargs)
     compute.parts = [module for module in model.modules() if hasattr(module, "additional_loss")]
-    decoder = getattr(model, "decoder", None)
-    compute.translation_loss = getattr(decoder, "translation_loss", None)
+    compute.translation_loss = getattr(getattr(model, "decoder", None), "translation_loss", None)
     return compute
 
 
+@adapts("onmt.utils.loss:LossCompute", "forward")
 def _forward(
     original: Any, self: Any, batch: Any, output: Any, attns: Any, trunc_start: int = 0, **kwargs: Any
 ) -> Any:
@@ -64,6 +49,7 @@ def _add(statistics: Any, additional: Any) -> None:
         sums[name] = before[0] + total, before[1] + count
 
 
+@adapts("onmt.utils.statistics:Statistics", "update")
 def _update(original: Any, self: Any, stat: Any, *args: Any, **kwargs: Any) -> None:
     original(self, stat, *args, **kwargs)
     _add(self, getattr(stat, "additional", {}))
@@ -74,6 +60,8 @@ def _means(statistics: Any) -> dict[str, float]:
     return {name: total / count for name, (total, count) in additional.items() if count}
 
 
+@adapts("onmt.utils.statistics:Statistics", "output")
+@adapts("onmt.utils.statistics:Statistics", "log_tensorboard")
 def _with_additional(original: Any, self: Any, *args: Any, **kwargs: Any) -> None:
     """Report our statistics as OpenNMT-py reports validation metrics."""
     metrics = self.computed_metrics
@@ -84,6 +72,7 @@ def _with_additional(original: Any, self: Any, *args: Any, **kwargs: Any) -> Non
         self.computed_metrics = metrics
 
 
+@adapts("onmt.utils.report_manager:ReportMgr", "_report_step")
 def _report_step(
     original: Any, self: Any, *args: Any, valid_stats: Any = None, train_stats: Any = None
 ) -> None:

@@ -12,21 +12,19 @@ from functools import partial
 from types import TracebackType
 from typing import Any
 
-from onmt_preorder.opennmt.wrapping import wrap
+from onmt_preorder.opennmt.wrapping import adapts
 from preorder.data.errors import DataError, MissingExtraError, PreorderError, UsageError
 
 EXIT_STATUS = 2
 
 
-def adapt() -> None:
+def show_errors_in_one_line() -> None:
     """Make an uncaught :class:`PreorderError` end the process with one line and status 2."""
-    from onmt.utils.distributed import ErrorHandler
-
-    wrap(ErrorHandler, "signal_handler", _signal_handler)
     if getattr(sys.excepthook, "func", None) is not _show_uncaught:
         sys.excepthook = partial(_show_uncaught, sys.excepthook)
 
 
+@adapts("onmt.utils.distributed:ErrorHandler", "signal_handler")
 def _signal_handler(original: Any, *args: Any) -> None:
     """Raise an error of ours again that a child process has reported as text."""
     try:

@@ -1,14 +1,12 @@
 """Building our encoder and local reordering; options that translation takes from the checkpoint.
 
-Why: OpenNMT-py gives source features to the embeddings, never to an encoder; it allows
-no layer between embeddings and encoder, such as local reordering; and
-``onmt_translate`` ignores ``n_src_feats`` and ``transforms`` of the model that it loads, so that
-they would have to be given again for a source with features or a model with subwords.
-``-report_align`` reads the third last layer even of a decoder of two, and ``-precision int8`` is
-silently ignored.
+Why: OpenNMT-py gives source features to the embeddings, never to an encoder; it allows no layer between the
+two, such as local reordering; and ``onmt_translate`` ignores ``n_src_feats`` and ``transforms`` of the model
+that it loads, so that they would have to be given again. ``-report_align`` reads the third last layer even of
+a decoder of two, and ``-precision int8`` is silently ignored.
 
-Can go when an encoder can ask for the vocabularies, a layer can be put before it, and translation
-reads its data options from the checkpoint.
+Can go when an encoder can ask for the vocabularies, a layer can be put before it, and translation reads its
+data options from the checkpoint.
 """
 
 from __future__ import annotations
@@ -17,21 +15,13 @@ from argparse import Namespace
 from typing import Any
 
 from onmt_preorder.input import pipeline
-from onmt_preorder.opennmt.wrapping import wrap
+from onmt_preorder.opennmt.wrapping import adapts
 from onmt_preorder.options import is_ours
 from onmt_preorder.transformer.options import ENCODER
 from preorder.data.errors import UsageError
 
 
-def adapt() -> None:
-    """Let models with our encoder be built and loaded."""
-    from onmt import model_builder
-
-    wrap(model_builder, "build_encoder_with_embeddings", _build_encoder)
-    wrap(model_builder, "build_src_emb", _build_source_embeddings)
-    wrap(model_builder, "load_test_model", _load_test_model)
-
-
+@adapts("onmt.model_builder", "build_encoder_with_embeddings")
 def _build_encoder(original: Any, model_opt: Namespace, vocabs: dict[str, Any]) -> Any:
     if model_opt.encoder_type != ENCODER:
         return original(model_opt, vocabs)
@@ -44,6 +34,7 @@ def _build_encoder(original: Any, model_opt: Namespace, vocabs: dict[str, Any]) 
     return encoder, embeddings
 
 
+@adapts("onmt.model_builder", "build_src_emb")
 def _build_source_embeddings(original: Any, model_opt: Namespace, vocabs: dict[str, Any]) -> Any:
     embeddings = original(model_opt, vocabs)
     if model_opt.local_reordering_window:
@@ -58,12 +49,15 @@ def _build_source_embeddings(original: Any, model_opt: Namespace, vocabs: dict[s
     return embeddings
 
 
+@adapts("onmt.model_builder", "load_test_model")
 def _load_test_model(original: Any, opt: Namespace, *args: Any, **kwargs: Any) -> Any:
     vocabs, model, model_opt = original(opt, *args, **kwargs)
     if is_ours(model_opt):
         if opt.precision == "int8":
             raise UsageError("precision: int8 does nothing in OpenNMT-py 3.5: take fp32 or fp16")
-        _limit_alignment_layer(model.decoder)
+        layers = len(getattr(model.decoder, "transformer_layers", ()))
+        if getattr(model.decoder, "alignment_layer", 0) < -layers:  # that ``-report_align`` reads
+            model.decoder.alignment_layer = -layers
         opt.encoder_type, opt.decoder_type = model_opt.encoder_type, model_opt.decoder_type
         opt.n_src_feats = model_opt.n_src_feats
         opt.src_feats_defaults = model_opt.src_feats_defaults
@@ -71,13 +65,6 @@ def _load_test_model(original: Any, opt: Namespace, *args: Any, **kwargs: Any) -
     elif opt.preorder_model or pipeline.PREORDER_TRANSFORM in opt.transforms:
         raise UsageError(pipeline.NEEDS_POSITIONS)
     return vocabs, model, model_opt
-
-
-def _limit_alignment_layer(decoder: Any) -> None:
-    """Make ``-report_align`` read the first layer where the one that it asks for does not exist."""
-    layers = len(getattr(decoder, "transformer_layers", ()))
-    if getattr(decoder, "alignment_layer", 0) < -layers:
-        decoder.alignment_layer = -layers
 
 
 def _restore_transforms(opt: Namespace, model_opt: Namespace) -> list[str]:

@@ -1,12 +1,10 @@
 """Our models in OpenNMT-py's translation server.
 
-Why: the server does not use the transforms of a model: its subwords and features would have to be
-described once more in the server's configuration, where only ``inferfeats`` can give features to pieces;
-and it fails with an ``AssertionError`` where some token has no feature.
-
-Here a request is treated as a line in ``onmt_translate`` is: it holds plain text or ``token￨position``, is
-preordered on the fly, and split and joined as the checkpoint says. Where the server's configuration has a
-tokenizer, that is used before.
+Why: the server does not use the transforms of a model: its subwords and features would have to be described
+once more in the server's configuration, where only ``inferfeats`` can give features to pieces; and it fails
+with an ``AssertionError`` where some token has no feature. Here a request is treated as a line in
+``onmt_translate`` is: it holds plain text or ``token￨position``, is preordered on the fly, and split and
+joined as the checkpoint says. Where the server's configuration has a tokenizer, that is used before.
 
 Can go when the server uses the transforms of its models.
 """
@@ -17,22 +15,13 @@ from typing import Any
 
 from onmt_preorder.input.pieces import positions_of_pieces
 from onmt_preorder.opennmt.corpora import parse_source
-from onmt_preorder.opennmt.wrapping import wrap
+from onmt_preorder.opennmt.wrapping import adapts
 from onmt_preorder.options import is_ours
 from preorder.data.errors import UsageError
 from preorder.data.formats import FEATURE_SEPARATOR
 
 
-def adapt() -> None:
-    """Let the server translate lines as ``onmt_translate`` does."""
-    from onmt.translate.translation_server import ServerModel
-
-    wrap(ServerModel, "load", _load)
-    wrap(ServerModel, "maybe_preprocess", _preprocess)
-    wrap(ServerModel, "maybe_tokenize", _tokenize)
-    wrap(ServerModel, "maybe_transform_feats", _transform_features)
-
-
+@adapts("onmt.translate.translation_server:ServerModel", "load")
 def _load(original: Any, self: Any, *args: Any, **kwargs: Any) -> None:
     original(self, *args, **kwargs)
     if is_ours(self.opt):
@@ -58,6 +47,7 @@ def _make_translator(translator: Any, opt: Any) -> Any:
     return ServerTranslator()
 
 
+@adapts("onmt.translate.translation_server:ServerModel", "maybe_preprocess")
 def _preprocess(original: Any, self: Any, sequence: dict[str, Any]) -> dict[str, Any]:
     """Leave features on their tokens: they are read later, as those of a file are."""
     if not is_ours(self.opt) or sequence.get("src") is None:
@@ -67,6 +57,7 @@ def _preprocess(original: Any, self: Any, sequence: dict[str, Any]) -> dict[str,
     return original(self, rest)
 
 
+@adapts("onmt.translate.translation_server:ServerModel", "maybe_tokenize")
 def _tokenize(original: Any, self: Any, sequence: str, side: str = "src") -> str:
     """Give the pieces of a tokenizer the positions of their words."""
     if not is_ours(self.opt) or self.tokenizers_opt is None or FEATURE_SEPARATOR not in sequence:
@@ -77,5 +68,6 @@ def _tokenize(original: Any, self: Any, sequence: str, side: str = "src") -> str
     return " ".join(map(FEATURE_SEPARATOR.join, zip(pieces, numbers, strict=True)))
 
 
+@adapts("onmt.translate.translation_server:ServerModel", "maybe_transform_feats")
 def _transform_features(original: Any, self: Any, raw: str, tokens: str, features: Any) -> Any:
     return features if is_ours(self.opt) else original(self, raw, tokens, features)

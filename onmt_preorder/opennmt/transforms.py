@@ -30,37 +30,20 @@ Example = dict[str, Any]
 
 
 class PreorderTransform(Transform):
-    """Gives the words of a line their positions by a preorderer, if the line has none.
-
-    The configuration need not name it: where ``preorder_model`` is given, it is added.
-    """
+    """Preorders lines without positions; added to the configuration where it gives ``preorder_model``."""
 
     @classmethod
     def add_options(cls, parser: Any) -> None:
         """Add our options to a parser of OpenNMT-py."""
         group = parser.add_argument_group("Transform/Preorder")
-        group.add(
-            "--preorder_model",
-            "-preorder_model",
-            default="",
-            metavar="DIR",
-            help="Model directory of `preorder train`: it preorders source lines without positions.",
-        )
-        group.add(
-            "--preorder_stanza_dir",
-            "-preorder_stanza_dir",
-            default="",
-            metavar="DIR",
-            help="Folder of Stanza's models, if the preorderer needs them.",
-        )
+        what = "Model directory of `preorder train`: it preorders source lines without positions."
+        group.add("--preorder_model", "-preorder_model", default="", metavar="DIR", help=what)
+        what = "Folder of Stanza's models, if the preorderer needs them."
+        group.add("--preorder_stanza_dir", "-preorder_stanza_dir", default="", metavar="DIR", help=what)
 
     @classmethod
     def _validate_options(cls, opts: Namespace) -> None:
-        """Check a training's options.
-
-        Raises:
-            UsageError: its model reads no positions.
-        """
+        """Refuse a training whose model reads no positions by a ``UsageError``."""
         if getattr(opts, "encoder_type", ENCODER) != ENCODER:  # onmt_translate asks the checkpoint, later
             raise UsageError(NEEDS_POSITIONS)
 
@@ -77,7 +60,11 @@ class PreorderTransform(Transform):
         return [(example, self, corpus) for example, _, corpus in batch]
 
     def _preorder(self, examples: Sequence[Example]) -> None:
-        plain = [example for example in examples if _lacks_positions(example)]
+        plain = [
+            example
+            for example in examples
+            if any(example["src_original"]) and set(example["src_feats"][0]) == {NO_POSITION}
+        ]
         if not plain:
             return
         preorderer = on_the_fly.load(self.opts.preorder_model, self.opts.preorder_stanza_dir)
@@ -89,33 +76,21 @@ class PreorderTransform(Transform):
         return f"preorder_model={self.opts.preorder_model}"
 
 
-def _lacks_positions(example: Example) -> bool:
-    """Return whether a line has words, but a position of none."""
-    return any(example["src_original"]) and set(example["src_feats"][0]) == {NO_POSITION}
-
-
 class PositionsTransform(Transform):
-    """Gives each piece of a word the word's position. Always the last transform.
-
-    The configuration need not name it: it is added to every model of ours.
-    """
+    """Gives each piece of a word the word's position; added to every model of ours as the last transform."""
 
     def apply(self, example: Example, is_train: bool = False, **kwargs: Any) -> Example:
         """Turn the positions of ``src_original`` into positions of ``src``."""
         positions = example.get("src_feats")
-        if not any(example["src"]) and self._is_translation(example, is_train, kwargs):
+        translates = example["tgt"] is None or kwargs.get("corpus_name") == CorpusName.INFER
+        if not any(example["src"]) and translates and not is_train:
             example["src"] = [EMPTY_LINE]
             if positions is not None:
                 example["src_feats"] = [[NO_POSITION]]
         elif positions is not None:
-            example["src_feats"] = [
-                positions_of_pieces(example["src"], example["src_original"], positions[0])
-            ]
+            pieces, words = example["src"], example["src_original"]
+            example["src_feats"] = [positions_of_pieces(pieces, words, positions[0])]
         return example
-
-    @staticmethod
-    def _is_translation(example: Example, is_train: bool, kwargs: dict[str, Any]) -> bool:
-        return not is_train and (example["tgt"] is None or kwargs.get("corpus_name") == CorpusName.INFER)
 
     def _repr_args(self) -> str:
         return ""

@@ -1,20 +1,19 @@
 """One line of output for each line of the source, with scores and segments where they are asked for.
 
-Why: OpenNMT-py drops empty source lines at translation; its ``filtertoolong`` fails there,
-since there is no target to measure; ``-with_score`` fails since it expects tensors, but scores are
-numbers. And its search adds one word of the vocabulary after another, but a ``SwanDecoder``
-translates by segments. White space inside a target's word, which :mod:`.corpora` escapes, is unescaped
-in translations.
+Why: OpenNMT-py drops empty source lines at translation; its ``filtertoolong`` fails there, since there is no
+target to measure; ``-with_score`` fails since it expects tensors, but scores are numbers. And its search adds
+one word of the vocabulary after another, but a ``SwanDecoder`` translates by segments. White space inside a
+target's word, which :mod:`.corpora` escapes, is unescaped in translations.
 
-Can go when OpenNMT-py keeps empty lines, filters in training only, and writes scores; and when a
-decoder can have a search of its own.
+Can go when OpenNMT-py keeps empty lines, filters in training only, and writes scores; and when a decoder can
+have a search of its own.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from onmt_preorder.opennmt.wrapping import wrap
+from onmt_preorder.opennmt.wrapping import adapts
 from onmt_preorder.papers.npmt import options as phrases
 from preorder.data.errors import UsageError
 from preorder.data.formats import unescape_spaces
@@ -28,24 +27,13 @@ class Score(float):
         return float(self)
 
 
-def adapt() -> None:
-    """Keep empty and long lines, write scores, use the search of the decoder."""
-    from onmt import opts
-    from onmt.transforms.misc import FilterTooLongTransform
-    from onmt.translate.translation import TranslationBuilder
-    from onmt.translate.translator import Inference
-
-    wrap(opts, "translate_opts", _add_options)
-    wrap(Inference, "from_opt", _translator)
-    wrap(FilterTooLongTransform, "apply", _filter_too_long)
-    wrap(TranslationBuilder, "from_batch", _from_batch)
-
-
+@adapts("onmt.opts", "translate_opts")
 def _add_options(original: Any, parser: Any) -> None:
     original(parser)
     phrases.add_translation_options(parser)
 
 
+@adapts("onmt.translate.translator:Inference", "from_opt")
 def _translator(original: Any, cls: type, model: Any, *args: Any, **kwargs: Any) -> Any:
     """Build the translator whose class the decoder's method ``translator`` returns, where it has one."""
     decoders = getattr(model.decoder, "model_decoders", [model.decoder])
@@ -57,17 +45,23 @@ def _translator(original: Any, cls: type, model: Any, *args: Any, **kwargs: Any)
     return own[0].from_opt(model, *args, **kwargs)
 
 
+@adapts("onmt.transforms.misc:FilterTooLongTransform", "apply")
 def _filter_too_long(original: Any, self: Any, example: dict[str, Any], *args: Any, **kwargs: Any) -> Any:
     return example if example["tgt"] is None else original(self, example, *args, **kwargs)
 
 
+@adapts("onmt.translate.translation:TranslationBuilder", "from_batch")
 def _from_batch(original: Any, self: Any, translation_batch: dict[str, Any]) -> list[Any]:
     """Empty the translations of the tokens that :mod:`.transforms` put into empty lines."""
     from onmt_preorder.opennmt.transforms import EMPTY_LINE
 
     translations = original(self, translation_batch)
     if translation_batch.get("segments"):
-        _show_segments(translations, translation_batch["segments"])
+        from onmt_preorder.papers.npmt.translator import show
+
+        for translation, lengths in zip(translations, translation_batch["segments"], strict=True):
+            pairs = zip(translation.pred_sents, lengths, strict=True)
+            translation.pred_sents = [show(words, each) for words, each in pairs]
     empty = self.vocabs["src"][EMPTY_LINE]
     batch = translation_batch["batch"]
     is_empty = ((batch["srclen"] == 1) & (batch["src"][:, 0, 0] == empty)).tolist()
@@ -78,11 +72,3 @@ def _from_batch(original: Any, self: Any, translation_batch: dict[str, Any]) -> 
             translation.word_aligns = [None for _ in translation.pred_sents]
         translation.pred_scores = [Score(score) for score in translation.pred_scores]
     return translations
-
-
-def _show_segments(translations: list[Any], segments: list[list[list[int]]]) -> None:
-    from onmt_preorder.papers.npmt.translator import show
-
-    for translation, lengths in zip(translations, segments, strict=True):
-        pairs = zip(translation.pred_sents, lengths, strict=True)
-        translation.pred_sents = [show(words, each) for words, each in pairs]

@@ -1,14 +1,35 @@
-"""Wrapping of a function or method of OpenNMT-py."""
+"""Wrapping of functions and methods of OpenNMT-py."""
 
 from __future__ import annotations
 
 import functools
 import sys
 from collections.abc import Callable
+from pkgutil import resolve_name
 from types import ModuleType
 from typing import Any
 
 _OURS = "_onmt_preorder"
+_ADAPTATIONS: list[tuple[str, str, Callable[..., Any]]] = []  # owner, name, wrapper
+
+
+def adapts(owner: str, name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Mark a function as wrapper of ``owner.name``, to be put in place by :func:`wrap_all`.
+
+    The owner is a module of OpenNMT-py or, as ``module:Class``, one of its classes.
+    """
+
+    def register(wrapper: Callable[..., Any]) -> Callable[..., Any]:
+        _ADAPTATIONS.append((owner, name, wrapper))
+        return wrapper
+
+    return register
+
+
+def wrap_all() -> None:
+    """Put all marked wrappers in place; calling it again does nothing."""
+    for owner, name, wrapper in _ADAPTATIONS:
+        wrap(resolve_name(owner), name, wrapper)
 
 
 def wrap(owner: ModuleType | type, name: str, wrapper: Callable[..., Any]) -> None:

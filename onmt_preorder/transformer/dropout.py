@@ -21,15 +21,10 @@ def first_rate(rates: float | list[float]) -> float:
 
 
 def draw(x: Tensor, dropout: float) -> tuple[Tensor | None, float]:
-    """Decide what dropout keeps of a tensor.
+    """Decide by torch's generator of the device what dropout keeps of a tensor.
 
-    Args:
-        x: any tensor.
-        dropout: the share to be dropped, rounded to 16 bits; from torch's generator of the device.
-
-    Returns:
-        True where an element of ``x`` is kept, or None where all are; and the factor for the
-        kept ones.
+    ``dropout`` is the share to be dropped, rounded to 16 bits. Return True where an element of ``x`` is
+    kept, or None where all are; and the factor for the kept ones.
     """
     least = round(dropout * _GRAIN)
     if least == 0:

@@ -14,19 +14,14 @@ from onmt_preorder.transformer.options import PRE, EncodingOptions
 
 @dataclass(frozen=True)
 class LayerOptions:
-    """Sizes and kinds of a layer's parts; the values are OpenNMT-py's options of these names.
+    """Sizes and kinds of a layer's parts: OpenNMT-py's options, the dropout rates those of the beginning.
 
     Attributes:
-        size: of the states.
-        heads: of attention.
-        feed_forward: size of the feed-forward block's inner states.
-        dropout: rate of dropout after each sub-layer and within the feed-forward block.
-        attention_dropout: rate of dropout on the attention weights.
-        activation: of the feed-forward block.
-        qkv_bias: whether attention's projections have biases.
-        feed_forward_bias: whether the feed-forward block's products have biases.
-        norm: ``standard`` or ``rms``.
-        norm_eps: what the norm adds to the variance.
+        size, feed_forward: of the states, and of the feed-forward block's inner states.
+        dropout: rate after each sub-layer and within the feed-forward block.
+        attention_dropout: rate on the attention weights.
+        qkv_bias, feed_forward_bias: whether attention's projections and the block's products have biases.
+        norm, norm_eps: ``standard`` or ``rms``, and what it adds to the variance.
         pre_norm: normalise before each sub-layer, not after its residual.
         recompute: parts whose activations are computed again in the backward pass.
         encoding: how the encoder tells its tokens where they stand.

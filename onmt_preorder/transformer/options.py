@@ -10,16 +10,14 @@ from argparse import Namespace
 from dataclasses import dataclass
 from typing import Any
 
-from onmt_preorder.refusal import refuse, refuse_in_model
+from onmt_preorder.option_helpers import option_group, refuse, refuse_in_model
 from preorder.data.errors import UsageError
 
 ENCODER = DECODER = "preorder_transformer"
-ENCODERS = {ENCODER: "onmt_preorder.models.encoder:PreorderTransformerEncoder"}
-DECODERS = {DECODER: "onmt_preorder.models.decoder:PreorderTransformerDecoder"}
 ABSOLUTE, RELATIVE = "absolute", "relative"
 PRE, POST = "pre", "post"
 PAPER_LIMIT = 4  # Kawara et al. 2021, §IV-B
-SAME = -1
+SAME = -1  # as the option beside it
 
 # What OpenNMT-py's own encoder can do and ours cannot, and the value that leaves it off.
 _UNSUPPORTED_ENCODER: dict[str, Any] = {
@@ -52,17 +50,11 @@ class Limits:
 
 @dataclass(frozen=True)
 class EncodingOptions:
-    """How the encoder tells its tokens where they stand.
+    """How the encoder tells its tokens where they stand; None: not by these positions."""
 
-    Attributes:
-        absolute: add the sinusoidal encoding of the preordered position to the embedding.
-        preordered: clipping distances of the preordered positions, None where not used.
-        original: clipping distances of the original positions, None where not used.
-    """
-
-    absolute: bool
-    preordered: Limits | None
-    original: Limits | None
+    absolute: bool  # add the sinusoidal encoding of the preordered position to the embedding
+    preordered: Limits | None  # clipping distances of the preordered positions
+    original: Limits | None  # clipping distances of the original positions
 
     @property
     def needs_positions(self) -> bool:
@@ -92,10 +84,9 @@ def target_limits(opt: Namespace) -> Limits | None:
 
 def add_options(parser: Any) -> None:
     """Add the options of encoder and decoder to a parser of OpenNMT-py."""
-    group = parser.add_argument_group(f"Model- encoder_type, decoder_type {ENCODER}")
-    group.add(
-        "--preorder_encoding",
-        "-preorder_encoding",
+    add = option_group(parser, f"Model- encoder_type, decoder_type {ENCODER}")
+    add(
+        "preorder_encoding",
         nargs="*",
         default=[],
         choices=[ABSOLUTE, RELATIVE],
@@ -105,25 +96,18 @@ def add_options(parser: Any) -> None:
         ("preorder_max_relative", PAPER_LIMIT, "Clipping distance of the preordered positions"),
         ("source_max_relative", PAPER_LIMIT, "Clipping distance of the original positions (0: off)"),
     ):
-        group.add(f"--{name}", f"-{name}", type=int, default=default, help=f"{what}.")
-        group.add(
-            f"--{name}_values",
-            f"-{name}_values",
-            type=int,
-            default=SAME,
-            help=f"{what} for attention's values, where it is not that of the keys ({SAME}: the same).",
-        )
-    group.add(
-        "--target_max_relative",
-        "-target_max_relative",
+        add(name, type=int, default=default, help=f"{what}.")
+        what += f" for attention's values, where it is not that of the keys ({SAME}: the same)."
+        add(f"{name}_values", type=int, default=SAME, help=what)
+    add(
+        "target_max_relative",
         type=int,
         default=0,
         help="Clipping distance of the target's positions in the decoder (0: off), with separate tables "
         "for keys and values.",
     )
-    group.add(
-        "--norm_placement",
-        "-norm_placement",
+    add(
+        "norm_placement",
         default=PRE,
         choices=[PRE, POST],
         help="Where layers normalise: before each sub-layer, as OpenNMT-py, or after its residual.",
@@ -131,22 +115,14 @@ def add_options(parser: Any) -> None:
 
 
 def check(opt: Namespace) -> None:
-    """Check what concerns encoder and decoder.
-
-    Raises:
-        UsageError: the options ask for something that cannot be.
-    """
-    _check_norms(opt)
-    _check_encoder(opt)
-    _check_decoder(opt)
-
-
-def _check_norms(opt: Namespace) -> None:
-    """OpenNMT-py's own Transformers are pre-norm, and no model should be half and half by oversight."""
+    """Check what concerns encoder and decoder; raise a ``UsageError`` where it cannot be."""
+    # OpenNMT-py's own Transformers are pre-norm, and no model should be half and half by oversight.
     if opt.norm_placement == POST:
         for side, kind in (("encoder", opt.encoder_type), ("decoder", opt.decoder_type)):
             if kind.startswith("transformer"):
                 raise UsageError(f"norm_placement: {POST} needs {side}_type: {ENCODER}, not {kind}")
+    _check_encoder(opt)
+    _check_decoder(opt)
 
 
 def _check_encoder(opt: Namespace) -> None:

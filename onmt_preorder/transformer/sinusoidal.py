@@ -14,12 +14,7 @@ _SMALLEST = 512
 def sinusoidal(positions: Tensor, size: int) -> Tensor:
     """Return ``PE(p, 2q) = sin(p / 10000^{2q/size})``, ``PE(p, 2q+1) = cos(p / 10000^{2q/size})``.
 
-    Args:
-        positions: integers of any shape.
-        size: even.
-
-    Returns:
-        The shape of ``positions`` with ``size`` appended, float32.
+    ``positions`` are integers of any shape, to which ``size``, even, is appended; the result is float32.
     """
     even = torch.arange(0, size, 2, device=positions.device, dtype=torch.float32)
     angles = positions.unsqueeze(-1) * torch.exp(even * (-log(10000.0) / size))
@@ -27,14 +22,10 @@ def sinusoidal(positions: Tensor, size: int) -> Tensor:
 
 
 def encodings(begin: int, end: int, like: Tensor) -> Tensor:
-    """Return the encodings of the positions begin … end-1, which may be negative.
+    """Return the encodings of the positions begin … end-1, which may be negative: ``(end - begin, size)``.
 
-    Args:
-        begin, end: positions, from 0.
-        like: of the size (its last dimension), type and device that the encodings shall have.
-
-    Returns:
-        ``(end - begin, size)``: a view of a table that is computed once and kept.
+    It is a view of a table that is computed once and kept; size (the last dimension), type and device are
+    those of ``like``.
     """
     reach = max(-begin, end, _SMALLEST)
     reach = 1 << (reach - 1).bit_length()

@@ -30,21 +30,13 @@ _SEED_FILE = b"seed\0"
 
 
 def align(
-    sources: Sequence[Sequence[str]],
-    targets: Sequence[Sequence[str]],
-    symmetrization: str,
-    seed: int,
+    sources: Sequence[Sequence[str]], targets: Sequence[Sequence[str]], symmetrization: str, seed: int
 ) -> list[Alignment]:
-    """Align the words of a bitext; the same seed gives the same links.
+    """Align the tokens of sentences and of their translations; the same seed, from 0, gives the same links.
 
     Both directions run side by side, each on one core: IBM 1, HMM and fertility models, three samplers, and
-    as many iterations as eflomal itself chooses for a corpus of this size.
-
-    Args:
-        sources: the tokens of each source sentence.
-        targets: the tokens of its translation.
-        symmetrization: name of :data:`preorder.alignment.symmetrize.SYMMETRIZATIONS`.
-        seed: from 0.
+    as many iterations as eflomal itself chooses for a corpus of this size. Their links are joined by one of
+    :data:`preorder.alignment.symmetrize.SYMMETRIZATIONS`.
 
     Raises:
         MissingExtraError: eflomal is not installed.

@@ -9,13 +9,21 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from statistics import fmean, median
-from typing import Literal, get_args
+from typing import Annotated, Literal, get_args
 
 from preorder.data.alignment import Alignment
 from preorder.data.permutation import Permutation
 
 UnalignedRule = Literal["nearest", "left", "right", "keep"]
 Statistic = Literal["mean", "min", "median"]
+
+UnalignedTokens = Literal["free", "gold"]
+UnalignedOption = Annotated[
+    UnalignedTokens,
+    "in training, a token without a link may go anywhere (free) or stays with its nearest aligned neighbour "
+    "(gold)",
+]
+"""What training asks of tokens without a link: an option of every method."""
 
 UNALIGNED_RULES: tuple[str, ...] = get_args(UnalignedRule)
 STATISTICS: dict[str, Callable[[Sequence[int]], float]] = {"mean": fmean, "min": min, "median": median}
@@ -32,8 +40,7 @@ def gold_permutation(
     Only sure links count. Where no token has one, nothing moves. O(n log n).
 
     Args:
-        alignment: of the sentence.
-        source_length: number of its tokens.
+        alignment, source_length: of the sentence.
         unaligned: what an unaligned token does. It moves with its ``nearest`` aligned token (of two equally
             near tokens the left), or with the next aligned token on its ``left`` or ``right`` (where that
             side has none, on the other); or it ``keep``s its original position.

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
 from preorder.analysis.evaluation_data import EvaluationData
 from preorder.analysis.results import Curves, Estimate, Group
 from preorder.analysis.sentence_groups import SentenceGroups, by_gain
-from preorder.analysis.tau import Tau
 from preorder.data.errors import DataError
-from preorder.metrics.metric import MetricOptions
+from preorder.metrics.metric import MetricOptions, Score
+from preorder.metrics.preordering import Tau
 from preorder.metrics.scoring import Systems, SystemStatistics, Text, measure, measure_translations
 from preorder.metrics.significance import draw_runs, resampled, resampled_totals
 
@@ -56,21 +56,16 @@ def robustness_curves(
     Args:
         references: of the source as it was.
         by_percent: percentage of swapped words → system → translations of each run.
-        metrics: what to score by.
-        options: of the metrics.
-        seed: of the resampling.
 
     Raises:
         UsageError: a tokenizer is not installed.
         DataError: the texts are not all of one length.
     """
-
-    def parts() -> Iterator[tuple[Group, list[SystemStatistics]]]:
-        for percent, systems in by_percent.items():
-            group = Group(str(percent), len(references[0]))
-            yield group, measure_translations(references, systems, metrics, options)
-
-    return _curves("robustness", "source words swapped (%)", parts(), 0, seed)
+    parts = (
+        (Group(str(percent), len(references[0])), measure_translations(references, systems, metrics, options))
+        for percent, systems in by_percent.items()
+    )
+    return _curves("robustness", "source words swapped (%)", parts, 0, seed)
 
 
 def _grouped_curves(
@@ -86,42 +81,30 @@ def _grouped_curves(
 def _curves(
     kind: str, axis: str, parts: Iterable[tuple[Group, Sequence[SystemStatistics]]], skipped: int, seed: int
 ) -> Curves:
-    """Make curves of groups, each with the same metrics of the same systems.
+    """Make curves of groups, each with the same metrics of the same systems, all resampled alike.
 
-    Cost: a bootstrap for each group.
+    Cost: :func:`preorder.metrics.significance.resampled_totals` for each group.
 
     Raises:
         DataError: there is no group.
     """
     groups: list[Group] = []
-    columns = []
+    measures: dict[str, dict[str, tuple[Estimate | None, ...]]] = {}
     signature: dict[str, str] = {}
-    names: list[tuple[str, str]] = []
     for group, measured in parts:
         groups.append(group)
-        columns.append(_estimates(measured, seed))
-        names = [(one.metric.name, system) for one in measured for system in one.systems]
-        signature = {one.metric.name: one.metric.signature for one in measured}
+        totals = iter(resampled_totals([runs for one in measured for runs in one.systems.values()], seed))
+        for one in measured:
+            signature[one.metric.name] = one.metric.signature
+            lines = measures.setdefault(one.metric.name, {})
+            for index, (system, runs) in enumerate(one.systems.items()):
+                drawn = next(totals), draw_runs(len(runs), (seed, index))
+                lines[system] = (*lines.get(system, ()), _estimate(one.metric.scores[0], runs, *drawn))
     if not groups:
         raise DataError(f"no sentence can be grouped by {axis}")
-    measures: dict[str, dict] = {name: {} for name in signature}
-    for (name, system), line in zip(names, zip(*columns, strict=True), strict=True):
-        measures[name][system] = line
     return Curves(kind, axis, tuple(groups), measures, skipped, signature)
 
 
-def _estimates(measured: Sequence[SystemStatistics], seed: int) -> list[Estimate | None]:
-    """Return the main score of each system under each metric, metric by metric, all resampled alike.
-
-    None where there is no score (NaN). Cost: that of
-    :func:`preorder.metrics.significance.resampled_totals`.
-    """
-    every = [runs for one in measured for runs in one.systems.values()]
-    totals = iter(resampled_totals(every, seed))
-    found: list[Estimate | None] = []
-    for one in measured:
-        for index, runs in enumerate(one.systems.values()):
-            sample = resampled(one.metric.scores[0], runs, next(totals), draw_runs(len(runs), (seed, index)))
-            known = not np.isnan(sample.score)
-            found.append(Estimate(sample.score, sample.interval) if known else None)
-    return found
+def _estimate(score: Score, runs: np.ndarray, totals: np.ndarray, weights: np.ndarray) -> Estimate | None:
+    sample = resampled(score, runs, totals, weights)
+    return None if np.isnan(sample.score) else Estimate(sample.score, sample.interval)

@@ -9,7 +9,7 @@ from preorder.alignment.target_groups import target_groups
 from preorder.data import files
 from preorder.data.errors import DataError
 from preorder.data.formats import parse_positions, parse_tokens, read_alignments
-from preorder.data.types import Alignment, Permutation
+from preorder.data.types import Permutation
 from preorder.metrics.metric import MetricOptions
 from preorder.metrics.preordering import TargetGroups
 from preorder.metrics.scoring import Systems, SystemStatistics, Text, measure_translations
@@ -41,8 +41,8 @@ class EvaluationData:
     Attributes:
         references, systems: as in the files.
         source: the tokens of each sentence; empty without a file of it.
-        target_groups: of the tokens of each sentence, None where its alignment cannot be sorted, see
-            :func:`preorder.alignment.target_groups.target_groups`; empty without an alignment.
+        target_groups: of the tokens of each sentence, None where its alignment cannot be sorted; empty
+            without an alignment.
         orders: name → a permutation for each sentence.
         options: of the metrics.
         seed: of all resampling.
@@ -80,26 +80,26 @@ def read_evaluation_data(paths: EvaluationFiles, options: MetricOptions, seed: i
     streams = [(path, files.read_lines(path)) for path in texts]
     if paths.source is not None:
         streams.append((paths.source, files.read_parsed(paths.source, parse_tokens)))
-    orders = [(path, files.read_parsed(path, parse_positions)) for path in paths.orders.values()]
-    alignments = [(path, read_alignments(path)) for path in (paths.alignment,) if path is not None]
-    columns = iter(files.read_columns(*streams, *orders, *alignments))
+    streams += [(path, files.read_parsed(path, parse_positions)) for path in paths.orders.values()]
+    if paths.alignment is not None:
+        streams.append((paths.alignment, read_alignments(paths.alignment)))
+    columns = iter(files.read_columns(*streams))
     references = [next(columns) for _ in paths.references]
     systems = {name: [next(columns) for _ in runs] for name, runs in paths.systems.items()}
     source = next(columns) if paths.source is not None else []
     permutations = {name: next(columns) for name in paths.orders}
     lengths = _lengths(paths, source, permutations)
-    groups = _groups(paths.alignment, next(columns), lengths) if paths.alignment is not None else []
+    groups: list[TargetGroups | None] = []
+    if paths.alignment is not None:
+        pairs = (paths.alignment, next(columns)), (paths.alignment, lengths)
+        groups = list(files.map_parallel(target_groups, paths.alignment, *pairs))
     return EvaluationData(references, systems, source, groups, permutations, options, seed)
 
 
 def _lengths(
     paths: EvaluationFiles, source: Sequence[Sized], orders: Mapping[str, Sequence[Sized]]
 ) -> list[int]:
-    """Return the number of tokens of each source sentence, as the source and all orders agree.
-
-    Raises:
-        DataError: they do not agree.
-    """
+    """Return the number of tokens of each source sentence, on which the source and all orders must agree."""
     given = [(paths.source, source)] if paths.source is not None else []
     given += [(paths.orders[name], permutations) for name, permutations in orders.items()]
     if not given:
@@ -112,8 +112,3 @@ def _lengths(
                 reason = f"positions of {len(other)} tokens, {files.display_name(first)} has {expected}"
                 raise DataError(reason, files.display_name(path), number)
     return lengths
-
-
-def _groups(path: str, alignments: Sequence[Alignment], lengths: Sequence[int]) -> list[TargetGroups | None]:
-    pairs = (path, alignments), (path, lengths)
-    return list(files.map_parallel(target_groups, path, *pairs))

@@ -92,9 +92,8 @@ def system_examples(data: EvaluationData, metric: str, baseline: str, system: st
             scores={name: float(values[index]) for name, values in scores.items()},
         )
 
-    return Examples(
-        "examples", metric, baseline, system, tuple(map(example, better)), tuple(map(example, worse))
-    )
+    chosen = (tuple(map(example, indices)) for indices in (better, worse))
+    return Examples("examples", metric, baseline, system, *chosen)
 
 
 def _greatest(numbers: np.ndarray, count: int) -> list[int]:

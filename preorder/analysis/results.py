@@ -63,8 +63,7 @@ def parse_curves(value: Any) -> Curves:
         groups = tuple(Group(**group) for group in value["groups"])
         if any(len(line) != len(groups) for lines in measures.values() for line in lines.values()):
             raise ValueError("not an estimate for each group")
-        rest = (value[key] for key in ("kind", "axis"))
-        return Curves(*rest, groups, measures, value["skipped"], value["signature"])
+        return Curves(value["kind"], value["axis"], groups, measures, value["skipped"], value["signature"])
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise DataError(f"not what preorder analyse --json writes of curves: {error!r}") from None
 

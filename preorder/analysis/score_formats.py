@@ -7,14 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class ScoreFormat:
-    """How a score is shown.
-
-    Attributes:
-        title: its name.
-        unit: its unit, or its range.
-        digits: how many follow the decimal point.
-        higher_is_better: whether a greater score is better.
-    """
+    """How a score is shown: its name, its unit or range, and how many digits follow the decimal point."""
 
     title: str
     unit: str

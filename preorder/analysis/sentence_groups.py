@@ -20,7 +20,7 @@ class SentenceGroups:
     Attributes:
         axis: what distinguishes them, with its unit.
         groups: in order, of each a label and the indices of its sentences.
-        skipped: how many sentences are in none.
+        skipped: how many sentences are in no group.
     """
 
     axis: str
@@ -31,10 +31,8 @@ class SentenceGroups:
 def by_length(lengths: Sequence[int], width: int = LENGTH_WIDTH, last: int = LAST_LENGTH) -> SentenceGroups:
     """Group sentences by their number of tokens: 1–10, 11–20, …, 61+; empty ones are skipped.
 
-    Args:
-        lengths: tokens of each source sentence.
-        width: how many lengths a group has; a group that would reach ``last`` ends before it.
-        last: the least length of the last group.
+    A group has ``width`` lengths; one that would reach ``last``, the least length of the last group, ends
+    before it.
     """
     numbers = np.asarray(lengths)
     bins = np.where(numbers >= last, (last - 2) // width + 1, (numbers - 1) // width)
@@ -79,9 +77,8 @@ def by_gain(gains: Sequence[float], width: float = GAIN_WIDTH) -> SentenceGroups
         return " to ".join(f"{end:g}".replace("-", "−") for end in ends)
 
     bins = np.where(known, bins, lowest - 1)
-    return SentenceGroups(
-        "gain of the order in tau", tuple(_groups(bins, lowest, label)), int(np.sum(~known))
-    )
+    groups = tuple(_groups(bins, lowest, label))
+    return SentenceGroups("gain of the order in tau", groups, int(np.sum(~known)))
 
 
 def _groups(bins: np.ndarray, lowest: int, label: Callable[[int], str]) -> Iterator[tuple[str, np.ndarray]]:

@@ -1,10 +1,9 @@
 """Orders that swap some words of a sentence (Chen et al. 2019, section 6.5).
 
-Of n words, p per cent are swapped: the whole number nearest to p n / 100. They are drawn at
-random and moved in a random cycle, so that each of them gets another position; all others
-stay. One word alone cannot be swapped: a share of at least one word swaps two, a smaller one
-none. So 0 % is the sentence itself, and at 100 % every word of two or more moves. A larger
-percentage swaps the words that a smaller one swaps, and more.
+Of n words, p per cent are swapped: the whole number nearest to p n / 100. They are drawn at random and moved
+in a random cycle, so that each of them gets another position; all others stay. One word alone cannot be
+swapped: a share of at least one word swaps two, a smaller one none. So 0 % is the sentence itself, and at
+100 % every word of two or more moves. A larger percentage swaps the words that a smaller one swaps, and more.
 """
 
 from __future__ import annotations
@@ -19,13 +18,8 @@ from preorder.data.types import Permutation
 def swaps(lengths: Iterator[int], percentages: Sequence[int], seed: int) -> Iterator[tuple[Permutation, ...]]:
     """Yield for each sentence a permutation for each percentage.
 
-    O(length × percentages) a sentence. The same seed and lengths draw the same words, whatever
-    the percentages.
-
-    Args:
-        lengths: tokens of each sentence.
-        percentages: from 0 to 100.
-        seed: of the draw.
+    O(length × percentages) a sentence. The same seed and lengths, in tokens, draw the same words, whatever
+    the percentages, 0 to 100.
     """
     random = np.random.default_rng(seed)
     for length in lengths:

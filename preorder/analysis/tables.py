@@ -31,30 +31,26 @@ class ScoreCell:
     Attributes:
         mean: over the runs, with their standard deviation if there are several.
         is_best: whether the system is the best, or not significantly worse.
-        arrow: whether it is significantly better or worse than the baseline, see :func:`arrow`.
         interval: the bounds of 95 % of the resamples, in square brackets.
+        arrow: whether it is significantly better or worse than the baseline, see :func:`arrow`.
         p_values: of the comparison with the baseline, by bootstrap and sign test; empty without one.
     """
 
     mean: str
     is_best: bool
-    arrow: str
     interval: str
+    arrow: str
     p_values: str
 
 
 def score_cell(scoring: Scoring, system: str, name: str) -> ScoreCell:
     """Return what there is to tell of a system's score."""
     form, runs = SCORE_FORMATS[name].format, scoring.runs[system][name]
+    mean = form(runs.mean) + ("" if runs.deviation is None else f" ± {form(runs.deviation)}")
     low, high = map(form, scoring.intervals[system][name])
     comparison = scoring.significance.get(system, {}).get(name)
-    return ScoreCell(
-        mean=form(runs.mean) + ("" if runs.deviation is None else f" ± {form(runs.deviation)}"),
-        is_best=system in scoring.best[name].not_worse,
-        arrow="" if comparison is None else arrow(name, comparison),
-        interval=f"[{low}, {high}]",
-        p_values="" if comparison is None else p_values(comparison),
-    )
+    marks = ("", "") if comparison is None else (arrow(name, comparison), p_values(comparison))
+    return ScoreCell(mean, system in scoring.best[name].not_worse, f"[{low}, {high}]", *marks)
 
 
 def score_titles(names: Iterable[str]) -> list[str]:
@@ -82,7 +78,11 @@ def p_values(comparison: Comparison) -> str:
 def scoring_table(scoring: Scoring) -> Table:
     """Return a table of systems down, scores across: means over runs, with intervals and marks."""
     names = [name for name in SUMMARY_SCORES if name in scoring.best]
-    rows = tuple((system, *(_score(scoring, system, name) for name in names)) for system in scoring.systems)
+    cells = {system: [score_cell(scoring, system, name) for name in names] for system in scoring.systems}
+    rows = tuple(
+        (system, *(f"{one.mean}{'*' if one.is_best else ''}{one.arrow} {one.interval}" for one in row))
+        for system, row in cells.items()
+    )
     baseline = next(name for name in scoring.systems if name not in scoring.significance)
     units = "; ".join(
         SCORE_FORMATS[name].label + ("" if SCORE_FORMATS[name].higher_is_better else ", less is better")
@@ -96,26 +96,18 @@ def scoring_table(scoring: Scoring) -> Table:
     return Table("Scores", ("system", *score_titles(names)), rows, note)
 
 
-def _score(scoring: Scoring, system: str, name: str) -> str:
-    cell = score_cell(scoring, system, name)
-    return f"{cell.mean}{'*' if cell.is_best else ''}{cell.arrow} {cell.interval}"
-
-
 def curve_tables(curves: Curves) -> list[Table]:
     """Return a table for each score: groups down, systems across."""
-    return [_curve_table(curves, name) for name in curves.measures]
-
-
-def _curve_table(curves: Curves, name: str) -> Table:
-    lines = curves.measures[name]
-    rows = tuple(
-        (group.label, str(group.sentences), *(_estimate(name, line[k]) for line in lines.values()))
-        for k, group in enumerate(curves.groups)
-    )
-    caption = f"{SCORE_FORMATS[name].label} by {curves.axis}, with 95 % intervals"
-    if curves.skipped:
-        caption += f"; sentences in no group: {curves.skipped}"
-    return Table(caption, (curves.axis, "sentences", *lines), rows)
+    skipped = f"; sentences in no group: {curves.skipped}" if curves.skipped else ""
+    tables = []
+    for name, lines in curves.measures.items():
+        rows = tuple(
+            (group.label, str(group.sentences), *(_estimate(name, line[k]) for line in lines.values()))
+            for k, group in enumerate(curves.groups)
+        )
+        caption = f"{SCORE_FORMATS[name].label} by {curves.axis}, with 95 % intervals{skipped}"
+        tables.append(Table(caption, (curves.axis, "sentences", *lines), rows))
+    return tables
 
 
 def _estimate(name: str, estimate: Estimate | None) -> str:

@@ -41,7 +41,7 @@ def annotate(
     Args:
         sentences: with tags, if ``options.tagged``.
         options: what Stanza is to do.
-        workers: number of processes; 0: this one.
+        workers: their number; 0: this process does the work.
         checkpoints: a folder in which each finished chunk is kept, and looked up. The caller removes it.
 
     Raises:

@@ -50,11 +50,7 @@ class StanzaOptions:
 
 
 def prepare(options: StanzaOptions) -> list[Any]:
-    """Find the models, or download them.
-
-    Returns:
-        The version of Stanza, and the name, size and time of each model, as JSON values: equal for equal
-        models.
+    """Find the models, or download them; return Stanza's version, and name, size and time of each, for JSON.
 
     Raises:
         UsageError: they are missing or cannot be downloaded.
@@ -62,11 +58,8 @@ def prepare(options: StanzaOptions) -> list[Any]:
     """
     if importlib.util.find_spec("stanza") is None:  # importing it takes seconds
         raise MissingExtraError("stanza", "stanza")
-    if options.folder is None:
-        top = _download(options)
-    else:
-        top = Path(options.folder)
-        _flat_folder(options)
+    _flat_folder(options)
+    top = _download(options) if options.folder is None else Path(options.folder)
     models = ((path, path.stat()) for path in sorted(top.rglob("*.pt")))
     return [
         metadata.version("stanza"),
@@ -109,11 +102,7 @@ def load(options: StanzaOptions) -> Any:
 
 @lru_cache
 def _download(options: StanzaOptions) -> Path:
-    """Download the models that are not there yet, once a process; return the folder of all models.
-
-    Raises:
-        UsageError: they cannot be downloaded.
-    """
+    """Download the models that are not there yet, once a process; return the folder of all models."""
     stanza = require("stanza", "stanza")
     common = stanza.resources.common
     download = partial(stanza.download, options.language, verbose=False, download_json=False)
@@ -143,11 +132,7 @@ def _processors(options: StanzaOptions) -> tuple[str, ...]:
 
 
 def _flat_folder(options: StanzaOptions) -> Path | None:
-    """Return the folder with ``pos.pt`` and the like, or None if the models are not kept so.
-
-    Raises:
-        UsageError: ``options.folder`` has no models, or not all that are needed.
-    """
+    """Return the folder with ``pos.pt`` and the like, or None if the models are not kept so."""
     if options.folder is None:
         return None
     top = Path(options.folder)

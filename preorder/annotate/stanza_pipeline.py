@@ -31,8 +31,7 @@ class Annotation(NamedTuple):
 
     Attributes:
         tags: the tag of each token.
-        tree: a bracketing in one line, or the lines of CoNLL-U, without a line end; None where no trees are
-            asked for.
+        tree: a bracketing in a line, or lines of CoNLL-U, without a line end; None where none is asked for.
     """
 
     tags: tuple[str, ...]
@@ -44,13 +43,9 @@ EMPTY = Annotation((), "")
 
 
 def annotate_chunk(options: StanzaOptions, sentences: Sequence[Sentence]) -> list[Annotation]:
-    """Annotate sentences in this process, on one thread.
+    """Annotate sentences in this process, on one thread; raises what :func:`load` does.
 
     The models stay loaded for the next call with the same options.
-
-    Raises:
-        UsageError: the models cannot be loaded, or there is no GPU where one is asked for.
-        MissingExtraError: Stanza is not installed.
     """
     return _annotator(options).annotate(sentences)
 
@@ -60,23 +55,12 @@ def _annotator(options: StanzaOptions) -> Annotator:
     return Annotator(load(options), options)
 
 
-class _Row(NamedTuple):
-    """A word in CoNLL-U."""
-
-    form: str
-    upos: str
-    xpos: str
-    features: str
-    head: int  # from 1; 0: none
-    relation: str
-
-
 class _Parsed(NamedTuple):
-    """A piece of a sentence: its tags, and the bracketings below its root or its rows of CoNLL-U."""
+    """A piece of a sentence: its tags, and the bracketings below its root or Stanza's words with heads."""
 
     tags: tuple[str, ...]
-    phrases: tuple[str, ...] = ()
-    rows: tuple[_Row, ...] = ()
+    phrases: Sequence[str] = ()
+    words: Sequence[Any] = ()
 
 
 @dataclass(frozen=True)
@@ -101,7 +85,7 @@ class Annotator:
         if self.options.trees == "constituency":
             phrases = " ".join(phrase for piece in pieces for phrase in piece.phrases)
             return Annotation(tags, f"(ROOT {phrases})")
-        return Annotation(tags, "\n".join(_conllu([piece.rows for piece in pieces])))
+        return Annotation(tags, "\n".join(_conllu([piece.words for piece in pieces])))
 
     def _parsed(self, pieces: Sequence[Sentence]) -> list[_Parsed]:
         if not pieces:
@@ -133,13 +117,7 @@ class Annotator:
         tags = piece.tags or self._tags(sentence)
         if self.options.trees == "constituency":
             return _Parsed(tags, tuple(f"{child:O}" for child in sentence.constituency.children))
-        if self.options.trees is None:
-            return _Parsed(tags)
-        rows = (
-            _Row(word.text, word.upos or NONE, word.xpos or NONE, word.feats or NONE, word.head, word.deprel)
-            for word in sentence.words
-        )
-        return _Parsed(tags, rows=tuple(rows))
+        return _Parsed(tags, words=sentence.words)
 
     def _tags(self, sentence: Any) -> tuple[str, ...]:
         """Return the tags of the tagset; where the treebank has none of its own, the universal ones."""
@@ -163,15 +141,15 @@ def _escaped(text: str) -> str:
     return text.replace("(", "-LRB-").replace(")", "-RRB-")
 
 
-def _conllu(pieces: Sequence[Sequence[_Row]]) -> Iterator[str]:
+def _conllu(pieces: Sequence[Sequence[Any]]) -> Iterator[str]:
     """Yield the lines of a sentence; the roots of later pieces depend on the root of the first."""
-    root = next(number for number, row in enumerate(pieces[0], 1) if row.head == 0)
+    root = next(number for number, word in enumerate(pieces[0], 1) if word.head == 0)
     before = 0
-    for rows in pieces:
-        for number, row in enumerate(rows, before + 1):
-            head, relation = row.head + before, row.relation
-            if row.head == 0 and before:
+    for words in pieces:
+        for number, word in enumerate(words, before + 1):
+            head, relation = word.head + before, word.deprel
+            if word.head == 0 and before:
                 head, relation = root, "parataxis"
-            fields = (number, row.form, NONE, row.upos, row.xpos, row.features, head, relation, NONE, NONE)
-            yield "\t".join(map(str, fields))
-        before += len(rows)
+            tags = (word.upos or NONE, word.xpos or NONE, word.feats or NONE)
+            yield "\t".join(map(str, (number, word.text, NONE, *tags, head, relation, NONE, NONE)))
+        before += len(words)

@@ -30,10 +30,7 @@ def in_order(
 ) -> Iterator[tuple[T, Result]]:
     """Yield each item with the result of its future, in the order of the items.
 
-    Args:
-        submit: starts the work on an item.
-        items: taken one after the other.
-        max_ahead: number of items that are submitted before the result of an earlier item is waited for.
+    Before the result of an item is waited for, ``max_ahead`` later ones are taken and submitted.
     """
     waiting: deque[tuple[T, Future[Result]]] = deque()
     for item in items:
@@ -56,7 +53,7 @@ def in_processes(
     Args:
         work: a function that can be pickled, as the items and the results can.
         items: taken one after the other, in this process.
-        workers: number of processes; 0: the work is done in this process, one item after the other.
+        workers: number of processes; 0: this one does the work, one item after the other.
         known: returns the result of an item that needs no work, or None.
 
     Raises:

@@ -1,9 +1,9 @@
 """What an alignment asks of a BTG tree, and whether any tree can satisfy it.
 
-A node is valid when no token of the child that it puts first belongs after one of the
-other child. Where each token belongs is its target group
-(:mod:`preorder.alignment.target_groups`), and tokens without one may go anywhere; or, as an option,
-its position in the gold order, which leaves no token free. Tokens of the same group may be reordered.
+A node is valid when no token of the child that it puts first belongs after one of the other child. Where
+each token belongs is its target group (:mod:`preorder.alignment.target_groups`), and tokens without one may
+go anywhere; or, as an option, its position in the gold order, which leaves no token free. Tokens of the same
+group may be reordered.
 """
 
 from __future__ import annotations
@@ -13,9 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from preorder.alignment.gold import gold_permutation
+from preorder.alignment.gold import UnalignedTokens, gold_permutation
 from preorder.alignment.target_groups import target_groups
-from preorder.alignment.unaligned import UnalignedTokens
 from preorder.btg.grammar import INVERTED, STRAIGHT
 from preorder.btg.scores import node_index
 from preorder.compiled import entry_point, inner
@@ -47,9 +46,8 @@ def learnable(
     """Return the sentences that a BTG model can learn from.
 
     Returns:
-        The sentences, of two tokens or more; their :func:`constraint`, one after another; and how many they
-        are: ``trained``; those ``skipped``, as no tree can satisfy their alignment, and those ``trivial``,
-        of fewer than two tokens.
+        They, of two tokens or more; their :func:`constraint`, one after another; and how many are ``trained``
+        on, ``skipped``, as no tree can satisfy their alignment, and ``trivial``, of fewer than two tokens.
 
     Raises:
         DataError: a link is out of range.
@@ -66,10 +64,9 @@ def learnable(
 
 @entry_point
 def reachable(groups):
-    """Say whether some BTG tree has valid nodes only.
+    """Say whether some BTG tree has valid nodes only; O(n²) at worst.
 
-    Any valid split of a span will do, since what is valid for a span is so for its parts;
-    O(n²) at worst.
+    Any valid split of a span will do, since what is valid for a span is so for its parts.
     """
     aligned = groups[groups >= 0]
     n = aligned.size
@@ -100,10 +97,9 @@ NONE_LOW, NONE_HIGH = 1 << 30, -1
 
 
 class Bounds(NamedTuple):
-    """Least and greatest target group in each span, and by end first, for contiguous reading.
+    """Least and greatest target group in each span ``[b, e]``, and by end first, for contiguous reading.
 
-    ``low[b, e]`` and ``low_by_end[e, b]`` are ``NONE_LOW`` and the highs ``NONE_HIGH`` where no
-    token of the span has a group.
+    They are ``NONE_LOW`` and ``NONE_HIGH`` where no token of the span has a group.
     """
 
     low: np.ndarray

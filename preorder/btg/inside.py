@@ -1,10 +1,9 @@
 """Sums over all BTG trees of a sentence, or over those that an alignment allows, and the marginals of nodes.
 
-They take the scores of equally long sentences in :mod:`parts <preorder.btg.scores>`.
-
-The inside algorithm sums span length by span length, in log space; its gradient, the outside
-algorithm, gives each part the sum of the marginal probabilities of the nodes that it belongs to. Both
-take O(n³) additions and exponentials a sentence, O(n²) memory, and a number of kernel calls linear in n.
+A tree's probability is proportional to exp(score), by :mod:`parts <preorder.btg.scores>`. The inside
+algorithm sums span length by span length, in log space; its gradient, the outside algorithm, gives each part
+the sum of the marginal probabilities of the nodes that it belongs to. Both take O(n³) additions and
+exponentials a sentence, O(n²) memory, and a number of kernel calls linear in n.
 """
 
 from __future__ import annotations
@@ -23,10 +22,9 @@ def log_partition(parts: torch.Tensor, groups: torch.Tensor | None = None) -> to
     """Return the log of the sum over trees of exp(score), ``[batch]``; differentiable once.
 
     Args:
-        parts: float; n is at least 2.
-        groups: int ``[batch, n]``, where each token belongs, -1 for a token that is free; only trees
-            all of whose nodes are valid (:mod:`preorder.btg.constraint`) count. None: all trees. Some
-            tree has to be valid: see :func:`preorder.btg.constraint.reachable`.
+        parts: float ``[batch, PARTS, LABELS, n + 1, n + 1]``; n is at least 2.
+        groups: int ``[batch, n]``, where each token belongs, -1 for a token that is free: only valid trees
+            count (:mod:`preorder.btg.constraint`), and there has to be one. None: all trees.
     """
     return _LogPartition.apply(parts, groups)
 
@@ -36,8 +34,7 @@ def marginals(parts: torch.Tensor) -> torch.Tensor:
 
     The gradient of :func:`log_partition`, at twice its cost.
     """
-    charts = _inside(parts, None)
-    return _outside(parts, charts, None, parts.new_ones(len(parts)))
+    return _outside(parts, _inside(parts, None), None, parts.new_ones(len(parts)))
 
 
 class _LogPartition(torch.autograd.Function):
@@ -103,12 +100,8 @@ def _nodes(
 ) -> torch.Tensor:
     """Return what the trees below each node of a width sum to: ``[batch, label, b, m - b - 1]``.
 
-    Args:
-        parts: of the sentences.
-        firsts: ``[batch, label, b, m]``, the part with the sum over the trees of ``[b, m)``.
-        seconds: ``[batch, label, e, m]``, the part with the sum over the trees of ``[m, e)``.
-        bounds: of groups, or None.
-        width: size of the spans.
+    ``firsts``, ``[batch, label, b, m]``, and ``seconds``, ``[batch, label, e, m]``, hold the child's part
+    with the sum over the trees of the child.
     """
     nodes = _first_children(firsts, width) + _second_children(seconds, width)
     nodes += parts[:, WHOLE].diagonal(width, 2, 3)[..., None]
@@ -144,12 +137,8 @@ def _bounds(groups: torch.Tensor) -> tuple[torch.Tensor, ...]:
     A span without any has a least one greater, a greatest one less, than all.
     """
     batch, n = groups.shape
-    above = n + 1
     inside = torch.ones((n, n), dtype=torch.bool, device=groups.device).triu() & (groups >= 0)[:, None]
-    low, high = (
-        groups.new_full((batch, 1, n + 1, n + 1), above),
-        groups.new_full((batch, 1, n + 1, n + 1), -1),
-    )
-    low[:, 0, :n, 1:] = torch.where(inside, groups[:, None], above).cummin(2).values
+    low, high = (groups.new_full((batch, 1, n + 1, n + 1), none) for none in (n + 1, -1))
+    low[:, 0, :n, 1:] = torch.where(inside, groups[:, None], n + 1).cummin(2).values
     high[:, 0, :n, 1:] = torch.where(inside, groups[:, None], -1).cummax(2).values
     return low, high, low.mT.contiguous(), high.mT.contiguous()

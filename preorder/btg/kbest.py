@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from preorder.btg.grammar import INVERTED, LABELS, LEFT, NODE_FIELDS, RIGHT
-from preorder.btg.scores import Scores, node_index
+from preorder.btg.scores import Scores, allocate_scores, node_index, set_parts
 from preorder.btg.viterbi import best_scores
 from preorder.compiled import entry_point
 
@@ -30,8 +30,7 @@ class ScoredTree(NamedTuple):
 def kbest(scores: Scores, n: int, root: int, k: int) -> list[ScoredTree]:
     """Return the best trees of the k best orders of a sentence, best first; fewer where there are fewer.
 
-    The first is :func:`preorder.btg.viterbi.best_tree`'s, score and all. Some 25 µs a
-    token and order, in Python: the least that is needed of each span on the way is looked at.
+    The first is :func:`preorder.btg.viterbi.best_tree`'s, score and all. Some 25 µs a token and order.
 
     Args:
         scores: of all nodes.
@@ -44,27 +43,31 @@ def kbest(scores: Scores, n: int, root: int, k: int) -> list[ScoredTree]:
     return [ScoredTree(entry.score, _nodes(entry)) for entry in entries if entry is not None]
 
 
+def kbest_of_parts(parts: np.ndarray, root: int, k: int) -> list[ScoredTree]:
+    """Return the same by the parts of the sentence, float32 ``[PARTS, LABELS, n + 1, n + 1]``."""
+    return kbest(_scores(parts), parts.shape[-1] - 1, root, k)
+
+
+@entry_point
+def _scores(parts):
+    scores = allocate_scores(parts.shape[-1] - 1)
+    set_parts(parts, scores)
+    return scores
+
+
 @entry_point
 def _best_scores(scores, n):
     return best_scores(scores, n)
 
 
 class _Entry(NamedTuple):
-    """One order of an item.
+    """One order of an item."""
 
-    Attributes:
-        score: of the best tree that gives it; float32, as that of the search for the best tree.
-        loss: how much more it is than that of the item's best order: zero, or less.
-        order: the tokens.
-        node: begin, split, end, label, context; of a single token nothing.
-        children: entries of the left and the right child.
-    """
-
-    score: np.float32
-    loss: np.float32
-    order: tuple[int, ...]
-    node: tuple[int, ...] = ()
-    children: tuple[_Entry, ...] = ()
+    score: np.float32  # of the best tree that gives it, rounded as in the search for the best tree
+    loss: np.float32  # how much more it is than that of the item's best order: zero, or less
+    order: tuple[int, ...]  # the tokens
+    node: tuple[int, ...] = ()  # begin, split, end, label, context; of a single token nothing
+    children: tuple[_Entry, ...] = ()  # left, right
 
 
 _Candidate = tuple[float, int, float, int, int, int, int]
@@ -75,16 +78,14 @@ class _Items:
     """The items of a sentence."""
 
     def __init__(self, scores: Scores, left: np.ndarray, right: np.ndarray) -> None:
-        """Make items of a sentence's scores and its :func:`preorder.btg.viterbi.best_scores`."""
         self._scores, self._left, self._right = scores, left, right
         self._items: dict[tuple[int, int, int], _Item] = {}
 
     def item(self, begin: int, end: int, context: int) -> _Item:
-        """Return the item of a span in a context."""
-        found = self._items.get((begin, end, context))
-        if found is None:
-            found = self._items[begin, end, context] = _Item(self, begin, end, context)
-        return found
+        key = begin, end, context
+        if key not in self._items:
+            self._items[key] = _Item(self, *key)
+        return self._items[key]
 
     def candidates(self, begin: int, end: int, context: int) -> list[_Candidate]:
         """Return a candidate for each label and split, with the best entries of both children."""
@@ -119,15 +120,12 @@ class _Item:
     def entry(self, rank: int) -> _Entry | None:
         """Return the entry of a rank, from 0, if there are so many; it calls itself to the tree's depth."""
         while len(self._entries) <= rank:
-            for candidate in _successors(self._taken):
-                _, _, best, split, label, i, j = candidate
-                left, right = self._children(split, label)
-                one, other = left.entry(i), right.entry(j)
-                if one is not None and other is not None:
-                    score = float(np.float32(best) + one.loss + other.loss)
-                    heapq.heappush(self._candidates, (-score, self._age, *candidate[2:]))
-                    self._age += 1
-            self._taken = None
+            if self._taken is not None:
+                *_, i, j = self._taken
+                self._add_candidate(i, j + 1)
+                if j == 0:  # else the other way leads here, too
+                    self._add_candidate(i + 1, j)
+                self._taken = None
             if not self._candidates:
                 return None
             self._taken = heapq.heappop(self._candidates)
@@ -135,6 +133,16 @@ class _Item:
             left, right = self._children(split, label)
             self._append(np.float32(-negative), split, label, left.entry(i), right.entry(j))
         return self._entries[rank]
+
+    def _add_candidate(self, i: int, j: int) -> None:
+        """Add the one taken last again, with these entries of its children, if there are so many."""
+        _, _, best, split, label, _, _ = self._taken
+        left, right = self._children(split, label)
+        one, other = left.entry(i), right.entry(j)
+        if one is not None and other is not None:
+            score = float(np.float32(best) + one.loss + other.loss)
+            heapq.heappush(self._candidates, (-score, self._age, best, split, label, i, j))
+            self._age += 1
 
     def _children(self, split: int, label: int) -> tuple[_Item, _Item]:
         begin, end, _ = self._span
@@ -151,14 +159,6 @@ class _Item:
         best = self._entries[0].score if self._entries else score
         node = (begin, split, end, label, context)
         self._entries.append(_Entry(score, score - best, order, node, (one, other)))
-
-
-def _successors(taken: _Candidate | None) -> list[_Candidate]:
-    """Return what only this candidate leads to: the next entry of the right child, or of the left one."""
-    if taken is None:
-        return []
-    *rest, i, j = taken
-    return [(*rest, i, j + 1), (*rest, i + 1, j)] if j == 0 else [(*rest, i, j + 1)]
 
 
 def _nodes(whole: _Entry) -> np.ndarray:

@@ -28,9 +28,9 @@ def order_by_pairs(gains, positions):
     Of equal ones it is that of the tree whose nodes split leftmost, and then rather are straight.
 
     Args:
-        gains: whole numbers ``[n, n]``, those of i < j count; exact where their sum, without signs, is
-            at most 2^21.
-        positions: int32 ``[n]``, filled; n is at least 2.
+        gains: whole numbers ``[n, n]``, n >= 2; those of i < j count, exactly where their sum, without signs,
+            is at most 2^21.
+        positions: int32 ``[n]``, filled.
     """
     n = positions.size
     scores = allocate_scores(n)

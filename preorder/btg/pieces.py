@@ -29,15 +29,11 @@ def context_of(begin, end, n):
 
 @entry_point
 def join(nodes, count, begin, end, n):
-    """Write the node that joins a piece to what follows, if anything does, as node number ``count``.
-
-    Returns:
-        How many nodes were written: 1, or 0.
-    """
+    """Write the node ``count`` that joins a piece to what follows, if anything does; return 1, or 0."""
     if end == n:
         return 0
     nodes[count, 0], nodes[count, 1], nodes[count, 2] = begin, end, n
-    nodes[count, 3], nodes[count, 4] = STRAIGHT, STRAIGHT * 2 + RIGHT if begin else ROOT
+    nodes[count, 3], nodes[count, 4] = STRAIGHT, context_of(begin, n, n)
     return 1
 
 
@@ -47,7 +43,7 @@ def join_pieces(pieces: Iterable[tuple[int, int, list[ScoredTree]]], n: int, k: 
     Args:
         pieces: begin and end of each, from left to right, and its best trees, best first.
         n: tokens of the sentence.
-        k: how many trees to return at most.
+        k: at most how many.
     """
     best = [ScoredTree(np.float32(0), np.empty((0, NODE_FIELDS), np.int32))]
     for begin, end, trees in pieces:

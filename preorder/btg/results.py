@@ -1,4 +1,4 @@
-"""Trees and orders of a batch, from flat arrays to a value a sentence; and what every chart parser gives."""
+"""Trees and orders of a batch, from flat arrays to a value a sentence; and what preorderers make of them."""
 
 from __future__ import annotations
 
@@ -24,24 +24,18 @@ def permutations(positions: np.ndarray, sentences: Sequence[Sentence]) -> list[P
 def binary_trees(nodes: np.ndarray, sentences: Sequence[Sentence]) -> list[BinaryTree]:
     """Return the tree of each sentence.
 
-    Args:
-        nodes: int32 ``[tokens, NODE_FIELDS]``, one sentence after another; of the n rows of a sentence of n
-            tokens, its tree takes the first n - 1.
-        sentences: the sentences.
+    ``nodes`` are int32 ``[tokens, NODE_FIELDS]``, one sentence after another; of the n rows of a sentence of
+    n tokens, its tree takes the first n - 1.
     """
     return [_tree(part[:-1], len(part)) for part in _divide(nodes.tolist(), map(len, sentences))]
 
 
-class ChartParser(ABC):
-    """A preorderer that searches BTG trees, by whatever scores."""
+class TreePreorderer(ABC):
+    """A preorderer that finds BTG trees, by whatever scores."""
 
     @abstractmethod
     def parse(self, sentences: Sequence[Sentence], threads: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return the best trees and their positions, one sentence after another.
-
-        The nodes, int32 ``[tokens, NODE_FIELDS]``, as :func:`binary_trees` takes them; the positions, int32
-        ``[tokens]``.
-        """
+        """Return the best trees, as :func:`binary_trees` takes them, and positions: int32 ``[tokens]``."""
 
     @abstractmethod
     def kbest(self, sentences: Sequence[Sentence], k: int, threads: int) -> list[list[ScoredTree]]:

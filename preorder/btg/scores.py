@@ -30,21 +30,13 @@ FORBIDDEN = np.float32(-1e30)
 
 
 class Scores(NamedTuple):
-    """The terms of the scores of one sentence of n tokens, float32; b, m, e from 0 to n.
+    """The terms of the scores of one sentence of n tokens, float32; b, m, e from 0 to n."""
 
-    Attributes:
-        node: ``[label, node_index(m, e) + b]``, and a vector more.
-        left: ``[label, m, b]``.
-        right: ``[e, m, label]``.
-        span: ``[b, e, lane]``.
-        pivot: ``[m, lane]``.
-    """
-
-    node: np.ndarray
-    left: np.ndarray
-    right: np.ndarray
-    span: np.ndarray
-    pivot: np.ndarray
+    node: np.ndarray  # [label, node_index(m, e) + b], and a vector more
+    left: np.ndarray  # [label, m, b]
+    right: np.ndarray  # [e, m, label]
+    span: np.ndarray  # [b, e, lane]
+    pivot: np.ndarray  # [m, lane]
 
 
 @numba.njit(inline="always")

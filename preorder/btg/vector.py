@@ -49,9 +49,8 @@ def raise_best(typing_context, best, first, rows, children, indices, added, lane
         best: float32, flat ``[vector, lane, VECTOR]``.
         first: the least of the begins, a multiple of ``VECTOR``.
         rows, children: float32 arrays.
-        indices: of each label, the flat indices of begin 0 in ``rows`` and ``children``: ``(row, child)``.
-        added: float32 of each label.
-        lanes: float32 of each lane.
+        indices: of each label, the flat indices of begin 0 in both: ``(row, child)``.
+        added, lanes: float32 of each label, and of each lane.
     """
 
     def codegen(context, builder, signature, arguments):

@@ -1,8 +1,7 @@
 """The best BTG tree of a sentence, exactly: Viterbi over (span, context), O(n³).
 
-What the tree is best at is up to the scores: a penalty on every node that violates a constraint makes
-the same search find the best tree that the constraint allows, or the one that best combines
-score and violations.
+With a penalty on every node that violates a constraint, the same search finds the best tree that the
+constraint allows, or the one that best combines score and violations.
 """
 
 from __future__ import annotations
@@ -10,8 +9,8 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from preorder.btg.grammar import INVERTED, LABELS, ROOT, STRAIGHT
-from preorder.btg.scores import node_index
+from preorder.btg.grammar import INVERTED, LABELS, NODE_FIELDS, ROOT, STRAIGHT
+from preorder.btg.scores import allocate_scores, node_index, set_parts
 from preorder.btg.vector import VECTOR, raise_best
 from preorder.compiled import entry_point, inner
 
@@ -22,15 +21,32 @@ INNER_LANES = ROOT * LABELS  # of all contexts but the root
 LEAF = (np.float32(0), np.float32(0)), (np.float32(0), np.float32(0))
 
 
-@inner
-def best_tree(scores, n, root, nodes):
-    """Find the best tree of a sentence of at least two tokens and return its score.
+def best_trees(parts: np.ndarray, root: int = ROOT) -> np.ndarray:
+    """Return the best trees of equally long sentences: int32 ``[batch, n - 1, NODE_FIELDS]``.
 
     Args:
-        scores: its :class:`preorder.btg.scores.Scores`.
-        n: tokens.
-        root: context of the whole, ROOT but for a part of a longer sentence.
-        nodes: int32 ``[n - 1, NODE_FIELDS]``, filled: parents before children.
+        parts: float32 ``[batch, PARTS, LABELS, n + 1, n + 1]``; see :mod:`preorder.btg.scores`.
+        root: context of the whole trees, ROOT but for a piece of a longer sentence.
+    """
+    trees = np.empty((len(parts), parts.shape[-1] - 2, NODE_FIELDS), np.int32)
+    _fill_trees(parts, root, trees)
+    return trees
+
+
+@entry_point
+def _fill_trees(parts, root, trees):
+    n = parts.shape[-1] - 1
+    scores = allocate_scores(n)
+    for sentence in range(parts.shape[0] if n > 1 else 0):
+        set_parts(parts[sentence], scores)
+        best_tree(scores, n, root, trees[sentence])
+
+
+@inner
+def best_tree(scores, n, root, nodes):
+    """Find the best tree of a sentence of n >= 2 tokens by its ``Scores`` and return its score.
+
+    ``nodes``, int32 ``[n - 1, NODE_FIELDS]``, are filled: parents before children.
     """
     left, right = best_scores(scores, n)
     return read_tree(scores, left, right, n, root, False, nodes)
@@ -86,13 +102,9 @@ def _best_child(best, span, b, e):
 
 @inner
 def read_tree(scores, left, right, n, root, leftmost, nodes):
-    """Follow the best choices down from the root, as :func:`best_tree` does, and return their score.
+    """Follow the best choices, by the :func:`best_scores`, down from the root; as :func:`best_tree` else.
 
-    Args:
-        scores, n, root, nodes: see :func:`best_tree`.
-        left, right: the :func:`best_scores`.
-        leftmost: take of equal choices the leftmost split, then the straight one; else the straight one,
-            then the leftmost.
+    Of equal choices it takes the straight one, then the leftmost split; with ``leftmost`` the split is first.
     """
     node, span, pivot = scores.node, scores.span, scores.pivot
     stack = np.empty((n + 1, 3), np.int64)

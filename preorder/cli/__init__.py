@@ -5,28 +5,19 @@ from __future__ import annotations
 import argparse
 import gc
 import importlib
+import io
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NoReturn
 
 from preorder import __version__
+from preorder.cli.paths import check_paths
+from preorder.cli.table import visible
 from preorder.data.errors import PreorderError
 from preorder.processes import INTERRUPTED, interruptible
 
-COMMANDS = (
-    "align",
-    "gold",
-    "annotate",
-    "train",
-    "apply",
-    "evaluate",
-    "score",
-    "analyse",
-    "swap",
-    "show",
-    "report",
-)
+COMMANDS = "align gold annotate train apply evaluate score analyse swap show report".split()
 
 GC_THRESHOLD = 100_000
 """New objects between two runs of the cyclic garbage collector: sentences are many, and form no cycles."""
@@ -69,23 +60,44 @@ def main(argv: Sequence[str] | None = None) -> int:
     thresholds = gc.get_threshold()
     gc.set_threshold(GC_THRESHOLD, *thresholds[1:])
     try:
-        return execute(build_parser, argv)
+        return execute(build_parser(), argv)
     finally:
         gc.set_threshold(*thresholds)
 
 
-def execute(build: Callable[[], argparse.ArgumentParser], argv: Sequence[str] | None = None) -> int:
+def execute(parser: argparse.ArgumentParser, argv: Sequence[str] | None = None) -> int:
     """Parse a command line and run its subcommand; return the exit status, as :func:`main` does."""
+    if isinstance(sys.stdout, io.TextIOWrapper):  # whatever the locale
+        sys.stdout.reconfigure(encoding="utf-8")
+    arguments = parser.parse_args(argv)
     try:
-        arguments = build().parse_args(argv)
+        check_paths(getattr(arguments, "parser", parser), arguments)
         with interruptible():
             arguments.run(arguments)
-    except PreorderError as error:
-        print(error, file=sys.stderr)
+            sys.stdout.flush()
+    except BrokenPipeError:  # the reader of our output has had enough
+        _discard_output()
+    except (PreorderError, OSError) as error:
+        _discard_output()
+        print(visible(_reason(error)), file=sys.stderr)
         return 2
     except KeyboardInterrupt:
+        _discard_output()
         print("interrupted", file=sys.stderr)
         return INTERRUPTED
-    except BrokenPipeError:  # the reader of our output has had enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 0
+
+
+def _reason(error: Exception) -> str:
+    """Return the one line that says what is wrong: a full disk, say, or a folder that may not be read."""
+    if isinstance(error, OSError):
+        return f"{error.filename or 'standard output'}: {error.strerror or error}"
+    return str(error)
+
+
+def _discard_output() -> None:
+    """Let what is still to be written to standard output go nowhere, if it cannot be written."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING
 
 from preorder.analysis import defaults
 from preorder.cli import options, translations
 from preorder.cli.pictures import add_pictures
 from preorder.cli.print_analysis import print_breakdown, print_curves, print_examples
-from preorder.data import files
 from preorder.data.errors import UsageError
 from preorder.metrics.metric import METRICS
 
@@ -60,20 +60,19 @@ def _add_length(kinds: argparse._SubParsersAction) -> None:
     )
     _add_orders(parser)
     translations.add_metrics(parser, defaults.CURVE_METRICS)
-    _add_number(parser, "--width", options.positive, defaults.LENGTH_WIDTH, "how many lengths a group has")
-    _add_number(
-        parser, "--last", options.at_least_two, defaults.LAST_LENGTH, "least length of the last group"
-    )
+    add_number = partial(options.add_number, parser)
+    add_number("--width", options.positive, defaults.LENGTH_WIDTH, "how many lengths a group has")
+    add_number("--last", options.at_least_two, defaults.LAST_LENGTH, "least length of the last group")
 
 
 def _add_gain(kinds: argparse._SubParsersAction) -> None:
     parser = _add_kind(kinds, "gain", _gain, "scores by how much an order raises a sentence's tau")
-    parser.add_argument("--align", metavar="F", required=True, help="word alignment, Pharaoh or lader format")
-    parser.add_argument(
-        "--positions", metavar="F", required=True, help="for each source token the position where it goes"
-    )
+    options.add_alignment(parser)
+    text = options.ORDER_OPTIONS["positions"][1]
+    parser.add_argument("--positions", metavar="F", required=True, help=text)
     translations.add_metrics(parser, defaults.CURVE_METRICS)
-    _add_number(parser, "--width", _positive_number, defaults.GAIN_WIDTH, "how wide a group is, in tau")
+    width = defaults.GAIN_WIDTH
+    options.add_number(parser, "--width", _positive_number, width, "how wide a group is, in tau")
 
 
 def _add_examples(kinds: argparse._SubParsersAction) -> None:
@@ -90,13 +89,8 @@ def _add_examples(kinds: argparse._SubParsersAction) -> None:
         default=defaults.EXAMPLE_METRIC,
         help="metric that scores each sentence (default: %(default)s)",
     )
-    _add_number(
-        parser,
-        "--count",
-        options.positive,
-        defaults.EXAMPLE_COUNT,
-        "how many better sentences, and how many worse",
-    )
+    count, text = defaults.EXAMPLE_COUNT, "how many better sentences, and how many worse"
+    options.add_number(parser, "--count", options.positive, count, text)
 
 
 def _add_kind(
@@ -129,14 +123,6 @@ def _add_orders(parser: argparse.ArgumentParser) -> None:
 def _add_baseline(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--baseline", metavar="NAME", help="compare the others with this system (default: the first of --hyp)"
-    )
-
-
-def _add_number(
-    parser: argparse.ArgumentParser, name: str, parse: Callable[[str], float], default: float, summary: str
-) -> None:
-    parser.add_argument(
-        name, metavar="N", type=parse, default=default, help=f"{summary} (default: %(default)s)"
     )
 
 
@@ -201,25 +187,17 @@ def _robustness(arguments: argparse.Namespace) -> None:
     for pattern in (path for runs in patterns.values() for path in runs):
         if PERCENT_FIELD not in pattern:
             raise UsageError(f"{pattern}: no {PERCENT_FIELD} in it to stand for the percentage")
-    given = {
-        percent: {name: [_at(path, percent) for path in runs] for name, runs in patterns.items()}
+    paths = {
+        (percent, name): [pattern.replace(PERCENT_FIELD, str(percent)) for pattern in runs]
         for percent in arguments.percent
+        for name, runs in patterns.items()
     }
-    paths = [path for systems in given.values() for runs in systems.values() for path in runs]
-    texts = iter(files.read_columns(*((path, files.read_lines(path)) for path in (*arguments.ref, *paths))))
-    references = [next(texts) for _ in arguments.ref]
+    references, texts = translations.read_runs(arguments.ref, paths)
     translations.warn_if_tokenised(arguments, references[0])
-    by_percent = {
-        percent: {name: [next(texts) for _ in runs] for name, runs in systems.items()}
-        for percent, systems in given.items()
-    }
+    by_percent = {percent: {name: texts[percent, name] for name in patterns} for percent in arguments.percent}
     metric_options = translations.metric_options(arguments)
     found = robustness_curves(references, by_percent, arguments.metrics, metric_options, arguments.seed)
     print_curves(found, arguments)
-
-
-def _at(pattern: str, percent: int) -> str:
-    return pattern.replace(PERCENT_FIELD, str(percent))
 
 
 def _read(

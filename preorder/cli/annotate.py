@@ -16,7 +16,7 @@ from preorder.annotate.stanza_models import TREES, StanzaOptions
 from preorder.cli import options, source
 from preorder.data import files
 from preorder.data.errors import UsageError
-from preorder.data.formats import format_annotated, format_text
+from preorder.data.formats import format_annotated
 from preorder.data.sentence import Sentence
 from preorder.learning.checkpoint import Checkpoints
 
@@ -60,14 +60,8 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     ):
         parser.add_argument(f"--{name}-out", metavar="F", help=text)
     options.add_seed(parser)
-    parser.add_argument(
-        "--workers",
-        metavar="N",
-        type=options.positive,
-        default=1,
-        help="number of processes in which Stanza runs, each on one thread; the result does not depend on it "
-        "(default: %(default)s)",
-    )
+    text = "number of processes in which Stanza runs, each on one thread; the result does not depend on it"
+    options.add_number(parser, "--workers", options.positive, 1, text)
     parser.add_argument(
         "--fresh",
         action="store_true",
@@ -126,17 +120,7 @@ def _learns_classes(arguments: argparse.Namespace) -> bool:
 
 
 def _beside_out(arguments: argparse.Namespace, name: str, suffix: str | None, needs: str) -> str | None:
-    """Return the path of an output that by default goes beside ``--out``.
-
-    Args:
-        arguments: the command line.
-        name: ``--NAME-out`` gives another path.
-        suffix: of the default path; None: there is no such output.
-        needs: options without which there is no such output.
-
-    Raises:
-        UsageError: there is no path; or there is one, but no such output.
-    """
+    """Return the path of ``--NAME-out``, by default beside ``--out``; without a suffix there is no output."""
     given = getattr(arguments, f"{name}_out")
     if suffix is None:
         if given is not None:
@@ -164,12 +148,12 @@ def _write(
         for sentence, tree in pairs:
             annot_file.write(format_annotated(sentence) + "\n")
             if pos_file:
-                pos_file.write(format_text(sentence.tags) + "\n")
+                pos_file.write(" ".join(sentence.tags) + "\n")
             if trees_file:
                 trees_file.write(tree + "\n")
 
 
 def _conllu(number: int, sentence: Sentence, rows: str) -> str:
     """Return the lines of a sentence in CoNLL-U; an empty sentence has comments alone."""
-    comments = (f"# sent_id = {number}", f"# text = {format_text(sentence.words)}".rstrip(" "))
+    comments = (f"# sent_id = {number}", f"# text = {' '.join(sentence.words)}".rstrip(" "))
     return "\n".join(filter(None, (*comments, rows))) + "\n"

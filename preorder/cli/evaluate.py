@@ -12,11 +12,13 @@ from preorder.alignment.target_groups import target_groups
 from preorder.cli import options
 from preorder.cli.table import print_table
 from preorder.data import files
-from preorder.data.formats import parse_order, parse_positions, read_alignments
+from preorder.data.formats import read_alignments
 from preorder.data.types import Alignment, Permutation
 
 if TYPE_CHECKING:
-    from preorder.metrics.preordering import OrderEvaluation, OrderScores, TargetGroups
+    from preorder.metrics.preordering import OrderEvaluation, TargetGroups
+
+    Row = tuple[TargetGroups | None, TargetGroups, Permutation]
 
 EXAMPLES = """\
   preorder evaluate --align test.align --order test.order
@@ -39,16 +41,9 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     parser = options.add_command(
         subparsers, "evaluate", run, "measure orders or alignments against alignments", EXAMPLES
     )
-    parser.add_argument("--align", metavar="F", required=True, help="word alignment, Pharaoh or lader format")
+    options.add_alignment(parser)
     what = parser.add_mutually_exclusive_group(required=True)
-    what.add_argument(
-        "--order",
-        metavar="F",
-        help="for each position the index of the source token that goes there, a sentence a line",
-    )
-    what.add_argument(
-        "--positions", metavar="F", help="for each source token the position where it goes, a sentence a line"
-    )
+    options.add_orders(what, "{}, a sentence a line", metavar="F")
     what.add_argument("--gold", metavar="F", help="gold alignment, to measure --align by it")
     options.add_unaligned(parser)
     options.add_json(parser)
@@ -56,10 +51,8 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Run the subcommand."""
-    if arguments.gold is None:
-        _evaluate_orders(arguments)
-    else:
-        _evaluate_alignment(arguments)
+    evaluate = _evaluate_orders if arguments.gold is None else _evaluate_alignment
+    evaluate(arguments)
 
 
 def _evaluate_alignment(arguments: argparse.Namespace) -> None:
@@ -89,35 +82,23 @@ def _evaluate_orders(arguments: argparse.Namespace) -> None:
         _print(aligned, everything)
 
 
-def _rows(arguments: argparse.Namespace) -> Iterator[tuple[TargetGroups | None, TargetGroups, Permutation]]:
+def _rows(arguments: argparse.Namespace) -> Iterator[Row]:
     """Yield for each line the target groups, the gold positions and the order to measure."""
-    path, parse = arguments.order, parse_order
-    if path is None:
-        path, parse = arguments.positions, parse_positions
 
-    def row(
-        alignment: Alignment, permutation: Permutation
-    ) -> tuple[TargetGroups | None, TargetGroups, Permutation]:
+    def row(alignment: Alignment, permutation: Permutation) -> Row:
         length = len(permutation)
         gold = gold_permutation(alignment, length, arguments.unaligned, arguments.statistic)
         return target_groups(alignment, length), gold.positions, permutation
 
     alignments = (arguments.align, read_alignments(arguments.align))
-    return files.map_parallel(row, arguments.align, alignments, (path, files.read_parsed(path, parse)))
+    return files.map_parallel(row, arguments.align, alignments, options.read_order(arguments))
 
 
 def _print(aligned: OrderEvaluation, everything: OrderEvaluation) -> None:
-    rows: list[tuple[str, OrderScores]] = [
-        ("aligned tokens", aligned),
-        ("  unreordered", aligned.monotone),
-        ("all tokens", everything),
-        ("  unreordered", everything.monotone),
-    ]
-    print_table(
-        f"{aligned.sentences} sentences, {aligned.skipped} more whose alignment cannot be sorted",
-        ("", "tau", "tau_nakagawa", "frs", "complete match"),
-        [
-            (name, *(f"{score:.4f}" for score in (row.tau, row.tau_nakagawa, row.frs, row.complete_match)))
-            for name, row in rows
-        ],
-    )
+    rows = []
+    for name, found in (("aligned tokens", aligned), ("all tokens", everything)):
+        for label, scores in ((name, found), ("  unreordered", found.monotone)):
+            numbers = (scores.tau, scores.tau_nakagawa, scores.frs, scores.complete_match)
+            rows.append((label, *(f"{number:.4f}" for number in numbers)))
+    title = f"{aligned.sentences} sentences, {aligned.skipped} more whose alignment cannot be sorted"
+    print_table(title, ("", "tau", "tau_nakagawa", "frs", "complete match"), rows)

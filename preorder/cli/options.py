@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from typing import Any
 
 from preorder.alignment.gold import STATISTICS, UNALIGNED_RULES
 from preorder.analysis.defaults import SWAP_PERCENTAGES
-from preorder.data.files import STANDARD
+from preorder.data.files import STANDARD, read_parsed
+from preorder.data.formats import parse_order, parse_positions
+from preorder.data.permutation import Permutation
 
 ORDER_FORMATS = ("features", "positions", "order", "text")
 FORMATS = (*ORDER_FORMATS, "tree")
 DEFAULT_SEED = 1
+ORDER_OPTIONS = {
+    "order": (parse_order, "for each position the index of the source token that goes there"),
+    "positions": (parse_positions, "for each source token the position where it goes"),
+}
+"""Options that name a file of orders → how to parse a line of it, and what it holds."""
 
 
 def add_command(
@@ -23,12 +31,8 @@ def add_command(
 ) -> argparse.ArgumentParser:
     """Add a subcommand.
 
-    Args:
-        subparsers: of the whole command line, or of another subcommand.
-        name: of the subcommand.
-        run: runs it; None: it has subcommands of its own.
-        summary: its help in one line, without a capital and a full stop.
-        examples: the end of its help.
+    Its help begins with ``summary``, without a capital and a full stop, and ends with ``examples``. ``run``
+    is None where it has subcommands of its own.
     """
     parser = subparsers.add_parser(
         name,
@@ -39,7 +43,7 @@ def add_command(
         allow_abbrev=False,
     )
     if run is not None:
-        parser.set_defaults(run=run)
+        parser.set_defaults(run=run, parser=parser)
     return parser
 
 
@@ -59,6 +63,23 @@ def add_alignment(parser: argparse._ActionsContainer, required: bool = True) -> 
     parser.add_argument(
         "--align", metavar="F", required=required, help="word alignment, in Pharaoh's or lader's format"
     )
+
+
+def add_orders(parser: argparse._ActionsContainer, text: str, **settings: Any) -> None:
+    """Add ``--order`` and ``--positions``; ``text`` is their help, with ``{}`` for what their lines hold."""
+    for name, (_, lines) in ORDER_OPTIONS.items():
+        parser.add_argument(f"--{name}", help=text.format(lines), **settings)
+
+
+def read_order(arguments: argparse.Namespace) -> tuple[str, Iterator[Permutation]]:
+    """Return the path that ``--order`` or else ``--positions`` names, and the orders in it.
+
+    Raises:
+        DataError: on reading, a line is no permutation.
+    """
+    name = "order" if arguments.positions is None else "positions"
+    path = getattr(arguments, name)
+    return path, read_parsed(path, ORDER_OPTIONS[name][0])
 
 
 def add_output(parser: argparse.ArgumentParser, what: str = "output") -> None:
@@ -97,13 +118,8 @@ def add_unaligned(parser: argparse.ArgumentParser) -> None:
 
 def add_seed(parser: argparse.ArgumentParser) -> None:
     """Add ``--seed``."""
-    parser.add_argument(
-        "--seed",
-        metavar="N",
-        type=natural,
-        default=DEFAULT_SEED,
-        help="seed of all random numbers; the same seed gives the same result (default: %(default)s)",
-    )
+    text = "seed of all random numbers; the same seed gives the same result"
+    add_number(parser, "--seed", natural, DEFAULT_SEED, text)
 
 
 def add_percentages(parser: argparse.ArgumentParser) -> None:
@@ -132,9 +148,14 @@ def _percentages(text: str) -> tuple[int, ...]:
 
 def add_threads(parser: argparse.ArgumentParser) -> None:
     """Add ``--threads``."""
-    parser.add_argument(
-        "--threads", metavar="N", type=positive, default=1, help="number of threads (default: %(default)s)"
-    )
+    add_number(parser, "--threads", positive, 1, "number of threads")
+
+
+def add_number(
+    parser: argparse.ArgumentParser, name: str, parse: Callable[[str], float], default: float, text: str
+) -> None:
+    """Add an option that is a number, with its default in its help."""
+    parser.add_argument(name, metavar="N", type=parse, default=default, help=f"{text} (default: %(default)s)")
 
 
 def add_json(parser: argparse.ArgumentParser) -> None:

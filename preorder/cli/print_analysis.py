@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from dataclasses import asdict
 from functools import partial
 from typing import TYPE_CHECKING
@@ -24,11 +25,7 @@ def print_curves(curves: Curves, arguments: argparse.Namespace) -> None:
     from preorder.analysis.tables import curve_tables
 
     write_pictures(partial(draw_curves, curves), curves_title(curves), arguments.out)
-    if arguments.json:
-        files.write_json(files.STANDARD, asdict(curves))
-    else:
-        for table in curve_tables(curves):
-            _print(table)
+    _print(curves, curve_tables(curves), arguments)
 
 
 def print_breakdown(breakdown: Breakdown, arguments: argparse.Namespace) -> None:
@@ -37,10 +34,7 @@ def print_breakdown(breakdown: Breakdown, arguments: argparse.Namespace) -> None
     from preorder.analysis.tables import breakdown_table
 
     write_pictures(partial(draw_breakdown, breakdown), breakdown_title(breakdown), arguments.out)
-    if arguments.json:
-        files.write_json(files.STANDARD, asdict(breakdown))
-    else:
-        _print(breakdown_table(breakdown))
+    _print(breakdown, [breakdown_table(breakdown)], arguments)
 
 
 def print_examples(examples: Examples, arguments: argparse.Namespace) -> None:
@@ -55,10 +49,14 @@ def print_examples(examples: Examples, arguments: argparse.Namespace) -> None:
             print("\n".join(_lines(example, examples.measure)), end="\n\n")
 
 
-def _print(table: Table) -> None:
-    print_table(table.caption, table.columns, table.rows)
-    if table.note:
-        print(table.note)
+def _print(result: Curves | Breakdown, tables: Sequence[Table], arguments: argparse.Namespace) -> None:
+    if arguments.json:
+        files.write_json(files.STANDARD, asdict(result))
+        return
+    for table in tables:
+        print_table(table.caption, table.columns, table.rows)
+        if table.note:
+            print(table.note)
 
 
 def _lines(example: Example, metric: str) -> list[str]:

@@ -11,7 +11,7 @@ from preorder.alignment.target_groups import target_groups
 from preorder.cli import options, translations
 from preorder.data import files
 from preorder.data.errors import DataError, UsageError
-from preorder.data.formats import parse_order, parse_positions, read_alignments
+from preorder.data.formats import read_alignments
 from preorder.data.types import Permutation
 from preorder.metrics.metric import METRICS
 
@@ -52,18 +52,8 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         metavar="F",
         help="alignment of source and reference: also measure the orders of --order and --positions",
     )
-    for name, what in (
-        ("order", "for each position the index of the source token that goes there"),
-        ("positions", "for each source token the position where it goes"),
-    ):
-        parser.add_argument(
-            f"--{name}",
-            metavar="NAME=F",
-            nargs="+",
-            action="extend",
-            default=[],
-            help=f"the order that a system is given, {what}; systems without one keep the source's",
-        )
+    text = "the order that a system is given, {}; systems without one keep the source's"
+    options.add_orders(parser, text, metavar="NAME=F", nargs="+", action="extend", default=[])
     translations.add_metrics(parser, METRICS)
     translations.add_metric_options(parser)
     options.add_seed(parser)
@@ -75,14 +65,12 @@ def run(arguments: argparse.Namespace) -> None:
     from preorder.cli.score_table import print_pairwise, print_scoring
     from preorder.metrics.scoring import check_system, measure_translations, score_systems
 
-    references, systems = translations.read_runs(arguments)
+    references, systems = translations.read_runs(arguments.ref, translations.runs_by_name(arguments.hyp))
     if arguments.baseline is not None:
         check_system(arguments.baseline, systems)  # before the costly part
     translations.warn_if_tokenised(arguments, references[0])
-    metric_options = translations.metric_options(arguments)
-    measured = measure_translations(
-        references, systems, arguments.metrics, metric_options, show_progress=True
-    )
+    by = arguments.metrics, translations.metric_options(arguments)
+    measured = measure_translations(references, systems, *by, show_progress=True)
     measured += _measure_orders(arguments, list(systems), references[0])
     found = score_systems(measured, arguments.baseline, arguments.seed)
     if arguments.json:
@@ -96,12 +84,7 @@ def run(arguments: argparse.Namespace) -> None:
 def _measure_orders(
     arguments: argparse.Namespace, systems: Sequence[str], reference: Sequence[str]
 ) -> list[SystemStatistics]:
-    """Measure the systems' orders; return nothing without an alignment.
-
-    Raises:
-        UsageError: orders without an alignment, an alignment without orders, or an order of no system.
-        DataError: the files are malformed, or do not go with each other or with the translations.
-    """
+    """Measure the systems' orders; return nothing without an alignment."""
     from preorder.metrics.preordering import Preordering
     from preorder.metrics.scoring import measure
 
@@ -130,15 +113,13 @@ def _order_paths(arguments: argparse.Namespace, systems: Sequence[str]) -> dict[
     """Return for each system with an order its file, and the function that parses a line of it."""
     from preorder.metrics.scoring import check_system
 
-    orders = translations.paths_by_name(arguments.order)
-    positions = translations.paths_by_name(arguments.positions)
-    paths = {name: (path, parse_order) for name, path in orders.items()}
-    for name, path in positions.items():
-        if name in paths:
-            raise UsageError(f"system {name!r} has two orders")
-        paths[name] = (path, parse_positions)
-    for name in paths:
-        check_system(name, systems)
+    paths: dict[str, tuple] = {}
+    for option, (parse, _) in options.ORDER_OPTIONS.items():
+        for name, path in translations.paths_by_name(getattr(arguments, option)).items():
+            if name in paths:
+                raise UsageError(f"system {name!r} has two orders")
+            check_system(name, systems)
+            paths[name] = (path, parse)
     if bool(paths) != bool(arguments.align):
         raise UsageError("--align and the orders of a system (--order, --positions) go together")
     return paths

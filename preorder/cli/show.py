@@ -12,18 +12,8 @@ from preorder.analysis.show.sentence import SentenceView, crossings, hard_attent
 from preorder.annotate.stanza import add_layers
 from preorder.cli import options, source
 from preorder.cli.pictures import add_pictures, write_pictures
-from preorder.data import files
+from preorder.data import files, formats
 from preorder.data.errors import DataError
-from preorder.data.formats import (
-    Matrix,
-    format_tree,
-    parse_alignment,
-    parse_attention,
-    parse_order,
-    parse_positions,
-    parse_tokens,
-    read_alignments,
-)
 from preorder.data.types import BinaryTree, Permutation, Sentence
 from preorder.methods.model_directory import load_model
 
@@ -49,28 +39,13 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     what.add_argument(
         "--model", metavar="DIR", help="model directory: show the order and tree that it predicts"
     )
-    what.add_argument(
-        "--positions",
-        metavar="F",
-        help="any system's order: for each source token the position where it goes",
-    )
-    what.add_argument(
-        "--order",
-        metavar="F",
-        help="any system's order: for each position the index of the source token that goes there",
-    )
+    options.add_orders(what, "any system's order: {}", metavar="F")
     parser.add_argument("--tgt", metavar="F", help="target text, tokenised")
     parser.add_argument("--align", metavar="F", help="word alignment of source and target")
     parser.add_argument(
         "--attention", metavar="F", help="attention of each target token to the source tokens"
     )
-    parser.add_argument(
-        "--line",
-        metavar="N",
-        type=options.positive,
-        default=1,
-        help="line number of the sentence (default: %(default)s)",
-    )
+    options.add_number(parser, "--line", options.positive, 1, "line number of the sentence")
     add_pictures(parser)
     options.add_json(parser)
 
@@ -89,18 +64,14 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _read(arguments: argparse.Namespace) -> SentenceView:
-    """Return the sentence with everything that the files tell of it.
-
-    Raises:
-        PreorderError: a file has no such line, or what it has there does not fit.
-    """
+    """Return the sentence with everything that the files tell of it."""
     sentence = _nth(source.source_name(arguments), source.read_sentences(arguments), arguments.line)
     permutation, tree = _order(arguments, sentence)
     target = alignment = attention = None
     if arguments.tgt is not None:
-        target = _nth(arguments.tgt, files.read_parsed(arguments.tgt, parse_tokens), arguments.line)
+        target = _nth(arguments.tgt, files.read_parsed(arguments.tgt, formats.parse_tokens), arguments.line)
     if arguments.align is not None:
-        alignment = _nth(arguments.align, read_alignments(arguments.align), arguments.line)
+        alignment = _nth(arguments.align, formats.read_alignments(arguments.align), arguments.line)
     if arguments.attention is not None:
         attention = _nth(arguments.attention, files.read_lines(arguments.attention), arguments.line)
     try:
@@ -114,10 +85,7 @@ def _order(arguments: argparse.Namespace, sentence: Sentence) -> tuple[Permutati
     """Return the order, and a tree that gives it (a model's own if there is a model), or None."""
     if arguments.model is not None:
         return _predicted(arguments, sentence)
-    path, parse = arguments.positions, parse_positions
-    if path is None:
-        path, parse = arguments.order, parse_order
-    permutation = _nth(path, files.read_parsed(path, parse), arguments.line)
+    permutation = _nth(*options.read_order(arguments), arguments.line)
     try:
         return permutation, BinaryTree.from_permutation(permutation)
     except DataError:  # few orders of long sentences have one
@@ -133,18 +101,14 @@ def _predicted(arguments: argparse.Namespace, sentence: Sentence) -> tuple[Permu
     return tree.permutation, tree
 
 
-def _attention(line: str, source_length: int, target_length: int) -> Matrix:
+def _attention(line: str, source_length: int, target_length: int) -> formats.Matrix:
     if line.startswith("["):
-        return parse_attention(line)
-    return hard_attention(parse_alignment(line), source_length, target_length)
+        return formats.parse_attention(line)
+    return hard_attention(formats.parse_alignment(line), source_length, target_length)
 
 
 def _nth(path: str, items: Iterable[T], line: int) -> T:
-    """Return the item of a line.
-
-    Raises:
-        DataError: the file ends before it.
-    """
+    """Return the item of a line."""
     for item in islice(items, line - 1, None):
         return item
     raise DataError("the file has no such line", files.display_name(path), line)
@@ -158,7 +122,7 @@ def _summary(view: SentenceView) -> dict[str, Any]:
         "preordered": list(view.permutation.apply(view.words)),
         "positions": list(view.permutation.positions),
         "order": list(view.permutation.order),
-        "tree": None if view.tree is None else format_tree(view.words, view.tree),
+        "tree": None if view.tree is None else formats.format_tree(view.words, view.tree),
         "target": None if view.target is None else list(view.target),
         "crossings": crossings(view.links) if known else None,
         "crossings_preordered": crossings(view.reordered().links) if known else None,

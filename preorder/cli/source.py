@@ -111,11 +111,8 @@ def stanza_options(
 ) -> StanzaOptions | None:
     """Return what Stanza is to add to the sentences of :func:`read_sentences`, or None if nothing.
 
-    Args:
-        arguments: the command line.
-        trained: what Stanza added to the sentences that a model was trained on. It adds the same again,
-            unless the command line gives it.
-        language: used if ``--lang`` is not given.
+    What it added when a model was ``trained`` it adds again, unless the command line gives it. ``language``
+    is used if ``--lang`` is not given.
 
     Raises:
         UsageError: no language is given; or Stanza parsed with tags from a file when the model was trained,
@@ -134,23 +131,12 @@ def stanza_options(
     language = arguments.lang or language
     if language is None:
         raise UsageError("--lang says which models Stanza needs")
-    return StanzaOptions(
-        language,
-        trees,
-        arguments.tagset or (trained or StanzaOptions).tagset,
-        tagged,
-        arguments.stanza_dir,
-        arguments.stanza_device,
-    )
+    tagset = arguments.tagset or (trained or StanzaOptions).tagset
+    return StanzaOptions(language, trees, tagset, tagged, arguments.stanza_dir, arguments.stanza_device)
 
 
 def read_or_learn_classes(classes: str, sentences: Sequence[Sequence[str]], seed: int) -> WordClasses | None:
-    """Return the word classes that ``--classes`` asks for.
-
-    Args:
-        classes: the number of classes to learn, ``"0"`` for none, or the path of a file of classes.
-        sentences: the tokens of each sentence, to learn from.
-        seed: for learning.
+    """Return the word classes that ``--classes`` asks for: so many, learned from the text, or a file's.
 
     Raises:
         UsageError: ``classes`` is neither a number nor a file.

@@ -12,7 +12,6 @@ from tqdm import tqdm
 from preorder.cli import options
 from preorder.cli.source import plain_sentences
 from preorder.data import files
-from preorder.data.formats import format_text
 
 EXAMPLES = """\
   preorder swap --src test.en --out-dir swapped
@@ -51,7 +50,7 @@ def run(arguments: argparse.Namespace) -> None:
             layers = [sentence.words, sentence.tags]
             for streams, permutation in zip(outputs, permutations, strict=True):
                 for stream, layer in zip(streams, layers, strict=False):  # tags only where a file has them
-                    stream.write(format_text(permutation.apply(layer)) + "\n")
+                    stream.write(" ".join(permutation.apply(layer)) + "\n")
 
 
 def _paths(arguments: argparse.Namespace, percent: int) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,11 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 FILE_WIDTH = 200  # characters, in a file or a pipe
+
+
+def visible(text: str) -> str:
+    """Return a text with its control characters written out, so that no name can steer the terminal."""
+    return "".join(c if c == "\n" or unicodedata.category(c) != "Cc" else repr(c)[1:-1] for c in text)
 
 
 def print_table(
@@ -23,10 +29,14 @@ def print_table(
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(title=title and Text(title), title_justify="left", show_lines=lines)
+    class Output(Console):
+        def on_broken_pipe(self) -> None:  # rich would end the process with status 1
+            raise BrokenPipeError
+
+    table = Table(title=title and Text(visible(title)), title_justify="left", show_lines=lines)
     for index, column in enumerate(columns):
         table.add_column(Text(column), justify="right" if index else "left", overflow="fold")
     for row in rows:
         # as Text, brackets in a name are no markup
-        table.add_row(*(Text(cell) if isinstance(cell, str) else cell for cell in row))
-    Console(width=None if sys.stdout.isatty() else FILE_WIDTH).print(table)
+        table.add_row(*(Text(visible(cell)) if isinstance(cell, str) else cell for cell in row))
+    Output(width=None if sys.stdout.isatty() else FILE_WIDTH).print(table)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 from tqdm import tqdm
 
@@ -15,6 +16,7 @@ from preorder.annotate.stanza_models import StanzaOptions
 from preorder.cli import options, source
 from preorder.cli.align import DEFAULT_SYMMETRIZATION
 from preorder.cli.output import formatted
+from preorder.cli.paths import input_paths
 from preorder.data import files
 from preorder.data.errors import UsageError
 from preorder.data.formats import parse_tokens, read_alignments
@@ -24,7 +26,7 @@ from preorder.learning.checkpoint import Checkpoints
 from preorder.learning.held_out import DEFAULT_HELD_OUT, MAX_SHARE
 from preorder.methods.base import Preorderer
 from preorder.methods.cross_fit import cross_fit
-from preorder.methods.model_directory import Model, save_model
+from preorder.methods.model_directory import Model, check_replaceable, save_model
 from preorder.methods.registry import METHODS, all_options
 from preorder.methods.training import DEFAULT_LIMIT, DEFAULT_MAX_LENGTH, TrainingPlan
 
@@ -81,13 +83,9 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 
 
 def _add_selection(parser: argparse.ArgumentParser) -> None:
-    for name, default, text in (
-        ("--limit", DEFAULT_LIMIT, "use at most N sentences, drawn at random"),
-        ("--max-length", DEFAULT_MAX_LENGTH, "use no sentences of more than N tokens"),
-    ):
-        parser.add_argument(
-            name, metavar="N", type=options.positive, default=default, help=f"{text} (default: %(default)s)"
-        )
+    add_number = partial(options.add_number, parser)
+    add_number("--limit", options.positive, DEFAULT_LIMIT, "use at most N sentences, drawn at random")
+    add_number("--max-length", options.positive, DEFAULT_MAX_LENGTH, "use no sentences of more than N tokens")
     parser.add_argument(
         "--held-out",
         metavar="N",
@@ -110,6 +108,7 @@ def run(arguments: argparse.Namespace) -> None:
     """Run the subcommand."""
     if (arguments.cross_fit is None) != (arguments.cross_fit_out is None):
         raise UsageError("--cross-fit and --cross-fit-out go together")
+    check_replaceable(arguments.model, input_paths(arguments.parser, arguments))
     stanza = source.stanza_options(arguments)
     plan = _plan(arguments)
     bitext, classes = _with_classes(_read(arguments), arguments)

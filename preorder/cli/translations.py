@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import TypeVar
 
 from preorder.data import files
 from preorder.data.errors import UsageError
 from preorder.metrics.metric import DEFAULTS, METRICS, TOKENIZERS, MetricOptions
+
+Name = TypeVar("Name")
 
 
 def add_translations(parser: argparse.ArgumentParser) -> None:
@@ -77,8 +80,7 @@ def paths_by_name(fields: Sequence[str]) -> dict[str, str]:
         UsageError: a name or a path is missing, or two have one name.
     """
     paths: dict[str, str] = {}
-    for field in fields:
-        name, path = _named(field)
+    for name, path in map(_named, fields):
         if name in paths:
             raise UsageError(f"two systems are called {name!r}")
         paths[name] = path
@@ -107,18 +109,18 @@ def runs_by_name(fields: Sequence[str]) -> dict[str, list[str]]:
     return runs
 
 
-def read_runs(arguments: argparse.Namespace) -> tuple[list[list[str]], dict[str, list[list[str]]]]:
-    """Return the lines of each ``--ref``, and of each run of the systems of ``--hyp`` by their names.
+def read_runs(
+    references: Sequence[str], runs: Mapping[Name, Sequence[str]]
+) -> tuple[list[list[str]], dict[Name, list[list[str]]]]:
+    """Return the lines of references and of each system's runs, given their paths.
 
     Raises:
-        UsageError: a name or a path is missing, or a system has the same file twice.
         DataError: the files differ in length, are empty or not UTF-8, or several are standard input.
     """
-    runs = runs_by_name(arguments.hyp)
-    paths = [*arguments.ref, *(path for of_system in runs.values() for path in of_system)]
+    paths = [*references, *(path for of_system in runs.values() for path in of_system)]
     texts = iter(files.read_columns(*((path, files.read_lines(path)) for path in paths)))
-    references = [next(texts) for _ in arguments.ref]
-    return references, {name: [next(texts) for _ in of_system] for name, of_system in runs.items()}
+    first = [next(texts) for _ in references]
+    return first, {name: [next(texts) for _ in of_system] for name, of_system in runs.items()}
 
 
 def warn_if_tokenised(arguments: argparse.Namespace, reference: Sequence[str]) -> None:

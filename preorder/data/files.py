@@ -100,10 +100,7 @@ def read_json(path: str) -> Any:
 
 
 def in_parallel(*streams: tuple[str, Iterable[Any]]) -> Iterator[tuple[Any, ...]]:
-    """Yield the items of several files side by side.
-
-    Args:
-        streams: the path of each file, for messages, and what was read from it.
+    """Yield the items of several files side by side, given the path of each, for messages, and its items.
 
     Raises:
         DataError: one file ends before another.
@@ -122,12 +119,9 @@ def in_parallel(*streams: tuple[str, Iterable[Any]]) -> Iterator[tuple[Any, ...]
 
 
 def map_parallel(function: Callable[..., T], blamed: str, *streams: tuple[str, Iterable[Any]]) -> Iterator[T]:
-    """Yield what a function makes of the items of several files, line by line.
+    """Yield what a function makes of an item of each file, line by line, as :func:`in_parallel` takes them.
 
-    Args:
-        function: takes an item of each file.
-        blamed: the path of the file that the errors of the function are about.
-        streams: as :func:`in_parallel` takes them.
+    Its errors are about the file with the path ``blamed``.
 
     Raises:
         DataError: as :func:`in_parallel` and as the function.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache, partial
 
 from preorder.data.alignment import Alignment
@@ -18,6 +18,8 @@ from preorder.data.files import first_filled, parse_lines, read_lines, read_pars
 from preorder.data.permutation import Permutation
 from preorder.data.sentence import Sentence
 
+Matrix = tuple[tuple[float, ...], ...]
+
 FEATURE_SEPARATOR = "￨"
 
 _NUMBER = re.compile(r"[0-9]+")
@@ -25,6 +27,7 @@ _LINK = re.compile(r"([0-9]+)([-?])([0-9]+)")
 _LADER = re.compile(r"\s*([0-9]+)-([0-9]+) *\|\|\|(.*)")
 _ESCAPE = re.compile(r"&(?=#[0-9]+;)|￨|\s")
 _ESCAPED = re.compile(r"&#([0-9]{1,5});")
+_LAYERS = {2: "words and POS tags", 3: "words, POS tags and classes"}  # lader's, separated by tabs
 _TREE_SPECIAL = re.compile(r"[\\\[\]<>]")
 
 
@@ -36,16 +39,6 @@ def parse_tokens(line: str) -> tuple[str, ...]:
 def parse_source(line: str) -> Sentence:
     """Parse a plain source line."""
     return Sentence(parse_tokens(line))
-
-
-def format_text(tokens: Sequence[str]) -> str:
-    """Join tokens by spaces."""
-    return " ".join(tokens)
-
-
-# --- annotated source: lader's "words<TAB>POS<TAB>classes", or the first two alone ---
-
-_LAYERS = {2: "words and POS tags", 3: "words, POS tags and classes"}
 
 
 def parse_annotated(line: str, fields: int = 3) -> Sentence:
@@ -80,10 +73,7 @@ def format_annotated(sentence: Sentence) -> str:
     if sentence.tags is None:
         raise DataError("the annot format needs POS tags")
     layers = (sentence.words, sentence.tags, sentence.classes)
-    return "\t".join(format_text(layer) for layer in layers if layer is not None) if sentence.words else ""
-
-
-# --- alignments ---
+    return "\t".join(" ".join(layer) for layer in layers if layer is not None) if sentence.words else ""
 
 
 def parse_alignment(line: str) -> Alignment:
@@ -136,9 +126,6 @@ def format_alignment(alignment: Alignment) -> str:
     return " ".join(f"{i}{mark}{j}" for (i, j), mark in sorted(links))
 
 
-# --- orders and positions ---
-
-
 def parse_order(line: str) -> Permutation:
     """Parse an order: for each position the index of the token that goes there.
 
@@ -165,17 +152,9 @@ def _parse_numbers(line: str) -> tuple[int, ...]:
     return tuple(map(int, fields))
 
 
-def format_order(permutation: Permutation) -> str:
-    """Format as an order."""
-    return " ".join(map(str, permutation.order))
-
-
-def format_positions(permutation: Permutation) -> str:
-    """Format as positions."""
-    return " ".join(map(str, permutation.positions))
-
-
-# --- features: token￨position ---
+def format_numbers(numbers: Iterable[int]) -> str:
+    """Format an order, or positions."""
+    return " ".join(map(str, numbers))
 
 
 def escape_token(token: str) -> str:
@@ -234,11 +213,6 @@ def parse_features(line: str) -> tuple[tuple[str, ...], Permutation]:
     return tuple(words), Permutation(tuple(numbers))
 
 
-# --- attention: a JSON list of rows ---
-
-Matrix = tuple[tuple[float, ...], ...]
-
-
 def parse_attention(line: str) -> Matrix:
     """Parse ``[[0.9, 0.1], [0.25, 0.75]]``: for each target token the weight of each source token, 0 to 1.
 
@@ -257,17 +231,6 @@ def parse_attention(line: str) -> Matrix:
     if len({len(row) for row in rows}) > 1:
         raise DataError("rows of attention differ in length")
     return tuple(tuple(map(float, row)) for row in rows)
-
-
-# --- n-best lists ---
-
-
-def format_nbest(number: int, item: str, score: float) -> str:
-    """Format an entry of an n-best list, ``0 ||| item ||| score``; ``number`` counts sentences from 0."""
-    return f"{number} ||| {item} ||| {score:.6f}"
-
-
-# --- trees: [ ] straight, < > inverted ---
 
 
 def format_tree(words: Sequence[str], tree: BinaryTree) -> str:

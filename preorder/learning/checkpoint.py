@@ -1,7 +1,7 @@
 """A file from which an interrupted training goes on. It is written whole or not at all, and never executed.
 
-It is in the format of safetensors; its metadata hold a key, which differs for other data or options,
-and further values as JSON.
+It is in the format of safetensors; its metadata hold a key, which differs for other data or options, and
+further values as JSON.
 """
 
 from __future__ import annotations
@@ -21,7 +21,9 @@ from preorder import __version__
 from preorder.data import files
 from preorder.data.atomic import SUFFIX, atomic_file
 from preorder.data.errors import DataError, UsageError
-from preorder.learning.arrays import Arrays
+
+Arrays = dict[str, np.ndarray]
+"""Named arrays, as a model or a checkpoint file holds them."""
 
 INTERVAL = 60.0
 """Least number of seconds between two writes."""
@@ -43,19 +45,23 @@ def _checksum(values: str, arrays: Arrays) -> str:
     return digest([values, *sorted(arrays)], *(arrays[name] for name in sorted(arrays)))
 
 
+def add_prefix(prefix: str, arrays: Arrays) -> Arrays:
+    """Return the arrays with ``prefix`` before each name, so that several sets fit into one file."""
+    return {prefix + name: array for name, array in arrays.items()}
+
+
+def part_with(prefix: str, arrays: Arrays) -> Arrays:
+    """Return the arrays whose names begin with ``prefix``, without it: undoes :func:`add_prefix`."""
+    return {name.removeprefix(prefix): a for name, a in arrays.items() if name.startswith(prefix)}
+
+
 class Checkpoint:
     """The file that one training writes now and then, and reads when it is started again."""
 
-    def __init__(self, path: Path | None = None, interval: float | None = None) -> None:
-        """Name the file.
-
-        Args:
-            path: of the file; None: nothing is kept.
-            interval: least number of seconds between two writes (default: ``INTERVAL``).
-        """
+    def __init__(self, path: Path | None = None) -> None:
+        """Name the file; None: nothing is kept."""
         self._path = path
-        self._interval = INTERVAL if interval is None else interval
-        self._next = time.monotonic() + self._interval
+        self._next = time.monotonic() + INTERVAL
 
     def load(self, key: str) -> tuple[Any, Arrays] | None:
         """Return the values and arrays that were saved, or None where there are none.
@@ -93,11 +99,7 @@ class Checkpoint:
         return self._path is not None and time.monotonic() >= self._next
 
     def save(self, key: str, values: Any, arrays: Arrays) -> None:
-        """Replace what was saved before, whole or not at all.
-
-        Raises:
-            DataError: the file cannot be written.
-        """
+        """Replace what was saved before, whole or not at all; a DataError says that it cannot be written."""
         if self._path is None:
             return
         began = time.monotonic()
@@ -109,7 +111,7 @@ class Checkpoint:
             except (OSError, SafetensorError) as error:
                 raise DataError(f"cannot be written: {error}", str(self._path)) from None
         now = time.monotonic()
-        self._next = now + max(self._interval, (now - began) / SHARE)
+        self._next = now + max(INTERVAL, (now - began) / SHARE)
 
 
 NO_CHECKPOINT = Checkpoint()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from hashlib import blake2b
 from itertools import chain
 from typing import NamedTuple
@@ -11,13 +11,15 @@ import numpy as np
 
 from preorder.data.types import Sentence
 
+BORDER = ("\n",)  # no token holds a line break
 MOST_CACHED = 1_000_000  # hashes remembered a layer, so that a stream's memory stays bounded
 
 
 class Batch(NamedTuple):
     """Sentences: token i of sentence s is ``tokens[layer, starts[s] + i]``.
 
-    Between two sentences, and at both ends, stands the hash of the sentence border.
+    Between two sentences, and at both ends, stands the hash of the sentence border. So without borders,
+    sentence s begins at ``starts[s] - s - 1``.
     """
 
     tokens: np.ndarray
@@ -40,16 +42,10 @@ class Encoder:
         for row, layer, hashes in zip(tokens, self._layers, self._hashes, strict=True):
             if len(hashes) > MOST_CACHED:
                 hashes.clear()
-            flat = _with_borders(getattr(sentence, layer) for sentence in sentences)
+            parts = chain.from_iterable((getattr(sentence, layer), BORDER) for sentence in sentences)
+            flat = chain(BORDER, chain.from_iterable(parts))
             row[:] = np.fromiter(map(hashes.__getitem__, flat), np.uint64, row.size)
         return Batch(tokens, starts, lengths)
-
-
-BORDER = ("\n",)  # no token holds a line break
-
-
-def _with_borders(layer: Iterable[tuple[str, ...]]) -> Iterator[str]:
-    return chain(BORDER, chain.from_iterable(chain.from_iterable((tokens, BORDER) for tokens in layer)))
 
 
 class Hashes(dict[str, int]):

@@ -17,7 +17,7 @@ MAX_SHARE = 0.05
 
 
 def chosen_lines(bitext: Bitext, limit: int, max_length: int, seed: int) -> list[int]:
-    """Return the indices of the lines to train on, ascending: at most ``limit``, drawn at random.
+    """Return the indices of at most ``limit`` lines to train on, drawn at random, ascending.
 
     Raises:
         UsageError: no line has 1 to ``max_length`` tokens.
@@ -35,7 +35,7 @@ def hold_out(bitext: Bitext, count: int | None, seed: int) -> tuple[Bitext, Bite
 
     Args:
         bitext: all lines.
-        count: how many to hold out; None: ``DEFAULT_HELD_OUT``, but at most ``MAX_SHARE`` of all.
+        count: of lines held out; None: ``DEFAULT_HELD_OUT``, but at most ``MAX_SHARE`` of all.
         seed: the same seed holds out the same lines.
 
     Raises:
@@ -59,9 +59,9 @@ class HeldOutLines:
 
     def __init__(self, bitext: Bitext) -> None:
         pairs = zip(bitext.sentences, bitext.alignments, strict=True)
-        grouped = [(s, target_groups(a, len(s))) for s, a in pairs if len(s) > 1]
-        self.sentences = [sentence for sentence, groups in grouped if groups is not None]
-        self.groups = [groups for _, groups in grouped if groups is not None]
+        grouped = [(s, groups) for s, a in pairs if len(s) > 1 and (groups := target_groups(a, len(s)))]
+        self.sentences = [sentence for sentence, _ in grouped]
+        self.groups = [groups for _, groups in grouped]
 
     def __len__(self) -> int:
         return len(self.sentences)

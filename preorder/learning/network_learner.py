@@ -10,13 +10,12 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from preorder.learning.arrays import Arrays, add_prefix, part_with
-from preorder.learning.backend import device, threads, torch
-from preorder.learning.network_state import set_weights, weights_of
-from preorder.learning.training_loop import TrainingStatistics
+from preorder.data.types import Bitext
+from preorder.learning.backend import device, set_weights, threads, torch, weights_of
+from preorder.learning.checkpoint import Arrays, Checkpoint, add_prefix, part_with
+from preorder.learning.held_out import HeldOutLines
+from preorder.learning.training_loop import Schedule, TrainingStatistics, train
 from preorder.learning.vocabulary import UNKNOWN
-
-get_ema_multi_avg_fn = torch.optim.swa_utils.get_ema_multi_avg_fn
 
 Network = TypeVar("Network", bound=torch.nn.Module)
 Result = TypeVar("Result")
@@ -39,12 +38,9 @@ RARITY = 0.5
 class NetworkLearner(ABC, Generic[Network, Result]):
     """A network that learns, minibatch by minibatch, and ``average``, an exponential average of its weights.
 
-    The same data, seed and number of threads give the same weights on the same machine. Rare words are
-    read as unknown now and then (Kiperwasser and Goldberg 2016), so that the network
-    learns what to do with unknown words.
-
-    With ``__len__``, ``key`` and ``order`` a subclass is a
-    :class:`preorder.learning.training_loop.Trainable`.
+    The same data, seed and number of threads give the same weights on the same machine. Rare words are read
+    as unknown now and then (Kiperwasser and Goldberg 2016), so that the network learns what to do with these.
+    With ``__len__``, ``key`` and ``order`` a subclass is a :class:`.training_loop.Trainable`.
     """
 
     def __init__(self, network: Network, frequencies: np.ndarray, options: Any) -> None:
@@ -77,7 +73,7 @@ class NetworkLearner(ABC, Generic[Network, Result]):
         """Return the statistics of an iteration from those of its minibatches."""
 
     def learn(self, iteration: int, advance: Callable[[int], Any]) -> TrainingStatistics:
-        """Learn from every sentence once; see :class:`preorder.learning.training_loop.Trainable`."""
+        """Learn from every sentence once; see :class:`.training_loop.Trainable`."""
         seed = np.random.SeedSequence((self._options.seed, iteration))
         minibatches = self._minibatches(np.random.default_rng(seed))
         results = []
@@ -91,12 +87,19 @@ class NetworkLearner(ABC, Generic[Network, Result]):
                 advance(minibatch.size)
         return self._statistics(results)
 
-    def _hide_rare(self, words: torch.Tensor) -> None:
-        """Replace rare words by the unknown word now and then, in place.
+    def train(self, held_out: Bitext, checkpoint: Checkpoint) -> dict[str, Any]:
+        """Do as :func:`.training_loop.train`, and put the weights of the best iteration into ``average``.
 
-        Args:
-            words: rows of the words' embeddings.
+        Returns:
+            Statistics for ``model.json``: the number of ``weights``, and those of the training loop.
         """
+        schedule = Schedule(self._options.iterations, self._options.patience)
+        best, progress = train(self, schedule, HeldOutLines(held_out), checkpoint)
+        set_weights(self.average, best)
+        return {"weights": sum(array.size for array in best.values()), **progress}
+
+    def _hide_rare(self, words: torch.Tensor) -> None:
+        """Replace rare words, rows of embeddings, by the unknown word now and then, in place."""
         words.masked_fill_(torch.rand(words.shape, device=words.device) < self._rarity[words], UNKNOWN)
 
     def _step(self, loss: torch.Tensor, done: int, total: int) -> None:
@@ -109,7 +112,7 @@ class NetworkLearner(ABC, Generic[Network, Result]):
         self._optimizer.step()
         share = max(1 - AVERAGE_DECAY, 9 / (10 + done))  # of this step; the first steps are soon forgotten
         averages, weights = (list(network.parameters()) for network in (self.average, self._network))
-        get_ema_multi_avg_fn(1 - share)(averages, weights, None)
+        torch.optim.swa_utils.get_ema_multi_avg_fn(1 - share)(averages, weights, None)
 
     def model(self) -> Arrays:
         """Return the averaged weights."""
@@ -143,10 +146,6 @@ def with_first_weights(seed: int, make: Callable[[], Network]) -> Network:
 
 
 def share_of_rate(done: float) -> float:
-    """Return the share of the greatest rate: it rises linearly, then falls along a cosine.
-
-    Args:
-        done: share of all steps that are done.
-    """
+    """Return the share of the greatest rate, a line up and a cosine down, after a share of all steps."""
     falling = 0.5 + 0.5 * math.cos(math.pi * (done - WARM_UP) / (1 - WARM_UP))
     return done / WARM_UP if done < WARM_UP else falling

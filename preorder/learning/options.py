@@ -36,10 +36,10 @@ class _Option:
 
     @property
     def explained(self) -> str:
-        texts = {method: str(default) for method, default in self.defaults.items()}
-        if len(set(texts.values())) == 1:
-            return f"{self.help} (default: {next(iter(texts.values()))})"
-        return f"{self.help} (default: {', '.join(f'{text} for {name}' for name, text in texts.items())})"
+        defaults = {str(default) for default in self.defaults.values()}
+        if len(defaults) > 1:
+            defaults = [f"{default} for {method}" for method, default in self.defaults.items()]
+        return f"{self.help} (default: {', '.join(defaults)})"
 
     @property
     def values(self) -> dict[str, Any]:
@@ -49,12 +49,7 @@ class _Option:
 
 
 def add_options(parser: argparse.ArgumentParser, methods: Mapping[str, type[Any]]) -> None:
-    """Add the options of all methods to a parser, each once, grouped by the methods that have them.
-
-    Args:
-        parser: of the command.
-        methods: name → dataclass of options.
-    """
+    """Add the options of all methods (name → dataclass) to a parser, each once, grouped by their methods."""
     groups: dict[tuple[str, ...], argparse._ArgumentGroup] = {}
     for name, option in _all(methods).items():
         owners = tuple(option.defaults)

@@ -1,7 +1,7 @@
 """Logistic regression on hashed features.
 
 A feature is a combination of values (atoms), such as two neighbouring words. Its hash is the index of its
-weight; features that share a hash share a weight.
+weight; features of one hash share a weight.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Training by iterations, the same for every method: early stopping, and going on after an interruption.
 
-After each iteration the model is measured on held-out lines, and training stops once some iterations
-have brought nothing better.
+After each iteration the model is measured on held-out lines; training stops when some bring nothing better.
 """
 
 from __future__ import annotations
@@ -14,8 +13,7 @@ from typing import Any, Protocol
 from tqdm import tqdm
 
 from preorder.data.types import Permutation, Sentence
-from preorder.learning.arrays import Arrays, add_prefix, part_with
-from preorder.learning.checkpoint import Checkpoint, digest
+from preorder.learning.checkpoint import Arrays, Checkpoint, add_prefix, digest, part_with
 from preorder.learning.held_out import HeldOutLines
 
 TAU = "tau_nakagawa"
@@ -65,9 +63,8 @@ class Schedule:
     Attributes:
         iterations: the maximum; training also ends after an iteration without errors.
         patience: stop once so many iterations have not raised the tau on the held-out lines.
-        keep_best: give the model of the iteration with the highest tau, else that of the last. To keep
-            the last suits a method whose models differ by less than the tau of the held-out lines
-            is uncertain.
+        keep_best: give the model of the iteration with the highest tau, else that of the last, which suits
+            a method whose models differ by less than the tau of the held-out lines is uncertain.
     """
 
     iterations: int
@@ -92,7 +89,8 @@ def train(
     sentences = [sentence.words for sentence in held_out.sentences]
     key = digest([trainable.key(), asdict(schedule), sentences, held_out.groups])
     history, kept = _resume(trainable, key, checkpoint)
-    with _progress_bar(len(trainable), len(history), schedule.iterations) as bar:
+    total, initial = (len(trainable) * count for count in (schedule.iterations, len(history)))
+    with tqdm(total=total, initial=initial, unit=" sentences", unit_scale=True, disable=None) as bar:
         while not _ended(history, schedule):
             bar.set_description(f"iteration {len(history) + 1}/{schedule.iterations}")
             statistics = trainable.learn(len(history) + 1, bar.update)
@@ -122,11 +120,6 @@ def _resume(
     if not values["finished"]:
         trainable.restore(part_with("state.", arrays))
     return values["history"], part_with("kept.", arrays)
-
-
-def _progress_bar(sentences: int, done: int, iterations: int) -> tqdm:
-    total, initial = iterations * sentences, done * sentences
-    return tqdm(total=total, initial=initial, unit=" sentences", unit_scale=True, disable=None)
 
 
 def _ended(history: list[TrainingStatistics], schedule: Schedule) -> bool:

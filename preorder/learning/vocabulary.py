@@ -1,9 +1,9 @@
-"""Tokens as rows of embedding tables, one table a layer: what a network reads of a token."""
+"""The layers that tell tokens apart, and their strings as rows of a network's embedding tables."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Any
 
@@ -11,7 +11,9 @@ import numpy as np
 
 from preorder.data.errors import DataError
 from preorder.data.types import Sentence
-from preorder.learning.layers import LAYERS
+
+LAYERS = ("words", "tags", "classes")
+"""Layers of a :class:`Sentence` that give each token a string, by attribute, in the order of all arrays."""
 
 WIDTHS = {"words": 128, "tags": 32, "classes": 64}
 """Size of the embeddings of each layer."""
@@ -23,10 +25,22 @@ MIN_COUNT = 2
 """A string that the training text has less often has no row of its own."""
 
 
+def common_layers(sentences: Iterable[Sentence]) -> list[str]:
+    """Return the ``LAYERS`` that every sentence has, in their order."""
+    sentences = tuple(sentences)
+    return [name for name in LAYERS if all(getattr(sentence, name) is not None for sentence in sentences)]
+
+
+def frequent(strings: Iterable[str], max_strings: int | None = None) -> dict[str, int]:
+    """Count the strings that are there ``MIN_COUNT`` times or more; the most frequent first, then by name."""
+    counts = ((-count, string) for string, count in Counter(strings).items() if count >= MIN_COUNT)
+    return {string: -count for count, string in sorted(counts)[:max_strings]}
+
+
 class Vocabulary:
     """The rows of the known strings of each layer."""
 
-    def __init__(self, known: dict[str, Sequence[str]]) -> None:
+    def __init__(self, known: dict[str, Iterable[str]]) -> None:
         """Number the strings of each layer, of ``LAYERS``, in the order given, from 1."""
         self.known = {layer: tuple(strings) for layer, strings in known.items()}
         self._rows_of = [{s: row for row, s in enumerate(k, 1)} for k in self.known.values()]
@@ -35,7 +49,7 @@ class Vocabulary:
     def of(
         cls, sentences: Sequence[Sentence], layers: Sequence[str], max_strings: int | None = None
     ) -> tuple[Vocabulary, np.ndarray]:
-        """Collect the strings that the training text has ``MIN_COUNT`` times, most frequent first.
+        """Collect the :func:`frequent` strings of a training text.
 
         Args:
             sentences: the training text.
@@ -45,13 +59,8 @@ class Vocabulary:
         Returns:
             The vocabulary, and for each row of the words how often they were seen: int64.
         """
-        counters = [Counter(_flat(sentences, layer)) for layer in layers]
-        frequent = [
-            sorted((-c, s) for s, c in counter.items() if c >= MIN_COUNT)[:max_strings]
-            for counter in counters
-        ]
-        known = {layer: [s for _, s in pairs] for layer, pairs in zip(layers, frequent, strict=True)}
-        return cls(known), np.array([0, *(-c for c, _ in frequent[0])])
+        counts = [frequent(_flat(sentences, layer), max_strings) for layer in layers]
+        return cls(dict(zip(layers, counts, strict=True))), np.array([0, *counts[0].values()])
 
     @classmethod
     def from_state(cls, known: Any) -> Vocabulary:

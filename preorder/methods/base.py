@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from typing import Any, ClassVar, Protocol
 
 from preorder.data.types import NO_LINES, BinaryTree, Bitext, Permutation, Sentence
-from preorder.learning.arrays import Arrays
-from preorder.learning.checkpoint import NO_CHECKPOINT, Checkpoint
+from preorder.learning.checkpoint import NO_CHECKPOINT, Arrays, Checkpoint
 
 ATTACHMENT = "links.weights"
 """The array that a model has beside its method's own where it attaches unaligned tokens."""
@@ -26,14 +25,14 @@ class Preorderer(Protocol):
 
         Args:
             bitext: the lines to learn from.
-            options: those of the method.
+            options: of the method.
             held_out: lines with the same layers, on which each iteration is measured.
             checkpoint: training goes on from it if it is there, to the same model.
 
         Returns:
             The preorderer; and statistics of its training for ``model.json``: its ``options``, the number of
-            ``weights``, those of :func:`preorder.learning.training_loop.train` where training has
-            iterations, and others of the method.
+            ``weights``, those of :func:`preorder.learning.training_loop.train` where training has iterations,
+            and others of the method.
 
         Raises:
             DataError: a link is out of range.
@@ -55,8 +54,8 @@ class Preorderer(Protocol):
     ) -> list[list[tuple[float, Permutation]]]:
         """Return the ``k`` best reorderings of each sentence with their scores, best first.
 
-        They are distinct, and the first is what :meth:`order` returns. The score of a reordering is that
-        of the best tree that gives it. A short sentence may have fewer than ``k``.
+        They are distinct, and the first is what :meth:`order` returns. The score of a reordering is that of
+        the best tree that gives it. A short sentence may have fewer than ``k``.
         """
 
     def best_trees(
@@ -69,11 +68,7 @@ class Preorderer(Protocol):
 
     @classmethod
     def from_state(cls, values: dict[str, Any], arrays: Arrays) -> Preorderer:
-        """Rebuild a preorderer from its :meth:`state`.
-
-        Raises:
-            DataError: the state is not one of this method.
-        """
+        """Rebuild a preorderer from its :meth:`state`; a DataError says that it is none of this method."""
 
 
 class PickledByState:

@@ -1,7 +1,7 @@
 """Cross-fitting: every line is ordered by a model that has not seen it.
 
-A model applied to its own training lines preorders them better than it ever will a
-new line; a translation model trained on such positions would trust them too much.
+A model applied to its own training lines preorders them better than it ever will a new line; a translation
+model trained on such positions would trust them too much.
 """
 
 from __future__ import annotations
@@ -19,15 +19,8 @@ Fit = Callable[[Bitext, str], Preorderer]
 def cross_fit(bitext: Bitext, chosen: Sequence[int], folds: int, fit: Fit, threads: int) -> list[Permutation]:
     """Order every line by a model trained on the chosen lines of all folds but its own.
 
-    Line i belongs to fold ``i % folds``. Costs ``folds`` trainings on a
-    ``(folds - 1) / folds`` share of the lines.
-
-    Args:
-        bitext: the lines to order.
-        chosen: indices of the lines to train on.
-        folds: how many.
-        fit: trains a model.
-        threads: that order the lines of a fold.
+    Line i belongs to fold ``i % folds``. Costs ``folds`` trainings on a ``(folds - 1) / folds`` share of the
+    chosen lines, which are given by their indices; the threads order the lines of a fold.
 
     Raises:
         UsageError: there are fewer chosen lines than folds.

@@ -1,8 +1,8 @@
 """A trained model on disk.
 
 A model directory holds ``model.json`` (which method it is, which annotation it needs, how it was trained),
-``weights.safetensors`` (arrays) and, where the model has word classes of its own,
-``classes.txt``. Nothing in it is executed.
+``weights.safetensors`` (arrays) and, where the model has word classes of its own, ``classes.txt``. Nothing in
+it is executed.
 """
 
 from __future__ import annotations
@@ -10,8 +10,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -25,7 +24,7 @@ from preorder.data import files
 from preorder.data.atomic import atomic_directory
 from preorder.data.errors import DataError, UsageError
 from preorder.data.types import Sentence
-from preorder.learning.arrays import Arrays
+from preorder.learning.checkpoint import Arrays
 from preorder.methods.base import ATTACHMENT, Preorderer
 from preorder.methods.registry import METHODS, method_class
 
@@ -74,23 +73,15 @@ class Model:
             UsageError: the sentence lacks a layer that the model needs.
         """
         if self.classes is not None and sentence.classes is None:
-            sentence = replace(sentence, classes=self.classes.of(sentence.words))
-        for name in self._needs:
+            sentence = self.classes.add_to(sentence)
+        for name in sorted(self.preorderer.layers):
             if getattr(sentence, name) is None:
                 raise UsageError(f"the model needs {LAYER_OPTIONS[name]}, and none are given")
         return sentence
 
-    @cached_property
-    def _needs(self) -> list[str]:
-        return sorted(self.preorderer.layers)
-
 
 def save_model(model: Model, directory: str) -> None:
-    """Write a model directory, whole or not at all.
-
-    Raises:
-        DataError: it cannot be written.
-    """
+    """Write a model directory, whole or not at all; a DataError says that it cannot be written."""
     values, arrays = model.preorderer.state()
     description = {
         "format": FORMAT,

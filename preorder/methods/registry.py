@@ -6,25 +6,16 @@ import importlib
 from typing import Any
 
 METHODS = {
-    "btg": ("preorder.methods.perceptron.options:Options", "preorder.methods.perceptron.model:BTGPreorderer"),
-    "neural-btg": (
-        "preorder.methods.neural.options:Options",
-        "preorder.methods.neural.model:NeuralBTGPreorderer",
-    ),
-    "swap-logistic": (
-        "preorder.methods.node_labels.logistic.options:Options",
-        "preorder.methods.node_labels.logistic.model:SwapLogisticPreorderer",
-    ),
-    "rvnn": (
-        "preorder.methods.node_labels.networks.options:RecursiveOptions",
-        "preorder.methods.node_labels.networks.recursive:RvNNPreorderer",
-    ),
+    "btg": ("perceptron.options:Options", "perceptron.model:BTGPreorderer"),
+    "neural-btg": ("neural.options:Options", "neural.model:NeuralBTGPreorderer"),
+    "swap-logistic": ("node_labels.options:LogisticOptions", "node_labels.logistic:SwapLogisticPreorderer"),
+    "rvnn": ("node_labels.options:RecursiveOptions", "node_labels.networks.recursive:RvNNPreorderer"),
     "swap-lstm": (
-        "preorder.methods.node_labels.networks.options:ContextualOptions",
-        "preorder.methods.node_labels.networks.contextual:ContextualPreorderer",
+        "node_labels.options:ContextualOptions",
+        "node_labels.networks.contextual:ContextualPreorderer",
     ),
 }
-"""Name of a method → where the class of its options is, which is quick to import, and its preorderer."""
+"""Name of a method → where in this package its options are, which are quick to import, and its preorderer."""
 
 
 def method_class(method: str) -> type[Any]:
@@ -39,4 +30,4 @@ def all_options() -> dict[str, type[Any]]:
 
 def _imported(path: str) -> Any:
     module, _, name = path.partition(":")
-    return getattr(importlib.import_module(module), name)
+    return getattr(importlib.import_module(f"preorder.methods.{module}"), name)

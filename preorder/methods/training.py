@@ -54,11 +54,7 @@ class TrainingPlan:
         return cls(method, theirs, **given)
 
     def lines(self, bitext: Bitext) -> list[int]:
-        """Return the indices of the lines to train on, ascending.
-
-        Raises:
-            UsageError: there are none.
-        """
+        """Return the indices of the lines to train on, ascending; a UsageError says that there are none."""
         return chosen_lines(bitext, self.limit, self.max_length, self.options.seed)
 
     def fit(

@@ -8,6 +8,6 @@ What others build on:
 - :func:`scoring.measure` and :func:`scoring.score_systems`: several systems, of several runs
   each, measured, resampled, and compared with each other.
 - :mod:`significance`: the tests behind that, paired bootstrap and sign test.
-- :func:`preordering.evaluate_orders`, :func:`ribes.ribes`: a corpus in one call.
+- :func:`preordering.evaluate`: the orders of a corpus in one call.
 - :func:`alignment.alignment_scores`: alignment error rate against sure and possible links.
 """

@@ -43,7 +43,7 @@ class AlignmentScores:
     possible_found: int
 
 
-def alignment_counts(alignment: Alignment, gold: Alignment) -> tuple[int, int, int, int, int]:
+def alignment_counts(alignment: Alignment, gold: Alignment) -> tuple[int, ...]:
     """Return a sentence's links, sure and possible gold links, and how many of either were found. O(links).
 
     Raises:
@@ -51,31 +51,17 @@ def alignment_counts(alignment: Alignment, gold: Alignment) -> tuple[int, int, i
     """
     if alignment.possible:
         raise DataError("possible links (i?j) in an alignment to be judged: only a gold one has them")
-    links = alignment.links
-    return (
-        len(links),
-        len(gold.links),
-        len(gold.possible),
-        len(links & gold.links),
-        len(links & gold.possible),
-    )
+    found = alignment.links & gold.links, alignment.links & gold.possible
+    return tuple(map(len, (alignment.links, gold.links, gold.possible, *found)))
 
 
-def alignment_scores(counts: Sequence[tuple[int, int, int, int, int]]) -> AlignmentScores:
+def alignment_scores(counts: Sequence[tuple[int, ...]]) -> AlignmentScores:
     """Return the scores of a corpus from each sentence's :func:`alignment_counts`."""
-    links, sure, possible, sure_found, possible_found = map(sum, zip(*counts, strict=True))
+    totals = list(map(sum, zip(*counts, strict=True)))
+    links, sure, _, sure_found, possible_found = totals
     allowed = sure_found + possible_found
-    return AlignmentScores(
-        aer=1 - _share(sure_found + allowed, links + sure),
-        precision=_share(allowed, links),
-        recall=_share(sure_found, sure),
-        sentences=len(counts),
-        links=links,
-        sure=sure,
-        possible=possible,
-        sure_found=sure_found,
-        possible_found=possible_found,
-    )
+    aer = 1 - _share(sure_found + allowed, links + sure)
+    return AlignmentScores(aer, _share(allowed, links), _share(sure_found, sure), len(counts), *totals)
 
 
 def _share(part: int, whole: int) -> float:

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
+from preorder.compiled import entry_point
 
-@numba.njit(cache=True, nogil=True)
+
+@entry_point
 def count_pairs(ranks: np.ndarray, size: int) -> tuple[int, int, int]:
     """Count the pairs ``i < j`` of integers in ``[0, size)``: concordant, discordant, tied.
 
-    Concordant is ``ranks[i] < ranks[j]``. A Fenwick tree holds how often each rank was
-    seen so far. O(n log size).
+    Concordant is ``ranks[i] < ranks[j]``. A Fenwick tree holds how often each rank was seen. O(n log size).
     """
     tree = np.zeros(size + 1, np.int64)
     seen = np.zeros(size, np.int64)
-    concordant = 0
-    tied = 0
+    concordant, tied = 0, 0
     for rank in ranks:
         tied += seen[rank]
         seen[rank] += 1

@@ -44,12 +44,9 @@ DEFAULTS = MetricOptions()
 
 @dataclass(frozen=True)
 class Score:
-    """One of a metric's scores, computed from sums of its statistics.
+    """One of a metric's scores: its key in JSON, and its function from sums of statistics.
 
-    Attributes:
-        name: its key in JSON.
-        compute: sums of statistics ``[…, numbers]`` → scores ``[…]``.
-        higher_is_better: whether a greater score is better.
+    ``compute`` takes sums ``[…, numbers]`` and returns scores ``[…]``.
     """
 
     name: str
@@ -59,6 +56,9 @@ class Score:
 
 class Metric(ABC):
     """A metric of hypotheses against references that it holds.
+
+    One of translations is made from references, each a text of one line for each sentence, and
+    :class:`MetricOptions`; it raises a UsageError where a tokenizer needs a package that is not installed.
 
     Attributes:
         name: its key in JSON.
@@ -88,11 +88,7 @@ class Metric(ABC):
 
 
 def check_same_length(hypotheses: Sequence[str], references: Sequence[Sequence[str]]) -> None:
-    """Check that every reference has a line for each hypothesis.
-
-    Raises:
-        DataError: one has not.
-    """
+    """Raise a DataError if a reference has more or fewer lines than there are hypotheses."""
     for reference in references:
         if len(reference) != len(hypotheses):
             raise DataError(f"{len(hypotheses)} hypotheses for {len(reference)} reference lines")

@@ -21,15 +21,16 @@ of its sentences. All but ``tau`` are those of Google's ``evaluate_preordering.p
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import astuple, dataclass
+from itertools import chain
 from typing import ClassVar
 
-import numba
 import numpy as np
 
-from preorder.alignment.target_groups import UNALIGNED, target_groups
+from preorder.alignment.target_groups import UNALIGNED
+from preorder.compiled import entry_point
 from preorder.data.errors import DataError
-from preorder.data.types import Alignment, Permutation
+from preorder.data.types import Permutation
 from preorder.metrics.kendall import count_pairs
 from preorder.metrics.metric import Metric, Score
 
@@ -62,16 +63,6 @@ class OrderEvaluation(OrderScores):
     monotone: OrderScores
 
 
-def evaluate_orders(permutations: Sequence[Permutation], alignments: Sequence[Alignment]) -> OrderEvaluation:
-    """Measure the orders of a corpus against an alignment of each sentence, over the aligned tokens.
-
-    Raises:
-        DataError: a link is out of range, or no alignment can be sorted.
-    """
-    pairs = zip(alignments, permutations, strict=True)
-    return evaluate([target_groups(alignment, len(order)) for alignment, order in pairs], permutations)
-
-
 def evaluate(groups: Sequence[TargetGroups | None], permutations: Sequence[Permutation]) -> OrderEvaluation:
     """Measure the orders of a corpus against each sentence's target groups (None: skip it).
 
@@ -80,24 +71,21 @@ def evaluate(groups: Sequence[TargetGroups | None], permutations: Sequence[Permu
     Raises:
         DataError: a sentence and its permutation differ in length, or all are skipped.
     """
-    _check_some(groups)
-    pairs = [(g, p.positions) for g, p in zip(groups, permutations, strict=True) if g is not None]
-    known, positions = zip(*pairs, strict=True)
-    reordered = mean_scores(order_statistics(known, positions))
-    monotone = mean_scores(order_statistics(known, [range(len(one)) for one in positions]))
-    return OrderEvaluation(
-        **vars(reordered), sentences=len(pairs), skipped=len(groups) - len(pairs), monotone=monotone
-    )
+    metric = Preordering(groups)
+
+    def means(orders: Sequence[Permutation]) -> OrderScores:
+        totals = metric.statistics(orders).sum(0)
+        return OrderScores(*(float(score.compute(totals)) for score in metric.scores))
+
+    skipped = sum(one is None for one in groups)
+    monotone = means([Permutation.identity(len(order)) for order in permutations])
+    return OrderEvaluation(*astuple(means(permutations)), len(groups) - skipped, skipped, monotone)
 
 
 def order_statistics(groups: Sequence[TargetGroups], positions: Sequence[Sequence[int]]) -> np.ndarray:
     """Return the sufficient statistics of each sentence: ``[sentences, 5]`` integers.
 
     The columns: aligned tokens, concordant pairs, discordant pairs, tied pairs, breaks.
-
-    Args:
-        groups: of each sentence the target groups.
-        positions: of each sentence the positions of its source tokens.
 
     Raises:
         DataError: a sentence has more or fewer target groups than positions.
@@ -107,7 +95,8 @@ def order_statistics(groups: Sequence[TargetGroups], positions: Sequence[Sequenc
     if not np.array_equal(lengths, other):
         raise DataError("a sentence has more or fewer target groups than positions")
     offsets = np.concatenate(([0], np.cumsum(lengths)))
-    return _statistics(_flat(groups, offsets[-1]), _flat(positions, offsets[-1]), offsets)
+    flat = (np.fromiter(chain.from_iterable(rows), np.int64, offsets[-1]) for rows in (groups, positions))
+    return _statistics(*flat, offsets)
 
 
 def sentence_scores(statistics: np.ndarray) -> np.ndarray:
@@ -125,26 +114,23 @@ def mean_scores(statistics: np.ndarray) -> OrderScores:
     return OrderScores(*map(float, sentence_scores(statistics).mean(0)))
 
 
-def _mean_of(column: int) -> Score:
-    name = [field.name for field in fields(OrderScores)][column]
-    return Score(name, lambda totals: totals[..., column] / np.maximum(totals[..., 4], 1))
-
-
 class Preordering(Metric):
-    """Orders against the target groups of each sentence, as a metric whose hypotheses are permutations."""
+    """Orders against the target groups of each sentence, as a metric whose hypotheses are permutations.
+
+    A sentence whose target groups are None is skipped; a DataError is raised where all are.
+    """
 
     name: ClassVar[str] = "preordering"
-    scores: ClassVar[tuple[Score, ...]] = tuple(map(_mean_of, range(4)))
+    scores: ClassVar[tuple[Score, ...]] = tuple(
+        Score(name, lambda totals, k=k: totals[..., k] / np.maximum(totals[..., 4], 1))
+        for k, name in enumerate(OrderScores.__dataclass_fields__)
+    )
 
     def __init__(self, groups: Sequence[TargetGroups | None]) -> None:
-        """Take the target groups of each sentence (None: skip it).
-
-        Raises:
-            DataError: all are skipped.
-        """
         self._groups = groups
         self._measured = np.array([one is not None for one in groups])
-        _check_some(groups)
+        if not self._measured.any():
+            raise DataError(f"no order can be evaluated: none of {len(groups)} alignments can be sorted")
         self.signature = f"sentences:{self._measured.sum()}|skipped:{(~self._measured).sum()}"
 
     def statistics(self, hypotheses: Sequence[Permutation]) -> np.ndarray:
@@ -160,16 +146,28 @@ class Preordering(Metric):
         return rows
 
 
-def _check_some(groups: Sequence[TargetGroups | None]) -> None:
-    if all(one is None for one in groups):
-        raise DataError(f"no order can be evaluated: none of {len(groups)} alignments can be sorted")
+def _mean_tau(totals: np.ndarray) -> np.ndarray:
+    return np.where(totals[..., 4] > 0, totals[..., 0] / np.maximum(totals[..., 4], 1), np.nan)
 
 
-def _flat(rows: Sequence[Sequence[int]], total: int) -> np.ndarray:
-    return np.fromiter((number for row in rows for number in row), np.int64, total)
+class Tau(Preordering):
+    """Kendall's tau alone, the mean over sentences; NaN where no sentence can be measured."""
+
+    name: ClassVar[str] = "tau"
+    scores: ClassVar[tuple[Score, ...]] = (Score("tau", _mean_tau),)
+
+    def gains(self, orders: Sequence[Permutation]) -> np.ndarray:
+        """Return by how much each order raises the tau of its sentence, -2 to 2; NaN where none is known.
+
+        Raises:
+            DataError: a sentence and its permutation differ in length.
+        """
+        before = self.statistics([Permutation.identity(len(order)) for order in orders])
+        after = self.statistics(orders)
+        return np.where(before[:, 4] > 0, after[:, 0] - before[:, 0], np.nan)
 
 
-@numba.njit(cache=True, nogil=True)
+@entry_point
 def _statistics(groups: np.ndarray, positions: np.ndarray, offsets: np.ndarray) -> np.ndarray:
     result = np.zeros((len(offsets) - 1, 5), np.int64)
     for sentence in range(len(offsets) - 1):

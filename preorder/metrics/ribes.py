@@ -4,13 +4,12 @@ The score of a hypothesis h against a reference r, 0 to 1, is
 
     normalised Kendall's tau · precision ** 0.25 · brevity penalty ** 0.10
 
-over the words of h that can be aligned to a word of r without ambiguity. A context of a word
-is the word with some words after it, or with some before it; it is unambiguous where it
-occurs once in h and once in r. A word that has an unambiguous context is aligned by the
-shortest. The share of aligned words is the precision. The indices in r of the aligned words,
-read along h, give tau: the share of pairs that ascend. A single aligned word scores 0, except
-against a reference of one word. Of several references the best counts; the score of a corpus
-is the mean of its sentences.
+over the words of h that can be aligned to a word of r without ambiguity. A context of a word is the word with
+some words after it, or with some before it; it is unambiguous where it occurs once in h and once in r. A word
+that has an unambiguous context is aligned by the shortest. The share of aligned words is the precision. The
+indices in r of the aligned words, read along h, give tau: the share of pairs that ascend. A single aligned
+word scores 0, except against a reference of one word. Of several references the best counts; the score of a
+corpus is the mean of its sentences.
 
 Equal to the reference scorer of NTT, version 1.03.1, with its defaults: tokens are separated
 by white space, upper and lower case are the same. Sentences without any reference are left
@@ -22,12 +21,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
-import numba
 import numpy as np
 
+from preorder.compiled import entry_point
 from preorder.metrics.kendall import count_pairs
 from preorder.metrics.metric import DEFAULTS, MetricOptions, Score
-from preorder.metrics.words import WordMetric
+from preorder.metrics.words import EncodedText, WordMetric, words_of_line
 
 ALPHA = 0.25  # exponent of the precision
 BETA = 0.10  # exponent of the brevity penalty
@@ -45,11 +44,6 @@ class Ribes(WordMetric):
     scores: ClassVar[tuple[Score, ...]] = (Score("ribes", _mean),)
 
     def __init__(self, references: Sequence[Sequence[str]], options: MetricOptions = DEFAULTS) -> None:
-        """Take the references: each a text of one line for each sentence.
-
-        Raises:
-            UsageError: the tokenizer needs a package that is not installed.
-        """
         super().__init__(references, options)
         self.signature = (
             f"nrefs:{len(references)}|case:{'mixed' if options.case_sensitive else 'lc'}|tok:{options.words}"
@@ -58,54 +52,22 @@ class Ribes(WordMetric):
 
     def statistics(self, hypotheses: Sequence[str]) -> np.ndarray:
         """Return ``[sentences, 2]``: a sentence's score, and 1; 0 and 0 where no reference has a word."""
-        encoded = self._encode(hypotheses)
-        best = np.max([sentence_ribes(*encoded, *reference) for reference in self._references], axis=0)
-        counts = np.any([np.diff(begins) > 0 for _, begins in self._references], axis=0)
+        encoded = self._encode_hypotheses(hypotheses)
+        best = np.max([_sentence_scores(encoded, reference) for reference in self._references], axis=0)
+        counts = np.any([np.diff(boundaries) > 0 for _, boundaries in self._references], axis=0)
         return np.column_stack((best, counts.astype(float)))
 
 
-def ribes(
-    hypotheses: Sequence[str], references: Sequence[Sequence[str]], options: MetricOptions = DEFAULTS
-) -> float:
-    """Return the RIBES of a corpus, 0 to 1.
-
-    Args:
-        hypotheses: a line for each sentence.
-        references: one or more, each of a line for each sentence.
-        options: of the metric.
-
-    Raises:
-        DataError: a reference has more or fewer lines than there are hypotheses.
-        UsageError: the tokenizer needs a package that is not installed.
-    """
-    metric = Ribes(references, options)
-    return float(metric.score(metric.statistics(hypotheses).sum(0)))
-
-
-@numba.njit(cache=True, nogil=True)
-def sentence_ribes(
-    hypotheses: np.ndarray,
-    hypothesis_begins: np.ndarray,
-    references: np.ndarray,
-    reference_begins: np.ndarray,
-) -> np.ndarray:
-    """Return the score of each hypothesis against its reference.
-
-    Compiled; O(m (m + n)) for m words against n.
-
-    Args:
-        hypotheses, references: words as integers, all sentences joined.
-        hypothesis_begins, reference_begins: where each sentence begins, and the last ends.
-    """
-    scores = np.zeros(len(hypothesis_begins) - 1)
+@entry_point
+def _sentence_scores(hypotheses: EncodedText, references: EncodedText) -> np.ndarray:
+    """Return the score of each hypothesis against its reference. O(m (m + n)) for m words against n."""
+    scores = np.zeros(len(hypotheses[1]) - 1)
     for k in range(len(scores)):
-        hypothesis = hypotheses[hypothesis_begins[k] : hypothesis_begins[k + 1]]
-        reference = references[reference_begins[k] : reference_begins[k + 1]]
-        scores[k] = _score(hypothesis, reference)
+        scores[k] = _score(words_of_line(hypotheses, k), words_of_line(references, k))
     return scores
 
 
-@numba.njit(cache=True, nogil=True)
+@entry_point
 def _score(hypothesis: np.ndarray, reference: np.ndarray) -> float:
     if len(hypothesis) == 0 or len(reference) == 0:
         return 0.0
@@ -122,7 +84,7 @@ def _score(hypothesis: np.ndarray, reference: np.ndarray) -> float:
     return order * precision**ALPHA * brevity**BETA
 
 
-@numba.njit(cache=True, nogil=True)
+@entry_point
 def word_alignment(hypothesis: np.ndarray, reference: np.ndarray) -> np.ndarray:
     """Return for each word of a hypothesis the index of its word in the reference, or -1.
 
@@ -142,7 +104,7 @@ def word_alignment(hypothesis: np.ndarray, reference: np.ndarray) -> np.ndarray:
     return indices
 
 
-@numba.njit(cache=True, nogil=True)
+@entry_point
 def _shortest_unambiguous(hypothesis: np.ndarray, reference: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the length of each word's shortest unambiguous context to the left, and where it ends in r.
 
@@ -153,9 +115,7 @@ def _shortest_unambiguous(hypothesis: np.ndarray, reference: np.ndarray) -> tupl
     m, n = len(hypothesis), len(reference)
     lengths = np.zeros(m, np.int64)
     indices = np.zeros(m, np.int64)
-    shared_h = np.zeros(
-        m + 1, np.int64
-    )  # [j + 1]: length of the common ending of the words up to i and up to j
+    shared_h = np.zeros(m + 1, np.int64)  # [j + 1]: length of the common ending of the words up to i and j
     shared_r = np.zeros(n + 1, np.int64)
     for i in range(m):
         ambiguous = 0  # the longest context that also occurs elsewhere

@@ -43,9 +43,8 @@ class SystemStatistics:
 
     def take(self, sentences: np.ndarray) -> SystemStatistics:
         """Return the statistics of some of the sentences, given by their indices."""
-        return SystemStatistics(
-            self.metric, {name: runs[:, sentences] for name, runs in self.systems.items()}
-        )
+        chosen = {name: runs[:, sentences] for name, runs in self.systems.items()}
+        return SystemStatistics(self.metric, chosen)
 
 
 @dataclass(frozen=True)
@@ -89,11 +88,7 @@ class Scoring:
 
 
 def check_system(name: str, systems: Iterable[str]) -> None:
-    """Check that there is a system of a name.
-
-    Raises:
-        UsageError: there is none.
-    """
+    """Raise a UsageError if no system has the name."""
     if name not in systems:
         raise UsageError(f"no system is called {name!r}, only: {', '.join(systems)}")
 
@@ -101,12 +96,10 @@ def check_system(name: str, systems: Iterable[str]) -> None:
 def measure(
     metrics: Sequence[Metric], systems: Mapping[str, Sequence[Any]], show_progress: bool = False
 ) -> list[SystemStatistics]:
-    """Count the statistics of all systems under each metric.
+    """Count the statistics of all systems under each metric, with progress on a terminal if wanted.
 
     Args:
-        metrics: what to measure by.
         systems: name → the outputs of each run, as the metrics take them.
-        show_progress: on a terminal's standard error.
 
     Raises:
         DataError: outputs do not fit what a metric holds.
@@ -139,8 +132,7 @@ def measure_translations(
         UsageError: a tokenizer is not installed.
         DataError: the texts are not all of one length.
     """
-    made = [METRIC_CLASSES[name](references, options) for name in metrics]
-    return measure(made, systems, show_progress)
+    return measure([METRIC_CLASSES[name](references, options) for name in metrics], systems, show_progress)
 
 
 def score_systems(
@@ -226,9 +218,5 @@ def _best(
 ) -> Best:
     sign = 1 if score.higher_is_better else -1
     best = max(samples, key=lambda name: sign * samples[name][score.name].score)
-    not_worse = [
-        name
-        for name in samples
-        if name == best or pairwise[name][best][score.name].p_value >= SIGNIFICANCE_LEVEL
-    ]
-    return Best(best, not_worse)
+    p_values = {name: pairwise[name][best][score.name].p_value if name != best else 1 for name in samples}
+    return Best(best, [name for name, p_value in p_values.items() if p_value >= SIGNIFICANCE_LEVEL])

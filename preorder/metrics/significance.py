@@ -1,23 +1,22 @@
 """Is one system better than another, or was it luck? Tests over statistics that are counted already.
 
-Both tests are paired: they compare two systems on the same sentences, given each
-sentence's sufficient statistics under a metric (:mod:`preorder.metrics.metric`).
+Both tests are paired: they compare two systems on the same sentences, given each sentence's sufficient
+statistics under a metric (:mod:`preorder.metrics.metric`).
 
-A system may have several runs (trainings with different seeds): its score is their mean. A
-resample then varies the runs as well as the sentences, so that a difference is significant
-only if other trainings would show it, too. A single run says nothing about others.
+A system may have several runs (trainings with different seeds): its score is their mean. A resample then
+varies the runs as well as the sentences, so that a difference is significant only if other trainings would
+show it, too. A single run says nothing about others.
 
-Of n runs n - 1 are drawn with replacement, which gives their mean the right variance (Rao
-and Wu 1988); n draws would make it too small, by half with two runs. But equally good runs
-differ on the sentences of any one test set, and drawing the sentences covers that part of
-their difference already: drawing both would count it three times (Owen 2007). So the
-weights of the runs are moved towards 1 / n until the variances add up: see
+Of n runs n - 1 are drawn with replacement, which gives their mean the right variance (Rao and Wu 1988); n
+draws would make it too small, by half with two runs. But equally good runs differ on the sentences of any one
+test set, and drawing the sentences covers that part of their difference already: drawing both would count it
+three times (Owen 2007). So the weights of the runs are moved towards 1 / n until the variances add up: see
 :func:`run_weight_scale`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -83,19 +82,25 @@ def resampled_totals(
 ) -> list[np.ndarray]:
     """Sum up corpora drawn with replacement (Koehn 2004), the same sentences for all.
 
-    O(resamples × sentences × all numbers) in matrix products.
+    O(resamples × sentences × all numbers) in matrix products. The same seed draws the same sentences.
 
     Args:
         statistics: for each system and metric, those of its runs ``[runs, sentences, numbers]``.
-        seed: the same seed draws the same sentences.
-        resamples: how many corpora to draw.
 
     Returns:
         For each of these its sums of statistics ``[resamples, runs, numbers]``.
     """
     columns = np.hstack([rows for of_runs in statistics for rows in of_runs])
     ends = np.cumsum([len(of_runs) * of_runs.shape[2] for of_runs in statistics])
-    totals = np.concatenate(list(_blocks_of_totals(columns, seed, resamples)))
+    random, sentences = np.random.default_rng(seed), len(columns)
+    step = max(1, MAX_DRAWN // sentences)
+    blocks = []
+    for begin in range(0, resamples, step):
+        rows = min(step, resamples - begin)
+        drawn = random.integers(sentences, size=(rows, sentences)) + sentences * np.arange(rows)[:, None]
+        times = np.bincount(drawn.ravel(), minlength=rows * sentences).reshape(rows, sentences)
+        blocks.append(times.astype(float) @ columns)
+    totals = np.concatenate(blocks)
     return [
         part.reshape(resamples, len(of_runs), -1)
         for part, of_runs in zip(np.split(totals, ends[:-1], axis=1), statistics, strict=True)
@@ -112,10 +117,9 @@ def draw_runs(runs: int, seed: Sequence[int], resamples: int = RESAMPLES) -> np.
 def run_weight_scale(values: np.ndarray, scores: np.ndarray) -> float:
     """Return how far the weights of runs should vary: from 0, not at all, to 1, as they were drawn.
 
-    Let a be the variance of the runs on unlimited text, and e what the choice of sentences
-    adds to it. Then the mean of n runs has the variance (a + e) / n, besides what all runs have in
-    common. A resample with weights 1 / n + k (w - 1 / n) has (k² a + (1 + 2 k²) e) / n, which
-    is the same for k² = a / (a + 2 e).
+    Let a be the variance of the runs on unlimited text, and e what the choice of sentences adds to it. Then
+    the mean of n runs has the variance (a + e) / n, besides what all runs have in common. A resample with
+    weights 1 / n + k (w - 1 / n) has (k² a + (1 + 2 k²) e) / n, which is the same for k² = a / (a + 2 e).
 
     Args:
         values: the score of each run, of variance a + e ``[runs]``.
@@ -131,10 +135,7 @@ def run_weight_scale(values: np.ndarray, scores: np.ndarray) -> float:
 def resampled(score: Score, statistics: np.ndarray, totals: np.ndarray, weights: np.ndarray) -> Resampled:
     """Score runs ``[runs, sentences, numbers]`` and their resampled sums ``[resamples, runs, numbers]``.
 
-    Args:
-        score: what to score by.
-        statistics, totals: of the runs, and of their resamples.
-        weights: of the runs in each resample, as :func:`draw_runs` draws them ``[resamples, runs]``.
+    The weights of the runs in each resample are as :func:`draw_runs` draws them ``[resamples, runs]``.
     """
     values, scores = score.compute(statistics.sum(1)), score.compute(totals)
     even = 1 / len(values)
@@ -160,9 +161,9 @@ def compare(score: Score, system: Resampled, other: Resampled) -> Comparison:
 def bootstrap_p_value(differences: np.ndarray, observed: float) -> float:
     """Return how probable a difference this large is by chance, estimated as in sacrebleu.
 
-    The absolute differences of the resamples, shifted by their mean, show what chance does;
-    p is the share of them that are at least the observed one. In sacrebleu they must be greater:
-    here two identical systems have p = 1.
+    The absolute differences of the resamples, shifted by their mean, show what chance does; p is the share
+    of them that are at least the observed one. In sacrebleu they must be greater: here two identical systems
+    have p = 1.
     """
     chance = np.abs(differences) - np.abs(differences).mean()
     return float((np.sum(chance >= abs(observed) - NOISE) + 1) / (len(chance) + 1))
@@ -171,8 +172,8 @@ def bootstrap_p_value(differences: np.ndarray, observed: float) -> float:
 def sign_test_p_value(score: Score, system: np.ndarray, other: np.ndarray) -> float:
     """Return the p-value of the two-sided sign test of Collins et al. (2005).
 
-    A sentence is better where putting the system's translation of it into the other's
-    corpus raises the score. Of several runs the mean statistics are taken.
+    A sentence is better where putting the system's translation of it into the other's corpus raises the
+    score. Of several runs the mean statistics are taken.
     """
     total = other.sum(0)
     change = score.compute(total + (system - other)) - score.compute(total)
@@ -183,14 +184,3 @@ def sign_test_p_value(score: Score, system: np.ndarray, other: np.ndarray) -> fl
 def _interval(values: np.ndarray) -> tuple[float, float]:
     low, high = np.nanpercentile(values, (2.5, 97.5))
     return float(low), float(high)
-
-
-def _blocks_of_totals(statistics: np.ndarray, seed: int, resamples: int) -> Iterator[np.ndarray]:
-    random = np.random.default_rng(seed)
-    sentences = len(statistics)
-    step = max(1, MAX_DRAWN // sentences)
-    for begin in range(0, resamples, step):
-        rows = min(step, resamples - begin)
-        drawn = random.integers(sentences, size=(rows, sentences)) + sentences * np.arange(rows)[:, None]
-        times = np.bincount(drawn.ravel(), minlength=rows * sentences).reshape(rows, sentences)
-        yield times.astype(float) @ statistics

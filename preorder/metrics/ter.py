@@ -1,9 +1,8 @@
 """Translation edit rate, and its edits by kind: what a system leaves out or adds.
 
-Deletions are words of the reference that the hypothesis lacks: under-generation.
-Insertions are words that it has too many: over-generation (Kawara et al. 2021, Tables
-VII and VIII). TER is all edits, shifts of blocks among them, per 100 words of the reference;
-equal to sacrebleu's.
+Deletions are words of the reference that the hypothesis lacks: under-generation. Insertions are words that it
+has too many: over-generation (Kawara et al. 2021, Tables VII and VIII). TER is all edits, shifts of blocks
+among them, per 100 words of the reference; equal to sacrebleu's.
 """
 
 from __future__ import annotations
@@ -28,13 +27,6 @@ def _rate(totals: np.ndarray) -> np.ndarray:
     return 100 * np.where(words > 0, edits / np.where(words > 0, words, 1), np.minimum(edits, 1))
 
 
-def _mean(column: int) -> Score:
-    def of(totals: np.ndarray) -> np.ndarray:
-        return totals[..., column] / np.maximum(totals[..., 5], 1)
-
-    return Score(f"ter_{EDIT_KINDS[column]}", of, higher_is_better=False)
-
-
 class Ter(WordMetric):
     """TER against fixed references; its further scores are the edits of each kind per sentence.
 
@@ -44,24 +36,23 @@ class Ter(WordMetric):
     name: ClassVar[str] = "ter"
     scores: ClassVar[tuple[Score, ...]] = (
         Score("ter", _rate, higher_is_better=False),
-        *(_mean(column) for column in range(len(EDIT_KINDS))),
+        *(
+            Score(f"ter_{kind}", lambda sums, k=k: sums[..., k] / np.maximum(sums[..., 5], 1), False)
+            for k, kind in enumerate(EDIT_KINDS)
+        ),
     )
 
     def __init__(self, references: Sequence[Sequence[str]], options: MetricOptions = DEFAULTS) -> None:
-        """Take the references: each a text of one line for each sentence.
-
-        Raises:
-            UsageError: the tokenizer needs a package that is not installed.
-        """
         super().__init__(references, options)
         own = TER(case_sensitive=options.case_sensitive, references=references)
-        self.signature = f"{own.get_signature()}{self._vocabulary.signature}"
+        words = "" if options.words == "none" else f"|words:{options.words}"
+        self.signature = f"{own.get_signature()}{words}"
 
     def statistics(self, hypotheses: Sequence[str]) -> np.ndarray:
         """Return ``[sentences, 6]``: the edits by :data:`EDIT_KINDS`, the references' mean length, and 1."""
-        encoded = self._encode(hypotheses)
-        counts = np.stack([edit_counts(*encoded, *reference) for reference in self._references])
+        encoded = self._encode_hypotheses(hypotheses)
+        counts = np.stack([edit_counts(encoded, reference) for reference in self._references])
         best = counts.sum(2).argmin(0)
-        lengths = np.mean([np.diff(begins) for _, begins in self._references], axis=0)
+        lengths = np.mean([np.diff(boundaries) for _, boundaries in self._references], axis=0)
         chosen = counts[best, np.arange(len(hypotheses))]
         return np.column_stack((chosen, lengths, np.ones(len(hypotheses)))).astype(float)

@@ -20,12 +20,10 @@ CHRF_BETA = 2.0  # of chrF's F-score: how much more recall weighs than precision
 class SacrebleuMetric(Metric):
     """A metric whose statistics sacrebleu counts, by a private method that is called here only.
 
-    Scores are computed here, for any number of sums at a time: significance tests take
-    tens of thousands.
+    Scores are computed here, for any number of sums at a time: significance tests take tens of thousands.
     """
 
     def __init__(self, metric: base.Metric, references: Sequence[Sequence[str]]) -> None:
-        """Take sacrebleu's metric, made with the references, and these: texts of a line for each sentence."""
         self._metric = metric
         self._references = references
         self.signature = str(metric.get_signature())
@@ -83,11 +81,6 @@ class Bleu(SacrebleuMetric):
     scores: ClassVar[tuple[Score, ...]] = (Score("bleu", bleu),)
 
     def __init__(self, references: Sequence[Sequence[str]], options: MetricOptions = DEFAULTS) -> None:
-        """Take the references.
-
-        Raises:
-            UsageError: the tokenizer needs a package that is not installed.
-        """
         check_tokenizer(options.tokenize)
         super().__init__(BLEU(tokenize=options.tokenize, force=True, references=references), references)
 
@@ -106,7 +99,6 @@ class Chrf(SacrebleuMetric):
     scores: ClassVar[tuple[Score, ...]] = (Score("chrf", chrf),)
 
     def __init__(self, references: Sequence[Sequence[str]], options: MetricOptions = DEFAULTS) -> None:  # noqa: ARG002
-        """Take the references."""
         super().__init__(CHRF(references=references), references)
 
 

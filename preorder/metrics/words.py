@@ -7,16 +7,23 @@ from collections.abc import Sequence
 import numpy as np
 from sacrebleu.metrics import BLEU
 
+from preorder.compiled import entry_point
 from preorder.data.errors import UsageError
 from preorder.metrics.metric import Metric, MetricOptions, check_same_length
 
+EncodedText = tuple[np.ndarray, np.ndarray]
+"""The words of all lines as numbers ``[words]``, and the boundaries of the lines ``[lines + 1]``."""
+
+
+@entry_point
+def words_of_line(text: EncodedText, line: int) -> np.ndarray:
+    """Return the words of a line, counted from 0."""
+    words, boundaries = text
+    return words[boundaries[line] : boundaries[line + 1]]
+
 
 def check_tokenizer(name: str) -> None:
-    """Check that a tokenizer can be used.
-
-    Raises:
-        UsageError: it needs a package that is not installed.
-    """
+    """Raise a UsageError if a tokenizer needs a package that is not installed."""
     try:
         BLEU(tokenize=name)
     except (RuntimeError, ImportError):
@@ -26,27 +33,26 @@ def check_tokenizer(name: str) -> None:
         ) from None
 
 
-class Vocabulary:
-    """Numbers words as it meets them: a word has the same number in all texts that one object reads.
+class WordMetric(Metric):
+    """A metric that compares words with fixed references.
 
-    Words are separated by white space, after the tokenizer. They are put in lower case
-    unless case matters.
+    Words are separated by white space, after the tokenizer, and put in lower case unless case matters. They
+    are numbered as they are met: a word has the same number in all texts.
     """
 
-    def __init__(self, options: MetricOptions) -> None:
-        """Take the options of the metrics.
-
-        Raises:
-            UsageError: the tokenizer needs a package that is not installed.
-        """
+    def __init__(self, references: Sequence[Sequence[str]], options: MetricOptions) -> None:
         check_tokenizer(options.words)
         self._tokenize = BLEU(tokenize=options.words).tokenizer
         self._case_sensitive = options.case_sensitive
-        self.signature = "" if options.words == "none" else f"|words:{options.words}"
         self._numbers: dict[str, int] = {}
+        self._lines = references
+        self._references = list(map(self._encode, references))
 
-    def encode(self, lines: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-        """Return all words as numbers ``[words]``, and the boundaries of the lines ``[lines + 1]``."""
+    def _encode_hypotheses(self, hypotheses: Sequence[str]) -> EncodedText:
+        check_same_length(hypotheses, self._lines)
+        return self._encode(hypotheses)
+
+    def _encode(self, lines: Sequence[str]) -> EncodedText:
         numbers = self._numbers
         words = [self._split(line) for line in lines]
         flat = [numbers.setdefault(word, len(numbers)) for line in words for word in line]
@@ -55,21 +61,3 @@ class Vocabulary:
     def _split(self, line: str) -> list[str]:
         line = self._tokenize(line)
         return (line if self._case_sensitive else line.lower()).split()
-
-
-class WordMetric(Metric):
-    """A metric that compares words with fixed references."""
-
-    def __init__(self, references: Sequence[Sequence[str]], options: MetricOptions) -> None:
-        """Take the references: each a text of one line for each sentence.
-
-        Raises:
-            UsageError: the tokenizer needs a package that is not installed.
-        """
-        self._lines = references
-        self._vocabulary = Vocabulary(options)
-        self._references = [self._vocabulary.encode(lines) for lines in references]
-
-    def _encode(self, hypotheses: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-        check_same_length(hypotheses, self._lines)
-        return self._vocabulary.encode(hypotheses)

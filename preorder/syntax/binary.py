@@ -20,10 +20,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from preorder.compiled import entry_point
 from preorder.data.sentence import Sentence
 from preorder.data.trees import ROOT, Binarisation, Branch, ConstituencyTree, DependencyTree
 from preorder.syntax.heads import head_child
-from preorder.syntax.projective import lift
 
 HEAD = "head"
 """Label of the token itself in the family of its dependents."""
@@ -57,11 +57,7 @@ class _Family(NamedTuple):
 def binary_branches(sentence: Sentence, how: Binarisation) -> list[Branch]:
     """Return the nodes of the binary tree of a sentence, parents before children: n - 1 for n tokens.
 
-    Linear in the length, but for crossing dependencies (:func:`preorder.syntax.projective.lift`).
-
-    Args:
-        sentence: one with tags and a tree.
-        how: how the tree is made binary.
+    Linear in the length, but for crossing dependencies (:func:`lift`). The sentence has tags and a tree.
     """
     if isinstance(sentence.tree, ConstituencyTree):
         families = _phrases(sentence.tree, sentence.tags)
@@ -120,6 +116,33 @@ def _dependents(tree: DependencyTree) -> Iterator[_Family]:
             end = ends[family[-1]] if family[-1] != token else token + 1
             distances = [_distance(label, i < head) for i, label in enumerate(labels)]
             yield _Family(first, end, labels, head, None, distances)
+
+
+@entry_point
+def lift(heads):
+    """Give tokens the head of their head until every subtree is contiguous (Nivre and Nilsson 2005).
+
+    An arc is lifted if it spans a token that is not below the head of the arc; the shortest arc first, and of
+    several the leftmost. One pass over the arcs finds it, and costs at worst the sum of their lengths times
+    the depth of the tree. ``heads``: int64, the index of each token's head; below 0 for the root.
+    """
+    while True:
+        chosen, shortest = -1, heads.size
+        for token in range(heads.size):
+            head = heads[token]
+            first, last = min(token, head), max(token, head)
+            if head < 0 or last - first >= shortest:
+                continue
+            for between in range(first + 1, last):
+                above = between
+                while above >= 0 and above != head:
+                    above = heads[above]
+                if above < 0:
+                    chosen, shortest = token, last - first
+                    break
+        if chosen < 0:
+            return
+        heads[chosen] = heads[heads[chosen]]
 
 
 def _distance(relation: str, precedes: bool) -> int:

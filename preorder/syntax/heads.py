@@ -57,23 +57,16 @@ _FUNCTION = re.compile(r"(?<=[^-=])[-=].*")  # of NP-SBJ all that follows NP
 def head_child(category: str, children: Sequence[str]) -> int:
     """Return the index of the head among a phrase's children, given their categories and tags."""
     category, *children = (_FUNCTION.sub("", label) for label in (category, *children))
-    if category in NOUN_PHRASES:
-        return _noun_head(children)
-    from_last, priorities = RULES.get(category, (False, []))
-    order = range(len(children))[:: -1 if from_last else 1]
-    for wanted in priorities:
-        for i in order:
-            if children[i] == wanted:
-                return i
-    return order[0]
-
-
-def _noun_head(children: Sequence[str]) -> int:
     last = len(children) - 1
-    if children[last] == "POS":
-        return last
-    for from_last, wanted in _NOUN_RULES:
+    if category in NOUN_PHRASES:
+        rules, default = _NOUN_RULES, last
+        if children[last] == "POS":
+            return last
+    else:
+        from_last, priorities = RULES.get(category, (False, []))
+        rules, default = [(from_last, {wanted}) for wanted in priorities], last if from_last else 0
+    for from_last, wanted in rules:
         for i in range(last + 1)[:: -1 if from_last else 1]:
             if children[i] in wanted:
                 return i
-    return last
+    return default

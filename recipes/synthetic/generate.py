@@ -8,10 +8,11 @@ from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
 
+from preorder.cli import execute, options
 from preorder.data import files
 from preorder.data.atomic import atomic_directory
-from preorder.data.errors import DataError, PreorderError
-from preorder.data.formats import format_alignment, format_text
+from preorder.data.errors import DataError
+from preorder.data.formats import format_alignment
 from preorder.data.types import Alignment
 from recipes.synthetic.grammar import Piece, pairs
 
@@ -24,47 +25,32 @@ alignments, and tags and trees of the source: train, dev and test. No source sen
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command; return its exit status."""
     parser = argparse.ArgumentParser(
-        prog="python -m recipes.synthetic.generate",
-        description=DESCRIPTION,
-        allow_abbrev=False,
+        prog="python -m recipes.synthetic.generate", description=DESCRIPTION, allow_abbrev=False
     )
     parser.add_argument("--out", metavar="DIR", required=True, help="folder to write")
-    parser.add_argument("--pairs", metavar="N", type=int, default=6000, help="training pairs (%(default)s)")
-    parser.add_argument(
-        "--held", metavar="N", type=int, default=500, help="dev and test pairs each (%(default)s)"
-    )
-    parser.add_argument("--seed", metavar="N", type=int, default=1, help="(default: %(default)s)")
-    arguments = parser.parse_args(argv)
-    if arguments.pairs < 1 or arguments.held < 1:
-        parser.error("--pairs and --held must be positive")
-    try:
-        write_bitext(arguments.out, arguments.pairs, arguments.held, arguments.seed)
-    except PreorderError as error:
-        print(error, file=sys.stderr)
-        return 2
-    return 0
+    options.add_number(parser, "--pairs", options.positive, 6000, "training pairs")
+    options.add_number(parser, "--held", options.positive, 500, "dev and test pairs each")
+    options.add_seed(parser)
+    parser.set_defaults(run=_write_bitext)
+    return execute(parser, argv)
 
 
-def write_bitext(folder: str, training: int, held: int, seed: int) -> None:
-    """Write the three parts of a bitext into a folder, which appears once it is complete.
-
-    Raises:
-        DataError: the folder exists already, or cannot be written.
-    """
-    if Path(folder).exists():
-        raise DataError("exists already", folder)
-    stream = pairs(seed)
-    with atomic_directory(folder) as fresh:
-        for part, size in (("test", held), ("dev", held), ("train", training)):
-            write_part(fresh / part, list(islice(stream, size)))
+def _write_bitext(arguments: argparse.Namespace) -> None:
+    """Write the three parts into a folder, which appears once it is complete."""
+    if Path(arguments.out).exists():
+        raise DataError("exists already", arguments.out)
+    stream = pairs(arguments.seed)
+    sizes = {"test": arguments.held, "dev": arguments.held, "train": arguments.pairs}
+    with atomic_directory(arguments.out) as fresh:
+        for part, size in sizes.items():
+            _write_part(fresh / part, list(islice(stream, size)))
 
 
-def write_part(path: Path, pieces: Sequence[Piece]) -> None:
-    """Write one part's files, all named after ``path``."""
+def _write_part(path: Path, pieces: Sequence[Piece]) -> None:
     contents = {
-        SOURCE: (format_text(piece.words) for piece in pieces),
-        TARGET: (format_text(piece.translation) for piece in pieces),
-        f"{SOURCE}.pos": (format_text(piece.tags) for piece in pieces),
+        SOURCE: (" ".join(piece.words) for piece in pieces),
+        TARGET: (" ".join(piece.translation) for piece in pieces),
+        f"{SOURCE}.pos": (" ".join(piece.tags) for piece in pieces),
         f"{SOURCE}.trees": (piece.tree for piece in pieces),
         "align": (format_alignment(Alignment(piece.links)) for piece in pieces),
     }

@@ -5,7 +5,7 @@ from onmt.bin.build_vocab import _get_parser as vocabulary_parser
 from onmt.bin.train import _get_parser as training_parser
 from onmt.utils.parse import ArgumentParser
 
-from onmt_preorder.base_configuration import merge, options_of, read_files
+from onmt_preorder.base_configuration import merge, read_files
 from preorder.data.errors import DataError, UsageError
 
 FAMILY = """\
@@ -61,7 +61,7 @@ def test_sizes(folder):
 
 def test_a_file_that_builds_on_nothing(folder):
     files = read_files(str(folder / "more.yaml"))
-    assert options_of(files) == {"heads": 16, "dropout": [0.5]}
+    assert merge(files) == {"heads": 16, "dropout": [0.5]}
     assert files[0].is_plain
     assert not any(file.is_plain for file in read_files(str(folder / "system.yaml")))
 

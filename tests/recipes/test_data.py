@@ -3,7 +3,7 @@
 import pytest
 
 from preorder.data.errors import DataError
-from recipes.data import Filtered, copy_data
+from recipes.data import copy_data
 from recipes.job import Job
 from recipes.systems import read_system
 
@@ -40,8 +40,8 @@ def read(job, name):
 
 def test_training_pairs_are_filtered_in_all_files_alike(job, data):
     """Left out: an empty side, 51 tokens, and ten tokens for one."""
-    assert copy_data(job, data, use_alignment=False) == Filtered(2, 6)
-    assert str(Filtered(2, 6)).startswith("2 of 6 training pairs are kept: 1 to 50 tokens")
+    message = copy_data(job, data, use_alignment=False)
+    assert message.startswith("2 of 6 training pairs are kept: 1 to 50 tokens")
     assert read(job, "train.en") == "a b\nc\n"
     assert read(job, "train.ja") == "b a\nc\n"
     assert read(job, "train.en.pos") == "A B\nC\n"

@@ -109,18 +109,20 @@ def preorder(command, arguments, killed):
         text = json.dumps({"tau": 0.5, "monotone": {"tau": 0.25}})
     elif command == "train":
         Path(after("--model", arguments)).mkdir(exist_ok=True)
-        return write(f"{after('--model', arguments)}/model.json", "{}", killed)
+        write(f"{after('--model', arguments)}/model.json", "{}", killed)
+        return
     else:  # apply, gold
         lines = Path(after("--src", arguments)).read_text().splitlines()
         mark = "￨0" if after("--format", arguments) in (None, "features") else ""
         text = "".join(" ".join(f"{token}{mark}" for token in line.split()) + "\n" for line in lines)
     if out := after("--out", arguments):
-        return write(out, text, killed)
-    sys.stdout.write(text[: len(text) // 2])
-    sys.stdout.flush()
-    if killed:
-        kill()
-    sys.stdout.write(text[len(text) // 2 :])
+        write(out, text, killed)
+    else:
+        sys.stdout.write(text[: len(text) // 2])
+        sys.stdout.flush()
+        if killed:
+            kill()
+        sys.stdout.write(text[len(text) // 2 :])
 
 
 def main(name, *arguments):

@@ -6,8 +6,7 @@ import torch
 from torch import nn
 
 from onmt_preorder.papers.npmt.network import SegmentNetwork
-from onmt_preorder.papers.npmt.scorer import SegmentLayers
-from onmt_preorder.papers.npmt.sentence_pairs import SentencePairs
+from onmt_preorder.papers.npmt.scorer import SegmentLayers, SentencePairs
 
 BEGIN, END, WORDS = 0, 1, (2, 3, 4)
 

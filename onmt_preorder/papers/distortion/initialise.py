@@ -11,34 +11,25 @@ from onmt_preorder.papers.distortion.options import HIDDEN, SOURCE, TARGET, Dist
 def initialise(model: nn.Module, deviation: float) -> None:
     """Make square matrices orthogonal, draw others from N(0, deviation²), set biases to zero.
 
-    A GRU's three gates count as three matrices. The paper's deviation of .01 suits
-    its sizes: with states a tenth as large the signal is lost, and little is learnt.
+    A GRU's three gates count as three matrices. The paper's deviation of .01 suits its sizes: with states
+    a tenth as large the signal is lost, and little is learnt.
     """
     with torch.no_grad():
         for module in model.modules():
             gates = 3 if isinstance(module, nn.GRU | nn.GRUCell) else 1
             for parameter in module.parameters(recurse=False):
-                for matrix in parameter.chunk(gates) if parameter.dim() > 1 else ():
-                    _fill(matrix, deviation)
                 if parameter.dim() == 1:
                     parameter.zero_()
-
-
-def _fill(matrix: Tensor, deviation: float) -> None:
-    if matrix.size(0) == matrix.size(1):
-        nn.init.orthogonal_(matrix)
-    else:
-        nn.init.normal_(matrix, std=deviation)
+                    continue
+                for matrix in parameter.chunk(gates):
+                    if matrix.size(0) == matrix.size(1):
+                        nn.init.orthogonal_(matrix)
+                    else:
+                        nn.init.normal_(matrix, std=deviation)
 
 
 def add_jumps(parameters: dict[str, Tensor], options: DistortionOptions, deviation: float) -> None:
-    """Add the parameters of jumps to those of an RNNsearch*, with the values of :func:`initialise`.
-
-    Args:
-        parameters: of the whole model, by name.
-        options: of the jumps.
-        deviation: of their weights.
-    """
+    """Add the parameters of jumps to a whole RNNsearch*'s, by name, with the values of :func:`initialise`."""
     # A weight that reads what the jumps will depend on.
     reader = {SOURCE: "after.weight_ih", TARGET: "before.weight_ih", HIDDEN: "before.weight_hh"}
     size = parameters[f"decoder.{reader[options.context]}"].size(1)

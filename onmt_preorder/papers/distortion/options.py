@@ -6,12 +6,10 @@ from argparse import Namespace
 from dataclasses import dataclass
 from typing import Any
 
-from onmt_preorder.refusal import refuse_in_model
+from onmt_preorder.option_helpers import option_group, refuse_in_model
 from preorder.data.errors import UsageError
 
 ENCODER, DECODER = "bidirectional_gru", "distortion_rnn"
-ENCODERS = {ENCODER: "onmt_preorder.papers.distortion.encoder:BidirectionalGRUEncoder"}
-DECODERS = {DECODER: "onmt_preorder.papers.distortion.decoder:DistortionRNNDecoder"}
 NONE, SOURCE, TARGET, HIDDEN = "none", "source", "target", "hidden"
 PAPER_WINDOW, PAPER_LAMBDA = 3, 0.5  # Zhang et al. 2017, §4.3
 
@@ -31,19 +29,12 @@ _UNSUPPORTED: dict[str, Any] = {
 
 @dataclass(frozen=True)
 class DistortionOptions:
-    """How attention jumps.
+    """How attention jumps."""
 
-    Attributes:
-        context: what the jumps depend on, or ``none``.
-        window: the longest jump, l.
-        weight: of the jumps in the attention, λ.
-        renormalise: whether attention always sums to one.
-    """
-
-    context: str
-    window: int
-    weight: float
-    renormalise: bool
+    context: str  # what the jumps depend on, or "none"
+    window: int  # the longest jump, l
+    weight: float  # of the jumps in the attention, λ
+    renormalise: bool  # whether attention always sums to one
 
     @classmethod
     def from_opt(cls, opt: Namespace) -> DistortionOptions:
@@ -53,51 +44,26 @@ class DistortionOptions:
 
 def add_options(parser: Any) -> None:
     """Add the models' options, and AdaDelta's, to a parser of OpenNMT-py."""
-    group = parser.add_argument_group(f"Model- decoder_type {DECODER}")
-    group.add(
-        "--distortion",
-        "-distortion",
+    add = option_group(parser, f"Model- decoder_type {DECODER}")
+    add(
+        "distortion",
         default=NONE,
         choices=[NONE, SOURCE, TARGET, HIDDEN],
         help="What the jumps of attention depend on: the previous source context (S-Distortion), the "
         "previous target word (T-), the previous hidden state (H-); none: RNNsearch* without jumps.",
     )
-    group.add(
-        "--distortion_window",
-        "-distortion_window",
-        type=int,
-        default=PAPER_WINDOW,
-        help="The longest jump, in source tokens.",
-    )
-    group.add(
-        "--distortion_lambda",
-        "-distortion_lambda",
-        type=float,
-        default=PAPER_LAMBDA,
-        help="Weight of the jumps in the attention, 0 to 1.",
-    )
-    group.add(
-        "--distortion_renormalise",
-        "-distortion_renormalise",
-        action="store_true",
-        help="Let attention sum to one again where jumps have pushed some of it past the sentence's ends.",
-    )
+    add("distortion_window", type=int, default=PAPER_WINDOW, help="The longest jump, in source tokens.")
+    share = "Weight of the jumps in the attention, 0 to 1."
+    add("distortion_lambda", type=float, default=PAPER_LAMBDA, help=share)
+    ends = "Let attention sum to one again where jumps have pushed some of it past the sentence's ends."
+    add("distortion_renormalise", action="store_true", help=ends)
     for name, default, what in (("rho", 0.9, "decay constant"), ("eps", 1e-6, "term of the denominator")):
-        group.add(
-            f"--adadelta_{name}",
-            f"-adadelta_{name}",
-            type=float,
-            default=default,
-            help=f"The {what} of optim: adadelta with decoder_type: {DECODER}.",
-        )
+        what = f"The {what} of optim: adadelta with decoder_type: {DECODER}."
+        add(f"adadelta_{name}", type=float, default=default, help=what)
 
 
 def check(opt: Namespace) -> None:
-    """Check what concerns these models.
-
-    Raises:
-        UsageError: the options ask for something that cannot be.
-    """
+    """Check what concerns these models; raise a ``UsageError`` where it cannot be."""
     if opt.decoder_type != DECODER:
         if opt.distortion != NONE:
             raise UsageError(f"distortion: {opt.distortion} needs decoder_type: {DECODER}")

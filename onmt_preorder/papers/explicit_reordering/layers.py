@@ -1,8 +1,8 @@
 """Explicit reordering (Chen et al. 2020): the encoder learns each token's position in the target's order.
 
-ExGRE is :class:`ExplicitReordering` in every layer's slot ``after_layer``; ReFSR runs the
-same layers by :class:`ReorderingFusion`. In training :func:`reordering_loss` compares the last layer's
-positions with given ones; translation needs none.
+ExGRE is :class:`ExplicitReordering` in every layer's slot ``after_layer``; ReFSR runs the same layers by
+:class:`ReorderingFusion`. In training :func:`reordering_loss` compares the last layer's positions with
+given ones; translation needs none.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from torch.nn import functional
 
 from onmt_preorder.additional_loss import AdditionalLoss
 from onmt_preorder.papers.explicit_reordering.options import ExplicitOptions
-from onmt_preorder.transformer.encoder_layer import EncoderLayer
+from onmt_preorder.transformer.layers import EncoderLayer
 from onmt_preorder.transformer.self_attention import SourceBatch
 from onmt_preorder.transformer.sinusoidal import encodings
 
@@ -34,14 +34,10 @@ class ExplicitReordering(nn.Module):
     The paper types W and U as ``d × 1``. Here W is ``d × d``, or the product of a ``d × r`` and
     an ``r × d`` matrix, and U is ``1 × d``: one number a token.
 
-    The paper's window is D = 0.5 and holds one integer. The encoding then has the direction
-    of one PE_s whatever b_j, so its cosine with any other vector has no gradient: b_j learns from the
-    translation alone. A window of 2 holds all that the Gaussian does not make zero, and the encoding
-    then changes smoothly with b_j.
-
-    Args:
-        size: d.
-        options: D, the window and the rank r.
+    The paper's window is D = 0.5 and holds one integer. The encoding then has the direction of one PE_s
+    whatever b_j, so its cosine with any other vector has no gradient: b_j learns from the translation
+    alone. A window of 2 holds all that the Gaussian does not make zero, and the encoding then changes
+    smoothly with b_j.
     """
 
     def __init__(self, size: int, options: ExplicitOptions) -> None:

@@ -6,35 +6,24 @@ from argparse import Namespace
 from dataclasses import dataclass
 from typing import Any
 
-from onmt_preorder.transformer.options import ENCODER
+from onmt_preorder.option_helpers import option_group
+from onmt_preorder.transformer.options import ENCODER, SAME
 from preorder.data.errors import UsageError
 
-ENCODERS: dict[str, str] = {}
-DECODERS: dict[str, str] = {}
 NONE, EXGRE, REFSR = "none", "exgre", "refsr"
 TOKENS, SENTENCES = "tokens", "sentences"
-SAME = -1
 
 
 @dataclass(frozen=True)
 class ExplicitOptions:
-    """How the encoder learns where each token should stand.
+    """How the encoder learns where each token should stand."""
 
-    Attributes:
-        fusion: ReFSR, not ExGRE.
-        distance: D; the Gaussian's σ is D/2.
-        window: half the width of the window around a learned position.
-        rank: of the matrix W; 0: full.
-        weight: λ.
-        per_sentence: every sentence has the same weight in the loss, instead of every token.
-    """
-
-    fusion: bool
-    distance: float
-    window: float
-    rank: int
-    weight: float
-    per_sentence: bool
+    fusion: bool  # ReFSR, not ExGRE
+    distance: float  # D; the Gaussian's σ is D/2
+    window: float  # half the width of the window around a learned position
+    rank: int  # of the matrix W; 0: full
+    weight: float  # λ
+    per_sentence: bool  # every sentence has the same weight in the loss, instead of every token
 
     @classmethod
     def from_opt(cls, opt: Namespace) -> ExplicitOptions | None:
@@ -54,11 +43,7 @@ class ExplicitOptions:
 
 def add_options(parser: Any) -> None:
     """Add the options to a parser of OpenNMT-py."""
-    group = parser.add_argument_group("Model- explicit reordering")
-
-    def add(name: str, **kwargs: Any) -> None:
-        group.add(f"--{name}", f"-{name}", **kwargs)
-
+    add = option_group(parser, "Model- explicit reordering")
     add(
         "explicit_reordering",
         default=NONE,
@@ -72,12 +57,8 @@ def add_options(parser: Any) -> None:
         choices=[TOKENS, SENTENCES],
         help="What counts the same in the reordering loss: every token or every sentence.",
     )
-    add(
-        "reordering_distance",
-        type=float,
-        default=0.5,
-        help="D: the Gaussian around a learned position has σ = D/2.",
-    )
+    gaussian = "D: the Gaussian around a learned position has σ = D/2."
+    add("reordering_distance", type=float, default=0.5, help=gaussian)
     add(
         "reordering_window",
         type=float,
@@ -89,11 +70,7 @@ def add_options(parser: Any) -> None:
 
 
 def check(opt: Namespace) -> None:
-    """Check what concerns explicit reordering.
-
-    Raises:
-        UsageError: the options ask for something that cannot be.
-    """
+    """Check what concerns explicit reordering; raise a ``UsageError`` where it cannot be."""
     options = ExplicitOptions.from_opt(opt)
     if options is None:
         return

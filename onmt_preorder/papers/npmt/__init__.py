@@ -7,8 +7,7 @@ segments one after another are the translation. Its probability is the sum over 
 |---|---|
 | local_reordering | the layer before the encoder |
 | network | the recurrent network that scores segments, given a source element |
-| sentence_pairs | a batch, without begin and end |
-| scorer | runs it over the segments of a batch, in chunks |
+| scorer | a batch, and the network's run over its segments, in chunks |
 | lattice | the sum over segmentations, its gradient, the best segmentation |
 | likelihood | both together: the loss, in bounded memory |
 | decoder | the decoder and the loss as OpenNMT-py wants them |

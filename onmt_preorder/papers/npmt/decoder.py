@@ -15,8 +15,7 @@ from torch import Tensor, nn
 
 from onmt_preorder.papers.npmt.likelihood import log_likelihood
 from onmt_preorder.papers.npmt.network import SegmentNetwork
-from onmt_preorder.papers.npmt.scorer import SegmentLayers, WorkLimits
-from onmt_preorder.papers.npmt.sentence_pairs import SentencePairs
+from onmt_preorder.papers.npmt.scorer import SegmentLayers, SentencePairs, WorkLimits
 from onmt_preorder.papers.npmt.translator import SegmentTranslator
 from onmt_preorder.transformer.dropout import first_rate
 
@@ -25,28 +24,24 @@ class SwanDecoder(DecoderBase):
     """Holds the network that scores segments; the loss and the search run it.
 
     Args:
-        network: what scores segments.
-        limits: bounds of the work for the loss.
+        opt: of a training or a checkpoint.
         embeddings: OpenNMT-py's, of target words.
     """
 
-    def __init__(self, network: SegmentNetwork, limits: WorkLimits, embeddings: nn.Module) -> None:
+    def __init__(self, opt: Namespace, embeddings: nn.Module) -> None:
         super().__init__(attentional=True)  # it knows which source token a word comes from
-        self.network, self.limits, self.embeddings = network, limits, embeddings
+        sizes = opt.enc_hid_size, embeddings.embedding_size, opt.dec_hid_size
+        self.network = SegmentNetwork(opt.rnn_type, *sizes, opt.dec_layers, first_rate(opt.dropout))
+        self.limits = WorkLimits(
+            opt.swan_segment_length, opt.swan_logits, opt.swan_negligible, opt.swan_unpromising
+        )
+        self.embeddings = embeddings
         self.state: dict[str, Any] = {}  # OpenNMT-py reads it
 
     @classmethod
     def from_opt(cls, opt: Namespace, embeddings: nn.Module) -> SwanDecoder:
-        """Build from the options of a training or a checkpoint, as OpenNMT-py does."""
-        size = opt.dec_hid_size
-        word = embeddings.embedding_size
-        network = SegmentNetwork(
-            opt.rnn_type, opt.enc_hid_size, word, size, opt.dec_layers, first_rate(opt.dropout)
-        )
-        limits = WorkLimits(
-            opt.swan_segment_length, opt.swan_logits, opt.swan_negligible, opt.swan_unpromising
-        )
-        return cls(network, limits, embeddings)
+        """Build as OpenNMT-py does."""
+        return cls(opt, embeddings)
 
     def init_state(self, *_: Any) -> None:
         """Do nothing: every source element is a state of its own."""
@@ -70,9 +65,9 @@ class SwanDecoder(DecoderBase):
     ) -> tuple[Tensor, Statistics]:
         """Return ``-log p(y | x)``, summed over a batch's sentences, and the statistics to report.
 
-        Perplexity is that of the target's words and its end, as with other models. Accuracy has
-        no meaning here and is given as 0. A pair whose target has more words than its source
-        can emit has no probability: it is left out, and the log says so.
+        Perplexity is that of the target's words and its end, as with other models. Accuracy has no meaning
+        here and is given as 0. A pair whose target has more words than its source can emit has no
+        probability: it is left out, and the log says so.
         """
         pairs = SentencePairs.of_batch(batch, states, target[DefaultTokens.PAD])
         limits = self.limits if self.training else self.exact_limits
@@ -88,12 +83,7 @@ class SwanDecoder(DecoderBase):
         return loss, Statistics(loss.item(), 1, len(total), words, 0)
 
     def segment_layers(self, vocabulary: nn.Module, target: Any) -> SegmentLayers:
-        """Return the layers that score segments.
-
-        Args:
-            vocabulary: OpenNMT-py's generator.
-            target: the target's vocabulary.
-        """
+        """Return the layers that score segments, with OpenNMT-py's generator and the target's vocabulary."""
         begin, end = target[DefaultTokens.BOS], target[DefaultTokens.EOS]
         return SegmentLayers(self.network, vocabulary, self.embeddings, begin, end)
 

@@ -35,9 +35,7 @@ def load(path: str) -> Any:
 
 
 class NgramFluency:
-    """Scores the beginnings in the beams of a batch; see :class:`.search.Fluency`.
-
-    Keeps one state for each beginning. Cost: one look-up for each word.
+    """Scores the beginnings that the beams of a batch keep: one state each, one look-up for each word.
 
     Args:
         model: as :func:`load` gives it.
@@ -57,7 +55,10 @@ class NgramFluency:
         self.grown: list[dict[int, Any]] = [{} for _ in range(batch)]
 
     def extend(self, sentence: int, grown: Mapping[int, tuple[int, Sequence[int]]]) -> dict[int, float]:
-        """See :class:`.search.Fluency`."""
+        """Return ``λ2 log p_lm`` of segments after beginnings of a sentence, an index in the batch.
+
+        ``grown`` maps a candidate's index to (index of the kept beginning, the segment's words).
+        """
         scores = {}
         for index, (parent, words) in grown.items():
             state, scores[index] = self.kept[sentence][parent], 0.0
@@ -69,11 +70,11 @@ class NgramFluency:
         return scores
 
     def keep(self, sentence: int, chosen: Sequence[int]) -> None:
-        """See :class:`.search.Fluency`."""
+        """Keep the candidates of these indices, as given to :meth:`extend`, and forget the others."""
         self.kept[sentence] = [self.grown[sentence].get(index, self.nothing) for index in chosen]
         self.grown[sentence] = {}
 
     def end(self, sentence: int) -> list[float]:
-        """See :class:`.search.Fluency`."""
+        """Return ``λ2 log p_lm`` of the sentence's end after each kept beginning."""
         after = self._new_state()
         return [self.weight * self.model.BaseScore(state, "</s>", after) for state in self.kept[sentence]]

@@ -43,12 +43,7 @@ def forward(scores: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
 def posteriors(scores: Tensor, alphas: Tensor, lengths: Tensor) -> Tensor:
     """Return the probability of each segment given the sentence: the gradient of ``log p(y | x)``.
 
-    All are 0 where ``log p(y | x)`` is ``-inf``.
-
-    Args:
-        scores: as in :func:`forward`.
-        alphas: what it returned.
-        lengths: ``(batch,)``.
+    All are 0 where ``log p(y | x)`` is ``-inf``. The arguments are :func:`forward`'s, and what it returned.
     """
     longest = scores.size(-1) - 1
     total = _at(alphas[-1], lengths)
@@ -62,14 +57,9 @@ def posteriors(scores: Tensor, alphas: Tensor, lengths: Tensor) -> Tensor:
 
 
 def best_segmentation(scores: Tensor, lengths: Tensor) -> Tensor:
-    """Return the most probable segmentation.
+    """Return how many words each element emits in the most probable segmentation: ``(batch, elements)``.
 
-    Args:
-        scores: as in :func:`forward`.
-        lengths: ``(batch,)``; each target must be possible.
-
-    Returns:
-        ``(batch, elements)``: how many words each element emits.
+    The arguments are :func:`forward`'s; each target must be possible.
     """
     longest = scores.size(-1) - 1
     alpha = scores.new_full(scores.shape[1:3], _IMPOSSIBLE)

@@ -21,8 +21,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from onmt_preorder.papers.npmt import lattice
-from onmt_preorder.papers.npmt.scorer import Scorer, SegmentLayers, WorkLimits, wide
-from onmt_preorder.papers.npmt.sentence_pairs import SentencePairs
+from onmt_preorder.papers.npmt.scorer import Scorer, SegmentLayers, SentencePairs, WorkLimits, wide
 
 
 def log_likelihood(model: SegmentLayers, batch: SentencePairs, limits: WorkLimits) -> Tensor:
@@ -103,27 +102,24 @@ def _promising(scorer: Scorer, scores: Tensor, prefixes: Tensor) -> Tensor:
 
 def _reading(weights: Tensor, bound: float) -> Tensor:
     """Return how many words to read from each start to meet all segments of at least a probability."""
-    return (_at_least(weights)[:, :-1, 1:] > bound).sum(2)
+    return (_at_least(weights) > bound).sum(2)
 
 
 def _at_least(weights: Tensor) -> Tensor:
-    """Sum the weights of segments of a length or any greater: ``(…, longest + 1)``."""
-    return weights.flip(-1).cumsum(-1).flip(-1)
+    """Sum the weights of segments of a length from 1 on or any greater: ``(elements, target, longest)``."""
+    return weights.flip(-1).cumsum(-1).flip(-1)[:, :-1, 1:]
 
 
 def _weighted(
     scorer: Scorer, weights: Tensor, gradient: Tensor, output: Tensor, state: Tensor, gates: Tensor
 ) -> Iterator[Tensor]:
-    """Yield, chunk by chunk, the sum of all scores by their weights, with a graph.
+    """Yield, chunk by chunk, the sum of all scores by their weights, with a graph from the last three on.
 
-    Args:
-        scorer: of the batch.
-        weights: ``(elements, target + 1, longest + 1)``: each segment's probability.
-        gradient: ``(batch,)``: each sentence's weight.
-        output, state, gates: where the graph begins.
+    ``weights`` are the segments' probabilities, ``(elements, target + 1, longest + 1)``; ``gradient`` is
+    each sentence's weight, ``(batch,)``.
     """
     scale = gradient[scorer.sentence].view(-1, 1, 1)
-    ended, continued = weights * scale, functional.pad(_at_least(weights)[:, :-1, 1:] * scale, (0, 1))
+    ended, continued = weights * scale, functional.pad(_at_least(weights) * scale, (0, 1))
     for chunk in scorer.first_chunks():
         end, words = scorer.first_symbols(chunk, output)
         yield (end * ended[chunk, :, 0].sum(1)).sum() + (words * continued[chunk, :, 0]).sum()

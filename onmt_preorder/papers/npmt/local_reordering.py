@@ -26,14 +26,9 @@ class LocalReordering(nn.Module):
         nn.init.uniform_(self.weight, -(bound := 1 / math.sqrt(size * window)), bound)
 
     def forward(self, embedded: Tensor, padding: Tensor) -> Tensor:
-        """Reorder a batch.
+        """Map ``(batch, length, size)`` to the same shape.
 
-        Args:
-            embedded: ``(batch, length, size)``.
-            padding: ``(batch, length)``, True after a sentence's end; what stands there has no effect.
-
-        Returns:
-            ``(batch, length, size)``.
+        ``padding`` is ``(batch, length)``, True after a sentence's end; what stands there has no effect.
         """
         window = self.weight.size(0)
         side = window // 2

@@ -24,17 +24,11 @@ CELLS = {"GRU": (nn.GRUCell, 1), "LSTM": (nn.LSTMCell, 2)}
 
 
 class Elements(NamedTuple):
-    """The network after each source element and the symbol that comes first.
+    """The network after each source element and the symbol that comes first."""
 
-    Attributes:
-        state: ``(elements, layers, states · size)``, after the symbol that comes first.
-        output: ``(elements, size)``, what the vocabulary's layer reads.
-        masks: ``(elements, layers, size)`` of dropout, None for none.
-    """
-
-    state: Tensor
-    output: Tensor
-    masks: Tensor | None
+    state: Tensor  # (elements, layers, states · size)
+    output: Tensor  # (elements, size), what the vocabulary's layer reads
+    masks: Tensor | None  # (elements, layers, size) of dropout, None for none
 
 
 class SegmentNetwork(nn.Module):
@@ -42,10 +36,8 @@ class SegmentNetwork(nn.Module):
 
     Args:
         cell: ``GRU`` or ``LSTM``.
-        source: size of a source element.
-        word: size of a word's embedding.
-        size: of the states.
-        layers: number of layers.
+        source, word, size: of a source element, of a word's embedding and of the states.
+        layers: how many.
         dropout: on each layer's output.
     """
 
@@ -61,12 +53,7 @@ class SegmentNetwork(nn.Module):
         return functional.linear(embedded, self.cells[0].weight_ih, self.cells[0].bias_ih)
 
     def begin(self, source: Tensor, first: Tensor) -> Elements:
-        """Start from source elements.
-
-        Args:
-            source: ``(elements, source)``.
-            first: ``(gates,)`` of the symbol that comes first.
-        """
+        """Start from source elements, ``(elements, source)``; ``first``: ``(gates,)`` of the first symbol."""
         count = source.size(0)
         state = self.start(source).tanh().view(count, self.layers, -1)
         masks = None

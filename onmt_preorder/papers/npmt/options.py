@@ -5,12 +5,10 @@ from __future__ import annotations
 from argparse import Namespace
 from typing import Any
 
-from onmt_preorder.refusal import refuse
+from onmt_preorder.option_helpers import option_group, refuse
 from preorder.data.errors import UsageError
 
 DECODER = "swan"
-ENCODERS: dict[str, str] = {}
-DECODERS = {DECODER: "onmt_preorder.papers.npmt.decoder:SwanDecoder"}
 RNN_TYPES = ("GRU", "LSTM")
 
 # What OpenNMT-py's training can do and the sum over segmentations cannot, and the value that leaves it off.
@@ -44,38 +42,20 @@ _UNSUPPORTED_SEARCH: dict[str, Any] = {
 
 def add_options(parser: Any) -> None:
     """Add the layers' options to a parser of OpenNMT-py."""
-    group = parser.add_argument_group(f"Model- decoder_type {DECODER}, local reordering")
-    for name, kind, default, what in (
-        (
-            "local_reordering_window",
-            int,
-            0,
-            "Tokens that the layer before the encoder looks at; odd, 0: none.",
-        ),
-        ("swan_segment_length", int, 6, "The most target words that a source token can emit."),
-        ("swan_negligible", float, 1e-4, "Segments below this probability have no gradient; 0: all have."),
-        (
-            "swan_unpromising",
-            float,
-            0.0,
-            "In training, leave out segments to which a coarser model gives a smaller probability; 0: none.",
-        ),
-        (
-            "swan_logits",
-            int,
-            2**22,
-            "Logits to hold at a time: memory against speed, the result is the same.",
-        ),
+    add = option_group(parser, f"Model- decoder_type {DECODER}, local reordering")
+    coarse = "In training, leave out segments to which a coarser model gives a smaller probability; 0: none."
+    for name, default, what in (
+        ("local_reordering_window", 0, "Tokens that the layer before the encoder looks at; odd, 0: none."),
+        ("swan_segment_length", 6, "The most target words that a source token can emit."),
+        ("swan_negligible", 1e-4, "Segments below this probability have no gradient; 0: all have."),
+        ("swan_unpromising", 0.0, coarse),
+        ("swan_logits", 2**22, "Logits to hold at a time: memory against speed, the result is the same."),
     ):
-        group.add(f"--{name}", f"-{name}", type=kind, default=default, help=what)
+        add(name, type=type(default), default=default, help=what)
 
 
 def check(opt: Namespace) -> None:
-    """Check what concerns the decoder and the layer.
-
-    Raises:
-        UsageError: the options ask for something that cannot be.
-    """
+    """Check what concerns decoder and layer; raise a ``UsageError`` where it cannot be."""
     window = opt.local_reordering_window
     if window < 0 or (window and window % 2 == 0):
         raise UsageError(f"local_reordering_window is odd, or 0 for none, not {window}")
@@ -96,28 +76,20 @@ def check(opt: Namespace) -> None:
 
 def add_translation_options(parser: Any) -> None:
     """Add the search's options to a parser of ``onmt_translate``."""
-    group = parser.add_argument_group(f"Translation with decoder_type {DECODER}")
-    for name, kind, default, what in (
-        ("swan_choices", int, 4, "Beam: segments to find for each source token; 0: as many as beam_size."),
-        ("swan_word_reward", float, 0.0, "Beam: what each word adds to a translation's score."),
-        ("swan_lm", str, "", "Beam: an n-gram language model of the target, ARPA or KenLM's binary format."),
-        ("swan_lm_weight", float, 0.2, "Beam: weight of its log probability."),
+    add = option_group(parser, f"Translation with decoder_type {DECODER}")
+    for name, default, what in (
+        ("swan_choices", 4, "Beam: segments to find for each source token; 0: as many as beam_size."),
+        ("swan_word_reward", 0.0, "Beam: what each word adds to a translation's score."),
+        ("swan_lm", "", "Beam: an n-gram language model of the target, ARPA or KenLM's binary format."),
+        ("swan_lm_weight", 0.2, "Beam: weight of its log probability."),
     ):
-        group.add(f"--{name}", f"-{name}", type=kind, default=default, help=what)
-    group.add(
-        "--swan_segments",
-        "-swan_segments",
-        action="store_true",
-        help="Show the segments: index of the source token, its phrase, and a bullet between them.",
-    )
+        add(name, type=type(default), default=default, help=what)
+    shown = "Show the segments: index of the source token, its phrase, and a bullet between them."
+    add("swan_segments", action="store_true", help=shown)
 
 
 def check_translation(opt: Namespace) -> None:
-    """Check the options of a translation by a model with this decoder.
-
-    Raises:
-        UsageError: the options ask for something that the search cannot do.
-    """
+    """Raise a ``UsageError`` where options of a translation ask for what the search cannot do."""
     refuse(opt, _UNSUPPORTED_SEARCH, f"decoder_type: {DECODER}")
     if opt.n_best > opt.beam_size:
         raise UsageError(f"n_best {opt.n_best} is more than beam_size {opt.beam_size}")

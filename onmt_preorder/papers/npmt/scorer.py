@@ -1,16 +1,42 @@
-"""Runs the network over the segments of a batch, in chunks."""
+"""A batch of sentence pairs, and the network's run over all its segments, in chunks."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
 
 from onmt_preorder.papers.npmt.network import SegmentNetwork
-from onmt_preorder.papers.npmt.sentence_pairs import SentencePairs
+
+
+@dataclass(frozen=True)
+class SentencePairs:
+    """A batch of encoded sources and their targets.
+
+    Attributes:
+        states: ``(batch, elements, size)``: the encoder's.
+        elements: ``(batch,)``: source elements in each sentence, from 1.
+        words: ``(batch, target)`` ids, without symbols for begin and end.
+        lengths: ``(batch,)`` words in each target, from 0.
+    """
+
+    states: Tensor
+    elements: Tensor
+    words: Tensor
+    lengths: Tensor
+
+    @classmethod
+    def of_batch(cls, batch: dict[str, Any], states: Tensor, padding: int) -> SentencePairs:
+        """Return the pairs of a batch of OpenNMT-py, whose target is padded with the id ``padding``.
+
+        The target's begin, end and features are left out.
+        """
+        target = batch["tgt"][:, 1:, 0]
+        lengths = target.ne(padding).sum(1) - 1
+        return cls(states, batch["srclen"], target[:, :-1], lengths)
 
 
 @dataclass(frozen=True)
@@ -21,8 +47,8 @@ class WorkLimits:
         longest: the most words of a segment.
         logits: how many logits to hold at a time; any number gives the same result.
         negligible: segments of a smaller probability, given the sentence, have no gradient; 0: all have.
-        unpromising: segments to which a coarser model gives a smaller probability are not
-            scored at all, so that a little of ``p(y | x)`` is lost; 0: all are.
+        unpromising: segments to which a coarser model gives a smaller probability are not scored at all,
+            so that a little of ``p(y | x)`` is lost; 0: all are.
     """
 
     longest: int
@@ -39,8 +65,7 @@ class SegmentLayers:
         network: the recurrent layers.
         vocabulary: from their output to logits, OpenNMT-py's generator.
         embeddings: of target words, ``(batch, length, 1)`` ids to ``(batch, length, size)``.
-        begin: the id of the symbol that the network reads first.
-        end: the id of the symbol that ends a segment.
+        begin, end: ids of the symbols that the network reads first, and that end a segment.
     """
 
     network: SegmentNetwork
@@ -111,9 +136,8 @@ class Scorer:
     def starts(self, remaining: Tensor, graphs: int) -> Iterator[Starts]:
         """Yield the starts from which there are words to read, in chunks.
 
-        Args:
-            remaining: ``(elements, target)``: how many words to read from each start.
-            graphs: how many steps of a chunk are held in memory at a time.
+        ``remaining`` is ``(elements, target)``, how many words to read from each start; ``graphs``, how many
+        steps of a chunk are held in memory at a time.
         """
         element, begin = remaining.nonzero(as_tuple=True)
         words, order = remaining[element, begin].sort(descending=True, stable=True)
@@ -131,13 +155,12 @@ class Scorer:
         """Read word by word; yield after each the scores of the segment's end and of the next word.
 
         Both are ``(reading,)``: of the segments that had a word to read. After the sentence's last word
-        the score of a next word means nothing.
+        the score of a next word means nothing. After the first ``known`` words nothing is yielded.
 
         Args:
             starts: where to start.
             state: the elements' states, ``(elements, layers, states · size)``.
             gates: ``(batch · target, gates)`` of all target words.
-            known: after as many words nothing is yielded.
         """
         masks, words = self.elements.masks, self.words.flatten()
         index = self.sentence[starts.element] * self.words.size(1) + starts.begin

@@ -7,38 +7,17 @@ of their segmentations are summed, and the most probable of these is shown.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
+from onmt_preorder.papers.npmt.language_model import NgramFluency
 from onmt_preorder.papers.npmt.segments import Segments
 
 _IMPOSSIBLE = float("-inf")
 _BASE = 0x9E3779B97F4A7C15 - 2**64  # odd: of the hash of a beginning, modulo 2^64
-
-
-class Fluency(Protocol):
-    """A language model's scores of the beginnings that a beam keeps, sentence by sentence."""
-
-    def extend(self, sentence: int, grown: Mapping[int, tuple[int, Sequence[int]]]) -> dict[int, float]:
-        """Return ``λ2 log p_lm`` of segments after beginnings.
-
-        Args:
-            sentence: index in the batch.
-            grown: candidate's index to (index of the kept beginning, the segment's words).
-        """
-        ...
-
-    def keep(self, sentence: int, chosen: Sequence[int]) -> None:
-        """Keep the candidates of these indices, as given to :meth:`extend`, and forget the others."""
-        ...
-
-    def end(self, sentence: int) -> list[float]:
-        """Return ``λ2 log p_lm`` of the sentence's end after each kept beginning."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -62,11 +41,9 @@ class Translations:
 
 
 def spread(segments: Segments, real: Tensor) -> Segments:
-    """Unpack elements: ``(batch, elements, count, …)``; padding emits nothing.
+    """Unpack elements to ``(batch, elements, count, …)``; padding emits nothing.
 
-    Args:
-        segments: of all real elements, sentence after sentence.
-        real: ``(batch, elements)``.
+    ``segments`` are those of all ``real`` elements, ``(batch, elements)``, sentence after sentence.
     """
     count, longest = segments.words.shape[1:]
     scores = segments.scores.new_full((*real.shape, count), _IMPOSSIBLE)
@@ -89,7 +66,7 @@ def concatenate(segments: Segments) -> Translations:
 
 
 def beam_search(
-    segments: Segments, width: int, reward: float = 0.0, fluency: Fluency | None = None
+    segments: Segments, width: int, reward: float = 0.0, fluency: NgramFluency | None = None
 ) -> Translations:
     """Search over the elements.
 
@@ -132,21 +109,13 @@ def beam_search(
 
 
 class _Beam(NamedTuple):
-    """Beginnings of translations, each ``(batch, beginnings)``.
+    """Beginnings of translations, each ``(batch, beginnings)``."""
 
-    Attributes:
-        scores: log probabilities.
-        paths: those of the most probable segmentation alone.
-        keys: hashes of the words; those of equal words are equal.
-        words: how many.
-        fluency: λ2 log p_lm.
-    """
-
-    scores: Tensor
-    paths: Tensor
-    keys: Tensor
-    words: Tensor
-    fluency: Tensor
+    scores: Tensor  # log probabilities
+    paths: Tensor  # those of the most probable segmentation alone
+    keys: Tensor  # hashes of the words; those of equal words are equal
+    words: Tensor  # how many
+    fluency: Tensor  # λ2 log p_lm
 
     @classmethod
     def begin(cls, batch: int, width: int, like: Tensor) -> _Beam:
@@ -174,9 +143,7 @@ def _hashes(segments: Segments) -> tuple[Tensor, Tensor]:
 def _merged(beam: _Beam) -> tuple[Tensor, Tensor]:
     """Sum the probabilities of equal beginnings.
 
-    Returns:
-        ``(batch, beginnings)`` log sums, and which are the most probable of each kind: only
-        these have a sum.
+    Return ``(batch, beginnings)`` log sums, and which are the most probable of each kind: these have one.
     """
     order = beam.paths.argsort(dim=1, descending=True, stable=True)
     order = order.gather(1, beam.keys.gather(1, order).argsort(dim=1, stable=True))
@@ -194,7 +161,7 @@ def _merged(beam: _Beam) -> tuple[Tensor, Tensor]:
     return total.gather(1, back), first.gather(1, back)
 
 
-def _extend(model: Fluency, segments: Segments, t: int, first: Tensor, width: int) -> Tensor:
+def _extend(model: NgramFluency, segments: Segments, t: int, first: Tensor, width: int) -> Tensor:
     """Return the language model's scores, ``(batch, width · count)``, of the candidates in ``first``."""
     count = segments.scores.size(2)
     words, lengths = segments.words[:, t].tolist(), segments.lengths[:, t].tolist()

@@ -35,15 +35,10 @@ class Segments:
 def greedy_segments(
     model: SegmentLayers, source: Tensor, longest: int, banned: Sequence[int] = ()
 ) -> Segments:
-    """Let each element emit the best symbol, then the best after it, until its segment ends.
+    """Let each element, ``(elements, size)``, emit the best symbol, then the best after it, until its end.
 
-    Elements whose segments have ended drop out. Cost: ``O(elements · longest)`` steps at most.
-
-    Args:
-        model: the layers.
-        source: ``(elements, size)``.
-        longest: the most words of a segment.
-        banned: ids of symbols that must not be emitted.
+    Elements whose segments have ended drop out. No segment has more than ``longest`` words, or a word of
+    the ``banned`` ids. Cost: ``O(elements · longest)`` steps at most.
     """
     begun = model.network.begin(source, model.first_gates(source.device))
     output, state = begun.output, begun.state
@@ -82,7 +77,7 @@ def best_segments(
     A beginning is given up when it cannot become better than the last of ``count`` whole segments.
 
     Args:
-        model, source, longest, banned: as in :func:`greedy_segments`.
+        model, source, longest, banned: as of :func:`greedy_segments`.
         count: how many to find, and how many beginnings to follow at a time.
         reward: what each word adds to a segment's log probability in the ranking; not part of the scores.
     """

@@ -15,10 +15,9 @@ from onmt_preorder.papers.npmt.language_model import NgramFluency, load
 from onmt_preorder.papers.npmt.lattice import best_segmentation
 from onmt_preorder.papers.npmt.likelihood import log_likelihood, segment_scores
 from onmt_preorder.papers.npmt.options import check_translation
-from onmt_preorder.papers.npmt.scorer import SegmentLayers
+from onmt_preorder.papers.npmt.scorer import SegmentLayers, SentencePairs
 from onmt_preorder.papers.npmt.search import Translations, beam_search, concatenate, spread
 from onmt_preorder.papers.npmt.segments import best_segments, greedy_segments
-from onmt_preorder.papers.npmt.sentence_pairs import SentencePairs
 
 
 class SegmentTranslator(Translator):
@@ -32,7 +31,7 @@ class SegmentTranslator(Translator):
     def from_opt(
         cls, model: Any, vocabs: dict[str, Any], opt: Namespace, *given: Any, **more: Any
     ) -> SegmentTranslator:
-        """Build from the options of a translation, as OpenNMT-py does.
+        """Build as OpenNMT-py does.
 
         Raises:
             UsageError: an option asks for what this search cannot do.
@@ -63,11 +62,9 @@ class SegmentTranslator(Translator):
 
     @torch.no_grad()
     def translate_batch(self, batch: dict[str, Any], _: bool = False) -> dict[str, Any]:
-        """Translate a batch.
+        """Return OpenNMT-py's results of a batch, and ``segments``.
 
-        Returns:
-            OpenNMT-py's results, and ``segments``: how many words each source token emits in each
-            translation, None where they are not shown.
+        That is how many words each source token emits in each translation, None where they are not shown.
         """
         _, _, states, lengths = self._run_encoder(batch)
         real = torch.arange(states.size(1), device=states.device) < lengths.unsqueeze(1)
@@ -121,11 +118,7 @@ class SegmentTranslator(Translator):
 
 
 def _links(emitted: Tensor) -> Tensor | None:
-    """Return ``(words, source tokens)``, 1 where a word comes from; None if there are no words.
-
-    Args:
-        emitted: ``(source tokens,)``: how many words each emits.
-    """
+    """Return ``(words, source tokens)``, 1 where a word comes from, by how many words each emits; or None."""
     sources = torch.arange(len(emitted), device=emitted.device).repeat_interleave(emitted)
     return one_hot(sources, len(emitted)).float() if len(sources) else None
 
@@ -133,9 +126,7 @@ def _links(emitted: Tensor) -> Tensor | None:
 def show(words: list[str], lengths: list[int]) -> list[str]:
     """Show which source token emits what: ``0 thank you • 1 , • 4 the best thing``, indices from 0.
 
-    Args:
-        words: of a translation.
-        lengths: how many of them each source token emits.
+    ``lengths``: how many of a translation's words each source token emits.
     """
     shown: list[str] = []
     begin = 0

@@ -29,16 +29,7 @@ class AdditionalEncoding(nn.Module):
         self.layer_norm = options.make_norm()
 
     def forward(self, _read: Tensor, attended: Tensor, encodings: Tensor) -> Tensor:
-        """Add the encodings to the states.
-
-        Args:
-            _read: ``(b, n, d)``: H, what self-attention read.
-            attended: ``(b, n, d)``: H̄, after it.
-            encodings: ``(n, d)``: PE of the tokens' own positions.
-
-        Returns:
-            ``(b, n, d)``: C, which the next sub-layer reads.
-        """
+        """Return C, which the next sub-layer reads, of H and H̄, all ``(b, n, d)``, and PE, ``(n, d)``."""
         return self.layer_norm(attended + encodings)
 
 
@@ -65,13 +56,7 @@ class ReorderingEmbedding(AdditionalEncoding):
 
 
 def make_block(side: str, opt: Namespace, options: LayerOptions) -> nn.Module | None:
-    """Make what a layer has after self-attention, None where nothing is asked for.
-
-    Args:
-        side: ``encoder`` or ``decoder``.
-        opt: of a training or a checkpoint.
-        options: of the layer, from the same.
-    """
+    """Make what a layer of a side, ``encoder`` or ``decoder``, has after self-attention; None: nothing."""
     if side in getattr(opt, EMBEDDING):
         return ReorderingEmbedding(options)
     return AdditionalEncoding(options) if side in getattr(opt, ADDITIONAL) else None

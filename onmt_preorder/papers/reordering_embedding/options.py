@@ -5,31 +5,26 @@ from __future__ import annotations
 from argparse import Namespace
 from typing import Any
 
+from onmt_preorder.option_helpers import option_group
 from onmt_preorder.transformer.options import ENCODER
 from preorder.data.errors import UsageError
 
-ENCODERS: dict[str, str] = {}
-DECODERS: dict[str, str] = {}
 SIDES = ("encoder", "decoder")
 EMBEDDING, ADDITIONAL = "reordering_embedding", "additional_position_encoding"
 
 
 def add_options(parser: Any) -> None:
     """Add the options to a parser of OpenNMT-py."""
-    group = parser.add_argument_group("Model- reordering embeddings")
+    add = option_group(parser, "Model- reordering embeddings")
     for name, what in (
         (EMBEDDING, "Sides whose layers learn reordering embeddings."),
         (ADDITIONAL, "Sides whose layers add the positions' encodings unchanged: a control."),
     ):
-        group.add(f"--{name}", f"-{name}", nargs="*", default=[], choices=SIDES, help=what)
+        add(name, nargs="*", default=[], choices=SIDES, help=what)
 
 
 def check(opt: Namespace) -> None:
-    """Check that both sides can have what they are asked for.
-
-    Raises:
-        UsageError: the options ask for something that cannot be.
-    """
+    """Check that both sides can have what they are asked for; else raise a ``UsageError``."""
     types = {"encoder": opt.encoder_type, "decoder": opt.decoder_type}
     for name in (EMBEDDING, ADDITIONAL):
         for side in getattr(opt, name):

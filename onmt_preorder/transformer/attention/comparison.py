@@ -24,13 +24,9 @@ _BATCH, _HEADS, _LENGTH, _SIZE, _LIMIT = 2, 2, 70, 64, 4
 def distrust(attend: Callable[..., Tensor], device: torch.device, dtype: torch.dtype) -> str | None:
     """Return why kernels are not to be trusted on a device, None if they are.
 
-    Results and all gradients are compared with those of plain torch in float64. Neither the random state
-    nor anything that is being recorded for a backward pass changes.
-
-    Args:
-        attend: runs the kernels; arguments as of :func:`.plain.attend`.
-        device: where to compare.
-        dtype: of the states.
+    Results and all gradients of ``attend``, which takes :func:`.plain.attend`'s arguments, are compared with
+    those of plain torch in float64. Neither the random state nor anything that is being recorded for a
+    backward pass changes.
     """
     try:
         # The first use may be anywhere: in evaluation, under autocast, in a pass that recomputes activations.
@@ -38,7 +34,7 @@ def distrust(attend: Callable[..., Tensor], device: torch.device, dtype: torch.d
             torch.inference_mode(False),
             torch.enable_grad(),
             torch.autocast(device.type, enabled=False),
-            torch.autograd.graph.saved_tensors_hooks(_same, _same),
+            torch.autograd.graph.saved_tensors_hooks(lambda saved: saved, lambda saved: saved),
         ):
             found, expected = _both(attend, device, dtype)
             errors = [_error(*pair) for pair in zip(found, expected, strict=True)]
@@ -46,10 +42,6 @@ def distrust(attend: Callable[..., Tensor], device: torch.device, dtype: torch.d
         return f"the kernels fail ({type(error).__name__}: {str(error).strip().partition(chr(10))[0]})"
     worst, bound = max(errors), _bound(dtype)
     return None if worst <= bound else f"the kernels differ from it by {worst:.2g} in {dtype}"
-
-
-def _same(tensor: Tensor) -> Tensor:
-    return tensor
 
 
 def _both(

@@ -27,7 +27,7 @@ from onmt_preorder.transformer.attention.relative_positions import Positions, Re
 from onmt_preorder.transformer.dropout import draw
 
 # As low as OpenNMT-py's own, so that our encoder without relative parts equals its.
-_MASKED = -1e18
+MASKED = -1e18
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ class _Attention(torch.autograd.Function):
         key_side.spread((query @ (key_table / root).mT).to(scores.dtype), scores)
         padding = torch.arange(query.size(2), device=query.device) >= lengths.unsqueeze(1)
         if padding.is_cuda or padding.any():
-            scores.masked_fill_(padding[:, None, None, :], _MASKED)
+            scores.masked_fill_(padding[:, None, None, :], MASKED)
         weights = scores.softmax(dim=-1)
         mask, scale = draw(weights, dropout)
         kept = weights if mask is None else torch.where(mask, weights, weights.new_zeros(()))

@@ -16,39 +16,20 @@ MANIFEST = "report.json"
 
 
 @dataclass(frozen=True)
-class System:
-    """A system's files: the translations of each run, and the positions given to it as input, if any."""
-
-    runs: tuple[str, ...]
-    positions: str | None
-
-
-@dataclass(frozen=True)
 class Manifest:
-    """The files of a run; paths are complete, so that the program can open them.
+    """A run; paths are complete, so that the program can open them.
 
     Attributes:
         title: name of the run.
-        source, references, alignment: as in :class:`preorder.analysis.evaluation_data.EvaluationFiles`.
-        systems: by name, the baseline first.
+        files: the test set, with the positions given to systems as input; the first system is the baseline.
         options: of the metrics.
         robustness: what ``preorder analyse robustness --json`` has written, or None.
     """
 
     title: str
-    source: str
-    references: tuple[str, ...]
-    alignment: str | None
-    systems: dict[str, System]
+    files: EvaluationFiles
     options: MetricOptions
     robustness: str | None
-
-    @property
-    def files(self) -> EvaluationFiles:
-        """The files that hold the test set."""
-        orders = {name: one.positions for name, one in self.systems.items() if one.positions is not None}
-        systems = {name: one.runs for name, one in self.systems.items()}
-        return EvaluationFiles(self.references, systems, self.source, self.alignment, orders)
 
 
 def find(folder: str) -> list[Path]:
@@ -96,22 +77,17 @@ def _parse(value: Any, folder: Path) -> Manifest:
     def within(name: str | None) -> str | None:
         return None if name is None else str(folder / name)
 
-    return Manifest(
-        title=fields["title"],
+    systems = fields["systems"]
+    paths = EvaluationFiles(
+        references=list(map(within, fields["references"])),
+        systems={name: list(map(within, one["runs"])) for name, one in systems.items()},
         source=within(fields["source"]),
-        references=tuple(map(within, fields["references"])),
         alignment=within(fields["alignment"]),
-        systems={
-            name: System(tuple(map(within, found["runs"])), within(found["positions"]))
-            for name, found in fields["systems"].items()
-        },
-        options=MetricOptions(
-            fields["tokenize"] or DEFAULTS.tokenize,
-            bool(fields["case_sensitive"]),
-            fields["words"] or DEFAULTS.words,
-        ),
-        robustness=within(fields["robustness"]),
+        orders={name: within(one["positions"]) for name, one in systems.items() if one["positions"]},
     )
+    tokenize, words = fields["tokenize"] or DEFAULTS.tokenize, fields["words"] or DEFAULTS.words
+    options = MetricOptions(tokenize, bool(fields["case_sensitive"]), words)
+    return Manifest(fields["title"], paths, options, within(fields["robustness"]))
 
 
 Check = Callable[[Any, str], Any]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib.resources import files
@@ -55,8 +55,7 @@ def page(title: str, runs: Sequence[Run]) -> str:
     )
     headed = len(runs) > 1 or runs[0].title != title
     named = [(f"run{number}", run) for number, run in enumerate(runs, 1)]
-    links = (element("li", element("a", run.title, href=f"#{name}")) for name, run in named)
-    contents = element("nav", element("ul", *links), aria_label="Runs") if len(runs) > 1 else ""
+    contents = _links("Runs", {name: run.title for name, run in named}) if len(runs) > 1 else ""
     body = element(
         "body",
         element("header", element("h1", title), contents),
@@ -85,32 +84,28 @@ def _resource(name: str) -> Markup:
 
 def _run(name: str, run: Run, headed: bool) -> Markup:
     """Return a run's section, with an id of this name, and a heading of its own if ``headed``."""
-    chapters = [
-        (f"{name}-{number}", chapter)
-        for number, chapter in enumerate((Chapter("Scores", run.scores), *run.chapters), 1)
-    ]
-    links = (element("li", element("a", chapter.heading, href=f"#{anchor}")) for anchor, chapter in chapters)
+    numbered = enumerate((Chapter("Scores", run.scores), *run.chapters), 1)
+    chapters = [(f"{name}-{number}", chapter) for number, chapter in numbered]
+    signatures = (element("li", f"{metric}  {signature}") for metric, signature in run.signature.items())
     return element(
         "section",
         element("h2", run.title) if headed else "",
         element("p", f"{run.sentences} sentences", class_="note"),
-        element("nav", element("ul", *links), aria_label=f"In {run.title}"),
+        _links(f"In {run.title}", {anchor: chapter.heading for anchor, chapter in chapters}),
         *(
             join(element("h3", one.heading, id=anchor), _content(one.content, anchor))
             for anchor, one in chapters
         ),
-        element(
-            "details",
-            element("summary", "Signatures"),
-            element("ul", *map(_signature, run.signature.items())),
-        ),
+        element("details", element("summary", "Signatures"), element("ul", *signatures)),
         id=name,
         aria_label=run.title,
     )
 
 
-def _signature(item: tuple[str, str]) -> Markup:
-    return element("li", f"{item[0]}  {item[1]}")
+def _links(label: str, headings: Mapping[str, str]) -> Markup:
+    """Return a list of links to headings, given by their ids."""
+    links = (element("li", element("a", heading, href=f"#{name}")) for name, heading in headings.items())
+    return element("nav", element("ul", *links), aria_label=label)
 
 
 def _content(content: Table | Curves | Breakdown | Examples, name: str) -> Markup:
@@ -119,17 +114,13 @@ def _content(content: Table | Curves | Breakdown | Examples, name: str) -> Marku
     if isinstance(content, Examples):
         return _examples(content)
     if isinstance(content, Curves):
-        picture = svg_element(partial(draw_curves, content), curves_title(content), transparent=True)
-        tables = curve_tables(content)
+        draw, title, tables = draw_curves, curves_title(content), curve_tables(content)
     else:
-        picture = svg_element(partial(draw_breakdown, content), breakdown_title(content), transparent=True)
-        tables = [breakdown_table(content)]
-    return join(element("figure", _scoped(picture, name)), *map(_table, tables))
-
-
-def _scoped(svg: str, name: str) -> Markup:
-    """Put a name before the names inside a picture, since a page holds several pictures."""
-    return Markup(re.sub(r'(\bid="|xlink:href="#|url\(#)', rf"\g<1>{name}-", svg))
+        draw, title, tables = draw_breakdown, breakdown_title(content), [breakdown_table(content)]
+    picture = svg_element(partial(draw, content), title, transparent=True)
+    # This name goes before the ids inside a picture, since a page holds several pictures.
+    picture = re.sub(r'(\bid="|xlink:href="#|url\(#)', rf"\g<1>{name}-", picture)
+    return join(element("figure", Markup(picture)), *map(_table, tables))
 
 
 def _table(table: Table) -> Markup:
@@ -138,12 +129,8 @@ def _table(table: Table) -> Markup:
         element("tr", element("th", row[0], scope="row"), *(element("td", *_cell(cell)) for cell in row[1:]))
         for row in table.rows
     )
-    made = element(
-        "table",
-        element("caption", element("span", table.caption)),
-        element("thead", head),
-        element("tbody", *rows),
-    )
+    caption = element("caption", element("span", table.caption))
+    made = element("table", caption, element("thead", head), element("tbody", *rows))
     box = element("div", made, class_="scroll", tabindex="0", role="region", aria_label=table.caption)
     return join(box, element("p", table.note, class_="note") if table.note else "")
 

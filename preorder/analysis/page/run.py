@@ -18,7 +18,7 @@ from preorder.data import files
 from preorder.data.errors import DataError
 from preorder.metrics.metric import METRICS
 from preorder.metrics.preordering import Preordering
-from preorder.metrics.scoring import SystemStatistics, measure, score_systems
+from preorder.metrics.scoring import measure, score_systems
 
 EXAMPLE_COUNT = 3  # of each sort, for each system
 
@@ -31,22 +31,13 @@ def report_run(manifest: Manifest, seed: int) -> Run:
         UsageError: a tokenizer is not installed.
     """
     data = read_evaluation_data(manifest.files, manifest.options, seed)
-    found = score_systems([*data.measure(METRICS), *_measure_orders(data)], next(iter(data.systems)), seed)
-    chapters = (*_analyses(manifest, data), *_robustness(manifest))
-    sentences = len(data.references[0])
-    return Run(manifest.title, sentences, found.signature, scoring_table(found), chapters)
-
-
-def _measure_orders(data: EvaluationData) -> list[SystemStatistics]:
-    """Measure the order given to each system, or else the source's; nothing without an alignment.
-
-    Raises:
-        DataError: no alignment can be sorted.
-    """
-    if not data.target_groups:
-        return []
-    orders = {name: [data.orders.get(name, data.monotone)] for name in data.systems}
-    return measure([Preordering(data.target_groups)], orders)
+    measured = data.measure(METRICS)
+    if data.target_groups:  # a system that is given no order has the source's
+        orders = {name: [data.orders.get(name, data.monotone)] for name in data.systems}
+        measured += measure([Preordering(data.target_groups)], orders)
+    found = score_systems(measured, next(iter(data.systems)), seed)
+    chapters = (*_analyses(manifest, data), *_robustness(manifest.robustness))
+    return Run(manifest.title, len(data.references[0]), found.signature, scoring_table(found), chapters)
 
 
 def _analyses(manifest: Manifest, data: EvaluationData) -> Iterator[Chapter]:
@@ -67,14 +58,12 @@ def _analyses(manifest: Manifest, data: EvaluationData) -> Iterator[Chapter]:
 def _orders(manifest: Manifest) -> list[list[str]]:
     """Return the names of the systems that are given an order; those given the same one are together."""
     names: dict[str, list[str]] = {}
-    for name, system in manifest.systems.items():
-        if system.positions is not None:
-            names.setdefault(system.positions, []).append(name)
+    for name, positions in manifest.files.orders.items():
+        names.setdefault(positions, []).append(name)
     return list(names.values())
 
 
-def _robustness(manifest: Manifest) -> Iterator[Chapter]:
-    path = manifest.robustness
+def _robustness(path: str | None) -> Iterator[Chapter]:
     if path is None:
         return
     try:

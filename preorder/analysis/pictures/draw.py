@@ -40,12 +40,19 @@ def draw_curves(curves: Curves) -> Figure:
     looks = styles(_names(curves))
     figure, panels = new_figure(len(curves.measures))
     xs = _xs(curves)
+    labels = [group.label.replace(" to ", "…") for group in curves.groups]
+    sizes = [group.sentences for group in curves.groups]
+    if len(set(sizes)) == 1:
+        counted = f"{sizes[0]} sentences each"
+    else:
+        labels = [f"{label}\n{size}" for label, size in zip(labels, sizes, strict=True)]
+        counted = "and how many sentences"
     handles: dict[str, Any] = {}
     for axes, (name, lines) in zip(panels, curves.measures.items(), strict=True):
         handles |= _draw_lines(axes, xs, lines, looks)
         axes.set_ylabel(SCORE_FORMATS[name].label)
-        axes.set_xticks(xs, _ticks(curves))
-    panels[-1].set_xlabel(_axis(curves))
+        axes.set_xticks(xs, labels)
+    panels[-1].set_xlabel(f"{curves.axis}, {counted}")
     add_legend(figure, handles)
     return figure
 
@@ -77,10 +84,7 @@ def draw_breakdown(breakdown: Breakdown) -> Figure:
 
 
 def _draw_lines(
-    axes: Axes,
-    xs: np.ndarray,
-    lines: Mapping[str, Sequence[Estimate | None]],
-    looks: Mapping[str, Style],
+    axes: Axes, xs: np.ndarray, lines: Mapping[str, Sequence[Estimate | None]], looks: Mapping[str, Style]
 ) -> dict[str, Any]:
     """Draw a line for each name; return the name's entry in the legend."""
     handles = {}
@@ -90,16 +94,10 @@ def _draw_lines(
         scores, below, above = _numbers(line)
         shift = (k - (len(lines) - 1) / 2) * min(APART, SPREAD / len(lines)) * step
         look = looks[name]
+        line_look = {"color": look.colour, "linestyle": look.line, "linewidth": 1.3}
+        marker_look = {"marker": look.marker, "markersize": 4.5}
         handles[name] = axes.errorbar(
-            xs + shift,
-            scores,
-            (below, above),
-            color=look.colour,
-            linestyle=look.line,
-            marker=look.marker,
-            markersize=4.5,
-            linewidth=1.3,
-            **INTERVAL,
+            xs + shift, scores, (below, above), **line_look, **marker_look, **INTERVAL
         )
     return handles
 
@@ -120,17 +118,3 @@ def _xs(curves: Curves) -> np.ndarray:
     labels = [group.label for group in curves.groups]
     numbers = map(int, labels) if all(label.isdecimal() for label in labels) else range(len(labels))
     return np.array(list(numbers), float)
-
-
-def _ticks(curves: Curves) -> list[str]:
-    labels = [group.label.replace(" to ", "…") for group in curves.groups]
-    if len({group.sentences for group in curves.groups}) == 1:
-        return labels
-    return [f"{label}\n{group.sentences}" for label, group in zip(labels, curves.groups, strict=True)]
-
-
-def _axis(curves: Curves) -> str:
-    sizes = {group.sentences for group in curves.groups}
-    if len(sizes) == 1:
-        return f"{curves.axis}, {sizes.pop()} sentences each"
-    return f"{curves.axis}, and how many sentences"

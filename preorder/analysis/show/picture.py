@@ -150,6 +150,8 @@ class _Sheet:
 
     def _draw_tree(self, tree: BinaryTree, centres: Sequence[float], top: float) -> float:
         """Draw a tree, S on white for straight nodes, I on black for inverted ones; return its height."""
+        from matplotlib.collections import LineCollection
+
         levels = _levels(tree)
         height = TREE_LEVEL * levels[0, tree.length]
         x: dict[tuple[int, int], float] = {(i, i + 1): centre for i, centre in enumerate(centres)}
@@ -158,15 +160,17 @@ class _Sheet:
         points = {
             span: (x[span], top + NODE_RADIUS + height - TREE_LEVEL * level) for span, level in levels.items()
         }
-        self._edges(
-            [
-                (points[node.begin, node.end], points[child])
-                for node in tree.nodes
-                for child in ((node.begin, node.split), (node.split, node.end))
-            ]
-        )
+        edges = [
+            (points[node.begin, node.end], points[child])
+            for node in tree.nodes
+            for child in ((node.begin, node.split), (node.split, node.end))
+        ]
+        look = {"colors": GREY, "linewidths": 1.5 * POINTS, "zorder": 0, "clip_on": False}
+        self.axes.add_collection(LineCollection(edges, **look))
+        centres_of_nodes = zip(*(points[node.begin, node.end] for node in tree.nodes), strict=True)
         fills = [INK if node.inverted else PAPER for node in tree.nodes]
-        self._discs([points[node.begin, node.end] for node in tree.nodes], fills)
+        look = {"edgecolors": INK, "linewidths": POINTS, "clip_on": False}
+        self.axes.scatter(*centres_of_nodes, s=(2 * NODE_RADIUS * POINTS) ** 2, c=fills, **look)
         for node in tree.nodes:
             across, down = points[node.begin, node.end]
             letter, colour = ("I", PAPER) if node.inverted else ("S", INK)
@@ -196,17 +200,6 @@ class _Sheet:
         curve = Path([begin, (begin[0], middle), (end[0], middle), end], [Path.MOVETO, *[Path.CURVE4] * 3])
         look = {"edgecolor": colour, "linewidth": 2.5 * POINTS, "linestyle": style}
         self.axes.add_patch(PathPatch(curve, facecolor="none", clip_on=False, **look))
-
-    def _edges(self, lines: Sequence[tuple[tuple[float, float], tuple[float, float]]]) -> None:
-        from matplotlib.collections import LineCollection
-
-        look = {"colors": GREY, "linewidths": 1.5 * POINTS, "zorder": 0, "clip_on": False}
-        self.axes.add_collection(LineCollection(lines, **look))
-
-    def _discs(self, centres: Sequence[tuple[float, float]], fills: Sequence[str]) -> None:
-        area = (2 * NODE_RADIUS * POINTS) ** 2
-        look = {"edgecolors": INK, "linewidths": POINTS, "clip_on": False}
-        self.axes.scatter(*zip(*centres, strict=True), s=area, c=fills, **look)
 
 
 def _levels(tree: BinaryTree) -> dict[tuple[int, int], int]:

@@ -65,11 +65,8 @@ class SentenceView:
         positions = self.permutation.positions
         alignment = None
         if self.alignment is not None:
-            sure, possible = (
-                frozenset((positions[i], j) for i, j in links)
-                for links in (self.alignment.links, self.alignment.possible)
-            )
-            alignment = Alignment(sure, possible)
+            both = self.alignment.links, self.alignment.possible
+            alignment = Alignment(*(frozenset((positions[i], j) for i, j in links) for links in both))
         words = self.permutation.apply(self.words)
         return SentenceView(words, Permutation.identity(len(words)), None, self.target, alignment)
 

@@ -1,25 +1,25 @@
 """The best trees by the scores of a network.
 
-Equally long sentences are scored together: the best tree is that whose order can be expected to agree
-best, see :mod:`preorder.btg.risk`. A sentence that is too long to be parsed exactly is cut
-(:mod:`preorder.btg.pieces`): of the first ``EXACT`` tokens of what is left, in the latter half, where a
-straight node over them most prefers to split.
+Equally long sentences are scored together: the best tree is that whose order can be expected to agree best
+(:mod:`preorder.btg.risk`). A sentence too long to be parsed exactly is cut (:mod:`preorder.btg.pieces`): of
+the first ``EXACT`` tokens of what is left, in the latter half, where a straight node most prefers to split.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
-from preorder.btg.chart import Chart
 from preorder.btg.grammar import NODE_FIELDS, ROOT
-from preorder.btg.kbest import ScoredTree
+from preorder.btg.kbest import ScoredTree, kbest_of_parts
 from preorder.btg.pieces import EXACT, context_of, join_pieces
+from preorder.btg.risk import expected_agreement
 from preorder.btg.scores import FIRST, SECOND
-from preorder.btg.viterbi import all_positions
+from preorder.btg.viterbi import all_positions, best_trees
 from preorder.learning import backend
 from preorder.learning.backend import device, torch
 from preorder.methods.neural.network import Scorer
@@ -29,26 +29,19 @@ MAX_PAIRS = 1 << 16
 
 
 class Input(NamedTuple):
-    """Sentences, one after another.
+    """Sentences, one after another."""
 
-    Attributes:
-        tokens: int64 ``[channels, tokens]``, rows of the vocabulary.
-        lengths: int64, of the sentences.
-        partner: int32 ``[tokens]``, positions that the ensemble partner gives, or None.
-    """
-
-    tokens: np.ndarray
-    lengths: np.ndarray
-    partner: np.ndarray | None = None
+    tokens: np.ndarray  # int64 [channels, tokens], rows of the vocabulary
+    lengths: np.ndarray  # int64
+    partner: np.ndarray | None = None  # int32 [tokens], positions that the ensemble partner gives
 
 
 def parse(scorer: Scorer, given: Input, threads: int) -> tuple[np.ndarray, np.ndarray]:
     """Return the trees and positions of a batch, one sentence after another.
 
-    The nodes, int32 ``[tokens, NODE_FIELDS]``, take n - 1 rows of the n of a sentence of n
-    tokens, parents before children; the positions, int32 ``[tokens]``, all of them. The network takes
-    O(n) large products and O(n²) small ones a sentence of n tokens, the search O(n³) additions;
-    beyond ``EXACT`` all is linear in the length.
+    They are laid out as :class:`preorder.btg.results.ChartParser` wants them. The network takes O(n) large
+    products and O(n²) small ones a sentence of n tokens, the search O(n³) additions; beyond ``EXACT`` all
+    is linear in the length.
 
     Args:
         scorer: in evaluation mode, on :func:`device`.
@@ -59,23 +52,21 @@ def parse(scorer: Scorer, given: Input, threads: int) -> tuple[np.ndarray, np.nd
     nodes = np.empty((count, NODE_FIELDS), np.int32)
     positions = np.empty(count, np.int32)
 
+    def best_of_piece(parts: np.ndarray, root: int) -> list[ScoredTree]:
+        return [ScoredTree(np.float32(0), best_trees(parts[None], root)[0])]  # the score does not matter
+
     def search(minibatch: _Minibatch) -> None:
         indices = minibatch.indices
         if indices.shape[1] > EXACT:
-            trees = _in_pieces(scorer, minibatch, 1, _best)[0].nodes[None]
+            trees = _in_pieces(scorer, minibatch, 1, best_of_piece)[0].nodes[None]
         else:
-            trees = _chart(scorer(minibatch.tokens), minibatch.partner).argmax()
+            trees = best_trees(expected_agreement(scorer(minibatch.tokens), minibatch.partner))
         order = np.empty(indices.shape, np.int32)
         all_positions(trees, order)
         nodes[indices[:, :-1]], positions[indices] = trees, order
 
     _for_all(search, given, threads)
     return nodes, positions
-
-
-def _best(chart: Chart) -> list[ScoredTree]:
-    """Return the best tree of one sentence, whose score does not matter."""
-    return [ScoredTree(np.float32(0), chart.argmax()[0])]
 
 
 def parse_kbest(scorer: Scorer, given: Input, k: int, threads: int) -> list[list[ScoredTree]]:
@@ -87,9 +78,10 @@ def parse_kbest(scorer: Scorer, given: Input, k: int, threads: int) -> list[list
 
     def search(minibatch: _Minibatch) -> None:
         if minibatch.indices.shape[1] > EXACT:
-            found = [_in_pieces(scorer, minibatch, k, lambda chart: chart.kbest(k)[0])]
+            found = [_in_pieces(scorer, minibatch, k, partial(kbest_of_parts, k=k))]
         else:
-            found = _chart(scorer(minibatch.tokens), minibatch.partner).kbest(k)
+            parts = expected_agreement(scorer(minibatch.tokens), minibatch.partner)
+            found = [kbest_of_parts(one, ROOT, k) for one in parts]
         for sentence, trees in zip(minibatch.sentences.tolist(), found, strict=True):
             best[sentence] = trees
 
@@ -98,19 +90,12 @@ def parse_kbest(scorer: Scorer, given: Input, k: int, threads: int) -> list[list
 
 
 class _Minibatch(NamedTuple):
-    """Equally long sentences; one, where it is longer than ``EXACT``.
+    """Equally long sentences; one, where it is longer than ``EXACT``."""
 
-    Attributes:
-        sentences: int64, their indices in the input.
-        indices: int64 ``[batch, n]``, of their tokens.
-        tokens: int64 ``[channels, batch, n]``, on :func:`device`.
-        partner: int32 ``[batch, n]``, or None.
-    """
-
-    sentences: np.ndarray
-    indices: np.ndarray
-    tokens: torch.Tensor
-    partner: np.ndarray | None
+    sentences: np.ndarray  # int64, their indices in the input
+    indices: np.ndarray  # int64 [batch, n], of their tokens
+    tokens: torch.Tensor  # int64 [channels, batch, n], on the device
+    partner: np.ndarray | None  # int32 [batch, n]
 
 
 def _for_all(search: Callable[[_Minibatch], None], given: Input, threads: int) -> None:
@@ -138,15 +123,10 @@ def _minibatches(lengths: np.ndarray) -> Iterator[np.ndarray]:
         yield from np.split(sentences, range(size, sentences.size, size))
 
 
-def _chart(parts: torch.Tensor, partner: np.ndarray | None, root: int = ROOT) -> Chart:
-    """Return the chart to search: of the agreement that can be expected by the network's scores."""
-    return Chart(parts, root).expected_agreement(partner)
-
-
 def _in_pieces(
-    scorer: Scorer, minibatch: _Minibatch, k: int, search: Callable[[Chart], list[ScoredTree]]
+    scorer: Scorer, minibatch: _Minibatch, k: int, search: Callable[[np.ndarray, int], list[ScoredTree]]
 ) -> list[ScoredTree]:
-    """Return the k best trees of a sentence of more than ``EXACT`` tokens, as ``search`` finds a piece's."""
+    """Return the k best trees of a sentence beyond ``EXACT``; ``search`` takes a piece's parts and root."""
     tokens, partner = minibatch.tokens, minibatch.partner
     n = tokens.shape[2]
 
@@ -159,11 +139,8 @@ def _in_pieces(
                 straight, inverted = (parts[0, FIRST, :, 0] + parts[0, SECOND, :, :, -1]).cpu().numpy()
                 end = begin + EXACT // 2 + 1 + int((straight - inverted)[EXACT // 2 + 1 : EXACT].argmax())
             size = end - begin
-            chart = _chart(
-                parts[..., : size + 1, : size + 1],
-                None if partner is None else partner[:, begin:end],
-                context_of(begin, end, n),
-            )
-            yield begin, end, search(chart)
+            order = None if partner is None else partner[:, begin:end]
+            (gains,) = expected_agreement(parts[..., : size + 1, : size + 1], order)
+            yield begin, end, search(gains, context_of(begin, end, n))
 
     return join_pieces(pieces(), n, k)

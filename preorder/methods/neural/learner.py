@@ -12,7 +12,7 @@ from dataclasses import asdict
 
 import numpy as np
 
-from preorder.btg.chart import Chart
+from preorder.btg.inside import log_partition
 from preorder.btg.results import permutations
 from preorder.data.types import Permutation, Sentence
 from preorder.learning.backend import device, torch
@@ -31,14 +31,7 @@ class Learner(NetworkLearner[Scorer, torch.Tensor]):
     def __init__(
         self, layers: Sequence[str], sentences: Sequence[Sentence], groups: np.ndarray, options: Options
     ) -> None:
-        """Start from the first weights that the seed gives.
-
-        Args:
-            layers: those that the network reads.
-            sentences: of two tokens or more, whose constraint some tree satisfies.
-            groups: where each token belongs, one sentence after another, -1 for a free one.
-            options: how to train.
-        """
+        """Start from the first weights that the seed gives, with what :func:`learnable` gives."""
         self.vocabulary, frequencies = Vocabulary.of(sentences, layers)
         rows = self.vocabulary.rows
         scorer = with_first_weights(
@@ -80,8 +73,8 @@ class Learner(NetworkLearner[Scorer, torch.Tensor]):
         indices = torch.from_numpy(indices).to(self._tokens.device)
         tokens, groups = self._tokens[:, indices], self._groups[indices]
         self._hide_rare(tokens[0])
-        chart = Chart(self._network(tokens))
-        losses = chart.log_partition() - chart.log_partition(groups)
+        parts = self._network(tokens)
+        losses = log_partition(parts) - log_partition(parts, groups)
         return losses.sum() / self._options.minibatch, losses.detach()
 
     def _statistics(self, results: Sequence[torch.Tensor]) -> TrainingStatistics:

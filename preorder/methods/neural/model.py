@@ -10,16 +10,11 @@ import numpy as np
 
 from preorder.btg.constraint import learnable
 from preorder.btg.kbest import ScoredTree
-from preorder.btg.results import ChartParser
+from preorder.btg.results import TreePreorderer
 from preorder.data.types import NO_LINES, Bitext, Sentence
-from preorder.learning.arrays import Arrays, add_prefix, part_with
-from preorder.learning.backend import device
-from preorder.learning.checkpoint import NO_CHECKPOINT, Checkpoint
-from preorder.learning.held_out import HeldOutLines
-from preorder.learning.layers import common_layers
-from preorder.learning.network_state import set_weights, sizes_of, weights_of
-from preorder.learning.training_loop import Schedule, train
-from preorder.learning.vocabulary import Vocabulary
+from preorder.learning.backend import device, set_weights, sizes_of, weights_of
+from preorder.learning.checkpoint import NO_CHECKPOINT, Arrays, Checkpoint, add_prefix, part_with
+from preorder.learning.vocabulary import Vocabulary, common_layers
 from preorder.methods.base import PickledByState
 from preorder.methods.neural.decode import Input, parse, parse_kbest
 from preorder.methods.neural.learner import Learner, lengths_of
@@ -32,27 +27,17 @@ PARTNER = "perceptron"
 """Key of the ensemble partner in the state, and prefix of the names of its arrays."""
 
 
-class NeuralBTGPreorderer(PickledByState, ChartParser):
+class NeuralBTGPreorderer(PickledByState, TreePreorderer):
     """A trained network; see :class:`preorder.methods.base.Preorderer`."""
 
     method: ClassVar[str] = "neural-btg"
 
     def __init__(self, vocabulary: Vocabulary, scorer: Scorer, partner: BTGPreorderer | None = None) -> None:
-        """Make a preorderer.
-
-        Args:
-            vocabulary: the rows of tokens that the network was made for.
-            scorer: the trained network.
-            partner: the ensemble partner, whose orders count beside the network's, or None.
-        """
+        """Make one of a trained network, its vocabulary, and an ensemble partner whose orders count, too."""
+        self.layers = frozenset(vocabulary.known) - {"words"}
         self._vocabulary = vocabulary
         self._scorer = scorer.to(device()).eval()
         self._partner = partner
-
-    @property
-    def layers(self) -> frozenset[str]:
-        """Names of the layers of a :class:`Sentence` that it reads beside the words."""
-        return frozenset(self._vocabulary.known) - {"words"}
 
     def parse(self, sentences: Sequence[Sentence], threads: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the best trees and their positions; cost: see :mod:`.decode`."""
@@ -68,13 +53,9 @@ class NeuralBTGPreorderer(PickledByState, ChartParser):
 
     def state(self) -> tuple[dict[str, Any], Arrays]:
         """Return what :meth:`from_state` needs: values for JSON, and arrays."""
-        scorer = self._scorer
-        values = {
-            "hidden": scorer.encoder.hidden_size,
-            "depth": scorer.encoder.num_layers,
-            "vocabulary": self._vocabulary.known,
-        }
-        arrays = weights_of(scorer)
+        lstm = self._scorer.encoder
+        values = {"hidden": lstm.hidden_size, "depth": lstm.num_layers, "vocabulary": self._vocabulary.known}
+        arrays = weights_of(self._scorer)
         if self._partner is not None:
             values[PARTNER], of_partner = self._partner.state()
             arrays |= add_prefix(f"{PARTNER}.", of_partner)
@@ -90,10 +71,10 @@ class NeuralBTGPreorderer(PickledByState, ChartParser):
         vocabulary = Vocabulary.from_state(values.get("vocabulary"))
         scorer = Scorer(vocabulary.rows, *sizes_of(values, "hidden", "depth"))
         set_weights(scorer, arrays)
-        if PARTNER not in values:
-            return cls(vocabulary, scorer)
-        of_partner = part_with(f"{PARTNER}.", arrays)
-        return cls(vocabulary, scorer, BTGPreorderer.from_state(values[PARTNER], of_partner))
+        partner = None
+        if PARTNER in values:
+            partner = BTGPreorderer.from_state(values[PARTNER], part_with(f"{PARTNER}.", arrays))
+        return cls(vocabulary, scorer, partner)
 
     @classmethod
     def fit(
@@ -112,17 +93,9 @@ class NeuralBTGPreorderer(PickledByState, ChartParser):
         layers = common_layers((*bitext.sentences, *held_out.sentences))
         sentences, groups, counts = learnable(bitext, options.unaligned)
         learner = Learner(layers, sentences, groups, options)
-        schedule = Schedule(options.iterations, options.patience)
-        best, progress = train(learner, schedule, HeldOutLines(held_out), checkpoint)
-        set_weights(learner.average, best)
-        weights = sum(array.size for array in best.values())
-        statistics = {"options": asdict(options), **counts, "weights": weights, **progress}
-        return cls(learner.vocabulary, learner.average, _ensemble_partner(bitext, options)), statistics
-
-
-def _ensemble_partner(bitext: Bitext, options: Options) -> BTGPreorderer | None:
-    """Return a perceptron trained on the same lines, if one is wanted."""
-    if options.ensemble == "none":
-        return None
-    chosen = PerceptronOptions(unaligned=options.unaligned, seed=options.seed, threads=options.threads)
-    return BTGPreorderer.fit(bitext, chosen)[0]
+        statistics = {"options": asdict(options), **counts, **learner.train(held_out, checkpoint)}
+        partner = None
+        if options.ensemble == "perceptron":
+            chosen = PerceptronOptions(options.unaligned, seed=options.seed, threads=options.threads)
+            partner, _ = BTGPreorderer.fit(bitext, chosen)
+        return cls(learner.vocabulary, learner.average, partner), statistics

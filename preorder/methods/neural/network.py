@@ -27,8 +27,7 @@ class Scorer(nn.Module):
 
         Args:
             rows: size of each layer's vocabulary.
-            hidden: size of each LSTM's state.
-            depth: number of layers of LSTMs.
+            hidden, depth: size of each LSTM's state, and number of layers of LSTMs.
             dropout: share of the LSTMs' outputs that is dropped in training; of embeddings half of it.
         """
         super().__init__()

@@ -15,8 +15,9 @@ import numpy as np
 from preorder.btg.grammar import NODE_FIELDS
 from preorder.btg.viterbi import positions_of
 from preorder.compiled import entry_point
+from preorder.data.trees import Binarisation
 from preorder.data.types import Sentence
-from preorder.syntax.binary import Binarisation, binary_branches
+from preorder.syntax.binary import binary_branches
 
 LABEL = 3
 """The field of a node that holds its label: 0 straight, 1 inverted."""
@@ -111,19 +112,18 @@ def _find_relations(nodes, starts, lengths, children, parents, heights):
             largest[nodes[row, 0]] = n + k
 
 
-def positions(trees: Forest, labels: np.ndarray) -> np.ndarray:
-    """Return the position of each token, int32 ``[tokens]``, by labels of each of ``trees.rows``."""
-    nodes = labelled(trees, labels)
-    result = np.empty(len(nodes), np.int32)
-    _positions(nodes, trees.starts, trees.lengths, result)
-    return result
-
-
 def labelled(trees: Forest, labels: np.ndarray) -> np.ndarray:
     """Return the nodes with labels; ``labels`` has one for each of ``trees.rows``."""
     nodes = trees.nodes.copy()
     nodes[trees.rows, LABEL] = labels
     return nodes
+
+
+def positions(trees: Forest, labels: np.ndarray) -> np.ndarray:
+    """Return the position of each token, int32 ``[tokens]``, by labels of each of ``trees.rows``."""
+    result = np.empty(len(trees.nodes), np.int32)
+    _positions(labelled(trees, labels), trees.starts, trees.lengths, result)
+    return result
 
 
 @entry_point

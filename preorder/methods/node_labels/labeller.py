@@ -3,36 +3,28 @@
 from __future__ import annotations
 
 import heapq
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any, TypeVar
+from abc import abstractmethod
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
-from preorder.btg.results import binary_trees, permutations
+from preorder.btg.results import TreePreorderer
 from preorder.data.errors import DataError
 from preorder.data.trees import BINARISATIONS, Binarisation
-from preorder.data.types import BinaryTree, Permutation, Sentence
+from preorder.data.types import Sentence
 from preorder.methods.base import PickledByState
-from preorder.methods.node_labels.forest import Forest, forest, labelled, positions
-
-T = TypeVar("T")
+from preorder.methods.node_labels.forest import LABEL, Forest, forest, labelled, positions
 
 KINDS = ("constituency", "dependency")
 """Kinds of syntax trees, by the names of the attributes of a :class:`Sentence`."""
 
 
-class TreeLabeller(PickledByState, ABC):
+class TreeLabeller(PickledByState, TreePreorderer):
     """Order sentences by labelling each node of their trees, independently of the others."""
 
     def __init__(self, kind: str, binarisation: Binarisation, token_layers: Sequence[str]) -> None:
-        """Make a labeller.
-
-        Args:
-            kind: of the trees, one of the ``KINDS``.
-            binarisation: how they are made binary.
-            token_layers: those that are read, the words among them.
-        """
+        """Make a labeller of trees of one of the ``KINDS``, which reads some layers, the words among them."""
         self.kind = kind
         self.binarisation = binarisation
         self.token_layers = tuple(token_layers)
@@ -46,59 +38,34 @@ class TreeLabeller(PickledByState, ABC):
     def log_odds(self, sentences: Sequence[Sentence], trees: Forest, threads: int) -> np.ndarray:
         """Return the log-odds that each of ``trees.rows`` is inverted: float32 ``[nodes]``."""
 
-    def order(self, sentences: Sequence[Sentence], threads: int = 1) -> list[Permutation]:
-        """Return the reordering of each sentence."""
+    def parse(self, sentences: Sequence[Sentence], threads: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return the labelled trees and the positions that they give."""
         trees = forest(sentences, self.binarisation)
-        return permutations(positions(trees, self.log_odds(sentences, trees, threads) > 0), sentences)
+        labels = self.log_odds(sentences, trees, threads) > 0
+        return labelled(trees, labels), positions(trees, labels)
 
-    def trees(self, sentences: Sequence[Sentence], threads: int = 1) -> list[BinaryTree]:
-        """Return for each sentence the tree that gives its reordering."""
+    def kbest(
+        self, sentences: Sequence[Sentence], k: int, threads: int
+    ) -> list[list[tuple[float, np.ndarray]]]:
+        """Return each sentence's k likeliest trees, which differ in order, with their log-probabilities."""
         trees = forest(sentences, self.binarisation)
-        return binary_trees(labelled(trees, self.log_odds(sentences, trees, threads) > 0), sentences)
-
-    def best_orders(
-        self, sentences: Sequence[Sentence], k: int, threads: int = 1
-    ) -> list[list[tuple[float, Permutation]]]:
-        """Return the likeliest reorderings of each sentence with the logs of their probabilities."""
-        return self._ranked(sentences, k, threads, lambda t, x, s: permutations(positions(t, x), s))
-
-    def best_trees(
-        self, sentences: Sequence[Sentence], k: int, threads: int = 1
-    ) -> list[list[tuple[float, BinaryTree]]]:
-        """Return for each of the :meth:`best_orders` the tree that gives it."""
-        return self._ranked(sentences, k, threads, lambda t, x, s: binary_trees(labelled(t, x), s))
-
-    def _ranked(
-        self,
-        sentences: Sequence[Sentence],
-        k: int,
-        threads: int,
-        read: Callable[[Forest, np.ndarray, Sequence[Sentence]], list[T]],
-    ) -> list[list[tuple[float, T]]]:
-        """Return what ``read`` makes of each sentence's likeliest labels; no two of these give one order."""
-        odds = self.log_odds(sentences, forest(sentences, self.binarisation), threads)
-        ends = np.cumsum([max(0, len(sentence) - 1) for sentence in sentences], dtype=np.int64)
-        scored = [list(_likeliest_labels(part, k)) for part in np.split(odds, ends[:-1])]
-        copies = [sentence for sentence, best in zip(sentences, scored, strict=False) for _ in best]
-        labels = [labels for best in scored for _, labels in best]
-        items = iter(read(forest(copies, self.binarisation), np.concatenate(labels), copies))
-        return [[(score, next(items)) for score, _ in best] for best in scored[: len(sentences)]]
+        odds = np.zeros(len(trees.nodes), np.float32)
+        odds[trees.rows] = self.log_odds(sentences, trees, threads)
+        ends = trees.starts + np.maximum(trees.lengths - 1, 0)
+        slices = [slice(start, end) for start, end in zip(trees.starts, ends, strict=True)]
+        return [list(_likeliest(trees.nodes[rows], odds[rows], k)) for rows in slices]
 
 
 def trees_of(values: dict[str, Any]) -> tuple[str, Binarisation]:
-    """Return the kind of trees and their binarisation from the state of a model.
-
-    Raises:
-        DataError: they are unknown.
-    """
+    """Return the kind of trees and their binarisation from a model's state; a DataError: they are unknown."""
     kind, how = values.get("trees"), values.get("binarisation")
     if kind not in KINDS or how not in BINARISATIONS:
         raise DataError(f"not the trees of a model of nodes: {kind!r}, {how!r}")
     return kind, how
 
 
-def _likeliest_labels(odds: np.ndarray, k: int) -> Iterator[tuple[float, np.ndarray]]:
-    """Yield the ``k`` likeliest labels of a tree's nodes with the logs of their probabilities, best first.
+def _likeliest(nodes: np.ndarray, odds: np.ndarray, k: int) -> Iterator[tuple[float, np.ndarray]]:
+    """Yield a tree's nodes with their ``k`` likeliest labels and the logs of these probabilities, best first.
 
     Each differs from the likeliest one in some nodes, and is less likely by the sum of what each of these
     costs. The nodes are sorted by cost. A set of changed nodes whose last is the i-th has two successors:
@@ -113,10 +80,10 @@ def _likeliest_labels(odds: np.ndarray, k: int) -> Iterator[tuple[float, np.ndar
     waiting: list[tuple[float, tuple[int, ...]]] = [(0.0, ())]
     while waiting and k:
         cost, changed = heapq.heappop(waiting)
-        labels = best.copy()
-        nodes = [order[i] for i in changed]
-        labels[nodes] = ~labels[nodes]
-        yield total - cost, labels
+        result = nodes.copy()
+        result[:, LABEL] = best
+        result[[order[i] for i in changed], LABEL] ^= 1
+        yield total - cost, result
         k -= 1
         following = changed[-1] + 1 if changed else 0
         if following < len(order):

@@ -8,13 +8,12 @@ other nodes are, and these labels together are the best of all (Hoshino et al. 2
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from itertools import compress
 
 import numpy as np
 
-from preorder.alignment.gold import gold_permutation
+from preorder.alignment.gold import UnalignedTokens, gold_permutation
 from preorder.alignment.target_groups import UNALIGNED, target_groups
-from preorder.alignment.unaligned import UnalignedTokens
 from preorder.compiled import entry_point
 from preorder.data.types import Alignment, Bitext
 from preorder.methods.node_labels.forest import Forest, positions
@@ -23,24 +22,16 @@ from preorder.metrics.preordering import mean_scores, order_statistics
 IN_ORDER, REVERSED, TIED = range(3)
 
 
-class Allowed(NamedTuple):
-    """The tau_nakagawa of the best order that trees allow, over aligned tokens and over all of them."""
-
-    aligned: float
-    all: float
-
-
 def keys(alignment: Alignment, length: int, unaligned: UnalignedTokens) -> Sequence[int]:
     """Return where each token belongs, or ``UNALIGNED``.
 
     That is its target group; where these have no order, its position in the gold order; with ``gold`` always
-    its position in the gold order, for unaligned tokens too.
+    that position, for unaligned tokens too.
 
     Raises:
         DataError: a link is out of range.
     """
-    groups = None if unaligned == "gold" else target_groups(alignment, length)
-    if groups is not None:
+    if unaligned == "free" and (groups := target_groups(alignment, length)) is not None:
         return groups
     gold = gold_permutation(alignment, length).positions
     if unaligned == "gold":
@@ -62,12 +53,8 @@ def flat_keys(bitext: Bitext, unaligned: UnalignedTokens) -> np.ndarray:
 def count_pairs(trees: Forest, flat: np.ndarray) -> np.ndarray:
     """Count the pairs that each node decides: int64 ``[nodes, 3]``, a row for each of ``trees.rows``.
 
-    A pair has a token of the left child and one of the right. The columns count those whose keys are in
-    order, reversed, and tied. O(n²) a sentence of n tokens.
-
-    Args:
-        trees: binary trees.
-        flat: the key of each token, or ``UNALIGNED``.
+    A pair has a token of the left child and one of the right. The columns count those whose ``flat`` keys are
+    in order, reversed, and tied; unaligned tokens are in none. O(n²) a sentence of n tokens.
     """
     counts = np.zeros((len(trees.nodes), 3), np.int64)
     _count_pairs(trees.nodes, flat, trees.starts, trees.lengths, counts)
@@ -91,18 +78,15 @@ def best_labels(counts: np.ndarray) -> np.ndarray:
     return counts[:, REVERSED] > counts[:, IN_ORDER]
 
 
-def allowed(trees: Forest, bitext: Bitext) -> Allowed:
-    """Return how well the best labels order the sentences whose alignment asks for an order."""
-    return Allowed(_allowed(trees, bitext, "free"), _allowed(trees, bitext, "gold"))
+def allowed(trees: Forest, bitext: Bitext, unaligned: UnalignedTokens) -> float:
+    """Return the tau_nakagawa of the best order that trees allow.
 
-
-def _allowed(trees: Forest, bitext: Bitext, unaligned: UnalignedTokens) -> float:
+    ``free``: of aligned tokens, in sentences whose target groups have an order; ``gold``: of all tokens.
+    """
     flat = flat_keys(bitext, unaligned)
     ordered = positions(trees, best_labels(count_pairs(trees, flat)))
-    starts = trees.starts[1:]
+    parts, orders = np.split(flat, trees.starts[1:]), np.split(ordered, trees.starts[1:])
     pairs = zip(bitext.sentences, bitext.alignments, strict=True)
     sortable = [unaligned == "gold" or target_groups(a, len(s)) is not None for s, a in pairs]
-    chosen = [i for i, sorts in enumerate(sortable) if sorts]
-    parts, orders = np.split(flat, starts), np.split(ordered, starts)
-    statistics = order_statistics([parts[i] for i in chosen], [orders[i] for i in chosen])
-    return mean_scores(statistics).tau_nakagawa if chosen else 1.0
+    statistics = order_statistics(list(compress(parts, sortable)), list(compress(orders, sortable)))
+    return mean_scores(statistics).tau_nakagawa if any(sortable) else 1.0

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from preorder.alignment.unaligned import UnalignedTokens
+from preorder.alignment.gold import UnalignedTokens
 from preorder.data.errors import UsageError
 from preorder.data.trees import Binarisation
 from preorder.data.types import Bitext, Sentence
-from preorder.learning.layers import common_layers
+from preorder.learning.vocabulary import common_layers
 from preorder.methods.node_labels.forest import Forest, forest
 from preorder.methods.node_labels.labeller import KINDS
 from preorder.methods.node_labels.oracle import allowed, best_labels, count_pairs, flat_keys
@@ -24,8 +24,7 @@ class TrainingData:
 
     Attributes:
         sentences: those to learn from.
-        trees: their binary trees.
-        kind: of the trees, one of the ``KINDS``.
+        trees: their binary trees, of one ``kind`` of the ``KINDS``.
         layers: of tokens, those that all sentences have, held-out ones too.
         counts: the pairs of :func:`.oracle.count_pairs`, for each of ``trees.rows``.
         statistics: for ``model.json``: ``nodes``, how many decide about aligned tokens; ``inverted``, how
@@ -56,7 +55,7 @@ def training_data(
     counts = count_pairs(trees, flat_keys(bitext, unaligned))
     if not counts.any():
         raise UsageError("no node of the trees has an aligned token in both of its children")
-    aligned, everything = allowed(trees, bitext)
+    aligned, everything = allowed(trees, bitext, "free"), allowed(trees, bitext, "gold")
     print(
         f"the best order that the trees allow has a tau_nakagawa of {aligned:.4f} over aligned tokens, "
         f"{everything:.4f} over all",

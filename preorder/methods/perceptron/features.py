@@ -1,15 +1,15 @@
 """The features of a node of a BTG tree, as data (Nakagawa 2015, Table 1).
 
-A node over ``[begin, end)`` that splits at ``split`` has two children; the features look
-at the tokens at and beside the children's corners, named as in the paper::
+A node over ``[begin, end)`` that splits at ``split`` has two children; the features look at the tokens at and
+beside the children's corners, named as in the paper::
 
     … Ll- | Ll … Lr- Lr | Rl Rl+ … Rr | Rr+ …        L, R: left and right child
           begin         split         end             l, r: its left and right end
 
-Every feature is joined with the node's label (straight, inverted), and those after the bar
-also with the parent's label and which of its children the node is. Features that are
-joined tokens of one shape share a table: one look-up of the tokens finds a row that holds
-the weights of all of them, for both labels and all parents.
+Every feature is joined with the node's label (straight, inverted), and those after the bar also with the
+parent's label and which of its children the node is. Features that are joined tokens of one shape share a
+table: one look-up of the tokens finds a row that holds the weights of all of them, for both labels and all
+parents.
 """
 
 from __future__ import annotations
@@ -34,21 +34,13 @@ TABLES = {
 
 
 class Template(NamedTuple):
-    """One template: where its weights lie, and what it joins.
-
-    Attributes:
-        table: name of its table.
-        corners: the tokens joined.
-        context: whether the parent's label and side are joined too.
-        column: first of its ``LABELS`` (with context ``CONTEXTS * LABELS``) columns, the label last.
-        multipliers: index into ``MULTIPLIERS`` for each of the corners.
-    """
+    """One template: where its weights lie, and what it joins."""
 
     table: str
-    corners: tuple[str, ...]
-    context: bool
-    column: int
-    multipliers: tuple[int, ...]
+    corners: tuple[str, ...]  # the tokens joined
+    context: bool  # whether the parent's label and side are joined too
+    column: int  # first of its LABELS (with context CONTEXTS * LABELS) columns, the label last
+    multipliers: tuple[int, ...]  # index into MULTIPLIERS for each of the corners
 
 
 def _parse(declaration: dict[str, str]) -> tuple[Template, ...]:
@@ -94,13 +86,11 @@ TEMPLATE_TABLE = np.array([TABLE_NAMES.index(t.table) for t in TEMPLATES], dtype
 TEMPLATE_COLUMN = np.array([t.column for t in TEMPLATES], dtype=np.int64)
 TEMPLATE_CONTEXT = np.array([t.context for t in TEMPLATES], dtype=np.bool_)
 TEMPLATE_SIZE = np.array([len(t.corners) for t in TEMPLATES], dtype=np.int64)
-TEMPLATE_CORNERS = np.array(
-    [[CORNERS.index(c) for c in t.corners] + [0] * (4 - len(t.corners)) for t in TEMPLATES], dtype=np.int64
-)
-TEMPLATE_MULTIPLIERS = np.array(
-    [t.multipliers + (0,) * (4 - len(t.corners)) for t in TEMPLATES], dtype=np.int64
-)
-TOKEN, ADJACENT, TRIGRAM, PAIR, TRIPLE, QUAD = range(len(TABLE_NAMES))
+TEMPLATE_CORNERS, TEMPLATE_MULTIPLIERS = np.zeros((2, len(TEMPLATES), 4), np.int64)
+for _number, _template in enumerate(TEMPLATES):
+    TEMPLATE_CORNERS[_number, : len(_template.corners)] = [CORNERS.index(c) for c in _template.corners]
+    TEMPLATE_MULTIPLIERS[_number, : len(_template.corners)] = _template.multipliers
+PAIR, TRIPLE, QUAD = map(TABLE_NAMES.index, ("pair", "triple", "quad"))
 
 # --- features without tokens: a dense table, a row a feature, a column a label ---
 
@@ -110,7 +100,7 @@ SIZE = BALANCE + 3  # + tokens of the node, at most MAX_SIZE
 MAX_SIZE = 99
 CHILD_SIZES = (
     SIZE + MAX_SIZE + 1
-)  # + 6 * tokens of the left child + of the right, each at most MAX_CHILD_SIZE
+)  # + 6 * tokens of the left child + of the right, at most MAX_CHILD_SIZE each
 MAX_CHILD_SIZE = 5
 PARENT_LABEL = CHILD_SIZES + (MAX_CHILD_SIZE + 1) ** 2  # + label, or 2 at the root
 PARENT = PARENT_LABEL + LABELS + 1  # + context

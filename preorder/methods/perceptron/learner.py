@@ -1,21 +1,20 @@
 """Training of a BTG model as a latent-variable perceptron (Nakagawa 2015).
 
-The gold tree is latent: the oracle is the best tree, by the weights so far, among those that
-the alignment allows. The prediction is the best tree when every node that the alignment
-forbids gains a ``cost`` (loss-augmented inference), so that the loss, prediction less oracle,
-is never negative. Where there is one, the weights move from the one tree's features to the
-other's by the smallest step that makes up for it (passive-aggressive, PA-I; Crammer et al.
-2006), but at most by ``aggressiveness``. The model is the average of all weights over time.
+The gold tree is latent: the oracle is the best tree, by the weights so far, among those that the alignment
+allows. The prediction is the best tree when every node that the alignment forbids gains a ``cost``
+(loss-augmented inference), so that the loss, prediction less oracle, is never negative. Where there is one,
+the weights move from the one tree's features to the other's by the smallest step that makes up for it
+(passive-aggressive, PA-I; Crammer et al. 2006), but at most by ``aggressiveness``. The model is the average
+of all weights over time.
 
-The sentences of a minibatch are solved under the same weights, in parallel, and learned from
-in their order, each table by one thread: the model is the same for any number of threads.
+The sentences of a minibatch are solved under the same weights, in parallel, and learned from in their order,
+each table by one thread: the model is the same for any number of threads.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any
 
@@ -25,14 +24,13 @@ from preorder.btg.grammar import LABELS
 from preorder.btg.pieces import EXACT
 from preorder.btg.results import permutations
 from preorder.data.types import Permutation, Sentence
-from preorder.learning.arrays import Arrays
-from preorder.learning.checkpoint import digest
+from preorder.learning.checkpoint import Arrays, add_prefix, digest, part_with
 from preorder.learning.encode import Batch, Encoder
 from preorder.learning.training_loop import TrainingStatistics
 from preorder.methods.perceptron.fast.shapes import shape_scores
 from preorder.methods.perceptron.fast.table import Table, Tables, spread_of
-from preorder.methods.perceptron.fast.training import Steps, learn, max_new_rows, training_batch
-from preorder.methods.perceptron.fast.update import SAVED, Growing, allocate_table, restored, saved, with_room
+from preorder.methods.perceptron.fast.training import learn, max_new_rows, training_batch
+from preorder.methods.perceptron.fast.update import Growing, allocate_table, restored, saved, with_room
 from preorder.methods.perceptron.fast.work_queue import work_queue
 from preorder.methods.perceptron.features import MULTIPLIERS, SHAPES, TABLE_NAMES, WIDTHS
 from preorder.methods.perceptron.options import Options
@@ -43,40 +41,16 @@ FIRST_ROWS = 1 << 14  # least number of rows that a table has room for at first
 MINIBATCHES = 32  # between two updates of the progress bar
 
 
-@dataclass(frozen=True)
-class Progress:
-    """How much was learned.
-
-    Attributes:
-        errors: number of sentences whose prediction had a loss, so that weights were changed.
-        updates: number of changes of single weights.
-    """
-
-    errors: int = 0
-    updates: int = 0
-
-    def __add__(self, other: Progress) -> Progress:
-        return Progress(self.errors + other.errors, self.updates + other.updates)
-
-
 class Learner:
     """Weights that learn; see :class:`preorder.learning.training_loop.Trainable`."""
 
     def __init__(
         self, layers: Sequence[str], sentences: Sequence[Sentence], groups: np.ndarray, options: Options
     ) -> None:
-        """Start from zero.
-
-        Args:
-            layers: those that the features look at.
-            sentences: of two tokens or more, whose constraint some tree satisfies.
-            groups: int32, where each token belongs, one sentence after another.
-            options: how to train.
-        """
+        """Start from zero, with what :func:`preorder.btg.constraint.learnable` gives."""
         self._encoder = Encoder(layers)
         self._batch = self._encoder(sentences)
         self._groups = groups
-        self._offsets = np.concatenate(([0], np.cumsum(self._batch.lengths)))
         self._options = options
         self._tables = _first_tables(self._batch)
         self._seen = 0
@@ -89,31 +63,36 @@ class Learner:
         return digest(self._options.without_threads(), *self._batch, self._groups)
 
     def learn(self, iteration: int, advance: Callable[[int], Any]) -> TrainingStatistics:
-        """Learn from every sentence once; return the :class:`Progress`."""
+        """Learn from every sentence once; return the sums of what :meth:`learn_from` returns."""
         size = self._options.minibatch * MINIBATCHES
         shuffled = np.random.default_rng((self._options.seed, iteration)).permutation(len(self))
-        progress = Progress()
+        errors = updates = 0
         with ThreadPoolExecutor(self._options.threads) as pool:
             for begin in range(0, shuffled.size, size):
                 part = shuffled[begin : begin + size]
-                progress += self.learn_from(part, pool)
+                wrong, changes = self.learn_from(part, pool)
+                errors, updates = errors + wrong, updates + changes
                 advance(part.size)
-        return asdict(progress)
+        return {"errors": errors, "updates": updates}
 
-    def learn_from(self, chosen: np.ndarray, pool: ThreadPoolExecutor) -> Progress:
-        """Learn from the sentences of some indices, minibatch by minibatch, in the threads of a pool."""
-        options = self._options
-        batch = training_batch(chosen, self._batch, self._groups, self._offsets, options.minibatch)
-        steps = Steps(options.cost, options.aggressiveness, self._seen, len(self))
+    def learn_from(self, chosen: np.ndarray, pool: ThreadPoolExecutor) -> tuple[int, int]:
+        """Learn from the sentences of some indices, minibatch by minibatch, in the threads of a pool.
+
+        Returns:
+            How many sentences' predictions had a loss, so that weights were changed, and how many changes of
+            single weights there were.
+        """
+        batch = training_batch(chosen, self._batch, self._groups, self._seen, self._options)
         done = 0
         while done < chosen.size:
             more = max_new_rows(batch, done)
             *hashed, dense = self._tables
             self._tables = (*(with_room(t, m) for t, m in zip(hashed, more, strict=True)), dense)
-            run = partial(learn, work_queue(), self._tables, batch, steps)
-            done = min(pool.map(run, [done] * options.threads))
+            weights = self._with_rows([table.weights for table in self._tables])
+            run = partial(learn, work_queue(), self._tables, weights, batch)
+            done = min(pool.map(run, [done] * self._options.threads))
         self._seen += chosen.size
-        return Progress(int(batch.wrong.sum()), int(batch.updates.sum()))
+        return int(batch.wrong.sum()), int(batch.updates.sum())
 
     def order(self, sentences: Sequence[Sentence]) -> list[Permutation]:
         """Return the reordering of each sentence by the average of the weights so far."""
@@ -127,7 +106,11 @@ class Learner:
 
         Shares the slots with the learner's tables, and so costs no more than a pass over the rows in use.
         """
-        *hashed, dense = zip(self._tables, self._averages(), strict=True)
+        return self._with_rows(self._averages())
+
+    def _with_rows(self, weights: Sequence[np.ndarray]) -> Tables:
+        """Return the tables as the scorer reads them, with other weights."""
+        *hashed, dense = zip(self._tables, weights, strict=True)
         return Tables(*(Table(table.slots, rows, table.spread) for table, rows in hashed), dense[1])
 
     def model(self) -> Arrays:
@@ -145,23 +128,21 @@ class Learner:
 
     def _averages(self) -> list[np.ndarray]:
         """Return the averaged rows in use of each table, row 0 included."""
-        time = np.float32(max(self._seen, 1) / self._batch.lengths.size)
+        time = np.float32(max(self._seen, 1) / len(self))
         used = [slice(int(table.used[0])) for table in self._tables]
         return [t.weights[u] - t.changes[u] / time for t, u in zip(self._tables, used, strict=True)]
 
     def state(self) -> Arrays:
         """Return all that further learning depends on, in arrays that it changes."""
-        names = (*TABLE_NAMES, "shape")
-        tables = zip(names, self._tables, strict=True)
-        arrays = {f"{name}.{part}": array for name, table in tables for part, array in saved(table).items()}
-        return {"seen": np.array([self._seen]), **arrays}
+        arrays = {"seen": np.array([self._seen])}
+        for name, table in zip((*TABLE_NAMES, "shape"), self._tables, strict=True):
+            arrays |= add_prefix(f"{name}.", saved(table))
+        return arrays
 
     def restore(self, arrays: Arrays) -> None:
         """Go on from a :meth:`state`."""
         self._seen = int(arrays["seen"][0])
-        self._tables = tuple(
-            restored({part: arrays[f"{name}.{part}"] for part in SAVED}) for name in (*TABLE_NAMES, "shape")
-        )
+        self._tables = tuple(restored(part_with(f"{name}.", arrays)) for name in (*TABLE_NAMES, "shape"))
 
 
 def weights_of(average: Arrays) -> Weights:
@@ -179,7 +160,6 @@ def _first_tables(batch: Batch) -> tuple[Growing, ...]:
         keys, frequencies = np.unique(known.get(name, np.empty(0, np.uint64)), return_counts=True)
         rows = max(FIRST_ROWS, 2 * keys.size)
         tables.append(allocate_table(rows, width, keys, spread_of(frequencies)))
-    nothing = np.empty(0, np.uint64), np.empty(0, np.uint8)
-    dense = allocate_table(SHAPES, LABELS, *nothing)
+    dense = allocate_table(SHAPES, LABELS, np.empty(0, np.uint64), np.empty(0, np.uint8))
     dense.used[0] = SHAPES
     return (*tables, dense)

@@ -10,15 +10,14 @@ import numpy as np
 from preorder.btg.constraint import learnable
 from preorder.btg.kbest import ScoredTree
 from preorder.btg.pieces import EXACT
-from preorder.btg.results import ChartParser
+from preorder.btg.results import TreePreorderer
 from preorder.data.errors import DataError
 from preorder.data.types import NO_LINES, Bitext, Sentence
-from preorder.learning.arrays import Arrays
-from preorder.learning.checkpoint import NO_CHECKPOINT, Checkpoint
+from preorder.learning.checkpoint import NO_CHECKPOINT, Arrays, Checkpoint
 from preorder.learning.encode import Encoder
 from preorder.learning.held_out import HeldOutLines
-from preorder.learning.layers import LAYERS, common_layers
 from preorder.learning.training_loop import Schedule, train
+from preorder.learning.vocabulary import LAYERS, common_layers
 from preorder.methods.base import PickledByState
 from preorder.methods.perceptron.fast.shapes import shape_scores
 from preorder.methods.perceptron.learner import Learner, weights_of
@@ -27,23 +26,19 @@ from preorder.methods.perceptron.parse import parse, parse_kbest
 from preorder.methods.perceptron.weights import NEGLIGIBLE, Weights, unpack
 
 
-class BTGPreorderer(PickledByState, ChartParser):
+class BTGPreorderer(PickledByState, TreePreorderer):
     """A trained BTG model; see :class:`preorder.methods.base.Preorderer`."""
 
     method: ClassVar[str] = "btg"
 
     def __init__(self, weights: Weights, layers: Sequence[str]) -> None:
         """Make a preorderer of the weights that were learned on the given layers."""
+        self.layers = frozenset(layers) - {"words"}
         self._weights = weights
         self._layers = tuple(layers)
         self._tables = weights.tables()
         self._shape = shape_scores(weights.shape, EXACT)
         self._encoder = Encoder(self._layers)
-
-    @property
-    def layers(self) -> frozenset[str]:
-        """Names of the layers of a :class:`Sentence` that it reads beside the words."""
-        return frozenset(self._layers) - {"words"}
 
     def parse(self, sentences: Sequence[Sentence], threads: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the best trees and their positions; cost: see :mod:`.parse`."""
@@ -92,10 +87,6 @@ class BTGPreorderer(PickledByState, ChartParser):
         weights = weights_of(average)
         del average
         weights = weights.compact(NEGLIGIBLE * options.cost)
-        statistics = {
-            "options": options.without_threads(),
-            **counts,
-            "weights": sum(int(np.count_nonzero(rows)) for rows in (*weights.rows, weights.shape)),
-            **progress,
-        }
+        count = sum(int(np.count_nonzero(rows)) for rows in (*weights.rows, weights.shape))
+        statistics = {"options": options.without_threads(), **counts, "weights": count, **progress}
         return cls(weights, layers), statistics

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Annotated, Any
 
-from preorder.alignment.unaligned import UnalignedOption
+from preorder.alignment.gold import UnalignedOption
 from preorder.learning.options import IterationsOption, MinibatchOption, PatienceOption
 
 

@@ -26,16 +26,13 @@ CHUNKS = 8  # a thread, so that the threads end at about the same time
 
 
 def parse(tables: Tables, shape: np.ndarray, batch: Batch, threads: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the trees and positions of a batch, one sentence after another.
+    """Return the trees and positions of a batch as :class:`preorder.btg.results.ChartParser` wants them.
 
-    The nodes, int32 ``[tokens, NODE_FIELDS]``, take n - 1 rows of the n of a sentence of n
-    tokens, parents before children; the positions, int32 ``[tokens]``, all of them.
     O(n³) a sentence of n tokens, O(EXACT² n) beyond ``EXACT``.
     """
-    offsets = np.concatenate(([0], np.cumsum(batch.lengths)))
-    nodes = np.empty((offsets[-1], NODE_FIELDS), np.int32)
-    positions = np.empty(offsets[-1], np.int32)
-    run = partial(_parse_sentences, tables, shape, batch, offsets, nodes, positions)
+    tokens = int(batch.lengths.sum())
+    nodes, positions = np.empty((tokens, NODE_FIELDS), np.int32), np.empty(tokens, np.int32)
+    run = partial(_parse_sentences, tables, shape, batch, nodes, positions)
     if threads == 1:
         run(0, batch.lengths.size)
     else:
@@ -78,12 +75,13 @@ def _scores(tables, shape, tokens, n):
 
 
 @entry_point
-def _parse_sentences(tables, shape, batch, offsets, nodes, positions, first, last):
+def _parse_sentences(tables, shape, batch, nodes, positions, first, last):
     for sentence in range(first, last):
         n = batch.lengths[sentence]
         if n == 0:
             continue
-        start, offset = batch.starts[sentence], offsets[sentence]
+        start = batch.starts[sentence]
+        offset = start - sentence - 1
         tree = nodes[offset : offset + n - 1]
         _parse_pieces(tables, shape, batch.tokens[:, start - 1 : start + n + 1], n, tree)
         positions_of(tree, positions[offset : offset + n])

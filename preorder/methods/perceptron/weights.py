@@ -15,32 +15,24 @@ from preorder.methods.perceptron.features import SHAPES, TABLE_NAMES, WIDTHS
 NEGLIGIBLE = 2e-3
 """A model drops weights below this share of the cost of a violation: most of its size, none of its tau."""
 
-NEEDED = ("token", "adjacent", "triple")
-"""Tables whose rows say something even without a weight: a spread, or that quadruples may have one."""
-
 SPREADING = ("token", "adjacent")
 """Tables whose rows say how far the keys near them are spread."""
+
+NEEDED = (*SPREADING, "triple")
+"""Tables whose rows say something even without a weight: a spread, or that quadruples may have one."""
 
 SLOT_BLOCK = 256  # a file says how many keys each block of so many slots has
 
 
 @dataclass(frozen=True)
 class Weights:
-    """A model's weights, table by table in the order of ``features.TABLE_NAMES``.
+    """A model's weights, table by table in the order of ``features.TABLE_NAMES``."""
 
-    Attributes:
-        slots: number of slots of each table, a power of two.
-        keys: uint64 ``[rows]`` each, in the order of their slots.
-        rows: float32 ``[rows, width]`` each.
-        spread: uint8 ``[rows]`` each; see :class:`preorder.methods.perceptron.fast.table.Table`.
-        shape: float32 ``[SHAPES, LABELS]``, the dense table.
-    """
-
-    slots: tuple[int, ...]
-    keys: tuple[np.ndarray, ...]
-    rows: tuple[np.ndarray, ...]
-    spread: tuple[np.ndarray, ...]
-    shape: np.ndarray
+    slots: tuple[int, ...]  # of each table how many, a power of two
+    keys: tuple[np.ndarray, ...]  # uint64 [rows] each, in the order of their slots
+    rows: tuple[np.ndarray, ...]  # float32 [rows, width] each
+    spread: tuple[np.ndarray, ...]  # uint8 [rows] each, as in Table
+    shape: np.ndarray  # float32 [SHAPES, LABELS], the dense table
 
     def tables(self) -> Tables:
         """Return them as the compiled code reads them."""
@@ -79,16 +71,13 @@ class Weights:
         weights, bits say which are not zero (``present``), and only those are kept (``values``).
         """
         arrays = {"shape": self.shape}
-        for name, slots, keys, rows, spread in zip(
-            TABLE_NAMES, self.slots, self.keys, self.rows, self.spread, strict=True
-        ):
-            slot_of_key = keys & np.uint64(slots - 1)
+        tables = zip(TABLE_NAMES, self.slots, self.keys, self.rows, self.spread, strict=True)
+        for name, slots, keys, rows, spread in tables:
+            block, place = np.divmod(keys & np.uint64(slots - 1), np.uint64(SLOT_BLOCK))
             arrays |= {
                 f"{name}.tags": (keys >> np.uint64(32)).astype(np.uint32),
-                f"{name}.places": (slot_of_key % SLOT_BLOCK).astype(np.uint8),
-                f"{name}.blocks": np.bincount(
-                    slot_of_key // SLOT_BLOCK, minlength=slots // SLOT_BLOCK
-                ).astype(np.uint16),
+                f"{name}.places": place.astype(np.uint8),
+                f"{name}.blocks": np.bincount(block, minlength=slots // SLOT_BLOCK).astype(np.uint16),
                 f"{name}.present": np.packbits(rows != 0),
                 f"{name}.values": rows[rows != 0].astype(np.float16),
             }

@@ -1,10 +1,9 @@
 """The order that agrees best with the gold order, where it is uncertain which tokens are linked.
 
-The gold order puts a token without a link beside its nearest linked neighbour
-(:mod:`preorder.alignment.gold`). Given the order of the linked tokens and how probable a link is
-for each token, many draws of who is linked say how often each token would stand before
-each other; of all orders that a BTG tree can give, the one that agrees with the most pairs in
-expectation is found exactly (minimum Bayes risk under Kendall's tau).
+The gold order (:mod:`preorder.alignment.gold`) puts a token without a link beside its nearest linked one.
+Given the order of the linked tokens and how probable a link is for each token, many draws of who is linked
+say how often each token would stand before each other; of all orders that a BTG tree can give, the one that
+agrees with the most pairs in expectation is found exactly (minimum Bayes risk under Kendall's tau).
 """
 
 from __future__ import annotations
@@ -40,16 +39,11 @@ def attach(positions, linked, starts):
             highest = max(highest, positions[i])
             cut = long and highest == i - begin and i + 1 - part >= MAX_TOKENS // 2
             if cut or i + 1 == end:
-                if i + 1 - part <= MAX_TOKENS:
-                    _attach_part(positions[part : i + 1], linked[part : i + 1], part - begin)
+                if 1 < i + 1 - part <= MAX_TOKENS:
+                    base, of_part = np.int32(part - begin), positions[part : i + 1]
+                    order_by_pairs(_gains(of_part - base, linked[part : i + 1]), of_part)
+                    of_part += base
                 part = i + 1
-
-
-@inner
-def _attach_part(positions, linked, base):
-    if positions.size > 1:
-        order_by_pairs(_gains(positions - np.int32(base), linked), positions)
-        positions += np.int32(base)
 
 
 @inner
@@ -83,12 +77,9 @@ def _uniform(state):
 
 @inner
 def _place(positions, anchors, drawn):
-    """Write where each token goes that moves with its nearest anchor, the left of two equally near.
+    """Write where each token goes, ``drawn``, with its nearest anchor, the left of two equally near.
 
-    Args:
-        positions: the order of the anchors.
-        anchors: the last anchor up to each token, or -1; itself where it is one. Changed.
-        drawn: int64, the positions, filled.
+    ``anchors`` has the last anchor up to each token, or -1; itself where it is one. It is changed.
     """
     n = positions.size
     following = -1

@@ -62,8 +62,7 @@ def _features(batch: Batch) -> np.ndarray:
     """Return the hashed features of each token: int32 ``[tokens, features]``."""
     first = np.repeat(batch.starts, batch.lengths)
     last = np.repeat(batch.starts + batch.lengths, batch.lengths) - 1
-    ends = np.cumsum(batch.lengths)
-    here = np.arange(first.size) + np.repeat(batch.starts - ends + batch.lengths, batch.lengths)
+    here = np.arange(first.size) + np.repeat(np.arange(1, batch.lengths.size + 1), batch.lengths)
     near = {k: np.clip(here + k, first - 1, last + 1) for k in range(-2, 3)}  # a border stands at both ends
     combined = [[near[k] for k in template] for template in TEMPLATES] + [[here, first], [here, last]]
     features = np.empty((here.size, len(batch.tokens) * len(combined)), np.int32)

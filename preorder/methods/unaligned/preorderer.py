@@ -11,8 +11,8 @@ import numpy as np
 from preorder.btg.results import permutations
 from preorder.data.errors import UsageError
 from preorder.data.types import BinaryTree, Bitext, Permutation, Sentence
-from preorder.learning.arrays import Arrays
-from preorder.learning.layers import LAYERS
+from preorder.learning.checkpoint import Arrays
+from preorder.learning.vocabulary import LAYERS
 from preorder.methods.base import ATTACHMENT, Preorderer
 from preorder.methods.unaligned.attach import attach
 from preorder.methods.unaligned.links import Links
@@ -25,7 +25,6 @@ class AttachingPreorderer:
     """
 
     def __init__(self, preorderer: Preorderer, links: Links) -> None:
-        """Make one of a preorderer, which orders the linked tokens, and a predictor of links."""
         self._preorderer = preorderer
         self._links = links
         self.method = preorderer.method

@@ -62,8 +62,8 @@ def test_alignment_file_is_of_one_format(tmp_path):
 @given(st.permutations(range(7)))
 def test_order_and_positions_round_trip(numbers):
     permutation = Permutation(tuple(numbers))
-    assert formats.parse_order(formats.format_order(permutation)) == permutation
-    assert formats.parse_positions(formats.format_positions(permutation)) == permutation
+    assert formats.parse_order(formats.format_numbers(permutation.order)) == permutation
+    assert formats.parse_positions(formats.format_numbers(permutation.positions)) == permutation
 
 
 def test_numbers_only():

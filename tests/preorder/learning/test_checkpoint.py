@@ -21,17 +21,19 @@ def test_gives_back_what_was_saved(tmp_path):
         np.testing.assert_array_equal(arrays[name], array)
 
 
-def test_no_file_keeps_nothing():
-    checkpoint = Checkpoint(interval=0)
+def test_no_file_keeps_nothing(monkeypatch):
+    monkeypatch.setattr("preorder.learning.checkpoint.INTERVAL", 0)
+    checkpoint = Checkpoint()
     checkpoint.save("key", {}, ARRAYS)
     assert checkpoint.load("key") is None
     assert not checkpoint.due
 
 
-def test_is_due_after_the_interval(tmp_path):
-    assert Checkpoint(tmp_path / "file", interval=0).due
-    assert not Checkpoint(tmp_path / "file", interval=100).due
-    saved = Checkpoint(tmp_path / "file", interval=0)
+def test_is_due_after_the_interval(tmp_path, monkeypatch):
+    assert not Checkpoint(tmp_path / "file").due
+    monkeypatch.setattr("preorder.learning.checkpoint.INTERVAL", 0)
+    saved = Checkpoint(tmp_path / "file")
+    assert saved.due
     saved.save("key", {}, ARRAYS)
     assert not saved.due  # for twenty times as long as it took
 

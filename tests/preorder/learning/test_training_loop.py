@@ -92,13 +92,12 @@ def test_without_held_out_lines_the_last_iteration_is_the_best():
 @pytest.mark.parametrize("keep_best", [True, False])
 @pytest.mark.parametrize("interrupt", [1, 2, 3, 4])
 def test_goes_on_to_the_same_end(tmp_path, monkeypatch, held, keep_best, interrupt):
-    monkeypatch.setattr(
-        "preorder.learning.checkpoint.SHARE", float("inf")
-    )  # whatever the time that saving takes
+    monkeypatch.setattr("preorder.learning.checkpoint.INTERVAL", 0)
+    monkeypatch.setattr("preorder.learning.checkpoint.SHARE", float("inf"))  # whatever time saving takes
     script, schedule = [KEPT, SWAPPED, KEPT, REVERSED, KEPT], Schedule(5, 3, keep_best)
 
     def run_one(**settings):
-        checkpoint = Checkpoint(tmp_path / "file", interval=0)
+        checkpoint = Checkpoint(tmp_path / "file")
         return train(Rehearsed(script, **settings), schedule, HeldOutLines(held), checkpoint)
 
     expected = train(Rehearsed(script), schedule, HeldOutLines(held), Checkpoint())

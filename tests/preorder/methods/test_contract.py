@@ -111,7 +111,7 @@ class Interrupting(Checkpoint):
     """Interrupts the training after it has been saved a number of times."""
 
     def __init__(self, path, after):
-        super().__init__(path, interval=0)
+        super().__init__(path)
         self.left = after
 
     due = True

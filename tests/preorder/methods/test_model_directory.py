@@ -103,9 +103,7 @@ def test_missing_or_damaged(tmp_path, directory):
     with pytest.raises(DataError, match="model.json: cannot be read"):
         load_model(str(tmp_path / "nowhere"))
     (tmp_path / "model" / "weights.safetensors").write_bytes(b"damaged")
-    with pytest.raises(
-        DataError, match="weights.safetensors: damaged: its checksum is not that in model.json"
-    ):
+    with pytest.raises(DataError, match="weights.safetensors: damaged: its checksum"):
         load_model(directory)
     (tmp_path / "model" / "weights.safetensors").unlink()
     with pytest.raises(DataError, match="weights.safetensors: cannot be read"):

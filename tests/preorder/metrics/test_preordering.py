@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from preorder.alignment.target_groups import target_groups
 from preorder.data.errors import DataError
 from preorder.data.files import read_parsed
 from preorder.data.formats import parse_alignment, parse_order, read_alignments
@@ -13,7 +14,6 @@ from preorder.data.types import Permutation
 from preorder.metrics.preordering import (
     Preordering,
     evaluate,
-    evaluate_orders,
     mean_scores,
     order_statistics,
 )
@@ -104,7 +104,8 @@ def test_its_own_gold_order_is_perfect_and_the_reversed_one_worst(positions):
 def test_scores_of_topdown_btgs_readme():
     permutations = [parse_order(order) for _, order in README_EXAMPLE]
     alignments = [parse_alignment(links) for links, _ in README_EXAMPLE]
-    result = evaluate_orders(permutations, alignments)
+    groups = [target_groups(one, len(order)) for one, order in zip(alignments, permutations, strict=True)]
+    result = evaluate(groups, permutations)
     assert (result.sentences, result.skipped) == (3, 0)
     assert result.frs == pytest.approx(0.857143, abs=5e-7)
     assert result.tau_nakagawa == pytest.approx(0.933333, abs=5e-7)
@@ -118,7 +119,8 @@ def test_scores_of_topdown_btgs_readme():
 def test_scores_of_googles_evaluator_on_real_text(shared, pair, nakagawa, frs, complete):
     permutations = list(read_parsed(str(shared(f"data/btg/{pair}.held.topdown-btg.order")), parse_order))
     alignments = list(read_alignments(str(shared(f"data/btg/{pair}.held.align"))))
-    result = evaluate_orders(permutations, alignments)
+    groups = [target_groups(one, len(order)) for one, order in zip(alignments, permutations, strict=True)]
+    result = evaluate(groups, permutations)
     assert result.sentences == 4998
     assert result.tau_nakagawa == pytest.approx(nakagawa, abs=5e-5)
     assert result.frs == pytest.approx(frs, abs=5e-5)

@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from preorder.api import ribes
 from preorder.data.errors import DataError
 from preorder.metrics.metric import DEFAULTS, MetricOptions
-from preorder.metrics.ribes import Ribes, ribes, word_alignment
+from preorder.metrics.ribes import Ribes, word_alignment
 
 words = st.lists(st.sampled_from("abcde"), max_size=14)
 
@@ -60,7 +61,7 @@ def test_best_reference_counts_and_the_corpus_is_the_mean(lines):
     scores = [max(by_definition(h, r) for r in rs if r) for h, *rs in lines if any(rs)]
     expected = math.fsum(scores) / len(scores) if scores else 0
     assert metric.score(rows.sum(0)) == pytest.approx(expected, abs=1e-12)
-    assert ribes(hypotheses, references) == pytest.approx(expected, abs=1e-12)
+    assert ribes(hypotheses, *references) == pytest.approx(expected, abs=1e-12)
 
 
 @pytest.mark.parametrize(

@@ -5,10 +5,9 @@ from hypothesis import strategies as st
 
 from preorder.data.trees import BINARISATIONS, ConstituencyTree, DependencyTree
 from preorder.data.types import BinaryTree, Node, Sentence
-from preorder.syntax.binary import binary_branches
+from preorder.syntax.binary import binary_branches, lift
 from preorder.syntax.bracketing import parse_bracketing
 from preorder.syntax.heads import RULES, head_child
-from preorder.syntax.projective import lift
 from tests.support.trees import constituency, dependency, sentences, words
 
 WAYS = st.sampled_from(BINARISATIONS)

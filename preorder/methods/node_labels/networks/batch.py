@@ -1,21 +1,25 @@
-"""Sentences and their trees as numbers, and the minibatches that networks take.
+"""Sentences and their trees as numbers, the minibatches that networks take, and what these say of all nodes.
 
-A minibatch has equally long sentences. Its nodes are sorted by height, where a leaf has height 0 and
-a node one more than the higher of its children, so that all nodes of a height can be computed together.
+A minibatch has equally long sentences. Its nodes are sorted by height, where a leaf has height 0 and a node
+one more than the higher of its children, so that all nodes of a height can be computed together.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 import numpy as np
 
 from preorder.data.types import Sentence
-from preorder.learning.backend import torch
-from preorder.learning.vocabulary import MIN_COUNT, UNKNOWN, Vocabulary
+from preorder.learning import backend
+from preorder.learning.backend import device, torch
+from preorder.learning.vocabulary import UNKNOWN, Vocabulary, frequent
 from preorder.methods.node_labels.forest import ROOT, Forest, Relations, relations_of
+
+MAX_TOKENS = 8192
+"""Greatest number of tokens that are labelled at a time, unless one sentence has more."""
 
 
 class Batch(NamedTuple):
@@ -42,8 +46,7 @@ class Minibatch(NamedTuple):
         sentences: ``[nodes]``, the index of each node's sentence in the minibatch.
         spans: ``[nodes, 3]``, begin, split and end.
         categories: ``[nodes]``.
-        sides: ``[nodes]``, twice the category of the parent, plus one for a right child; or
-            ``ROOT``.
+        sides: ``[nodes]``, twice the category of the parent, plus one for a right child; or ``ROOT``.
         children: ``[nodes, 2]``, indices of vectors: first the tokens, sentence by sentence, then the nodes.
         sizes: how many nodes have height 1, 2, …
     """
@@ -70,21 +73,9 @@ class Numbering:
     def of(
         cls, sentences: Sequence[Sentence], trees: Forest, layers: Sequence[str], max_strings: int
     ) -> tuple[Numbering, np.ndarray]:
-        """Number the tokens and categories that training sentences and their trees have often enough.
-
-        Args:
-            sentences: the training text.
-            trees: theirs.
-            layers: those to read.
-            max_strings: the maximum for each layer.
-
-        Returns:
-            The numbering, and for each row of the words how often they were seen: int64.
-        """
+        """Number the frequent tokens and categories of training sentences; see :meth:`Vocabulary.of`."""
         vocabulary, frequencies = Vocabulary.of(sentences, layers, max_strings)
-        counts = Counter(category for category in trees.categories if category)
-        known = sorted((-count, category) for category, count in counts.items() if count >= MIN_COUNT)
-        return cls(vocabulary, [category for _, category in known]), frequencies
+        return cls(vocabulary, tuple(frequent(filter(None, trees.categories)))), frequencies
 
     @property
     def rows(self) -> int:
@@ -132,13 +123,25 @@ def minibatch(batch: Batch, sentences: np.ndarray, device: torch.device) -> tupl
     children = np.where(within < n, within + owners[:, None] * n, number_of_node)
     parents = batch.relations.parents[rows]
     sides = np.where(parents == ROOT, ROOT, 2 * batch.categories[parents // 2] + parents % 2)
-    arrays = (
-        batch.tokens[:, indices],
-        owners,
-        trees.nodes[rows, :3].astype(np.int64),
-        batch.categories[rows],
-        sides,
-        children,
-    )
+    spans = trees.nodes[rows, :3].astype(np.int64)
+    arrays = (batch.tokens[:, indices], owners, spans, batch.categories[rows], sides, children)
     tensors = (torch.from_numpy(array).to(device) for array in arrays)
     return Minibatch(*tensors, np.bincount(heights)[1:].tolist()), rows
+
+
+def log_odds(network: torch.nn.Module, batch: Batch, threads: int) -> np.ndarray:
+    """Return the log-odds of inversion for each of ``batch.trees.rows``: float32 ``[nodes]``.
+
+    Minibatches of equally long sentences are computed side by side, each by one thread, so that the result
+    does not depend on how many threads there are.
+    """
+    odds = np.zeros(len(batch.trees.nodes), np.float32)
+
+    def run(sentences: np.ndarray) -> None:
+        with torch.inference_mode():
+            nodes, rows = minibatch(batch, sentences, device())
+            odds[rows] = network(nodes).cpu().numpy()
+
+    with backend.threads(1), ThreadPoolExecutor(threads) as pool:
+        list(pool.map(run, equally_long(batch.trees.lengths, lambda n: max(1, MAX_TOKENS // n))))
+    return odds[batch.trees.rows]

@@ -11,19 +11,14 @@ import numpy as np
 from preorder.data.errors import DataError
 from preorder.data.trees import Binarisation
 from preorder.data.types import NO_LINES, Bitext, Sentence
-from preorder.learning.arrays import Arrays
-from preorder.learning.backend import device, torch
-from preorder.learning.checkpoint import NO_CHECKPOINT, Checkpoint
-from preorder.learning.held_out import HeldOutLines
-from preorder.learning.network_state import set_weights, sizes_of, weights_of
-from preorder.learning.training_loop import Schedule, train
+from preorder.learning.backend import device, set_weights, sizes_of, torch, weights_of
+from preorder.learning.checkpoint import NO_CHECKPOINT, Arrays, Checkpoint
 from preorder.learning.vocabulary import Vocabulary
 from preorder.methods.node_labels.forest import Forest
 from preorder.methods.node_labels.labeller import TreeLabeller, trees_of
-from preorder.methods.node_labels.networks.batch import Numbering
+from preorder.methods.node_labels.networks.batch import Numbering, log_odds
 from preorder.methods.node_labels.networks.learner import Learner
-from preorder.methods.node_labels.networks.options import RecursiveOptions
-from preorder.methods.node_labels.networks.scoring import log_odds
+from preorder.methods.node_labels.options import RecursiveOptions
 from preorder.methods.node_labels.training_data import training_data
 
 
@@ -66,11 +61,7 @@ class NetworkLabeller(TreeLabeller):
 
     @classmethod
     def from_state(cls, values: dict[str, Any], arrays: Arrays) -> NetworkLabeller:
-        """Rebuild a preorderer from its :meth:`state`.
-
-        Raises:
-            DataError: the state is not one of such a network.
-        """
+        """Rebuild a preorderer from its :meth:`state`; a DataError says that it is none of such a network."""
         category, categories = values.get("category"), values.get("categories")
         if not isinstance(category, bool) or not isinstance(categories, list | tuple):
             raise DataError(f"not the categories of a model of nodes: {category!r}, {categories!r}")
@@ -90,15 +81,11 @@ class NetworkLabeller(TreeLabeller):
     ) -> tuple[NetworkLabeller, dict[str, Any]]:
         """Learn from sentences with trees and alignments; see :meth:`preorder.methods.base.Preorderer.fit`.
 
-        Word classes are used if all sentences have them. The same input, options and number of
-        threads give the same model on the same machine, however often training was interrupted. The
-        statistics include those of :class:`.training_data.TrainingData`.
+        Word classes are used if all sentences have them. The same input, options and number of threads give
+        the same model on the same machine, however often training was interrupted. The statistics include
+        those of :class:`.training_data.TrainingData`.
         """
         data = training_data(bitext, held_out, options.binarisation, options.unaligned)
         learner = Learner(cls.method, cls.network, data, options)
-        schedule = Schedule(options.iterations, options.patience)
-        best, progress = train(learner, schedule, HeldOutLines(held_out), checkpoint)
-        set_weights(learner.average, best)
-        weights = sum(array.size for array in best.values())
-        statistics = {"options": asdict(options), **data.statistics, "weights": weights, **progress}
+        statistics = {"options": asdict(options), **data.statistics, **learner.train(held_out, checkpoint)}
         return cls(data.kind, options.binarisation, learner.numbering, learner.average), statistics

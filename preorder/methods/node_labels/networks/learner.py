@@ -14,9 +14,8 @@ from preorder.learning.checkpoint import digest
 from preorder.learning.network_learner import NetworkLearner, with_first_weights
 from preorder.learning.training_loop import TrainingStatistics
 from preorder.methods.node_labels.forest import forest, positions
-from preorder.methods.node_labels.networks.batch import Numbering, equally_long, minibatch
-from preorder.methods.node_labels.networks.options import RecursiveOptions, Weighting
-from preorder.methods.node_labels.networks.scoring import log_odds
+from preorder.methods.node_labels.networks.batch import Numbering, equally_long, log_odds, minibatch
+from preorder.methods.node_labels.options import RecursiveOptions, Weighting
 from preorder.methods.node_labels.oracle import IN_ORDER, REVERSED, best_labels
 from preorder.methods.node_labels.training_data import TrainingData
 
@@ -27,14 +26,7 @@ class Learner(NetworkLearner[torch.nn.Module, np.ndarray]):
     def __init__(
         self, method: str, network: type[torch.nn.Module], data: TrainingData, options: RecursiveOptions
     ) -> None:
-        """Start from the first weights that the seed gives.
-
-        Args:
-            method: its name, for the :meth:`key`.
-            network: its class.
-            data: what to learn from.
-            options: how to train.
-        """
+        """Start from the first weights that the seed gives; the method's name counts in the :meth:`key`."""
         self._method = method
         self._counts = data.counts
         self.numbering, frequencies = Numbering.of(

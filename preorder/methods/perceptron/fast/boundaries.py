@@ -29,17 +29,12 @@ BEFORE_PIVOT, AFTER_PIVOT = (column("trigram", name) for name in ("Lr-&Lr&Rl", "
 
 
 class Boundaries(NamedTuple):
-    """What a node scores at each boundary where it begins, ends or splits, float32.
+    """What a node scores at each boundary where it begins, ends or splits, float32."""
 
-    Attributes:
-        begin, end, pivot: ``[boundary, lane]``; pivot is what a split scores by the context.
-        split: ``[boundary, label]``: what it scores without.
-    """
-
-    begin: np.ndarray
-    end: np.ndarray
-    pivot: np.ndarray
-    split: np.ndarray
+    begin: np.ndarray  # [boundary, lane]
+    end: np.ndarray  # [boundary, lane]
+    pivot: np.ndarray  # [boundary, lane], what a split scores by the context
+    split: np.ndarray  # [boundary, label], what it scores without
 
 
 @inner
@@ -55,12 +50,9 @@ def allocate_boundaries(n):
 
 @inner
 def add_boundaries(tables, tokens, n, keys, rows, boundaries):
-    """Add all templates that look at the tokens around one boundary.
+    """Fill ``boundaries``, zeros, by all templates that look at the tokens around one boundary.
 
-    Args:
-        tables, tokens, n: see :func:`preorder.methods.perceptron.fast.scores.score_sentence`.
-        keys, rows: uint64, scratch for ``layers * (n + 2)``.
-        boundaries: zero, filled.
+    ``keys`` and ``rows``, uint64, are scratch for ``layers * (n + 2)``; the rest is as in ``score_sentence``.
 
     Returns:
         The spread of the keys near each token and each boundary: uint8 ``[layer, {token, boundary}, index]``.
@@ -147,13 +139,9 @@ def _add_trigrams(slots, weights, tokens, n, keys, rows, split):
 
 @inner
 def add_to_spans(shape, n, boundaries, span):
-    """Add what boundaries score to the spans, and what the context alone scores to the pivots.
+    """Add what boundaries score to the ``span`` of :class:`preorder.btg.scores.Scores`.
 
-    Args:
-        shape: the dense table, ``[SHAPES, LABELS]``.
-        n: tokens.
-        boundaries: their ``pivot`` is changed to that of :class:`preorder.btg.scores.Scores`.
-        span: as there, changed.
+    To their ``pivot``, which is its ``pivot``, add what ``shape``, the dense table, scores by the context.
     """
     begin, end, pivot, split = boundaries
     for context in range(CONTEXTS):

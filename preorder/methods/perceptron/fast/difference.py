@@ -33,7 +33,6 @@ DENSE = len(TABLE_NAMES)
 """Number of the dense table, the last one; its rows are its keys."""
 TABLE_COUNT = DENSE + 1
 FIRST_TEMPLATE = np.searchsorted(TEMPLATE_TABLE, np.arange(TABLE_COUNT))
-"""First template of each table."""
 TEMPLATE_COUNTS = np.diff(FIRST_TEMPLATE)
 """Templates of each table but the dense one: as many features of a layer of a node, at most, it knows."""
 
@@ -43,19 +42,13 @@ class Differences(NamedTuple):
 
     Sentence s of the minibatch that was written last has the entries from ``starts[s]``, those of
     table t before ``ends[s, t]`` and after those of table t - 1.
-
-    Attributes:
-        key, column: the feature: uint64, int32.
-        change: float32, how much more often the one tree has it than the other, times a step.
-        starts: int64 ``[s]``; an upper bound of the entries before, in its minibatch.
-        ends: int64 ``[s, TABLE_COUNT]``.
     """
 
-    key: np.ndarray
-    column: np.ndarray
-    change: np.ndarray
-    starts: np.ndarray
-    ends: np.ndarray
+    key: np.ndarray  # uint64, with the column the feature
+    column: np.ndarray  # int32
+    change: np.ndarray  # float32, how much more often the one tree has it than the other, times a step
+    starts: np.ndarray  # int64 [s], an upper bound of the entries before, in its minibatch
+    ends: np.ndarray  # int64 [s, TABLE_COUNT]
 
 
 def allocate_differences(lengths: np.ndarray, layers: int, minibatch: int) -> Differences:
@@ -74,17 +67,11 @@ def allocate_differences(lengths: np.ndarray, layers: int, minibatch: int) -> Di
 
 
 class Counter(NamedTuple):
-    """Scratch to count the features of one table.
+    """Scratch to count the features of one table."""
 
-    Attributes:
-        slots: int32, a hash table: the number of a feature's entry, or -1.
-        used: int32, of each entry its slot.
-        needed: bool, of each entry whether it is kept even where it does not count.
-    """
-
-    slots: np.ndarray
-    used: np.ndarray
-    needed: np.ndarray
+    slots: np.ndarray  # int32, a hash table: the number of a feature's entry, or -1
+    used: np.ndarray  # int32, of each entry its slot
+    needed: np.ndarray  # bool, of each entry whether it is kept even where it does not count
 
 
 @inner
@@ -99,13 +86,13 @@ def allocate_counter(n, layers):
 
 @inner
 def count_difference(differences, s, counter, tokens, spread, plus, minus):
-    """Count the features of one tree, less those of another; return the sum of the squared counts.
+    """Count the features of tree ``plus`` less those of ``minus``; return the sum of the squared counts.
 
     Args:
         differences, s: where to write, with the counts as changes.
         counter: scratch.
         tokens, spread: of the sentence: see ``score_sentence``.
-        plus, minus: the trees, int32 ``[n - 1, NODE_FIELDS]``.
+        plus, minus: int32 ``[n - 1, NODE_FIELDS]``.
     """
     nodes = _unlike_nodes(plus, minus)
     first = differences.starts[s]

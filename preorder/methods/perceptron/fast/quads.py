@@ -1,7 +1,7 @@
 """What all four corners of a node score together.
 
-A quadruple has a row in its table only where the two triples within it, known already, have
-theirs, and it is looked up once for all occurrences of its first and its last token: that leaves few.
+A quadruple has a row in its table only where the two triples within it, known already, have theirs, and it
+is looked up once for all occurrences of its first and its last token on their sides: that leaves few.
 """
 
 from __future__ import annotations
@@ -20,10 +20,7 @@ MANY = 4096  # quadruples looked up at a time, at least
 
 @inner
 def add_quads(slots, weights, tokens, n, spread, triples, node):
-    """Add the template of all four corners, where both of its ``triples`` have rows.
-
-    A token that occurs several times on one side of a split is looked up once.
-    """
+    """Add the template of all four corners, where both of its ``triples`` have rows."""
     size = MANY + n * n // 4
     keys, rows, corners = np.empty(size, np.uint64), np.empty(size, np.uint64), np.empty((size, 4), np.int32)
     begins = np.empty(n, np.int32)

@@ -1,8 +1,7 @@
 """Scores of all nodes of a sentence, by a model's weights.
 
-A node's score is a sum over its templates, and each template looks at two of begin, split
-and end, or fewer, but for the one that joins all four corners. So O(n²) look-ups do, and the sum has the
-terms of :class:`preorder.btg.scores.Scores`, where::
+A node's score is a sum over its templates, and each looks at two of begin, split and end, or fewer, but for
+the one that joins all four corners. So O(n²) look-ups do, and the sum has the terms of ``Scores``, where::
 
     node(b, m, e, label) = shape(e - m, m - b, label) + quad(b, m, e, label)
 """

@@ -16,12 +16,8 @@ from preorder.methods.perceptron import features
 def shape_scores(weights, max_tokens):
     """Return what a node of at most that many tokens scores by the sizes of its children.
 
-    Args:
-        weights: the dense table, ``[SHAPES, LABELS]``.
-        max_tokens: of a node.
-
-    Returns:
-        float32 ``[label, size of the right child, max_tokens - size of the left child]``, and a vector more.
+    ``weights`` is the dense table, ``[SHAPES, LABELS]``; the scores are float32
+    ``[label, size of the right child, max_tokens - size of the left child]``, and a vector more.
     """
     scores = np.empty((LABELS, max_tokens + 1, max_tokens + VECTOR), np.float32)
     for right in range(1, max_tokens):

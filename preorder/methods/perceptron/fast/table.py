@@ -1,12 +1,11 @@
 """Rows of weights under 64-bit keys, for compiled code.
 
-Open addressing with linear probing. The lower half of a key says where its slot lies, and
-a slot of 64 bits holds the upper half and the number of the row: a look-up touches one cache
-line, as a rule, and takes two keys for one with a probability of some 2^-32. Row 0 is all zeros
-and stands for every absent key.
+Open addressing with linear probing. The lower half of a key says where its slot lies, and a slot of 64 bits
+holds the upper half and the number of the row: a look-up touches one cache line, as a rule, and takes two
+keys for one with a probability of some 2^-32. Row 0 is all zeros and stands for every absent key.
 
-What costs is not the look-up but the wait for memory. So keys that are looked up together
-lie together (:func:`key_near`), and so do their rows, which are in the order of the slots.
+What costs is not the look-up but the wait for memory. So keys that are looked up together lie together
+(:func:`key_near`), and so do their rows, which are in the order of the slots.
 """
 
 from __future__ import annotations
@@ -25,17 +24,11 @@ LOAD = 0.4  # at most this share of the slots is filled
 
 
 class Table(NamedTuple):
-    """A table.
+    """A table."""
 
-    Attributes:
-        slots: uint64 ``[capacity]``, a power of two.
-        weights: float32 ``[rows, width]``.
-        spread: uint8 ``[rows]``: over how many slots, as a power of two, the keys near this one lie.
-    """
-
-    slots: np.ndarray
-    weights: np.ndarray
-    spread: np.ndarray
+    slots: np.ndarray  # uint64 [capacity], a power of two
+    weights: np.ndarray  # float32 [rows, width]
+    spread: np.ndarray  # uint8 [rows]: over how many slots, as a power of two, the keys near this one lie
 
 
 class Tables(NamedTuple):
@@ -74,13 +67,8 @@ _LINE = ~np.uint64(7)  # slots of a cache line
 @numba.njit(inline="always")
 def key_near(key, home, spread):
     """Return the key with its slot moved near the home of all keys that are looked up together."""
-    return (key & _UPPER) | (((home & _LINE) + (key & spread_mask(spread))) & _LOWER)
-
-
-@numba.njit(inline="always")
-def spread_mask(spread):
-    """Return the bits of a key that choose its slot near a home."""
-    return (np.uint64(1) << np.uint64(spread)) - np.uint64(1)
+    mask = (np.uint64(1) << np.uint64(spread)) - np.uint64(1)
+    return (key & _UPPER) | (((home & _LINE) + (key & mask)) & _LOWER)
 
 
 @numba.njit(inline="always")
@@ -102,8 +90,7 @@ def prefetch(typing_context, array, index):  # noqa: ARG001
     """Start to bring an item of an array into the cache; wait for nothing."""
 
     def codegen(context, builder, signature, arguments):
-        array_type = signature.args[0]
-        data = context.make_array(array_type)(context, builder, arguments[0]).data
+        data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
         byte = ir.IntType(8).as_pointer()
         address = builder.bitcast(builder.gep(data, [arguments[1]]), byte)
         flag = ir.IntType(32)
@@ -123,9 +110,8 @@ LINE = 64 // 4  # weights of a cache line
 def find_all(slots, weights, keys, count, rows):
     """Write the rows of the first ``count`` keys, 0 for absent ones, and fetch their weights.
 
-    All slots are read before any is looked at, and no weight is waited for: so the waits for
-    memory overlap, and no mispredicted branch prolongs them. Some five times as fast as to
-    find and use them one by one.
+    All slots are read before any is looked at, and no weight is waited for: so the waits for memory overlap,
+    and no mispredicted branch prolongs them. Some five times as fast as to find and use them one by one.
     """
     mask = np.uint64(slots.size - 1)
     for i in range(count):

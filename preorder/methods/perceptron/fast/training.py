@@ -23,70 +23,39 @@ from preorder.methods.perceptron.fast.difference import (
 )
 from preorder.methods.perceptron.fast.scores import score_sentence
 from preorder.methods.perceptron.fast.shapes import shape_scores
-from preorder.methods.perceptron.fast.table import Table, Tables
 from preorder.methods.perceptron.fast.update import update
-from preorder.methods.perceptron.fast.work_queue import draw, finish, stop, wait_for
+from preorder.methods.perceptron.fast.work_queue import DONE, DRAWN, STOPPED, add, wait_for
+from preorder.methods.perceptron.options import Options
 
 TOLERANCE = 1e-5  # a loss below is a rounding error of a margin that is reached exactly
 
 
 class TrainingBatch(NamedTuple):
-    """Sentences to learn from, in their order, and what comes of it.
+    """Sentences to learn from, in their order, how to learn, and what comes of it."""
 
-    Attributes:
-        chosen: int64, their indices in ``corpus``.
-        corpus: all sentences, encoded.
-        groups, offsets: where each token belongs, and where each sentence's groups begin.
-        minibatch: sentences solved under the same weights.
-        turns: int64, indices of ``chosen`` in the order of solving: by minibatch, the long ones first.
-        wrong: bool, filled: whether the prediction has a loss.
-        updates: int64, filled: how many weights were changed.
-        differences: of one minibatch, filled where wrong.
-    """
-
-    chosen: np.ndarray
+    chosen: np.ndarray  # int64, their indices in the corpus
     corpus: Batch
-    groups: np.ndarray
-    offsets: np.ndarray
-    minibatch: int
-    turns: np.ndarray
-    wrong: np.ndarray
-    updates: np.ndarray
-    differences: Differences
-
-
-class Steps(NamedTuple):
-    """How to learn.
-
-    Attributes:
-        cost, aggressiveness: see :class:`preorder.methods.perceptron.options.Options`.
-        seen: sentences learned from before, each as often as it was.
-        corpus_size: sentences of the corpus, the unit of time.
-    """
-
-    cost: float
+    groups: np.ndarray  # of the corpus: where each token belongs, one sentence after another
+    seen: int  # sentences learned from before, each as often as it was
+    cost: float  # this one and the next two: see the options
     aggressiveness: float
-    seen: int
-    corpus_size: int
+    minibatch: int
+    turns: np.ndarray  # int64, indices of chosen in the order of solving: by minibatch, the long ones first
+    wrong: np.ndarray  # bool, filled: whether the prediction has a loss
+    updates: np.ndarray  # int64, filled: how many weights were changed
+    differences: Differences  # of one minibatch, filled where wrong
 
 
 def training_batch(
-    chosen: np.ndarray, corpus: Batch, groups: np.ndarray, offsets: np.ndarray, minibatch: int
+    chosen: np.ndarray, corpus: Batch, groups: np.ndarray, seen: int, options: Options
 ) -> TrainingBatch:
     """Return a training batch that is still to be learned from."""
-    lengths = corpus.lengths[chosen]
+    lengths, minibatch = corpus.lengths[chosen], options.minibatch
     turns = np.lexsort((-lengths, np.arange(chosen.size) // minibatch))
-    return TrainingBatch(
-        chosen,
-        corpus,
-        groups,
-        offsets,
-        minibatch,
-        turns,
-        np.zeros(chosen.size, np.bool_),
-        np.zeros(chosen.size, np.int64),
-        allocate_differences(lengths, len(corpus.tokens), minibatch),
-    )
+    wrong, updates = np.zeros(chosen.size, np.bool_), np.zeros(chosen.size, np.int64)
+    differences = allocate_differences(lengths, len(corpus.tokens), minibatch)
+    how = (options.cost, options.aggressiveness, minibatch)
+    return TrainingBatch(chosen, corpus, groups, seen, *how, turns, wrong, updates, differences)
 
 
 @entry_point
@@ -99,14 +68,14 @@ def max_new_rows(batch, begin):
 
 
 @entry_point
-def learn(queue, tables, batch, steps, begin):
+def learn(queue, tables, weights, batch, begin):
     """Learn from the sentences from ``begin`` on, together with other threads that call this.
 
     Args:
         queue: the :func:`work_queue` that the threads share.
         tables: :class:`preorder.methods.perceptron.fast.update.Growing` each; changed.
+        weights: views of the same, as :class:`preorder.methods.perceptron.fast.table.Tables`.
         batch: the :class:`TrainingBatch`; filled.
-        steps: how to learn.
         begin: index of the first sentence, in ``batch.chosen``.
 
     Returns:
@@ -120,12 +89,11 @@ def learn(queue, tables, batch, steps, begin):
     counter = allocate_counter(longest, batch.corpus.tokens.shape[0])
     trees = np.empty((2, longest, NODE_FIELDS), np.int32)
     rows = np.empty(counter.used.size + longest * DENSE, np.int64)
-    weights = _weights(tables)
     shape = np.empty((0, 0, 0), np.float32)
     current = -1
     while True:
         # Tasks of a minibatch: first to solve each of its sentences, then to update each table.
-        ticket = draw(queue)
+        ticket = add(queue, DRAWN, 1)
         task = ticket % (minibatch + TABLE_COUNT)
         first = begin + ticket // (minibatch + TABLE_COUNT) * minibatch
         last = min(first + minibatch, chosen.size)
@@ -135,29 +103,15 @@ def learn(queue, tables, batch, steps, begin):
             return first
         if task >= minibatch:
             which = task - minibatch
-            update(tables[which], which, batch.differences, batch.wrong, first, last, steps, rows)
+            update(tables[which], which, batch, first, last, rows)
         elif first + task < last:
             if first != current:
                 if not _have_room(tables, max_new_rows(batch, first)):
-                    stop(queue)
+                    add(queue, STOPPED, 1)
                     return first
                 current, shape = first, shape_scores(weights.shape, longest)
-            _solve(weights, shape, batch, steps, batch.turns[first + task], counter, trees)
-        finish(queue)
-
-
-@inner
-def _weights(tables):
-    """Return the tables as what scores."""
-    return Tables(
-        Table(tables[0].slots, tables[0].weights, tables[0].spread),
-        Table(tables[1].slots, tables[1].weights, tables[1].spread),
-        Table(tables[2].slots, tables[2].weights, tables[2].spread),
-        Table(tables[3].slots, tables[3].weights, tables[3].spread),
-        Table(tables[4].slots, tables[4].weights, tables[4].spread),
-        Table(tables[5].slots, tables[5].weights, tables[5].spread),
-        tables[DENSE].weights,
-    )
+            _solve(weights, shape, batch, batch.turns[first + task], counter, trees)
+        add(queue, DONE, 1)
 
 
 @inner
@@ -169,22 +123,19 @@ def _have_room(tables, more):
 
 
 @inner
-def _solve(tables, shape, batch, steps, k, counter, trees):
-    """Find the prediction and the oracle of one sentence, and how they differ, times the step to take.
+def _solve(weights, shape, batch, k, counter, trees):
+    """Find prediction and oracle of sentence ``chosen[k]``, and how they differ, times the step to take.
 
-    Args:
-        tables, shape: the weights, and their ``shape_scores``.
-        batch, k: the sentence, by its index in ``chosen``; filled.
-        steps: how far to go.
-        counter, trees: scratch.
+    ``shape`` are the ``shape_scores`` of the weights; ``counter`` and ``trees`` are scratch.
     """
     sentence, differences = batch.chosen[k], batch.differences
-    n, start, offset = batch.corpus.lengths[sentence], batch.corpus.starts[sentence], batch.offsets[sentence]
+    n, start = batch.corpus.lengths[sentence], batch.corpus.starts[sentence]
+    offset = start - sentence - 1
     tokens = batch.corpus.tokens[:, start - 1 : start + n + 1]
-    scores, spread = score_sentence(tables, shape, tokens, n)
+    scores, spread = score_sentence(weights, shape, tokens, n)
     bounds = group_bounds(batch.groups[offset : offset + n])
     predicted, oracle = trees[0, : n - 1], trees[1, : n - 1]
-    penalise(bounds, n, np.float32(steps.cost), scores.node)
+    penalise(bounds, n, np.float32(batch.cost), scores.node)
     loss = best_tree(scores, n, ROOT, predicted)
     # A prediction without violations is the best of the valid trees, too.
     if violations(bounds, predicted) == 0:
@@ -195,7 +146,7 @@ def _solve(tables, shape, batch, steps, k, counter, trees):
         return
     batch.wrong[k] = True
     square = count_difference(differences, k, counter, tokens, spread, oracle, predicted)
-    step = np.float32(min(steps.aggressiveness, loss / max(square, 1)))
+    step = np.float32(min(batch.aggressiveness, loss / max(square, 1)))
     for i in range(differences.starts[k], differences.ends[k, DENSE]):
         differences.change[i] *= step
     batch.updates[k] = differences.ends[k, DENSE] - differences.starts[k]

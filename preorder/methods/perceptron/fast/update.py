@@ -12,21 +12,14 @@ from preorder.methods.perceptron.fast.table import by_slot, capacity, find, inse
 
 
 class Growing(NamedTuple):
-    """A table that learns.
-
-    Attributes:
-        slots, weights, spread: as in :class:`preorder.methods.perceptron.fast.table.Table`.
-        changes: of each weight, the sum over its changes of (change · time): float32.
-        keys: uint64, the key of each row.
-        used: int64 ``[1]``, rows in use, row 0 included.
-    """
+    """A table that learns; its first three arrays are as in ``table.Table``."""
 
     slots: np.ndarray
     weights: np.ndarray
     spread: np.ndarray
-    changes: np.ndarray
-    keys: np.ndarray
-    used: np.ndarray
+    changes: np.ndarray  # of each weight, the sum over its changes of (change · time): float32
+    keys: np.ndarray  # uint64, the key of each row
+    used: np.ndarray  # int64 [1], rows in use, row 0 included
 
 
 def allocate_table(rows: int, width: int, keys: np.ndarray, spread: np.ndarray) -> Growing:
@@ -59,8 +52,6 @@ def with_room(table: Growing, more: int) -> Growing:
 
 
 BY_ROW = ("weights", "spread", "changes", "keys")
-SAVED = ("slots", *BY_ROW, "used", "room")
-"""Names of the arrays that a table is saved as."""
 
 
 def saved(table: Growing) -> dict[str, np.ndarray]:
@@ -79,23 +70,23 @@ def restored(arrays: dict[str, np.ndarray]) -> Growing:
 
 
 @inner
-def update(table, which, differences, wrong, begin, end, steps, rows):
+def update(table, which, batch, begin, end, rows):
     """Change one table by the differences of a minibatch, in their order.
 
     Args:
         table: a :class:`Growing` with room for all new keys.
-        which: its number, in ``differences``.
-        differences: of the minibatch.
-        wrong: which sentences to learn from, of those from ``begin`` to ``end``.
-        steps: when they are seen (:class:`preorder.methods.perceptron.fast.training.Steps`).
+        which: its number, in the differences.
+        batch: the :class:`preorder.methods.perceptron.fast.training.TrainingBatch`.
+        begin, end: its sentences that were solved.
         rows: int64, scratch for the entries of a sentence.
     """
+    differences = batch.differences
     slots, weights, changes, keys = table.slots, table.weights, table.changes, table.keys
     width = weights.shape[1]
     column, change = differences.column, differences.change
     mask = np.uint64(slots.size - 1)
     for s in range(begin, end):
-        if not wrong[s]:
+        if not batch.wrong[s]:
             continue
         first = differences.ends[s, which - 1] if which else differences.starts[s]
         last = differences.ends[s, which]
@@ -116,7 +107,7 @@ def update(table, which, differences, wrong, begin, end, steps, rows):
                 rows[i - first] = row
                 prefetch(weights, row * width + column[i])
                 prefetch(changes, row * width + column[i])
-        now = np.float32((steps.seen + s) / steps.corpus_size)
+        now = np.float32((batch.seen + s) / batch.corpus.lengths.size)  # in passes over the corpus
         for i in range(first, last):
             weights[rows[i - first], column[i]] += change[i]
             changes[rows[i - first], column[i]] += change[i] * now

@@ -12,7 +12,9 @@ from numba.extending import intrinsic
 
 from preorder.compiled import inner
 
-_DRAWN, _DONE, _STOPPED = 0, 8, 16  # indices of the counts, on cache lines of their own
+DRAWN, DONE, STOPPED = 0, 8, 16
+"""Indices of the counts, on cache lines of their own: tasks drawn, tasks done, reasons to wait no longer."""
+
 _MAX_LOOKS = 200  # at a count, before the processor is left to others
 
 _yield_processor = types.ExternalFunction("sched_yield", types.int32())
@@ -20,12 +22,12 @@ _yield_processor = types.ExternalFunction("sched_yield", types.int32())
 
 def work_queue() -> np.ndarray:
     """Return a queue of which no task is drawn yet: int64 counts that all threads share."""
-    return np.zeros(3 * _DONE, np.int64)
+    return np.zeros(3 * DONE, np.int64)
 
 
 @intrinsic
-def _add(typing_context, array, index, value):  # noqa: ARG001
-    """Add to an item of an int64 array, atomically; return what it was."""
+def add(typing_context, array, index, value):  # noqa: ARG001
+    """Add to a count, atomically; return what it was: of ``DRAWN``, the number of the next task, from 0."""
 
     def codegen(context, builder, signature, arguments):
         data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
@@ -46,29 +48,11 @@ def _look(typing_context, array, index):  # noqa: ARG001
 
 
 @inner
-def draw(queue):
-    """Return the number of the next task, from 0."""
-    return _add(queue, _DRAWN, 1)
-
-
-@inner
-def finish(queue):
-    """Say that a task is done."""
-    _add(queue, _DONE, 1)
-
-
-@inner
-def stop(queue):
-    """Let nobody wait any longer, as a task cannot be done."""
-    _add(queue, _STOPPED, 1)
-
-
-@inner
 def wait_for(queue, tasks):
     """Wait until the first so many tasks are done; say whether they are, or the queue was stopped."""
     looks = 0
-    while _look(queue, _DONE) < tasks:
-        if _look(queue, _STOPPED) > 0:
+    while _look(queue, DONE) < tasks:
+        if _look(queue, STOPPED) > 0:
             return False
         looks += 1
         if looks > _MAX_LOOKS:

@@ -131,7 +131,7 @@ def test_banned_words_are_not_emitted():
 
 
 class Bigrams:
-    """A language model whose state is the last word; stands for ``Fluency`` too, one object a batch."""
+    """A language model whose state is the last word; stands for ``NgramFluency`` too, one object a batch."""
 
     def __init__(self, batch):
         self.kept, self.grown = [[BEGIN] for _ in range(batch)], [{} for _ in range(batch)]

@@ -6,8 +6,8 @@ import pytest
 import torch
 
 from onmt_preorder.papers.reordering_embedding.block import AdditionalEncoding, ReorderingEmbedding
-from onmt_preorder.transformer.encoder_layer import EncoderLayer
 from onmt_preorder.transformer.layer_options import LayerOptions
+from onmt_preorder.transformer.layers import EncoderLayer
 from onmt_preorder.transformer.sinusoidal import encodings
 from tests.support.opennmt import make_opt
 from tests.support.transformers import batch, decode, make_model, position_encoding, randomise, times

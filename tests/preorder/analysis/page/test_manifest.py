@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from preorder.analysis.page.manifest import Manifest, System, find, read
+from preorder.analysis.evaluation_data import EvaluationFiles
+from preorder.analysis.page.manifest import Manifest, find, read
 from preorder.data.errors import DataError
 from preorder.metrics.metric import MetricOptions
 
@@ -27,10 +28,8 @@ def manifest(folder, **changes):
 
 def test_least(tmp_path):
     source, reference, run = (str(tmp_path / name) for name in ("test.en", "test.ja", "a"))
-    systems = {"base": System((run,), None)}
-    expected = Manifest("A run", source, (reference,), None, systems, MetricOptions(), None)
-    assert read(manifest(tmp_path)) == expected
-    assert read(manifest(tmp_path)).files.orders == {}
+    paths = EvaluationFiles([reference], {"base": [run]}, source, None, {})
+    assert read(manifest(tmp_path)) == Manifest("A run", paths, MetricOptions(), None)
 
 
 def test_everything(tmp_path):
@@ -39,7 +38,7 @@ def test_everything(tmp_path):
     found = read(manifest(tmp_path, systems=systems, robustness="r/robustness.json", **options))
     assert found.options == MetricOptions("none", True, "intl")
     assert found.robustness == str(tmp_path / "r/robustness.json")
-    assert found.files.systems == {"one": (str(tmp_path / "a"), "/b"), "two": (str(tmp_path / "c"),)}
+    assert found.files.systems == {"one": [str(tmp_path / "a"), "/b"], "two": [str(tmp_path / "c")]}
     assert found.files.orders == {"one": str(tmp_path / "p")}
     assert found.files.alignment == str(tmp_path / "links")
 

@@ -7,8 +7,8 @@ torch = pytest.importorskip("torch")
 
 from preorder.data.errors import DataError  # noqa: E402
 from preorder.data.types import Sentence  # noqa: E402
+from preorder.learning.backend import set_weights, weights_of  # noqa: E402
 from preorder.learning.network_learner import share_of_rate  # noqa: E402
-from preorder.learning.network_state import set_weights, weights_of  # noqa: E402
 from preorder.methods.neural.learner import Learner  # noqa: E402
 from preorder.methods.neural.options import Options  # noqa: E402
 

@@ -63,7 +63,7 @@ def test_any_batch_and_any_order_of_sentences_gives_the_same(model, monkeypatch)
     assert [model.order([sentence])[0] for sentence in sentences] == expected
     shuffled = generator.permutation(len(sentences)).tolist()
     assert model.order([sentences[i] for i in shuffled], threads=3) == [expected[i] for i in shuffled]
-    monkeypatch.setattr("preorder.methods.node_labels.networks.scoring.MAX_TOKENS", 30)
+    monkeypatch.setattr("preorder.methods.node_labels.networks.batch.MAX_TOKENS", 30)
     assert model.order(sentences, threads=2) == expected
 
 

@@ -43,8 +43,8 @@ def test_first_step_makes_up_for_the_loss():
     options = Options(cost=3.0, aggressiveness=100.0)
     learner = Learner(*SWAP, options)
     with ThreadPoolExecutor(1) as pool:
-        assert learner.learn_from(np.array([0]), pool).errors == 1
-        assert learner.learn_from(np.array([0]), pool).errors == 0  # the margin is reached exactly
+        assert learner.learn_from(np.array([0]), pool)[0] == 1
+        assert learner.learn_from(np.array([0]), pool)[0] == 0  # the margin is reached exactly
     weights = flat(learner)
     changed = np.abs(weights[weights != 0])
     assert np.unique(changed).size == 1  # every feature once

@@ -13,9 +13,8 @@ from preorder.data.trees import BINARISATIONS  # noqa: E402
 from preorder.learning.vocabulary import Vocabulary  # noqa: E402
 from preorder.methods.node_labels.forest import forest  # noqa: E402
 from preorder.methods.node_labels.networks.batch import Numbering, equally_long, minibatch  # noqa: E402
-from preorder.methods.node_labels.networks.compose import compose  # noqa: E402
 from preorder.methods.node_labels.networks.contextual import Contextual  # noqa: E402
-from preorder.methods.node_labels.networks.recursive import Recursive  # noqa: E402
+from preorder.methods.node_labels.networks.recursive import Recursive, compose  # noqa: E402
 
 CPU = torch.device("cpu")
 ROWS = {"words": 13, "tags": 3}

@@ -3,9 +3,10 @@
 import pytest
 import torch
 from torch.autograd import gradcheck
+from torch.nn.functional import pad
 
-from onmt_preorder.papers.distortion.attention import gru
-from onmt_preorder.papers.distortion.jumps import mix, padded, start
+from onmt_preorder.papers.distortion.attention import mix, start
+from onmt_preorder.papers.distortion.rnnsearch import gru
 from tests.support.distortion_models import CONTEXTS, make_batch, make_model
 
 JUMPING = CONTEXTS[1:]
@@ -156,7 +157,7 @@ def test_shifting(window):
     for index, k in enumerate(range(window, -window - 1, -1)):
         jumps = torch.zeros(2, 2 * window + 1, dtype=torch.float64)
         jumps[:, index] = 1
-        shifted = mix(nothing, padded(attention, window), jumps, 1.0, mask, renormalise=False)
+        shifted = mix(nothing, pad(attention, (window, window)), jumps, 1.0, mask, renormalise=False)
         assert shifted.tolist() == [shift(row, k) for row in attention.tolist()]
         begun = mix(nothing, start(attention, length, window), jumps, 1.0, mask, renormalise=False)
         assert begun.tolist() == [first_shift(length, k)] * 2
@@ -166,15 +167,15 @@ def test_mass_that_reaches_padding_does_not_come_back():
     mask = torch.tensor([[1.0, 1.0, 0.0, 0.0]])
     forward, back = torch.eye(3)[0:1], torch.eye(3)[2:3]  # distances 1, 0, -1
     attention = torch.tensor([[0.25, 0.75, 0.0, 0.0]])
-    once = mix(torch.zeros(1, 4), padded(attention, 1), forward, 1.0, mask, renormalise=False)
+    once = mix(torch.zeros(1, 4), pad(attention, (1, 1)), forward, 1.0, mask, renormalise=False)
     assert once.tolist() == [[0.0, 0.25, 0.0, 0.0]]
-    again = mix(torch.zeros(1, 4), padded(once, 1), back, 1.0, mask, renormalise=False)
+    again = mix(torch.zeros(1, 4), pad(once, (1, 1)), back, 1.0, mask, renormalise=False)
     assert again.tolist() == [[0.25, 0.0, 0.0, 0.0]]
 
 
 def test_renormalisation():
     jumps = torch.full((1, 3), 1 / 3)
-    previous = padded(torch.tensor([[0.0, 0.0, 1.0]]), 1)
+    previous = pad(torch.tensor([[0.0, 0.0, 1.0]]), (1, 1))
     content, mask = torch.tensor([[0.5, 0.25, 0.25]]), torch.ones(1, 3)
     lost = mix(content, previous, jumps, 0.5, mask, renormalise=False)
     assert lost.sum().item() == pytest.approx(5 / 6)

@@ -1,11 +1,11 @@
-"""How to train the networks that label given trees. Imports nothing that is slow to import."""
+"""How to train what labels given trees. Imports nothing that is slow to import."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from preorder.alignment.unaligned import UnalignedOption
+from preorder.alignment.gold import UnalignedOption
 from preorder.data.trees import BinarisationOption
 from preorder.learning.options import (
     DropoutOption,
@@ -23,11 +23,22 @@ SizeOption = Annotated[
 
 
 @dataclass(frozen=True)
+class LogisticOptions:
+    """How to train the logistic regression; each option is explained by its help. ``threads`` is not used."""
+
+    binarisation: BinarisationOption = "head"
+    unaligned: UnalignedOption = "free"
+    inverse_penalty: Annotated[float, "inverse strength of the regularisation"] = 0.05
+    seed: int = 1
+    threads: int = 1
+
+
+@dataclass(frozen=True)
 class RecursiveOptions:
     """How to train the recursive network; each option is explained by its help.
 
-    ``seed`` decides the first weights, what dropout drops and the order in which sentences are
-    seen. ``threads`` compute a minibatch together.
+    ``seed`` decides the first weights, what dropout drops and the order in which sentences are seen.
+    ``threads`` compute a minibatch together.
     """
 
     binarisation: BinarisationOption = "head"

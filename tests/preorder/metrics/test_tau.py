@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from preorder.analysis.tau import Tau
 from preorder.data.errors import DataError
 from preorder.data.types import Permutation
+from preorder.metrics.preordering import Tau
 
 
 def brute_force(keys, permutation):

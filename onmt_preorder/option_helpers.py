@@ -1,16 +1,25 @@
-"""Refusal of options that OpenNMT-py's own models support and ours do not."""
+"""What the options of all our models share: how OpenNMT-py's parsers get them, and how others are refused."""
 
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from preorder.data.errors import UsageError
 
 
+def option_group(parser: Any, title: str) -> Callable[..., None]:
+    """Add a group to a parser of OpenNMT-py; return what adds an option to it.
+
+    That takes the name without dashes (the option has one or two, as OpenNMT-py's) and argparse's settings.
+    """
+    group = parser.add_argument_group(title)
+    return lambda name, **settings: group.add(f"--{name}", f"-{name}", **settings)
+
+
 def refuse(opt: Namespace, unsupported: Mapping[str, Any], whose: str) -> None:
-    """Refuse options that a model does not support.
+    """Refuse options that OpenNMT-py's own models support and one of ours does not.
 
     Args:
         opt: the options of a training, a checkpoint or a translation.
@@ -26,13 +35,7 @@ def refuse(opt: Namespace, unsupported: Mapping[str, Any], whose: str) -> None:
 
 
 def refuse_in_model(opt: Namespace, unsupported: Mapping[str, Any], whose: str) -> None:
-    """Refuse options that a model does not support, and tensor parallelism.
-
-    The arguments are those of :func:`refuse`.
-
-    Raises:
-        UsageError: an unsupported option is on, or the model is to be split among several GPUs.
-    """
+    """Refuse as :func:`refuse`, and also to split the model among several GPUs (tensor parallelism)."""
     refuse(opt, unsupported, whose)
     if getattr(opt, "parallel_mode", None) == "tensor_parallel" and getattr(opt, "world_size", 1) > 1:
         raise UsageError(f"parallel_mode: tensor_parallel does not work with {whose}")

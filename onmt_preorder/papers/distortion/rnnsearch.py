@@ -1,4 +1,7 @@
-"""``decoder_type: distortion_rnn``: RNNsearch*, with or without jumps (Zhang et al. 2017, eq. 5 to 13)."""
+"""RNNsearch*, with or without jumps (Zhang et al. 2017, eq. 5 to 13).
+
+It is ``encoder_type: bidirectional_gru`` with ``decoder_type: distortion_rnn``.
+"""
 
 from __future__ import annotations
 
@@ -9,21 +12,47 @@ from typing import Any
 
 import torch
 from onmt.decoders.decoder import DecoderBase
+from onmt.encoders.rnn_encoder import RNNEncoder
 from torch import Tensor, nn
-from torch.nn.functional import linear
+from torch.nn.functional import linear, pad
 
-from onmt_preorder.papers.distortion.attention import AdditiveAttention, SourceStates, gru
-from onmt_preorder.papers.distortion.jumps import mix, padded, start
+from onmt_preorder.papers.distortion.attention import AdditiveAttention, SourceStates, mix, start
 from onmt_preorder.papers.distortion.options import HIDDEN, NONE, SOURCE, TARGET, DistortionOptions
 from onmt_preorder.transformer.dropout import first_rate
+
+
+class BidirectionalGRUEncoder(RNNEncoder):
+    """OpenNMT-py's bidirectional GRU (Bahdanau et al. 2015), of ``hidden_size`` in each direction.
+
+    OpenNMT-py's ``brnn`` gives each direction half of that, unlike the paper.
+    """
+
+    @classmethod
+    def from_opt(cls, opt: Namespace, embeddings: Any) -> BidirectionalGRUEncoder:
+        """Build as OpenNMT-py does."""
+        embeddings.dropout_p = 0  # the paper drops from the output layer alone
+        return cls("GRU", True, opt.enc_layers, 2 * opt.enc_hid_size, embeddings=embeddings)
+
+    def forward(self, src: Tensor, src_len: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Encode ``(batch, length, 1)`` ids of words; ``src_len`` is ``(batch,)``, tokens in each sentence.
+
+        Returns:
+            h, ``(batch, length, 2 size)``, forward and backward states of each token, zero after a
+            sentence's end; the backward state of the first, ``(batch, size)``; and ``src_len``.
+        """
+        states, final, src_len = super().forward(src, src_len)
+        return states, final[-1], src_len
+
+    def update_dropout(self, dropout: float, *_: Any) -> None:
+        """Nothing is dropped here."""
 
 
 class DistortionRNNDecoder(DecoderBase):
     """A GRU f1, attention, a GRU f2, and the deep output layer of Bahdanau et al. 2015.
 
-    Per target word: ``s̃_t = f1(s_{t-1}, y_{t-1})``, ``α̂_t`` from ``s̃_t``, ``α_t`` from it
-    and the jumps, ``c_t = Σ_j α_{t,j} h_j``, ``s_t = f2(s̃_t, c_t)``. What goes to the
-    generator is ``tanh(V [s_t; y_{t-1}; c_t])``, after dropout.
+    Per target word: ``s̃_t = f1(s_{t-1}, y_{t-1})``, ``α̂_t`` from ``s̃_t``, ``α_t`` from it and the jumps,
+    ``c_t = Σ_j α_{t,j} h_j``, ``s_t = f2(s̃_t, c_t)``. What goes to the generator is
+    ``tanh(V [s_t; y_{t-1}; c_t])``, after dropout.
 
     Only what depends on the word before is computed word by word. The rest is computed for all words in
     one product: what f1 reads of ``y_{t-1}`` before the loop, ``c_t`` and the output after it. And
@@ -55,18 +84,14 @@ class DistortionRNNDecoder(DecoderBase):
 
     @classmethod
     def from_opt(cls, opt: Namespace, embeddings: Any) -> DistortionRNNDecoder:
-        """Build from the options of a training or a checkpoint, as OpenNMT-py does."""
+        """Build as OpenNMT-py does."""
         return cls(opt.dec_hid_size, embeddings, first_rate(opt.dropout), DistortionOptions.from_opt(opt))
 
     def init_state(self, _: Tensor, states: Tensor, final: Tensor) -> None:
-        """Begin a batch: ``s_0 = tanh(W h_1 + b)`` of the first word's backward state.
+        """Begin a batch: ``s_0 = tanh(W h_1 + b)`` of the first word's backward state, ``final``.
 
-        α_0 is that of :func:`.jumps.start`. The first jump depends on ``c_0 = 0``,
-        ``emb(<s>)``, or ``s̃_0 = s_0``.
-
-        Args:
-            states: h, ``(batch, length, 2 size)``.
-            final: ``(batch, size)``.
+        α_0 is that of :func:`.attention.start`. The first jump depends on ``c_0 = 0``, ``emb(<s>)``, or
+        ``s̃_0 = s_0``. ``states`` is h, ``(batch, length, 2 size)``; ``final`` is ``(batch, size)``.
         """
         hidden = self.initial(final).tanh()
         self.state = {"hidden": hidden}
@@ -95,12 +120,12 @@ class DistortionRNNDecoder(DecoderBase):
             tgt: ``(batch, words, 1)`` ids of the words before each.
             enc_out: h, ``(batch, length, 2 size)``.
             src_len: ``(batch,)`` tokens in each source sentence.
-            step: None for all words of a training batch; else the index of the next word,
-                from 0. At 0 the products with the source are computed and kept for the later steps.
+            step: None for all words of a training batch; else the index of the next word, from 0. At 0 the
+                products with the source are computed and kept for the later steps.
 
         Returns:
-            What the generator reads, ``(batch, words, size)``, and the attention,
-            ``(batch, words, length)``, as ``std`` and as ``align``.
+            What the generator reads, ``(batch, words, size)``, and the attention, ``(batch, words, length)``,
+            as ``std`` and as ``align``.
         """
         embedded = self.embeddings(tgt)
         hidden, attention = self._unroll(embedded, self._source(enc_out, src_len, step))
@@ -150,11 +175,8 @@ class DistortionRNNDecoder(DecoderBase):
     ) -> Tensor:
         """Decode one word; return its attention, ``(batch, length)``.
 
-        Args:
-            inputs: f1's product with the word before, ``(batch, 3 size)``.
-            logits: of the jumps where they depend on the word before, ``(batch, 2 window + 1)``.
-            source: the sentences.
-            products: the weights that read s̃_t and c_t.
+        ``inputs`` is f1's product with the word before, ``(batch, 3 size)``; ``logits`` those of the jumps
+        where they depend on that word, ``(batch, 2 window + 1)``.
         """
         hidden, options = self.state["hidden"], self.options
         recurrent = linear(hidden, self.before.weight_hh, self.before.bias_hh)
@@ -165,7 +187,7 @@ class DistortionRNNDecoder(DecoderBase):
             jumps = (self.state["logits"] if logits is None else logits).softmax(-1)
             previous = self.state["attention"]
             attention = mix(attention, previous, jumps, options.weight, source.mask, options.renormalise)
-            self.state["attention"] = padded(attention, options.window)
+            self.state["attention"] = pad(attention, (options.window, options.window))
         context, of_context = products.of_context(attention, source)
         self.state["hidden"] = gru(context, recurrent, between)
         if options.context in (SOURCE, HIDDEN):
@@ -194,3 +216,18 @@ class _Products:
         gates, rest = 3 * self.size, len(self.context_bias) - 3 * self.size
         read = torch.baddbmm(self.context_bias, attention.unsqueeze(1), source.values)
         return read.squeeze(1).split((gates, rest), -1)
+
+
+def gru(inputs: Tensor, recurrent: Tensor, hidden: Tensor) -> Tensor:
+    """Return a GRU's next state, as :class:`torch.nn.GRUCell` does, from the two products.
+
+    Args:
+        inputs: ``W_i x + b_i``, ``(batch, 3 size)``.
+        recurrent: ``W_h h + b_h``, ``(batch, 3 size)``.
+        hidden: h, ``(batch, size)``.
+    """
+    size = hidden.size(-1)
+    gates = (inputs[:, : 2 * size] + recurrent[:, : 2 * size]).sigmoid()
+    reset, update = gates.chunk(2, -1)
+    candidate = (inputs[:, 2 * size :] + reset * recurrent[:, 2 * size :]).tanh()
+    return candidate + update * (hidden - candidate)

@@ -1,14 +1,16 @@
-"""The operations of a chart against every tree, one by one."""
+"""The operations on parts against every tree, one by one."""
 
 import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch")
 
-from preorder.btg.chart import Chart  # noqa: E402
 from preorder.btg.constraint import reachable  # noqa: E402
-from preorder.btg.grammar import CONTEXTS  # noqa: E402
-from preorder.btg.risk import PARTNER_WEIGHT, PREFERENCE  # noqa: E402
+from preorder.btg.grammar import CONTEXTS, ROOT  # noqa: E402
+from preorder.btg.inside import log_partition, marginals  # noqa: E402
+from preorder.btg.kbest import kbest_of_parts  # noqa: E402
+from preorder.btg.risk import PARTNER_WEIGHT, PREFERENCE, expected_agreement  # noqa: E402
+from preorder.btg.viterbi import best_trees  # noqa: E402
 from tests.support.brute_force import (  # noqa: E402
     BruteForce,
     agreement,
@@ -39,20 +41,28 @@ def reachable_groups(n):
     return np.array(groups)
 
 
+def single(parts):
+    """Return parts as the search takes them."""
+    return parts.astype(np.float32)
+
+
+def min_risk(parts, partner=None):
+    return best_trees(expected_agreement(torch.from_numpy(parts), partner))
+
+
 SIZES = pytest.mark.parametrize("n", range(2, 7))
 
 
 @SIZES
 def test_argmax(n):
     parts, twins = draw(n)
-    for given in (parts, torch.from_numpy(parts)):
-        assert list(map(tree_of, Chart(given).argmax())) == [twin.argmax() for twin in twins]
+    assert list(map(tree_of, best_trees(single(parts)))) == [twin.argmax() for twin in twins]
 
 
 @pytest.mark.parametrize("root", range(CONTEXTS))
 def test_root(root):
     (parts,) = draw_parts(4, 1)
-    (tree,) = Chart(parts[None], root).argmax()
+    (tree,) = best_trees(single(parts[None]), root)
     assert tree_of(tree) == BruteForce(4, by_parts(parts), root).argmax()
 
 
@@ -60,7 +70,8 @@ def test_root(root):
 @pytest.mark.parametrize("k", [1, 7, 1000])
 def test_kbest(n, k):
     parts, twins = draw(n)
-    for found, twin, one in zip(Chart(parts).kbest(k), twins, parts, strict=True):
+    for twin, one in zip(twins, parts, strict=True):
+        found = kbest_of_parts(single(one), ROOT, k)
         expected = twin.kbest(k)
         orders = [order(tree_of(nodes), 0, n) for _, nodes in found]
         assert orders == [given for _, given in expected]
@@ -74,7 +85,7 @@ def test_kbest(n, k):
 def test_log_partition(n):
     parts, twins = draw(n)
     expected = [twin.log_partition() for twin in twins]
-    np.testing.assert_allclose(Chart(parts).log_partition(), expected)
+    np.testing.assert_allclose(log_partition(torch.from_numpy(parts)), expected)
 
 
 @SIZES
@@ -82,14 +93,14 @@ def test_log_partition_of_the_trees_that_an_alignment_allows(n):
     parts, twins = draw(n)
     groups = reachable_groups(n)
     expected = [twin.log_partition(one.tolist()) for twin, one in zip(twins, groups, strict=True)]
-    np.testing.assert_allclose(Chart(parts).log_partition(torch.from_numpy(groups)), expected)
+    np.testing.assert_allclose(log_partition(torch.from_numpy(parts), torch.from_numpy(groups)), expected)
 
 
 @SIZES
 def test_marginals(n):
     parts, twins = draw(n)
     expected = [twin.marginals() for twin in twins]
-    np.testing.assert_allclose(Chart(parts).marginals(), expected, atol=1e-9)
+    np.testing.assert_allclose(marginals(torch.from_numpy(parts)), expected, atol=1e-9)
 
 
 @SIZES
@@ -97,7 +108,7 @@ def test_marginals(n):
 def test_min_risk(n, with_partner):
     parts, twins = draw(n)
     partner = np.array([np.random.default_rng((n, i)).permutation(n) for i in range(BATCH)], np.int32)
-    trees = Chart(parts).min_risk(partner if with_partner else None)
+    trees = min_risk(parts, partner if with_partner else None)
     for nodes, twin, theirs in zip(trees, twins, partner, strict=True):
         inverted = twin.inversions()
         if with_partner:
@@ -111,7 +122,7 @@ def test_min_risk(n, with_partner):
 @pytest.mark.parametrize("n", range(3, 6))
 def test_min_risk_prefers_the_likeliest_tree_of_an_order(n):
     (parts,) = draw_parts(n, 1)
-    found = tree_of(Chart(parts[None]).min_risk()[0])
+    found = tree_of(min_risk(parts[None])[0])
     likelihood = by_parts(BruteForce(n, by_parts(parts)).marginals())
     twin = BruteForce(n, likelihood)
     same = [i for i, tree in enumerate(twin.trees) if order(tree, 0, n) == order(found, 0, n)]
@@ -124,13 +135,12 @@ def test_min_risk_prefers_the_likeliest_tree_of_an_order(n):
 def test_min_risk_keeps_a_sure_tree(n, seed):
     """Where one tree has all the probability, its order is the one."""
     parts = draw_parts(n, 1, seed).astype(np.float32)
-    (best,), (safest,) = Chart(parts).argmax(), Chart(parts * 200).min_risk()
+    (best,), (safest,) = best_trees(parts), min_risk(parts * 200)
     assert order(tree_of(safest), 0, n) == order(tree_of(best), 0, n)
 
 
 def test_a_single_token():
-    chart = Chart(draw_parts(1, 2))
-    assert chart.argmax().shape == (2, 0, 5)
-    assert [[(score, nodes.tolist()) for score, nodes in trees] for trees in chart.kbest(3)] == [
-        [(0, [])]
-    ] * 2
+    parts = single(draw_parts(1, 2))
+    assert best_trees(parts).shape == (2, 0, 5)
+    ((score, nodes),) = kbest_of_parts(parts[0], ROOT, 3)
+    assert (score, nodes.tolist()) == (0, [])

@@ -1,1 +1,0 @@
-"""Logistic regression on hashed features that labels the nodes of given trees."""

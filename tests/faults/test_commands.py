@@ -1,0 +1,184 @@
+"""Command lines that would lose something, and places that cannot be written: one line, nothing done."""
+
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from preorder.cli import build_parser, main
+from preorder.cli.paths import is_output
+from preorder.cli.table import visible
+
+ROOT = Path(__file__).parents[2]
+SOURCE, TARGET, LINKS = "a b c\n" * 20, "x y z\n" * 20, "0-0 1-2 2-1\n" * 20
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name, text in (("src", SOURCE), ("tgt", TARGET), ("align", LINKS), ("order", "0 2 1\n" * 20)):
+        (tmp_path / name).write_text(text)
+    (tmp_path / "corpus").mkdir()
+    shutil.copy("src", "corpus/src")
+    (tmp_path / "link").symlink_to("src")
+    return tmp_path
+
+
+def content(folder):
+    """Return all files below a folder with what is in them."""
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+MAIN = "import sys; from preorder.cli import main; sys.exit(main(sys.argv[1:]))"
+TRAIN = "train --method btg --classes 0 --iterations 1 --held-out 0 --src src --align align"
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        ("align --src src --tgt tgt --out tgt", "tgt would be overwritten while it is needed"),
+        ("gold --src src --align align --out src", "src would be overwritten"),
+        ("gold --src src --align align --out ./corpus/../src", "src would be overwritten"),
+        ("gold --src src --align align --out link", "link would be overwritten"),
+        ("gold --src link --align align --out src", "src would be overwritten"),
+        ("gold --src src --align align --out corpus", "corpus: is a directory"),
+        ("gold --src src --align align --out none/out", "none/out: cannot be written: there is no folder"),
+        ("gold --src - --align - --out out", "only one file can come from standard input"),
+        ("align --src - --tgt - --out out", "only one file can come from standard input"),
+        (f"{TRAIN} --model corpus", "corpus: holds other things than a model"),
+        (f"{TRAIN} --model .", "a model needs a directory of its own"),
+        (f"{TRAIN} --model /", "a model needs a directory of its own"),
+        (f"{TRAIN} --model src", "src: exists and is not a directory"),
+        (f"{TRAIN} --model model --cross-fit 2 --cross-fit-out src", "src would be overwritten"),
+        (f"{TRAIN} --model model --cross-fit 2 --cross-fit-out no/out", "there is no folder"),
+    ],
+)
+def test_nothing_is_lost(folder, capsys, command, message):
+    before = content(folder)
+    assert main(command.split()) == 2
+    error = capsys.readouterr().err
+    assert message in error
+    assert error.count("\n") == 1
+    assert content(folder) == before
+
+
+def test_what_may_be_overwritten(folder):
+    for _ in range(2):
+        assert main("gold --src src --align align --out out".split()) == 0
+        assert main([*TRAIN.split(), "--model", "model"]) == 0
+    assert main("gold --src src --align align --out /dev/null".split()) == 0
+
+
+def subparsers(parser):
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for sub in action.choices.values():
+                yield sub
+                yield from subparsers(sub)
+
+
+def test_every_output_is_known_to_be_a_file():
+    """Options that write are called out, or end so; their ``metavar`` tells that they are files."""
+    actions = [action for parser in subparsers(build_parser()) for action in parser._actions]
+    outputs = [a for a in actions if is_output(a) and a.dest != "held_out"]
+    assert {"out", "cross_fit_out"} <= {action.dest for action in outputs}
+    assert all("F" in re.findall(r"\w+", action.metavar) for action in outputs)
+
+
+def run(command, **environment):
+    return subprocess.run(
+        ["sh", "-c", f'exec {sys.executable} -c "{MAIN}" {command}'],
+        env={**os.environ, "PYTHONPATH": str(ROOT), **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "gold --src src --align align > /dev/full",
+        "evaluate --align align --order order > /dev/full",
+        "evaluate --align align --order order --json > /dev/full",
+        "score --ref tgt --hyp a=src --metrics ribes > /dev/full",
+    ],
+)
+def test_a_full_standard_output_is_one_line(folder, command):
+    done = run(command)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
+    assert "No space left on device" in done.stderr
+
+
+@pytest.mark.parametrize("command", ["gold --src src --align align", "evaluate --align align --order order"])
+def test_a_reader_that_has_had_enough_is_no_error(folder, command):
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = subprocess.run(
+        [sys.executable, "-c", MAIN, *command.split()],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdout=writing,
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("locale", [{"LC_ALL": "C", "PYTHONUTF8": "0"}, {"PYTHONIOENCODING": "ascii"}])
+def test_output_is_utf8_whatever_the_locale(folder, locale):
+    (folder / "src").write_text("私 は\n", encoding="utf-8")
+    (folder / "align").write_text("0-0 1-1\n")
+    done = subprocess.run(
+        [sys.executable, "-c", MAIN, *"gold --src src --align align".split()],
+        env={**os.environ, "PYTHONPATH": str(ROOT), **locale},
+        capture_output=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout.decode()) == (0, "私￨0 は￨1\n")
+
+
+def test_names_cannot_steer_the_terminal(folder, capsys):
+    assert visible("\x1b[31mred\x07\tß￨") == "\\x1b[31mred\\x07\\tß￨"
+    assert main(["gold", "--src", "\x1b[2Jnone", "--align", "align"]) == 2
+    assert "\x1b" not in capsys.readouterr().err
+    assert main(["score", "--ref", "tgt", "--hyp", "\x1b[31ma=src", "--metrics", "ribes"]) == 0
+    assert "\x1b" not in capsys.readouterr().out
+
+
+COMPILED = "from preorder.metrics.kendall import count_pairs; import numpy as np; "
+COMPILED += "print(count_pairs(np.array([0, 2, 1]), 3))"
+
+
+def compiled(tmp_path, **environment):
+    done = subprocess.run(
+        [sys.executable, "-c", COMPILED],
+        env={**os.environ, "PYTHONPATH": str(ROOT), **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (0, "(2, 1, 0)\n"), done.stderr
+
+
+def test_compiled_code_that_is_kept_may_be_damaged(tmp_path):
+    kept = {"NUMBA_CACHE_DIR": str(tmp_path)}
+    compiled(tmp_path, **kept)
+    stored = [path for path in tmp_path.rglob("*") if path.suffix in (".nbi", ".nbc")]
+    assert {path.suffix for path in stored} == {".nbi", ".nbc"}
+    for damage in (b"", b"damaged", None):
+        for path in stored:
+            if path.exists():
+                path.write_bytes(path.read_bytes()[:-7] if damage is None else damage)
+        compiled(tmp_path, **kept)
+
+
+def test_without_a_folder_to_keep_compiled_code_in(tmp_path):
+    (tmp_path / "file").write_text("")
+    compiled(tmp_path, NUMBA_CACHE_DIR=str(tmp_path / "file" / "below"))

@@ -1,0 +1,225 @@
+"""Where outputs go: devices, pipes, links, modes, full disks, and processes killed while they write."""
+
+import multiprocessing
+import os
+import resource
+import signal
+import stat
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from preorder.data import atomic, files
+from preorder.data.atomic import atomic_directory, atomic_file
+from preorder.data.errors import DataError
+
+LINES = [f"line {number}" for number in range(2000)]
+TEXT = "".join(f"{line}\n" for line in LINES)
+
+
+@pytest.mark.parametrize("name", ["out", "out.gz"])
+def test_a_fifo_is_written_straight(tmp_path, name):
+    os.mkfifo(tmp_path / name)
+    received = []
+    reader = threading.Thread(target=lambda: received.extend(files.read_lines(str(tmp_path / name))))
+    reader.start()
+    files.write_lines(str(tmp_path / name), LINES)
+    reader.join()
+    assert received == LINES
+    assert stat.S_ISFIFO(os.stat(tmp_path / name).st_mode)
+
+
+@pytest.mark.parametrize("path", ["/dev/null", "/dev/stderr"])
+def test_a_device_stays_a_device(tmp_path, path):
+    code = f"from preorder.data import files; files.write_lines({path!r}, ['x'])"
+    with (tmp_path / "err").open("w") as errors:
+        subprocess.run([sys.executable, "-c", code], stderr=errors, check=True)
+    assert stat.S_ISCHR(os.stat("/dev/null").st_mode)
+
+
+def test_process_substitution(tmp_path):
+    reading, writing = os.pipe()
+    files.write_lines(f"/dev/fd/{writing}", ["a", "b"])
+    os.close(writing)
+    assert os.read(reading, 10) == b"a\nb\n"
+    os.close(reading)
+
+
+def test_links_are_followed(tmp_path):
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "file").write_text("before\n")
+    (tmp_path / "link").symlink_to("folder/file")
+    (tmp_path / "dangling").symlink_to("folder/new")
+    for name, target in (("link", "file"), ("dangling", "new")):
+        files.write_lines(str(tmp_path / name), ["after"])
+        assert (tmp_path / name).is_symlink()
+        assert (tmp_path / "folder" / target).read_text() == "after\n"
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o755])
+def test_the_mode_of_what_is_replaced_stays(tmp_path, mode):
+    (tmp_path / "file").write_text("before")
+    (tmp_path / "file").chmod(mode)
+    files.write_lines(str(tmp_path / "file"), ["after"])
+    assert stat.S_IMODE((tmp_path / "file").stat().st_mode) == mode
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder").chmod(mode | 0o300)
+    with atomic_directory(str(tmp_path / "folder")):
+        pass
+    assert stat.S_IMODE((tmp_path / "folder").stat().st_mode) == mode | 0o300
+
+
+def test_a_new_file_has_the_mode_that_the_umask_leaves(tmp_path):
+    before = os.umask(0o027)
+    try:
+        files.write_lines(str(tmp_path / "file"), [])
+        with atomic_directory(str(tmp_path / "folder")):
+            pass
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE((tmp_path / "file").stat().st_mode) == 0o640
+    assert stat.S_IMODE((tmp_path / "folder").stat().st_mode) == 0o750
+
+
+def test_a_directory_is_no_output(tmp_path):
+    with pytest.raises(DataError, match="is a directory"):
+        files.write_lines(str(tmp_path), [])
+
+
+def _limited(function, *arguments):
+    """Call a function in a process that can write files of 4,096 bytes; return what it says."""
+    context = multiprocessing.get_context("fork")
+    receiver, sender = context.Pipe(duplex=False)
+
+    def run():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
+        try:
+            function(*arguments)
+            sender.send(None)
+        except BaseException as error:
+            sender.send((type(error).__name__, str(error)))
+
+    process = context.Process(target=run)
+    process.start()
+    process.join()
+    return receiver.recv()
+
+
+def _write_directory(path):
+    with atomic_directory(path) as folder:
+        (folder / "file").write_text(TEXT)
+
+
+@pytest.mark.parametrize(
+    ("write", "name"),
+    [
+        (lambda path: files.write_lines(path, LINES), "file"),
+        (lambda path: files.write_lines(path, map(str, np.random.default_rng(1).random(9000))), "file.gz"),
+        (lambda path: files.write_bytes(path, TEXT.encode()), "file"),
+        (lambda path: files.write_json(path, LINES), "file"),
+        (_write_directory, "folder"),
+    ],
+)
+def test_a_full_disk_is_one_line_and_keeps_what_was_there(tmp_path, write, name):
+    path = tmp_path / name
+    if name == "folder":
+        path.mkdir()
+        (path / "file").write_text("before")
+    else:
+        path.write_text("before")
+    error = _limited(write, str(path))
+    assert error == ("DataError", f"{path}: cannot be written: File too large")
+    assert (path / "file" if name == "folder" else path).read_text() == "before"
+    assert [entry.name for entry in tmp_path.iterdir()] == [name]
+
+
+def test_a_full_device_is_one_line():
+    with pytest.raises(DataError, match="/dev/full: cannot be written: No space left on device"):
+        files.write_lines("/dev/full", LINES)
+
+
+KILLED = """
+import os, signal, sys
+from preorder.data import atomic
+fsync, kill_at = os.fsync, int(sys.argv[3])
+calls = [0]
+def step(function):
+    def counted(*arguments, **named):
+        calls[0] += 1
+        if calls[0] == kill_at:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return function(*arguments, **named)
+    return counted
+for name in ("fsync", "replace", "open", "close", "rename", "unlink", "rmdir"):
+    setattr(os, name, step(getattr(os, name)))
+atomic._exchange = step(atomic._exchange)
+make = getattr(atomic, sys.argv[1])
+with make(sys.argv[2]) as place:
+    target = place / "file" if sys.argv[1] == "atomic_directory" else place
+    for _ in range(3):
+        with target.open("w") as stream:
+            stream.write("after")
+        step(lambda: None)()
+print(calls[0])
+"""
+
+
+@pytest.mark.parametrize("kind", ["atomic_file", "atomic_directory"])
+def test_killed_at_every_step_it_is_whole_and_the_next_run_tidies_up(tmp_path, kind, monkeypatch):
+    path = tmp_path / "target"
+    content = path / "file" if kind == "atomic_directory" else path
+    monkeypatch.setattr(atomic, "MIN_AGE", 0)
+
+    def run(kill_at):
+        command = [sys.executable, "-c", KILLED, kind, str(path), str(kill_at)]
+        return subprocess.run(command, capture_output=True, text=True, check=False)
+
+    if kind == "atomic_directory":
+        path.mkdir()
+    content.write_text("before")
+    steps = int(run(0).stdout)
+    assert content.read_text() == "after"
+    for kill_at in range(1, steps + 1):
+        content.write_text("before")
+        assert run(kill_at).returncode == -signal.SIGKILL
+        assert content.read_text() in ("before", "after")
+        with getattr(atomic, kind)(str(path)) as place:
+            (place / "file" if kind == "atomic_directory" else place).write_text("again")
+        assert content.read_text() == "again"
+        assert [entry.name for entry in tmp_path.iterdir()] == ["target"]
+
+
+def test_what_another_process_is_writing_is_left_alone(tmp_path, monkeypatch):
+    monkeypatch.setattr(atomic, "MIN_AGE", 0)
+    path = str(tmp_path / "file")
+    with atomic_file(path) as mine:
+        files.write_lines(path, ["theirs"])
+        assert mine.exists()
+        mine.write_text("mine")
+    assert (tmp_path / "file").read_text() == "mine"
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+def test_leftovers_wait_until_they_are_old(tmp_path):
+    left = tmp_path / f".file.abc{atomic.SUFFIX}"
+    left.write_text("")
+    files.write_lines(str(tmp_path / "file"), [])
+    assert left.exists()
+    os.utime(left, (time.time() - 2 * atomic.MIN_AGE,) * 2)
+    files.write_lines(str(tmp_path / "file"), [])
+    assert not left.exists()
+
+
+@pytest.mark.parametrize("exchange", [True, False])
+def test_without_an_exchange_a_directory_is_replaced_all_the_same(tmp_path, monkeypatch, exchange):
+    if not exchange:
+        monkeypatch.setattr(atomic, "_exchange", lambda *_: False)
+    for content in ("one", "two"):
+        with atomic_directory(str(tmp_path / "folder")) as folder:
+            (folder / content).write_text("")
+    assert [path.name for path in (tmp_path / "folder").iterdir()] == ["two"]
+    assert [path.name for path in tmp_path.iterdir()] == ["folder"]
