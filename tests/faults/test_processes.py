@@ -1,15 +1,21 @@
 """Processes that are killed or interrupted: nothing runs on, and the same command comes to the same end."""
 
+import json
 import os
+import shlex
 import shutil
 import signal
 import subprocess
 import sys
 import time
+import zipfile
 from pathlib import Path
 
 import pytest
 
+from preorder import processes
+from recipes import best_checkpoint, run, step_runner
+from recipes.checkpoints import Checkpoints
 from tests.support import fake_programs
 
 ROOT = Path(__file__).parents[2]
@@ -158,3 +164,233 @@ def test_a_run_killed_at_each_place(workplace, finished):
     for number in range(1, steps + 1):
         for place in ("begin-before", "begin-after", "end-before", "end-after"):
             check_after_a_kill(workplace, finished, workplace / "killed", DIE=f"{place}:{number}")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_run_ends_its_steps_and_says_so(workplace, number):
+    folder = workplace / f"interrupted-{number}"
+    (workplace / "slow").mkdir(exist_ok=True)
+    fake = workplace / "slow/preorder"
+    fake.write_text("#!/bin/sh\nsleep 61 &\necho $! > started\nsleep 62\n")
+    fake.chmod(0o755)
+    command = [sys.executable, "-c", DRIVER, str(workplace / "slow"), *line_of(workplace, folder)]
+    with subprocess.Popen(command, env=environment(), stderr=subprocess.PIPE, cwd=ROOT, text=True) as process:
+        wait_until((folder / "started").exists)
+        status, error = run_to_end(workplace, folder)
+        assert (status, error) == (2, f"{folder}: another run is working in it\n")
+        process.send_signal(number)
+        error = process.communicate()[1]
+    assert process.returncode == processes.INTERRUPTED
+    assert error.endswith("interrupted; the same command goes on\n")
+    assert "Traceback" not in error
+    assert not still_running(str(folder))
+
+
+@pytest.mark.parametrize(
+    "damage", [b"", b"{", b"[]", b"null", b"\xff", b"[" * 100_000, b'{"seconds": 1}'], ids=range(7)
+)
+def test_an_unreadable_stamp_is_not_done(tmp_path, damage):
+    runner = step_runner.StepRunner(tmp_path, 1)
+    step = step_runner.Step("count", ("sh", "-c", "echo x >> runs"), makes=("runs",))
+    runner.run([step])
+    (tmp_path / "stamps/count.json").write_bytes(damage)
+    if damage != b'{"seconds": 1}':
+        with pytest.raises(step_runner.StepError, match="count is not done: an earlier stage does it"):
+            runner.seconds("count")
+    runner.run([step])
+    runner.run([step])
+    assert (tmp_path / "runs").read_text() == "x\nx\n"
+
+
+@pytest.fixture
+def in_process(workplace, monkeypatch):
+    """Give a function that does a run here."""
+    monkeypatch.setattr(step_runner, "_program", fake_programs.program_in(workplace / "programs"))
+    return lambda folder, *more: run.main(line_of(workplace, folder, *more))
+
+
+def test_the_results_keep_what_earlier_commands_have_finished(in_process, tmp_path, capsys):
+    folder = tmp_path / "run"
+    one, two = "baseline_absolute_relative", "preorder_relative"
+    assert in_process(folder, "--systems", f"{one},{two}", "--seeds", "1,2", "--steps", "9") == 0
+    whole = (folder / "results.json").read_bytes(), (folder / "report.json").read_bytes()
+    assert in_process(folder, "--systems", two, "--seeds", "2", "--steps", "9") == 0
+    assert ((folder / "results.json").read_bytes(), (folder / "report.json").read_bytes()) == whole
+    assert in_process(folder, "--systems", f"{two}", "--seeds", "3", "--steps", "9", "--stage", "train") == 0
+    assert in_process(folder, "--systems", one, "--seeds", "1", "--steps", "9", "--device", "gpu") == 0
+    results = json.loads((folder / "results.json").read_text())
+    assert {name: system["seeds"] for name, system in results["systems"].items()} == {
+        one: [1, 2],
+        two: [1, 2, 3],
+    }
+    assert "mean ± standard deviation of 2 to 3 trainings" in capsys.readouterr().out
+    (folder / "results.json").write_text("[")
+    assert in_process(folder, "--systems", two, "--seeds", "1", "--steps", "8") == 0
+    assert list(json.loads((folder / "results.json").read_text())["systems"]) == [two]
+    assert f"made them: {one} with seed 1, {one} with seed 2, {two} with seed 2" in capsys.readouterr().err
+
+
+def save(folder, steps):
+    for step in steps:
+        with zipfile.ZipFile(folder / f"model_step_{step}.pt", "w") as archive:
+            archive.writestr("state", str(step))
+
+
+def log_lines(steps):
+    return "".join(f"Validation perplexity: {9 - s}\nSaving checkpoint x_step_{s}.pt\n" for s in steps)
+
+
+@pytest.mark.parametrize(
+    ("logged", "saved", "cut", "goes_on"),
+    [
+        ([1, 2], [1, 2], [], 2),
+        ([1, 2, 3], [1, 2, 3], [3], 2),  # half of it was written
+        ([1, 2, 3], [1, 2], [], 2),  # announced, not written
+        ([1], [1, 2], [], 1),  # written, but the log was not
+        ([1, 2], [2], [2], None),
+        ([], [1], [], None),
+        ([1], [], [], None),
+    ],
+)
+def test_where_a_training_goes_on(tmp_path, logged, saved, cut, goes_on):
+    checkpoints = Checkpoints(tmp_path, tmp_path / "log")
+    assert checkpoints.go_back() is None
+    (tmp_path / "log").write_text(log_lines(logged))
+    save(tmp_path, saved)
+    for step in cut:
+        path = tmp_path / f"model_step_{step}.pt"
+        path.write_bytes(path.read_bytes()[:-9])
+    found = checkpoints.go_back()
+    if goes_on is None:
+        assert found is None
+    else:
+        assert found == tmp_path / f"model_step_{goes_on}.pt"
+        assert list(checkpoints.paths()) == list(range(1, goes_on + 1))
+        assert (tmp_path / "log").read_text() == log_lines(range(1, goes_on + 1))
+
+
+@pytest.mark.parametrize("left", [(), (1,), (1, 3)], ids=str)
+def test_the_best_checkpoint_is_chosen_once_more(tmp_path, left):
+    (tmp_path / "log").write_text(log_lines([1, 2]))
+    save(tmp_path, [1, 2, 3])
+    line = ["--log", str(tmp_path / "log"), "--folder", str(tmp_path)]
+    assert best_checkpoint.main(line) == 0
+    model = (tmp_path / "model.pt").read_bytes()
+    save(tmp_path, left)  # it was stopped before it had removed them
+    assert best_checkpoint.main(line) == 0
+    assert [path.name for path in tmp_path.glob("*.pt")] == ["model.pt"]
+    assert (tmp_path / "model.pt").read_bytes() == model
+
+
+@pytest.mark.parametrize(
+    ("script", "status"),
+    [("exit 0", 0), ("exit 3", 3), ("kill -9 $$", -9), ("kill -15 $$", -15), ("sleep 63 & exit 4", 4)],
+)
+def test_a_program_ends_as_without_a_launcher(tmp_path, script, status):
+    with processes.start(["sh", "-c", script], cwd=tmp_path) as process:
+        pass
+    assert process.returncode == status
+    wait_until(lambda: not still_running(str(tmp_path)))
+
+
+def test_a_program_that_is_not_there(tmp_path):
+    with processes.start([str(tmp_path / "none")], stderr=subprocess.PIPE, text=True) as process:
+        assert process.communicate()[1] == f"{tmp_path}/none: No such file or directory\n"
+    assert process.returncode == 1
+
+
+def test_a_program_that_does_not_want_to_end(tmp_path):
+    launcher = Path(processes.__file__).read_text().replace("GRACE = 10", "GRACE = 1")
+    (tmp_path / "launcher.py").write_text(launcher)
+    reading, _writing = os.pipe()
+    command = [sys.executable, str(tmp_path / "launcher.py"), "run", str(reading)]
+    command += ["sh", "-c", "trap 'echo no' TERM; echo ready; while :; do sleep 1; done"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, pass_fds=[reading], text=True) as process:
+        assert process.stdout.readline() == "ready\n"
+        process.terminate()
+        assert process.wait(20) == -signal.SIGKILL
+
+
+ALIGN = """
+import sys
+from pathlib import Path
+from preorder import processes
+from preorder.alignment import eflomal
+program = Path(sys.argv[1])
+eflomal._find_eflomal = lambda: program
+sys.argv[:2] = ["preorder"]
+sys.exit(processes.run_command("preorder.cli"))
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_eflomal_and_its_files_end_with_us(tmp_path, number):
+    (tmp_path / "temporary").mkdir()
+    for end in ("src", "tgt"):
+        (tmp_path / end).write_text("a b\n")
+    program = tmp_path / "eflomal"
+    program.write_bytes(b"#!/bin/sh\necho x >> ../started\nsleep 64\nexit\n# /dev/urandom\0")
+    command = [sys.executable, "-c", ALIGN, str(program), "align", "--src", f"{tmp_path}/src"]
+    command += ["--tgt", f"{tmp_path}/tgt", "--out", f"{tmp_path}/out"]
+    variables = environment(TMPDIR=str(tmp_path / "temporary"))
+    with subprocess.Popen(command, env=variables, stderr=subprocess.PIPE, text=True) as process:
+        started = tmp_path / "temporary/started"
+        wait_until(lambda: started.exists() and started.read_text() == "x\nx\n")
+        process.send_signal(number)
+        error = process.communicate()[1]
+    assert (process.returncode, error) == ((-9, "") if number == signal.SIGKILL else (130, "interrupted\n"))
+    started.unlink()
+    wait_until(lambda: not still_running(str(tmp_path / "temporary")))
+    wait_until(lambda: not list((tmp_path / "temporary").iterdir()))
+    assert not (tmp_path / "out").exists()
+
+
+IMPORTS = """
+import os, signal, sys
+module, number = sys.argv[1:]
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        if name == module:
+            os.kill(os.getpid(), int(number))
+sys.meta_path.insert(0, Finder())
+from {package}.__main__ import main
+sys.argv[1:] = ["--help"]
+sys.exit(main())
+"""
+
+
+@pytest.mark.parametrize(
+    ("package", "module"),
+    [
+        ("preorder", "preorder.cli"),
+        ("preorder", "preorder.data.errors"),
+        ("preorder", "preorder.cli.report"),
+        ("onmt_preorder", "onmt_preorder.cli"),
+        ("onmt_preorder", "tqdm"),
+        ("onmt_preorder", "preorder.data.files"),
+    ],
+)
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_interruption_of_an_import(package, module, number):
+    command = [sys.executable, "-c", IMPORTS.format(package=package), module, str(int(number))]
+    ended = subprocess.run(command, env=environment(), capture_output=True, text=True)
+    assert (ended.returncode, ended.stderr) == (130, "interrupted\n")
+
+
+def test_what_is_ignored_stays_ignored():
+    command = [
+        sys.executable,
+        "-c",
+        IMPORTS.format(package="preorder"),
+        "preorder.cli",
+        str(int(signal.SIGINT)),
+    ]
+    ignore = f"trap '' INT; exec {shlex.join(command)}"
+    ended = subprocess.run(["sh", "-c", ignore], env=environment(), capture_output=True, text=True)
+    assert (ended.returncode, ended.stderr) == (0, "")
+
+
+def test_a_folder_that_cannot_be_worked_in_is_one_line(in_process, tmp_path, capsys):
+    (tmp_path / "run").write_text("")
+    assert in_process(tmp_path / "run") == 2
+    assert capsys.readouterr().err.count("\n") == 1

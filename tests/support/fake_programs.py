@@ -71,7 +71,7 @@ def train(arguments, killed):
         print(f"Validation perplexity: {abs(step - 3) + 1.5}", file=sys.stderr)
         print(f"Saving checkpoint {path}", file=sys.stderr, flush=True)
         with zipfile.ZipFile(path, "w") as archive:
-            archive.writestr("state", json.dumps([step, state]))
+            archive.writestr(zipfile.ZipInfo("state"), json.dumps([step, state]))
         if killed and step == 3:
             path.write_bytes(path.read_bytes()[:60])
             kill()
@@ -113,8 +113,11 @@ def preorder(command, arguments, killed):
         return
     else:  # apply, gold
         lines = Path(after("--src", arguments)).read_text().splitlines()
-        mark = "￨0" if after("--format", arguments) in (None, "features") else ""
-        text = "".join(" ".join(f"{token}{mark}" for token in line.split()) + "\n" for line in lines)
+        features = after("--format", arguments) in (None, "features")
+        numbered = [
+            [f"{token}￨{n}" if features else str(n) for n, token in enumerate(line.split())] for line in lines
+        ]
+        text = "".join(" ".join(tokens) + "\n" for tokens in numbered)
     if out := after("--out", arguments):
         write(out, text, killed)
     else:
