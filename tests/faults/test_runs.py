@@ -1,0 +1,258 @@
+"""Runs that are killed or interrupted: nothing runs on, and the same command comes to the same end."""
+
+import json
+import shutil
+import signal
+import subprocess
+import sys
+import zipfile
+
+import pytest
+
+from preorder import processes
+from recipes import best_checkpoint, run, step_runner
+from recipes.checkpoints import Checkpoints
+from tests.support import fake_programs
+from tests.support.running import ROOT, environment, still_running, wait_until
+
+DRIVER = """
+import os, sys
+from tests.support import fake_programs
+from recipes import run, step_runner
+from recipes.stamps import Stamps
+os.environ["RUNNER"] = str(os.getpid())
+step_runner._program = fake_programs.program_in(sys.argv[1])
+where, _, number = os.environ.get("DIE", "").partition(":")
+
+def dying(method, before):
+    calls = []
+    def wrapped(*arguments):
+        calls.append(1)
+        if before and len(calls) == int(number):
+            os.kill(os.getpid(), 9)
+        found = method(*arguments)
+        if len(calls) == int(number):
+            os.kill(os.getpid(), 9)
+        return found
+    return wrapped
+
+if where:
+    name, _, when = where.partition("-")
+    setattr(Stamps, name, dying(getattr(Stamps, name), when == "before"))
+sys.exit(run.main(sys.argv[2:]))
+"""
+
+
+@pytest.fixture(scope="module")
+def workplace(tmp_path_factory):
+    """A folder with a bitext and fake programs."""
+    folder = tmp_path_factory.mktemp("workplace")
+    (folder / "data").mkdir()
+    for part in ("train", "dev", "test"):
+        for end, line in (("aa", "a b"), ("bb", "c d"), ("align", "0-0")):
+            (folder / f"data/{part}.{end}").write_text(f"{line}\n" * 3)
+    fake_programs.install(folder / "programs")
+    return folder
+
+
+def line_of(workplace, folder, *more):
+    fixed = ["--data", str(workplace / "data"), "--src", "aa", "--tgt", "bb", "--run", str(folder)]
+    return [*fixed, "--given-alignment", "--systems", "preorder_relative", *more]
+
+
+def start_run(workplace, folder, *more, **variables):
+    command = [sys.executable, "-c", DRIVER, str(workplace / "programs"), *line_of(workplace, folder, *more)]
+    pipes = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE}
+    return subprocess.Popen(command, env=environment(**variables), **pipes, cwd=ROOT, text=True)
+
+
+def run_to_end(workplace, folder, *more, **variables):
+    with start_run(workplace, folder, *more, **variables) as process:
+        error = process.communicate()[1]
+    return process.returncode, error
+
+
+def made(folder):
+    """Return all files of a run but those that tell the time and the way."""
+    left_out = ("calls", "trained", "lock", "commands.sh", "results.json", "results.md")
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+        and path.name not in left_out
+        and not {"logs", "stamps"} & {*path.relative_to(folder).parts}
+    }
+
+
+@pytest.fixture(scope="module")
+def finished(workplace):
+    folder = workplace / "finished"
+    status, error = run_to_end(workplace, folder)
+    assert status == 0, error
+    assert (folder / "trained").read_text() == "1 2 3 4 "
+    return folder
+
+
+def check_after_a_kill(workplace, finished, folder, **variables):
+    status, error = run_to_end(workplace, folder, **variables)
+    assert status == -signal.SIGKILL, error
+    wait_until(lambda: not still_running(str(folder)))
+    status, error = run_to_end(workplace, folder)
+    assert status == 0, error
+    assert made(folder) == made(finished)
+    shutil.rmtree(folder)
+
+
+WITHIN_TRAINING = 9
+"""The call of the fake programs in which the system is trained."""
+
+
+def test_a_killed_training_goes_on_from_the_last_whole_checkpoint(workplace, finished):
+    folder = workplace / "training"
+    assert run_to_end(workplace, folder, KILL_AT=str(WITHIN_TRAINING))[0] == -signal.SIGKILL
+    wait_until(lambda: not still_running(str(folder)))
+    assert (folder / "trained").read_text() == "1 2 3 "
+    status, error = run_to_end(workplace, folder)
+    assert status == 0, error
+    assert (folder / "trained").read_text() == "1 2 3 3 4 "  # half of the third checkpoint was written
+    assert "-train_from systems/preorder_relative/seed1/model_step_2.pt -reset_optim none" in error
+    assert made(folder) == made(finished)
+
+
+@pytest.mark.parametrize("place", ["end-before:10", "end-after:10", "end-before:11", "begin-after:10"])
+def test_a_run_killed_between_two_steps(workplace, finished, place):
+    check_after_a_kill(workplace, finished, workplace / place.replace(":", "-"), DIE=place)
+
+
+@pytest.mark.slow
+def test_a_run_killed_at_each_place(workplace, finished):
+    steps = len(list((finished / "stamps").rglob("*.json")))
+    calls = len((finished / "calls").read_text())
+    assert steps > 10
+    for number in range(1, calls + 1):
+        check_after_a_kill(workplace, finished, workplace / "killed", KILL_AT=str(number))
+    for number in range(1, steps + 1):
+        for place in ("begin-after", "end-before", "end-after"):
+            check_after_a_kill(workplace, finished, workplace / "killed", DIE=f"{place}:{number}")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_run_ends_its_steps_and_says_so(workplace, number):
+    folder = workplace / f"interrupted-{number}"
+    (workplace / "slow").mkdir(exist_ok=True)
+    fake = workplace / "slow/preorder"
+    fake.write_text("#!/bin/sh\nsleep 61 &\necho $! > started\nsleep 62\n")
+    fake.chmod(0o755)
+    command = [sys.executable, "-c", DRIVER, str(workplace / "slow"), *line_of(workplace, folder)]
+    with subprocess.Popen(command, env=environment(), stderr=subprocess.PIPE, cwd=ROOT, text=True) as process:
+        wait_until((folder / "started").exists)
+        status, error = run_to_end(workplace, folder)
+        assert (status, error) == (2, f"{folder}: another run is working in it\n")
+        process.send_signal(number)
+        error = process.communicate()[1]
+    assert process.returncode == processes.INTERRUPTED
+    assert error.endswith("interrupted; the same command goes on\n")
+    assert "Traceback" not in error
+    assert not still_running(str(folder))
+
+
+@pytest.mark.parametrize(
+    "damage", [b"", b"{", b"[]", b"null", b"\xff", b"[" * 100_000, b'{"seconds": 1}'], ids=range(7)
+)
+def test_an_unreadable_stamp_is_not_done(tmp_path, damage):
+    runner = step_runner.StepRunner(tmp_path, 1)
+    step = step_runner.Step("count", ("sh", "-c", "echo x >> runs"), makes=("runs",))
+    runner.run([step])
+    (tmp_path / "stamps/count.json").write_bytes(damage)
+    if damage != b'{"seconds": 1}':
+        with pytest.raises(step_runner.StepError, match="count is not done: an earlier stage does it"):
+            runner.seconds("count")
+    runner.run([step])
+    runner.run([step])
+    assert (tmp_path / "runs").read_text() == "x\nx\n"
+
+
+@pytest.fixture
+def in_process(workplace, monkeypatch):
+    """Give a function that does a run here."""
+    monkeypatch.setattr(step_runner, "_program", fake_programs.program_in(workplace / "programs"))
+    return lambda folder, *more: run.main(line_of(workplace, folder, *more))
+
+
+def test_the_results_keep_what_earlier_commands_have_finished(in_process, tmp_path, capsys):
+    folder = tmp_path / "run"
+    one, two = "baseline_absolute_relative", "preorder_relative"
+    assert in_process(folder, "--systems", f"{one},{two}", "--seeds", "1,2", "--steps", "9") == 0
+    whole = (folder / "results.json").read_bytes(), (folder / "report.json").read_bytes()
+    assert in_process(folder, "--systems", two, "--seeds", "2", "--steps", "9") == 0
+    assert ((folder / "results.json").read_bytes(), (folder / "report.json").read_bytes()) == whole
+    assert in_process(folder, "--systems", f"{two}", "--seeds", "3", "--steps", "9", "--stage", "train") == 0
+    assert in_process(folder, "--systems", one, "--seeds", "1", "--steps", "9", "--device", "gpu") == 0
+    results = json.loads((folder / "results.json").read_text())
+    assert {name: system["seeds"] for name, system in results["systems"].items()} == {
+        one: [1, 2],
+        two: [1, 2, 3],
+    }
+    assert "mean ± standard deviation of 2 to 3 trainings" in capsys.readouterr().out
+    (folder / "results.json").write_text("[")
+    assert in_process(folder, "--systems", two, "--seeds", "1", "--steps", "8") == 0
+    assert list(json.loads((folder / "results.json").read_text())["systems"]) == [two]
+    assert f"made them: {one} with seed 1, {one} with seed 2, {two} with seed 2" in capsys.readouterr().err
+
+
+def save(folder, steps):
+    for step in steps:
+        with zipfile.ZipFile(folder / f"model_step_{step}.pt", "w") as archive:
+            archive.writestr("state", str(step))
+
+
+def log_lines(steps):
+    return "".join(f"Validation perplexity: {9 - s}\nSaving checkpoint x_step_{s}.pt\n" for s in steps)
+
+
+@pytest.mark.parametrize(
+    ("logged", "saved", "cut", "goes_on"),
+    [
+        ([1, 2], [1, 2], [], 2),
+        ([1, 2, 3], [1, 2, 3], [3], 2),  # half of it was written
+        ([1, 2, 3], [1, 2], [], 2),  # announced, not written
+        ([1], [1, 2], [], 1),  # written, but the log was not
+        ([1, 2], [2], [2], None),
+        ([], [1], [], None),
+        ([1], [], [], None),
+    ],
+)
+def test_where_a_training_goes_on(tmp_path, logged, saved, cut, goes_on):
+    checkpoints = Checkpoints(tmp_path, tmp_path / "log")
+    assert checkpoints.go_back() is None
+    (tmp_path / "log").write_text(log_lines(logged))
+    save(tmp_path, saved)
+    for step in cut:
+        path = tmp_path / f"model_step_{step}.pt"
+        path.write_bytes(path.read_bytes()[:-9])
+    found = checkpoints.go_back()
+    if goes_on is None:
+        assert found is None
+    else:
+        assert found == tmp_path / f"model_step_{goes_on}.pt"
+        assert list(checkpoints.paths()) == list(range(1, goes_on + 1))
+        assert (tmp_path / "log").read_text() == log_lines(range(1, goes_on + 1))
+
+
+@pytest.mark.parametrize("left", [(), (1,), (1, 3)], ids=str)
+def test_the_best_checkpoint_is_chosen_once_more(tmp_path, left):
+    (tmp_path / "log").write_text(log_lines([1, 2]))
+    save(tmp_path, [1, 2, 3])
+    line = ["--log", str(tmp_path / "log"), "--folder", str(tmp_path)]
+    assert best_checkpoint.main(line) == 0
+    model = (tmp_path / "model.pt").read_bytes()
+    save(tmp_path, left)  # it was stopped before it had removed them
+    assert best_checkpoint.main(line) == 0
+    assert [path.name for path in tmp_path.glob("*.pt")] == ["model.pt"]
+    assert (tmp_path / "model.pt").read_bytes() == model
+
+
+def test_a_folder_that_cannot_be_worked_in_is_one_line(in_process, tmp_path, capsys):
+    (tmp_path / "run").write_text("")
+    assert in_process(tmp_path / "run") == 2
+    assert capsys.readouterr().err.count("\n") == 1

@@ -1,0 +1,32 @@
+"""What tests of processes share."""
+
+import os
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+
+
+def wait_until(condition, seconds=20):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+def still_running(mark):
+    """Return the command lines of processes that are not zombies, whose command line or folder has a mark."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        try:
+            line = (entry / "cmdline").read_bytes().decode(errors="replace")
+            place = os.readlink(entry / "cwd")
+        except OSError:
+            continue
+        if entry.name.isdecimal() and int(entry.name) != os.getpid() and (mark in line or mark in place):
+            found.append(line.replace("\0", " "))
+    return found
+
+
+def environment(**more):
+    return {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", **more}
