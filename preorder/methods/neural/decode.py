@@ -9,17 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
-from preorder.btg.grammar import NODE_FIELDS, ROOT
-from preorder.btg.kbest import ScoredTree, kbest_of_parts
+from preorder.btg.chart import Chart
+from preorder.btg.grammar import NODE_FIELDS
+from preorder.btg.kbest import ScoredTree
 from preorder.btg.pieces import EXACT, context_of, join_pieces
-from preorder.btg.risk import expected_agreement
 from preorder.btg.scores import FIRST, SECOND
-from preorder.btg.viterbi import all_positions, best_trees
+from preorder.btg.viterbi import all_positions
 from preorder.learning import backend
 from preorder.learning.backend import device, torch
 from preorder.methods.neural.network import Scorer
@@ -39,7 +38,7 @@ class Input(NamedTuple):
 def parse(scorer: Scorer, given: Input, threads: int) -> tuple[np.ndarray, np.ndarray]:
     """Return the trees and positions of a batch, one sentence after another.
 
-    They are laid out as :class:`preorder.btg.results.ChartParser` wants them. The network takes O(n) large
+    They are laid out as :class:`preorder.btg.results.TreePreorderer` wants them. The network takes O(n) large
     products and O(n²) small ones a sentence of n tokens, the search O(n³) additions; beyond ``EXACT`` all
     is linear in the length.
 
@@ -52,15 +51,15 @@ def parse(scorer: Scorer, given: Input, threads: int) -> tuple[np.ndarray, np.nd
     nodes = np.empty((count, NODE_FIELDS), np.int32)
     positions = np.empty(count, np.int32)
 
-    def best_of_piece(parts: np.ndarray, root: int) -> list[ScoredTree]:
-        return [ScoredTree(np.float32(0), best_trees(parts[None], root)[0])]  # the score does not matter
+    def best_of_piece(chart: Chart) -> list[ScoredTree]:
+        return [ScoredTree(np.float32(0), chart.argmax()[0])]  # the score does not matter
 
     def search(minibatch: _Minibatch) -> None:
         indices = minibatch.indices
         if indices.shape[1] > EXACT:
             trees = _in_pieces(scorer, minibatch, 1, best_of_piece)[0].nodes[None]
         else:
-            trees = best_trees(expected_agreement(scorer(minibatch.tokens), minibatch.partner))
+            trees = Chart(scorer(minibatch.tokens)).min_risk(minibatch.partner).argmax()
         order = np.empty(indices.shape, np.int32)
         all_positions(trees, order)
         nodes[indices[:, :-1]], positions[indices] = trees, order
@@ -78,10 +77,9 @@ def parse_kbest(scorer: Scorer, given: Input, k: int, threads: int) -> list[list
 
     def search(minibatch: _Minibatch) -> None:
         if minibatch.indices.shape[1] > EXACT:
-            found = [_in_pieces(scorer, minibatch, k, partial(kbest_of_parts, k=k))]
+            found = [_in_pieces(scorer, minibatch, k, lambda chart: chart.kbest(k)[0])]
         else:
-            parts = expected_agreement(scorer(minibatch.tokens), minibatch.partner)
-            found = [kbest_of_parts(one, ROOT, k) for one in parts]
+            found = Chart(scorer(minibatch.tokens)).min_risk(minibatch.partner).kbest(k)
         for sentence, trees in zip(minibatch.sentences.tolist(), found, strict=True):
             best[sentence] = trees
 
@@ -124,9 +122,9 @@ def _minibatches(lengths: np.ndarray) -> Iterator[np.ndarray]:
 
 
 def _in_pieces(
-    scorer: Scorer, minibatch: _Minibatch, k: int, search: Callable[[np.ndarray, int], list[ScoredTree]]
+    scorer: Scorer, minibatch: _Minibatch, k: int, search: Callable[[Chart], list[ScoredTree]]
 ) -> list[ScoredTree]:
-    """Return the k best trees of a sentence beyond ``EXACT``; ``search`` takes a piece's parts and root."""
+    """Return the k best trees of a sentence beyond ``EXACT``; ``search`` takes a piece's chart."""
     tokens, partner = minibatch.tokens, minibatch.partner
     n = tokens.shape[2]
 
@@ -140,7 +138,7 @@ def _in_pieces(
                 end = begin + EXACT // 2 + 1 + int((straight - inverted)[EXACT // 2 + 1 : EXACT].argmax())
             size = end - begin
             order = None if partner is None else partner[:, begin:end]
-            (gains,) = expected_agreement(parts[..., : size + 1, : size + 1], order)
-            yield begin, end, search(gains, context_of(begin, end, n))
+            chart = Chart(parts[..., : size + 1, : size + 1], context_of(begin, end, n))
+            yield begin, end, search(chart.min_risk(order))
 
     return join_pieces(pieces(), n, k)

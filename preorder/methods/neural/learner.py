@@ -12,7 +12,7 @@ from dataclasses import asdict
 
 import numpy as np
 
-from preorder.btg.inside import log_partition
+from preorder.btg.chart import Chart
 from preorder.btg.results import permutations
 from preorder.data.types import Permutation, Sentence
 from preorder.learning.backend import device, torch
@@ -73,8 +73,8 @@ class Learner(NetworkLearner[Scorer, torch.Tensor]):
         indices = torch.from_numpy(indices).to(self._tokens.device)
         tokens, groups = self._tokens[:, indices], self._groups[indices]
         self._hide_rare(tokens[0])
-        parts = self._network(tokens)
-        losses = log_partition(parts) - log_partition(parts, groups)
+        chart = Chart(self._network(tokens))
+        losses = chart.log_partition() - chart.log_partition(groups)
         return losses.sum() / self._options.minibatch, losses.detach()
 
     def _statistics(self, results: Sequence[torch.Tensor]) -> TrainingStatistics:

@@ -158,9 +158,9 @@ def test_given_tags_reach_the_parser(src, fake, tmp_path):
     [
         ([], "--lang says which models Stanza needs"),
         (["--lang", "en", "--trees", "dependency"], "--trees-out is needed where --out names no file"),
-        (["--pos", "f", "--trees-out", "f"], "--trees-out goes with --trees constituency or dependency"),
+        (["--pos", "f", "--trees-out", "t"], "--trees-out goes with --trees constituency or dependency"),
         (["--pos", "f", "--classes", "5"], "--classes-out is needed where --out names no file"),
-        (["--pos", "f", "--classes-out", "f"], "--classes-out goes with --classes N"),
+        (["--pos", "f", "--classes-out", "c"], "--classes-out goes with --classes N"),
         (["--pos", "f", "--classes", "nowhere"], "--classes nowhere: neither a number nor a file"),
     ],
 )

@@ -1,16 +1,14 @@
-"""The operations on parts against every tree, one by one."""
+"""Each operation of a chart against every tree, one by one."""
 
 import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch")
 
+from preorder.btg.chart import Chart  # noqa: E402
 from preorder.btg.constraint import reachable  # noqa: E402
-from preorder.btg.grammar import CONTEXTS, ROOT  # noqa: E402
-from preorder.btg.inside import log_partition, marginals  # noqa: E402
-from preorder.btg.kbest import kbest_of_parts  # noqa: E402
-from preorder.btg.risk import PARTNER_WEIGHT, PREFERENCE, expected_agreement  # noqa: E402
-from preorder.btg.viterbi import best_trees  # noqa: E402
+from preorder.btg.grammar import CONTEXTS  # noqa: E402
+from preorder.btg.risk import PARTNER_WEIGHT, PREFERENCE  # noqa: E402
 from tests.support.brute_force import (  # noqa: E402
     BruteForce,
     agreement,
@@ -47,7 +45,7 @@ def single(parts):
 
 
 def min_risk(parts, partner=None):
-    return best_trees(expected_agreement(torch.from_numpy(parts), partner))
+    return Chart(torch.from_numpy(parts)).min_risk(partner).argmax()
 
 
 SIZES = pytest.mark.parametrize("n", range(2, 7))
@@ -56,13 +54,13 @@ SIZES = pytest.mark.parametrize("n", range(2, 7))
 @SIZES
 def test_argmax(n):
     parts, twins = draw(n)
-    assert list(map(tree_of, best_trees(single(parts)))) == [twin.argmax() for twin in twins]
+    assert list(map(tree_of, Chart(single(parts)).argmax())) == [twin.argmax() for twin in twins]
 
 
 @pytest.mark.parametrize("root", range(CONTEXTS))
 def test_root(root):
     (parts,) = draw_parts(4, 1)
-    (tree,) = best_trees(single(parts[None]), root)
+    (tree,) = Chart(single(parts[None]), root).argmax()
     assert tree_of(tree) == BruteForce(4, by_parts(parts), root).argmax()
 
 
@@ -70,8 +68,7 @@ def test_root(root):
 @pytest.mark.parametrize("k", [1, 7, 1000])
 def test_kbest(n, k):
     parts, twins = draw(n)
-    for twin, one in zip(twins, parts, strict=True):
-        found = kbest_of_parts(single(one), ROOT, k)
+    for twin, one, found in zip(twins, parts, Chart(single(parts)).kbest(k), strict=True):
         expected = twin.kbest(k)
         orders = [order(tree_of(nodes), 0, n) for _, nodes in found]
         assert orders == [given for _, given in expected]
@@ -85,7 +82,7 @@ def test_kbest(n, k):
 def test_log_partition(n):
     parts, twins = draw(n)
     expected = [twin.log_partition() for twin in twins]
-    np.testing.assert_allclose(log_partition(torch.from_numpy(parts)), expected)
+    np.testing.assert_allclose(Chart(torch.from_numpy(parts)).log_partition(), expected)
 
 
 @SIZES
@@ -93,14 +90,15 @@ def test_log_partition_of_the_trees_that_an_alignment_allows(n):
     parts, twins = draw(n)
     groups = reachable_groups(n)
     expected = [twin.log_partition(one.tolist()) for twin, one in zip(twins, groups, strict=True)]
-    np.testing.assert_allclose(log_partition(torch.from_numpy(parts), torch.from_numpy(groups)), expected)
+    sums = Chart(torch.from_numpy(parts)).log_partition(torch.from_numpy(groups))
+    np.testing.assert_allclose(sums, expected)
 
 
 @SIZES
 def test_marginals(n):
     parts, twins = draw(n)
     expected = [twin.marginals() for twin in twins]
-    np.testing.assert_allclose(marginals(torch.from_numpy(parts)), expected, atol=1e-9)
+    np.testing.assert_allclose(Chart(torch.from_numpy(parts)).marginals(), expected, atol=1e-9)
 
 
 @SIZES
@@ -135,12 +133,12 @@ def test_min_risk_prefers_the_likeliest_tree_of_an_order(n):
 def test_min_risk_keeps_a_sure_tree(n, seed):
     """Where one tree has all the probability, its order is the one."""
     parts = draw_parts(n, 1, seed).astype(np.float32)
-    (best,), (safest,) = best_trees(parts), min_risk(parts * 200)
+    (best,), (safest,) = Chart(parts).argmax(), min_risk(parts * 200)
     assert order(tree_of(safest), 0, n) == order(tree_of(best), 0, n)
 
 
 def test_a_single_token():
     parts = single(draw_parts(1, 2))
-    assert best_trees(parts).shape == (2, 0, 5)
-    ((score, nodes),) = kbest_of_parts(parts[0], ROOT, 3)
+    assert Chart(parts).argmax().shape == (2, 0, 5)
+    ((score, nodes),) = Chart(parts[:1]).kbest(3)[0]
     assert (score, nodes.tolist()) == (0, [])
