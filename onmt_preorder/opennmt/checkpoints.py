@@ -51,7 +51,8 @@ def read_options(path: str) -> Namespace:
     try:
         return torch.load(path, map_location="cpu", mmap=True, weights_only=True)["opt"]
     except OSError as error:
-        raise DataError(error.strerror or "cannot be read", path) from None
+        reason = error.strerror if error.filename else None  # else torch could not map half a file
+        raise DataError(reason or "not a checkpoint of OpenNMT-py", path) from None
     except (RuntimeError, ValueError, TypeError, KeyError, EOFError, pickle.UnpicklingError):
         raise DataError("not a checkpoint of OpenNMT-py", path) from None
 

@@ -99,7 +99,7 @@ def _explain(error: BaseException, frames: Sequence[FrameType]) -> str | None:
     for frame in frames:
         if frame.f_code.co_name == "load" and frame.f_globals.get("__name__") == "torch.serialization":
             path = frame.f_locals.get("f")
-            reason = error.strerror if isinstance(error, OSError) else None
+            reason = error.strerror if isinstance(error, OSError) and error.filename else None
             return f"{path}: {reason or 'not a checkpoint of OpenNMT-py'}"
     if isinstance(error, OSError) and not isinstance(error, BrokenPipeError):
         return f"{error.filename}: {error.strerror}" if error.filename else _last_line(error)

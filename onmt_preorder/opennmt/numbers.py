@@ -20,7 +20,7 @@ MOST = 2**31 - 1
 
 _WIDEST = 2**20  # of a layer, heads or the like
 
-# Option → the least and the most that make sense. Floats may be any finite number, if not named here.
+# Option → the least and the most that make sense; others take any number that is finite and not beyond MOST.
 BOUNDS: dict[str, tuple[float, float]] = {
     # Training: steps and batches.
     **dict.fromkeys(("train_steps", "save_checkpoint_steps", "prefetch_factor"), (0, MOST)),
@@ -28,8 +28,8 @@ BOUNDS: dict[str, tuple[float, float]] = {
     **dict.fromkeys(("valid_steps", "report_every", "average_every", "accum_count"), (1, MOST)),
     "decay_steps": (1, MOST),
     **dict.fromkeys(("accum_steps", "dropout_steps", "early_stopping", "truncated_decoder"), (0, MOST)),
-    **dict.fromkeys(("warmup_steps", "start_decay_steps", "n_sample", "bucket_size_increment"), (0, MOST)),
-    **dict.fromkeys(("keep_checkpoint", "bucket_size_init"), (-1, MOST)),
+    **dict.fromkeys(("warmup_steps", "start_decay_steps", "bucket_size_increment"), (0, MOST)),
+    **dict.fromkeys(("n_sample", "bucket_size_init"), (-1, MOST)),
     "seed": (-1, 2**63 - 1),
     **dict.fromkeys(("num_workers", "num_threads"), (0, 1024)),
     # Training: the optimiser.
@@ -57,10 +57,9 @@ BOUNDS: dict[str, tuple[float, float]] = {
     "vocab_sample_queue_size": (1, MOST),
     # Translation.
     **dict.fromkeys(("beam_size", "n_best"), (1, 10_000)),
-    **dict.fromkeys(("max_length", "swan_choices"), (1, MOST)),
-    **dict.fromkeys(
-        ("min_length", "random_sampling_topk", "block_ngram_repeat", "max_length_ratio"), (0, MOST)
-    ),
+    "max_length": (1, MOST),
+    **dict.fromkeys(("min_length", "max_length_ratio", "block_ngram_repeat", "swan_choices"), (0, MOST)),
+    "random_sampling_topk": (-1, MOST),
     "random_sampling_topp": (0, 1),
     "random_sampling_temp": (1e-9, 1e6),
     # Devices.
@@ -91,7 +90,7 @@ def _problem(action: Any, value: Any) -> str | None:
         return None
     least, most = BOUNDS.get(action.dest, (-MOST, MOST) if action.type is int else (-math.inf, math.inf))
     for number in value if isinstance(value, list) else [value]:
-        if not math.isfinite(number) or not least <= number <= most:
+        if not least <= number <= most or number in (math.inf, -math.inf):
             bounds = f" from {least:g} to {most:.12g}" if math.isfinite(least) else ""
             return f"not a {'whole ' * (action.type is int)}number{bounds}: {number}"
     return None

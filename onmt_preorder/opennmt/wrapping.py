@@ -18,8 +18,8 @@ _ADAPTATIONS: list[tuple[str, str, Callable[..., Any]]] = []  # owner, name, wra
 def adapts(owner: str, name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Mark a function as wrapper of ``owner.name``, to be put in place by :func:`wrap_all`.
 
-    The owner is a module or, as ``module:Class``, one of its classes. A module of :data:`_COMMANDS` is wrapped
-    once a command imports it.
+    The owner is a module or, as ``module:Class``, one of its classes. A module of :data:`_COMMANDS` is
+    wrapped once a command imports it.
     """
 
     def register(wrapper: Callable[..., Any]) -> Callable[..., Any]:

@@ -4,6 +4,7 @@ import json
 import socket
 import sys
 import time
+import urllib.error
 import urllib.request
 from unittest import mock
 
@@ -181,9 +182,11 @@ def test_the_server(folder, expected, preorderer, port):
         assert [len(best) for best in ask(port, *PLAIN, model=8)] == [len(PLAIN)] * 2
         answer = ask(port, *PLAIN, "", features(TEST[0]))
         assert [line["tgt"] for line in answer[0]] == [*expected, "", expected[0]]
-        bad = ask(port, "Sue1￨x")
-        assert bad["status"] == "error"
-        assert bad["error"] == "Error: <source>:1: not a token with its position: 'Sue1￨x'"
+        with pytest.raises(urllib.error.HTTPError) as bad:
+            ask(port, "Sue1￨x")
+        assert bad.value.code == 400
+        message = "<source>:1: not a token with its position: 'Sue1￨x'"
+        assert json.load(bad.value) == {"status": "error", "error": message}
         assert ask(port, PLAIN[0])[0][0]["tgt"] == expected[0]
     finally:
         server.terminate()

@@ -1,0 +1,453 @@
+"""OpenNMT-py's commands with our models: nothing lost, mistakes in one line, and a server for strangers."""
+
+import json
+import logging
+import math
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("onmt", reason="OpenNMT-py is not installed: see the README")
+
+import flask
+import onmt.bin.server
+import onmt.bin.translate
+import torch
+import yaml
+from onmt import opts
+from onmt.translate.translation_server import ServerModelError, TranslationServer
+from onmt.utils.parse import ArgumentParser
+
+from onmt_preorder.cli import main as onmt_preorder
+from onmt_preorder.input.position_check import PositionCheck, is_permutation
+from onmt_preorder.opennmt import numbers, requests
+from preorder.data.errors import DataError, UsageError
+from tests.support.opennmt import TINY, call, start, write, write_task
+
+MODEL = "model_step_1.pt"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Return a folder with texts, vocabularies and a model that has made one step."""
+    folder = tmp_path_factory.mktemp("opennmt")
+    write_task(folder, "train", 20, seed=1)
+    write_task(folder, "valid", 20, seed=2)
+    for side in ("src", "tgt"):
+        write(folder / f"vocab.{side}", (f"w{number}\t{number + 1}" for number in range(20)))
+    (folder / "config.yaml").write_text(
+        yaml.safe_dump({**TINY, "train_steps": 1, "save_checkpoint_steps": 1})
+    )
+    call(folder, "onmt_train", "-config", "config.yaml")
+    (folder / "text.pt").write_text("no model\n" * 100)
+    (folder / "empty.pt").write_text("")
+    torch.save({"weights": torch.zeros(3)}, folder / "other.pt")
+    (folder / "half.pt").write_bytes((folder / MODEL).read_bytes()[:5000])
+    (folder / "directory").mkdir()
+    return folder
+
+
+def outcome(capsys, folder, program, *arguments):
+    """Call a command as Python does; return its exit status and what it says on standard error at the end."""
+    status = 0
+    capsys.readouterr()
+    try:
+        call(folder, program, *arguments)
+    except SystemExit as ended:
+        status = ended.code
+    except BaseException as error:
+        with pytest.raises(SystemExit) as ended:
+            sys.excepthook(type(error), error, error.__traceback__)
+        status = ended.value.code
+    lines = capsys.readouterr().err.splitlines()
+    return status, [line for line in lines if not re.match(r"\[\d{4}-.* (INFO|WARNING)\]", line)]
+
+
+TRANSLATE = ("onmt_translate", "-src", "valid.src", "-output", "out")
+TRAIN = ("onmt_train", "-config", "config.yaml", "-save_model", "another")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((*TRAIN, "-data", ""), "data: not corpora with their names"),
+        ((*TRAIN, "-data", "train.src"), "data: not corpora with their names"),
+        ((*TRAIN, "-data", "{"), "data: not corpora with their names"),
+        ((*TRAIN, "-data", "{}"), "data: there is no corpus to learn from"),
+        (
+            (*TRAIN, "-data", "{a: {path_src: 3, path_tgt: train.tgt}}"),
+            "data: a: path_src is no file name: 3",
+        ),
+        ((*TRAIN, "-data", "{a: {path_tgt: train.tgt}}"), "data: a: there is no path_src"),
+        (
+            (*TRAIN, "-data", "{a: {path_src: train.src, weight: 0}}"),
+            "data: a: weight is no whole number from 1: 0",
+        ),
+        (
+            (*TRAIN, "-data", "{a: {path_src: train.src, transforms: bpe}}"),
+            "transforms: not a list of names: 'bpe'",
+        ),
+        (
+            (*TRAIN, "-data", "{a: {path_src: train.src, transforms: [bpee]}}"),
+            "unknown transform 'bpee': did you m",
+        ),
+        ((*TRAIN, "-transforms", "bpee"), "argument -transforms/--transforms: invalid choice: 'bpee'"),
+        (
+            (*TRAIN, "-data", "{a: {path_src: absent, path_tgt: train.tgt}}"),
+            "absent: a/path_src: there is no such",
+        ),
+        ((*TRAIN, "-src_vocab", "absent"), "absent: src vocab: there is no such file"),
+        ((*TRAIN, "-src_vocab", "directory"), "directory: src vocab: not a file"),
+        ((*TRAIN, "-tgt_vocab", ""), "tgt vocab: no file is given"),
+        ((*TRAIN, "-train_from", "absent"), "absent: No such file or directory"),
+        ((*TRAIN, "-train_from", "text.pt"), "text.pt: not a checkpoint of OpenNMT-py"),
+        ((*TRAIN, "-accum_count", "1", "2"), "Number of accum_count values must match number of accum_steps"),
+        ((*TRAIN, "-train_steps", "-5"), "argument --train_steps/-train_steps: not a whole number from 0 to"),
+        (
+            (*TRAIN, "-learning_rate", "nan"),
+            "argument --learning_rate/-learning_rate: not a number from 0 to 1000000: nan",
+        ),
+        ((*TRAIN, "-layers", "1000000000"), "not a whole number from -1 to 1048576: 1000000000"),
+        ((*TRAIN, "-dropout", "2"), "argument --dropout/-dropout: not a number from 0 to 1: 2"),
+        ((*TRAIN, "-seed", "9" * 40), "argument --seed/-seed: not a whole number from -1"),
+        ((*TRANSLATE, "-model", "absent.pt"), "absent.pt: No such file or directory"),
+        *(
+            ((*TRANSLATE, "-model", f"{name}.pt"), "not a checkpoint")
+            for name in ("text", "empty", "other", "half")
+        ),
+        ((*TRANSLATE, "-model", "directory"), "directory: Is a directory"),
+        (
+            (*TRANSLATE, "-model", MODEL, "-beam_size", "0"),
+            "argument --beam_size/-beam_size: not a whole number",
+        ),
+        ((*TRANSLATE, "-model", MODEL, "-beam_size", "x"), "invalid int value: 'x'"),
+        ((*TRANSLATE, "-model", MODEL, "-output", "directory"), "directory: is a directory"),
+        ((*TRANSLATE, "-model", MODEL, "-output", "no/where"), "no/where: cannot be written: No such file"),
+        ((*TRANSLATE, "-model", MODEL, "-output", "valid.src"), "valid.src would be overwritten"),
+        ((*TRANSLATE, "-model", MODEL, "-output", MODEL), "would be overwritten while it is needed"),
+        ((*TRANSLATE, "-model", MODEL, "-src", "absent"), "absent: cannot be read"),
+        (TRANSLATE, "the following arguments are required: --model/-model"),
+        (
+            ("onmt_build_vocab", "-config", "config.yaml", "-save_data", "x"),
+            "vocab.src is there already: -overwrite",
+        ),
+        (
+            ("onmt_average_models", "-models", MODEL, "text.pt", "-output", "o"),
+            "text.pt: not a checkpoint of",
+        ),
+        (("onmt_release_model", "--model", "absent.pt", "--output", "o"), "absent.pt: No such file"),
+        (("onmt_release_model", "--model", MODEL, "--output", "directory"), "directory: is a directory"),
+        (("onmt_server", "--model_config", "absent"), "absent: cannot be read"),
+        (("onmt_server", "--model_config", "config.yaml"), "config.yaml:1: not JSON"),
+    ],
+)
+def test_a_mistake_is_one_line(capsys, folder, arguments, message):
+    before = content(folder)
+    status, lines = outcome(capsys, folder, *arguments)
+    assert (status, len(lines)) == (2, 1), lines
+    assert message in lines[0]
+    assert content(folder) == before
+
+
+def content(folder):
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_faults_of_a_program_keep_their_traceback(capsys, folder, monkeypatch):
+    def fail():
+        raise ValueError("no")
+
+    monkeypatch.setattr(onmt.bin.translate, "_get_parser", fail)
+    with pytest.raises(ValueError, match="no") as raised:
+        call(folder, "onmt_translate")
+    sys.excepthook(raised.type, raised.value, raised.tb)
+    assert "Traceback" in capsys.readouterr().err
+    with pytest.raises(FileNotFoundError) as raised:
+        Path("absent").read_text()
+    sys.excepthook(raised.type, raised.value, raised.tb)  # of a user's own program
+    assert "Traceback" in capsys.readouterr().err
+
+
+PARSERS = [
+    (opts.train_opts, {}),
+    (opts.translate_opts, {}),
+    (opts.data_prepare_opts, {"build_vocab_only": True}),
+]
+
+
+@pytest.mark.parametrize(("add", "settings"), PARSERS)
+def test_every_number_has_bounds_that_its_default_keeps(add, settings):
+    parser = ArgumentParser()
+    add(parser, **settings)
+    for action in parser._actions:
+        if action.type not in (int, float):
+            continue
+        assert numbers._problem(action, action.default) is None
+        for bad in (math.nan, math.inf, -math.inf, 10**400 if action.type is int else 1e308 * 10):
+            value = [bad] if isinstance(action.default, list) else bad
+            assert numbers._problem(action, value), action.dest
+        if action.dest in numbers.BOUNDS:
+            least, most = numbers.BOUNDS[action.dest]
+            assert numbers._problem(action, least - 1), action.dest
+            assert not numbers._problem(action, least), action.dest
+            assert not numbers._problem(action, most), action.dest
+
+
+def test_all_bounds_are_of_options():
+    known = set()
+    for add, settings in PARSERS:
+        parser = ArgumentParser()
+        add(parser, **settings)
+        known |= {action.dest for action in parser._actions}
+    assert numbers.BOUNDS.keys() <= known
+
+
+@pytest.mark.parametrize(
+    "error", [KeyboardInterrupt, RuntimeError("no"), OSError(28, "No space left on device")]
+)
+def test_an_old_translation_stays_until_the_new_one_is_whole(capsys, folder, monkeypatch, error):
+    from onmt.translate.translator import Inference
+
+    (folder / "old").write_text("before\n")
+    arguments = (*TRANSLATE[:-1], "old", "-model", MODEL)
+
+    def fail(self, *_, **__):
+        self.out_file.write("half")
+        raise error
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Inference, "_translate", fail)
+        if isinstance(error, RuntimeError):
+            with pytest.raises(RuntimeError):
+                call(folder, *arguments)
+        else:
+            expected = (130, ["interrupted"]) if error is KeyboardInterrupt else None
+            found = outcome(capsys, folder, *arguments)
+            assert found == (expected or (2, ["old: cannot be written: No space left on device"]))
+    assert (folder / "old").read_text() == "before\n"
+    assert not list(folder.glob(".*.partial"))
+    call(folder, *arguments)
+    assert len((folder / "old").read_text().splitlines()) == 20
+    call(folder, *TRANSLATE[:-1], "/dev/null", "-model", MODEL)
+    assert not Path("/dev/null").is_file()
+
+
+def test_ctrl_c_ends_a_translation_with_130(folder):
+    (folder / "old").write_text("before\n")
+    write(folder / "long", [" ".join(["w1"] * 200)] * 500)
+    process = start(
+        folder, "onmt_translate", "-src", "long", "-output", "old", "-model", MODEL, "-beam_size", 50
+    )
+    for _ in range(600):
+        if list(folder.glob(".old.*.partial")):
+            break
+        time.sleep(0.1)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=60)
+    assert (process.returncode, errors.splitlines()[-1]) == (130, "interrupted")
+    assert "Traceback" not in errors
+    assert (folder / "old").read_text() == "before\n"
+
+
+def test_ctrl_c_while_opennmt_is_imported(tmp_path):
+    (tmp_path / "onmt.py").write_text("raise KeyboardInterrupt\n")
+    code = "import sys; sys.argv[0] = {!r}; sys.path.insert(0, '.'); import onmt_preorder._hook, onmt"
+    for name, status in (("/bin/onmt_train", 130), ("own.py", -signal.SIGINT)):
+        command = [sys.executable, "-S", "-c", code.format(name)]
+        environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+        done = subprocess.run(
+            command, cwd=tmp_path, capture_output=True, text=True, env=environment, check=False
+        )
+        assert done.returncode == status
+        assert (done.stderr == "interrupted\n") == (status == 130)
+
+
+def test_a_checkpoint_is_whole_or_not_there(folder, tmp_path, monkeypatch):
+    import onmt.models.model_saver as saver
+
+    space = {"torch": torch, "__name__": saver.__name__}
+    path = tmp_path / "model.pt"
+    path.write_text("before")
+    monkeypatch.setitem(space, "value", {"x": lambda: None})  # which cannot be pickled
+    with pytest.raises(Exception, match="pickle"):
+        exec(f"torch.save(value, {str(path)!r})", space)
+    assert path.read_text() == "before"
+    saved = []
+    for name in ("one.pt", "two.pt"):
+        exec(f"torch.save({{'x': 1}}, {str(tmp_path / name)!r})", space)
+        assert torch.load(tmp_path / name) == {"x": 1}
+        saved.append((tmp_path / name).read_bytes())
+    assert saved[0] == saved[1]
+    torch.save({"x": 1}, tmp_path / "own.pt")  # of a program that is not OpenNMT-py
+    assert len(list(tmp_path.iterdir())) == 4
+
+
+@pytest.mark.parametrize(
+    ("positions", "expected"),
+    [
+        ("0 1 2", True),
+        ("2 0 1", True),
+        ("1 1 0 2 2", True),
+        ("0 0 0", True),
+        ("1 0 _", True),
+        ("1 1 _ 0 0", True),
+        ("0 7 7", False),
+        ("0 1 0", False),
+        ("1 2 3", False),
+        (f"0 {'9' * 5000}", False),
+    ],
+)
+def test_what_is_a_permutation(positions, expected):
+    assert is_permutation(positions.split()) is expected
+
+
+def warnings_of(caplog, preorders, lines):
+    caplog.clear()
+    check = PositionCheck(preorders)
+    with caplog.at_level(logging.WARNING, "onmt"):
+        for number, line in enumerate(lines, 1):
+            check.see(line.split(), "f", number)
+        check.finish()
+        check.finish()
+    return [record.getMessage() for record in caplog.records]
+
+
+def test_one_warning_of_each_kind(caplog):
+    lines = ["0 1", "_ _", "0 7 7", "_", "", "_ _", "5 5 1"]
+    plain, odd = warnings_of(caplog, False, lines)
+    assert plain.startswith("f:2: a line without positions, and no preorderer")
+    assert odd.startswith("the positions of 2 of 7 lines are no permutation")
+    assert odd.endswith("first f:3")
+    assert warnings_of(caplog, True, lines) == [odd]
+    assert warnings_of(caplog, False, ["1 0", "_", ""]) == []
+
+
+def test_translating_plain_and_odd_lines_warns(folder, capsys, caplog):
+    write(folder / "mixed", ["w1￨1 w2￨0", "w1 w2", "w3￨0 w4￨7 w5￨7", "w1 w2", ""])
+    command = ["translate", "--model", str(folder / MODEL), "--src", str(folder / "mixed"), "--line-by-line"]
+    caplog.set_level(logging.WARNING, "onmt")
+    assert onmt_preorder([*command, "--out", str(folder / "out")]) == 0
+    ours = [record.getMessage() for record in caplog.records]
+    assert [message.split(": a ")[0] for message in ours[:-1]] == [f"{folder / 'mixed'}:2"]
+    assert ours[-1].startswith("the positions of 1 of 5 lines are no permutation")
+    assert ours[-1].endswith(f"{folder / 'mixed'}:3")
+    caplog.clear()
+    call(folder, "onmt_translate", "-src", "mixed", "-output", "out", "-model", MODEL)
+    theirs = [record.getMessage() for record in caplog.records if record.levelno == logging.WARNING]
+    assert len(theirs) == 2
+    assert "mixed:2: a line without positions" in theirs[0]
+
+
+def served(monkeypatch):
+    """Return a client of the server with one model, number 0, that is never asked."""
+    apps = []
+    monkeypatch.setattr(TranslationServer, "start", lambda self, _: self.models.update({0: None}))
+    monkeypatch.setattr(onmt.bin.server, "serve", lambda app, **_: apps.append(app))
+    onmt.bin.server.start("none", url_root="/t")
+    requests.prepare(apps[0])
+    return apps[0].test_client()
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "message"),
+    [
+        (b"", 400, "could not understand"),
+        (b"{", 400, "could not understand"),
+        (b"{}", 400, "not a list of sentences"),
+        (b"[]", 400, "not a list of sentences"),
+        (b"[3]", 400, "not a list of sentences"),
+        (b'[{"src": 3}]', 400, "sentence 1: src is no text"),
+        (b'[{"src": "a"}, {"id": 0}]', 400, "sentence 2: src is no text"),
+        (b'[{"src": "a", "ref": 1}]', 400, "sentence 1: ref is no text"),
+        (b'[{"src": "a", "id": [1]}]', 400, "sentence 1: id is no number"),
+        (b'[{"src": "a", "id": 9}]', 404, "there is no such model"),
+        (b'[{"src": "' + b"a" * requests.MAX_BYTES + b'"}]', 413, "exceeds"),
+        (b"\xff", 400, ""),
+    ],
+)
+def test_a_bad_request_is_told_in_json(monkeypatch, body, status, message):
+    answer = served(monkeypatch).post("/t/translate", data=body)
+    assert (answer.status_code, answer.json["status"]) == (status, "error")
+    assert message in answer.json["error"]
+
+
+def test_other_routes_answer_in_json_too(monkeypatch, capsys):
+    client = served(monkeypatch)
+    assert client.get("/t/health").json == {"status": "ok"}
+    for path, status in (
+        ("/t/to_cpu/5", 404),
+        ("/t/nothing", 404),
+        ("/t/translate", 405),
+        ("/t/to_cpu/0", 500),
+    ):
+        answer = client.get(path)
+        assert (answer.status_code, answer.json["status"]) == (status, "error")
+        assert "NoneType" not in answer.json["error"]
+
+    def clone(*_):
+        raise SystemExit(2)
+
+    monkeypatch.setattr(TranslationServer, "clone_model", clone)
+    assert client.post("/t/clone_model/0", data=b"{}").status_code == 400
+
+
+def failing(error):
+    def run(_):
+        try:
+            raise error
+        except Exception as cause:
+            raise ServerModelError(f"Error: {cause}")  # noqa: B904
+
+    server = TranslationServer()
+    server.models[0] = type("Model", (), {"run": staticmethod(run)})
+    return server
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "shown"),
+    [
+        (DataError("not a token", "<source>", 1), 400, "<source>:1: not a token"),
+        (DataError("cannot be read", "/secret/model"), 500, requests.FAULT),
+        (RuntimeError("at 0x7f"), 500, requests.FAULT),
+        (UsageError("/secret"), 500, requests.FAULT),
+    ],
+)
+def test_what_goes_wrong_in_a_model_shows_no_internals(error, status, shown):
+    from werkzeug.exceptions import HTTPException
+
+    with pytest.raises(HTTPException) as raised:
+        failing(error).run([{"src": "a"}])
+    assert (raised.value.code, raised.value.description) == (status, shown)
+
+
+def test_the_server_is_of_this_machine_unless_told_otherwise(monkeypatch):
+    calls = []
+    monkeypatch.setattr(onmt.bin.server, "start", lambda *_, **settings: calls.append(settings["host"]))
+    for given in ([], ["--ip", "0.0.0.0"]):
+        call(".", "onmt_server", *given)
+    assert calls == ["127.0.0.1", "0.0.0.0"]
+    with pytest.raises(UsageError, match="--port: not a number from 1 to 65535: 70000"):
+        requests._serve(None, flask.Flask("x"), "127.0.0.1", 70000)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ([], "not a server's configuration"),
+        ({}, "not a server's configuration"),
+        ({"models": []}, "not a server's configuration"),
+        ({"models": [3]}, "not a server's configuration"),
+        ({"models": [{"model": "x"}]}, "model 1: there is no opt"),
+        ({"models": [{"opt": {}}]}, "missing 'models' parameter"),
+    ],
+)
+def test_a_bad_configuration_of_the_server(tmp_path, settings, message):
+    (tmp_path / "server.json").write_text(json.dumps(settings))
+    with pytest.raises(DataError, match=message):
+        TranslationServer().start(str(tmp_path / "server.json"))
