@@ -1,6 +1,5 @@
-"""OpenNMT-py's commands with our models: nothing lost, mistakes in one line, and a server for strangers."""
+"""OpenNMT-py's commands with our models: nothing lost, mistakes in one line, odd positions are told."""
 
-import json
 import logging
 import math
 import os
@@ -15,19 +14,14 @@ import pytest
 
 pytest.importorskip("onmt", reason="OpenNMT-py is not installed: see the README")
 
-import flask
-import onmt.bin.server
 import onmt.bin.translate
 import torch
 import yaml
 from onmt import opts
-from onmt.translate.translation_server import ServerModelError, TranslationServer
 from onmt.utils.parse import ArgumentParser
 
 from onmt_preorder.cli import main as onmt_preorder
-from onmt_preorder.input.position_check import PositionCheck, is_permutation
-from onmt_preorder.opennmt import numbers, requests
-from preorder.data.errors import DataError, UsageError
+from onmt_preorder.opennmt import numbers
 from tests.support.opennmt import TINY, call, start, write, write_task
 
 MODEL = "model_step_1.pt"
@@ -288,46 +282,6 @@ def test_a_checkpoint_is_whole_or_not_there(folder, tmp_path, monkeypatch):
     assert len(list(tmp_path.iterdir())) == 4
 
 
-@pytest.mark.parametrize(
-    ("positions", "expected"),
-    [
-        ("0 1 2", True),
-        ("2 0 1", True),
-        ("1 1 0 2 2", True),
-        ("0 0 0", True),
-        ("1 0 _", True),
-        ("1 1 _ 0 0", True),
-        ("0 7 7", False),
-        ("0 1 0", False),
-        ("1 2 3", False),
-        (f"0 {'9' * 5000}", False),
-    ],
-)
-def test_what_is_a_permutation(positions, expected):
-    assert is_permutation(positions.split()) is expected
-
-
-def warnings_of(caplog, preorders, lines):
-    caplog.clear()
-    check = PositionCheck(preorders)
-    with caplog.at_level(logging.WARNING, "onmt"):
-        for number, line in enumerate(lines, 1):
-            check.see(line.split(), "f", number)
-        check.finish()
-        check.finish()
-    return [record.getMessage() for record in caplog.records]
-
-
-def test_one_warning_of_each_kind(caplog):
-    lines = ["0 1", "_ _", "0 7 7", "_", "", "_ _", "5 5 1"]
-    plain, odd = warnings_of(caplog, False, lines)
-    assert plain.startswith("f:2: a line without positions, and no preorderer")
-    assert odd.startswith("the positions of 2 of 7 lines are no permutation")
-    assert odd.endswith("first f:3")
-    assert warnings_of(caplog, True, lines) == [odd]
-    assert warnings_of(caplog, False, ["1 0", "_", ""]) == []
-
-
 def test_translating_plain_and_odd_lines_warns(folder, capsys, caplog):
     write(folder / "mixed", ["w1￨1 w2￨0", "w1 w2", "w3￨0 w4￨7 w5￨7", "w1 w2", ""])
     command = ["translate", "--model", str(folder / MODEL), "--src", str(folder / "mixed"), "--line-by-line"]
@@ -342,112 +296,3 @@ def test_translating_plain_and_odd_lines_warns(folder, capsys, caplog):
     theirs = [record.getMessage() for record in caplog.records if record.levelno == logging.WARNING]
     assert len(theirs) == 2
     assert "mixed:2: a line without positions" in theirs[0]
-
-
-def served(monkeypatch):
-    """Return a client of the server with one model, number 0, that is never asked."""
-    apps = []
-    monkeypatch.setattr(TranslationServer, "start", lambda self, _: self.models.update({0: None}))
-    monkeypatch.setattr(onmt.bin.server, "serve", lambda app, **_: apps.append(app))
-    onmt.bin.server.start("none", url_root="/t")
-    requests.prepare(apps[0])
-    return apps[0].test_client()
-
-
-@pytest.mark.parametrize(
-    ("body", "status", "message"),
-    [
-        (b"", 400, "could not understand"),
-        (b"{", 400, "could not understand"),
-        (b"{}", 400, "not a list of sentences"),
-        (b"[]", 400, "not a list of sentences"),
-        (b"[3]", 400, "not a list of sentences"),
-        (b'[{"src": 3}]', 400, "sentence 1: src is no text"),
-        (b'[{"src": "a"}, {"id": 0}]', 400, "sentence 2: src is no text"),
-        (b'[{"src": "a", "ref": 1}]', 400, "sentence 1: ref is no text"),
-        (b'[{"src": "a", "id": [1]}]', 400, "sentence 1: id is no number"),
-        (b'[{"src": "a", "id": 9}]', 404, "there is no such model"),
-        (b'[{"src": "' + b"a" * requests.MAX_BYTES + b'"}]', 413, "exceeds"),
-        (b"\xff", 400, ""),
-    ],
-)
-def test_a_bad_request_is_told_in_json(monkeypatch, body, status, message):
-    answer = served(monkeypatch).post("/t/translate", data=body)
-    assert (answer.status_code, answer.json["status"]) == (status, "error")
-    assert message in answer.json["error"]
-
-
-def test_other_routes_answer_in_json_too(monkeypatch, capsys):
-    client = served(monkeypatch)
-    assert client.get("/t/health").json == {"status": "ok"}
-    for path, status in (
-        ("/t/to_cpu/5", 404),
-        ("/t/nothing", 404),
-        ("/t/translate", 405),
-        ("/t/to_cpu/0", 500),
-    ):
-        answer = client.get(path)
-        assert (answer.status_code, answer.json["status"]) == (status, "error")
-        assert "NoneType" not in answer.json["error"]
-
-    def clone(*_):
-        raise SystemExit(2)
-
-    monkeypatch.setattr(TranslationServer, "clone_model", clone)
-    assert client.post("/t/clone_model/0", data=b"{}").status_code == 400
-
-
-def failing(error):
-    def run(_):
-        try:
-            raise error
-        except Exception as cause:
-            raise ServerModelError(f"Error: {cause}")  # noqa: B904
-
-    server = TranslationServer()
-    server.models[0] = type("Model", (), {"run": staticmethod(run)})
-    return server
-
-
-@pytest.mark.parametrize(
-    ("error", "status", "shown"),
-    [
-        (DataError("not a token", "<source>", 1), 400, "<source>:1: not a token"),
-        (DataError("cannot be read", "/secret/model"), 500, requests.FAULT),
-        (RuntimeError("at 0x7f"), 500, requests.FAULT),
-        (UsageError("/secret"), 500, requests.FAULT),
-    ],
-)
-def test_what_goes_wrong_in_a_model_shows_no_internals(error, status, shown):
-    from werkzeug.exceptions import HTTPException
-
-    with pytest.raises(HTTPException) as raised:
-        failing(error).run([{"src": "a"}])
-    assert (raised.value.code, raised.value.description) == (status, shown)
-
-
-def test_the_server_is_of_this_machine_unless_told_otherwise(monkeypatch):
-    calls = []
-    monkeypatch.setattr(onmt.bin.server, "start", lambda *_, **settings: calls.append(settings["host"]))
-    for given in ([], ["--ip", "0.0.0.0"]):
-        call(".", "onmt_server", *given)
-    assert calls == ["127.0.0.1", "0.0.0.0"]
-    with pytest.raises(UsageError, match="--port: not a number from 1 to 65535: 70000"):
-        requests._serve(None, flask.Flask("x"), "127.0.0.1", 70000)
-
-
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ([], "not a server's configuration"),
-        ({}, "not a server's configuration"),
-        ({"models": []}, "not a server's configuration"),
-        ({"models": [3]}, "not a server's configuration"),
-        ({"models": [{"model": "x"}]}, "model 1: there is no opt"),
-        ({"models": [{"opt": {}}]}, "missing 'models' parameter"),
-    ],
-)
-def test_a_bad_configuration_of_the_server(tmp_path, settings, message):
-    (tmp_path / "server.json").write_text(json.dumps(settings))
-    with pytest.raises(DataError, match=message):
-        TranslationServer().start(str(tmp_path / "server.json"))

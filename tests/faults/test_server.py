@@ -1,0 +1,124 @@
+"""OpenNMT-py's translation server: what strangers may send, and what it tells them."""
+
+import json
+
+import pytest
+
+pytest.importorskip("onmt", reason="OpenNMT-py is not installed: see the README")
+
+import flask
+import onmt.bin.server
+from onmt.translate.translation_server import ServerModelError, TranslationServer
+
+from onmt_preorder.opennmt import requests
+from preorder.data.errors import DataError, UsageError
+from tests.support.opennmt import call
+
+
+def served(monkeypatch):
+    """Return a client of the server with one model, number 0, that is never asked."""
+    apps = []
+    monkeypatch.setattr(TranslationServer, "start", lambda self, _: self.models.update({0: None}))
+    monkeypatch.setattr(onmt.bin.server, "serve", lambda app, **_: apps.append(app))
+    onmt.bin.server.start("none", url_root="/t")
+    requests.prepare(apps[0])
+    return apps[0].test_client()
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "message"),
+    [
+        (b"", 400, "could not understand"),
+        (b"{", 400, "could not understand"),
+        (b"{}", 400, "not a list of sentences"),
+        (b"[]", 400, "not a list of sentences"),
+        (b"[3]", 400, "not a list of sentences"),
+        (b'[{"src": 3}]', 400, "sentence 1: src is no text"),
+        (b'[{"src": "a"}, {"id": 0}]', 400, "sentence 2: src is no text"),
+        (b'[{"src": "a", "ref": 1}]', 400, "sentence 1: ref is no text"),
+        (b'[{"src": "a", "id": [1]}]', 400, "sentence 1: id is no number"),
+        (b'[{"src": "a", "id": 9}]', 404, "there is no such model"),
+        (b'[{"src": "' + b"a" * requests.MAX_BYTES + b'"}]', 413, "exceeds"),
+        (b"\xff", 400, ""),
+    ],
+)
+def test_a_bad_request_is_told_in_json(monkeypatch, body, status, message):
+    answer = served(monkeypatch).post("/t/translate", data=body)
+    assert (answer.status_code, answer.json["status"]) == (status, "error")
+    assert message in answer.json["error"]
+
+
+def test_other_routes_answer_in_json_too(monkeypatch, capsys):
+    client = served(monkeypatch)
+    assert client.get("/t/health").json == {"status": "ok"}
+    for path, status in (
+        ("/t/to_cpu/5", 404),
+        ("/t/nothing", 404),
+        ("/t/translate", 405),
+        ("/t/to_cpu/0", 500),
+    ):
+        answer = client.get(path)
+        assert (answer.status_code, answer.json["status"]) == (status, "error")
+        assert "NoneType" not in answer.json["error"]
+
+    def clone(*_):
+        raise SystemExit(2)
+
+    monkeypatch.setattr(TranslationServer, "clone_model", clone)
+    assert client.post("/t/clone_model/0", data=b"{}").status_code == 400
+
+
+def failing(error):
+    def run(_):
+        try:
+            raise error
+        except Exception as cause:
+            raise ServerModelError(f"Error: {cause}")  # noqa: B904
+
+    server = TranslationServer()
+    server.models[0] = type("Model", (), {"run": staticmethod(run)})
+    return server
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "shown"),
+    [
+        (DataError("not a token", "<source>", 1), 400, "<source>:1: not a token"),
+        (DataError("cannot be read", "/secret/model"), 500, requests.FAULT),
+        (RuntimeError("at 0x7f"), 500, requests.FAULT),
+        (UsageError("/secret"), 500, requests.FAULT),
+    ],
+)
+def test_what_goes_wrong_in_a_model_shows_no_internals(error, status, shown):
+    from werkzeug.exceptions import HTTPException
+
+    with pytest.raises(HTTPException) as raised:
+        failing(error).run([{"src": "a"}])
+    assert (raised.value.code, raised.value.description) == (status, shown)
+
+
+def test_the_server_is_of_this_machine_unless_told_otherwise(monkeypatch):
+    calls = []
+    monkeypatch.setattr(onmt.bin.server, "start", lambda *_, **settings: calls.append(settings["host"]))
+    for given in ([], ["--ip", "0.0.0.0"]):
+        call(".", "onmt_server", *given)
+    assert calls == ["127.0.0.1", "0.0.0.0"]
+    with pytest.raises(UsageError, match="--port: not a number from 1 to 65535: 70000"):
+        requests._serve(None, flask.Flask("x"), "127.0.0.1", 70000)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ([], "not a server's configuration"),
+        ({}, "not a server's configuration"),
+        ({"models": []}, "not a server's configuration"),
+        ({"models": [3]}, "not a server's configuration"),
+        ({"models": [{"model": "x"}]}, "model 1: there is no opt"),
+        ({"models": [{"opt": {}}]}, "missing 'models' parameter"),
+    ],
+)
+def test_a_bad_configuration_of_the_server(tmp_path, settings, message):
+    (tmp_path / "server.json").write_text(json.dumps(settings))
+    with pytest.raises(DataError, match=message):
+        TranslationServer().start(str(tmp_path / "server.json"))
