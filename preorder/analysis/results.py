@@ -65,7 +65,7 @@ def parse_curves(value: Any) -> Curves:
             raise ValueError("not an estimate for each group")
         rest = (value[key] for key in ("kind", "axis"))
         return Curves(*rest, groups, measures, value["skipped"], value["signature"])
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise DataError(f"not what preorder analyse --json writes of curves: {error!r}") from None
 
 

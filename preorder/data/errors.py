@@ -10,6 +10,10 @@ import importlib
 from types import ModuleType
 
 
+MAX_SHOWN = 60
+"""Characters of what is wrong that a message shows."""
+
+
 class PreorderError(Exception):
     """The base of all errors that the user can mend."""
 
@@ -36,11 +40,27 @@ class UsageError(PreorderError):
     """Options that do not go together, or something that cannot be done on this machine or by this model."""
 
 
+class NotFiniteError(PreorderError):
+    """Weights or scores that are infinite or no numbers: nothing can be ordered by them."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(
+            f"{what} are not finite: the training has diverged, or the model is damaged; try smaller steps "
+            "(--learning-rate, --aggressiveness, --inverse-penalty), or another --seed"
+        )
+
+
 class MissingExtraError(PreorderError):
     """An optional dependency that is needed, but not installed."""
 
     def __init__(self, module: str, extra: str) -> None:
         super().__init__(f"{module} is not installed; install it with: pip install 'onmt-preorder[{extra}]'")
+
+
+def shown(text: object) -> str:
+    """Return the ``repr`` of what is wrong in a file, cut where it is long."""
+    text = repr(text)
+    return text if len(text) <= MAX_SHOWN else text[:MAX_SHOWN] + " …"
 
 
 def require(module: str, extra: str) -> ModuleType:
