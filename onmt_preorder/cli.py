@@ -67,8 +67,8 @@ def add_translate(subparsers: argparse._SubParsersAction) -> None:
         help="split the source by the OpenNMT tokenizer: conservative, aggressive or char "
         "(default: it is tokenised already)",
     )
-    add("--beam", metavar="N", type=options.positive, default=5, help="beam width (default: %(default)s)")
-    add("--n-best", metavar="K", type=options.positive, default=1, help="translations a line (default: 1)")
+    add("--beam", metavar="N", type=options.beam, default=5, help="beam width (default: %(default)s)")
+    add("--n-best", metavar="K", type=options.beam, default=1, help="translations a line (default: 1)")
     add("--gpu", metavar="N", type=options.natural, help="GPU to use, from 0 (default: none)")
     add(
         "--line-by-line",

@@ -15,7 +15,7 @@ from preorder.btg.kbest import ScoredTree, kbest
 from preorder.btg.scores import allocate_scores, set_parts
 from preorder.btg.viterbi import best_tree
 from preorder.compiled import entry_point
-from preorder.data.errors import require
+from preorder.data.errors import NotFiniteError, require
 
 if TYPE_CHECKING:
     import torch
@@ -35,7 +35,11 @@ class Chart:
         self._root = root
 
     def argmax(self) -> np.ndarray:
-        """Return the best tree of each sentence: int32 ``[batch, n - 1, NODE_FIELDS]``; O(n³) a sentence."""
+        """Return the best tree of each sentence: int32 ``[batch, n - 1, NODE_FIELDS]``; O(n³) a sentence.
+
+        Raises:
+            NotFiniteError: a score is infinite or no number; so do all searches.
+        """
         parts = self._array()
         trees = np.empty((len(parts), parts.shape[-1] - 2, NODE_FIELDS), np.int32)
         _best_trees(parts, self._root, trees)
@@ -82,8 +86,12 @@ class Chart:
 
     def _array(self) -> np.ndarray:
         if isinstance(self._parts, np.ndarray):
-            return np.ascontiguousarray(self._parts, np.float32)
-        return self._parts.detach().float().contiguous().cpu().numpy()
+            parts = np.ascontiguousarray(self._parts, np.float32)
+        else:
+            parts = self._parts.detach().float().contiguous().cpu().numpy()
+        if not np.isfinite(parts).all():
+            raise NotFiniteError("the scores")
+        return parts
 
     def _tensor(self) -> torch.Tensor:
         if isinstance(self._parts, np.ndarray):

@@ -102,7 +102,7 @@ def read_tree(scores, left, right, n, root, leftmost, nodes):
     while depth:
         depth -= 1
         b, e, context = stack[depth, 0], stack[depth, 1], stack[depth, 2]
-        best, split, chosen = LOWEST, -1, -1
+        best, split, chosen = LOWEST, b + 1, STRAIGHT  # what stays where no score is a number
         for label in range(LABELS):
             lane = context * LABELS + label
             for m in range(b + 1, e):

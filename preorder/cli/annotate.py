@@ -63,7 +63,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     parser.add_argument(
         "--workers",
         metavar="N",
-        type=options.positive,
+        type=options.workers,
         default=1,
         help="number of processes in which Stanza runs, each on one thread; the result does not depend on it "
         "(default: %(default)s)",

@@ -7,11 +7,15 @@ from collections.abc import Callable
 
 from preorder.alignment.gold import STATISTICS, UNALIGNED_RULES
 from preorder.analysis.defaults import SWAP_PERCENTAGES
+from preorder.data.errors import shown
 from preorder.data.files import STANDARD
+from preorder.learning.options import MAX_SEED, MAX_THREADS
 
 ORDER_FORMATS = ("features", "positions", "order", "text")
 FORMATS = (*ORDER_FORMATS, "tree")
 DEFAULT_SEED = 1
+MOST = 10**9
+"""Greatest number that any option takes."""
 
 
 def add_command(
@@ -100,7 +104,7 @@ def add_seed(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--seed",
         metavar="N",
-        type=natural,
+        type=seed,
         default=DEFAULT_SEED,
         help="seed of all random numbers; the same seed gives the same result (default: %(default)s)",
     )
@@ -120,12 +124,12 @@ def add_percentages(parser: argparse.ArgumentParser) -> None:
 def _percentages(text: str) -> tuple[int, ...]:
     first, *rest = text.split(":")
     if not rest:
-        found = tuple(map(natural, text.split(",")))
+        found = tuple(map(_percentage, text.split(",")))
     elif len(rest) == 2:
-        found = tuple(range(natural(first), natural(rest[0]) + 1, positive(rest[1])))
+        found = tuple(range(_percentage(first), _percentage(rest[0]) + 1, positive(rest[1])))
     else:
         raise argparse.ArgumentTypeError(f"neither A:B:STEP nor N,…: {text!r}")
-    if not found or max(found) > 100 or len(set(found)) < len(found):
+    if not found or len(set(found)) < len(found):
         raise argparse.ArgumentTypeError(f"not different shares of 0 to 100: {text!r}")
     return found
 
@@ -133,7 +137,7 @@ def _percentages(text: str) -> tuple[int, ...]:
 def add_threads(parser: argparse.ArgumentParser) -> None:
     """Add ``--threads``."""
     parser.add_argument(
-        "--threads", metavar="N", type=positive, default=1, help="number of threads (default: %(default)s)"
+        "--threads", metavar="N", type=workers, default=1, help="number of threads (default: %(default)s)"
     )
 
 
@@ -142,15 +146,27 @@ def add_json(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of a table")
 
 
-def _whole_number(least: int) -> Callable[[str], int]:
-    """Return a function that parses a whole number of at least ``least``; argparse reports its errors."""
+def _whole_number(least: int, most: int = MOST) -> Callable[[str], int]:
+    """Return a function that parses a whole number from ``least`` to ``most``; argparse reports its errors."""
 
     def parse(text: str) -> int:
-        if not text.isascii() or not text.isdigit() or int(text) < least:
-            raise argparse.ArgumentTypeError(f"not a whole number from {least}: {text!r}")
-        return int(text)
+        if not text.isascii() or not text.isdigit():
+            raise argparse.ArgumentTypeError(f"not a whole number from {least}: {shown(text)}")
+        digits = text.lstrip("0") or "0"
+        if len(digits) > len(str(most)) or int(digits) > most:
+            raise argparse.ArgumentTypeError(f"more than {most}: {shown(text)}")
+        if int(digits) < least:
+            raise argparse.ArgumentTypeError(f"not a whole number from {least}: {shown(text)}")
+        return int(digits)
 
     return parse
 
 
 natural, positive, at_least_two = map(_whole_number, range(3))
+seed = _whole_number(0, MAX_SEED)
+workers = _whole_number(1, MAX_THREADS)
+n_best = _whole_number(1, 10_000)  # each takes some 25 µs a token
+beam = _whole_number(1, 1000)
+class_count = _whole_number(1, 1_000_000)
+training_length = _whole_number(1, 1000)  # of n tokens, training takes 1.3 n³ bytes
+_percentage = _whole_number(0, 100)

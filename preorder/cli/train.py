@@ -81,12 +81,17 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 
 
 def _add_selection(parser: argparse.ArgumentParser) -> None:
-    for name, default, text in (
-        ("--limit", DEFAULT_LIMIT, "use at most N sentences, drawn at random"),
-        ("--max-length", DEFAULT_MAX_LENGTH, "use no sentences of more than N tokens"),
+    for name, default, parse, text in (
+        ("--limit", DEFAULT_LIMIT, options.positive, "use at most N sentences, drawn at random"),
+        (
+            "--max-length",
+            DEFAULT_MAX_LENGTH,
+            options.training_length,
+            "use no sentences of more than N tokens",
+        ),
     ):
         parser.add_argument(
-            name, metavar="N", type=options.positive, default=default, help=f"{text} (default: %(default)s)"
+            name, metavar="N", type=parse, default=default, help=f"{text} (default: %(default)s)"
         )
     parser.add_argument(
         "--held-out",

@@ -9,7 +9,6 @@ from __future__ import annotations
 import importlib
 from types import ModuleType
 
-
 MAX_SHOWN = 60
 """Characters of what is wrong that a message shows."""
 

@@ -70,10 +70,10 @@ class Checkpoint:
             with safe_open(self._path, "np") as file:
                 metadata = file.metadata() or {}
                 arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118  # no mapping
-            values = json.loads(metadata["values"])
+            values = files.parse_json(metadata["values"])
             if metadata["checksum"] != _checksum(metadata["values"], arrays):
                 raise ValueError("its content has changed since it was written")
-        except (OSError, SafetensorError, KeyError, ValueError) as error:
+        except (OSError, SafetensorError, KeyError, ValueError, DataError) as error:
             raise DataError(f"not a checkpoint; --fresh starts anew: {error}", str(self._path)) from None
         if metadata.get("key") != key:
             raise UsageError(

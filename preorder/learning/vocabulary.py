@@ -63,7 +63,7 @@ class Vocabulary:
         if (
             not isinstance(known, dict)
             or not {"words"} <= set(known) <= set(LAYERS)
-            or not all(isinstance(strings, list | tuple) for strings in known.values())
+            or not all(map(is_strings, known.values()))
         ):
             raise DataError("not the vocabulary of the model's network")
         return cls(known)
@@ -80,6 +80,11 @@ class Vocabulary:
             found = (rows.get(string, UNKNOWN) for string in _flat(sentences, layer))
             row[:] = np.fromiter(found, np.int64, row.size)
         return tokens
+
+
+def is_strings(value: Any) -> bool:
+    """Say whether a value of a model's state is a list of strings."""
+    return isinstance(value, list | tuple) and all(isinstance(one, str) for one in value)
 
 
 def _flat(sentences: Sequence[Sentence], layer: str) -> Iterator[str]:

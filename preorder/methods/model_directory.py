@@ -8,6 +8,7 @@ A model directory holds ``model.json`` (which method it is, which annotation it 
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
@@ -20,10 +21,10 @@ from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
 from preorder.annotate.classes import WordClasses
-from preorder.annotate.stanza_models import StanzaOptions
+from preorder.annotate.stanza_models import LANGUAGE, TAGSETS, TREES, StanzaOptions
 from preorder.data import files
 from preorder.data.atomic import atomic_directory
-from preorder.data.errors import DataError, UsageError
+from preorder.data.errors import DataError, UsageError, shown
 from preorder.data.types import Sentence
 from preorder.learning.arrays import Arrays
 from preorder.methods.base import ATTACHMENT, Preorderer
@@ -33,6 +34,21 @@ DESCRIPTION, WEIGHTS, CLASSES = "model.json", "weights.safetensors", "classes.tx
 
 FORMAT = "onmt-preorder model"
 VERSION = 2
+
+CHECKSUMS = "checksums"
+
+FIELDS: dict[str, tuple[Any, bool]] = {
+    "format": (str, True),
+    "version": (int, True),
+    "method": (str, True),
+    "language": (str | None, False),
+    "needs": (list, False),
+    "stanza": (dict | None, False),
+    "training": (dict, False),
+    "state": (dict, True),
+    CHECKSUMS: (dict, False),
+}
+"""What a description has: its type, and whether it must be there."""
 
 MAX_TRIES = 5
 """How often a model is read that is replaced meanwhile."""
@@ -105,7 +121,10 @@ def save_model(model: Model, directory: str) -> None:
     contents = {WEIGHTS: save(arrays)}
     if model.classes is not None:
         contents[CLASSES] = "".join(f"{line}\n" for line in model.classes.lines()).encode()
-    description["checksums"] = {name: _checksum(content) for name, content in contents.items()}
+    checksums = {name: _checksum(content) for name, content in contents.items()}
+    description = json.loads(json.dumps(description | {CHECKSUMS: checksums}))
+    checksums = description[CHECKSUMS]
+    description[CHECKSUMS][DESCRIPTION] = _own_checksum(description)
     with atomic_directory(directory) as folder:
         files.write_json(str(folder / DESCRIPTION), description)
         for name, content in contents.items():
@@ -156,27 +175,52 @@ def load_model(directory: str) -> Model:
 def _load(folder: Path) -> Model:
     path = str(folder / DESCRIPTION)
     description = files.read_json(path)
-    if not isinstance(description, dict) or description.get("format") != FORMAT:
-        raise DataError(f"not an {FORMAT}", path)
-    if description.get("version") != VERSION:
-        raise DataError(f"version {description.get('version')} of the format, not {VERSION}", path)
-    if description.get("method") not in METHODS:
-        raise DataError(f"unknown method {description.get('method')!r}", path)
-    checksums = description.get("checksums", {})  # the first models of version 2 have none
+    try:
+        _check(description)
+    except DataError as error:
+        raise error.at(path, None) from None
+    checksums = description.get(CHECKSUMS, {})  # the first models of version 2 have none
+    stanza = _stanza(description, path)
+    if checksums.get(DESCRIPTION, _own_checksum(description)) != _own_checksum(description):
+        raise DataError("damaged: it is not as it was written", path)
     try:
         arrays = load(_read(folder / WEIGHTS, checksums))
-    except (SafetensorError, ValueError, KeyError) as error:
+    except (SafetensorError, ValueError, KeyError, TypeError) as error:
         raise DataError(f"cannot be read: {error}", str(folder / WEIGHTS)) from None
     classes = None
     if CLASSES in checksums or (folder / CLASSES).exists():
         classes = WordClasses.parse(str(folder / CLASSES), _read(folder / CLASSES, checksums))
-    return Model(
-        _preorderer(description, arrays),
-        classes,
-        description.get("language"),
-        description.get("training", {}),
-        _stanza(description, path),
-    )
+    try:
+        preorderer = _preorderer(description, arrays)
+    except DataError as error:
+        raise error.at(str(folder), None) from None
+    return Model(preorderer, classes, description.get("language"), description.get("training", {}), stanza)
+
+
+def _check(description: Any) -> None:
+    """Check what a description says, but for the method's own state.
+
+    Raises:
+        DataError: it is not one of a model, or of a version that we do not know.
+    """
+    if not isinstance(description, dict) or description.get("format") != FORMAT:
+        raise DataError(f"not an {FORMAT}")
+    if description.get("version") != VERSION:
+        raise DataError(f"version {shown(description.get('version'))} of the format, not {VERSION}")
+    method = description.get("method")
+    if not isinstance(method, str) or method not in METHODS:
+        raise DataError(f"unknown method {shown(method)}")
+    for name in description:
+        if name not in FIELDS:
+            raise DataError(f"unknown field {shown(name)}")
+    for name, (kind, is_needed) in FIELDS.items():
+        if not isinstance(description.get(name), kind) and (is_needed or name in description):
+            raise DataError(f"no sound {name}: {shown(description.get(name))}")
+    language = description.get("language")
+    if language is not None and not LANGUAGE.fullmatch(language):
+        raise DataError(f"not the code of a language: {shown(language)}")
+    if not all(isinstance(checksum, str) for checksum in description.get(CHECKSUMS, {}).values()):
+        raise DataError(f"no sound {CHECKSUMS}")
 
 
 def _read(path: Path, checksums: dict[str, str]) -> bytes:
@@ -193,13 +237,26 @@ def _checksum(content: bytes) -> str:
     return blake2b(content, digest_size=16).hexdigest()
 
 
+def _own_checksum(description: dict[str, Any]) -> str:
+    """Return the checksum of all that a description says but this; how it is laid out does not matter."""
+    others = {name: value for name, value in description.get(CHECKSUMS, {}).items() if name != DESCRIPTION}
+    return _checksum(json.dumps(description | {CHECKSUMS: others}, sort_keys=True).encode())
+
+
 def _stanza(description: dict[str, Any], path: str) -> StanzaOptions | None:
     values = description.get("stanza")
     if values is None:
         return None
-    if not isinstance(values, dict) or set(values) != set(STANZA_FIELDS):
+    language = description.get("language")
+    if (
+        set(values) != set(STANZA_FIELDS)
+        or values["trees"] not in (None, *TREES)
+        or values["tagset"] not in TAGSETS
+        or not isinstance(values["tagged"], bool)
+        or language is None
+    ):
         raise DataError("what it says of Stanza is damaged", path)
-    return StanzaOptions(description.get("language"), **values)
+    return StanzaOptions(language, **values)
 
 
 def _preorderer(description: dict[str, Any], arrays: Arrays) -> Preorderer:

@@ -11,13 +11,14 @@ import numpy as np
 from preorder.btg.constraint import learnable
 from preorder.btg.kbest import ScoredTree
 from preorder.btg.results import ChartParser
+from preorder.data.errors import DataError
 from preorder.data.types import NO_LINES, Bitext, Sentence
 from preorder.learning.arrays import Arrays, add_prefix, part_with
 from preorder.learning.backend import device
 from preorder.learning.checkpoint import NO_CHECKPOINT, Checkpoint
 from preorder.learning.held_out import HeldOutLines
 from preorder.learning.layers import common_layers
-from preorder.learning.network_state import set_weights, sizes_of, weights_of
+from preorder.learning.network_state import network_of, set_weights, sizes_of, weights_of
 from preorder.learning.training_loop import Schedule, train
 from preorder.learning.vocabulary import Vocabulary
 from preorder.methods.base import PickledByState
@@ -88,10 +89,14 @@ class NeuralBTGPreorderer(PickledByState, ChartParser):
             DataError: the state is not one of a neural BTG model.
         """
         vocabulary = Vocabulary.from_state(values.get("vocabulary"))
-        scorer = Scorer(vocabulary.rows, *sizes_of(values, "hidden", "depth"))
-        set_weights(scorer, arrays)
+        hidden, depth = sizes_of(values, arrays, "hidden", "depth")
+        if depth > len(arrays):  # each layer has some
+            raise DataError(f"not a size of the model's network: depth {depth}")
+        scorer = network_of(lambda: Scorer(vocabulary.rows, hidden, depth), arrays)
         if PARTNER not in values:
             return cls(vocabulary, scorer)
+        if not isinstance(values[PARTNER], dict):
+            raise DataError("not the ensemble partner of a neural BTG model")
         of_partner = part_with(f"{PARTNER}.", arrays)
         return cls(vocabulary, scorer, BTGPreorderer.from_state(values[PARTNER], of_partner))
 

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from preorder.btg.results import binary_trees, permutations
-from preorder.data.errors import DataError
+from preorder.data.errors import DataError, NotFiniteError, shown
 from preorder.data.trees import BINARISATIONS, Binarisation
 from preorder.data.types import BinaryTree, Permutation, Sentence
 from preorder.methods.base import PickledByState
@@ -46,15 +46,22 @@ class TreeLabeller(PickledByState, ABC):
     def log_odds(self, sentences: Sequence[Sentence], trees: Forest, threads: int) -> np.ndarray:
         """Return the log-odds that each of ``trees.rows`` is inverted: float32 ``[nodes]``."""
 
+    def _odds(self, sentences: Sequence[Sentence], trees: Forest, threads: int) -> np.ndarray:
+        """Return the :meth:`log_odds`, all of which are numbers."""
+        odds = self.log_odds(sentences, trees, threads)
+        if not np.isfinite(odds).all():
+            raise NotFiniteError("the scores")
+        return odds
+
     def order(self, sentences: Sequence[Sentence], threads: int = 1) -> list[Permutation]:
         """Return the reordering of each sentence."""
         trees = forest(sentences, self.binarisation)
-        return permutations(positions(trees, self.log_odds(sentences, trees, threads) > 0), sentences)
+        return permutations(positions(trees, self._odds(sentences, trees, threads) > 0), sentences)
 
     def trees(self, sentences: Sequence[Sentence], threads: int = 1) -> list[BinaryTree]:
         """Return for each sentence the tree that gives its reordering."""
         trees = forest(sentences, self.binarisation)
-        return binary_trees(labelled(trees, self.log_odds(sentences, trees, threads) > 0), sentences)
+        return binary_trees(labelled(trees, self._odds(sentences, trees, threads) > 0), sentences)
 
     def best_orders(
         self, sentences: Sequence[Sentence], k: int, threads: int = 1
@@ -76,7 +83,7 @@ class TreeLabeller(PickledByState, ABC):
         read: Callable[[Forest, np.ndarray, Sequence[Sentence]], list[T]],
     ) -> list[list[tuple[float, T]]]:
         """Return what ``read`` makes of each sentence's likeliest labels; no two of these give one order."""
-        odds = self.log_odds(sentences, forest(sentences, self.binarisation), threads)
+        odds = self._odds(sentences, forest(sentences, self.binarisation), threads)
         ends = np.cumsum([max(0, len(sentence) - 1) for sentence in sentences], dtype=np.int64)
         scored = [list(_likeliest_labels(part, k)) for part in np.split(odds, ends[:-1])]
         copies = [sentence for sentence, best in zip(sentences, scored, strict=False) for _ in best]
@@ -93,7 +100,7 @@ def trees_of(values: dict[str, Any]) -> tuple[str, Binarisation]:
     """
     kind, how = values.get("trees"), values.get("binarisation")
     if kind not in KINDS or how not in BINARISATIONS:
-        raise DataError(f"not the trees of a model of nodes: {kind!r}, {how!r}")
+        raise DataError(f"not the trees of a model of nodes: {shown(kind)}, {shown(how)}")
     return kind, how
 
 

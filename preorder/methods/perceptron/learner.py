@@ -24,6 +24,7 @@ import numpy as np
 from preorder.btg.grammar import LABELS
 from preorder.btg.pieces import EXACT
 from preorder.btg.results import permutations
+from preorder.data.errors import NotFiniteError
 from preorder.data.types import Permutation, Sentence
 from preorder.learning.arrays import Arrays
 from preorder.learning.checkpoint import digest
@@ -89,7 +90,11 @@ class Learner:
         return digest(self._options.without_threads(), *self._batch, self._groups)
 
     def learn(self, iteration: int, advance: Callable[[int], Any]) -> TrainingStatistics:
-        """Learn from every sentence once; return the :class:`Progress`."""
+        """Learn from every sentence once; return the :class:`Progress`.
+
+        Raises:
+            NotFiniteError: the training has diverged.
+        """
         size = self._options.minibatch * MINIBATCHES
         shuffled = np.random.default_rng((self._options.seed, iteration)).permutation(len(self))
         progress = Progress()
@@ -98,6 +103,8 @@ class Learner:
                 part = shuffled[begin : begin + size]
                 progress += self.learn_from(part, pool)
                 advance(part.size)
+        if not np.isfinite(self._tables[-1].weights).all():  # those that every sentence changes
+            raise NotFiniteError("the weights")
         return asdict(progress)
 
     def learn_from(self, chosen: np.ndarray, pool: ThreadPoolExecutor) -> Progress:

@@ -8,14 +8,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from preorder.data.errors import DataError
+from preorder.data.errors import DataError, shown
 from preorder.data.trees import Binarisation
 from preorder.data.types import NO_LINES, Bitext, Sentence
 from preorder.learning import regression
-from preorder.learning.arrays import Arrays
+from preorder.learning.arrays import Arrays, checked
 from preorder.learning.checkpoint import NO_CHECKPOINT, Checkpoint
 from preorder.learning.held_out import HeldOutLines
-from preorder.learning.layers import LAYERS
+from preorder.learning.layers import is_layers
 from preorder.learning.regression import BITS
 from preorder.learning.training_loop import TAU
 from preorder.methods.node_labels.forest import Forest
@@ -65,11 +65,10 @@ class SwapLogisticPreorderer(TreeLabeller):
             DataError: the state is not one of such a regression.
         """
         layers = values.get("channels")
-        if not isinstance(layers, list) or not {"words", "tags"} <= set(layers) <= set(LAYERS):
-            raise DataError(f"not the layers of a regression on nodes: {layers!r}")
-        if WEIGHTS not in arrays or arrays[WEIGHTS].shape != ((1 << BITS) + 1,):
-            raise DataError("not the weights of a regression on nodes")
-        return cls(*trees_of(values), layers, arrays[WEIGHTS])
+        if not is_layers(layers) or not {"words", "tags"} <= set(layers):
+            raise DataError(f"not the layers of a regression on nodes: {shown(layers)}")
+        weights = checked(arrays, WEIGHTS, np.float32, ((1 << BITS) + 1,), "a regression on nodes")
+        return cls(*trees_of(values), layers, weights)
 
     @classmethod
     def fit(

@@ -8,16 +8,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from preorder.data.errors import DataError
+from preorder.data.errors import DataError, shown
 from preorder.data.trees import Binarisation
 from preorder.data.types import NO_LINES, Bitext, Sentence
 from preorder.learning.arrays import Arrays
 from preorder.learning.backend import device, torch
 from preorder.learning.checkpoint import NO_CHECKPOINT, Checkpoint
 from preorder.learning.held_out import HeldOutLines
-from preorder.learning.network_state import set_weights, sizes_of, weights_of
+from preorder.learning.network_state import network_of, set_weights, sizes_of, weights_of
 from preorder.learning.training_loop import Schedule, train
-from preorder.learning.vocabulary import Vocabulary
+from preorder.learning.vocabulary import Vocabulary, is_strings
 from preorder.methods.node_labels.forest import Forest
 from preorder.methods.node_labels.labeller import TreeLabeller, trees_of
 from preorder.methods.node_labels.networks.batch import Numbering
@@ -72,12 +72,12 @@ class NetworkLabeller(TreeLabeller):
             DataError: the state is not one of such a network.
         """
         category, categories = values.get("category"), values.get("categories")
-        if not isinstance(category, bool) or not isinstance(categories, list | tuple):
-            raise DataError(f"not the categories of a model of nodes: {category!r}, {categories!r}")
+        if not isinstance(category, bool) or not is_strings(categories):
+            raise DataError(f"not the categories of a model of nodes: {shown(category)}, {shown(categories)}")
         numbering = Numbering(Vocabulary.from_state(values.get("vocabulary")), categories)
-        (size,) = sizes_of(values, "size")
-        network = cls.network(numbering.vocabulary.rows, numbering.rows, size, category=category)
-        set_weights(network, arrays)
+        (size,) = sizes_of(values, arrays, "size")
+        rows = numbering.vocabulary.rows, numbering.rows
+        network = network_of(lambda: cls.network(*rows, size, category=category), arrays)
         return cls(*trees_of(values), numbering, network)
 
     @classmethod
