@@ -147,7 +147,7 @@ def add_json(parser: argparse.ArgumentParser) -> None:
 
 
 def _whole_number(least: int, most: int = MOST) -> Callable[[str], int]:
-    """Return a function that parses a whole number from ``least`` to ``most``; argparse reports its errors."""
+    """Return a function that parses a whole number in bounds; argparse reports its errors."""
 
     def parse(text: str) -> int:
         if not text.isascii() or not text.isdigit():

@@ -123,7 +123,6 @@ def save_model(model: Model, directory: str) -> None:
         contents[CLASSES] = "".join(f"{line}\n" for line in model.classes.lines()).encode()
     checksums = {name: _checksum(content) for name, content in contents.items()}
     description = json.loads(json.dumps(description | {CHECKSUMS: checksums}))
-    checksums = description[CHECKSUMS]
     description[CHECKSUMS][DESCRIPTION] = _own_checksum(description)
     with atomic_directory(directory) as folder:
         files.write_json(str(folder / DESCRIPTION), description)
@@ -179,10 +178,8 @@ def _load(folder: Path) -> Model:
         _check(description)
     except DataError as error:
         raise error.at(path, None) from None
-    checksums = description.get(CHECKSUMS, {})  # the first models of version 2 have none
-    stanza = _stanza(description, path)
-    if checksums.get(DESCRIPTION, _own_checksum(description)) != _own_checksum(description):
-        raise DataError("damaged: it is not as it was written", path)
+    checksums = description.get(CHECKSUMS, {})
+    stanza = description.get("stanza") and StanzaOptions(description["language"], **description["stanza"])
     try:
         arrays = load(_read(folder / WEIGHTS, checksums))
     except (SafetensorError, ValueError, KeyError, TypeError) as error:
@@ -219,8 +216,13 @@ def _check(description: Any) -> None:
     language = description.get("language")
     if language is not None and not LANGUAGE.fullmatch(language):
         raise DataError(f"not the code of a language: {shown(language)}")
-    if not all(isinstance(checksum, str) for checksum in description.get(CHECKSUMS, {}).values()):
+    checksums = description.get(CHECKSUMS, {})  # the first models of version 2 have none
+    if not all(isinstance(checksum, str) for checksum in checksums.values()):
         raise DataError(f"no sound {CHECKSUMS}")
+    if description.get("stanza") is not None:
+        _check_stanza(description)
+    if DESCRIPTION in checksums and checksums[DESCRIPTION] != _own_checksum(description):
+        raise DataError("damaged: it is not as it was written")
 
 
 def _read(path: Path, checksums: dict[str, str]) -> bytes:
@@ -240,23 +242,22 @@ def _checksum(content: bytes) -> str:
 def _own_checksum(description: dict[str, Any]) -> str:
     """Return the checksum of all that a description says but this; how it is laid out does not matter."""
     others = {name: value for name, value in description.get(CHECKSUMS, {}).items() if name != DESCRIPTION}
-    return _checksum(json.dumps(description | {CHECKSUMS: others}, sort_keys=True).encode())
+    try:
+        return _checksum(json.dumps(description | {CHECKSUMS: others}, sort_keys=True).encode())
+    except RecursionError:
+        raise DataError("it is nested too deeply") from None
 
 
-def _stanza(description: dict[str, Any], path: str) -> StanzaOptions | None:
-    values = description.get("stanza")
-    if values is None:
-        return None
-    language = description.get("language")
+def _check_stanza(description: dict[str, Any]) -> None:
+    values = description["stanza"]
     if (
         set(values) != set(STANZA_FIELDS)
         or values["trees"] not in (None, *TREES)
         or values["tagset"] not in TAGSETS
         or not isinstance(values["tagged"], bool)
-        or language is None
+        or description.get("language") is None
     ):
-        raise DataError("what it says of Stanza is damaged", path)
-    return StanzaOptions(language, **values)
+        raise DataError("what it says of Stanza is damaged")
 
 
 def _preorderer(description: dict[str, Any], arrays: Arrays) -> Preorderer:
