@@ -12,6 +12,9 @@ from types import ModuleType
 MAX_SHOWN = 60
 """Characters of what is wrong that a message shows."""
 
+MAX_REASON = 300
+"""Characters of the whole reason, which names of the user's may be part of."""
+
 
 class PreorderError(Exception):
     """The base of all errors that the user can mend."""
@@ -28,7 +31,8 @@ class DataError(PreorderError):
 
     def __str__(self) -> str:
         where = "".join(f"{part}:" for part in (self.file, self.line) if part is not None)
-        return f"{where} {self.reason}" if where else self.reason
+        reason = self.reason if len(self.reason) <= MAX_REASON else self.reason[:MAX_REASON] + " …"
+        return f"{where} {reason}" if where else reason
 
     def at(self, file: str | None, line: int | None) -> DataError:
         """Return this error with file and line number; those that it has already stay."""

@@ -243,7 +243,7 @@ def _own_checksum(description: dict[str, Any]) -> str:
     """Return the checksum of all that a description says but this; how it is laid out does not matter."""
     others = {name: value for name, value in description.get(CHECKSUMS, {}).items() if name != DESCRIPTION}
     try:
-        return _checksum(json.dumps(description | {CHECKSUMS: others}, sort_keys=True).encode())
+        return _checksum(json.dumps(description | {CHECKSUMS: others}).encode())
     except RecursionError:
         raise DataError("it is nested too deeply") from None
 
