@@ -27,6 +27,7 @@ from preorder.data.types import BinaryTree, Bitext, Node
 from preorder.learning import regression
 from preorder.methods import model_directory
 from preorder.methods.model_directory import Model, load_model, save_model
+from preorder.methods.perceptron.learner import Learner, weights_of
 from preorder.methods.registry import METHODS, all_options, method_class
 from preorder.methods.unaligned.preorderer import AttachingPreorderer
 from tests.support.damaged_models import seal
@@ -271,3 +272,24 @@ def test_scores_that_are_no_numbers():
         assert (
             len(BinaryTree(5, tuple(Node(b, m, e, bool(label)) for b, m, e, label, _ in nodes[0])).nodes) == 4
         )
+
+
+def test_a_perceptron_that_diverges():
+    lines = bitext()
+    groups = np.concatenate([np.arange(len(sentence), dtype=np.int32) for sentence in lines.sentences])
+    learner = Learner(["words"], lines.sentences, groups, all_options()["btg"]())
+    learner._tables[-1].weights[:] = np.nan
+    with pytest.raises(NotFiniteError, match="the weights are not finite"):
+        learner.learn(1, lambda done: None)
+    with pytest.raises(NotFiniteError, match="the weights are not finite"):
+        weights_of(learner.model()).compact(0.1)
+
+
+def test_models_without_checksums(models, tmp_path):
+    """The first of this version have none."""
+    shutil.copytree(models / "btg", tmp_path / "btg")
+    path = tmp_path / "btg" / "model.json"
+    description = json.loads(path.read_text())
+    del description["checksums"]
+    path.write_text(json.dumps(description))
+    assert load_model(str(path.parent)).language == "en"
