@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
 
+from preorder.cli.options import positive, seed
 from preorder.data import files
 from preorder.data.atomic import atomic_directory
 from preorder.data.errors import DataError, PreorderError
@@ -29,14 +30,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         allow_abbrev=False,
     )
     parser.add_argument("--out", metavar="DIR", required=True, help="folder to write")
-    parser.add_argument("--pairs", metavar="N", type=int, default=6000, help="training pairs (%(default)s)")
     parser.add_argument(
-        "--held", metavar="N", type=int, default=500, help="dev and test pairs each (%(default)s)"
+        "--pairs", metavar="N", type=positive, default=6000, help="training pairs (%(default)s)"
     )
-    parser.add_argument("--seed", metavar="N", type=int, default=1, help="(default: %(default)s)")
+    parser.add_argument(
+        "--held", metavar="N", type=positive, default=500, help="dev and test pairs each (%(default)s)"
+    )
+    parser.add_argument("--seed", metavar="N", type=seed, default=1, help="(default: %(default)s)")
     arguments = parser.parse_args(argv)
-    if arguments.pairs < 1 or arguments.held < 1:
-        parser.error("--pairs and --held must be positive")
     try:
         write_bitext(arguments.out, arguments.pairs, arguments.held, arguments.seed)
     except PreorderError as error:

@@ -113,4 +113,4 @@ def test_sizes_must_be_positive(tmp_path, option, capsys):
     with pytest.raises(SystemExit) as error:
         generate.main(["--out", str(tmp_path / "new"), option, "0"])
     assert error.value.code == 2
-    assert "must be positive" in capsys.readouterr().err
+    assert "not a whole number from 1" in capsys.readouterr().err
