@@ -38,7 +38,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     parser.add_argument(
         "--n-best",
         metavar="K",
-        type=options.positive,
+        type=options.n_best,
         help="write up to K distinct orders of each sentence, best first, as lines of: "
         "sentence number, from 0 ||| order in the chosen format ||| score",
     )

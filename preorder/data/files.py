@@ -12,6 +12,7 @@ import gzip
 import io
 import json
 import sys
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, zip_longest
 from pathlib import Path
@@ -45,7 +46,7 @@ def read_lines(path: str) -> Iterator[str]:
                 number += 1
         except UnicodeDecodeError as error:
             raise DataError(f"not valid UTF-8 (byte {error.start + 1} of the line)", name, number) from None
-        except (EOFError, gzip.BadGzipFile) as error:
+        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
             raise DataError(f"damaged gzip data: {error}", name, number) from None
 
 
@@ -54,8 +55,9 @@ def _open_bytes(path: str) -> BinaryIO:
         return contextlib.nullcontext(sys.stdin.buffer)  # type: ignore[return-value]
     try:
         return gzip.open(path, "rb") if path.endswith(".gz") else open(path, "rb")
-    except OSError as error:
-        raise DataError(f"cannot be read: {error.strerror}", display_name(path)) from None
+    except (OSError, ValueError) as error:  # a ValueError: there is a NUL in the path
+        reason = getattr(error, "strerror", error)
+        raise DataError(f"cannot be read: {reason}", display_name(path)) from None
 
 
 def read_parsed(path: str, parse: Callable[[str], T]) -> Iterator[T]:
@@ -92,11 +94,24 @@ def read_json(path: str) -> Any:
     Raises:
         DataError: the file cannot be opened or is not JSON.
     """
-    text = "\n".join(read_lines(path))
+    try:
+        return parse_json("\n".join(read_lines(path)))
+    except DataError as error:
+        raise error.at(display_name(path), None) from None
+
+
+def parse_json(text: str) -> Any:
+    """Parse JSON.
+
+    Raises:
+        DataError: it is none; or it is nested too deeply, or a number has thousands of digits.
+    """
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:
-        raise DataError(f"not JSON: {error.msg}", display_name(path), error.lineno) from None
+        raise DataError(f"not JSON: {error.msg}", None, error.lineno) from None
+    except (RecursionError, ValueError):
+        raise DataError("JSON that is nested too deeply, or has a number of too many digits") from None
 
 
 def in_parallel(*streams: tuple[str, Iterable[Any]]) -> Iterator[tuple[Any, ...]]:

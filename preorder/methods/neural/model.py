@@ -11,8 +11,9 @@ import numpy as np
 from preorder.btg.constraint import learnable
 from preorder.btg.kbest import ScoredTree
 from preorder.btg.results import TreePreorderer
+from preorder.data.errors import DataError
 from preorder.data.types import NO_LINES, Bitext, Sentence
-from preorder.learning.backend import device, set_weights, sizes_of, weights_of
+from preorder.learning.backend import device, network_of, sizes_of, weights_of
 from preorder.learning.checkpoint import NO_CHECKPOINT, Arrays, Checkpoint, add_prefix, part_with
 from preorder.learning.vocabulary import Vocabulary, common_layers
 from preorder.methods.base import PickledByState
@@ -69,10 +70,14 @@ class NeuralBTGPreorderer(PickledByState, TreePreorderer):
             DataError: the state is not one of a neural BTG model.
         """
         vocabulary = Vocabulary.from_state(values.get("vocabulary"))
-        scorer = Scorer(vocabulary.rows, *sizes_of(values, "hidden", "depth"))
-        set_weights(scorer, arrays)
+        hidden, depth = sizes_of(values, arrays, "hidden", "depth")
+        if depth > len(arrays):  # each layer has some
+            raise DataError(f"not a size of the model's network: depth {depth}")
+        scorer = network_of(lambda: Scorer(vocabulary.rows, hidden, depth), arrays)
         partner = None
         if PARTNER in values:
+            if not isinstance(values[PARTNER], dict):
+                raise DataError("not the ensemble partner of a neural BTG model")
             partner = BTGPreorderer.from_state(values[PARTNER], part_with(f"{PARTNER}.", arrays))
         return cls(vocabulary, scorer, partner)
 

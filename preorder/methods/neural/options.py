@@ -29,8 +29,8 @@ class Options:
     minibatch: MinibatchOption = 64
     learning_rate: LearningRateOption = 0.003
     dropout: DropoutOption = 0.5
-    hidden: Annotated[int, "number of units of each LSTM"] = 128
-    depth: Annotated[int, "number of layers of LSTMs"] = 2
+    hidden: Annotated[int, "number of units of each LSTM", 1 << 14] = 128
+    depth: Annotated[int, "number of layers of LSTMs", 100] = 2
     ensemble: Annotated[
         Literal["perceptron", "none"],
         "perceptron: also train the perceptron of --method btg on the same lines, and combine its orders "

@@ -11,13 +11,13 @@ from preorder.btg.constraint import learnable
 from preorder.btg.kbest import ScoredTree
 from preorder.btg.pieces import EXACT
 from preorder.btg.results import TreePreorderer
-from preorder.data.errors import DataError
+from preorder.data.errors import DataError, shown
 from preorder.data.types import NO_LINES, Bitext, Sentence
 from preorder.learning.checkpoint import NO_CHECKPOINT, Arrays, Checkpoint
 from preorder.learning.encode import Encoder
 from preorder.learning.held_out import HeldOutLines
 from preorder.learning.training_loop import Schedule, train
-from preorder.learning.vocabulary import LAYERS, common_layers
+from preorder.learning.vocabulary import common_layers, is_layers
 from preorder.methods.base import PickledByState
 from preorder.methods.perceptron.fast.shapes import shape_scores
 from preorder.methods.perceptron.learner import Learner, weights_of
@@ -60,8 +60,8 @@ class BTGPreorderer(PickledByState, TreePreorderer):
             DataError: the state is not one of a BTG model.
         """
         layers = values.get("layers")
-        if not isinstance(layers, list) or not layers or not set(layers) <= set(LAYERS):
-            raise DataError(f"not the layers of a BTG model: {layers!r}")
+        if not is_layers(layers):
+            raise DataError(f"not the layers of a BTG model: {shown(layers)}")
         return cls(unpack(arrays), layers)
 
     @classmethod

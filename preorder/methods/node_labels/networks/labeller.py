@@ -8,12 +8,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from preorder.data.errors import DataError
+from preorder.data.errors import DataError, shown
 from preorder.data.trees import Binarisation
 from preorder.data.types import NO_LINES, Bitext, Sentence
-from preorder.learning.backend import device, set_weights, sizes_of, torch, weights_of
+from preorder.learning.backend import device, network_of, sizes_of, torch, weights_of
 from preorder.learning.checkpoint import NO_CHECKPOINT, Arrays, Checkpoint
-from preorder.learning.vocabulary import Vocabulary
+from preorder.learning.vocabulary import Vocabulary, is_strings
 from preorder.methods.node_labels.forest import Forest
 from preorder.methods.node_labels.labeller import TreeLabeller, trees_of
 from preorder.methods.node_labels.networks.batch import Numbering, log_odds
@@ -63,12 +63,12 @@ class NetworkLabeller(TreeLabeller):
     def from_state(cls, values: dict[str, Any], arrays: Arrays) -> NetworkLabeller:
         """Rebuild a preorderer from its :meth:`state`; a DataError says that it is none of such a network."""
         category, categories = values.get("category"), values.get("categories")
-        if not isinstance(category, bool) or not isinstance(categories, list | tuple):
-            raise DataError(f"not the categories of a model of nodes: {category!r}, {categories!r}")
+        if not isinstance(category, bool) or not is_strings(categories):
+            raise DataError(f"not the categories of a model of nodes: {shown(category)}, {shown(categories)}")
         numbering = Numbering(Vocabulary.from_state(values.get("vocabulary")), categories)
-        (size,) = sizes_of(values, "size")
-        network = cls.network(numbering.vocabulary.rows, numbering.rows, size, category=category)
-        set_weights(network, arrays)
+        (size,) = sizes_of(values, arrays, "size")
+        rows = numbering.vocabulary.rows, numbering.rows
+        network = network_of(lambda: cls.network(*rows, size, category=category), arrays)
         return cls(*trees_of(values), numbering, network)
 
     @classmethod
