@@ -5,6 +5,7 @@ Costs a fraction of a millisecond and imports nothing that Python has not import
 itself.
 """
 
+import os
 import sys
 import warnings
 
@@ -39,7 +40,13 @@ class _Loader:
         # that a user could mend. Can go when OpenNMT-py asks for torch.amp and sdpa_kernel.
         warnings.filterwarnings("ignore", r"`?torch\.(cuda\.amp|backends\.cuda)\.", FutureWarning, r"onmt\.")
         module.__spec__.loader = module.__loader__ = self._loader
-        self._loader.exec_module(module)
+        try:
+            self._loader.exec_module(module)
+        except KeyboardInterrupt:
+            if not os.path.basename(sys.argv[0]).startswith("onmt_"):
+                raise
+            print("interrupted", file=sys.stderr)  # what opennmt.messages will do once it is loaded
+            raise SystemExit(130) from None
         sys.meta_path[:] = [finder for finder in sys.meta_path if not isinstance(finder, _Finder)]
         from onmt_preorder.plugin import register
 

@@ -85,6 +85,7 @@ def translate(arguments: argparse.Namespace) -> None:
                 line = first + error.line - 1 if error.line else None
                 raise DataError(error.reason, files.display_name(arguments.src), line) from None
             first += len(lines)
+        translator.check.finish()
 
 
 def _chunks(lines: Iterable[str], size: int) -> Iterator[list[str]]:
@@ -128,4 +129,4 @@ def _load_translator(arguments: argparse.Namespace, stream: Any) -> Any:
     if arguments.preorder_model is not None:  # an error now, not with the first line
         on_the_fly.load(opt.preorder_model, opt.preorder_stanza_dir)
     translator = build_translator(opt, opt.gpu, report_score=False, out_file=stream)
-    return LineTranslator(translator, opt)
+    return LineTranslator(translator, opt, files.display_name(arguments.src))

@@ -14,6 +14,9 @@ other models train and translate as before.
 | memory | training on CPUs keeps the memory of freed tensors: a quarter less time |
 | messages | errors that a user can mend: one line and exit status 2 |
 | models | building our encoder; options that translation takes from the checkpoint |
+| numbers | numbers that no training or translation can work with |
+| outputs | translations and checkpoints: whole or not at all |
+| requests | what the translation server accepts and from where; its errors as JSON |
 | server | the translation server: transforms, positions, preordering of requests |
 | training | initialisation and optimiser of the distortion models; `use_ckpting` under torch newer than 2.4 |
 | transforms | preordering of lines, positions of pieces; registered when imported |
@@ -31,6 +34,9 @@ from onmt_preorder.opennmt import (  # noqa: F401
     memory,
     messages,
     models,
+    numbers,
+    outputs,
+    requests,
     server,
     training,
     translation,

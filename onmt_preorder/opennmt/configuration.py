@@ -69,11 +69,8 @@ def _validate_data(original: Any, cls: type, opt: Namespace) -> None:
     if not options.is_ours(opt):
         original(cls, opt)
         return
-    known = _CORPUS_KEYS | _all_keys()
-    for name, corpus in yaml.safe_load(opt.data).items():
-        for key in corpus:
-            if key not in known:
-                raise UsageError(f"data: {name}: {_unknown(key, known)}")
+    _check_corpora(opt.data)
+    _check_transforms("transforms", opt.transforms)
     _imply_positions(opt)
     features, opt.n_src_feats = opt.n_src_feats, 0
     original(cls, opt)
@@ -84,6 +81,45 @@ def _validate_data(original: Any, cls: type, opt: Namespace) -> None:
     for settings in (vars(opt), *opt.data.values()):
         names = arrange(settings["transforms"], opt.preorder_model)
         settings["transforms"] = [name for name in names if not (only_counts and name == PREORDER_TRANSFORM)]
+
+
+def _check_corpora(text: str) -> None:
+    """Check what ``data`` says.
+
+    Raises:
+        UsageError: it does not describe corpora, or none to learn from.
+    """
+    try:
+        corpora = yaml.safe_load(text)
+    except yaml.YAMLError:
+        corpora = None
+    if not isinstance(corpora, dict) or not all(isinstance(corpus, dict) for corpus in corpora.values()):
+        raise UsageError("data: not corpora with their names: {NAME: {path_src: F, path_tgt: F}, …}")
+    if not corpora.keys() - {"valid"}:
+        raise UsageError("data: there is no corpus to learn from")
+    known = _CORPUS_KEYS | _all_keys()
+    for name, corpus in corpora.items():
+        for key, value in corpus.items():
+            if key not in known:
+                raise UsageError(f"data: {name}: {_unknown(key, known)}")
+            if key.startswith("path_") and not isinstance(value, str):
+                raise UsageError(f"data: {name}: {key} is no file name: {value!r}")
+        if "path_src" not in corpus:
+            raise UsageError(f"data: {name}: there is no path_src")
+        weight = corpus.get("weight", 1)
+        if type(weight) is not int or weight < 1:
+            raise UsageError(f"data: {name}: weight is no whole number from 1: {weight!r}")
+        _check_transforms(f"data: {name}: transforms", corpus.get("transforms", []))
+
+
+def _check_transforms(where: str, names: Any) -> None:
+    from onmt.transforms import AVAILABLE_TRANSFORMS
+
+    if not isinstance(names, list):
+        raise UsageError(f"{where}: not a list of names: {names!r}")
+    for name in names:
+        if name not in AVAILABLE_TRANSFORMS:
+            raise UsageError(f"{where}: {_unknown(name, AVAILABLE_TRANSFORMS, 'transform')}")
 
 
 @adapts("onmt.utils.parse:ArgumentParser", "parse_known_args")
@@ -139,6 +175,6 @@ def _all_keys() -> set[str]:
     return {key for action in actions for key in training.get_possible_config_keys(action)}
 
 
-def _unknown(key: str, known: Iterable[str]) -> str:
-    near = difflib.get_close_matches(key, known, n=1)
-    return f"unknown key {key!r}" + (f": did you mean {near[0]!r}?" if near else "")
+def _unknown(key: Any, known: Iterable[str], what: str = "key") -> str:
+    near = difflib.get_close_matches(str(key), known, n=1)
+    return f"unknown {what} {key!r}" + (f": did you mean {near[0]!r}?" if near else "")

@@ -21,6 +21,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from onmt_preorder.input.pipeline import SOURCE_NAME
+from onmt_preorder.input.position_check import PositionCheck
 from onmt_preorder.input.positions import NO_POSITION, feature_vocabulary
 from onmt_preorder.opennmt.wrapping import adapts
 from onmt_preorder.options import is_ours
@@ -35,12 +36,18 @@ class PositionedCorpus:
     """Replaces a ``ParallelCorpus`` of OpenNMT-py: reads the same lines in the same shares.
 
     A token without a position keeps its original one. Every line of the source gives one example.
+
+    Args:
+        corpus: OpenNMT-py's own.
+        preorders: whether lines without positions are preordered later.
     """
 
-    def __init__(self, corpus: Any) -> None:
+    def __init__(self, corpus: Any, preorders: bool = False) -> None:
         self.id = corpus.id
         self.source, self.target, self.align = corpus.src, corpus.tgt, corpus.align
         self.has_positions = corpus.n_src_feats > 0
+        self.check = PositionCheck(preorders)
+        self.is_whole = True  # not one of several lists of lines
 
     def load(self, offset: int = 0, stride: int = 1) -> Iterator[dict[str, Any]]:
         """Yield one example a line, of the share that OpenNMT-py's own corpus would yield.
@@ -54,9 +61,14 @@ class PositionedCorpus:
         given = [_named_lines(name, file) for name, file in files if file is not None]
         for line_number, lines in enumerate(in_parallel(*given), 1):
             if ((line_number - 1) // stride) % stride == offset:
-                yield self._example(*lines, line=(given[0][0], line_number))
+                example = self._example(*lines, line=(given[0][0], line_number))
+                if self.has_positions and not offset:  # one of several data workers
+                    self.check.see(example["src_feats"][0].split(), given[0][0], line_number)
+                yield example
         if not line_number:
             raise DataError("the file is empty", given[0][0])
+        if self.is_whole:
+            self.check.finish()
 
     def _example(self, source: str, *others: str, line: tuple[str, int]) -> dict[str, Any]:
         rest = iter(others)
@@ -109,8 +121,9 @@ def _get_corpora(original: Any, opts: Namespace, *args: Any, **kwargs: Any) -> d
     corpora = original(opts, *args, **kwargs)
     if corpora is None or not is_ours(opts):
         return corpora
-    parallel = {name: PositionedCorpus(each) for name, each in corpora.items() if hasattr(each, "src")}
-    return corpora | parallel
+    preorders = bool(getattr(opts, "preorder_model", ""))
+    parallel = ((name, each) for name, each in corpora.items() if hasattr(each, "src"))
+    return corpora | {name: PositionedCorpus(each, preorders) for name, each in parallel}
 
 
 @adapts("onmt.inputters.dynamic_iterator:WeightedMixer", "__iter__")

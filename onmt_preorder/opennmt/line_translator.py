@@ -13,6 +13,9 @@ from onmt.opts import translate_opts
 from onmt.transforms import get_transforms_cls, make_transforms
 from onmt.utils.parse import ArgumentParser
 
+from onmt_preorder.input.pipeline import SOURCE_NAME
+from onmt_preorder.input.position_check import PositionCheck
+
 
 def translation_options(given: Sequence[str], prog: str | None = None) -> Namespace:
     """Parse and check options as ``onmt_translate`` does; ``prog`` is named before complaints."""
@@ -35,11 +38,13 @@ class LineTranslator:
     Args:
         translator: OpenNMT-py's translator of a model of ours.
         opt: the options that the translator was built from.
+        name: what warnings call the source.
     """
 
-    def __init__(self, translator: Any, opt: Namespace) -> None:
+    def __init__(self, translator: Any, opt: Namespace, name: str = SOURCE_NAME) -> None:
         self.translator = translator
         self.opt = opt
+        self.check = PositionCheck(bool(opt.preorder_model), name)
         self._transforms = make_transforms(opt, get_transforms_cls(opt._all_transform), translator.vocabs)
 
     def translate(self, lines: Sequence[str]) -> tuple[list[Any], list[list[str]]]:
@@ -54,9 +59,13 @@ class LineTranslator:
             return [], []
         opt, translator = self.opt, self.translator
         corpora = get_corpora(opt, CorpusTask.INFER, src=list(lines))
+        for corpus in corpora.values():
+            corpus.check, corpus.is_whole = self.check, False
         batches = DynamicDatasetIter.from_opt(
             corpora, self._transforms, translator.vocabs, opt, CorpusTask.INFER, False, translator._dev
         )
         batches.num_workers = 0
         batches._init_datasets(0)
-        return translator._translate(batches, self._transforms, opt.attn_debug, opt.align_debug)
+        translated = translator._translate(batches, self._transforms, opt.attn_debug, opt.align_debug)
+        self.check.lines_before += len(lines)
+        return translated

@@ -1,27 +1,59 @@
 """Errors that a user can mend, in one line.
 
-Why: OpenNMT-py shows the traceback of every error, in its own process and in those that it starts.
+Why: OpenNMT-py shows the traceback of every error, in its own process and in those that it starts, and 220
+lines of usage before what is wrong with an option; files that it needs and does not find it does not name.
 
 Can go when its commands catch a class of errors that plug-ins can raise.
 """
 
 from __future__ import annotations
 
+import os
 import sys
+from collections.abc import Sequence
 from functools import partial
-from types import TracebackType
-from typing import Any
+from traceback import walk_tb
+from types import FrameType, TracebackType
+from typing import Any, NoReturn
 
 from onmt_preorder.opennmt.wrapping import adapts
+from preorder.cli.table import visible
 from preorder.data.errors import DataError, MissingExtraError, PreorderError, UsageError
 
 EXIT_STATUS = 2
+INTERRUPTED = 130
 
 
 def show_errors_in_one_line() -> None:
-    """Make an uncaught :class:`PreorderError` end the process with one line and status 2."""
+    """Make uncaught errors end the process with one line and status 2, Ctrl-C with 130.
+
+    Everywhere those that are a :class:`PreorderError`; in OpenNMT-py's commands also what the system refuses,
+    files that are no checkpoints, and what the checks of options find.
+    """
     if getattr(sys.excepthook, "func", None) is not _show_uncaught:
         sys.excepthook = partial(_show_uncaught, sys.excepthook)
+
+
+@adapts("onmt.utils.parse:ArgumentParser", "error")
+def _error(_: Any, self: Any, message: str) -> NoReturn:
+    self.exit(EXIT_STATUS, f"{visible(self.prog)}: {visible(message)}\n")
+
+
+@adapts("onmt.utils.parse:DataOptsCheckerMixin", "_validate_file")
+def _validate_file(_: Any, file_path: str | None, info: str) -> None:
+    if not file_path:
+        raise UsageError(f"{info}: no file is given")
+    if not os.path.isfile(file_path):
+        is_there = os.path.exists(file_path)
+        raise DataError(f"{info}: {'not a file' if is_there else 'there is no such file'}", file_path)
+
+
+@adapts("onmt.models.model_saver", "load_checkpoint")
+def _load_checkpoint(original: Any, ckpt_path: str) -> Any:
+    try:
+        return original(ckpt_path)
+    except (AttributeError, KeyError, TypeError):  # torch has saved it, but not as a checkpoint
+        raise DataError("not a checkpoint of OpenNMT-py", ckpt_path) from None
 
 
 @adapts("onmt.utils.distributed:ErrorHandler", "signal_handler")
@@ -48,8 +80,30 @@ def _prefix(kind: type[BaseException]) -> str:
 def _show_uncaught(
     previous_hook: Any, kind: type[BaseException], error: BaseException, traceback: TracebackType | None
 ) -> None:
-    if not issubclass(kind, PreorderError):
+    line = None
+    if issubclass(kind, PreorderError):
+        # A data worker's error comes with the worker's traceback; the last line is the error itself.
+        line = _last_line(error).removeprefix(_prefix(kind))
+    elif any(frame.f_globals.get("__package__") == "onmt.bin" for frame, _ in walk_tb(traceback)):
+        line = _explain(error, [frame for frame, _ in walk_tb(traceback)])
+    if line is None:
         return previous_hook(kind, error, traceback)
-    # A data worker's error comes with the worker's traceback; the last line is the error itself.
-    print(_last_line(error).removeprefix(_prefix(kind)), file=sys.stderr, flush=True)
-    raise SystemExit(EXIT_STATUS)
+    print(visible(line), file=sys.stderr, flush=True)
+    raise SystemExit(INTERRUPTED if issubclass(kind, KeyboardInterrupt) else EXIT_STATUS)
+
+
+def _explain(error: BaseException, frames: Sequence[FrameType]) -> str | None:
+    """Return the line for an error in one of OpenNMT-py's commands, or None where it is no user's mistake."""
+    if isinstance(error, KeyboardInterrupt):
+        return "interrupted"
+    for frame in frames:
+        if frame.f_code.co_name == "load" and frame.f_globals.get("__name__") == "torch.serialization":
+            path = frame.f_locals.get("f")
+            reason = error.strerror if isinstance(error, OSError) else None
+            return f"{path}: {reason or 'not a checkpoint of OpenNMT-py'}"
+    if isinstance(error, OSError) and not isinstance(error, BrokenPipeError):
+        return f"{error.filename}: {error.strerror}" if error.filename else _last_line(error)
+    if isinstance(error, AssertionError | ValueError) and error.args:
+        checks = "onmt.utils.parse"  # of options
+        return " ".join(str(error).split()) if frames[-1].f_globals.get("__name__") == checks else None
+    return None

@@ -23,7 +23,10 @@ from preorder.data.formats import FEATURE_SEPARATOR
 
 @adapts("onmt.translate.translation_server:ServerModel", "load")
 def _load(original: Any, self: Any, *args: Any, **kwargs: Any) -> None:
-    original(self, *args, **kwargs)
+    try:
+        original(self, *args, **kwargs)
+    finally:  # else all later requests would wait for it
+        self.loading_lock.set()
     if is_ours(self.opt):
         if self.opt.report_align:
             raise UsageError("report_align does not work in OpenNMT-py's server: onmt_translate has it")
@@ -42,7 +45,9 @@ def _make_translator(translator: Any, opt: Any) -> Any:
             self._lines = LineTranslator(translator, opt)
 
         def translate(self, examples: list[dict[str, Any]], *_: Any, **__: Any) -> tuple[list, list]:
-            return self._lines.translate([example["src"]["src"] for example in examples])
+            translated = self._lines.translate([example["src"]["src"] for example in examples])
+            self._lines.check.finish()
+            return translated
 
     return ServerTranslator()
 

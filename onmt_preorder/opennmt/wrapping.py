@@ -5,18 +5,21 @@ from __future__ import annotations
 import functools
 import sys
 from collections.abc import Callable
+from importlib.machinery import ModuleSpec, PathFinder
 from pkgutil import resolve_name
 from types import ModuleType
 from typing import Any
 
 _OURS = "_onmt_preorder"
+_COMMANDS = "onmt.bin."
 _ADAPTATIONS: list[tuple[str, str, Callable[..., Any]]] = []  # owner, name, wrapper
 
 
 def adapts(owner: str, name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Mark a function as wrapper of ``owner.name``, to be put in place by :func:`wrap_all`.
 
-    The owner is a module of OpenNMT-py or, as ``module:Class``, one of its classes.
+    The owner is a module or, as ``module:Class``, one of its classes. A module of :data:`_COMMANDS` is wrapped
+    once a command imports it.
     """
 
     def register(wrapper: Callable[..., Any]) -> Callable[..., Any]:
@@ -29,7 +32,31 @@ def adapts(owner: str, name: str) -> Callable[[Callable[..., Any]], Callable[...
 def wrap_all() -> None:
     """Put all marked wrappers in place; calling it again does nothing."""
     for owner, name, wrapper in _ADAPTATIONS:
-        wrap(resolve_name(owner), name, wrapper)
+        if owner in sys.modules or not owner.startswith(_COMMANDS):
+            wrap(resolve_name(owner), name, wrapper)
+    if not any(isinstance(finder, _CommandFinder) for finder in sys.meta_path):
+        sys.meta_path.insert(0, _CommandFinder())
+
+
+class _CommandFinder:
+    """Finds the modules of OpenNMT-py's commands, whose functions are wrapped when they have been imported.
+
+    Importing them all costs time, and ``python -m`` warns of a module that has been.
+    """
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
+        if not any(owner == name for owner, _, _ in _ADAPTATIONS) or not name.startswith(_COMMANDS):
+            return None
+        spec = PathFinder.find_spec(name, path, target)
+        if spec is not None:
+            load = spec.loader.exec_module
+
+            def load_and_wrap(module: ModuleType) -> None:
+                load(module)
+                wrap_all()
+
+            spec.loader.exec_module = load_and_wrap
+        return spec
 
 
 def wrap(owner: ModuleType | type, name: str, wrapper: Callable[..., Any]) -> None:
@@ -39,8 +66,8 @@ def wrap(owner: ModuleType | type, name: str, wrapper: Callable[..., Any]) -> No
     Modules of OpenNMT-py that have imported a function by name get the wrapped one too.
     """
     found = next(vars(base)[name] for base in getattr(owner, "__mro__", [owner]) if name in vars(base))
-    is_classmethod = isinstance(found, classmethod)
-    original = found.__func__ if is_classmethod else found
+    kind = type(found) if isinstance(found, classmethod | staticmethod) else None
+    original = found.__func__ if kind else found
     wrappers = getattr(original, _OURS, ())
     if wrapper in wrappers:
         return
@@ -50,7 +77,7 @@ def wrap(owner: ModuleType | type, name: str, wrapper: Callable[..., Any]) -> No
         return wrapper(original, *args, **kwargs)
 
     setattr(wrapped, _OURS, (*wrappers, wrapper))
-    setattr(owner, name, classmethod(wrapped) if is_classmethod else wrapped)
+    setattr(owner, name, kind(wrapped) if kind else wrapped)
     if isinstance(owner, ModuleType):
         _replace_imported(original, wrapped)
 

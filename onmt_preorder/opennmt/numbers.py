@@ -1,0 +1,97 @@
+"""Numbers that no training or translation can work with.
+
+Why: OpenNMT-py takes any number for any option. Some end in a traceback after minutes of reading
+(``-beam_size 0``), some in a training that does nothing, never ends or fills the memory with NaN
+(``-train_steps -5``, ``-learning_rate nan``).
+
+Can go when its options check their numbers.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from onmt_preorder import options
+from onmt_preorder.opennmt.wrapping import adapts
+
+MOST = 2**31 - 1
+"""The largest whole number of any option: larger ones do not fit into all that holds them."""
+
+_WIDEST = 2**20  # of a layer, heads or the like
+
+# Option → the least and the most that make sense. Floats may be any finite number, if not named here.
+BOUNDS: dict[str, tuple[float, float]] = {
+    # Training: steps and batches.
+    **dict.fromkeys(("train_steps", "save_checkpoint_steps", "prefetch_factor"), (0, MOST)),
+    **dict.fromkeys(("batch_size", "valid_batch_size", "batch_size_multiple", "bucket_size"), (1, MOST)),
+    **dict.fromkeys(("valid_steps", "report_every", "average_every", "accum_count"), (1, MOST)),
+    "decay_steps": (1, MOST),
+    **dict.fromkeys(("accum_steps", "dropout_steps", "early_stopping", "truncated_decoder"), (0, MOST)),
+    **dict.fromkeys(("warmup_steps", "start_decay_steps", "n_sample", "bucket_size_increment"), (0, MOST)),
+    **dict.fromkeys(("keep_checkpoint", "bucket_size_init"), (-1, MOST)),
+    "seed": (-1, 2**63 - 1),
+    **dict.fromkeys(("num_workers", "num_threads"), (0, 1024)),
+    # Training: the optimiser.
+    **dict.fromkeys(("learning_rate", "learning_rate_decay", "max_grad_norm", "loss_scale"), (0, 1e6)),
+    **dict.fromkeys(("param_init", "adagrad_accumulator_init", "lm_prior_lambda", "lm_prior_tau"), (0, 1e6)),
+    **dict.fromkeys(("adam_beta1", "adam_beta2", "adadelta_rho", "average_decay"), (0, 1)),
+    **dict.fromkeys(("dropout", "attention_dropout", "lora_dropout", "label_smoothing"), (0, 1)),
+    # The model.
+    **dict.fromkeys(("layers", "word_vec_size", "hidden_size", "feat_vec_size"), (-1, _WIDEST)),
+    **dict.fromkeys(("enc_layers", "dec_layers", "src_word_vec_size", "tgt_word_vec_size"), (1, _WIDEST)),
+    **dict.fromkeys(("enc_hid_size", "dec_hid_size", "transformer_ff", "heads"), (1, _WIDEST)),
+    **dict.fromkeys(("num_kv", "num_experts", "alignment_heads", "sliding_window"), (0, _WIDEST)),
+    **dict.fromkeys(("relative_positions_buckets", "rotary_dim"), (0, _WIDEST)),
+    "max_relative_positions": (-2, _WIDEST),
+    "lambda_align": (0, 1e6),
+    "norm_eps": (0, 1),
+    # Reading the text.
+    "n_src_feats": (0, 1000),
+    **dict.fromkeys(("src_vocab_size", "tgt_vocab_size", "vocab_size_multiple"), (1, MOST)),
+    **dict.fromkeys(("src_words_min_frequency", "tgt_words_min_frequency"), (0, MOST)),
+    **dict.fromkeys(("src_seq_length", "tgt_seq_length"), (1, MOST)),
+    **dict.fromkeys(("src_seq_length_trunc", "tgt_seq_length_trunc"), (1, MOST)),
+    **dict.fromkeys(("src_vocab_threshold", "tgt_vocab_threshold"), (0, MOST)),
+    **dict.fromkeys(("switchout_temperature", "tokendrop_temperature", "tokenmask_temperature"), (1e-9, 1e6)),
+    "vocab_sample_queue_size": (1, MOST),
+    # Translation.
+    **dict.fromkeys(("beam_size", "n_best"), (1, 10_000)),
+    **dict.fromkeys(("max_length", "swan_choices"), (1, MOST)),
+    **dict.fromkeys(
+        ("min_length", "random_sampling_topk", "block_ngram_repeat", "max_length_ratio"), (0, MOST)
+    ),
+    "random_sampling_topp": (0, 1),
+    "random_sampling_temp": (1e-9, 1e6),
+    # Devices.
+    "gpu": (-1, 1024),
+    "world_size": (1, 1024),
+    "gpu_ranks": (0, 1023),
+    "gpu_verbose_level": (0, MOST),
+    "master_port": (1, 65535),
+    "timeout": (1, MOST),
+}
+
+
+@adapts("onmt.utils.parse:ArgumentParser", "parse_known_args")
+def _parse_in_bounds(original: Any, self: Any, *args: Any, **named: Any) -> Any:
+    result = opt, _ = original(self, *args, **named)
+    if options.is_ours(opt) or hasattr(opt, "beam_size"):
+        for action in self._actions:
+            if action.type in (int, float):
+                problem = _problem(action, getattr(opt, action.dest, None))
+                if problem:
+                    self.error(f"argument {'/'.join(action.option_strings)}: {problem}")
+    return result
+
+
+def _problem(action: Any, value: Any) -> str | None:
+    """Return what is wrong with the value of an option, one number or several, or None."""
+    if value == action.default:
+        return None
+    least, most = BOUNDS.get(action.dest, (-MOST, MOST) if action.type is int else (-math.inf, math.inf))
+    for number in value if isinstance(value, list) else [value]:
+        if not math.isfinite(number) or not least <= number <= most:
+            bounds = f" from {least:g} to {most:.12g}" if math.isfinite(least) else ""
+            return f"not a {'whole ' * (action.type is int)}number{bounds}: {number}"
+    return None
