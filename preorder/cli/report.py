@@ -25,7 +25,8 @@ A folder holds a report.json, or folders that do; python -m recipes.run writes o
   tokenize, words, case_sensitive
                 as the options of preorder score; may be left out
   robustness    file that preorder analyse robustness --json has written; may be left out
-Paths are relative to the folder of report.json, and lie in it, unless --also names them. The page needs no other file, and no network.
+Paths are relative to the folder of report.json, and lie in it, unless --also names them. The page needs no
+other file, and no network.
 """
 
 
