@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -141,6 +142,19 @@ def stanza_options(
         raise UsageError("--lang says which models Stanza needs")
     tagset = arguments.tagset or (trained or StanzaOptions).tagset
     return StanzaOptions(language, trees, tagset, tagged, arguments.stanza_dir, arguments.stanza_device)
+
+
+def warn_of_unused(
+    arguments: argparse.Namespace, layers: frozenset[str], stanza: StanzaOptions | None
+) -> None:
+    """Say which layers of the command line a model does not use, given what it reads and what Stanza adds."""
+    trees = {"constituency", "dependency"}
+    uses = {"pos": {"tags"}, "trees": trees if arguments.pos else trees | {"tags"}}
+    for name, used in uses.items():
+        value = getattr(arguments, name)
+        is_parsed_from = name == "pos" and value != STANZA and stanza is not None
+        if value is not None and not used & layers and not is_parsed_from:
+            print(f"--{name} is not used: the model was trained without it", file=sys.stderr)
 
 
 def read_or_learn_classes(classes: str, sentences: Sequence[Sequence[str]], seed: int) -> WordClasses | None:

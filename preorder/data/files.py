@@ -11,6 +11,7 @@ import contextlib
 import gzip
 import io
 import json
+import re
 import sys
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -24,6 +25,9 @@ from preorder.data.errors import DataError
 T = TypeVar("T")
 
 STANDARD = "-"
+BYTE_ORDER_MARK = "\ufeff"
+
+_CONTROLS = re.compile("[\x7f-\x9f]")  # that json leaves as they are, and terminals obey
 
 
 def display_name(path: str) -> str:
@@ -32,7 +36,7 @@ def display_name(path: str) -> str:
 
 
 def read_lines(path: str) -> Iterator[str]:
-    """Yield the lines of a UTF-8 text file, without their line ends.
+    """Yield the lines of a UTF-8 text file, without their line ends and a byte order mark at its start.
 
     Raises:
         DataError: the file cannot be opened, or a line is not UTF-8.
@@ -42,7 +46,8 @@ def read_lines(path: str) -> Iterator[str]:
         number = 1
         try:
             for line in stream:
-                yield line.decode("utf-8").removesuffix("\n").removesuffix("\r")
+                text = line.decode("utf-8").removesuffix("\n").removesuffix("\r")
+                yield text.removeprefix(BYTE_ORDER_MARK) if number == 1 else text
                 number += 1
         except UnicodeDecodeError as error:
             raise DataError(f"not valid UTF-8 (byte {error.start + 1} of the line)", name, number) from None
@@ -220,7 +225,8 @@ def write_bytes(path: str, data: bytes) -> None:
 def write_json(path: str, value: Any) -> None:
     """Write a value as indented JSON, atomically."""
     with writer(path) as stream:
-        stream.write(json.dumps(value, ensure_ascii=False, indent=2) + "\n")
+        text = json.dumps(value, ensure_ascii=False, indent=2)
+        stream.write(_CONTROLS.sub(lambda match: f"\\u{ord(match[0]):04x}", text) + "\n")
 
 
 def make_folder(path: str) -> None:

@@ -28,6 +28,7 @@ _LADER = re.compile(rf"\s*({_DIGITS})-({_DIGITS}) *\|\|\|(.*)")
 _ESCAPE = re.compile(r"&(?=#[0-9]+;)|￨|\s")
 _ESCAPED = re.compile(r"&#([0-9]{1,5});")
 _LAYERS = {2: "words and POS tags", 3: "words, POS tags and classes"}  # lader's, separated by tabs
+_WITH_FEATURES = re.compile(f".+?(?:{FEATURE_SEPARATOR}[0-9]+)+")
 _TREE_SPECIAL = re.compile(r"[\\\[\]<>]")
 
 
@@ -37,8 +38,15 @@ def parse_tokens(line: str) -> tuple[str, ...]:
 
 
 def parse_source(line: str) -> Sentence:
-    """Parse a plain source line."""
-    return Sentence(parse_tokens(line))
+    """Parse a plain source line.
+
+    Raises:
+        DataError: it has positions already: each token ends in ``￨`` and a number.
+    """
+    words = parse_tokens(line)
+    if FEATURE_SEPARATOR in line and all(map(_WITH_FEATURES.fullmatch, words)):
+        raise DataError("has token￨position already: give the plain text that these were made from")
+    return Sentence(words)
 
 
 def parse_annotated(line: str, fields: int = 3) -> Sentence:

@@ -39,8 +39,9 @@ RARITY = 0.5
 class NetworkLearner(ABC, Generic[Network, Result]):
     """A network that learns, minibatch by minibatch, and ``average``, an exponential average of its weights.
 
-    The same data, seed and number of threads give the same weights on the same machine. Rare words are read
-    as unknown now and then (Kiperwasser and Goldberg 2016), so that the network learns what to do with these.
+    The same data and seed give the same weights on the same machine: each operation uses one thread, as more
+    of them would round sums otherwise. Rare words are read as unknown now and then (Kiperwasser and Goldberg
+    2016), so that the network learns what to do with these.
     With ``__len__``, ``key`` and ``order`` a subclass is a :class:`.training_loop.Trainable`.
     """
 
@@ -82,7 +83,7 @@ class NetworkLearner(ABC, Generic[Network, Result]):
         seed = np.random.SeedSequence((self._options.seed, iteration))
         minibatches = self._minibatches(np.random.default_rng(seed))
         results = []
-        with threads(self._options.threads), torch.random.fork_rng():
+        with threads(1), torch.random.fork_rng():
             torch.manual_seed(int(seed.generate_state(1)[0]))
             for k, minibatch in enumerate(minibatches):
                 steps = (iteration - 1) * len(minibatches) + k

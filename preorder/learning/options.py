@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
 
 from preorder.data.errors import UsageError, shown
@@ -53,6 +53,11 @@ class _Option:
         """How argparse reads it."""
         choices = get_args(self.kind)
         return {"choices": choices} if choices else {"metavar": "N", "type": _positive(self.kind, self.most)}
+
+
+def without_threads(options: Any) -> dict[str, Any]:
+    """Return a method's options that its model depends on, by name: all but ``threads``."""
+    return {name: value for name, value in asdict(options).items() if name != "threads"}
 
 
 def add_options(parser: argparse.ArgumentParser, methods: Mapping[str, type[Any]]) -> None:

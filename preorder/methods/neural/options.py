@@ -20,7 +20,7 @@ class Options:
     """How to train; each option is explained by its help.
 
     ``seed`` decides the first weights, what dropout drops and the order in which sentences are
-    seen. ``threads`` compute a minibatch together.
+    seen. ``threads`` order held-out lines, and train the ensemble partner; the model does not depend on them.
     """
 
     unaligned: UnalignedOption = "free"

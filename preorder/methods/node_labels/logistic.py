@@ -6,7 +6,6 @@ The features are of the tokens at a node's boundaries, and of categories.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from itertools import combinations
 from typing import Any, ClassVar
 
@@ -19,6 +18,7 @@ from preorder.learning import regression
 from preorder.learning.checkpoint import NO_CHECKPOINT, Arrays, Checkpoint, checked
 from preorder.learning.encode import Encoder, Hashes
 from preorder.learning.held_out import HeldOutLines
+from preorder.learning.options import without_threads
 from preorder.learning.regression import BITS, hashed
 from preorder.learning.training_loop import TAU
 from preorder.learning.vocabulary import is_layers
@@ -156,7 +156,7 @@ class SwapLogisticPreorderer(TreeLabeller):
         weights = regression.fit(features, labels, options.inverse_penalty, MAX_PASSES, options.seed)
         preorderer = cls(data.kind, options.binarisation, data.layers, weights)
         nonzero = int(np.count_nonzero(weights))
-        statistics = {"options": asdict(options), **data.statistics, "weights": nonzero}
+        statistics = {"options": without_threads(options), **data.statistics, "weights": nonzero}
         lines = HeldOutLines(held_out)
         if len(lines):
             statistics |= {TAU: lines.tau(preorderer.order(lines.sentences))}

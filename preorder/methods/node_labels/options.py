@@ -39,7 +39,7 @@ class RecursiveOptions:
     """How to train the recursive network; each option is explained by its help.
 
     ``seed`` decides the first weights, what dropout drops and the order in which sentences are seen.
-    ``threads`` compute a minibatch together.
+    ``threads`` order held-out lines; the model does not depend on them.
     """
 
     binarisation: BinarisationOption = "head"

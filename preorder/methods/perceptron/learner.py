@@ -27,6 +27,7 @@ from preorder.data.errors import NotFiniteError
 from preorder.data.types import Permutation, Sentence
 from preorder.learning.checkpoint import Arrays, add_prefix, digest, part_with
 from preorder.learning.encode import Batch, Encoder
+from preorder.learning.options import without_threads
 from preorder.learning.training_loop import TrainingStatistics
 from preorder.methods.perceptron.fast.shapes import shape_scores
 from preorder.methods.perceptron.fast.table import Table, Tables, spread_of
@@ -61,7 +62,7 @@ class Learner:
 
     def key(self) -> str:
         """Return a digest of data and options."""
-        return digest(self._options.without_threads(), *self._batch, self._groups)
+        return digest(without_threads(self._options), *self._batch, self._groups)
 
     def learn(self, iteration: int, advance: Callable[[int], Any]) -> TrainingStatistics:
         """Learn from every sentence once; return the sums of what :meth:`learn_from` returns.

@@ -16,6 +16,7 @@ from preorder.data.types import NO_LINES, Bitext, Sentence
 from preorder.learning.checkpoint import NO_CHECKPOINT, Arrays, Checkpoint
 from preorder.learning.encode import Encoder
 from preorder.learning.held_out import HeldOutLines
+from preorder.learning.options import without_threads
 from preorder.learning.training_loop import Schedule, train
 from preorder.learning.vocabulary import common_layers, is_layers
 from preorder.methods.base import PickledByState
@@ -88,5 +89,5 @@ class BTGPreorderer(PickledByState, TreePreorderer):
         del average
         weights = weights.compact(NEGLIGIBLE * options.cost)
         count = sum(int(np.count_nonzero(rows)) for rows in (*weights.rows, weights.shape))
-        statistics = {"options": options.without_threads(), **counts, "weights": count, **progress}
+        statistics = {"options": without_threads(options), **counts, "weights": count, **progress}
         return cls(weights, layers), statistics
