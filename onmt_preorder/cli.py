@@ -53,8 +53,8 @@ def _add_translate(subparsers: argparse._SubParsersAction) -> None:
     what = "split the source by the OpenNMT tokenizer: conservative, aggressive or char "
     what += "(default: it is tokenised already)"
     add("--tokenize", metavar="MODE", choices=modes, help=what)
-    add("--beam", metavar="N", type=options.positive, default=5, help="beam width (default: %(default)s)")
-    add("--n-best", metavar="K", type=options.positive, default=1, help="translations a line (default: 1)")
+    add("--beam", metavar="N", type=options.beam, default=5, help="beam width (default: %(default)s)")
+    add("--n-best", metavar="K", type=options.beam, default=1, help="translations a line (default: 1)")
     add("--gpu", metavar="N", type=options.natural, help="GPU to use, from 0 (default: none)")
     what = "translate each line before the next is read; so it is always on a terminal"
     add("--line-by-line", action="store_true", help=what)

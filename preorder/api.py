@@ -18,7 +18,13 @@ from preorder.alignment.gold import gold_permutation
 from preorder.alignment.target_groups import target_groups
 from preorder.annotate.classes import DEFAULT_CLASSES, WordClasses, learn_classes
 from preorder.data.errors import DataError, UsageError
-from preorder.data.formats import format_alignment, format_features, parse_alignment, parse_tokens
+from preorder.data.formats import (
+    format_alignment,
+    format_features,
+    parse_alignment,
+    parse_source,
+    parse_tokens,
+)
 from preorder.data.types import Alignment, BinaryTree, Bitext, Permutation, Sentence
 from preorder.methods.model_directory import Model, load_model, save_model
 from preorder.methods.training import TrainingPlan
@@ -217,12 +223,16 @@ def _each(function: Callable[..., Result], **lists: Sequence[Any]) -> list[Resul
 def _sentences(
     sources: Sequence[Tokens], tags: Sequence[Tokens] | None = None, trees: Sequence[str] | None = None
 ) -> list[Sentence]:
-    sentences = [Sentence(_tokens(source)).interned() for source in sources]
+    sentences = [_sentence(source).interned() for source in sources]
     if tags is not None:
         sentences = _each(lambda s, t: replace(s, tags=_tokens(t)), sources=sentences, tags=tags)
     if trees is not None:
         sentences = _each(with_bracketing, sources=sentences, trees=trees)
     return sentences
+
+
+def _sentence(source: Tokens) -> Sentence:
+    return parse_source(source) if isinstance(source, str) else Sentence(tuple(source))
 
 
 def _tokens(sentence: Tokens) -> tuple[str, ...]:

@@ -85,7 +85,7 @@ def build_parser() -> argparse.ArgumentParser:
     add("--run", metavar="DIR", type=Path, required=True, help="folder to work in")
     options.add_number(parser, "--jobs", options.positive, 1, "steps at a time")
     add("--device", choices=("cpu", "gpu"), default="cpu", help="where to translate (default: %(default)s)")
-    options.add_number(parser, "--beam", options.positive, 5, "beam width")
+    options.add_number(parser, "--beam", options.beam, 5, "beam width")
     options.add_percentages(parser)
     options.add_seed(parser)
     return parser

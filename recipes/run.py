@@ -13,7 +13,7 @@ from pathlib import Path
 
 import yaml
 
-from preorder.cli.options import add_number, at_least_two, natural, positive
+from preorder.cli.options import add_number, at_least_two, beam, natural, positive
 from preorder.data.errors import UsageError
 from recipes.job import Job
 from recipes.step_runner import StepRunner, exit_status
@@ -54,7 +54,7 @@ def build_parser() -> argparse.ArgumentParser:
     add_number(parser, "--jobs", positive, 1, "steps at a time")
     add("--steps", metavar="N", type=positive, help="training steps, in place of the configuration's")
     add("--set", metavar="KEY=VALUE", action="append", default=[], help="any other option of onmt_train")
-    add_number(parser, "--beam", positive, 5, "beam of the translation")
+    add_number(parser, "--beam", beam, 5, "beam of the translation")
     add("--given-alignment", action="store_true", help="use the data's .align files in place of eflomal")
     add(
         "--cross-fit",

@@ -64,7 +64,7 @@ def parse_curves(value: Any) -> Curves:
         if any(len(line) != len(groups) for lines in measures.values() for line in lines.values()):
             raise ValueError("not an estimate for each group")
         return Curves(value["kind"], value["axis"], groups, measures, value["skipped"], value["signature"])
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise DataError(f"not what preorder analyse --json writes of curves: {error!r}") from None
 
 

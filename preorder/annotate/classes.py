@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from preorder.data import files
-from preorder.data.errors import DataError
+from preorder.data.errors import DataError, shown
 from preorder.data.sentence import Sentence
 
 if TYPE_CHECKING:
@@ -67,7 +67,10 @@ class WordClasses:
         Raises:
             DataError: it is not UTF-8, or a line has no tab or no class.
         """
-        lines = content.decode("utf-8", "replace").removesuffix("\n").split("\n")
+        try:
+            lines = content.decode().removesuffix("\n").split("\n")
+        except UnicodeDecodeError:
+            raise DataError("not valid UTF-8", path) from None
         return cls(dict(files.parse_lines(path, lines, _parse_line)))
 
 
@@ -75,7 +78,10 @@ def _parse_line(line: str) -> tuple[str, str]:
     word, tab, name = line.rpartition("\t")
     if not tab or not name.strip():
         raise DataError("not a word, a tab and a class")
-    return word, name.strip()
+    name = name.strip()
+    if " " in name:
+        raise DataError(f"class {shown(name)} has a space in it")
+    return word, name
 
 
 def learn_classes(sentences: Sequence[Sequence[str]], max_classes: int, seed: int) -> WordClasses:

@@ -7,6 +7,7 @@ which has ``pos.pt``, ``constituency.pt``, ``depparse.pt``, and word vectors for
 from __future__ import annotations
 
 import importlib.util
+import re
 import tempfile
 from dataclasses import dataclass
 from functools import lru_cache, partial
@@ -26,6 +27,9 @@ Tagset = Literal["xpos", "upos"]
 TAGSETS: tuple[str, ...] = get_args(Tagset)
 Device = Literal["cpu", "gpu"]
 DEVICES: tuple[str, ...] = get_args(Device)
+
+LANGUAGE = re.compile(r"[A-Za-z0-9_-]{1,32}")
+"""Codes of languages, which become parts of paths."""
 
 
 @dataclass(frozen=True)

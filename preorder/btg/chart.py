@@ -28,7 +28,11 @@ class Chart:
     root: int = ROOT
 
     def argmax(self) -> np.ndarray:
-        """Return the best tree of each sentence: int32 ``[batch, n - 1, NODE_FIELDS]``; O(n³) a sentence."""
+        """Return the best tree of each sentence: int32 ``[batch, n - 1, NODE_FIELDS]``; O(n³) a sentence.
+
+        Raises:
+            NotFiniteError: a score is infinite or no number; so does :meth:`kbest`.
+        """
         return best_trees(self.parts, self.root)
 
     def kbest(self, k: int) -> list[list[ScoredTree]]:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from preorder.btg.grammar import INVERTED, LABELS, LEFT, NODE_FIELDS, RIGHT
-from preorder.btg.scores import Scores, allocate_scores, node_index, set_parts
+from preorder.btg.scores import Scores, allocate_scores, check_finite, node_index, set_parts
 from preorder.btg.viterbi import best_scores
 from preorder.compiled import entry_point
 
@@ -44,7 +44,12 @@ def kbest(scores: Scores, n: int, root: int, k: int) -> list[ScoredTree]:
 
 
 def kbest_of_parts(parts: np.ndarray, root: int, k: int) -> list[ScoredTree]:
-    """Return the same by the parts of the sentence, float32 ``[PARTS, LABELS, n + 1, n + 1]``."""
+    """Return the same by the parts of the sentence, float32 ``[PARTS, LABELS, n + 1, n + 1]``.
+
+    Raises:
+        NotFiniteError: a score is infinite or no number.
+    """
+    check_finite(parts)
     return kbest(_scores(parts), parts.shape[-1] - 1, root, k)
 
 

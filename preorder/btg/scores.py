@@ -21,6 +21,7 @@ import numpy as np
 from preorder.btg.grammar import CONTEXTS, LABELS, LANES
 from preorder.btg.vector import VECTOR
 from preorder.compiled import inner
+from preorder.data.errors import NotFiniteError
 
 FIRST, SECOND, WHOLE = range(3)
 PARTS = 3
@@ -37,6 +38,12 @@ class Scores(NamedTuple):
     right: np.ndarray  # [e, m, label]
     span: np.ndarray  # [b, e, lane]
     pivot: np.ndarray  # [m, lane]
+
+
+def check_finite(parts: np.ndarray) -> None:
+    """Check the parts that a network gives; a NotFiniteError: one is infinite or no number."""
+    if not np.isfinite(parts).all():
+        raise NotFiniteError("the scores")
 
 
 @numba.njit(inline="always")

@@ -10,7 +10,7 @@ import numba
 import numpy as np
 
 from preorder.btg.grammar import INVERTED, LABELS, NODE_FIELDS, ROOT, STRAIGHT
-from preorder.btg.scores import allocate_scores, node_index, set_parts
+from preorder.btg.scores import allocate_scores, check_finite, node_index, set_parts
 from preorder.btg.vector import VECTOR, raise_best
 from preorder.compiled import entry_point, inner
 
@@ -27,7 +27,11 @@ def best_trees(parts: np.ndarray, root: int = ROOT) -> np.ndarray:
     Args:
         parts: float32 ``[batch, PARTS, LABELS, n + 1, n + 1]``; see :mod:`preorder.btg.scores`.
         root: context of the whole trees, ROOT but for a piece of a longer sentence.
+
+    Raises:
+        NotFiniteError: a score is infinite or no number.
     """
+    check_finite(parts)
     trees = np.empty((len(parts), parts.shape[-1] - 2, NODE_FIELDS), np.int32)
     _fill_trees(parts, root, trees)
     return trees
@@ -114,7 +118,7 @@ def read_tree(scores, left, right, n, root, leftmost, nodes):
     while depth:
         depth -= 1
         b, e, context = stack[depth, 0], stack[depth, 1], stack[depth, 2]
-        best, split, chosen = LOWEST, -1, -1
+        best, split, chosen = LOWEST, b + 1, STRAIGHT  # what stays where no score is a number
         for label in range(LABELS):
             lane = context * LABELS + label
             for m in range(b + 1, e):

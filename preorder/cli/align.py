@@ -8,7 +8,7 @@ from preorder.alignment.eflomal import align
 from preorder.alignment.symmetrize import SYMMETRIZATIONS
 from preorder.cli import options
 from preorder.data import files
-from preorder.data.formats import format_alignment, parse_tokens
+from preorder.data.formats import format_alignment, parse_source, parse_tokens
 
 DEFAULT_SYMMETRIZATION = "intersect"
 
@@ -35,7 +35,8 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Run the subcommand."""
-    sides = [(path, files.read_parsed(path, parse_tokens)) for path in (arguments.src, arguments.tgt)]
+    words = (sentence.words for sentence in files.read_parsed(arguments.src, parse_source))
+    sides = [(arguments.src, words), (arguments.tgt, files.read_parsed(arguments.tgt, parse_tokens))]
     sources, targets = zip(*files.not_empty(arguments.src, files.in_parallel(*sides)), strict=True)
     alignments = align(sources, targets, arguments.symmetrize, arguments.seed)
     files.write_lines(arguments.out, map(format_alignment, alignments))

@@ -61,7 +61,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         parser.add_argument(f"--{name}-out", metavar="F", help=text)
     options.add_seed(parser)
     text = "number of processes in which Stanza runs, each on one thread; the result does not depend on it"
-    options.add_number(parser, "--workers", options.positive, 1, text)
+    options.add_number(parser, "--workers", options.workers, 1, text)
     parser.add_argument(
         "--fresh",
         action="store_true",

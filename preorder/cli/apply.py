@@ -38,7 +38,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     parser.add_argument(
         "--n-best",
         metavar="K",
-        type=options.positive,
+        type=options.n_best,
         help="write up to K distinct orders of each sentence, best first, as lines of: "
         "sentence number, from 0 ||| order in the chosen format ||| score",
     )
@@ -50,6 +50,7 @@ def run(arguments: argparse.Namespace) -> None:
     model = load_model(arguments.model)
     sentences = source.read_sentences(arguments)
     stanza = source.stanza_options(arguments, model.stanza, model.language)
+    source.warn_of_unused(arguments, model.preorderer.layers, stanza)
     if stanza is not None:
         sentences = add_layers(sentences, stanza, workers=arguments.threads)
     sentences = tqdm(sentences, unit=" sentences", disable=None)

@@ -8,13 +8,17 @@ from typing import Any
 
 from preorder.alignment.gold import STATISTICS, UNALIGNED_RULES
 from preorder.analysis.defaults import SWAP_PERCENTAGES
+from preorder.data.errors import shown
 from preorder.data.files import STANDARD, read_parsed
 from preorder.data.formats import parse_order, parse_positions
 from preorder.data.permutation import Permutation
+from preorder.learning.options import MAX_SEED, MAX_THREADS
 
 ORDER_FORMATS = ("features", "positions", "order", "text")
 FORMATS = (*ORDER_FORMATS, "tree")
 DEFAULT_SEED = 1
+MOST = 10**9
+"""Greatest number that any option takes."""
 ORDER_OPTIONS = {
     "order": (parse_order, "for each position the index of the source token that goes there"),
     "positions": (parse_positions, "for each source token the position where it goes"),
@@ -119,7 +123,7 @@ def add_unaligned(parser: argparse.ArgumentParser) -> None:
 def add_seed(parser: argparse.ArgumentParser) -> None:
     """Add ``--seed``."""
     text = "seed of all random numbers; the same seed gives the same result"
-    add_number(parser, "--seed", natural, DEFAULT_SEED, text)
+    add_number(parser, "--seed", seed, DEFAULT_SEED, text)
 
 
 def add_percentages(parser: argparse.ArgumentParser) -> None:
@@ -136,19 +140,19 @@ def add_percentages(parser: argparse.ArgumentParser) -> None:
 def _percentages(text: str) -> tuple[int, ...]:
     first, *rest = text.split(":")
     if not rest:
-        found = tuple(map(natural, text.split(",")))
+        found = tuple(map(_percentage, text.split(",")))
     elif len(rest) == 2:
-        found = tuple(range(natural(first), natural(rest[0]) + 1, positive(rest[1])))
+        found = tuple(range(_percentage(first), _percentage(rest[0]) + 1, positive(rest[1])))
     else:
         raise argparse.ArgumentTypeError(f"neither A:B:STEP nor N,…: {text!r}")
-    if not found or max(found) > 100 or len(set(found)) < len(found):
+    if not found or len(set(found)) < len(found):
         raise argparse.ArgumentTypeError(f"not different shares of 0 to 100: {text!r}")
     return found
 
 
 def add_threads(parser: argparse.ArgumentParser) -> None:
     """Add ``--threads``."""
-    add_number(parser, "--threads", positive, 1, "number of threads")
+    add_number(parser, "--threads", workers, 1, "number of threads")
 
 
 def add_number(
@@ -163,15 +167,27 @@ def add_json(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of a table")
 
 
-def _whole_number(least: int) -> Callable[[str], int]:
-    """Return a function that parses a whole number of at least ``least``; argparse reports its errors."""
+def _whole_number(least: int, most: int = MOST) -> Callable[[str], int]:
+    """Return a function that parses a whole number in bounds; argparse reports its errors."""
 
     def parse(text: str) -> int:
-        if not text.isascii() or not text.isdigit() or int(text) < least:
-            raise argparse.ArgumentTypeError(f"not a whole number from {least}: {text!r}")
-        return int(text)
+        if not text.isascii() or not text.isdigit():
+            raise argparse.ArgumentTypeError(f"not a whole number from {least}: {shown(text)}")
+        digits = text.lstrip("0") or "0"
+        if len(digits) > len(str(most)) or int(digits) > most:
+            raise argparse.ArgumentTypeError(f"more than {most}: {shown(text)}")
+        if int(digits) < least:
+            raise argparse.ArgumentTypeError(f"not a whole number from {least}: {shown(text)}")
+        return int(digits)
 
     return parse
 
 
 natural, positive, at_least_two = map(_whole_number, range(3))
+seed = _whole_number(0, MAX_SEED)
+workers = _whole_number(1, MAX_THREADS)
+n_best = _whole_number(1, 10_000)  # each takes some 25 µs a token
+beam = _whole_number(1, 1000)
+class_count = _whole_number(1, 1_000_000)
+training_length = _whole_number(1, 1000)  # of n tokens, training takes 1.3 n³ bytes
+_percentage = _whole_number(0, 100)

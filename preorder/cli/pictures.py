@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from preorder.cli.table import visible
 from preorder.data import files
 
 if TYPE_CHECKING:
@@ -46,4 +47,5 @@ def write_pictures(draw: Callable[[], Figure], title: str, paths: Sequence[str])
         picture = encode(draw, title, path)
         files.write_bytes(path, picture.data)
         if not picture.complete:
-            print(f"{path}: no installed font has all its characters; an .svg keeps them", file=sys.stderr)
+            reason = "no installed font has all its characters; an .svg keeps them"
+            print(visible(f"{path}: {reason}"), file=sys.stderr)

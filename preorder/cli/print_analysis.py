@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from preorder.analysis.score_formats import SCORE_FORMATS
 from preorder.cli.pictures import write_pictures
-from preorder.cli.table import print_table
+from preorder.cli.table import print_table, visible
 from preorder.data import files
 
 if TYPE_CHECKING:
@@ -44,9 +44,9 @@ def print_examples(examples: Examples, arguments: argparse.Namespace) -> None:
         return
     for title, chosen in (("better", examples.better), ("worse", examples.worse)):
         metric = SCORE_FORMATS[examples.measure].title
-        print(f"{examples.system} {title} than {examples.baseline}, by {metric}\n")
+        print(visible(f"{examples.system} {title} than {examples.baseline}, by {metric}\n"))
         for example in chosen:
-            print("\n".join(_lines(example, examples.measure)), end="\n\n")
+            print(visible("\n".join(_lines(example, examples.measure))), end="\n\n")
 
 
 def _print(result: Curves | Breakdown, tables: Sequence[Table], arguments: argparse.Namespace) -> None:
@@ -56,7 +56,7 @@ def _print(result: Curves | Breakdown, tables: Sequence[Table], arguments: argpa
     for table in tables:
         print_table(table.caption, table.columns, table.rows)
         if table.note:
-            print(table.note)
+            print(visible(table.note))
 
 
 def _lines(example: Example, metric: str) -> list[str]:

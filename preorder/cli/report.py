@@ -25,7 +25,8 @@ A folder holds a report.json, or folders that do; python -m recipes.run writes o
   tokenize, words, case_sensitive
                 as the options of preorder score; may be left out
   robustness    file that preorder analyse robustness --json has written; may be left out
-Paths are relative to the folder of report.json. The page needs no other file, and no network.
+Paths are relative to the folder of report.json, and lie in it, unless --also names them. The page needs no
+other file, and no network.
 """
 
 
@@ -34,6 +35,14 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     parser = options.add_command(subparsers, "report", run, "put runs on one page of HTML", EXAMPLES)
     parser.add_argument("folders", metavar="DIR", nargs="+", help="folder of a run, or of several")
     parser.add_argument("--title", metavar="TEXT", help="title of the page (default: that of the run)")
+    parser.add_argument(
+        "--also",
+        metavar="F|DIR",
+        nargs="+",
+        action="extend",
+        default=[],
+        help="files, and folders of files, outside of the runs' folders that a report.json may name",
+    )
     parser.add_argument(
         "--out", metavar="F.html", help="file of the page (default: report.html in the first DIR)"
     )
@@ -48,7 +57,7 @@ def run(arguments: argparse.Namespace) -> None:
     from preorder.analysis.page.run import report_run
 
     paths = [path for folder in arguments.folders for path in manifest.find(folder)]
-    manifests = list(map(manifest.read, paths))
+    manifests = [manifest.read(path, arguments.also) for path in paths]
     runs = [report_run(one, arguments.seed) for one in tqdm(manifests, unit=" runs", disable=None)]
     title = arguments.title or (runs[0].title if len(runs) == 1 else f"{len(runs)} runs")
     if arguments.json:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from preorder.analysis.breakdowns import OPERATIONS
 from preorder.analysis.score_formats import SCORE_FORMATS
 from preorder.analysis.tables import difference, p_values, score_cell, score_titles
-from preorder.cli.table import print_table
+from preorder.cli.table import print_table, visible
 from preorder.metrics.significance import SIGNIFICANCE_LEVEL, Comparison
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def print_scoring(scoring: Scoring, baseline: str | None) -> None:
         print("\nedits per sentence; deletions: under-generation, insertions: over-generation")
         _print_scores(scoring, OPERATIONS)
     for line in _legend(scoring, baseline):
-        print(line)
+        print(visible(line))
     for name, signature in scoring.signature.items():
         print(f"{SCORE_FORMATS[name].title if name in SCORE_FORMATS else name}  {signature}")
 

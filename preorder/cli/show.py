@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable
+from dataclasses import replace
 from functools import partial
 from itertools import islice
 from typing import Any, TypeVar
@@ -12,6 +13,7 @@ from preorder.analysis.show.sentence import SentenceView, crossings, hard_attent
 from preorder.annotate.stanza import add_layers
 from preorder.cli import options, source
 from preorder.cli.pictures import add_pictures, write_pictures
+from preorder.cli.table import visible
 from preorder.data import files, formats
 from preorder.data.errors import DataError
 from preorder.data.types import BinaryTree, Permutation, Sentence
@@ -60,7 +62,7 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.json:
         files.write_json(files.STANDARD, _summary(view))
     elif not arguments.out:
-        files.write_lines(files.STANDARD, text_lines(view))
+        files.write_lines(files.STANDARD, text_lines(_visible(view)))
 
 
 def _read(arguments: argparse.Namespace) -> SentenceView:
@@ -95,6 +97,7 @@ def _order(arguments: argparse.Namespace, sentence: Sentence) -> tuple[Permutati
 def _predicted(arguments: argparse.Namespace, sentence: Sentence) -> tuple[Permutation, BinaryTree]:
     model = load_model(arguments.model)
     stanza = source.stanza_options(arguments, model.stanza, model.language)
+    source.warn_of_unused(arguments, model.preorderer.layers, stanza)
     if stanza is not None:
         (sentence,) = add_layers(iter([sentence]), stanza)
     (tree,) = model.preorderer.trees([model.annotate(sentence)])
@@ -112,6 +115,12 @@ def _nth(path: str, items: Iterable[T], line: int) -> T:
     for item in islice(items, line - 1, None):
         return item
     raise DataError("the file has no such line", files.display_name(path), line)
+
+
+def _visible(view: SentenceView) -> SentenceView:
+    """Return the sentence with its control characters written out."""
+    target = None if view.target is None else tuple(map(visible, view.target))
+    return replace(view, words=tuple(map(visible, view.words)), target=target)
 
 
 def _summary(view: SentenceView) -> dict[str, Any]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from preorder.annotate.classes import WordClasses, learn_classes
-from preorder.annotate.stanza_models import DEVICES, TAGSETS, TREES, StanzaOptions
+from preorder.annotate.stanza_models import DEVICES, LANGUAGE, TAGSETS, TREES, StanzaOptions
 from preorder.cli import options
 from preorder.data import files
 from preorder.data.errors import UsageError
@@ -46,7 +47,9 @@ def add_syntax_options(parser: argparse.ArgumentParser, default_tags: str) -> No
         f"no others are given; or {', '.join(TREES)}: Stanza parses the source, from its tags if some "
         "are given",
     )
-    parser.add_argument("--lang", metavar="xx", help="language of the source: its code in Stanza")
+    parser.add_argument(
+        "--lang", metavar="xx", type=_language, help="language of the source: its code in Stanza"
+    )
     group = parser.add_argument_group("Stanza")
     group.add_argument(
         "--stanza-dir",
@@ -67,6 +70,12 @@ def add_syntax_options(parser: argparse.ArgumentParser, default_tags: str) -> No
         default=StanzaOptions.device,
         help="device that it runs on (default: %(default)s)",
     )
+
+
+def _language(text: str) -> str:
+    if not LANGUAGE.fullmatch(text):
+        raise argparse.ArgumentTypeError(f"not the code of a language: {text!r}")
+    return text
 
 
 def read_sentences(arguments: argparse.Namespace) -> Iterator[Sentence]:
@@ -135,17 +144,33 @@ def stanza_options(
     return StanzaOptions(language, trees, tagset, tagged, arguments.stanza_dir, arguments.stanza_device)
 
 
+def warn_of_unused(
+    arguments: argparse.Namespace, layers: frozenset[str], stanza: StanzaOptions | None
+) -> None:
+    """Say which layers of the command line a model does not use, given what it reads and what Stanza adds."""
+    trees = {"constituency", "dependency"}
+    uses = {"pos": {"tags"}, "trees": trees if arguments.pos else trees | {"tags"}}
+    for name, used in uses.items():
+        value = getattr(arguments, name)
+        is_parsed_from = name == "pos" and value != STANZA and stanza is not None
+        if value is not None and not used & layers and not is_parsed_from:
+            print(f"--{name} is not used: the model was trained without it", file=sys.stderr)
+
+
 def read_or_learn_classes(classes: str, sentences: Sequence[Sequence[str]], seed: int) -> WordClasses | None:
     """Return the word classes that ``--classes`` asks for: so many, learned from the text, or a file's.
 
     Raises:
-        UsageError: ``classes`` is neither a number nor a file.
+        UsageError: ``classes`` is neither a number nor a file, or too large a number.
         DataError: the file is malformed.
     """
     if classes == "0":
         return None
     if classes.isdecimal():
-        return learn_classes(sentences, int(classes), seed)
+        try:
+            return learn_classes(sentences, options.class_count(classes), seed)
+        except argparse.ArgumentTypeError as error:
+            raise UsageError(f"--classes: {error}") from None
     if not Path(classes).exists():
         raise UsageError(f"--classes {classes}: neither a number nor a file")
     return WordClasses.read(classes)

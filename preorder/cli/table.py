@@ -35,7 +35,7 @@ def print_table(
 
     table = Table(title=title and Text(visible(title)), title_justify="left", show_lines=lines)
     for index, column in enumerate(columns):
-        table.add_column(Text(column), justify="right" if index else "left", overflow="fold")
+        table.add_column(Text(visible(column)), justify="right" if index else "left", overflow="fold")
     for row in rows:
         # as Text, brackets in a name are no markup
         table.add_row(*(Text(visible(cell)) if isinstance(cell, str) else cell for cell in row))

@@ -85,7 +85,9 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 def _add_selection(parser: argparse.ArgumentParser) -> None:
     add_number = partial(options.add_number, parser)
     add_number("--limit", options.positive, DEFAULT_LIMIT, "use at most N sentences, drawn at random")
-    add_number("--max-length", options.positive, DEFAULT_MAX_LENGTH, "use no sentences of more than N tokens")
+    add_number(
+        "--max-length", options.training_length, DEFAULT_MAX_LENGTH, "use no sentences of more than N tokens"
+    )
     parser.add_argument(
         "--held-out",
         metavar="N",

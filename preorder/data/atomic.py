@@ -38,7 +38,7 @@ def is_special(path: str) -> bool:
     """Say whether a path names what can only be written straight: a device, a pipe, a socket."""
     try:
         mode = os.stat(path).st_mode
-    except OSError:
+    except (OSError, ValueError):  # a ValueError: there is a NUL in the path
         return False
     return not stat.S_ISREG(mode) and not stat.S_ISDIR(mode)
 
@@ -75,8 +75,8 @@ def atomic_directory(path: str) -> contextlib.AbstractContextManager[Path]:
 def _atomic(
     path: str, make: Callable[..., str], mode: int, replace: Callable[[Path, Path], None]
 ) -> Iterator[Path]:
-    target = Path(os.path.realpath(path))
     with reported(path):
+        target = Path(os.path.realpath(path))
         remove_leftovers(target)
         temporary = Path(make(dir=target.parent, prefix=f".{target.name}.", suffix=SUFFIX))
         handle = os.open(temporary, os.O_RDONLY)
@@ -109,6 +109,10 @@ def reported(path: str, errors: tuple[int, ...] | None = None) -> Iterator[None]
         if errors is not None and error.errno not in errors:
             raise
         raise DataError(f"cannot be written: {error.strerror or error}", path) from None
+    except ValueError:
+        if "\0" not in path:
+            raise
+        raise DataError("cannot be written: there is a NUL in the path", path) from None
 
 
 def remove_leftovers(target: Path) -> None:

@@ -9,6 +9,12 @@ from __future__ import annotations
 import importlib
 from types import ModuleType
 
+MAX_SHOWN = 60
+"""Characters of what is wrong that a message shows."""
+
+MAX_REASON = 300
+"""Characters of the whole reason, which names of the user's may be part of."""
+
 
 class PreorderError(Exception):
     """The base of all errors that the user can mend."""
@@ -25,7 +31,8 @@ class DataError(PreorderError):
 
     def __str__(self) -> str:
         where = "".join(f"{part}:" for part in (self.file, self.line) if part is not None)
-        return f"{where} {self.reason}" if where else self.reason
+        reason = self.reason if len(self.reason) <= MAX_REASON else self.reason[:MAX_REASON] + " …"
+        return f"{where} {reason}" if where else reason
 
     def at(self, file: str | None, line: int | None) -> DataError:
         """Return this error with file and line number; those that it has already stay."""
@@ -36,11 +43,27 @@ class UsageError(PreorderError):
     """Options that do not go together, or something that cannot be done on this machine or by this model."""
 
 
+class NotFiniteError(PreorderError):
+    """Weights or scores that are infinite or no numbers: nothing can be ordered by them."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(
+            f"{what} are not finite: the training has diverged, or the model is damaged; try smaller steps "
+            "(--learning-rate, --aggressiveness, --inverse-penalty), or another --seed"
+        )
+
+
 class MissingExtraError(PreorderError):
     """An optional dependency that is needed, but not installed."""
 
     def __init__(self, module: str, extra: str) -> None:
         super().__init__(f"{module} is not installed; install it with: pip install 'onmt-preorder[{extra}]'")
+
+
+def shown(text: object) -> str:
+    """Return the ``repr`` of what is wrong in a file, cut where it is long."""
+    text = repr(text)
+    return text if len(text) <= MAX_SHOWN else text[:MAX_SHOWN] + " …"
 
 
 def require(module: str, extra: str) -> ModuleType:

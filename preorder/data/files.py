@@ -11,7 +11,9 @@ import contextlib
 import gzip
 import io
 import json
+import re
 import sys
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, zip_longest
 from pathlib import Path
@@ -23,6 +25,9 @@ from preorder.data.errors import DataError
 T = TypeVar("T")
 
 STANDARD = "-"
+BYTE_ORDER_MARK = "\ufeff"
+
+_CONTROLS = re.compile("[\x7f-\x9f]")  # that json leaves as they are, and terminals obey
 
 
 def display_name(path: str) -> str:
@@ -31,7 +36,7 @@ def display_name(path: str) -> str:
 
 
 def read_lines(path: str) -> Iterator[str]:
-    """Yield the lines of a UTF-8 text file, without their line ends.
+    """Yield the lines of a UTF-8 text file, without their line ends and a byte order mark at its start.
 
     Raises:
         DataError: the file cannot be opened, or a line is not UTF-8.
@@ -41,11 +46,12 @@ def read_lines(path: str) -> Iterator[str]:
         number = 1
         try:
             for line in stream:
-                yield line.decode("utf-8").removesuffix("\n").removesuffix("\r")
+                text = line.decode("utf-8").removesuffix("\n").removesuffix("\r")
+                yield text.removeprefix(BYTE_ORDER_MARK) if number == 1 else text
                 number += 1
         except UnicodeDecodeError as error:
             raise DataError(f"not valid UTF-8 (byte {error.start + 1} of the line)", name, number) from None
-        except (EOFError, gzip.BadGzipFile) as error:
+        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
             raise DataError(f"damaged gzip data: {error}", name, number) from None
 
 
@@ -54,8 +60,9 @@ def _open_bytes(path: str) -> BinaryIO:
         return contextlib.nullcontext(sys.stdin.buffer)  # type: ignore[return-value]
     try:
         return gzip.open(path, "rb") if path.endswith(".gz") else open(path, "rb")
-    except OSError as error:
-        raise DataError(f"cannot be read: {error.strerror}", display_name(path)) from None
+    except (OSError, ValueError) as error:  # a ValueError: there is a NUL in the path
+        reason = getattr(error, "strerror", error)
+        raise DataError(f"cannot be read: {reason}", display_name(path)) from None
 
 
 def read_parsed(path: str, parse: Callable[[str], T]) -> Iterator[T]:
@@ -92,11 +99,24 @@ def read_json(path: str) -> Any:
     Raises:
         DataError: the file cannot be opened or is not JSON.
     """
-    text = "\n".join(read_lines(path))
+    try:
+        return parse_json("\n".join(read_lines(path)))
+    except DataError as error:
+        raise error.at(display_name(path), None) from None
+
+
+def parse_json(text: str) -> Any:
+    """Parse JSON.
+
+    Raises:
+        DataError: it is none; or it is nested too deeply, or a number has thousands of digits.
+    """
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:
-        raise DataError(f"not JSON: {error.msg}", display_name(path), error.lineno) from None
+        raise DataError(f"not JSON: {error.msg}", None, error.lineno) from None
+    except (RecursionError, ValueError):
+        raise DataError("JSON that is nested too deeply, or has a number of too many digits") from None
 
 
 def in_parallel(*streams: tuple[str, Iterable[Any]]) -> Iterator[tuple[Any, ...]]:
@@ -205,7 +225,8 @@ def write_bytes(path: str, data: bytes) -> None:
 def write_json(path: str, value: Any) -> None:
     """Write a value as indented JSON, atomically."""
     with writer(path) as stream:
-        stream.write(json.dumps(value, ensure_ascii=False, indent=2) + "\n")
+        text = json.dumps(value, ensure_ascii=False, indent=2)
+        stream.write(_CONTROLS.sub(lambda match: f"\\u{ord(match[0]):04x}", text) + "\n")
 
 
 def make_folder(path: str) -> None:

@@ -6,15 +6,14 @@ ASCII spaces and tabs alone separate tokens: other white space, such as the ideo
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache, partial
 
 from preorder.data.alignment import Alignment
 from preorder.data.binary_tree import BinaryTree
-from preorder.data.errors import DataError
-from preorder.data.files import first_filled, parse_lines, read_lines, read_parsed
+from preorder.data.errors import DataError, shown
+from preorder.data.files import first_filled, parse_json, parse_lines, read_lines, read_parsed
 from preorder.data.permutation import Permutation
 from preorder.data.sentence import Sentence
 
@@ -22,12 +21,14 @@ Matrix = tuple[tuple[float, ...], ...]
 
 FEATURE_SEPARATOR = "￨"
 
-_NUMBER = re.compile(r"[0-9]+")
-_LINK = re.compile(r"([0-9]+)([-?])([0-9]+)")
-_LADER = re.compile(r"\s*([0-9]+)-([0-9]+) *\|\|\|(.*)")
+_DIGITS = "[0-9]{1,18}"  # more are no index of anything, and Python converts no thousands of digits
+_NUMBER = re.compile(_DIGITS)
+_LINK = re.compile(f"({_DIGITS})([-?])({_DIGITS})")
+_LADER = re.compile(rf"\s*({_DIGITS})-({_DIGITS}) *\|\|\|(.*)")
 _ESCAPE = re.compile(r"&(?=#[0-9]+;)|￨|\s")
 _ESCAPED = re.compile(r"&#([0-9]{1,5});")
 _LAYERS = {2: "words and POS tags", 3: "words, POS tags and classes"}  # lader's, separated by tabs
+_WITH_FEATURES = re.compile(f".+?(?:{FEATURE_SEPARATOR}[0-9]+)+")
 _TREE_SPECIAL = re.compile(r"[\\\[\]<>]")
 
 
@@ -37,8 +38,15 @@ def parse_tokens(line: str) -> tuple[str, ...]:
 
 
 def parse_source(line: str) -> Sentence:
-    """Parse a plain source line."""
-    return Sentence(parse_tokens(line))
+    """Parse a plain source line.
+
+    Raises:
+        DataError: it has positions already: each token ends in ``￨`` and a number.
+    """
+    words = parse_tokens(line)
+    if FEATURE_SEPARATOR in line and all(map(_WITH_FEATURES.fullmatch, words)):
+        raise DataError("has token￨position already: give the plain text that these were made from")
+    return Sentence(words)
 
 
 def parse_annotated(line: str, fields: int = 3) -> Sentence:
@@ -97,7 +105,7 @@ def parse_alignment(line: str) -> Alignment:
 def _parse_link(field: str) -> tuple[str, tuple[int, int]]:
     match = _LINK.fullmatch(field)
     if not match:
-        raise DataError(f"not an alignment link: {field!r}")
+        raise DataError(f"not an alignment link: {shown(field)}")
     return match[2], (int(match[1]), int(match[3]))
 
 
@@ -148,7 +156,7 @@ def _parse_numbers(line: str) -> tuple[int, ...]:
     fields = line.split()
     for field in fields:
         if not _NUMBER.fullmatch(field):
-            raise DataError(f"not a number: {field!r}")
+            raise DataError(f"not a number: {shown(field)}")
     return tuple(map(int, fields))
 
 
@@ -207,7 +215,7 @@ def parse_features(line: str) -> tuple[tuple[str, ...], Permutation]:
     for field in parse_tokens(line):
         word, separator, number = field.partition(FEATURE_SEPARATOR)
         if not separator or not _NUMBER.fullmatch(number):
-            raise DataError(f"token without a position: {field!r}")
+            raise DataError(f"token without a position: {shown(field)}")
         words.append(unescape_token(word))
         numbers.append(int(number))
     return tuple(words), Permutation(tuple(numbers))
@@ -220,14 +228,14 @@ def parse_attention(line: str) -> Matrix:
         DataError: it is not JSON, or not rows of such numbers, all of one length.
     """
     try:
-        rows = json.loads(line)
-    except json.JSONDecodeError as error:
-        raise DataError(f"attention is not JSON: {error.msg}") from None
+        rows = parse_json(line)
+    except DataError as error:
+        raise DataError(f"attention is {error.reason}") from None
     if not isinstance(rows, list) or not all(isinstance(row, list) for row in rows):
         raise DataError("attention is not a list of rows")
     for weight in (weight for row in rows for weight in row):
         if isinstance(weight, bool) or not isinstance(weight, int | float) or not 0 <= weight <= 1:
-            raise DataError(f"not a weight of attention from 0 to 1: {weight!r}")
+            raise DataError(f"not a weight of attention from 0 to 1: {shown(weight)}")
     if len({len(row) for row in rows}) > 1:
         raise DataError("rows of attention differ in length")
     return tuple(tuple(map(float, row)) for row in rows)

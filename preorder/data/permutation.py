@@ -15,11 +15,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar
 
-from preorder.data.errors import DataError
+from preorder.data.errors import MAX_SHOWN, DataError
 
 T = TypeVar("T")
-
-MAX_SHOWN = 60  # characters of a line in an error message
 
 
 @dataclass(frozen=True)

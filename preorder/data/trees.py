@@ -63,16 +63,16 @@ class DependencyTree:
     def __post_init__(self) -> None:
         if len(self.heads) != len(self.relations):
             raise DataError(f"{len(self.relations)} relations for {len(self.heads)} heads")
-        done = [False] * len(self.heads)
+        seen = [ROOT] * len(self.heads)  # from which token each was reached first
         for first in range(len(self.heads)):
-            token, path = first, []
-            while token != ROOT and not done[token]:
-                done[token] = True
-                path.append(token)
-                token = self.heads[token]
-                if not ROOT <= token < len(self.heads):
-                    raise DataError(f"head {token + 1} of token {path[-1] + 1} is out of range")
-                if token in path:
+            token = first
+            while token != ROOT and seen[token] == ROOT:
+                seen[token] = first
+                head = self.heads[token]
+                if not ROOT <= head < len(self.heads):
+                    raise DataError(f"head {head + 1} of token {token + 1} is out of range")
+                token = head
+                if token != ROOT and seen[token] == first:
                     raise DataError(f"the heads above token {token + 1} form a cycle")
 
     def __len__(self) -> int:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar
 
-from preorder.data.errors import DataError, require
-from preorder.learning.checkpoint import Arrays
+import numpy as np
+
+from preorder.data.errors import DataError, require, shown
+from preorder.learning.checkpoint import Arrays, checked
 
 torch = require("torch", "neural")
+
+Network = TypeVar("Network", bound=torch.nn.Module)
 
 
 def device() -> torch.device:
@@ -33,25 +37,47 @@ def weights_of(network: torch.nn.Module) -> Arrays:
     return {name: value.cpu().numpy().copy() for name, value in network.state_dict().items()}
 
 
+def network_of(make: Callable[[], Network], arrays: Arrays) -> Network:
+    """Return the network that ``make`` builds, with weights; memory is taken once they are known to fit.
+
+    Args:
+        make: makes a network of the sizes that a model states.
+        arrays: as of :func:`set_weights`.
+
+    Raises:
+        DataError: they are not those of such a network.
+    """
+    with torch.device("meta"):
+        network = make()
+    _check_weights(network, arrays)
+    network.to_empty(device="cpu")
+    set_weights(network, arrays)
+    return network
+
+
 def set_weights(network: torch.nn.Module, arrays: Arrays) -> None:
     """Put weights into a network, by their names; other arrays are ignored.
 
     Raises:
         DataError: they are not those of a network of its kind and size.
     """
-    for name, value in network.state_dict().items():
-        if name not in arrays or arrays[name].shape != tuple(value.shape):
-            raise DataError(f"not the weights of the model's network: {name}")
+    _check_weights(network, arrays)
     network.load_state_dict({name: torch.from_numpy(arrays[name].copy()) for name in network.state_dict()})
 
 
-def sizes_of(values: dict[str, Any], *names: str) -> list[int]:
+def _check_weights(network: torch.nn.Module, arrays: Arrays) -> None:
+    for name, value in network.state_dict().items():
+        checked(arrays, name, np.float32, tuple(value.shape), "the model's network")
+
+
+def sizes_of(values: dict[str, Any], arrays: Arrays, *names: str) -> list[int]:
     """Return some sizes of a network from a model's state.
 
     Raises:
-        DataError: one is not a positive number.
+        DataError: one is not a positive number, or more than the arrays can have rows or be in number.
     """
+    most = max((len(arrays), *(size for array in arrays.values() for size in array.shape)))
     for name in names:
-        if not isinstance(values.get(name), int) or values[name] <= 0:
-            raise DataError(f"not a size of the model's network: {name} {values.get(name)!r}")
+        if type(values.get(name)) is not int or not 0 < values[name] <= most:
+            raise DataError(f"not a size of the model's network: {name} {shown(values.get(name))}")
     return [values[name] for name in names]

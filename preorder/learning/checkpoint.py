@@ -55,6 +55,30 @@ def part_with(prefix: str, arrays: Arrays) -> Arrays:
     return {name.removeprefix(prefix): a for name, a in arrays.items() if name.startswith(prefix)}
 
 
+def checked(arrays: Arrays, name: str, dtype: type, shape: tuple[int | None, ...], of: str) -> np.ndarray:
+    """Return an array of a file once it is known to be what compiled code and networks rely on.
+
+    Args:
+        arrays: by name.
+        name: of the array.
+        dtype: its type.
+        shape: its shape; None: any size.
+        of: what it is a part of, for the message.
+
+    Raises:
+        DataError: it is missing, of another type or shape, or a number in it is infinite or none.
+    """
+    if name not in arrays:
+        raise DataError(f"not the weights of {of}: there is no {name}")
+    array = arrays[name]
+    sizes = len(shape) == array.ndim and all(s in (None, n) for s, n in zip(shape, array.shape, strict=True))
+    if array.dtype != dtype or not sizes:
+        raise DataError(f"not the weights of {of}: {name} is {array.dtype} {list(array.shape)}")
+    if array.dtype.kind == "f" and not np.isfinite(array).all():
+        raise DataError(f"not the weights of {of}: not all of {name} are finite")
+    return array
+
+
 class Checkpoint:
     """The file that one training writes now and then, and reads when it is started again."""
 
@@ -76,10 +100,10 @@ class Checkpoint:
             with safe_open(self._path, "np") as file:
                 metadata = file.metadata() or {}
                 arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118  # no mapping
-            values = json.loads(metadata["values"])
+            values = files.parse_json(metadata["values"])
             if metadata["checksum"] != _checksum(metadata["values"], arrays):
                 raise ValueError("its content has changed since it was written")
-        except (OSError, SafetensorError, KeyError, ValueError) as error:
+        except (OSError, SafetensorError, KeyError, ValueError, DataError) as error:
             raise DataError(f"not a checkpoint; --fresh starts anew: {error}", str(self._path)) from None
         if metadata.get("key") != key:
             raise UsageError(

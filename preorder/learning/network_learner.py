@@ -10,6 +10,7 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
+from preorder.data.errors import NotFiniteError
 from preorder.data.types import Bitext
 from preorder.learning.backend import device, set_weights, threads, torch, weights_of
 from preorder.learning.checkpoint import Arrays, Checkpoint, add_prefix, part_with
@@ -38,8 +39,9 @@ RARITY = 0.5
 class NetworkLearner(ABC, Generic[Network, Result]):
     """A network that learns, minibatch by minibatch, and ``average``, an exponential average of its weights.
 
-    The same data, seed and number of threads give the same weights on the same machine. Rare words are read
-    as unknown now and then (Kiperwasser and Goldberg 2016), so that the network learns what to do with these.
+    The same data and seed give the same weights on the same machine: each operation uses one thread, as more
+    of them would round sums otherwise. Rare words are read as unknown now and then (Kiperwasser and Goldberg
+    2016), so that the network learns what to do with these.
     With ``__len__``, ``key`` and ``order`` a subclass is a :class:`.training_loop.Trainable`.
     """
 
@@ -70,14 +72,18 @@ class NetworkLearner(ABC, Generic[Network, Result]):
 
     @abstractmethod
     def _statistics(self, results: Sequence[Result]) -> TrainingStatistics:
-        """Return the statistics of an iteration from those of its minibatches."""
+        """Return the statistics of an iteration, the ``loss`` among them, from those of its minibatches."""
 
     def learn(self, iteration: int, advance: Callable[[int], Any]) -> TrainingStatistics:
-        """Learn from every sentence once; see :class:`.training_loop.Trainable`."""
+        """Learn from every sentence once; see :class:`.training_loop.Trainable`.
+
+        Raises:
+            NotFiniteError: the training has diverged.
+        """
         seed = np.random.SeedSequence((self._options.seed, iteration))
         minibatches = self._minibatches(np.random.default_rng(seed))
         results = []
-        with threads(self._options.threads), torch.random.fork_rng():
+        with threads(1), torch.random.fork_rng():
             torch.manual_seed(int(seed.generate_state(1)[0]))
             for k, minibatch in enumerate(minibatches):
                 steps = (iteration - 1) * len(minibatches) + k
@@ -85,7 +91,11 @@ class NetworkLearner(ABC, Generic[Network, Result]):
                 self._step(loss, steps, len(minibatches) * self._options.iterations)
                 results.append(result)
                 advance(minibatch.size)
-        return self._statistics(results)
+        statistics = self._statistics(results)
+        weights = weights_of(self.average).values()
+        if not np.isfinite(statistics["loss"]) or not all(np.isfinite(array).all() for array in weights):
+            raise NotFiniteError("the weights")
+        return statistics
 
     def train(self, held_out: Bitext, checkpoint: Checkpoint) -> dict[str, Any]:
         """Do as :func:`.training_loop.train`, and put the weights of the best iteration into ``average``.

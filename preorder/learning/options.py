@@ -1,26 +1,32 @@
 """Options of ``preorder train`` that belong to single methods: a frozen dataclass for each method.
 
-A field ``name: Annotated[kind, help] = default`` becomes an option of the command line: with the kind int
-or float it takes a positive number, with a ``Literal`` one of its values. Two methods may have an option
-of the same name with different defaults. A field without help (``seed``, ``threads``) is an option of
-every method that the command line declares itself.
+A field ``name: Annotated[kind, help, most] = default`` becomes an option of the command line: with the kind
+int or float it takes a positive number, at most that of ``most`` or else of ``MOST``; with a ``Literal`` one
+of its values. Two methods may have an option of the same name with different defaults. A field without help
+(``seed``, ``threads``) is an option of every method that the command line declares itself.
 """
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
 
-from preorder.data.errors import UsageError
+from preorder.data.errors import UsageError, shown
+
+MOST = {int: 1_000_000, float: 1e9}
+"""Greatest values of options."""
+
+MAX_SEED = 2**32 - 1
+MAX_THREADS = 1024
 
 IterationsOption = Annotated[int, "maximum number of passes over the training sentences"]
 PatienceOption = Annotated[
     int, "stop when this many iterations in a row have not raised tau on the held-out lines"
 ]
 MinibatchOption = Annotated[int, "number of sentences between two updates of the weights"]
-DropoutOption = Annotated[float, "share of the network's units that is dropped in training"]
+DropoutOption = Annotated[float, "share of the network's units that is dropped in training", 0.99]
 LearningRateOption = Annotated[
     float, "greatest learning rate of Adam; the rate rises to it at first, then falls to zero"
 ]
@@ -32,6 +38,7 @@ Options = TypeVar("Options")
 class _Option:
     kind: Any
     help: str
+    most: float | None
     defaults: dict[str, Any]  # by method
 
     @property
@@ -45,7 +52,12 @@ class _Option:
     def values(self) -> dict[str, Any]:
         """How argparse reads it."""
         choices = get_args(self.kind)
-        return {"choices": choices} if choices else {"metavar": "N", "type": _positive(self.kind)}
+        return {"choices": choices} if choices else {"metavar": "N", "type": _positive(self.kind, self.most)}
+
+
+def without_threads(options: Any) -> dict[str, Any]:
+    """Return a method's options that its model depends on, by name: all but ``threads``."""
+    return {name: value for name, value in asdict(options).items() if name != "threads"}
 
 
 def add_options(parser: argparse.ArgumentParser, methods: Mapping[str, type[Any]]) -> None:
@@ -71,14 +83,32 @@ def options_of(method: str, methods: Mapping[str, type[Options]], arguments: arg
     return methods[method](**{name: value for name, value in values.items() if value is not None})
 
 
+def check_values(options: Any) -> None:
+    """Check the values of a method's options that no command line has checked.
+
+    Raises:
+        UsageError: a number is out of the option's bounds.
+    """
+    bounds = {"seed": (0, MAX_SEED), "threads": (1, MAX_THREADS)}
+    for name, option in _all({"": type(options)}).items():
+        if option.most is not None:
+            bounds[name] = (0 if option.kind is float else 1, option.most)
+    for name, (least, most) in bounds.items():
+        value = getattr(options, name)
+        kinds = (int,) if isinstance(least, int) and isinstance(most, int) else (int, float)
+        if isinstance(value, bool) or not isinstance(value, kinds) or not least <= value <= most:
+            raise UsageError(f"{name}: {shown(value)} is not from {least} to {most}")
+
+
 def _all(methods: Mapping[str, type[Any]]) -> dict[str, _Option]:
     options: dict[str, _Option] = {}
     for method, cls in methods.items():
         hints = get_type_hints(cls, include_extras=True)
         for field in fields(cls):
             if get_origin(hints[field.name]) is Annotated:
-                kind, text = get_args(hints[field.name])
-                options.setdefault(field.name, _Option(kind, text, {})).defaults[method] = field.default
+                kind, text, *most = get_args(hints[field.name])
+                option = _Option(kind, text, *(most or [MOST.get(kind)]), {})
+                options.setdefault(field.name, option).defaults[method] = field.default
     return options
 
 
@@ -86,7 +116,7 @@ def _flag(name: str) -> str:
     return "--" + name.replace("_", "-")
 
 
-def _positive(kind: type) -> Callable[[str], Any]:
+def _positive(kind: type, most: float) -> Callable[[str], Any]:
     def parse(text: str) -> Any:
         try:
             value = kind(text)
@@ -94,7 +124,9 @@ def _positive(kind: type) -> Callable[[str], Any]:
             value = 0
         if not 0 < value < float("inf"):
             name = "number" if kind is float else "whole number"
-            raise argparse.ArgumentTypeError(f"not a positive {name}: {text!r}")
+            raise argparse.ArgumentTypeError(f"not a positive {name}: {shown(text)}")
+        if value > most:
+            raise argparse.ArgumentTypeError(f"more than {most:g}: {shown(text)}")
         return value
 
     return parse

@@ -11,6 +11,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from preorder.data.errors import NotFiniteError
+
 BITS = 20  # there are 2^BITS weights
 CERTAIN = 20  # log-odds where all rows have the same label
 
@@ -48,6 +50,9 @@ def fit(
 
     Returns:
         Weights: float32 ``[2^BITS + 1]``, exact in half precision; the bias last.
+
+    Raises:
+        NotFiniteError: a weight is too large for that.
     """
     from scipy.sparse import csr_matrix
     from sklearn.exceptions import ConvergenceWarning
@@ -65,6 +70,8 @@ def fit(
         warnings.simplefilter("ignore", ConvergenceWarning)
         regression.fit(matrix, labels)
     weights = np.append(regression.coef_[0], regression.intercept_)
+    if not (np.abs(weights) <= np.finfo(np.float16).max).all():
+        raise NotFiniteError("the weights")
     return weights.astype(np.float16).astype(np.float32)
 
 

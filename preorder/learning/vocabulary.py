@@ -31,6 +31,11 @@ def common_layers(sentences: Iterable[Sentence]) -> list[str]:
     return [name for name in LAYERS if all(getattr(sentence, name) is not None for sentence in sentences)]
 
 
+def is_layers(value: Any) -> bool:
+    """Say whether a value of a model's state is a list of different ``LAYERS``, one at least."""
+    return isinstance(value, list) and 0 < len(value) == sum(value.count(name) == 1 for name in LAYERS)
+
+
 def frequent(strings: Iterable[str], max_strings: int | None = None) -> dict[str, int]:
     """Count the strings that are there ``MIN_COUNT`` times or more; the most frequent first, then by name."""
     counts = ((-count, string) for string, count in Counter(strings).items() if count >= MIN_COUNT)
@@ -72,7 +77,7 @@ class Vocabulary:
         if (
             not isinstance(known, dict)
             or not {"words"} <= set(known) <= set(LAYERS)
-            or not all(isinstance(strings, list | tuple) for strings in known.values())
+            or not all(map(is_strings, known.values()))
         ):
             raise DataError("not the vocabulary of the model's network")
         return cls(known)
@@ -89,6 +94,11 @@ class Vocabulary:
             found = (rows.get(string, UNKNOWN) for string in _flat(sentences, layer))
             row[:] = np.fromiter(found, np.int64, row.size)
         return tokens
+
+
+def is_strings(value: Any) -> bool:
+    """Say whether a value of a model's state is a list of strings."""
+    return isinstance(value, list | tuple) and all(isinstance(one, str) for one in value)
 
 
 def _flat(sentences: Sequence[Sentence], layer: str) -> Iterator[str]:

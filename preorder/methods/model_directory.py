@@ -7,7 +7,7 @@ it is executed.
 
 from __future__ import annotations
 
-import contextlib
+import json
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -19,10 +19,10 @@ from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
 from preorder.annotate.classes import WordClasses
-from preorder.annotate.stanza_models import StanzaOptions
+from preorder.annotate.stanza_models import LANGUAGE, TAGSETS, TREES, StanzaOptions
 from preorder.data import files
 from preorder.data.atomic import atomic_directory
-from preorder.data.errors import DataError, UsageError
+from preorder.data.errors import DataError, UsageError, shown
 from preorder.data.types import Sentence
 from preorder.learning.checkpoint import Arrays
 from preorder.methods.base import ATTACHMENT, Preorderer
@@ -32,6 +32,21 @@ DESCRIPTION, WEIGHTS, CLASSES = "model.json", "weights.safetensors", "classes.tx
 
 FORMAT = "onmt-preorder model"
 VERSION = 2
+
+CHECKSUMS = "checksums"
+
+FIELDS: dict[str, tuple[Any, bool]] = {
+    "format": (str, True),
+    "version": (int, True),
+    "method": (str, True),
+    "language": (str | None, False),
+    "needs": (list, False),
+    "stanza": (dict | None, False),
+    "training": (dict, False),
+    "state": (dict, True),
+    CHECKSUMS: (dict, False),
+}
+"""What a description has: its type, and whether it must be there."""
 
 MAX_TRIES = 5
 """How often a model is read that is replaced meanwhile."""
@@ -96,7 +111,9 @@ def save_model(model: Model, directory: str) -> None:
     contents = {WEIGHTS: save(arrays)}
     if model.classes is not None:
         contents[CLASSES] = "".join(f"{line}\n" for line in model.classes.lines()).encode()
-    description["checksums"] = {name: _checksum(content) for name, content in contents.items()}
+    checksums = {name: _checksum(content) for name, content in contents.items()}
+    description = json.loads(json.dumps(description | {CHECKSUMS: checksums}))
+    description[CHECKSUMS][DESCRIPTION] = _own_checksum(description)
     with atomic_directory(directory) as folder:
         files.write_json(str(folder / DESCRIPTION), description)
         for name, content in contents.items():
@@ -138,36 +155,78 @@ def load_model(directory: str) -> Model:
     Raises:
         DataError: it is missing, damaged, or of a version that we do not know.
     """
+    folder = Path(directory)
     for _ in range(MAX_TRIES - 1):
-        with contextlib.suppress(DataError):
-            return _load(Path(directory))
-    return _load(Path(directory))
+        version = _version(folder)
+        try:
+            return _load(folder)
+        except DataError:
+            if version is not None and _version(folder) == version:
+                raise  # it has not been replaced meanwhile
+    return _load(folder)
+
+
+def _version(folder: Path) -> tuple[int, int] | None:
+    """Return what differs between a description and another in its place; None: there is none."""
+    try:
+        status = (folder / DESCRIPTION).stat()
+    except (OSError, ValueError):  # a ValueError: there is a NUL in the path
+        return None
+    return status.st_ino, status.st_mtime_ns
 
 
 def _load(folder: Path) -> Model:
     path = str(folder / DESCRIPTION)
     description = files.read_json(path)
-    if not isinstance(description, dict) or description.get("format") != FORMAT:
-        raise DataError(f"not an {FORMAT}", path)
-    if description.get("version") != VERSION:
-        raise DataError(f"version {description.get('version')} of the format, not {VERSION}", path)
-    if description.get("method") not in METHODS:
-        raise DataError(f"unknown method {description.get('method')!r}", path)
-    checksums = description.get("checksums", {})  # the first models of version 2 have none
+    try:
+        _check(description)
+    except DataError as error:
+        raise error.at(path, None) from None
+    checksums = description.get(CHECKSUMS, {})
+    stanza = description.get("stanza") and StanzaOptions(description["language"], **description["stanza"])
     try:
         arrays = load(_read(folder / WEIGHTS, checksums))
-    except (SafetensorError, ValueError, KeyError) as error:
+    except (SafetensorError, ValueError, KeyError, TypeError) as error:
         raise DataError(f"cannot be read: {error}", str(folder / WEIGHTS)) from None
     classes = None
     if CLASSES in checksums or (folder / CLASSES).exists():
         classes = WordClasses.parse(str(folder / CLASSES), _read(folder / CLASSES, checksums))
-    return Model(
-        _preorderer(description, arrays),
-        classes,
-        description.get("language"),
-        description.get("training", {}),
-        _stanza(description, path),
-    )
+    try:
+        preorderer = _preorderer(description, arrays)
+    except DataError as error:
+        raise error.at(str(folder), None) from None
+    return Model(preorderer, classes, description.get("language"), description.get("training", {}), stanza)
+
+
+def _check(description: Any) -> None:
+    """Check what a description says, but for the method's own state.
+
+    Raises:
+        DataError: it is not one of a model, or of a version that we do not know.
+    """
+    if not isinstance(description, dict) or description.get("format") != FORMAT:
+        raise DataError(f"not an {FORMAT}")
+    if description.get("version") != VERSION:
+        raise DataError(f"version {shown(description.get('version'))} of the format, not {VERSION}")
+    method = description.get("method")
+    if not isinstance(method, str) or method not in METHODS:
+        raise DataError(f"unknown method {shown(method)}")
+    for name in description:
+        if name not in FIELDS:
+            raise DataError(f"unknown field {shown(name)}")
+    for name, (kind, is_needed) in FIELDS.items():
+        if not isinstance(description.get(name), kind) and (is_needed or name in description):
+            raise DataError(f"no sound {name}: {shown(description.get(name))}")
+    language = description.get("language")
+    if language is not None and not LANGUAGE.fullmatch(language):
+        raise DataError(f"not the code of a language: {shown(language)}")
+    checksums = description.get(CHECKSUMS, {})  # the first models of version 2 have none
+    if not all(isinstance(checksum, str) for checksum in checksums.values()):
+        raise DataError(f"no sound {CHECKSUMS}")
+    if description.get("stanza") is not None:
+        _check_stanza(description)
+    if DESCRIPTION in checksums and checksums[DESCRIPTION] != _own_checksum(description):
+        raise DataError("damaged: it is not as it was written")
 
 
 def _read(path: Path, checksums: dict[str, str]) -> bytes:
@@ -184,13 +243,25 @@ def _checksum(content: bytes) -> str:
     return blake2b(content, digest_size=16).hexdigest()
 
 
-def _stanza(description: dict[str, Any], path: str) -> StanzaOptions | None:
-    values = description.get("stanza")
-    if values is None:
-        return None
-    if not isinstance(values, dict) or set(values) != set(STANZA_FIELDS):
-        raise DataError("what it says of Stanza is damaged", path)
-    return StanzaOptions(description.get("language"), **values)
+def _own_checksum(description: dict[str, Any]) -> str:
+    """Return the checksum of all that a description says but this; how it is laid out does not matter."""
+    others = {name: value for name, value in description.get(CHECKSUMS, {}).items() if name != DESCRIPTION}
+    try:
+        return _checksum(json.dumps(description | {CHECKSUMS: others}).encode())
+    except RecursionError:
+        raise DataError("it is nested too deeply") from None
+
+
+def _check_stanza(description: dict[str, Any]) -> None:
+    values = description["stanza"]
+    if (
+        set(values) != set(STANZA_FIELDS)
+        or values["trees"] not in (None, *TREES)
+        or values["tagset"] not in TAGSETS
+        or not isinstance(values["tagged"], bool)
+        or description.get("language") is None
+    ):
+        raise DataError("what it says of Stanza is damaged")
 
 
 def _preorderer(description: dict[str, Any], arrays: Arrays) -> Preorderer:

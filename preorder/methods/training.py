@@ -9,6 +9,7 @@ from preorder.data.errors import UsageError
 from preorder.data.types import Bitext
 from preorder.learning.checkpoint import NO_CHECKPOINT, Checkpoint
 from preorder.learning.held_out import chosen_lines, hold_out
+from preorder.learning.options import check_values
 from preorder.methods.base import Preorderer
 from preorder.methods.registry import METHODS, all_options, method_class
 
@@ -41,7 +42,7 @@ class TrainingPlan:
         """Make a plan of options by name, the plan's and the method's own.
 
         Raises:
-            UsageError: there is no such method, or it has no such option.
+            UsageError: there is no such method, or it has no such option, or not with such a value.
         """
         if method not in METHODS:
             raise UsageError(f"unknown method {method!r}, only: {', '.join(METHODS)}")
@@ -51,6 +52,7 @@ class TrainingPlan:
         if unknown:
             raise UsageError(f"{min(unknown)} is no option of method {method}")
         theirs = options(**{name: given.pop(name) for name in names & given.keys()})
+        check_values(theirs)
         return cls(method, theirs, **given)
 
     def lines(self, bitext: Bitext) -> list[int]:

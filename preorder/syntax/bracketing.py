@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from preorder.data.errors import DataError
+from preorder.data.errors import DataError, shown
 from preorder.data.sentence import Sentence
 from preorder.data.trees import ConstituencyTree, Constituent
 
@@ -39,13 +39,15 @@ def parse_bracketing(line: str) -> Sentence:
         if piece[0] == "(":
             if previous and not opened:
                 raise DataError("more than one tree on the line")
+            if previous and previous[0] not in "()":
+                raise DataError(f"token {shown(previous)} has no bracket of its own")
             opened.append((piece[1:].strip(), len(phrases), len(words)))
             phrases.append(None)
         elif not opened:
-            raise DataError(f"{piece!r} outside all brackets")
+            raise DataError(f"{shown(piece)} outside all brackets")
         elif piece != ")":
             if previous[0] != "(":
-                raise DataError(f"token {piece!r} has no bracket of its own")
+                raise DataError(f"token {shown(piece)} has no bracket of its own")
             phrases.pop()
             if opened[-1][0] != TRACE:
                 words.append(unescape_brackets(piece))

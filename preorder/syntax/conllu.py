@@ -11,14 +11,14 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from preorder.data.errors import DataError
+from preorder.data.errors import DataError, shown
 from preorder.data.sentence import Sentence
 from preorder.data.trees import ROOT, DependencyTree
 
 FIELDS = 10
 NONE = "_"
 
-_WORD, _TOKEN, _EMPTY_NODE = (re.compile(p) for p in (r"[0-9]+", r"([0-9]+)-([0-9]+)", r"[0-9]+\.[0-9]+"))
+_WORD, _TOKEN, _EMPTY_NODE = (re.compile(p.replace("N", "[0-9]{1,9}")) for p in (r"N", r"(N)-(N)", r"N\.N"))
 
 
 class _Row(NamedTuple):
@@ -85,10 +85,12 @@ def _read_row(line: str, words: list[_Row], tokens: list[_Row]) -> None:
         tokens.append(_Row(first, last, form, NONE, ROOT, NONE))
         return
     if not _WORD.fullmatch(number) or int(number) != len(words) + 1:
-        raise DataError(f"word number {number!r} where {len(words) + 1} is expected")
+        raise DataError(f"word number {shown(number)} where {len(words) + 1} is expected")
     if not _WORD.fullmatch(head):
-        raise DataError(f"head {head!r} is no number")
+        raise DataError(f"head {shown(head)} is no number")
     tag = xpos if upos == NONE else upos
+    if not tag or " " in tag:
+        raise DataError(f"tag {shown(tag)} is empty or has a space in it")
     words.append(_Row(len(words), len(words), form, tag, int(head) - 1, relation))
 
 
@@ -100,7 +102,7 @@ def _sentence(rows: Sequence[_Row]) -> Sentence:
 def _joined(words: Sequence[_Row], tokens: Sequence[_Row], tree: DependencyTree) -> list[_Row]:
     """Return the rows of the tokens; of a multiword token, that of the word nearest to the root."""
     if tokens[-1].last >= len(words):
-        raise DataError(f"token {tokens[-1].form!r} has words beyond the sentence")
+        raise DataError(f"token {shown(tokens[-1].form)} has words beyond the sentence")
     starts = {token.first: token for token in tokens}
     rows: list[_Row] = []
     token_of: dict[int, int] = {ROOT: ROOT}

@@ -9,6 +9,7 @@ import pytest
 from preorder.annotate.classes import WordClasses
 from preorder.data.errors import DataError
 from preorder.learning.checkpoint import Checkpoint, Checkpoints
+from preorder.methods import model_directory
 from preorder.methods.model_directory import Model, check_replaceable, load_model, save_model
 from preorder.methods.registry import all_options, method_class
 from tests.support.verb_last import bitext
@@ -88,6 +89,26 @@ def test_readers_while_it_is_replaced(tmp_path, models):
     writer.join()
     assert seen == {1, 2}
     assert writer.exitcode == 0
+
+
+@pytest.mark.parametrize(("replaced", "tries"), [(False, 1), (True, 5)])
+def test_a_damaged_model_is_read_again_only_if_it_was_replaced(
+    tmp_path, monkeypatch, models, replaced, tries
+):
+    directory, load, read = str(tmp_path / "model"), model_directory._load, []
+
+    def counted(folder):
+        read.append(folder)
+        if replaced:
+            save_model(models[0], directory)
+        (folder / "weights.safetensors").write_bytes(b"damaged")
+        return load(folder)
+
+    save_model(models[0], directory)
+    monkeypatch.setattr(model_directory, "_load", counted)
+    with pytest.raises(DataError, match="damaged"):
+        load_model(directory)
+    assert len(read) == tries
 
 
 @pytest.mark.parametrize("name", ["weights.safetensors", "classes.txt"])

@@ -16,8 +16,10 @@ def svo(subject, verb, *objects):
 
 
 CORPUS = [svo(s, v, *o) for s, v in itertools.product(SUBJECTS, VERBS) for o in (OBJECTS[:1], OBJECTS[:2])]
+SHORT = [parse_bracketing(""), parse_bracketing("(S (NN fish))"), parse_bracketing("")]
 SENTENCES = [sentence for sentence, _ in CORPUS]
 POSITIONS = [positions for _, positions in CORPUS]
+LINES = [*SENTENCES, *SHORT, svo("they", "grow", "apples", "pears", "plums", "nuts")[0]]
 
 
 def links(*targets):

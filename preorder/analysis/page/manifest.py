@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -45,19 +45,23 @@ def find(folder: str) -> list[Path]:
     return found
 
 
-def read(path: Path) -> Manifest:
-    """Read a manifest; its paths are relative to its folder.
+def read(path: Path, also: Sequence[str] = ()) -> Manifest:
+    """Read a manifest; its paths are relative to its folder, in which they must lie.
+
+    Args:
+        path: of the manifest, which need not be trusted.
+        also: files and folders that it may name, too.
 
     Raises:
-        DataError: it cannot be read, or is no manifest.
+        DataError: it cannot be read, or is no manifest, or names a file that lies elsewhere.
     """
     try:
-        return _parse(files.read_json(str(path)), path.parent)
+        return _parse(files.read_json(str(path)), path.parent, also)
     except DataError as error:
         raise error.at(str(path), None) from None
 
 
-def _parse(value: Any, folder: Path) -> Manifest:
+def _parse(value: Any, folder: Path, also: Sequence[str]) -> Manifest:
     fields = _fields(
         value,
         "report",
@@ -75,7 +79,7 @@ def _parse(value: Any, folder: Path) -> Manifest:
     )
 
     def within(name: str | None) -> str | None:
-        return None if name is None else str(folder / name)
+        return None if name is None else _allowed(folder / name, (str(folder), *also))
 
     systems = fields["systems"]
     paths = EvaluationFiles(
@@ -88,6 +92,21 @@ def _parse(value: Any, folder: Path) -> Manifest:
     tokenize, words = fields["tokenize"] or DEFAULTS.tokenize, fields["words"] or DEFAULTS.words
     options = MetricOptions(tokenize, bool(fields["case_sensitive"]), words)
     return Manifest(fields["title"], paths, options, within(fields["robustness"]))
+
+
+def _allowed(path: Path, places: Sequence[str]) -> str:
+    """Return a path if it lies in one of the places, wherever links lead.
+
+    Raises:
+        DataError: it does not, or is no path.
+    """
+    try:
+        real = path.resolve()
+    except (OSError, RuntimeError, ValueError) as error:
+        raise DataError(f"{str(path)!r} is no path: {error}") from None
+    if not any(real.is_relative_to(Path(place).resolve()) for place in places):
+        raise DataError(f"{real} lies outside of the folder; with --also it may be read")
+    return str(path)
 
 
 Check = Callable[[Any, str], Any]

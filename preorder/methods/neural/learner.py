@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict
 
 import numpy as np
 
@@ -18,6 +17,7 @@ from preorder.data.types import Permutation, Sentence
 from preorder.learning.backend import device, torch
 from preorder.learning.checkpoint import digest
 from preorder.learning.network_learner import NetworkLearner, with_first_weights
+from preorder.learning.options import without_threads
 from preorder.learning.training_loop import TrainingStatistics
 from preorder.learning.vocabulary import Vocabulary
 from preorder.methods.neural.decode import Input, parse
@@ -49,7 +49,7 @@ class Learner(NetworkLearner[Scorer, torch.Tensor]):
     def key(self) -> str:
         """Return a digest of data and options."""
         arrays = (self._tokens.cpu().numpy(), self._groups.cpu().numpy(), self._lengths)
-        return digest([asdict(self._options), self.vocabulary.known], *arrays)
+        return digest([without_threads(self._options), self.vocabulary.known], *arrays)
 
     def order(self, sentences: Sequence[Sentence]) -> list[Permutation]:
         """Return the reordering of each sentence by the averaged weights."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,9 +10,11 @@ import numpy as np
 from preorder.btg.constraint import learnable
 from preorder.btg.kbest import ScoredTree
 from preorder.btg.results import TreePreorderer
+from preorder.data.errors import DataError
 from preorder.data.types import NO_LINES, Bitext, Sentence
-from preorder.learning.backend import device, set_weights, sizes_of, weights_of
+from preorder.learning.backend import device, network_of, sizes_of, weights_of
 from preorder.learning.checkpoint import NO_CHECKPOINT, Arrays, Checkpoint, add_prefix, part_with
+from preorder.learning.options import without_threads
 from preorder.learning.vocabulary import Vocabulary, common_layers
 from preorder.methods.base import PickledByState
 from preorder.methods.neural.decode import Input, parse, parse_kbest
@@ -69,10 +70,14 @@ class NeuralBTGPreorderer(PickledByState, TreePreorderer):
             DataError: the state is not one of a neural BTG model.
         """
         vocabulary = Vocabulary.from_state(values.get("vocabulary"))
-        scorer = Scorer(vocabulary.rows, *sizes_of(values, "hidden", "depth"))
-        set_weights(scorer, arrays)
+        hidden, depth = sizes_of(values, arrays, "hidden", "depth")
+        if depth > len(arrays):  # each layer has some
+            raise DataError(f"not a size of the model's network: depth {depth}")
+        scorer = network_of(lambda: Scorer(vocabulary.rows, hidden, depth), arrays)
         partner = None
         if PARTNER in values:
+            if not isinstance(values[PARTNER], dict):
+                raise DataError("not the ensemble partner of a neural BTG model")
             partner = BTGPreorderer.from_state(values[PARTNER], part_with(f"{PARTNER}.", arrays))
         return cls(vocabulary, scorer, partner)
 
@@ -86,14 +91,15 @@ class NeuralBTGPreorderer(PickledByState, TreePreorderer):
     ) -> tuple[NeuralBTGPreorderer, dict[str, Any]]:
         """Learn from sentences with alignments; see :meth:`preorder.methods.base.Preorderer.fit`.
 
-        Layers that any sentence lacks are not used. The same input, options and number of threads
-        give the same model on the same machine, however often training was interrupted. The statistics
-        include those of :func:`preorder.btg.constraint.learnable`; ``weights`` counts the network's.
+        Layers that any sentence lacks are not used. The same input and options give the same model
+        on the same machine, whatever the number of threads and however often training was interrupted.
+        The statistics include those of :func:`preorder.btg.constraint.learnable`; ``weights`` counts the
+        network's.
         """
         layers = common_layers((*bitext.sentences, *held_out.sentences))
         sentences, groups, counts = learnable(bitext, options.unaligned)
         learner = Learner(layers, sentences, groups, options)
-        statistics = {"options": asdict(options), **counts, **learner.train(held_out, checkpoint)}
+        statistics = {"options": without_threads(options), **counts, **learner.train(held_out, checkpoint)}
         partner = None
         if options.ensemble == "perceptron":
             chosen = PerceptronOptions(options.unaligned, seed=options.seed, threads=options.threads)

@@ -20,7 +20,7 @@ class Options:
     """How to train; each option is explained by its help.
 
     ``seed`` decides the first weights, what dropout drops and the order in which sentences are
-    seen. ``threads`` compute a minibatch together.
+    seen. ``threads`` order held-out lines, and train the ensemble partner; the model does not depend on them.
     """
 
     unaligned: UnalignedOption = "free"
@@ -29,8 +29,8 @@ class Options:
     minibatch: MinibatchOption = 64
     learning_rate: LearningRateOption = 0.003
     dropout: DropoutOption = 0.5
-    hidden: Annotated[int, "number of units of each LSTM"] = 128
-    depth: Annotated[int, "number of layers of LSTMs"] = 2
+    hidden: Annotated[int, "number of units of each LSTM", 1 << 14] = 128
+    depth: Annotated[int, "number of layers of LSTMs", 100] = 2
     ensemble: Annotated[
         Literal["perceptron", "none"],
         "perceptron: also train the perceptron of --method btg on the same lines, and combine its orders "

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from preorder.btg.results import TreePreorderer
-from preorder.data.errors import DataError
+from preorder.data.errors import DataError, NotFiniteError, shown
 from preorder.data.trees import BINARISATIONS, Binarisation
 from preorder.data.types import Sentence
 from preorder.methods.base import PickledByState
@@ -38,10 +38,17 @@ class TreeLabeller(PickledByState, TreePreorderer):
     def log_odds(self, sentences: Sequence[Sentence], trees: Forest, threads: int) -> np.ndarray:
         """Return the log-odds that each of ``trees.rows`` is inverted: float32 ``[nodes]``."""
 
+    def _odds(self, sentences: Sequence[Sentence], trees: Forest, threads: int) -> np.ndarray:
+        """Return the :meth:`log_odds`, all of which are numbers."""
+        odds = self.log_odds(sentences, trees, threads)
+        if not np.isfinite(odds).all():
+            raise NotFiniteError("the scores")
+        return odds
+
     def parse(self, sentences: Sequence[Sentence], threads: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the labelled trees and the positions that they give."""
         trees = forest(sentences, self.binarisation)
-        labels = self.log_odds(sentences, trees, threads) > 0
+        labels = self._odds(sentences, trees, threads) > 0
         return labelled(trees, labels), positions(trees, labels)
 
     def kbest(
@@ -50,7 +57,7 @@ class TreeLabeller(PickledByState, TreePreorderer):
         """Return each sentence's k likeliest trees, which differ in order, with their log-probabilities."""
         trees = forest(sentences, self.binarisation)
         odds = np.zeros(len(trees.nodes), np.float32)
-        odds[trees.rows] = self.log_odds(sentences, trees, threads)
+        odds[trees.rows] = self._odds(sentences, trees, threads)
         ends = trees.starts + np.maximum(trees.lengths - 1, 0)
         slices = [slice(start, end) for start, end in zip(trees.starts, ends, strict=True)]
         return [list(_likeliest(trees.nodes[rows], odds[rows], k)) for rows in slices]
@@ -60,7 +67,7 @@ def trees_of(values: dict[str, Any]) -> tuple[str, Binarisation]:
     """Return the kind of trees and their binarisation from a model's state; a DataError: they are unknown."""
     kind, how = values.get("trees"), values.get("binarisation")
     if kind not in KINDS or how not in BINARISATIONS:
-        raise DataError(f"not the trees of a model of nodes: {kind!r}, {how!r}")
+        raise DataError(f"not the trees of a model of nodes: {shown(kind)}, {shown(how)}")
     return kind, how
 
 

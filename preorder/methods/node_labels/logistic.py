@@ -6,22 +6,22 @@ The features are of the tokens at a node's boundaries, and of categories.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from itertools import combinations
 from typing import Any, ClassVar
 
 import numpy as np
 
-from preorder.data.errors import DataError
+from preorder.data.errors import DataError, shown
 from preorder.data.trees import Binarisation
 from preorder.data.types import NO_LINES, Bitext, Sentence
 from preorder.learning import regression
-from preorder.learning.checkpoint import NO_CHECKPOINT, Arrays, Checkpoint
+from preorder.learning.checkpoint import NO_CHECKPOINT, Arrays, Checkpoint, checked
 from preorder.learning.encode import Encoder, Hashes
 from preorder.learning.held_out import HeldOutLines
+from preorder.learning.options import without_threads
 from preorder.learning.regression import BITS, hashed
 from preorder.learning.training_loop import TAU
-from preorder.learning.vocabulary import LAYERS
+from preorder.learning.vocabulary import is_layers
 from preorder.methods.node_labels.forest import ROOT, Forest, relations_of
 from preorder.methods.node_labels.labeller import TreeLabeller, trees_of
 from preorder.methods.node_labels.options import LogisticOptions
@@ -131,11 +131,10 @@ class SwapLogisticPreorderer(TreeLabeller):
     def from_state(cls, values: dict[str, Any], arrays: Arrays) -> SwapLogisticPreorderer:
         """Rebuild a preorderer from its :meth:`state`; a DataError says that it is none of a regression."""
         layers = values.get("channels")
-        if not isinstance(layers, list) or not {"words", "tags"} <= set(layers) <= set(LAYERS):
-            raise DataError(f"not the layers of a regression on nodes: {layers!r}")
-        if WEIGHTS not in arrays or arrays[WEIGHTS].shape != ((1 << BITS) + 1,):
-            raise DataError("not the weights of a regression on nodes")
-        return cls(*trees_of(values), layers, arrays[WEIGHTS])
+        if not is_layers(layers) or not {"words", "tags"} <= set(layers):
+            raise DataError(f"not the layers of a regression on nodes: {shown(layers)}")
+        weights = checked(arrays, WEIGHTS, np.float32, ((1 << BITS) + 1,), "a regression on nodes")
+        return cls(*trees_of(values), layers, weights)
 
     @classmethod
     def fit(
@@ -157,7 +156,7 @@ class SwapLogisticPreorderer(TreeLabeller):
         weights = regression.fit(features, labels, options.inverse_penalty, MAX_PASSES, options.seed)
         preorderer = cls(data.kind, options.binarisation, data.layers, weights)
         nonzero = int(np.count_nonzero(weights))
-        statistics = {"options": asdict(options), **data.statistics, "weights": nonzero}
+        statistics = {"options": without_threads(options), **data.statistics, "weights": nonzero}
         lines = HeldOutLines(held_out)
         if len(lines):
             statistics |= {TAU: lines.tau(preorderer.order(lines.sentences))}

@@ -19,6 +19,7 @@ Weighting = Literal["nodes", "pairs"]
 SizeOption = Annotated[
     int,
     "number of units: of the vectors of words and nodes (rvnn), of the LSTMs and hidden layer (swap-lstm)",
+    1 << 14,
 ]
 
 
@@ -38,7 +39,7 @@ class RecursiveOptions:
     """How to train the recursive network; each option is explained by its help.
 
     ``seed`` decides the first weights, what dropout drops and the order in which sentences are seen.
-    ``threads`` compute a minibatch together.
+    ``threads`` order held-out lines; the model does not depend on them.
     """
 
     binarisation: BinarisationOption = "head"
@@ -58,7 +59,7 @@ class RecursiveOptions:
     learning_rate: LearningRateOption = 0.002
     dropout: DropoutOption = 0.2
     vocabulary: Annotated[
-        int, "maximum number of words with an embedding of their own, the most frequent ones"
+        int, "maximum number of words with an embedding of their own, the most frequent ones", 10**8
     ] = 50_000
     size: SizeOption = 200
     seed: int = 1

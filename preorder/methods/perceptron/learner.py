@@ -23,9 +23,11 @@ import numpy as np
 from preorder.btg.grammar import LABELS
 from preorder.btg.pieces import EXACT
 from preorder.btg.results import permutations
+from preorder.data.errors import NotFiniteError
 from preorder.data.types import Permutation, Sentence
 from preorder.learning.checkpoint import Arrays, add_prefix, digest, part_with
 from preorder.learning.encode import Batch, Encoder
+from preorder.learning.options import without_threads
 from preorder.learning.training_loop import TrainingStatistics
 from preorder.methods.perceptron.fast.shapes import shape_scores
 from preorder.methods.perceptron.fast.table import Table, Tables, spread_of
@@ -60,10 +62,14 @@ class Learner:
 
     def key(self) -> str:
         """Return a digest of data and options."""
-        return digest(self._options.without_threads(), *self._batch, self._groups)
+        return digest(without_threads(self._options), *self._batch, self._groups)
 
     def learn(self, iteration: int, advance: Callable[[int], Any]) -> TrainingStatistics:
-        """Learn from every sentence once; return the sums of what :meth:`learn_from` returns."""
+        """Learn from every sentence once; return the sums of what :meth:`learn_from` returns.
+
+        Raises:
+            NotFiniteError: the training has diverged.
+        """
         size = self._options.minibatch * MINIBATCHES
         shuffled = np.random.default_rng((self._options.seed, iteration)).permutation(len(self))
         errors = updates = 0
@@ -73,6 +79,8 @@ class Learner:
                 wrong, changes = self.learn_from(part, pool)
                 errors, updates = errors + wrong, updates + changes
                 advance(part.size)
+        if not np.isfinite(self._tables[-1].weights).all():  # those that every sentence changes
+            raise NotFiniteError("the weights")
         return {"errors": errors, "updates": updates}
 
     def learn_from(self, chosen: np.ndarray, pool: ThreadPoolExecutor) -> tuple[int, int]:

@@ -11,13 +11,14 @@ from preorder.btg.constraint import learnable
 from preorder.btg.kbest import ScoredTree
 from preorder.btg.pieces import EXACT
 from preorder.btg.results import TreePreorderer
-from preorder.data.errors import DataError
+from preorder.data.errors import DataError, shown
 from preorder.data.types import NO_LINES, Bitext, Sentence
 from preorder.learning.checkpoint import NO_CHECKPOINT, Arrays, Checkpoint
 from preorder.learning.encode import Encoder
 from preorder.learning.held_out import HeldOutLines
+from preorder.learning.options import without_threads
 from preorder.learning.training_loop import Schedule, train
-from preorder.learning.vocabulary import LAYERS, common_layers
+from preorder.learning.vocabulary import common_layers, is_layers
 from preorder.methods.base import PickledByState
 from preorder.methods.perceptron.fast.shapes import shape_scores
 from preorder.methods.perceptron.learner import Learner, weights_of
@@ -60,8 +61,8 @@ class BTGPreorderer(PickledByState, TreePreorderer):
             DataError: the state is not one of a BTG model.
         """
         layers = values.get("layers")
-        if not isinstance(layers, list) or not layers or not set(layers) <= set(LAYERS):
-            raise DataError(f"not the layers of a BTG model: {layers!r}")
+        if not is_layers(layers):
+            raise DataError(f"not the layers of a BTG model: {shown(layers)}")
         return cls(unpack(arrays), layers)
 
     @classmethod
@@ -88,5 +89,5 @@ class BTGPreorderer(PickledByState, TreePreorderer):
         del average
         weights = weights.compact(NEGLIGIBLE * options.cost)
         count = sum(int(np.count_nonzero(rows)) for rows in (*weights.rows, weights.shape))
-        statistics = {"options": options.without_threads(), **counts, "weights": count, **progress}
+        statistics = {"options": without_threads(options), **counts, "weights": count, **progress}
         return cls(weights, layers), statistics

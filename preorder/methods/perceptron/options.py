@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Annotated, Any
+from dataclasses import dataclass
+from typing import Annotated
 
 from preorder.alignment.gold import UnalignedOption
 from preorder.learning.options import IterationsOption, MinibatchOption, PatienceOption
@@ -25,7 +25,3 @@ class Options:
     minibatch: MinibatchOption = 32
     seed: int = 1
     threads: int = 1
-
-    def without_threads(self) -> dict[str, Any]:
-        """Return the options that the model depends on, by name."""
-        return {name: value for name, value in asdict(self).items() if name != "threads"}

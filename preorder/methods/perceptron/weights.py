@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from preorder.btg.grammar import LABELS
-from preorder.data.errors import DataError
-from preorder.methods.perceptron.fast.table import Table, Tables, by_slot, capacity, insert_all
+from preorder.data.errors import DataError, NotFiniteError
+from preorder.learning.checkpoint import checked
+from preorder.methods.perceptron.fast.table import MAX_SPREAD, Table, Tables, by_slot, capacity, insert_all
 from preorder.methods.perceptron.features import SHAPES, TABLE_NAMES, WIDTHS
 
 NEGLIGIBLE = 2e-3
@@ -20,6 +21,11 @@ SPREADING = ("token", "adjacent")
 
 NEEDED = (*SPREADING, "triple")
 """Tables whose rows say something even without a weight: a spread, or that quadruples may have one."""
+
+LARGEST = float(np.finfo(np.float16).max)
+"""Greatest weight, so that the sum of all that a tree scores is finite."""
+
+KIND = "a BTG model"
 
 SLOT_BLOCK = 256  # a file says how many keys each block of so many slots has
 
@@ -55,7 +61,13 @@ class Weights:
         return cls(*zip(*tables, strict=True), shape)
 
     def compact(self, negligible: float) -> Weights:
-        """Return them as a file keeps them: in half precision, and none below ``negligible``."""
+        """Return them as a file keeps them: in half precision, and none below ``negligible``.
+
+        Raises:
+            NotFiniteError: one is larger than ``LARGEST``, or no number.
+        """
+        if not all((np.abs(rows) <= LARGEST).all() for rows in (*self.rows, self.shape)):
+            raise NotFiniteError("the weights")
         tables = []
         for name, keys, rows, spread in zip(TABLE_NAMES, self.keys, self.rows, self.spread, strict=True):
             rows = np.where(np.abs(rows) < negligible, 0, rows).astype(np.float16).astype(np.float32)
@@ -92,27 +104,36 @@ def unpack(arrays: dict[str, np.ndarray]) -> Weights:
     Raises:
         DataError: the arrays are not the weights of a BTG model.
     """
-    try:
-        tables = [_unpack_table(arrays, name, width) for name, width in zip(TABLE_NAMES, WIDTHS, strict=True)]
-        shape = arrays["shape"].reshape(SHAPES, LABELS)
-    except (KeyError, ValueError) as error:
-        raise DataError(f"not the weights of a BTG model: {error}") from None
+    tables = [_unpack_table(arrays, name, width) for name, width in zip(TABLE_NAMES, WIDTHS, strict=True)]
+    shape = checked(arrays, "shape", np.float32, (SHAPES, LABELS), KIND)
+    if np.abs(shape).max() > LARGEST:
+        raise DataError(f"not the weights of {KIND}: the shape's are too large")
     return Weights(*zip(*tables, strict=True), shape)
 
 
 def _unpack_table(
     arrays: dict[str, np.ndarray], name: str, width: int
 ) -> tuple[int, np.ndarray, np.ndarray, np.ndarray]:
-    tags, blocks, present = (arrays[f"{name}.{part}"] for part in ("tags", "blocks", "present"))
-    spread = arrays[f"{name}.spread"] if name in SPREADING else np.zeros(tags.size, np.uint8)
-    sound = blocks.size.bit_count() == 1 and present.size == -(-tags.size * width // 8)
-    if not sound or spread.size != tags.size:
-        raise ValueError(name)
+    def part(what: str, dtype: type, size: int | None) -> np.ndarray:
+        return checked(arrays, f"{name}.{what}", dtype, (size,), KIND)
+
+    tags, blocks = part("tags", np.uint32, None), part("blocks", np.uint16, None)
+    places = part("places", np.uint8, tags.size)
+    present = part("present", np.uint8, -(-tags.size * width // 8))
+    is_weight = np.unpackbits(present, count=tags.size * width).astype(np.bool_)
+    values = part("values", np.float16, int(is_weight.sum()))
+    spread = part("spread", np.uint8, tags.size) if name in SPREADING else np.zeros(tags.size, np.uint8)
+    # A search for an absent key ends at a free slot; and few keys cannot ask for a large table.
+    slots = blocks.size * SLOT_BLOCK
+    if slots.bit_count() != 1 or not 2 * tags.size <= slots <= 4 * capacity(tags.size):
+        raise DataError(f"not the weights of {KIND}: {name} has {tags.size} keys in {slots} slots")
+    if blocks.sum() != tags.size or spread.max(initial=0) > MAX_SPREAD:
+        raise DataError(f"not the weights of {KIND}: the keys of {name}")
     first_slots = np.repeat(np.arange(blocks.size, dtype=np.uint64) * np.uint64(SLOT_BLOCK), blocks)
-    keys = tags.astype(np.uint64) << np.uint64(32) | (first_slots + arrays[f"{name}.places"])
+    keys = tags.astype(np.uint64) << np.uint64(32) | (first_slots + places)
     rows = np.zeros((tags.size, width), np.float32)
-    rows.reshape(-1)[np.unpackbits(present, count=rows.size).astype(np.bool_)] = arrays[f"{name}.values"]
-    return blocks.size * SLOT_BLOCK, keys, rows, spread
+    rows.reshape(-1)[is_weight] = values
+    return slots, keys, rows, spread
 
 
 def _table(slots: int, keys: np.ndarray, rows: np.ndarray, spread: np.ndarray) -> Table:

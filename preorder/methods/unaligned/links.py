@@ -11,9 +11,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from preorder.data.errors import DataError
 from preorder.data.types import Bitext, Sentence
 from preorder.learning import regression
+from preorder.learning.checkpoint import checked
 from preorder.learning.encode import Batch, Encoder
 from preorder.learning.regression import BITS
 
@@ -32,12 +32,12 @@ class Links:
         """Make a predictor of the layers that it reads and its weights: float32 ``[2^BITS + 1]``, bias last.
 
         Raises:
-            DataError: the weights are not of that shape.
+            DataError: the weights are not of that type and shape, or not finite.
         """
-        if weights.shape != ((1 << BITS) + 1,):
-            raise DataError(f"not the weights of a predictor of links: {weights.shape}")
         self._encoder = Encoder(layers)
-        self.weights = weights
+        self.weights = checked(
+            {"weights": weights}, "weights", np.float32, ((1 << BITS) + 1,), "a predictor of links"
+        )
 
     def probabilities(self, sentences: Sequence[Sentence]) -> np.ndarray:
         """Return the probability that each token has a link, sentence by sentence: float32 ``[tokens]``.
@@ -45,7 +45,8 @@ class Links:
         Linear in the tokens: some 2 µs each.
         """
         features = _features(self._encoder(sentences))
-        return 1 / (1 + np.exp(-regression.log_odds(self.weights, features)))
+        with np.errstate(over="ignore"):  # of what has next to no chance
+            return 1 / (1 + np.exp(-regression.log_odds(self.weights, features)))
 
     @classmethod
     def fit(cls, bitext: Bitext, layers: Sequence[str], seed: int) -> Links:

@@ -14,15 +14,11 @@ from preorder.learning.checkpoint import Checkpoint
 from preorder.methods.model_directory import Model, load_model, save_model
 from preorder.methods.registry import METHODS, all_options, method_class
 from preorder.methods.unaligned.preorderer import AttachingPreorderer
-from preorder.syntax.bracketing import parse_bracketing
-from tests.support.verb_last import SENTENCES, bitext, links, svo
+from tests.support.verb_last import LINES, SENTENCES, bitext, links
 
 ATTACHED = "btg with attachment"
 ITERATED = [method for method, options in all_options().items() if hasattr(options, "iterations")]
 SMALL = {"iterations": 3, "minibatch": 6, "hidden": 8, "depth": 1, "size": 8}
-
-SHORT = [parse_bracketing(""), parse_bracketing("(S (NN fish))"), parse_bracketing("")]
-LINES = [*SENTENCES, *SHORT, svo("they", "grow", "apples", "pears", "plums", "nuts")[0]]
 
 
 def options_of(method, **changes):

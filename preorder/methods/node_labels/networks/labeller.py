@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from typing import Any, ClassVar
 
 import numpy as np
 
-from preorder.data.errors import DataError
+from preorder.data.errors import DataError, shown
 from preorder.data.trees import Binarisation
 from preorder.data.types import NO_LINES, Bitext, Sentence
-from preorder.learning.backend import device, set_weights, sizes_of, torch, weights_of
+from preorder.learning.backend import device, network_of, sizes_of, torch, weights_of
 from preorder.learning.checkpoint import NO_CHECKPOINT, Arrays, Checkpoint
-from preorder.learning.vocabulary import Vocabulary
+from preorder.learning.options import without_threads
+from preorder.learning.vocabulary import Vocabulary, is_strings
 from preorder.methods.node_labels.forest import Forest
 from preorder.methods.node_labels.labeller import TreeLabeller, trees_of
 from preorder.methods.node_labels.networks.batch import Numbering, log_odds
@@ -63,12 +63,12 @@ class NetworkLabeller(TreeLabeller):
     def from_state(cls, values: dict[str, Any], arrays: Arrays) -> NetworkLabeller:
         """Rebuild a preorderer from its :meth:`state`; a DataError says that it is none of such a network."""
         category, categories = values.get("category"), values.get("categories")
-        if not isinstance(category, bool) or not isinstance(categories, list | tuple):
-            raise DataError(f"not the categories of a model of nodes: {category!r}, {categories!r}")
+        if not isinstance(category, bool) or not is_strings(categories):
+            raise DataError(f"not the categories of a model of nodes: {shown(category)}, {shown(categories)}")
         numbering = Numbering(Vocabulary.from_state(values.get("vocabulary")), categories)
-        (size,) = sizes_of(values, "size")
-        network = cls.network(numbering.vocabulary.rows, numbering.rows, size, category=category)
-        set_weights(network, arrays)
+        (size,) = sizes_of(values, arrays, "size")
+        rows = numbering.vocabulary.rows, numbering.rows
+        network = network_of(lambda: cls.network(*rows, size, category=category), arrays)
         return cls(*trees_of(values), numbering, network)
 
     @classmethod
@@ -81,11 +81,15 @@ class NetworkLabeller(TreeLabeller):
     ) -> tuple[NetworkLabeller, dict[str, Any]]:
         """Learn from sentences with trees and alignments; see :meth:`preorder.methods.base.Preorderer.fit`.
 
-        Word classes are used if all sentences have them. The same input, options and number of threads give
-        the same model on the same machine, however often training was interrupted. The statistics include
-        those of :class:`.training_data.TrainingData`.
+        Word classes are used if all sentences have them. The same input and options give the same
+        model on the same machine, whatever the number of threads and however often training was interrupted.
+        The statistics include those of :class:`.training_data.TrainingData`.
         """
         data = training_data(bitext, held_out, options.binarisation, options.unaligned)
         learner = Learner(cls.method, cls.network, data, options)
-        statistics = {"options": asdict(options), **data.statistics, **learner.train(held_out, checkpoint)}
+        statistics = {
+            "options": without_threads(options),
+            **data.statistics,
+            **learner.train(held_out, checkpoint),
+        }
         return cls(data.kind, options.binarisation, learner.numbering, learner.average), statistics

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
 
 import numpy as np
 
@@ -12,6 +11,7 @@ from preorder.data.types import Permutation, Sentence
 from preorder.learning.backend import device, torch
 from preorder.learning.checkpoint import digest
 from preorder.learning.network_learner import NetworkLearner, with_first_weights
+from preorder.learning.options import without_threads
 from preorder.learning.training_loop import TrainingStatistics
 from preorder.methods.node_labels.forest import forest, positions
 from preorder.methods.node_labels.networks.batch import Numbering, equally_long, log_odds, minibatch
@@ -50,7 +50,12 @@ class Learner(NetworkLearner[torch.nn.Module, np.ndarray]):
     def key(self) -> str:
         """Return a digest of data and options."""
         batch, numbering = self._batch, self.numbering
-        values = [self._method, asdict(self._options), numbering.vocabulary.known, numbering.categories]
+        values = [
+            self._method,
+            without_threads(self._options),
+            numbering.vocabulary.known,
+            numbering.categories,
+        ]
         arrays = (batch.tokens, batch.trees.nodes, batch.trees.lengths, batch.categories, self._counts)
         return digest(values, *arrays)
 

@@ -21,6 +21,7 @@ from numba.extending import intrinsic
 from preorder.compiled import entry_point, inner
 
 LOAD = 0.4  # at most this share of the slots is filled
+MAX_SPREAD = 24  # as a power of two
 
 
 class Table(NamedTuple):
@@ -50,7 +51,7 @@ def capacity(rows: int) -> int:
 
 def spread_of(frequencies: np.ndarray) -> np.ndarray:
     """Return the spread of the keys near one that was seen so often: uint8."""
-    return np.clip(np.ceil(np.log2(np.maximum(frequencies, 1))) + 5, 5, 24).astype(np.uint8)
+    return np.clip(np.ceil(np.log2(np.maximum(frequencies, 1))) + 5, 5, MAX_SPREAD).astype(np.uint8)
 
 
 def by_slot(keys: np.ndarray, slots: int) -> np.ndarray:

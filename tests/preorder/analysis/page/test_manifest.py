@@ -35,7 +35,7 @@ def test_least(tmp_path):
 def test_everything(tmp_path):
     systems = {"one": {"runs": ["a", "/b"], "positions": "p"}, "two": {"runs": ["c"]}}
     options = {"tokenize": "none", "words": "intl", "case_sensitive": True, "alignment": "links"}
-    found = read(manifest(tmp_path, systems=systems, robustness="r/robustness.json", **options))
+    found = read(manifest(tmp_path, systems=systems, robustness="r/robustness.json", **options), ["/b"])
     assert found.options == MetricOptions("none", True, "intl")
     assert found.robustness == str(tmp_path / "r/robustness.json")
     assert found.files.systems == {"one": [str(tmp_path / "a"), "/b"], "two": [str(tmp_path / "c")]}

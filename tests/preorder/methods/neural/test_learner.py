@@ -106,7 +106,7 @@ def test_weights_of_another_network():
     one = learner()
     arrays = one.model()
     for name in arrays:
-        with pytest.raises(DataError, match=f"not the weights of the model's network: {name}"):
+        with pytest.raises(DataError, match=f"not the weights of the model's network: there is no {name}"):
             set_weights(one.average, {k: v for k, v in arrays.items() if k != name})
     with pytest.raises(DataError, match="not the weights of the model's network"):
         set_weights(learner(hidden=9).average, arrays)

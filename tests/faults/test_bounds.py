@@ -1,0 +1,102 @@
+"""Every number on the command line has bounds, which the option's own error tells."""
+
+import pytest
+
+import preorder
+from preorder.annotate.stanza_models import LANGUAGE
+from preorder.cli import main
+from preorder.data.errors import UsageError
+from preorder.learning.options import _all
+from preorder.methods.registry import all_options
+
+TRAIN = ["train", "--method", "rvnn", "--src", "x", "--align", "x", "--model", "x"]
+APPLY = ["apply", "--model", "x"]
+LENGTH = ["analyse", "length", "--src", "x", "--ref", "x", "--hyp", "x"]
+OPTIONS = [
+    *(
+        (TRAIN, name)
+        for name in ("--seed", "--threads", "--limit", "--max-length", "--held-out", "--cross-fit")
+    ),
+    *(
+        (TRAIN, f"--{name.replace('_', '-')}")
+        for name, o in _all(all_options()).items()
+        if o.most is not None
+    ),
+    *((APPLY, name) for name in ("--n-best", "--threads")),
+    *((["annotate", "--src", "x"], name) for name in ("--seed", "--workers")),
+    *((LENGTH, name) for name in ("--width", "--last", "--seed")),
+    (["show", "--model", "x"], "--line"),
+    (["swap", "--src", "x", "--out", "x"], "--percent"),
+    (["align", "--tgt", "x"], "--seed"),
+]
+
+
+@pytest.mark.parametrize(
+    ("command", "option"), OPTIONS, ids=lambda value: value if isinstance(value, str) else ""
+)
+@pytest.mark.parametrize("value", ["-5", "x", "", "1" + "0" * 20, "9" * 5000])
+def test_bounds(command, option, value, capsys):
+    with pytest.raises(SystemExit) as caught:
+        main([*command, f"{option}={value}"])
+    error = capsys.readouterr().err
+    assert caught.value.code == 2
+    assert f"argument {option}: " in error
+    assert error.count("\n") == 1
+    assert len(error) < 250
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "reason"),
+    [
+        ("--seed", "4294967296", "more than 4294967295: '4294967296'"),
+        ("--minibatch", f"{10**20}", "more than 1e+06: '100000000000000000000'"),
+        ("--dropout", "2", "more than 0.99: '2'"),
+        ("--hidden", "30000", "more than 16384: '30000'"),
+        ("--threads", "0", "not a whole number from 1: '0'"),
+        ("--lang", "../x", "not the code of a language: '../x'"),
+    ],
+)
+def test_what_is_said(option, value, reason, capsys):
+    with pytest.raises(SystemExit):
+        main([*TRAIN, option, value])
+    assert f"argument {option}: {reason} (see" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("seed", 2**32),
+        ("seed", 1.5),
+        ("threads", 0),
+        ("minibatch", 10**20),
+        ("dropout", 2),
+        ("dropout", float("nan")),
+        ("iterations", True),
+        ("hidden", "8"),
+        ("learning_rate", 10**400),
+    ],
+)
+def test_bounds_of_the_api(option, value):
+    with pytest.raises(UsageError, match=f"^{option}: .* is not from .* to .*$"):
+        preorder.train(["a b"], ["0-0 1-1"], method="neural-btg", **{option: value})
+
+
+@pytest.mark.parametrize("classes", ["1000001", "9" * 5000, "٣"])
+def test_number_of_classes(classes, tmp_path, capsys):
+    (tmp_path / "src").write_text("a b\n")
+    (tmp_path / "align").write_text("0-0\n")
+    files = [
+        "--src",
+        str(tmp_path / "src"),
+        "--align",
+        str(tmp_path / "align"),
+        "--model",
+        str(tmp_path / "model"),
+    ]
+    assert main(["train", "--method", "btg", *files, "--classes", classes]) == 2
+    assert capsys.readouterr().err.startswith("--classes: ")
+
+
+@pytest.mark.parametrize("code", ["en", "zh-hans", "zh_hant", "xx"])
+def test_codes_of_languages(code):
+    assert LANGUAGE.fullmatch(code)

@@ -1,0 +1,300 @@
+"""Every parser, on good lines that are damaged at random: a value to write and read again, or a DataError.
+
+``FAULTS=20000`` in the environment tries so many lines, and other ones with each ``FAULTS_SEED``.
+"""
+
+import gzip
+import json
+import os
+import random
+
+import pytest
+
+from preorder.analysis.page import manifest
+from preorder.analysis.results import parse_curves
+from preorder.annotate.classes import WordClasses
+from preorder.data import files, formats
+from preorder.data.errors import DataError
+from preorder.data.types import Sentence
+from preorder.syntax.binary import binary_branches
+from preorder.syntax.read import add_trees, read_trees
+
+COUNT = int(os.environ.get("FAULTS", "1000"))
+SEED = os.environ.get("FAULTS_SEED", "1")
+
+CONLLU = "".join(
+    f"{number}\t{form}\t_\t{tag}\t_\t_\t{head}\t{relation}\t_\t_\n"
+    for number, form, tag, head, relation in (
+        (1, "I", "PRP", 2, "nsubj"),
+        (2, "see", "VBP", 0, "root"),
+        ("3-4", "al", "_", "_", "_"),
+        (3, "a", "IN", 4, "case"),
+        (4, "el", "DT", 2, "obl"),
+    )
+)
+MANIFEST = {
+    "title": "t",
+    "source": "s",
+    "references": ["r"],
+    "alignment": None,
+    "systems": {"a": {"runs": ["x", "y"], "positions": "p"}},
+    "tokenize": "none",
+}
+CURVES = {
+    "kind": "length",
+    "axis": "tokens",
+    "groups": [{"label": "1", "sentences": 3}],
+    "measures": {"bleu": {"a": [{"score": 1, "interval": [0, 2]}]}},
+    "skipped": 0,
+    "signature": {},
+}
+PIECES = (
+    *(
+        " ",
+        "  ",
+        "\t",
+        "\n",
+        "\r",
+        "\0",
+        "\ufeff",
+        "\u3000",
+        "\x0b",
+        "\x85",
+        "\u2028",
+        "￨",
+        "\\",
+        "&#65512;",
+        "&#99999;",
+    ),
+    *(
+        "(",
+        ")",
+        "(X ",
+        "(X a)",
+        "(-NONE- *)",
+        "-LRB-",
+        "[",
+        "]",
+        "{",
+        "}",
+        '"',
+        ",",
+        ":",
+        "#",
+        "_",
+        "-",
+        "?",
+        "|||",
+    ),
+    *(
+        "0",
+        "-1",
+        "1",
+        "2",
+        "007",
+        "9" * 18,
+        "9" * 19,
+        "9" * 5000,
+        "1e999",
+        "NaN",
+        "Infinity",
+        "1.5",
+        "٣",
+        "²",
+        "true",
+    ),
+    *(
+        "[" * 100_000,
+        "(" * 2000,
+        '{"a":' * 50_000,
+        "null",
+        "\ud7ff",
+        "1.1\t",
+        "3-4\t",
+        "0-0 ||| ",
+        "1-1 ||| ",
+    ),
+)
+
+
+SOUND = "a seed for bytes"
+
+
+def damaged(text, generator):
+    """Change some pieces of a text."""
+    for _ in range(generator.choice((1, 1, 2, 3))):
+        begin = generator.randrange(len(text) + 1)
+        end = begin + generator.choice((0, 0, 1, 1, 2, generator.randrange(len(text) + 1)))
+        new = generator.choice((*PIECES, *[text[generator.randrange(len(text) + 1) :][:9]] * 9, "", "", ""))
+        text = text[:begin] + new + text[end:]
+    return text
+
+
+def file_of(text, folder, suffix=""):
+    path = folder / f"file{suffix}"
+    data = text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass")
+    path.write_bytes(data)
+    return str(path)
+
+
+def read_sentence(text, folder):
+    """Read trees, and write what annotate and train write of them: tags, and binary trees."""
+    for _, readings in read_trees(file_of(text, folder)):
+        for sentence in readings:
+            assert formats.parse_tokens(" ".join(sentence.tags)) == sentence.tags
+            assert len(binary_branches(sentence, "head")) == max(0, len(sentence) - 1)
+
+
+def read_annotated(text, folder):
+    for sentence in formats.read_annotated(file_of(text, folder)):
+        assert (
+            formats.parse_annotated(formats.format_annotated(sentence), 2 + bool(sentence.classes))
+            == sentence
+        )
+
+
+def read_alignments(text, folder):
+    for alignment in formats.read_alignments(file_of(text, folder)):
+        again = formats.parse_alignment(formats.format_alignment(alignment))
+        assert (again.links, again.possible) == (alignment.links, alignment.possible)
+
+
+def parse_features(text, folder):
+    words, permutation = formats.parse_features(text)
+    assert formats.parse_features(formats.format_features(words, permutation)) == (words, permutation)
+
+
+def parse_classes(text, folder):
+    path = file_of(text, folder)
+    for classes in (WordClasses.parse(path, text.encode()), WordClasses.read(path)):
+        for word, name in classes.of_word.items():
+            assert formats.parse_tokens(name) == (name,), word
+
+
+def read_gz(text, folder):
+    """Read compressed lines, some bytes of which are damaged."""
+    generator = random.Random(text)
+    content = bytearray(gzip.compress("".join(map(chr, generator.choices(range(32, 127), k=400))).encode()))
+    for _ in range(generator.choice((1, 1, 2, 9)) if text != SOUND else 0):
+        place = generator.randrange(len(content) + 1)
+        content[place : place + generator.randrange(3)] = generator.randbytes(generator.randrange(3))
+    list(files.read_lines(file_of(bytes(content), folder, ".gz")))
+
+
+def read_manifest(text, folder):
+    path = folder / "report.json"
+    path.write_text(text)
+    found = manifest.read(path).files
+    for name in (found.source, *found.references):
+        with pytest.raises(DataError):
+            list(files.read_lines(name))
+
+
+PARSERS = {
+    "bracketings": (
+        read_sentence,
+        "(ROOT (S (NP (PRP I)) (VP (VBP see) (NP-SBJ (-NONE- *) (DT a) (NN -LRB-)))))\n",
+    ),
+    "CoNLL-U": (read_sentence, f"# text\n{CONLLU}\n{CONLLU}"),
+    "annot": (read_annotated, "I see fish\tPRP VBP NN\t1 2 3\na\tDT\t9\n"),
+    "alignments": (read_alignments, "0-0 1-2 2?1\n0-1\n"),
+    "lader alignments": (read_alignments, "3-3 ||| 0-0 1-2 2?1\n"),
+    "orders": (lambda text, _: formats.parse_order(text), "2 0 1 3"),
+    "positions": (lambda text, _: formats.parse_positions(text), "2 0 1 3"),
+    "features": (parse_features, "I￨0 see￨2 a&#65512;b￨1"),
+    "attention": (lambda text, _: formats.parse_attention(text), "[[0.9, 0.1], [0, 1]]"),
+    "gz": (read_gz, SOUND),
+    "manifest": (read_manifest, json.dumps(MANIFEST)),
+    "curves": (lambda text, folder: parse_curves(files.read_json(file_of(text, folder))), json.dumps(CURVES)),
+    "classes": (parse_classes, "I\t1\nsee\t2\n"),
+}
+
+
+@pytest.mark.parametrize("name", PARSERS)
+def test_a_value_or_an_error(name, tmp_path):
+    parse, good = PARSERS[name]
+    parse(good, tmp_path)
+    messages = []
+    for number in range(COUNT // len(PARSERS) + 1):
+        text = damaged(good, random.Random(f"{SEED} {name} {number}"))
+        try:
+            parse(text, tmp_path)
+        except DataError as error:
+            messages.append(str(error))
+        except Exception as error:
+            raise AssertionError(f"{name} {number}: {text[:200]!r}") from error
+    assert len(max(messages, key=len)) < 500
+
+
+@pytest.mark.parametrize(
+    ("parse", "text", "reason"),
+    [
+        (formats.parse_order, "9" * 5000, "not a number: '999"),
+        (formats.parse_positions, "9" * 5000, "not a number: '999"),
+        (formats.parse_alignment, "0-" + "9" * 5000, "not an alignment link: '0-999"),
+        (formats.parse_features, "a￨" + "9" * 5000, "token without a position: 'a￨999"),
+        (formats.parse_attention, "[" * 100_000, "attention is JSON that is nested too deeply"),
+        (
+            formats.parse_attention,
+            f"[[{'9' * 5000}]]",
+            "attention is JSON that .* has a number of too many digits",
+        ),
+        (formats.parse_attention, f"[[{'9' * 4000}]]", "not a weight of attention"),
+    ],
+)
+def test_numbers_and_nesting_without_end(parse, text, reason):
+    with pytest.raises(DataError, match=reason) as caught:
+        parse(text)
+    assert len(str(caught.value)) < 150
+
+
+@pytest.mark.parametrize(
+    ("tree", "reason"),
+    [
+        ("(S (NP a (X (Y b) (Z c))))", "token 'a' has no bracket of its own"),
+        ("(S a (X b))", "token 'a' has no bracket of its own"),
+        ("(S (X b) a)", "token 'a' has no bracket of its own"),
+        (CONLLU.replace("PRP", "PR P"), "tag 'PR P' is empty or has a space"),
+        (CONLLU.replace("PRP", ""), "tag '' is empty or has a space"),
+    ],
+)
+def test_trees_that_lose_something(tree, reason, tmp_path):
+    with pytest.raises(DataError, match=reason):
+        list(read_trees(file_of(tree, tmp_path)))
+
+
+def test_a_deep_dependency_tree_takes_linear_time(tmp_path):
+    size = 50_000
+    rows = (f"{i}\tw\t_\tX\t_\t_\t{i + 1 if i < size else 0}\tdep\t_\t_\n" for i in range(1, size + 1))
+    path = file_of("".join(rows), tmp_path)
+    (sentence,) = add_trees("source", [Sentence(("w",) * size)], path)
+    assert sentence.tree.heads[-1] == -1
+
+
+def test_classes_that_are_not_utf8_or_have_spaces():
+    with pytest.raises(DataError, match="classes: not valid UTF-8"):
+        WordClasses.parse("classes", b"\xff\t1\n")
+    with pytest.raises(DataError, match="classes:1: class 'a b' has a space in it"):
+        WordClasses.parse("classes", b"I\ta b\n")
+
+
+@pytest.mark.parametrize(
+    ("use", "reason"),
+    [
+        (lambda path: list(files.read_lines(path)), "cannot be read: embedded null"),
+        (files.read_json, "cannot be read: embedded null"),
+        (lambda path: files.write_lines(path, ["x"]), "cannot be written: there is a NUL in the path"),
+        (lambda path: files.write_bytes(path, b"x"), "cannot be written: there is a NUL in the path"),
+        (files.make_folder, "cannot be written: there is a NUL in the path"),
+    ],
+)
+def test_nul_in_a_path(use, reason):
+    with pytest.raises(DataError, match=reason):
+        use("a\0b")
+
+
+def test_damaged_gzip_data(tmp_path):
+    content = bytearray(gzip.compress(b"line\n" * 50))
+    content[12] ^= 0xFF
+    with pytest.raises(DataError, match="damaged gzip data"):
+        list(files.read_lines(file_of(bytes(content), tmp_path, ".gz")))

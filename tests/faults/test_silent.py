@@ -1,0 +1,270 @@
+"""What would go unnoticed: another model for other threads, positions as words, layers that nothing uses."""
+
+import gzip
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from preorder.analysis.page.manifest import read
+from preorder.api import train
+from preorder.cli import main
+from preorder.data import files
+from preorder.data.errors import DataError
+from preorder.data.formats import parse_source
+from preorder.methods.registry import METHODS
+
+ESCAPE = "\x1b[31m\x9b2J"
+TREES = {"swap-logistic", "rvnn", "swap-lstm"}
+WORDS = [
+    f"{subject} {verb} the {adjective} fish" for subject in "ab" for verb in "cde" for adjective in "fgh"
+] * 4
+TREE = "(S (NP (N {})) (VP (V {}) (NP (D {}) (NP (A {}) (N {})))))"
+LINKS = "0-0 1-4 2-1 3-2 4-3"
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write("src", *WORDS)
+    write("tgt", *WORDS)
+    write("pos", *["N V D A N"] * len(WORDS))
+    write("trees", *(TREE.format(*line.split()) for line in WORDS))
+    write(
+        "align", *[LINKS, "0-1 1-0 2-4 3-2 4-3", LINKS] * (len(WORDS) // 3)
+    )  # nothing is learned to the end
+    write("features", *["a￨0 b￨2 c￨1"] * len(WORDS))
+    write("positions", *["0 4 1 2 3"] * len(WORDS))
+    return tmp_path
+
+
+def write(name, *lines):
+    Path(name).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+
+
+TRAIN = "train --align align --classes 3 --held-out 12 --model model --fresh --method".split()
+SMALL = "--iterations 2 --minibatch 16 --size 48 --hidden 48 --depth 1".split()
+
+
+def run(*argv, status=0):
+    assert main(list(argv)) == status
+
+
+def small(method):
+    """Return the small sizes that a method has options for."""
+    given = {"swap-logistic": (), "btg": SMALL[:4], "neural-btg": SMALL[:4] + SMALL[6:]}
+    return given.get(method, SMALL[:6])
+
+
+TRAINED = """
+import sys
+from preorder.cli import main
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_the_same_bytes_with_any_number_of_threads(folder, method):
+    pytest.importorskip("torch")
+    layers = ["--trees", "trees"] if method in TREES else []
+    found = []
+    for threads in ("1", "2", "3"):
+        command = [*TRAIN, method, "--src", "src", *layers, *small(method), "--threads", threads]
+        environment = {"OMP_NUM_THREADS": threads, "PYTHONPATH": str(Path(__file__).parents[2])}
+        subprocess.run(
+            [sys.executable, "-c", TRAINED, *command], env=environment, check=True, capture_output=True
+        )
+        found.append({path.name: path.read_bytes() for path in Path("model").iterdir()})
+    assert found[0] == found[1] == found[2]
+    assert '"threads"' not in found[0]["model.json"].decode()
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        [*TRAIN, "btg", "--src", "features"],
+        [*TRAIN, "btg", "--src", "features", "--pos", "pos"],
+        "apply --model known --src features".split(),
+        "show --model known --src features".split(),
+        "gold --src features --align align".split(),
+        "align --src features --tgt tgt --out none".split(),
+    ],
+)
+def test_positions_are_not_taken_for_words(folder, capsys, command):
+    run(*TRAIN[:-2], "--fresh", "--method", "btg", "--iterations", "1", "--src", "src")
+    Path("model").rename("known")
+    capsys.readouterr()
+    run(*command, status=2)
+    error = capsys.readouterr().err
+    assert "features:1: has token￨position already: give the plain text that these were made from" in error
+    assert error.count("\n") == 1
+    assert not Path("model").exists()
+
+
+@pytest.mark.parametrize("line", ["a￨0", "a￨0 b￨7 c￨7", "a￨0￨1 b￨1￨1", "￨￨0"])
+def test_lines_with_positions(line):
+    with pytest.raises(DataError, match="has token￨position already"):
+        parse_source(line)
+
+
+@pytest.mark.parametrize("line", ["", "a ￨ b", "a￨0 b", "￨", "￨0", "a￨b", "a￨", "a&#65512;0"])
+def test_tokens_that_hold_the_separator_are_words(line):
+    assert parse_source(line).words == tuple(line.split())
+
+
+def test_the_api_does_not_take_positions_for_words(folder):
+    model = train(WORDS, [LINKS] * len(WORDS), classes=0, iterations=1)
+    with pytest.raises(DataError, match="has token￨position already"):
+        model.order(["a￨0 b￨1"])
+    assert len(model.order([["a￨0", "b￨1"]])[0]) == 2  # tokens are what they are
+
+
+@pytest.mark.parametrize(
+    ("trained", "applied", "unused"),
+    [
+        ([], ["--pos", "pos"], ["--pos"]),
+        ([], ["--trees", "trees"], ["--trees"]),
+        ([], ["--pos", "pos", "--trees", "trees"], ["--pos", "--trees"]),
+        (["--pos", "pos"], ["--pos", "pos"], []),
+        (["--pos", "pos"], ["--trees", "trees"], []),  # its tags
+        (["--pos", "pos"], ["--pos", "pos", "--trees", "trees"], ["--trees"]),
+    ],
+)
+def test_layers_that_a_model_does_not_use_are_named_once(folder, capsys, trained, applied, unused):
+    run(*TRAIN, "btg", "--iterations", "1", "--src", "src", *trained)
+    for command in (["apply", "--out", "out"], ["show"]):
+        capsys.readouterr()
+        run(*command, "--model", "model", "--src", "src", *applied)
+        told = [line for line in capsys.readouterr().err.splitlines() if "is not used" in line]
+        assert told == [f"{name} is not used: the model was trained without it" for name in unused]
+
+
+MARK = b"\xef\xbb\xbf"
+
+
+@pytest.mark.parametrize("name", ["text", "text.gz"])
+def test_a_byte_order_mark_is_no_part_of_a_text(tmp_path, name):
+    path = tmp_path / name
+    opened = gzip.open if name.endswith(".gz") else open
+    for content, lines in (
+        (MARK + b"a\n" + MARK + b"b\n", ["a", "\ufeffb"]),
+        (MARK, [""]),
+        (MARK + MARK + b"a", ["\ufeffa"]),
+        (b"a\n", ["a"]),
+    ):
+        with opened(path, "wb") as stream:
+            stream.write(content)
+        assert list(files.read_lines(str(path))) == lines
+
+
+def test_every_text_input_may_begin_with_a_byte_order_mark(folder, capsys):
+    def results():
+        run(*TRAIN, "btg", "--iterations", "1", "--src", "src", "--pos", "pos")
+        run(*"apply --model model --src src --pos pos --out out".split())
+        capsys.readouterr()
+        run(*"evaluate --align align --positions positions --json".split())
+        run(*"score --ref tgt --hyp a=src --metrics ribes --json".split())
+        model = {path.name: path.read_bytes() for path in Path("model").iterdir()}
+        return Path("out").read_bytes(), capsys.readouterr().out, model
+
+    plain = results()
+    for name in "src tgt pos align positions".split():
+        Path(name).write_bytes(MARK + Path(name).read_bytes())
+    assert results() == plain
+
+
+def hostile(name):
+    write(name, *(f"{ESCAPE}a b the g fish" for _ in WORDS))
+    return name
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "show --src src2 --positions positions",
+        "show --src src2 --positions positions --tgt src2 --align align",
+        "show --src src2 --positions positions --json",
+        "score --ref tgt --hyp {0}=src {0}2=src --metrics ribes,bleu,ter --baseline {0}",
+        "score --ref tgt --hyp {0}=src {0}2=src --metrics ribes --pairwise",
+        "score --ref tgt --hyp {0}=src --metrics ribes --json",
+        "analyse examples --src src2 --ref tgt --hyp {0}=src {0}2=src2",
+        "analyse examples --src src2 --ref tgt --hyp {0}=src {0}2=src2 --json",
+        "analyse length --src src2 --ref tgt --hyp {0}=src --metrics ribes",
+        "analyse gain --ref tgt --hyp {0}=src --positions {0} --align align --metrics ribes",
+        "analyse precision --ref tgt --hyp {0}=src {0}2=src",
+        "analyse generation --ref tgt --hyp {0}=src {0}2=src",
+        "report run",
+        "report run --json",
+        "apply --model {0} --src src",
+        "gold --src {0}none --align align",
+        "gold --src src --align align --unaligned {0}",
+        "gold --src src --align align {0}",
+    ],
+)
+def test_nothing_steers_the_terminal(folder, capsys, command):
+    hostile("src2")
+    Path(ESCAPE).write_bytes(Path("positions").read_bytes())
+    Path("run").mkdir()
+    for name in ("src", "tgt"):
+        (Path("run") / name).write_bytes(Path(name).read_bytes())
+    report = {"title": ESCAPE, "source": "src", "references": ["tgt"], "systems": {ESCAPE: {"runs": ["src"]}}}
+    Path("run/report.json").write_text(json.dumps(report))
+    with pytest.raises(SystemExit) as end:
+        sys.exit(main([part.replace("{0}", ESCAPE) for part in command.split()]))
+    assert end.value.code == (2 if command.startswith(("apply", "gold")) else 0)
+    printed = "".join(capsys.readouterr())
+    assert "\x1b" not in printed
+    assert "\x9b" not in printed
+
+
+PLACES = [
+    "/etc/passwd",
+    "../outside",
+    "inner/../../outside",
+    "link",
+    "inner-link/outside",
+    "\0",
+    "link-to-link",
+]
+
+
+@pytest.fixture
+def run_folder(tmp_path):
+    (tmp_path / "outside").write_text("secret\n")
+    inside = tmp_path / "run"
+    (inside / "inner").mkdir(parents=True)
+    (inside / "link").symlink_to("../outside")
+    (inside / "inner-link").symlink_to("..")
+    (inside / "link-to-link").symlink_to("link")
+    (inside / "text").write_text("a\n")
+    return inside
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("field", ["source", "references", "alignment", "systems", "positions", "robustness"])
+def test_a_report_reads_its_own_folder_only(run_folder, field, place):
+    manifest = {"title": "A", "source": "text", "references": ["text"], "systems": {"a": {"runs": ["text"]}}}
+    changes = {
+        "references": ["text", place],
+        "systems": {"a": {"runs": [place]}},
+        "positions": {"a": {"runs": ["text"], "positions": place}},
+    }
+    key = "systems" if field == "positions" else field
+    path = run_folder / "report.json"
+    path.write_text(json.dumps(manifest | {key: changes.get(field, place)}))
+    with pytest.raises(DataError, match="lies outside of the folder; with --also it may be read|is no path"):
+        read(path)
+
+
+def test_a_report_reads_what_the_command_line_names(run_folder, capsys):
+    (run_folder / "report.json").write_text(
+        json.dumps(
+            {"title": "A", "source": "text", "references": ["link"], "systems": {"a": {"runs": ["text"]}}}
+        )
+    )
+    run("report", str(run_folder), status=2)
+    assert "--also" in capsys.readouterr().err
+    for also in ("outside", "."):
+        run("report", str(run_folder), "--json", "--also", str(run_folder.parent / also))
