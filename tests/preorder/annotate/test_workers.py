@@ -12,7 +12,6 @@ import pytest
 from preorder.annotate.workers import MAX_AHEAD, in_order, in_processes
 from preorder.data.errors import DataError, UsageError
 
-
 LONG = 600
 """Seconds that no test waits for, however busy the machine is."""
 
