@@ -22,6 +22,7 @@ from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from pathlib import Path
 
+from preorder.cli.table import visible
 from preorder.data.errors import PreorderError
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -38,10 +39,10 @@ def exit_status(job: Callable[[], None]) -> int:
     try:
         job()
     except PreorderError as error:
-        print(error, file=sys.stderr)
+        print(visible(str(error)), file=sys.stderr)
         return 2
     except StepError as error:
-        print(error, file=sys.stderr)
+        print(visible(str(error)), file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         print("interrupted; the same command goes on", file=sys.stderr)
@@ -113,7 +114,9 @@ class StepRunner:
     def say(self, message: str) -> None:
         """Print a message on standard error, with the time since the start."""
         with self._printing:
-            print(f"[{time.monotonic() - self._start:5.0f} s] {message}", file=sys.stderr, flush=True)
+            print(
+                f"[{time.monotonic() - self._start:5.0f} s] {visible(message)}", file=sys.stderr, flush=True
+            )
 
     def _run_chain(self, chain: Sequence[Step]) -> None:
         for step in chain:

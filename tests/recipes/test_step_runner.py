@@ -136,8 +136,8 @@ def test_a_folder_is_read_by_its_content(runner):
 
 def test_progress_is_shown_now_and_then(runner, capsys, monkeypatch):
     monkeypatch.setattr("recipes.step_runner.PROGRESS_INTERVAL", 0)
-    runner.run([Step("count", ("seq", "3"), progress=lambda line: f"at {line.strip()}")])
-    assert "count: at 2" in capsys.readouterr().err
+    runner.run([Step("count", ("seq", "3"), progress=lambda line: f"\x1b at {line.strip()}")])
+    assert "count: \\x1b at 2" in capsys.readouterr().err
 
 
 def test_stamps_say_what_was_run(runner):
