@@ -24,6 +24,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TextIO
 
+from preorder.cli.table import visible
 from preorder.data import files
 from preorder.data.atomic import reported
 from preorder.data.errors import PreorderError, UsageError
@@ -42,10 +43,10 @@ def exit_status(job: Callable[[], None]) -> int:
         with interruptible():
             job()
     except PreorderError as error:
-        print(error, file=sys.stderr)
+        print(visible(str(error)), file=sys.stderr)
         return 2
     except StepError as error:
-        print(error, file=sys.stderr)
+        print(visible(str(error)), file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         print("interrupted; the same command goes on", file=sys.stderr)
@@ -121,7 +122,9 @@ class StepRunner:
     def say(self, message: str) -> None:
         """Print a message on standard error, with the time since the start."""
         with self._printing:
-            print(f"[{time.monotonic() - self._start:5.0f} s] {message}", file=sys.stderr, flush=True)
+            print(
+                f"[{time.monotonic() - self._start:5.0f} s] {visible(message)}", file=sys.stderr, flush=True
+            )
 
     def _run_chain(self, chain: Sequence[Step]) -> None:
         for step in chain:

@@ -1,5 +1,6 @@
 """Model directories: nothing else is overwritten, and readers see one model however often it is replaced."""
 
+import itertools
 import multiprocessing
 import time
 
@@ -65,8 +66,8 @@ def test_what_may_not(tmp_path, monkeypatch, models, directory, message):
         check_replaceable(directory, ["with-input/text"])
 
 
-def _replace(directory, models, until):
-    while time.monotonic() < until:
+def _replace(directory, models, ended):
+    while not ended.is_set():
         for one in models:
             save_model(one, directory)
 
@@ -75,17 +76,21 @@ def test_readers_while_it_is_replaced(tmp_path, models):
     directory = str(tmp_path / "model")
     save_model(models[0], directory)
     arrays = [one.preorderer.state()[1] for one in models]
-    until = time.monotonic() + 3
-    writer = multiprocessing.get_context("fork").Process(target=_replace, args=(directory, models, until))
+    context = multiprocessing.get_context("fork")
+    ended = context.Event()
+    writer = context.Process(target=_replace, args=(directory, models, ended), daemon=True)
     writer.start()
     seen = set()
-    while writer.is_alive():
+    until = time.monotonic() + 300
+    for _ in itertools.takewhile(lambda i: i < 300 or len(seen) < 2, itertools.count()):
         loaded = load_model(directory)
         seed = loaded.training["options"]["seed"]
         assert loaded.classes == models[seed - 1].classes
         found = loaded.preorderer.state()[1]
         assert all(np.array_equal(found[name], array) for name, array in arrays[seed - 1].items())
         seen.add(seed)
+        assert time.monotonic() < until
+    ended.set()
     writer.join()
     assert seen == {1, 2}
     assert writer.exitcode == 0

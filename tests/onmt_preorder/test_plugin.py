@@ -23,7 +23,7 @@ def python(code, *flags):
         cwd="/",
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
     )
 
 

@@ -90,13 +90,13 @@ def test_a_failure_shows_the_end_of_its_log_and_is_not_done(runner):
 def test_a_failure_stops_the_others(runner):
     begin = time.monotonic()
     with pytest.raises(StepError, match="bad failed"):
-        runner.run([Step("slow", ("sleep", "60"))], [Step("bad", ("false",))])
-    assert time.monotonic() - begin < 20
+        runner.run([Step("slow", ("sleep", "600"))], [Step("bad", ("false",))])
+    assert time.monotonic() - begin < 300
     assert not (runner.folder / "stamps/slow.json").exists()
 
 
 def test_chains_run_side_by_side(runner):
-    meet = "touch {0}; for i in $(seq 200); do test -e {1} && exit 0; sleep 0.1; done; exit 1"
+    meet = "touch {0}; for i in $(seq 3000); do test -e {1} && exit 0; sleep 0.1; done; exit 1"
     chains = [
         [Step(here, ("sh", "-c", meet.format(here, there)))] for here, there in (("a", "b"), ("b", "a"))
     ]
@@ -136,8 +136,8 @@ def test_a_folder_is_read_by_its_content(runner):
 
 def test_progress_is_shown_now_and_then(runner, capsys, monkeypatch):
     monkeypatch.setattr("recipes.step_runner.PROGRESS_INTERVAL", 0)
-    runner.run([Step("count", ("seq", "3"), progress=lambda line: f"at {line.strip()}")])
-    assert "count: at 2" in capsys.readouterr().err
+    runner.run([Step("count", ("seq", "3"), progress=lambda line: f"\x1b at {line.strip()}")])
+    assert "count: \\x1b at 2" in capsys.readouterr().err
 
 
 def test_stamps_say_what_was_run(runner):

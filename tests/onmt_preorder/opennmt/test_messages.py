@@ -53,6 +53,6 @@ def test_other_errors_show_their_traceback(capsys):
 def test_python_ends_with_the_status_that_we_ask_for():
     code = "import onmt\nfrom preorder.data.errors import DataError\nraise DataError('no', 'f', 3)"
     done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, timeout=120
+        [sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, timeout=600
     )
     assert (done.returncode, done.stderr) == (2, "f:3: no\n")

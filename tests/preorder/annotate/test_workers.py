@@ -12,6 +12,9 @@ import pytest
 from preorder.annotate.workers import MAX_AHEAD, in_order, in_processes
 from preorder.data.errors import DataError, UsageError
 
+LONG = 600
+"""Seconds that no test waits for, however busy the machine is."""
+
 
 def square(number):
     time.sleep(0.05 * (number % 3 == 0))
@@ -28,7 +31,7 @@ def die(number):
 
 def sleep(number):
     if number:
-        time.sleep(60)
+        time.sleep(LONG)
     return number
 
 
@@ -88,7 +91,7 @@ def test_errors_of_the_input_end_the_work_at_once():
     begin = time.monotonic()
     with pytest.raises(DataError, match="is bad"):
         list(in_processes(sleep, items(), 1, nothing))
-    assert time.monotonic() - begin < 30
+    assert time.monotonic() - begin < LONG / 2
 
 
 def test_a_process_that_dies():
@@ -101,7 +104,7 @@ def test_giving_up_early():
     begin = time.monotonic()
     assert next(results) == (0, 0)
     results.close()
-    assert time.monotonic() - begin < 30
+    assert time.monotonic() - begin < LONG / 2
 
 
 SCRIPT = """
@@ -116,7 +119,7 @@ if __name__ == "__main__":
 
 def tell_and_sleep(_):
     print(os.getpid(), flush=True)
-    time.sleep(60)
+    time.sleep(LONG)
 
 
 def has_ended(process):
@@ -135,4 +138,4 @@ def test_workers_end_with_the_process_that_is_killed(tmp_path):
         worker = int(process.stdout.readline())
         process.send_signal(signal.SIGKILL)
         assert process.stdout.read() == ""  # until the worker, too, has closed it
-    assert any(has_ended(worker) for _ in range(100))
+    assert any(has_ended(worker) for _ in range(1000))

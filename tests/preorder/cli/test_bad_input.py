@@ -166,7 +166,7 @@ def test_a_very_long_line(run, out, command):
     words = FILES["source"] + " ".join(["a", "b", "c"] * LONG)[: 2 * LONG - 1] + "\n"
     last = words.splitlines()[-1]
     assert len(last.split()) == LONG
-    begin = time.monotonic()
+    begin = time.process_time()
     status, _ = run(
         command,
         source=words,
@@ -175,7 +175,7 @@ def test_a_very_long_line(run, out, command):
         positions=FILES["positions"] + " ".join(map(str, reversed(range(LONG)))) + "\n",
     )
     assert status == 0
-    assert time.monotonic() - begin < 60
+    assert time.process_time() - begin < 60
     if command in ("gold", "apply"):
         tokens, permutation = parse_features(out.read_text().splitlines()[-1])
         assert " ".join(tokens) == last

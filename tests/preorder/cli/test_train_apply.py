@@ -7,7 +7,6 @@ import random
 import signal
 import subprocess
 import sys
-import time
 
 import pytest
 
@@ -313,11 +312,18 @@ def test_history_of_training(puzzling, tmp_path):
     assert main([*argv, "--held-out", "200"]) == 2
 
 
-KILLABLE = """\
-import sys
-import preorder.learning.checkpoint
-preorder.learning.checkpoint.INTERVAL, preorder.learning.checkpoint.SHARE = 0, float("inf")
+KILLED = """\
+import os, signal, sys
 from preorder.cli import main
+from preorder.learning import checkpoint
+checkpoint.INTERVAL = 0
+save = checkpoint.Checkpoint.save
+
+def save_and_die(*arguments):
+    save(*arguments)
+    os.kill(os.getpid(), signal.SIGKILL)
+
+checkpoint.Checkpoint.save = save_and_die
 sys.exit(main())
 """
 
@@ -327,11 +333,9 @@ def test_killed_training_goes_on_to_the_same_model(puzzling, tmp_path):
     expected, path = tmp_path / "expected", tmp_path / "model"
     argv = [*COMMON, *puzzling, "--iterations", "200", "--held-out", "0"]
     assert main([*argv, "--model", str(expected)]) == 0
-    process = subprocess.Popen([sys.executable, "-c", KILLABLE, *argv, "--model", str(path)])
-    while not list(tmp_path.glob("model.checkpoint/*.safetensors")):
-        time.sleep(0.001)
-    process.kill()
-    assert process.wait() == -signal.SIGKILL
+    killed = subprocess.run([sys.executable, "-c", KILLED, *argv, "--model", str(path)], check=False)
+    assert killed.returncode == -signal.SIGKILL
+    assert list(tmp_path.glob("model.checkpoint/*.safetensors"))
     assert not path.exists()
     assert main([*argv, "--model", str(path)]) == 0
     assert content(path) == content(expected)

@@ -29,9 +29,9 @@ def test_any_length_in_bounded_time(model, clauses):
     """A sentence beyond EXACT is cut where the order stays: here, between clauses of four tokens."""
     clause, positions = svo("I", "see", "fish", "birds")
     sentence = Sentence(clause.words * clauses, clause.tags * clauses)
-    began = time.monotonic()
+    began = time.process_time()
     (tree,) = model.trees([sentence])
-    assert time.monotonic() - began < 20  # the first call compiles
+    assert time.process_time() - began < 20  # the first call compiles
     assert len(tree.nodes) == 4 * clauses - 1
     if len(sentence) > EXACT:
         cuts = {node.split for node in tree.nodes[:1]}
