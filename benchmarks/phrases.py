@@ -14,6 +14,7 @@ turn by turn on the same batches, one thread, without reading and writing.
 from __future__ import annotations
 
 import argparse
+import io
 import resource
 import time
 from argparse import Namespace
@@ -178,7 +179,7 @@ def _search(
     given = ["-model", path, "-src", arguments.source, "-beam_size", str(beam), "-output", "/dev/null"]
     given += ["-batch_size", str(arguments.batch), "-swan_choices", str(choices)]
     opt = translation_options(given)
-    translator = build_translator(opt, report_score=False)
+    translator = build_translator(opt, report_score=False, out_file=io.StringIO())  # not pred.txt
     transforms = get_transforms_cls(opt._all_transform)
     iterator = build_dynamic_dataset_iter(opt, transforms, translator.vocabs, task=CorpusTask.INFER)
     return lambda batch: translator.translate_batch(batch, False), [batch for batch, _ in iterator]
