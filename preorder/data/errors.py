@@ -31,7 +31,9 @@ class DataError(PreorderError):
 
     def __str__(self) -> str:
         where = "".join(f"{part}:" for part in (self.file, self.line) if part is not None)
-        reason = self.reason if len(self.reason) <= MAX_REASON else self.reason[:MAX_REASON] + " …"
+        reason = self.reason
+        if len(reason) > MAX_REASON and "\n" not in reason:  # what a data worker raises ends with its reason
+            reason = reason[:MAX_REASON] + " …"
         return f"{where} {reason}" if where else reason
 
     def at(self, file: str | None, line: int | None) -> DataError:

@@ -94,7 +94,8 @@ def text_of(word):
 def test_pieces_stay_together(folder, source, preorderer, monkeypatch):
     """With positions in files, and with plain words that are preordered before they are split."""
     monkeypatch.chdir(folder)
-    data = {"valid": {"path_src": f"valid.{source}", "path_tgt": "valid.tgt"}}
+    corpus = {"path_src": f"valid.{source}", "path_tgt": "valid.tgt"}
+    data = {"train": corpus, "valid": corpus}
     on_the_fly = ["-preorder_model", str(preorderer)] if source == "plain" else []
     vocabs, batches = batches_of("-data", yaml.safe_dump(data), *on_the_fly)
     known = feature_numbers(vocabs["src_feats"][0].ids_to_tokens)
