@@ -85,8 +85,8 @@ class Stamps:
             Further arguments with which it goes on where an earlier run of it was stopped, and the seconds
             that had led there.
         """
-        for path in (*step.makes, step.log, self._path(step.name)):
-            (self.folder / path).parent.mkdir(parents=True, exist_ok=True)
+        for path in (*(self.folder / path for path in (*step.makes, step.log)), self._path(step.name)):
+            path.parent.mkdir(parents=True, exist_ok=True)
         path, known = self._path(step.name), self._read(step.name)
         if step.checkpoints is None:
             path.unlink(missing_ok=True)
