@@ -2,6 +2,7 @@
 
 import json
 import time
+from pathlib import Path
 
 import pytest
 
@@ -45,6 +46,19 @@ def test_a_step_is_run_again_when_it_must(runner, change):
     runner.run([copy()])
     assert runs(runner) == 2
     assert (runner.folder / "out").read_text() == (runner.folder / "in").read_text()
+
+
+def test_the_folder_may_be_a_relative_path(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "runs/one").mkdir(parents=True)
+    (tmp_path / "runs/one/in").write_text("one\n")
+    runner = StepRunner(Path("runs/one"), jobs=1)
+    for _ in range(2):
+        runner.run([copy()])
+    assert runs(runner) == 1
+    assert {path.name for path in (tmp_path / "runs").iterdir()} == {"one"}
+    assert (tmp_path / "runs/one/stamps/copy.json").exists()
+    assert not (tmp_path / "runs/one/runs/one").exists()
 
 
 def test_another_command_is_another_run(runner):
