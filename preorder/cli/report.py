@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from tqdm import tqdm
 
 from preorder.cli import options
 from preorder.data import files
+from preorder.data.errors import UsageError
 
 EXAMPLES = """\
   preorder report runs/svo-sov-tiny
@@ -58,10 +60,28 @@ def run(arguments: argparse.Namespace) -> None:
 
     paths = [path for folder in arguments.folders for path in manifest.find(folder)]
     manifests = [manifest.read(path, arguments.also) for path in paths]
+    out = arguments.out or (None if arguments.json else str(Path(arguments.folders[0]) / "report.html"))
+    if out is not None:
+        _check_output(out, arguments.folders, [path for one in manifests for path in one.paths()])
     runs = [report_run(one, arguments.seed) for one in tqdm(manifests, unit=" runs", disable=None)]
     title = arguments.title or (runs[0].title if len(runs) == 1 else f"{len(runs)} runs")
     if arguments.json:
         files.write_json(files.STANDARD, {"title": title, "runs": [asdict(one) for one in runs]})
-    if arguments.out is not None or not arguments.json:
-        out = arguments.out or str(Path(arguments.folders[0]) / "report.html")
+    if out is not None:
         files.write_lines(out, [page(title, runs)])
+
+
+def _check_output(out: str, folders: Sequence[str], inputs: Sequence[str]) -> None:
+    """Refuse to replace anything of a run but an earlier page.
+
+    Raises:
+        UsageError: the output is another file in a run's folder, or one that a run names elsewhere.
+    """
+    from preorder.analysis.page.page import is_page
+
+    place = Path(out).resolve()
+    if not place.is_file() or is_page(place):
+        return
+    is_named = any(place == Path(path).resolve() for path in inputs)
+    if is_named or any(Path(folder).resolve() in place.parents for folder in folders):
+        raise UsageError(f"{out} would be overwritten, and is no report: name another output")

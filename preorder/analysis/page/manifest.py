@@ -31,6 +31,13 @@ class Manifest:
     options: MetricOptions
     robustness: str | None
 
+    def paths(self) -> list[str]:
+        """Return the files that the run names."""
+        texts, one = self.files, [self.files.source, self.files.alignment, self.robustness]
+        translations = (path for runs in texts.systems.values() for path in runs)
+        several = (*texts.references, *translations, *texts.orders.values())
+        return [*several, *(path for path in one if path is not None)]
+
 
 def find(folder: str) -> list[Path]:
     """Return the manifest of a folder, or those of the folders in it.

@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib.resources import files
+from pathlib import Path
 
 from preorder.analysis.examples import Example, Examples
-from preorder.analysis.page.html import Markup, element, join
+from preorder.analysis.page.html import Markup, element, escape, join
 from preorder.analysis.pictures.draw import breakdown_title, curves_title, draw_breakdown, draw_curves
 from preorder.analysis.pictures.encode import svg_element
 from preorder.analysis.results import Breakdown, Curves
@@ -18,6 +19,8 @@ from preorder.analysis.tables import Table, breakdown_table, curve_tables
 
 CONTENT_POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
 """What a browser may load for the page: nothing."""
+
+DOCTYPE = "<!doctype html>"
 
 
 @dataclass(frozen=True)
@@ -62,7 +65,14 @@ def page(title: str, runs: Sequence[Run]) -> str:
         element("main", _summary(runs), *(_run(name, run, headed) for name, run in named)),
         element("script", _resource("report.js")),
     )
-    return f"<!doctype html>\n{element('html', head, body, lang='en')}\n"
+    return f"{DOCTYPE}\n{element('html', head, body, lang='en')}\n"
+
+
+def is_page(path: Path) -> bool:
+    """Say whether a file begins as a page does."""
+    with path.open("rb") as stream:
+        beginning = stream.read(500).decode(errors="replace")
+    return beginning.startswith(DOCTYPE) and str(escape(CONTENT_POLICY)) in beginning
 
 
 def _summary(runs: Sequence[Run]) -> Markup:

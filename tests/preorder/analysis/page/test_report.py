@@ -69,6 +69,51 @@ def page(folder, tmp_path_factory):
     return folder / "report.html"
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        "report.json",
+        "test.ref",
+        "hyp1.again",
+        "align",
+        "positions",
+        "robustness.json",
+        "notes",
+        "./link",
+        "x.html",
+    ],
+)
+def test_only_an_earlier_report_is_replaced(page, capsys, name):
+    """Also by the name of a link, and what lies in the folder without being named in ``report.json``."""
+    folder = page.parent
+    for extra in ("notes", "x.html"):
+        (folder / extra).write_text("<!doctype html>\n<html><head><title>notes</title>")
+    if not (folder / "link").exists():
+        (folder / "link").symlink_to("hyp0")
+    before = {path: path.read_bytes() for path in folder.iterdir()}
+    assert main(["report", str(folder), "--out", f"{folder}/{name}"]) == 2
+    error = f"{folder}/{name} would be overwritten, and is no report: name another output\n"
+    assert capsys.readouterr().err == error
+    assert {path: path.read_bytes() for path in folder.iterdir()} == before
+    for path in ("notes", "x.html", "link"):
+        (folder / path).unlink()
+
+
+def test_what_a_run_names_elsewhere_is_not_replaced(folder, tmp_path, capsys):
+    manifest = json.loads((folder / "report.json").read_text())
+    manifest["robustness"] = None
+    for name in ("test.src", "test.ref", "align", "positions", "hyp0", "hyp1", "hyp1.again", "hyp2"):
+        (tmp_path / name).write_bytes((folder / name).read_bytes())
+    manifest["source"] = str(folder / "test.src")
+    (tmp_path / "report.json").write_text(json.dumps(manifest))
+    given = ["report", str(tmp_path), "--also", str(folder)]
+    assert main([*given, "--out", str(folder / "test.src")]) == 2
+    assert "test.src would be overwritten" in capsys.readouterr().err
+    (tmp_path / "new.html").unlink(missing_ok=True)
+    for _ in range(2):
+        assert main([*given, "--out", str(tmp_path / "new.html")]) == 0
+
+
 class Outline(HTMLParser):
     """What a page has: names, headings, cells, and what it would load."""
 
