@@ -24,10 +24,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TextIO
 
+from preorder.cli import reason_of
 from preorder.cli.table import visible
 from preorder.data import files
 from preorder.data.atomic import reported
-from preorder.data.errors import PreorderError, UsageError
+from preorder.data.errors import UsageError
 from preorder.processes import INTERRUPTED, interruptible, start
 from recipes.stamps import Stamps, Step, StepError
 
@@ -42,12 +43,15 @@ def exit_status(job: Callable[[], None]) -> int:
     try:
         with interruptible():
             job()
-    except PreorderError as error:
-        print(visible(str(error)), file=sys.stderr)
-        return 2
     except StepError as error:
         print(visible(str(error)), file=sys.stderr)
         return 1
+    except Exception as error:
+        reason = reason_of(error)
+        if reason is None:
+            raise
+        print(visible(reason), file=sys.stderr)
+        return 2
     except KeyboardInterrupt:
         print("interrupted; the same command goes on", file=sys.stderr)
         return INTERRUPTED

@@ -7,6 +7,7 @@ import gc
 import importlib
 import io
 import os
+import re
 import sys
 from collections.abc import Sequence
 from typing import NoReturn
@@ -21,6 +22,9 @@ COMMANDS = "align gold annotate train apply evaluate score analyse swap show rep
 
 GC_THRESHOLD = 100_000
 """New objects between two runs of the cyclic garbage collector: sentences are many, and form no cycles."""
+
+_NO_MEMORY = re.compile("(allocate|not enough|out of) memory|start new thread")
+"""What PyTorch and Python's threads say, which have no error of their own for it."""
 
 EPILOG = """\
 from a bitext to the features that onmt_train reads:
@@ -77,9 +81,12 @@ def execute(parser: argparse.ArgumentParser, argv: Sequence[str] | None = None) 
             sys.stdout.flush()
     except BrokenPipeError:  # the reader of our output has had enough
         _discard_output()
-    except (PreorderError, OSError) as error:
+    except Exception as error:
+        reason = reason_of(error)
+        if reason is None:
+            raise
         _discard_output()
-        print(visible(_reason(error)), file=sys.stderr)
+        print(visible(reason), file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         _discard_output()
@@ -88,11 +95,18 @@ def execute(parser: argparse.ArgumentParser, argv: Sequence[str] | None = None) 
     return 0
 
 
-def _reason(error: Exception) -> str:
-    """Return the one line that says what is wrong: a full disk, say, or a folder that may not be read."""
+def reason_of(error: Exception) -> str | None:
+    """Return the one line that says what the user can mend; None: the program is at fault.
+
+    A full disk, say, a folder that may not be read, or sizes that need more memory than there is.
+    """
+    if isinstance(error, PreorderError):
+        return str(error)
     if isinstance(error, OSError):
         return f"{error.filename or 'standard output'}: {error.strerror or error}"
-    return str(error)
+    if isinstance(error, MemoryError) or (isinstance(error, RuntimeError) and _NO_MEMORY.search(str(error))):
+        return "not enough memory: ask for smaller sizes, fewer or shorter lines, or fewer threads"
+    return None
 
 
 def _discard_output() -> None:

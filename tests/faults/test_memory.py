@@ -1,0 +1,91 @@
+"""Sizes that need more memory than there is: one line and status 2, whoever finds out."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from preorder.cli import Parser, execute, reason_of
+from recipes.step_runner import exit_status
+from tests.support.running import environment
+
+LIMITED = """
+import resource, sys
+from preorder.cli import main
+assert main(sys.argv[2].split()) == 0  # so that all is imported, compiled and started
+taken = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (taken + int(sys.argv[1]) * 2**20,) * 2)
+sys.exit(main(sys.argv[3].split()))
+"""
+TRAIN = "train --max-length 1000 --classes 0 --held-out 0 --iterations 1"
+SHORT, LONG = (
+    f"{TRAIN} --src {name} --align {name}.align --model {name}.model" for name in ("short", "long")
+)
+CASES = {  # library → a command for which there is memory, one for which there is none, MiB for both
+    "torch": (
+        f"{SHORT} --method neural-btg --hidden 8",
+        f"{LONG} --method neural-btg --hidden 16384",
+        600,
+    ),
+    "numpy": (f"{SHORT} --method btg", f"{LONG} --method btg", 300),
+}
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="needs Linux")
+@pytest.mark.parametrize("library", CASES)
+def test_sizes_that_do_not_fit(tmp_path, library):
+    for name, length in (("short", 3), ("long", 900)):
+        (tmp_path / name).write_text(" ".join(map(str, range(length))) + "\n")
+        (tmp_path / f"{name}.align").write_text(" ".join(f"{i}-{length - i}" for i in range(length)) + "\n")
+    smaller, larger, more = CASES[library]
+    done = subprocess.run(
+        [sys.executable, "-c", LIMITED, str(more), smaller, larger],
+        cwd=tmp_path,
+        env=environment(),
+        capture_output=True,
+        text=True,
+    )
+    assert (done.returncode, done.stdout) == (2, ""), done.stderr
+    assert done.stderr.startswith("not enough memory: ask for smaller sizes")
+    assert done.stderr.count("\n") == 1
+    assert not (tmp_path / "long.model").exists()
+
+
+def raising(error):
+    def run(*_):
+        raise error
+
+    return run
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        MemoryError(),
+        RuntimeError(
+            "[enforce fail at alloc_cpu.cpp:117] DefaultCPUAllocator: can't allocate memory: you tried"
+        ),
+        RuntimeError("DefaultCPUAllocator: not enough memory: you tried to allocate 8 bytes."),
+        RuntimeError("CUDA out of memory. Tried to allocate 20.00 MiB"),
+        RuntimeError("can't start new thread"),
+    ],
+)
+def test_what_libraries_say(error, capsys):
+    parser = Parser()
+    parser.set_defaults(run=raising(error))
+    assert execute(parser, []) == 2
+    assert exit_status(raising(error)) == 2
+    lines = capsys.readouterr().err.splitlines()
+    assert [line.partition(":")[0] for line in lines] == ["not enough memory"] * 2
+
+
+@pytest.mark.parametrize("error", [RuntimeError("memory"), ValueError("out of memory"), KeyError("x")])
+def test_faults_of_the_program_keep_their_traceback(error):
+    assert reason_of(error) is None
+    parser = Parser()
+    parser.set_defaults(run=raising(error))
+    with pytest.raises(type(error)):
+        execute(parser, [])
+    with pytest.raises(type(error)):
+        exit_status(raising(error))
