@@ -96,12 +96,17 @@ def interruptible() -> Iterator[None]:
 
 def run_command(module: str) -> int:
     """Import a module and run its ``main``; Ctrl-C during the imports, too, is one word and a status."""
-    for number in _SIGNALS:
-        if signal.getsignal(number) is not signal.SIG_IGN:
-            signal.signal(number, _end_at_once)
+    end_when_interrupted()
     from importlib import import_module
 
     return import_module(module).main()
+
+
+def end_when_interrupted() -> None:
+    """Let Ctrl-C and SIGTERM end this process with one word and a status, until :func:`interruptible`."""
+    for number in _SIGNALS:
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, _end_at_once)
 
 
 def _end_at_once(*_: object) -> None:

@@ -108,6 +108,46 @@ def test_interruption_of_an_import(package, module, number):
     assert (ended.returncode, ended.stderr) == (130, "interrupted\n")
 
 
+RECIPE = """
+import os, signal, sys
+module, number = os.environ["MODULE"], int(os.environ["NUMBER"])
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        if name == module:
+            os.kill(os.getpid(), number)
+sys.meta_path.insert(0, Finder())
+"""
+
+
+@pytest.mark.parametrize(
+    ("recipe", "module"),
+    [
+        ("run", "recipes.systems"),
+        ("run", "preorder.cli"),
+        ("robustness", "recipes.step_runner"),
+        ("best_checkpoint", "recipes.checkpoints"),
+        ("convert", "preorder.cli.output"),
+        ("configuration", "yaml"),
+        ("similarity", "preorder.data.errors"),
+        ("synthetic.generate", "recipes.synthetic.rules"),
+    ],
+)
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_interruption_of_an_import_of_a_recipe(tmp_path, recipe, module, number):
+    (tmp_path / "sitecustomize.py").write_text(RECIPE)
+    variables = environment(MODULE=module, NUMBER=str(int(number)))
+    variables["PYTHONPATH"] = f"{tmp_path}{os.pathsep}{variables['PYTHONPATH']}"
+    command = [sys.executable, "-m", f"recipes.{recipe}", "--help"]
+    ended = subprocess.run(command, env=variables, capture_output=True, text=True, cwd=tmp_path)
+    assert (ended.returncode, ended.stderr) == (130, "interrupted\n")
+
+
+def test_importing_a_recipe_changes_no_signal():
+    code = "import signal; before = signal.getsignal(2); import recipes.run; "
+    code += "assert signal.getsignal(2) is before is signal.default_int_handler"
+    assert subprocess.run([sys.executable, "-c", code], env=environment()).returncode == 0
+
+
 def test_what_is_ignored_stays_ignored():
     command = [
         sys.executable,
