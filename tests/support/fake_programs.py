@@ -52,6 +52,14 @@ def kill():
     time.sleep(60)
 
 
+def wait_for_log(text):
+    """Wait until the runner has written down what this program has said."""
+    end = time.monotonic() + 60
+    while not any(text in log.read_text() for log in Path("logs/train").iterdir()):
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
 def option_of(config, name):
     return re.search(rf"^{name}: (.*)$", config, re.MULTILINE)[1]
 
@@ -74,6 +82,7 @@ def train(arguments, killed):
             archive.writestr(zipfile.ZipInfo("state"), json.dumps([step, state]))
         if killed and step == 3:
             path.write_bytes(path.read_bytes()[:60])
+            wait_for_log(path.name)
             kill()
 
 
