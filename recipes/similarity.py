@@ -7,17 +7,20 @@ positions (PE), and of the encodings that the model's last layer predicts (PR).
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
-from preorder.cli import execute
+from preorder.cli import Parser, execute
 from preorder.data.errors import UsageError
+from recipes.checks import check_device, check_readable
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command; return its exit status: 0 done, 2 bad input or usage."""
-    parser = argparse.ArgumentParser(prog="python -m recipes.similarity", description=__doc__)
+    parser = Parser(prog="python -m recipes.similarity", description=__doc__)
     parser.add_argument("--model", metavar="F", required=True, help="checkpoint")
     parser.add_argument(
         "--src", metavar="F", required=True, help="token￨position, of preorder gold --unaligned keep"
@@ -28,6 +31,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _print(arguments: argparse.Namespace) -> None:
+    check_readable([Path(arguments.model), Path(arguments.src)])
+    check_device("cpu" if arguments.gpu < 0 else "gpu")
     original, learned = similarities(arguments.model, arguments.src, arguments.gpu)
     print(f"PE {original:.4f}\nPR {learned:.4f}")
 
@@ -67,9 +72,12 @@ def _load(model: str, source: str, gpu: int) -> tuple[Any, Iterator[dict[str, An
     from onmt.inference_engine import InferenceEnginePY
     from onmt.inputters.dynamic_iterator import build_dynamic_dataset_iter
 
+    from onmt_preorder.opennmt.checkpoints import read_options
     from onmt_preorder.opennmt.line_translator import translation_options
 
-    opt = translation_options(["-model", model, "-src", source, "-gpu", str(gpu), "-batch_size", "64"])
+    given = ["-model", model, "-src", source, "-gpu", str(gpu), "-batch_size", "64"]
+    read_options(model)  # which says whether it is a checkpoint
+    opt = translation_options([*given, "-output", os.devnull])  # OpenNMT-py opens it, else pred.txt
     engine = InferenceEnginePY(opt)
     encoder = engine.translator.model.encoder
     if not getattr(encoder, "explicit", None):
