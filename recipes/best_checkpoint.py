@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from preorder.cli import execute
+from preorder.cli import Parser, execute
 from preorder.data.errors import DataError
 from recipes.checkpoints import Checkpoints, by_perplexity, read_log, validated
 from recipes.train import MODEL
@@ -15,9 +15,7 @@ from recipes.train import MODEL
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command; return its exit status."""
-    parser = argparse.ArgumentParser(
-        prog="python -m recipes.best_checkpoint", description=__doc__, allow_abbrev=False
-    )
+    parser = Parser(prog="python -m recipes.best_checkpoint", description=__doc__, allow_abbrev=False)
     parser.add_argument("--log", metavar="F", required=True, help="log of onmt_train")
     parser.add_argument("--folder", metavar="DIR", required=True, help="where it saved model_step_N.pt")
     parser.set_defaults(run=_keep_best)

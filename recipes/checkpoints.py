@@ -13,8 +13,8 @@ from pathlib import Path
 from preorder.data import files
 
 VALIDATION = re.compile(r"Validation perplexity: (\S+)")
-_SAVED = re.compile(r"Saving checkpoint .*_step_([0-9]+)\.pt")
-_NAME = re.compile(r"model_step_([0-9]+)\.pt")
+_SAVED = re.compile(r"Saving checkpoint .*_step_([0-9]{1,18})\.pt")
+_NAME = re.compile(r"model_step_([0-9]{1,18})\.pt")
 
 
 @dataclass(frozen=True)

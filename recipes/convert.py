@@ -6,7 +6,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from preorder.cli import execute
+from preorder.cli import Parser, execute
 from preorder.cli.output import formatted
 from preorder.data import files
 from preorder.data.formats import parse_features
@@ -15,9 +15,7 @@ from preorder.data.types import Sentence
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command; return its exit status."""
-    parser = argparse.ArgumentParser(
-        prog="python -m recipes.convert", description=__doc__, allow_abbrev=False
-    )
+    parser = Parser(prog="python -m recipes.convert", description=__doc__, allow_abbrev=False)
     parser.add_argument("--features", metavar="F", required=True, help="output of preorder apply")
     parser.add_argument("--format", choices=("text", "positions"), required=True)
     parser.add_argument("--out", metavar="F", required=True)

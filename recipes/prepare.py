@@ -20,7 +20,7 @@ def prepare(job: Job, runner: StepRunner, align: bool, cross_fit: int, options: 
     """
     if align:
         runner.run(_alignment(job))
-    runner.run([_train(job, cross_fit, options)], *([step] for step in _gold_steps(job)))
+    runner.run([train_preorderer(job, cross_fit, options)], *([step] for step in _gold_steps(job)))
     runner.run(*([_apply(job, part)] for part in PARTS if part != "train" or not cross_fit))
     texts = PARTS if _is_read(job, PREDICTED, TEXT) else ()
     runner.run(
@@ -45,7 +45,8 @@ def _alignment(job: Job) -> list[Step]:
     return steps
 
 
-def _train(job: Job, cross_fit: int, options: tuple[str, ...]) -> Step:
+def train_preorderer(job: Job, cross_fit: int, options: tuple[str, ...]) -> Step:
+    """Return the step that trains the preorderer; the arguments are those of :func:`prepare`."""
     source, alignment = job.text("train", job.source), job.alignment("train")
     command = ["preorder", "train", "--method", "btg", "--lang", job.source, "--model", MODEL]
     command += ["--src", source, "--align", alignment, *_tags(job, "train"), *options]

@@ -13,9 +13,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from preorder.cli import options
+from preorder.cli import Parser, options
 from preorder.cli.translations import paths_by_name
 from preorder.data.errors import UsageError
+from recipes.checks import check_device, check_readable
 from recipes.step_runner import Step, StepRunner, exit_status
 
 FORMS = {"plain": None, "preordered": "features", "reordered": "text"}
@@ -67,7 +68,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def build_parser() -> argparse.ArgumentParser:
     """Build the parser of the command line."""
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="python -m recipes.robustness",
         description=__doc__,
         epilog="Writes RUN/robustness.json, .svg and .png. What is done already is not done again.",
@@ -108,13 +109,16 @@ def _experiment(arguments: argparse.Namespace) -> Experiment:
     models: dict[str, tuple[Path, str]] = {}
     for kind in FORMS:
         for name, path in paths_by_name(getattr(arguments, kind)).items():
-            if name in models or "/" in name:
+            if name in models or set(name) & set("/{}"):
                 raise UsageError(f"{name}: each model needs a name of its own that a file can have: NAME=F")
             models[name] = (Path(path).resolve(), kind)
     if not models:
         raise UsageError("no model to translate with: --plain, --preordered, --reordered")
     if any(FORMS[kind] for _, kind in models.values()) and arguments.preorderer is None:
         raise UsageError("models that read an order need --preorderer, which predicts it")
+    given = (arguments.src, arguments.ref, arguments.pos, arguments.preorderer)
+    check_readable([*filter(None, given), *(path for path, _ in models.values())])
+    check_device(arguments.device)
     translate = ["-beam_size", str(arguments.beam), "-batch_size", "64", "-seed", str(arguments.seed)]
     translate += ["-gpu", "0"] if arguments.device == "gpu" else []
     return Experiment(

@@ -11,13 +11,21 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-import yaml
-
+from preorder.cli import Parser
 from preorder.cli.options import add_number, at_least_two, beam, natural, positive
 from preorder.data.errors import UsageError
+from recipes.checks import (
+    check_apart,
+    check_changes,
+    check_device,
+    check_different,
+    check_preorder_options,
+    language,
+    parse_changes,
+)
 from recipes.job import Job
 from recipes.step_runner import StepRunner, exit_status
-from recipes.systems import SIZES, SUBWORDS, key_and_value, read_system
+from recipes.systems import SIZES, SUBWORDS, read_system
 
 STAGES = ("prepare", "train", "score")
 SYSTEMS = "baseline_absolute_relative,preorder_relative"
@@ -31,7 +39,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def build_parser() -> argparse.ArgumentParser:
     """Build the parser of the command line."""
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="python -m recipes.run",
         description=__doc__,
         epilog="What is done already is not done again. Every command is shown, and kept in commands.sh.",
@@ -40,8 +48,8 @@ def build_parser() -> argparse.ArgumentParser:
     )
     add = parser.add_argument
     add("--data", metavar="DIR", type=Path, help="data folder; only the stage prepare reads it")
-    add("--src", metavar="xx", required=True, help="source language, as the files' names end")
-    add("--tgt", metavar="xx", required=True, help="target language")
+    add("--src", metavar="xx", type=language, required=True, help="source language, as the files' names end")
+    add("--tgt", metavar="xx", type=language, required=True, help="target language")
     add("--run", metavar="DIR", type=Path, required=True, help="folder to work in")
     add("--size", choices=SIZES, default="tiny", help="of the models (default: %(default)s)")
     add("--systems", metavar="S,…", default=SYSTEMS, help="files of config/system (default: %(default)s)")
@@ -81,6 +89,7 @@ def run(arguments: argparse.Namespace) -> None:
         StepError: a command failed.
     """
     job, stages = _job(arguments), arguments.stage or STAGES
+    _check(job, stages, arguments)
     runner = StepRunner(job.folder, arguments.jobs)
     with runner.alone():
         _run_stages(job, runner, stages, arguments)
@@ -100,12 +109,23 @@ def _run_stages(job: Job, runner: StepRunner, stages: Sequence[str], arguments: 
         runner.say(f"results are in {job.folder}/results.json and results.md")
 
 
+def _check(job: Job, stages: Sequence[str], arguments: argparse.Namespace) -> None:
+    """Find mistakes before any work, a UsageError each."""
+    if "prepare" in stages:
+        if arguments.data is None:
+            raise UsageError("the stage prepare needs --data")
+        check_apart(arguments.data, job.folder)
+        check_preorder_options(job, arguments.cross_fit, arguments.preorder)
+    if "train" in stages:
+        check_device(job.device)
+        if arguments.set:
+            check_changes(job)
+
+
 def _prepare(job: Job, runner: StepRunner, arguments: argparse.Namespace) -> None:
     from recipes.data import copy_data
     from recipes.prepare import prepare
 
-    if arguments.data is None:
-        raise UsageError("the stage prepare needs --data")
     align = not arguments.given_alignment
     runner.say(copy_data(job, arguments.data, use_alignment=not align))
     prepare(job, runner, align, arguments.cross_fit, tuple(arguments.preorder))
@@ -117,10 +137,10 @@ def _job(arguments: argparse.Namespace) -> Job:
         seeds = tuple(map(natural, arguments.seeds.split(",")))
     except argparse.ArgumentTypeError as error:
         raise UsageError(f"--seeds: {error}") from None
-    changes = {key: yaml.safe_load(value) for key, value in map(key_and_value, arguments.set)}
-    if arguments.steps is not None:
-        changes["train_steps"] = arguments.steps
-    names = dict.fromkeys(arguments.systems.split(","))
+    names = arguments.systems.split(",")
+    check_different("--seeds", seeds)
+    check_different("--systems", names)
+    check_different("--src and --tgt", (arguments.src, arguments.tgt))
     return Job(
         folder=arguments.run,
         source=arguments.src,
@@ -130,7 +150,7 @@ def _job(arguments: argparse.Namespace) -> Job:
         seeds=seeds,
         device=arguments.device,
         beam=arguments.beam,
-        changes=changes,
+        changes=parse_changes(arguments.set, arguments.steps),
         subwords=arguments.subwords,
     )
 

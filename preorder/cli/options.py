@@ -188,6 +188,7 @@ seed = _whole_number(0, MAX_SEED)
 workers = _whole_number(1, MAX_THREADS)
 n_best = _whole_number(1, 10_000)  # each takes some 25 µs a token
 beam = _whole_number(1, 1000)
+sentence_pairs = _whole_number(1, 10_000_000)
 class_count = _whole_number(1, 1_000_000)
 training_length = _whole_number(1, 1000)  # of n tokens, training takes 1.3 n³ bytes
 _percentage = _whole_number(0, 100)

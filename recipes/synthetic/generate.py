@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
 
-from preorder.cli import execute, options
+from preorder.cli import Parser, execute, options
 from preorder.data import files
 from preorder.data.atomic import atomic_directory
 from preorder.data.errors import DataError
@@ -24,12 +24,10 @@ alignments, and tags and trees of the source: train, dev and test. No source sen
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command; return its exit status."""
-    parser = argparse.ArgumentParser(
-        prog="python -m recipes.synthetic.generate", description=DESCRIPTION, allow_abbrev=False
-    )
+    parser = Parser(prog="python -m recipes.synthetic.generate", description=DESCRIPTION, allow_abbrev=False)
     parser.add_argument("--out", metavar="DIR", required=True, help="folder to write")
-    options.add_number(parser, "--pairs", options.positive, 6000, "training pairs")
-    options.add_number(parser, "--held", options.positive, 500, "dev and test pairs each")
+    options.add_number(parser, "--pairs", options.sentence_pairs, 6000, "training pairs")
+    options.add_number(parser, "--held", options.sentence_pairs, 500, "dev and test pairs each")
     options.add_seed(parser)
     parser.set_defaults(run=_write_bitext)
     return execute(parser, argv)

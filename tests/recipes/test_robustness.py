@@ -30,8 +30,8 @@ def test_unusable_options_are_one_line_and_status_2(tmp_path, capsys, options, m
 
 
 def test_missing_source(tmp_path, capsys):
-    assert robustness.main([*LINE, "--run", str(tmp_path), "--plain", "a=x"]) == 1
-    assert "src is missing" in capsys.readouterr().err
+    assert robustness.main([*LINE, "--run", str(tmp_path), "--plain", "a=x"]) == 2
+    assert capsys.readouterr().err == "src: cannot be read: No such file or directory\n"
 
 
 def test_interruption_has_status_130(monkeypatch, tmp_path, capsys):
@@ -39,5 +39,8 @@ def test_interruption_has_status_130(monkeypatch, tmp_path, capsys):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(robustness, "run", interrupt)
-    assert robustness.main([*LINE, "--run", str(tmp_path), "--plain", "a=x"]) == 130
+    monkeypatch.chdir(tmp_path)
+    for name in ("src", "ref", "x"):
+        (tmp_path / name).touch()
+    assert robustness.main([*LINE, "--run", "run", "--plain", "a=x"]) == 130
     assert capsys.readouterr().err == "interrupted; the same command goes on\n"

@@ -1,0 +1,146 @@
+"""What can be wrong with a command line of a recipe, found before any work."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import math
+import tempfile
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+
+import yaml
+
+from preorder.annotate.stanza_models import LANGUAGE
+from preorder.cli import build_parser
+from preorder.data.errors import DataError, UsageError, shown
+from preorder.learning.options import options_of
+from preorder.methods.registry import all_options
+from recipes.job import Job
+from recipes.prepare import train_preorderer
+from recipes.systems import key_and_value
+from recipes.train import config_of
+
+
+def language(text: str) -> str:
+    """Parse an option that is a part of file names; argparse reports its errors."""
+    if not LANGUAGE.fullmatch(text):
+        raise argparse.ArgumentTypeError(f"not the code of a language: {shown(text)}")
+    return text
+
+
+def check_different(option: str, values: Sequence[Any]) -> None:
+    """Raise a UsageError if an option was given a value twice."""
+    for number, value in enumerate(values):
+        if value in values[:number]:
+            raise UsageError(f"{option}: {value} is given twice")
+
+
+def check_readable(paths: Iterable[Path]) -> None:
+    """Raise a DataError if a file or folder is not there."""
+    for path in paths:
+        if not path.exists():
+            raise DataError("cannot be read: No such file or directory", str(path))
+
+
+def check_device(device: str) -> None:
+    """Raise a UsageError if there is no GPU, and one is asked for."""
+    if device == "gpu":
+        import torch
+
+        if not torch.cuda.is_available():
+            raise UsageError("PyTorch finds no GPU here")
+
+
+def parse_changes(given: Sequence[str], steps: int | None) -> dict[str, Any]:
+    """Return the values of ``--set KEY=VALUE``, read as YAML, and of ``--steps``.
+
+    Raises:
+        UsageError: one is no KEY=VALUE, is given twice, or has a value that no option can have.
+    """
+    pairs = list(map(key_and_value, given))
+    check_different("--set", [key for key, _ in pairs] + ["train_steps"] * (steps is not None))
+    changes = {key: _value(key, text) for key, text in pairs}
+    return changes if steps is None else changes | {"train_steps": steps}
+
+
+def _value(key: str, text: str) -> Any:
+    try:
+        value = yaml.safe_load(text)
+    except (yaml.YAMLError, ValueError, RecursionError):
+        raise UsageError(f"--set {key}: not YAML: {shown(text)}") from None
+    for one in value if isinstance(value, list) and value else [value]:
+        if not isinstance(one, (str, int, float)) or (isinstance(one, float) and not math.isfinite(one)):
+            raise UsageError(f"--set {key}: neither a number nor a word nor a list of them: {shown(text)}")
+    return value
+
+
+def check_changes(job: Job) -> None:
+    """Check the changed options of a job as ``onmt_train`` would, of which ``onmt_build_vocab`` reads some.
+
+    Raises:
+        UsageError: a key is unknown or is not to be changed, or a value does not fit.
+    """
+    from onmt.bin import build_vocab, train
+
+    training, vocabulary = train._get_parser(), build_vocab._get_parser()
+    actions = (*training._actions, *vocabulary._actions)
+    known = {key for action in actions for key in training.get_possible_config_keys(action)}
+    for key in job.changes:
+        if key in ("size", "config"):
+            raise UsageError(f"--set {key}: recipes.run sets it itself")
+        if key not in known:
+            near = difflib.get_close_matches(key, known, n=1)
+            raise UsageError(f"--set {key}: unknown key" + (f": did you mean {near[0]}?" if near else ""))
+    for system in job.systems:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder, "changes.yaml")
+            path.write_text(yaml.safe_dump(system.options | job.changes, allow_unicode=True), "utf-8")
+            opt = _parsed(training, path)
+            _parsed(vocabulary, path)
+            config = config_of(job, system, job.seeds[0])
+            for key in job.changes.keys() - {"valid_steps"}:
+                if config[key] != job.changes[key]:
+                    raise UsageError(f"--set {key}: recipes.run sets it itself")
+            _check_together(training, system.name, opt)
+
+
+def _parsed(parser: Any, path: Path) -> argparse.Namespace:
+    def fail(message: str) -> NoReturn:
+        raise UsageError(f"--set: {message}")
+
+    parser.error = fail
+    corpora = ["-data", "{}", "-src_vocab", "v", "-tgt_vocab", "v", "-save_data", "d"]
+    return parser.parse_known_args(["-config", str(path), *corpora])[0]
+
+
+def _check_together(parser: Any, system: str, opt: argparse.Namespace) -> None:
+    """Check options that have to go together."""
+    try:
+        parser.validate_train_opts(opt)
+        parser.update_model_opts(opt)
+        parser.validate_model_opts(opt)
+    except (AssertionError, ValueError, UsageError) as error:
+        raise UsageError(f"--set, in system {system}: {' '.join(str(error).split())}") from None
+
+
+def check_preorder_options(job: Job, cross_fit: int, options: Sequence[str]) -> None:
+    """Let ``preorder train`` check its options; it ends with one line and status 2 itself.
+
+    Raises:
+        UsageError: one that the job sets itself is among them.
+    """
+    command = train_preorderer(job, cross_fit, tuple(options)).command
+    arguments = build_parser().parse_args(command[1:])
+    own = build_parser().parse_args(train_preorderer(job, cross_fit, ()).command[1:])
+    options_of(arguments.method, all_options(), arguments)
+    for name in ("method", "lang", "model", "src", "align", "tgt", "annot", "cross_fit", "cross_fit_out"):
+        if getattr(arguments, name) != getattr(own, name):
+            raise UsageError(f"--preorder --{name.replace('_', '-')}: recipes.run sets it itself")
+
+
+def check_apart(data: Path, run: Path) -> None:
+    """Raise a UsageError if a run would overwrite the data that it reads."""
+    if data.resolve() == (run / "data").resolve():
+        raise UsageError(f"{data} would be overwritten while it is needed: name another --run")
