@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+from tests.support.gradients import check_gradients
+
 torch = pytest.importorskip("torch")
 
 from preorder.btg.inside import log_partition  # noqa: E402
@@ -85,7 +87,6 @@ def test_empty_batch(scorer):
 
 
 def test_gradients_of_the_network_against_finite_differences():
-    """The loss by some weights of each tensor, in double precision."""
     torch.manual_seed(1)
     scorer = Scorer({"words": 12}, hidden=4, depth=2).double()
     tokens = torch.randint(2, 12, (1, 3, 5))
@@ -95,17 +96,7 @@ def test_gradients_of_the_network_against_finite_differences():
         parts = scorer(tokens)
         return (log_partition(parts) - log_partition(parts, groups)).sum()
 
-    loss().backward()
-    step = 1e-6
-    for name, parameter in scorer.named_parameters():
-        flat, gradient = parameter.data.view(-1), parameter.grad.view(-1)
-        i = int(gradient.abs().argmax())
-        flat[i] += step
-        above = loss().item()
-        flat[i] -= 2 * step
-        below = loss().item()
-        flat[i] += step
-        assert (above - below) / (2 * step) == pytest.approx(gradient[i].item(), rel=1e-4, abs=1e-7), name
+    check_gradients(scorer, loss, absolute=1e-7)
 
 
 @pytest.mark.parametrize("threads", [1, 2])
