@@ -117,6 +117,7 @@ def _parsed(parser: Any, path: Path) -> argparse.Namespace:
 
 def _check_together(parser: Any, system: str, opt: argparse.Namespace) -> None:
     """Check options that have to go together."""
+    opt.train_from = ""  # a path from the folder of the run
     try:
         parser.validate_train_opts(opt)
         parser.update_model_opts(opt)

@@ -17,7 +17,7 @@ from preorder.learning import checkpoint
 from tests.support import fake_stanza
 from tests.support.kill_points import run
 
-STRIDE = 7
+STRIDE = 17
 """Without the slow tests, a command is killed before each so many-th operation."""
 
 TRAIN = "--method btg --classes 9 --held-out 4 --src {0}/src --align {0}/align --model {0}/model"
@@ -86,11 +86,11 @@ class Workplace:
         model = {name: data for name, data in whole.items() if name.startswith("model/")}
         assert not model or any(model.items() <= state.items() for state in (self.before, self.after))
 
-    def check_killed_at(self, number):
+    def check_killed_at(self, number, *more):
         self.renew()
         assert run(self.folder, self.command, number)[0] == -signal.SIGKILL
         self.check_outputs()
-        status, _ = run(self.folder, self.command)
+        status, _ = run(self.folder, [*self.command, *more])
         assert status == 0, self.folder.with_name("folder.log").read_text()
         assert content(self.folder) == self.after
         assert not list(self.folder.glob("*.checkpoint"))
@@ -109,3 +109,11 @@ def test_killed_before_any_file_operation(tmp_path, name, least, with_old, strid
         workplace.check_killed_at(number)
     workplace.renew()
     assert run(workplace.folder, workplace.command, workplace.operations + 1)[0] == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", COMMANDS)
+def test_killed_and_begun_anew(tmp_path, name):
+    workplace = Workplace(tmp_path, name, with_old=True)
+    for number in range(1, workplace.operations + 1, STRIDE):
+        workplace.check_killed_at(number, "--fresh")

@@ -158,7 +158,15 @@ def test_missing_data(folder, capsys, missing):
 
 
 def test_what_may_be_changed():
-    given = ["layers=2", "dropout=[0.1]", "valid_steps=5", "early_stopping=2", "rnn_type=GRU", "seed=1"]
+    given = [
+        "layers=2",
+        "dropout=[0.1]",
+        "valid_steps=5",
+        "early_stopping=2",
+        "rnn_type=GRU",
+        "seed=1",
+        "train_from=x",
+    ]
     line = ["--src", "aa", "--tgt", "bb", "--run", "r", *(part for one in given for part in ("--set", one))]
     job = run._job(run.build_parser().parse_args(line))
     checks.check_changes(job)
