@@ -18,8 +18,14 @@ from onmt.transforms.transform import Transform
 
 from onmt_preorder.input import on_the_fly
 from onmt_preorder.input.pieces import positions_of_pieces
-from onmt_preorder.input.pipeline import NEEDS_POSITIONS, POSITIONS_TRANSFORM, PREORDER_TRANSFORM
+from onmt_preorder.input.pipeline import (
+    DETOKENIZE_TRANSFORM,
+    NEEDS_POSITIONS,
+    POSITIONS_TRANSFORM,
+    PREORDER_TRANSFORM,
+)
 from onmt_preorder.input.positions import NO_POSITION
+from onmt_preorder.input.raw_text import make_detokenizer
 from onmt_preorder.transformer.options import ENCODER
 from preorder.data.errors import UsageError
 
@@ -96,5 +102,23 @@ class PositionsTransform(Transform):
         return ""
 
 
+class DetokenizeTransform(Transform):
+    """Joins the tokens of translations to raw text; added as the very last where ``detokenize`` is given."""
+
+    def warm_up(self, vocabs: Any = None) -> None:
+        """Load the rules of the language."""
+        super().warm_up(vocabs)
+        self._join = make_detokenizer(self.opts.detokenize)
+
+    def apply(self, example: Example, *_: Any, **__: Any) -> Example:
+        """Leave the source as it is."""
+        return example
+
+    def apply_reverse(self, translated: str) -> str:
+        """Join the tokens of a translation."""
+        return self._join(translated)
+
+
 AVAILABLE_TRANSFORMS.setdefault(PREORDER_TRANSFORM, PreorderTransform)
 AVAILABLE_TRANSFORMS.setdefault(POSITIONS_TRANSFORM, PositionsTransform)
+AVAILABLE_TRANSFORMS.setdefault(DETOKENIZE_TRANSFORM, DetokenizeTransform)

@@ -6,10 +6,9 @@ import argparse
 from dataclasses import asdict
 from pathlib import Path
 
-from tqdm import tqdm
-
 from preorder.cli import options
 from preorder.data import files
+from preorder.progress import progress
 
 EXAMPLES = """\
   preorder report runs/svo-sov-tiny
@@ -58,10 +57,12 @@ def run(arguments: argparse.Namespace) -> None:
 
     paths = [path for folder in arguments.folders for path in manifest.find(folder)]
     manifests = [manifest.read(path, arguments.also) for path in paths]
-    runs = [report_run(one, arguments.seed) for one in tqdm(manifests, unit=" runs", disable=None)]
+    runs = [
+        report_run(one, arguments.seed) for one in progress(manifests, "runs", len(manifests), "measured")
+    ]
     title = arguments.title or (runs[0].title if len(runs) == 1 else f"{len(runs)} runs")
     if arguments.json:
         files.write_json(files.STANDARD, {"title": title, "runs": [asdict(one) for one in runs]})
     if arguments.out is not None or not arguments.json:
-        out = arguments.out or str(Path(arguments.folders[0]) / "report.html")
-        files.write_lines(out, [page(title, runs)])
+        arguments.out = arguments.out or str(Path(arguments.folders[0]) / "report.html")
+        files.write_lines(arguments.out, [page(title, runs)])

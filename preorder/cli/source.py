@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -15,6 +14,7 @@ from preorder.data import files
 from preorder.data.errors import UsageError
 from preorder.data.formats import parse_source, parse_tokens, read_annotated
 from preorder.data.sentence import Sentence
+from preorder.progress import LOGGER
 from preorder.syntax.read import add_trees
 
 STANZA = "stanza"
@@ -154,7 +154,7 @@ def warn_of_unused(
         value = getattr(arguments, name)
         is_parsed_from = name == "pos" and value != STANZA and stanza is not None
         if value is not None and not used & layers and not is_parsed_from:
-            print(f"--{name} is not used: the model was trained without it", file=sys.stderr)
+            LOGGER.warning(f"--{name} is not used: the model was trained without it")
 
 
 def read_or_learn_classes(classes: str, sentences: Sequence[Sequence[str]], seed: int) -> WordClasses | None:
@@ -167,6 +167,7 @@ def read_or_learn_classes(classes: str, sentences: Sequence[Sequence[str]], seed
     if classes == "0":
         return None
     if classes.isdecimal():
+        LOGGER.info(f"learning {int(classes):,} word classes from {len(sentences):,} lines")
         try:
             return learn_classes(sentences, options.class_count(classes), seed)
         except argparse.ArgumentTypeError as error:
