@@ -44,7 +44,7 @@ class PreorderTransform(Transform):
         group = parser.add_argument_group("Transform/Preorder")
         what = "Model directory of `preorder train`: it preorders source lines without positions."
         group.add("--preorder_model", "-preorder_model", default="", metavar="DIR", help=what)
-        what = "Folder of Stanza's models, if the preorderer needs them."
+        what = "Folder of Stanza's models, if the preorderer needs them (default: that of its training)."
         group.add("--preorder_stanza_dir", "-preorder_stanza_dir", default="", metavar="DIR", help=what)
 
     @classmethod
