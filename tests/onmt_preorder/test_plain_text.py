@@ -1,7 +1,9 @@
 """Plain sentences in, translations out: every way to a model that has learned from positions in files."""
 
 import json
+import os
 import socket
+import subprocess
 import sys
 import time
 import urllib.error
@@ -19,6 +21,7 @@ from preorder.data import files
 from preorder.data.errors import DataError
 from tests.support.language import features, sentence, translation
 from tests.support.opennmt import TINY, call, start, write, write_vocabularies
+from tests.support.running import environment
 
 pytestmark = pytest.mark.slow
 
@@ -178,6 +181,23 @@ def test_a_conversation(folder, expected, preorderer, monkeypatch, capsys):
     assert main([*given, "--line-by-line"]) == 0
     monkeypatch.setattr(sys, "stdin", mock.Mock(isatty=lambda: True))
     assert main(given) == 0
+
+
+def test_a_conversation_on_a_terminal(folder, expected, preorderer):
+    """All sentences are typed ahead, then Ctrl-D."""
+    keyboard, terminal = os.openpty()
+    program = [sys.executable, "-m", "onmt_preorder", "translate"]
+    given = ["--model", MODEL, "--preorder-model", str(preorderer)]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    with subprocess.Popen(
+        [*program, *given], stdin=terminal, cwd=folder, env=environment(), **pipes
+    ) as process:
+        os.write(keyboard, f"{PLAIN[0]}\n{PLAIN[1]}\n\x04".encode())
+        out, err = process.communicate(timeout=600)
+    os.close(keyboard)
+    os.close(terminal)
+    assert out.splitlines() == expected[:2]
+    assert err.endswith("ready: type a sentence; Ctrl-D ends\n> > > \n")
 
 
 @pytest.fixture
