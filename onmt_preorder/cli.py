@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from importlib.util import find_spec
 from itertools import islice
 from typing import Any
 
-from tqdm import tqdm
-
 from onmt_preorder.input import on_the_fly
 from onmt_preorder.input.pipeline import SOURCE_NAME
+from onmt_preorder.input.raw_text import MODES, make_detokenizer, make_tokenizer
 from preorder import __version__
 from preorder.cli import Parser, execute, options
 from preorder.data import files
 from preorder.data.errors import DataError, UsageError
+from preorder.progress import is_quiet, progress
 
 CHUNK_LINES = 2048  # read at a time, to be sorted by length into batches
 
@@ -24,7 +24,7 @@ EXAMPLES = """\
   onmt_preorder translate --model run/model.pt --preorder-model model --src test.en --out test.hyp
   echo 'I like this pen .' | onmt_preorder translate --model run/model.pt
       with the preordering model that the checkpoint was trained with
-  onmt_preorder translate --model run/model.pt --tokenize conservative
+  onmt_preorder translate --model run/model.pt --tokenize en --detokenize ja
       type a sentence, read its translation
   onmt_preorder translate --model a.pt b.pt --src test.en --onmt -length_penalty avg -replace_unk
 """
@@ -49,10 +49,12 @@ def _add_translate(subparsers: argparse._SubParsersAction) -> None:
     add("--preorder-model", metavar="DIR", help=what)
     options.add_source(parser)
     options.add_output(parser)
-    modes = ("conservative", "aggressive", "char")
-    what = "split the source by the OpenNMT tokenizer: conservative, aggressive or char "
-    what += "(default: it is tokenised already)"
-    add("--tokenize", metavar="MODE", choices=modes, help=what)
+    what = "the source is raw text: split it by the rules of language xx in sacremoses, or by the OpenNMT "
+    what += f"tokenizer in a mode of {', '.join(MODES)} (default: it is tokenised already)"
+    add("--tokenize", metavar="xx|MODE", help=what)
+    what = "write raw text: join the tokens by the rules of language xx in sacremoses; Japanese, Chinese and "
+    what += "the like without spaces (default: tokens with spaces between them)"
+    add("--detokenize", metavar="xx", help=what)
     add("--beam", metavar="N", type=options.beam, default=5, help="beam width (default: %(default)s)")
     add("--n-best", metavar="K", type=options.beam, default=1, help="translations a line (default: 1)")
     add("--gpu", metavar="N", type=options.natural, help="GPU to use, from 0 (default: none)")
@@ -69,16 +71,17 @@ def translate(arguments: argparse.Namespace) -> None:
         DataError: a checkpoint or the source cannot be read, or a token's feature is not a position.
         UsageError: a checkpoint is not one of our models, or OpenNMT-py is not installed.
     """
-    prepare = _make_tokenizer(arguments.tokenize)
+    _check_raw_text(arguments)
     typed = arguments.src == files.STANDARD and sys.stdin.isatty()
     size = 1 if typed or arguments.line_by_line else CHUNK_LINES
     with files.writer(arguments.out) as stream:
         translator = _load_translator(arguments, stream)
-        source = tqdm(files.read_lines(arguments.src), unit=" lines", disable=size == 1 or None)
+        lines = files.read_lines(arguments.src)
+        source = _prompted(lines) if typed else progress(lines, "lines", done="read")
         first = 1  # line number of the chunk's first line
         for lines in _chunks(source, size):
             try:
-                translator.translate(list(map(prepare, lines)))
+                translator.translate(lines)
             except DataError as error:
                 if error.file != SOURCE_NAME:
                     raise
@@ -94,13 +97,27 @@ def _chunks(lines: Iterable[str], size: int) -> Iterator[list[str]]:
         yield chunk
 
 
-def _make_tokenizer(mode: str | None) -> Callable[[str], str]:
-    if mode is None:
-        return str
-    import pyonmttok
+def _prompted(lines: Iterator[str]) -> Iterator[str]:
+    """Yield lines that are typed, and ask for each."""
+    if is_quiet():
+        yield from lines
+        return
+    print("ready: type a sentence; Ctrl-D ends", file=sys.stderr)
+    while True:
+        print("> ", end="", file=sys.stderr, flush=True)
+        line = next(lines, None)
+        if line is None:
+            print(file=sys.stderr)
+            return
+        yield line
 
-    tokenizer = pyonmttok.Tokenizer(mode)
-    return lambda line: " ".join(tokenizer(line))
+
+def _check_raw_text(arguments: argparse.Namespace) -> None:
+    """Find out before models are loaded whether raw text can be read and written as is wanted."""
+    if arguments.tokenize is not None:
+        make_tokenizer(arguments.tokenize)
+    if arguments.detokenize is not None:
+        make_detokenizer(arguments.detokenize)
 
 
 def _load_translator(arguments: argparse.Namespace, stream: Any) -> Any:
@@ -122,6 +139,7 @@ def _load_translator(arguments: argparse.Namespace, stream: Any) -> Any:
             raise UsageError(f"{path}: not a model of onmt-preorder: use onmt_translate")
     given = {"beam_size": arguments.beam, "n_best": arguments.n_best, "gpu": arguments.gpu}
     given |= {"preorder_model": arguments.preorder_model}
+    given |= {"tokenize": arguments.tokenize, "detokenize": arguments.detokenize}
     named = [part for name, value in given.items() if value is not None for part in (f"-{name}", str(value))]
     named += ["-model", *arguments.model, "-src", arguments.src]
     opt = translation_options([*named, *arguments.onmt], prog="--onmt")

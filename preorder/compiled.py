@@ -8,12 +8,16 @@ package. Functions that only compiled ones call are not kept on their own.
 from __future__ import annotations
 
 import contextlib
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numba
+from numba.core import event as numba_events
 from numba.core.caching import FunctionCache
+
+from preorder.progress import LOGGER, announce
 
 FOLDERS = ("btg", "methods", "metrics", "syntax")
 """Where compiled functions are, with those that they call."""
@@ -41,13 +45,39 @@ class _Cache(FunctionCache):
             super().save_overload(sig, data)
 
 
+_ENTRY_POINTS: set[Callable[..., Any]] = set()
+
 inner = numba.njit(no_cpython_wrapper=True, no_cfunc_wrapper=True)
 """Compile a function that only compiled ones call; without what Python needs to call it, in half the time."""
 
 
 def entry_point(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile at the first call, without holding Python's lock while it runs."""
+    _ENTRY_POINTS.add(function)
     dispatcher = numba.njit(nogil=True)(function)
     with contextlib.suppress(RuntimeError):  # no folder can be written: nothing is kept
         dispatcher._cache = _Cache(function)
     return dispatcher
+
+
+class _Listener(numba_events.Listener):
+    """Says once a process that our functions are compiled, if they are: those that are kept are loaded."""
+
+    def __init__(self) -> None:
+        self._has_announced = False
+        self._started: list[float] = []
+
+    def on_start(self, event: numba_events.Event) -> None:
+        if event.data["dispatcher"].py_func in _ENTRY_POINTS:
+            if not self._has_announced:
+                self._has_announced = True
+                announce("compiling for this machine, at first use: this takes some 20 seconds")
+            self._started.append(time.monotonic())
+
+    def on_end(self, event: numba_events.Event) -> None:
+        if event.data["dispatcher"].py_func in _ENTRY_POINTS:
+            seconds = time.monotonic() - self._started.pop()
+            LOGGER.debug(f"compiled {event.data['dispatcher'].__name__} ({seconds:.1f} s)")
+
+
+numba_events.register("numba:compile", _Listener())

@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import lru_cache
 
 from preorder.annotate.stanza import add_layers
+from preorder.annotate.stanza_models import remembered_folder
 from preorder.data.errors import UsageError
 from preorder.data.formats import parse_tokens, unescape_token
 from preorder.data.types import Sentence
@@ -24,7 +25,8 @@ class OnTheFlyPreorderer:
 
     Args:
         model: a trained preorderer that needs the words alone, or with them annotation by Stanza.
-        stanza_folder: the folder of Stanza's models, if the model needs them; None: Stanza's default.
+        stanza_folder: the folder of Stanza's models, if the model needs them; None: that which it was trained
+            with, or Stanza's default.
 
     Raises:
         UsageError: the model needs annotation that must come from files.
@@ -34,7 +36,9 @@ class OnTheFlyPreorderer:
         self.model = model
         self._known: dict[str, tuple[int, ...]] = {}
         self._room = MAX_REMEMBERED_TOKENS  # tokens
-        self._stanza = model.stanza and replace(model.stanza, folder=stanza_folder)
+        self._stanza = model.stanza and replace(
+            model.stanza, folder=remembered_folder(model.stanza, stanza_folder)
+        )
         if self._stanza is None:
             model.annotate(Sentence(()))  # raises where the model needs annotation
         elif self._stanza.tagged:

@@ -9,6 +9,7 @@ from preorder.data.errors import UsageError
 
 PREORDER_TRANSFORM = "preorder"
 POSITIONS_TRANSFORM = "preorder_positions"
+DETOKENIZE_TRANSFORM = "preorder_detokenize"
 SOURCE_NAME = "<source>"  # what messages call a source that is not a file
 NEEDS_POSITIONS = "preorder_model is for models that read positions: encoder_type: preorder_transformer"
 

@@ -19,8 +19,8 @@ other models train and translate as before.
 | requests | what the translation server accepts and from where; its errors as JSON |
 | server | the translation server: transforms, positions, preordering of requests |
 | training | initialisation and optimiser of the distortion models; `use_ckpting` under torch newer than 2.4 |
-| transforms | preordering of lines, positions of pieces; registered when imported |
-| translation | empty and long lines keep their output line; scores |
+| transforms | preordering of lines, positions of pieces, detokenising; registered when imported |
+| translation | empty and long lines keep their output line; scores; raw text in and out |
 
 The server and the command ``onmt_preorder`` translate by :mod:`onmt_preorder.opennmt.line_translator`.
 """

@@ -17,12 +17,13 @@ from __future__ import annotations
 
 import re
 from argparse import Namespace
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from onmt_preorder.input.pipeline import SOURCE_NAME
 from onmt_preorder.input.position_check import PositionCheck
 from onmt_preorder.input.positions import NO_POSITION, feature_vocabulary
+from onmt_preorder.input.raw_text import make_tokenizer
 from onmt_preorder.opennmt.wrapping import adapts
 from onmt_preorder.options import is_ours
 from preorder.data.errors import DataError, PreorderError
@@ -40,13 +41,17 @@ class PositionedCorpus:
     Args:
         corpus: OpenNMT-py's own.
         preorders: whether lines without positions are preordered later.
+        tokenize: splits the lines of the source, which are raw text; None: they are tokens.
     """
 
-    def __init__(self, corpus: Any, preorders: bool = False) -> None:
+    def __init__(
+        self, corpus: Any, preorders: bool = False, tokenize: Callable[[str], str] | None = None
+    ) -> None:
         self.id = corpus.id
         self.source, self.target, self.align = corpus.src, corpus.tgt, corpus.align
         self.has_positions = corpus.n_src_feats > 0
         self.check = PositionCheck(preorders)
+        self._tokenize = tokenize or str
         self.is_whole = True  # not one of several lists of lines
 
     def load(self, offset: int = 0, stride: int = 1) -> Iterator[dict[str, Any]]:
@@ -74,7 +79,7 @@ class PositionedCorpus:
         rest = iter(others)
         target = None if self.target is None else " ".join(_words(next(rest)))
         try:
-            words, positions = parse_source(source, self.has_positions)
+            words, positions = parse_source(self._tokenize(source), self.has_positions)
         except DataError as error:
             raise error.at(*line) from None
         text = " ".join(words)
@@ -123,7 +128,8 @@ def _get_corpora(original: Any, opts: Namespace, *args: Any, **kwargs: Any) -> d
         return corpora
     preorders = bool(getattr(opts, "preorder_model", ""))
     parallel = ((name, each) for name, each in corpora.items() if hasattr(each, "src"))
-    return corpora | {name: PositionedCorpus(each, preorders) for name, each in parallel}
+    tokenize = make_tokenizer(opts.tokenize, opts.escapes) if getattr(opts, "tokenize", "") else None
+    return corpora | {name: PositionedCorpus(each, preorders, tokenize) for name, each in parallel}
 
 
 @adapts("onmt.inputters.dynamic_iterator:WeightedMixer", "__iter__")

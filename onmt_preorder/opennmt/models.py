@@ -15,6 +15,7 @@ from argparse import Namespace
 from typing import Any
 
 from onmt_preorder.input import pipeline
+from onmt_preorder.input.raw_text import is_escaped, make_detokenizer, make_tokenizer
 from onmt_preorder.opennmt.wrapping import adapts
 from onmt_preorder.options import is_ours
 from onmt_preorder.transformer.options import ENCODER
@@ -62,9 +63,23 @@ def _load_test_model(original: Any, opt: Namespace, *args: Any, **kwargs: Any) -
         opt.n_src_feats = model_opt.n_src_feats
         opt.src_feats_defaults = model_opt.src_feats_defaults
         opt.transforms = opt._all_transform = _restore_transforms(opt, model_opt)
+        _prepare_raw_text(opt, vocabs)
+    elif opt.tokenize or opt.detokenize:
+        raise UsageError("tokenize and detokenize are for models of onmt-preorder")
     elif opt.preorder_model or pipeline.PREORDER_TRANSFORM in opt.transforms:
         raise UsageError(pipeline.NEEDS_POSITIONS)
     return vocabs, model, model_opt
+
+
+def _prepare_raw_text(opt: Namespace, vocabs: dict[str, Any]) -> None:
+    """Find out how raw text is to be split; what is wrong is said now, not with the first line."""
+    if opt.tokenize:
+        opt.escapes = is_escaped(vocabs["src"].ids_to_tokens)
+        make_tokenizer(opt.tokenize, opt.escapes)
+    if opt.detokenize:
+        make_detokenizer(opt.detokenize)
+        if opt.report_align:
+            raise UsageError("report_align counts tokens: it does not go with detokenize")
 
 
 def _restore_transforms(opt: Namespace, model_opt: Namespace) -> list[str]:
@@ -72,7 +87,8 @@ def _restore_transforms(opt: Namespace, model_opt: Namespace) -> list[str]:
     from onmt.transforms import AVAILABLE_TRANSFORMS
     from onmt.utils.parse import ArgumentParser
 
-    given = [name for name in opt.transforms if name != pipeline.POSITIONS_TRANSFORM]
+    last = (pipeline.POSITIONS_TRANSFORM, pipeline.DETOKENIZE_TRANSFORM)
+    given = [name for name in opt.transforms if name not in last]
     rewriting = () if set(given) - {pipeline.PREORDER_TRANSFORM} else pipeline.REWRITING_TRANSFORMS
     names = [name for name in model_opt.transforms if name in (pipeline.PREORDER_TRANSFORM, *rewriting)]
     for name in names:
@@ -81,4 +97,5 @@ def _restore_transforms(opt: Namespace, model_opt: Namespace) -> list[str]:
                 setattr(opt, option, getattr(model_opt, option))
     if opt.preorder_model and not opt.n_src_feats:
         raise UsageError("preorder_model: the translation model was trained without positions (n_src_feats)")
-    return pipeline.arrange([*given, *names], opt.preorder_model)
+    arranged = pipeline.arrange([*given, *names], opt.preorder_model)
+    return [*arranged, *[pipeline.DETOKENIZE_TRANSFORM] * bool(opt.detokenize)]

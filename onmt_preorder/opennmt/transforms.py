@@ -18,8 +18,14 @@ from onmt.transforms.transform import Transform
 
 from onmt_preorder.input import on_the_fly
 from onmt_preorder.input.pieces import positions_of_pieces
-from onmt_preorder.input.pipeline import NEEDS_POSITIONS, POSITIONS_TRANSFORM, PREORDER_TRANSFORM
+from onmt_preorder.input.pipeline import (
+    DETOKENIZE_TRANSFORM,
+    NEEDS_POSITIONS,
+    POSITIONS_TRANSFORM,
+    PREORDER_TRANSFORM,
+)
 from onmt_preorder.input.positions import NO_POSITION
+from onmt_preorder.input.raw_text import make_detokenizer
 from onmt_preorder.transformer.options import ENCODER
 from preorder.data.errors import UsageError
 
@@ -38,7 +44,7 @@ class PreorderTransform(Transform):
         group = parser.add_argument_group("Transform/Preorder")
         what = "Model directory of `preorder train`: it preorders source lines without positions."
         group.add("--preorder_model", "-preorder_model", default="", metavar="DIR", help=what)
-        what = "Folder of Stanza's models, if the preorderer needs them."
+        what = "Folder of Stanza's models, if the preorderer needs them (default: that of its training)."
         group.add("--preorder_stanza_dir", "-preorder_stanza_dir", default="", metavar="DIR", help=what)
 
     @classmethod
@@ -96,5 +102,23 @@ class PositionsTransform(Transform):
         return ""
 
 
+class DetokenizeTransform(Transform):
+    """Joins the tokens of translations to raw text; added as the very last where ``detokenize`` is given."""
+
+    def warm_up(self, vocabs: Any = None) -> None:
+        """Load the rules of the language."""
+        super().warm_up(vocabs)
+        self._join = make_detokenizer(self.opts.detokenize)
+
+    def apply(self, example: Example, *_: Any, **__: Any) -> Example:
+        """Leave the source as it is."""
+        return example
+
+    def apply_reverse(self, translated: str) -> str:
+        """Join the tokens of a translation."""
+        return self._join(translated)
+
+
 AVAILABLE_TRANSFORMS.setdefault(PREORDER_TRANSFORM, PreorderTransform)
 AVAILABLE_TRANSFORMS.setdefault(POSITIONS_TRANSFORM, PositionsTransform)
+AVAILABLE_TRANSFORMS.setdefault(DETOKENIZE_TRANSFORM, DetokenizeTransform)

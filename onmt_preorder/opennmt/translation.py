@@ -5,6 +5,9 @@ target to measure; ``-with_score`` fails since it expects tensors, but scores ar
 one word of the vocabulary after another, but a ``SwanDecoder`` translates by segments. White space inside a
 target's word, which :mod:`.corpora` escapes, is unescaped in translations.
 
+It reads and writes tokens alone: options for raw text are added here, and heeded in :mod:`.corpora` and
+:mod:`.transforms`.
+
 Can go when OpenNMT-py keeps empty lines, filters in training only, and writes scores; and when a decoder can
 have a search of its own.
 """
@@ -13,7 +16,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from onmt_preorder.input.raw_text import MODES
 from onmt_preorder.opennmt.wrapping import adapts
+from onmt_preorder.option_helpers import option_group
 from onmt_preorder.papers.npmt import options as phrases
 from preorder.data.errors import UsageError
 from preorder.data.formats import unescape_spaces
@@ -31,6 +36,12 @@ class Score(float):
 def _add_options(original: Any, parser: Any) -> None:
     original(parser)
     phrases.add_translation_options(parser)
+    add = option_group(parser, "Raw text")
+    modes = ", ".join(MODES)
+    add(
+        "tokenize", default="", metavar="xx", help=f"Split the source by the rules of a language; or {modes}."
+    )
+    add("detokenize", default="", metavar="xx", help="Join translations by the rules of a language.")
 
 
 @adapts("onmt.translate.translator:Inference", "from_opt")

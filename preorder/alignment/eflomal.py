@@ -13,6 +13,7 @@ import math
 import os
 import struct
 import subprocess
+import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from preorder.alignment.symmetrize import SYMMETRIZATIONS
 from preorder.data.alignment import Alignment
 from preorder.data.errors import MissingExtraError, UsageError
 from preorder.processes import start, temporary_directory
+from preorder.progress import LOGGER
 
 SAMPLERS = 3
 NULL_PRIOR = 0.2
@@ -42,6 +44,8 @@ def align(
         MissingExtraError: eflomal is not installed.
         UsageError: this build of eflomal cannot be seeded, or it failed.
     """
+    start_time = time.monotonic()
+    LOGGER.info(f"aligning {len(sources):,} pairs")
     with temporary_directory("preorder-align-") as folder:
         program = _seeded_copy(_find_eflomal(), folder, seed)
         _write_indices(folder / "source", sources)
@@ -50,6 +54,7 @@ def align(
             started = [runs.enter_context(_run(program, folder, flag, len(sources))) for flag in ("-f", "-r")]
             for run in started:
                 _finish(run)
+        LOGGER.info(f"aligned ({time.monotonic() - start_time:.1f} s)")
         forward = _read_links(folder / "links-f")
         reverse = _read_links(folder / "links-r")
         symmetrize = SYMMETRIZATIONS[symmetrization]

@@ -7,7 +7,9 @@ which has ``pos.pt``, ``constituency.pt``, ``depparse.pt``, and word vectors for
 from __future__ import annotations
 
 import importlib.util
+import os
 import re
+import shlex
 import tempfile
 from dataclasses import dataclass
 from functools import lru_cache, partial
@@ -17,8 +19,10 @@ from typing import Any, Literal, get_args
 
 from preorder.data import files
 from preorder.data.errors import MissingExtraError, UsageError, require
+from preorder.progress import LOGGER
 
 _MODELS = ("pos", "constituency", "depparse")
+_AVAILABLE = "https://stanfordnlp.github.io/stanza/available_models.html lists its languages"
 _MAX_MESSAGE = 120  # characters of an error message of another library
 
 Trees = Literal["constituency", "dependency"]
@@ -27,6 +31,9 @@ Tagset = Literal["xpos", "upos"]
 TAGSETS: tuple[str, ...] = get_args(Tagset)
 Device = Literal["cpu", "gpu"]
 DEVICES: tuple[str, ...] = get_args(Device)
+
+FOLDER_VARIABLE = "STANZA_RESOURCES_DIR"
+"""The variable of the environment that names Stanza's folder, for Stanza itself, too."""
 
 LANGUAGE = re.compile(r"[A-Za-z0-9_-]{1,32}")
 """Codes of languages, which become parts of paths."""
@@ -41,7 +48,8 @@ class StanzaOptions:
         trees: the kind of syntax trees, or None for tags alone.
         tagset: the tags of the language's treebank (``xpos``), or those of Universal Dependencies (``upos``).
         tagged: whether the sentences have tags already; they keep them, and the parser reads them.
-        folder: where the models are; None: where ``stanza.download`` puts them.
+        folder: where the models are; None: where :data:`FOLDER_VARIABLE` says, or else where
+            ``stanza.download`` puts them; those that are missing there are downloaded.
         device: ``cpu`` or ``gpu``.
     """
 
@@ -62,8 +70,12 @@ def prepare(options: StanzaOptions) -> list[Any]:
     """
     if importlib.util.find_spec("stanza") is None:  # importing it takes seconds
         raise MissingExtraError("stanza", "stanza")
-    _flat_folder(options)
-    top = _download(options) if options.folder is None else Path(options.folder)
+    is_flat = _flat_folder(options) is not None
+    top = _top(options)
+    if not is_flat and options.folder is None:
+        top = _download(options)
+    elif not is_flat:
+        _check_language(top, options.language)
     models = ((path, path.stat()) for path in sorted(top.rglob("*.pt")))
     return [
         metadata.version("stanza"),
@@ -118,9 +130,12 @@ def _download(options: StanzaOptions) -> Path:
         if "lemma" in processors and "lemma" in language:
             download(processors="lemma")
     except Exception as error:  # any library's error of the network; or there are no such models
+        if type(error).__name__ == "UnknownLanguageError":
+            raise UsageError(f"Stanza has no models for {options.language!r}: {_AVAILABLE}") from None
+        command = _command(options.language, "DIR")
         raise UsageError(
-            f"Stanza's models for {options.language} cannot be downloaded ({_one_line(error)}); "
-            "--stanza-dir names a folder that has them"
+            f"Stanza's models for {options.language} cannot be downloaded ({_one_line(error)}); get them "
+            f"where there is a network: {command}; --stanza-dir DIR names the folder"
         ) from None
     return Path(common.DEFAULT_MODEL_DIR)
 
@@ -137,20 +152,59 @@ def _processors(options: StanzaOptions) -> tuple[str, ...]:
 
 def _flat_folder(options: StanzaOptions) -> Path | None:
     """Return the folder with ``pos.pt`` and the like, or None if the models are not kept so."""
-    if options.folder is None:
+    top = _top(options)
+    if top is None:
         return None
-    top = Path(options.folder)
     folder = top / options.language
     if not any((folder / f"{name}.pt").is_file() for name in _MODELS):
-        if not (top / "resources.json").is_file():
-            raise UsageError(
-                f"{top}: no models of Stanza's for {options.language!r}: neither {options.language}/pos.pt "
-                "nor resources.json is there"
-            )
         return None
     for path in _model_files(folder, options).values():
         if isinstance(path, str) and not Path(path).is_file():
             raise UsageError(f"{path}: no such model of Stanza's")
+    return folder
+
+
+def _top(options: StanzaOptions) -> Path | None:
+    """Return the folder of all models that the options or the environment name."""
+    named = options.folder or os.environ.get(FOLDER_VARIABLE)
+    return Path(named) if named else None
+
+
+def _check_language(top: Path, language: str) -> None:
+    """Check that a folder as ``stanza.download`` makes it has models for a language.
+
+    Raises:
+        UsageError: it has none; the message says how to get them.
+    """
+    path = top / "resources.json"
+    resources = files.read_json(str(path)) if path.is_file() else {}
+    entry = resources.get(language) if isinstance(resources, dict) else None
+    if isinstance(entry, dict) and (top / str(entry.get("alias", language))).is_dir():
+        return
+    there = sorted({model.relative_to(top).parts[0] for model in top.glob("*/**/*.pt")})
+    raise UsageError(
+        f"{top}: no models of Stanza's for {language!r}, only for: {', '.join(there) or 'no language'}; get "
+        f"them: {_command(language, str(top))}"
+    )
+
+
+def _command(language: str, folder: str) -> str:
+    """Return the command that downloads the models for a language."""
+    call = f"import stanza; stanza.download('{language}', {folder!r})"
+    return f'python -c "{call}"' if shlex.quote(folder) == folder else f"python -c {shlex.quote(call)}"
+
+
+def remembered_folder(trained: StanzaOptions | None, given: str | None) -> str | None:
+    """Return the folder that is ``given``, or else that of a model's training, if it is still there."""
+    folder = trained.folder if trained is not None else None
+    if given is not None or folder is None:
+        return given
+    if not Path(folder).is_dir():
+        LOGGER.warning(
+            f"{folder}: the folder of Stanza's models that the model was trained with is not there: "
+            "Stanza's own folder is used; --stanza-dir names another"
+        )
+        return None
     return folder
 
 

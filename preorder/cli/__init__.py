@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from preorder import __version__
+from preorder.cli.messages import say_what_is_saved, shown
 from preorder.cli.paths import check_paths
 from preorder.cli.table import visible
 from preorder.data.errors import PreorderError
@@ -76,9 +77,10 @@ def execute(parser: argparse.ArgumentParser, argv: Sequence[str] | None = None) 
     arguments = parser.parse_args(argv)
     try:
         check_paths(getattr(arguments, "parser", parser), arguments)
-        with interruptible():
+        with interruptible(), shown(arguments):
             arguments.run(arguments)
             sys.stdout.flush()
+            say_what_is_saved(getattr(arguments, "parser", parser), arguments)
     except BrokenPipeError:  # the reader of our output has had enough
         _discard_output()
     except Exception as error:

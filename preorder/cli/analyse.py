@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from preorder.analysis import defaults
 from preorder.cli import options, translations
+from preorder.cli.messages import add_verbosity
 from preorder.cli.pictures import add_pictures
 from preorder.cli.print_analysis import print_breakdown, print_curves, print_examples
 from preorder.data.errors import UsageError
@@ -99,7 +100,8 @@ def _add_kind(
     parser = kinds.add_parser(
         name, help=summary, description=f"{summary[0].upper()}{summary[1:]}.", allow_abbrev=False
     )
-    parser.set_defaults(run=run, metrics=("bleu",) if run is _precision else ())
+    parser.set_defaults(run=run, parser=parser, metrics=("bleu",) if run is _precision else ())
+    add_verbosity(parser)
     translations.add_translations(parser)
     translations.add_metric_options(parser)
     options.add_seed(parser)

@@ -8,8 +8,6 @@ from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
-from tqdm import tqdm
-
 from preorder.annotate.classes import WordClasses
 from preorder.annotate.stanza import annotate
 from preorder.annotate.stanza_models import TREES, StanzaOptions
@@ -19,6 +17,7 @@ from preorder.data.errors import UsageError
 from preorder.data.formats import format_annotated
 from preorder.data.sentence import Sentence
 from preorder.learning.checkpoint import Checkpoints
+from preorder.progress import progress
 
 SUFFIXES = {"constituency": ".trees", "dependency": ".conllu"}
 
@@ -86,10 +85,11 @@ def run(arguments: argparse.Namespace) -> None:
     pairs: Iterable[tuple[Sentence, str | None]] = ((sentence, None) for sentence in sentences)
     if stanza is not None:
         pairs = _by_stanza(sentences, stanza, arguments.workers, checkpoints)
-    bar = tqdm(pairs, total=_count(arguments.src), unit=" sentences", disable=None)
-    _write(bar, arguments.out, arguments.pos_out, trees_out)
+    pairs = progress(pairs, "sentences", _count(arguments.src), "annotated")
+    _write(pairs, arguments.out, arguments.pos_out, trees_out)
     if classes_out is not None:
         files.write_lines(classes_out, classes.lines())
+    arguments.trees_out, arguments.classes_out = trees_out, classes_out
     checkpoints.remove()
 
 

@@ -6,14 +6,13 @@ import argparse
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
-from tqdm import tqdm
-
 from preorder.annotate.stanza import add_layers
 from preorder.annotate.workers import in_order
 from preorder.cli import options, source
 from preorder.cli.output import formatted, formatted_nbest
 from preorder.data import files
 from preorder.methods.model_directory import load_model
+from preorder.progress import progress
 
 BATCH = 50_000  # tokens that are ordered at once; two batches are held, whatever the length of the input
 
@@ -53,7 +52,7 @@ def run(arguments: argparse.Namespace) -> None:
     source.warn_of_unused(arguments, model.preorderer.layers, stanza)
     if stanza is not None:
         sentences = add_layers(sentences, stanza, workers=arguments.threads)
-    sentences = tqdm(sentences, unit=" sentences", disable=None)
+    sentences = progress(sentences, "sentences", done="read")
     k, trees = arguments.n_best, arguments.format == "tree"
     if k is None:
         find = model.preorderer.trees if trees else model.preorderer.order

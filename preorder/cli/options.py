@@ -8,6 +8,7 @@ from typing import Any
 
 from preorder.alignment.gold import STATISTICS, UNALIGNED_RULES
 from preorder.analysis.defaults import SWAP_PERCENTAGES
+from preorder.cli.messages import add_verbosity
 from preorder.data.errors import shown
 from preorder.data.files import STANDARD, read_parsed
 from preorder.data.formats import parse_order, parse_positions
@@ -48,6 +49,7 @@ def add_command(
     )
     if run is not None:
         parser.set_defaults(run=run, parser=parser)
+        add_verbosity(parser)
     return parser
 
 

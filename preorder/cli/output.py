@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from preorder.data import formats
 from preorder.data.types import Sentence
+from preorder.progress import LOGGER
 
 FORMATTERS: dict[str, Callable[[Sentence, Any], str]] = {
     "features": lambda sentence, permutation: formats.format_features(sentence.words, permutation),
@@ -39,9 +39,8 @@ def _warned(pairs: Iterable[tuple[Sentence, Any]], name: str) -> Iterator[tuple[
         if not is_warned and formats.needs_escape(sentence.words):
             is_warned = True
             token = next(word for word in sentence.words if formats.needs_escape((word,)))
-            print(
+            LOGGER.warning(
                 f"line {number}: token {token!r} is written as {formats.escape_token(token)!r}, "
-                "and others like it: ￨ and white space would break the features",
-                file=sys.stderr,
+                "and others like it: ￨ and white space would break the features"
             )
         yield sentence, item

@@ -41,6 +41,12 @@ def input_paths(parser: argparse.ArgumentParser, arguments: argparse.Namespace) 
     return [path for action in reading for path in _paths(getattr(arguments, action.dest, None))]
 
 
+def output_paths(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> list[str]:
+    """Return the files that a subcommand writes."""
+    writing = filter(is_output, _files(parser))
+    return [path for action in writing for path in _paths(getattr(arguments, action.dest, None))]
+
+
 def is_output(action: argparse.Action) -> bool:
     """Say whether an option names a file that is written."""
     return action.dest == "out" or action.dest.endswith("_out")

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from preorder.cli.table import visible
 from preorder.data import files
+from preorder.progress import LOGGER
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -48,4 +47,4 @@ def write_pictures(draw: Callable[[], Figure], title: str, paths: Sequence[str])
         files.write_bytes(path, picture.data)
         if not picture.complete:
             reason = "no installed font has all its characters; an .svg keeps them"
-            print(visible(f"{path}: {reason}"), file=sys.stderr)
+            LOGGER.warning(f"{path}: {reason}")

@@ -7,11 +7,10 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from tqdm import tqdm
-
 from preorder.cli import options
 from preorder.data import files
 from preorder.data.errors import UsageError
+from preorder.progress import progress
 
 EXAMPLES = """\
   preorder report runs/svo-sov-tiny
@@ -63,11 +62,13 @@ def run(arguments: argparse.Namespace) -> None:
     out = arguments.out or (None if arguments.json else str(Path(arguments.folders[0]) / "report.html"))
     if out is not None:
         _check_output(out, arguments.folders, [path for one in manifests for path in one.paths()])
-    runs = [report_run(one, arguments.seed) for one in tqdm(manifests, unit=" runs", disable=None)]
+    measuring = progress(manifests, "runs", len(manifests), "measured")
+    runs = [report_run(one, arguments.seed) for one in measuring]
     title = arguments.title or (runs[0].title if len(runs) == 1 else f"{len(runs)} runs")
     if arguments.json:
         files.write_json(files.STANDARD, {"title": title, "runs": [asdict(one) for one in runs]})
     if out is not None:
+        arguments.out = out
         files.write_lines(out, [page(title, runs)])
 
 

@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from preorder.annotate.classes import WordClasses, learn_classes
-from preorder.annotate.stanza_models import DEVICES, LANGUAGE, TAGSETS, TREES, StanzaOptions
+from preorder.annotate.stanza_models import (
+    DEVICES,
+    FOLDER_VARIABLE,
+    LANGUAGE,
+    TAGSETS,
+    TREES,
+    StanzaOptions,
+    remembered_folder,
+)
 from preorder.cli import options
 from preorder.data import files
 from preorder.data.errors import UsageError
 from preorder.data.formats import parse_source, parse_tokens, read_annotated
 from preorder.data.sentence import Sentence
+from preorder.progress import LOGGER
 from preorder.syntax.read import add_trees
 
 STANZA = "stanza"
@@ -55,8 +63,8 @@ def add_syntax_options(parser: argparse.ArgumentParser, default_tags: str) -> No
         "--stanza-dir",
         metavar="DIR",
         help="folder of its models, as stanza.download makes it, or with pos.pt, constituency.pt, "
-        "depparse.pt and pretrain.pt in DIR/xx (default: Stanza's own folder; models that are missing "
-        "are downloaded)",
+        "depparse.pt and pretrain.pt in DIR/xx (default: that of the model's training, or "
+        f"{FOLDER_VARIABLE}, or Stanza's own folder; to the last two, missing models are downloaded)",
     )
     group.add_argument(
         "--tagset",
@@ -141,7 +149,8 @@ def stanza_options(
     if language is None:
         raise UsageError("--lang says which models Stanza needs")
     tagset = arguments.tagset or (trained or StanzaOptions).tagset
-    return StanzaOptions(language, trees, tagset, tagged, arguments.stanza_dir, arguments.stanza_device)
+    folder = remembered_folder(trained, arguments.stanza_dir)
+    return StanzaOptions(language, trees, tagset, tagged, folder, arguments.stanza_device)
 
 
 def warn_of_unused(
@@ -154,7 +163,7 @@ def warn_of_unused(
         value = getattr(arguments, name)
         is_parsed_from = name == "pos" and value != STANZA and stanza is not None
         if value is not None and not used & layers and not is_parsed_from:
-            print(f"--{name} is not used: the model was trained without it", file=sys.stderr)
+            LOGGER.warning(f"--{name} is not used: the model was trained without it")
 
 
 def read_or_learn_classes(classes: str, sentences: Sequence[Sequence[str]], seed: int) -> WordClasses | None:
@@ -167,6 +176,7 @@ def read_or_learn_classes(classes: str, sentences: Sequence[Sequence[str]], seed
     if classes == "0":
         return None
     if classes.isdecimal():
+        LOGGER.info(f"learning {int(classes):,} word classes from {len(sentences):,} lines")
         try:
             return learn_classes(sentences, options.class_count(classes), seed)
         except argparse.ArgumentTypeError as error:

@@ -7,11 +7,10 @@ import contextlib
 from itertools import tee
 from pathlib import Path
 
-from tqdm import tqdm
-
 from preorder.cli import options
 from preorder.cli.source import plain_sentences
 from preorder.data import files
+from preorder.progress import LOGGER, progress
 
 EXAMPLES = """\
   preorder swap --src test.en --out-dir swapped
@@ -39,7 +38,7 @@ def run(arguments: argparse.Namespace) -> None:
     from preorder.analysis.swap import swaps
 
     files.make_folder(arguments.out_dir)
-    sentences, twins = tee(tqdm(plain_sentences(arguments), unit=" sentences", disable=None))
+    sentences, twins = tee(progress(plain_sentences(arguments), "sentences", done="swapped"))
     swapped = swaps(map(len, twins), arguments.percent, arguments.seed)
     with contextlib.ExitStack() as stack:
         outputs = [
@@ -51,6 +50,7 @@ def run(arguments: argparse.Namespace) -> None:
             for streams, permutation in zip(outputs, permutations, strict=True):
                 for stream, layer in zip(streams, layers, strict=False):  # tags only where a file has them
                     stream.write(" ".join(permutation.apply(layer)) + "\n")
+    LOGGER.info(f"saved in {arguments.out_dir}")
 
 
 def _paths(arguments: argparse.Namespace, percent: int) -> list[str]:

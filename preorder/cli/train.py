@@ -7,8 +7,6 @@ import sys
 from collections.abc import Iterator, Sequence
 from functools import partial
 
-from tqdm import tqdm
-
 from preorder.alignment.eflomal import align
 from preorder.annotate.classes import DEFAULT_CLASSES, WordClasses
 from preorder.annotate.stanza import add_layers
@@ -29,6 +27,7 @@ from preorder.methods.cross_fit import cross_fit
 from preorder.methods.model_directory import Model, check_replaceable, save_model
 from preorder.methods.registry import METHODS, all_options
 from preorder.methods.training import DEFAULT_LIMIT, DEFAULT_MAX_LENGTH, TrainingPlan
+from preorder.progress import LOGGER, progress
 
 EXAMPLES = """\
   preorder train --method btg --src train.en --tgt train.ja --model model
@@ -129,8 +128,10 @@ def run(arguments: argparse.Namespace) -> None:
         permutations = cross_fit(bitext, lines, arguments.cross_fit, fit, arguments.threads)
         pairs = zip(bitext.sentences, permutations, strict=True)
         files.write_lines(arguments.cross_fit_out, formatted(pairs, "features"))
+        LOGGER.info("cross-fitting is done; the model itself follows")
     preorderer, training = plan.train(bitext, checkpoints.part("all"))
     save_model(Model(preorderer, classes, arguments.lang, training, stanza), arguments.model)
+    LOGGER.info(f"model saved in {arguments.model}")
     checkpoints.remove()
 
 
@@ -187,7 +188,6 @@ def _with_stanza(
     """Add Stanza's layers to some lines; the others stay as they are."""
     sentences = list(bitext.sentences)
     added = add_layers((sentences[i] for i in lines), stanza, workers=workers, checkpoints=checkpoints)
-    bar = tqdm(added, "Stanza", len(lines), unit=" sentences", disable=None)
-    for i, sentence in zip(lines, bar, strict=True):
+    for i, sentence in zip(lines, progress(added, "sentences", len(lines), "annotated"), strict=True):
         sentences[i] = sentence.interned()
     return Bitext(sentences, bitext.alignments)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
 from preorder.data import files
 from preorder.data.errors import UsageError
 from preorder.metrics.metric import DEFAULTS, METRICS, TOKENIZERS, MetricOptions
+from preorder.progress import LOGGER
 
 Name = TypeVar("Name")
 
@@ -129,4 +129,4 @@ def warn_if_tokenised(arguments: argparse.Namespace, reference: Sequence[str]) -
         return
     tokenised = sum(line.endswith((" .", " 。")) for line in reference)
     if 2 * tokenised > len(reference):
-        print("the reference looks tokenised: --tokenize none scores it as it is", file=sys.stderr)
+        LOGGER.warning("the reference looks tokenised: --tokenize none scores it as it is")

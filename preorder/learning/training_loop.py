@@ -5,16 +5,15 @@ After each iteration the model is measured on held-out lines; training stops whe
 
 from __future__ import annotations
 
-import sys
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Protocol
 
-from tqdm import tqdm
-
 from preorder.data.types import Permutation, Sentence
 from preorder.learning.checkpoint import Arrays, Checkpoint, add_prefix, digest, part_with
 from preorder.learning.held_out import HeldOutLines
+from preorder.progress import LOGGER, progress_bar
 
 TAU = "tau_nakagawa"
 ERRORS = "errors"
@@ -90,20 +89,22 @@ def train(
     key = digest([trainable.key(), asdict(schedule), sentences, held_out.groups])
     history, kept = _resume(trainable, key, checkpoint)
     total, initial = (len(trainable) * count for count in (schedule.iterations, len(history)))
-    with tqdm(total=total, initial=initial, unit=" sentences", unit_scale=True, disable=None) as bar:
+    with progress_bar(total=total, initial=initial, unit=" sentences", unit_scale=True) as bar:
         while not _ended(history, schedule):
+            start = time.monotonic()
             bar.set_description(f"iteration {len(history) + 1}/{schedule.iterations}")
             statistics = trainable.learn(len(history) + 1, bar.update)
             if len(held_out):
                 statistics[TAU] = held_out.tau(trainable.order(held_out.sentences))
             history.append(statistics)
-            bar.set_postfix({k: f"{v:.4f}" if isinstance(v, float) else v for k, v in statistics.items()})
+            _say(history, schedule, len(held_out), time.monotonic() - start)
             ended = _ended(history, schedule)
             if _kept(history, schedule) == len(history) and (schedule.keep_best or ended):
                 kept = trainable.model()
             if checkpoint.due and not ended:
                 arrays = add_prefix("kept.", kept) | add_prefix("state.", trainable.state())
                 checkpoint.save(key, {"history": history, "finished": False}, arrays)
+    LOGGER.info(f"training ends: the model is that of iteration {_kept(history, schedule)}")
     checkpoint.save(key, {"history": history, "finished": True}, add_prefix("kept.", kept))
     return kept, {"history": history, "iteration": _kept(history, schedule), "held_out": len(held_out)}
 
@@ -116,10 +117,24 @@ def _resume(
     if saved is None:
         return [], {}
     values, arrays = saved
-    print(f"an interrupted training goes on after iteration {len(values['history'])}", file=sys.stderr)
+    LOGGER.info(f"an interrupted training goes on after iteration {len(values['history'])}")
     if not values["finished"]:
         trainable.restore(part_with("state.", arrays))
     return values["history"], part_with("kept.", arrays)
+
+
+def _say(history: list[TrainingStatistics], schedule: Schedule, held_out: int, seconds: float) -> None:
+    """Tell what the last iteration has brought."""
+    statistics = dict(history[-1])
+    parts = []
+    if TAU in statistics:
+        parts.append(f"{TAU} {statistics.pop(TAU):.4f} on {held_out:,} held-out lines")
+    parts.extend(f"{name} {_shown(value)}" for name, value in statistics.items())
+    LOGGER.info(f"iteration {len(history)} of {schedule.iterations}: {', '.join(parts)} ({seconds:.1f} s)")
+
+
+def _shown(value: float) -> str:
+    return f"{value:.4f}" if isinstance(value, float) else f"{value:,}"
 
 
 def _ended(history: list[TrainingStatistics], schedule: Schedule) -> bool:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from preorder.data.errors import UsageError
 from preorder.data.types import Bitext, Permutation
 from preorder.methods.base import Preorderer
+from preorder.progress import LOGGER
 
 Fit = Callable[[Bitext, str], Preorderer]
 """Trains on a part of a bitext; the name of the part tells its checkpoint from others."""
@@ -29,6 +30,7 @@ def cross_fit(bitext: Bitext, chosen: Sequence[int], folds: int, fit: Fit, threa
         raise UsageError(f"too few lines to train on for {folds} folds")
     permutations: list[Permutation | None] = [None] * len(bitext)
     for fold in range(folds):
+        LOGGER.info(f"cross-fitting: model {fold + 1} of {folds}")
         seen = bitext.take(i for i in chosen if i % folds != fold)
         preorderer = fit(seen, f"fold-{fold + 1}-of-{folds}")
         held = range(fold, len(bitext), folds)

@@ -19,7 +19,7 @@ from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
 from preorder.annotate.classes import WordClasses
-from preorder.annotate.stanza_models import LANGUAGE, TAGSETS, TREES, StanzaOptions
+from preorder.annotate.stanza_models import FOLDER_VARIABLE, LANGUAGE, TAGSETS, TREES, StanzaOptions
 from preorder.data import files
 from preorder.data.atomic import atomic_directory
 from preorder.data.errors import DataError, UsageError, shown
@@ -52,7 +52,10 @@ MAX_TRIES = 5
 """How often a model is read that is replaced meanwhile."""
 
 STANZA_FIELDS = ("trees", "tagset", "tagged")
-"""The options of Stanza that a model keeps: not where its models lay, nor on which device it ran."""
+"""The options of Stanza that a model keeps: not on which device it ran."""
+
+STANZA_FOLDER = "folder"
+"""Where Stanza's models lay, an absolute path; the first models of version 2 do not say it."""
 
 LAYER_OPTIONS = {
     "tags": "POS tags (--pos)",
@@ -104,7 +107,7 @@ def save_model(model: Model, directory: str) -> None:
         "method": model.preorderer.method,
         "language": model.language,
         "needs": sorted(model.preorderer.layers),
-        "stanza": model.stanza and {name: getattr(model.stanza, name) for name in STANZA_FIELDS},
+        "stanza": model.stanza and _described(model.stanza),
         "training": model.training,
         "state": values,
     }
@@ -118,6 +121,12 @@ def save_model(model: Model, directory: str) -> None:
         files.write_json(str(folder / DESCRIPTION), description)
         for name, content in contents.items():
             (folder / name).write_bytes(content)
+
+
+def _described(stanza: StanzaOptions) -> dict[str, Any]:
+    folder = stanza.folder or os.environ.get(FOLDER_VARIABLE)
+    kept = {name: getattr(stanza, name) for name in STANZA_FIELDS}
+    return kept | {STANZA_FOLDER: os.path.abspath(folder) if folder else None}
 
 
 def check_replaceable(directory: str, inputs: Iterable[str] = ()) -> None:
@@ -255,13 +264,18 @@ def _own_checksum(description: dict[str, Any]) -> str:
 def _check_stanza(description: dict[str, Any]) -> None:
     values = description["stanza"]
     if (
-        set(values) != set(STANZA_FIELDS)
+        values.keys() - {STANZA_FOLDER} != set(STANZA_FIELDS)
+        or not _is_folder(values.get(STANZA_FOLDER))
         or values["trees"] not in (None, *TREES)
         or values["tagset"] not in TAGSETS
         or not isinstance(values["tagged"], bool)
         or description.get("language") is None
     ):
         raise DataError("what it says of Stanza is damaged")
+
+
+def _is_folder(folder: Any) -> bool:
+    return folder is None or (isinstance(folder, str) and os.path.isabs(folder) and folder.isprintable())
 
 
 def _preorderer(description: dict[str, Any], arrays: Arrays) -> Preorderer:

@@ -12,6 +12,7 @@ from preorder.learning.held_out import chosen_lines, hold_out
 from preorder.learning.options import check_values
 from preorder.methods.base import Preorderer
 from preorder.methods.registry import METHODS, all_options, method_class
+from preorder.progress import LOGGER
 
 DEFAULT_LIMIT = 100_000
 DEFAULT_MAX_LENGTH = 80
@@ -71,10 +72,12 @@ class TrainingPlan:
             UsageError: no line is left to learn from, or the checkpoint is of another training.
         """
         learned, held_out = hold_out(bitext, self.held_out, self.options.seed)
+        LOGGER.info(f"training {self.method} on {len(learned):,} lines; {len(held_out):,} are held out")
         preorderer, statistics = method_class(self.method).fit(learned, self.options, held_out, checkpoint)
         if self.attach:
             from preorder.methods.unaligned.preorderer import AttachingPreorderer  # compiled: slow to import
 
+            LOGGER.info("learning which tokens are unaligned")
             preorderer = AttachingPreorderer.fit(preorderer, bitext, self.options.seed)
         return preorderer, statistics
 

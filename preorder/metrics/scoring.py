@@ -8,7 +8,6 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-from tqdm import tqdm
 
 from preorder.data.errors import UsageError
 from preorder.metrics.metric import DEFAULTS, METRICS, Metric, MetricOptions, Score
@@ -23,6 +22,7 @@ from preorder.metrics.significance import (
     resampled_totals,
 )
 from preorder.metrics.translation import METRIC_CLASSES
+from preorder.progress import progress_bar
 
 Text = Sequence[str]
 """One line for each sentence."""
@@ -106,7 +106,7 @@ def measure(
     """
     outputs = len(metrics) * sum(map(len, systems.values()))
     found = []
-    with tqdm(total=outputs, desc="scoring", unit=" texts", disable=None if show_progress else True) as bar:
+    with progress_bar(total=outputs, desc="scoring", unit=" texts", wanted=show_progress) as bar:
         for metric in metrics:
             statistics: dict[str, np.ndarray] = {}
             for name, runs in systems.items():

@@ -103,10 +103,10 @@ def run(command, **environment):
 @pytest.mark.parametrize(
     "command",
     [
-        "gold --src src --align align > /dev/full",
-        "evaluate --align align --order order > /dev/full",
-        "evaluate --align align --order order --json > /dev/full",
-        "score --ref tgt --hyp a=src --metrics ribes > /dev/full",
+        "gold -q --src src --align align > /dev/full",
+        "evaluate -q --align align --order order > /dev/full",
+        "evaluate -q --align align --order order --json > /dev/full",
+        "score -q --ref tgt --hyp a=src --metrics ribes > /dev/full",
     ],
 )
 def test_a_full_standard_output_is_one_line(folder, command):
@@ -115,7 +115,9 @@ def test_a_full_standard_output_is_one_line(folder, command):
     assert "No space left on device" in done.stderr
 
 
-@pytest.mark.parametrize("command", ["gold --src src --align align", "evaluate --align align --order order"])
+@pytest.mark.parametrize(
+    "command", ["gold -q --src src --align align", "evaluate -q --align align --order order"]
+)
 def test_a_reader_that_has_had_enough_is_no_error(folder, command):
     reading, writing = os.pipe()
     os.close(reading)

@@ -1,9 +1,14 @@
 """The command: what it takes and what it refuses."""
 
+import logging
+import sys
+
 import pytest
 import torch
 
-from onmt_preorder.cli import _chunks, main
+from onmt_preorder.cli import _chunks, _prompted, main
+from onmt_preorder.input import raw_text
+from preorder.progress import LOGGER
 from tests.support.opennmt import ROOT, make_opt
 
 
@@ -30,7 +35,6 @@ def test_a_missing_checkpoint(capsys):
     [
         (["translate"], "the following arguments are required: --model"),
         (["translate", "--model", "m", "--beam", "0"], "not a whole number from 1: '0'"),
-        (["translate", "--model", "m", "--tokenize", "moses"], "invalid choice: 'moses'"),
         ([], "the following arguments are required: COMMAND"),
     ],
 )
@@ -41,6 +45,47 @@ def test_usage(capsys, arguments, message):
     printed = capsys.readouterr().err
     assert message in printed
     assert printed.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("argument", "value", "message"),
+    [
+        (
+            "--tokenize",
+            "moses",
+            "not conservative, aggressive, char, or the code of a language: 'moses'",
+        ),
+        ("--detokenize", "char", "not the code of a language: 'char'"),
+        (
+            "--tokenize",
+            "ja",
+            "tokenize: ja is written without spaces: split it as the training text was split (Japanese by "
+            "MeCab, Chinese by jieba, for example), and translate the words",
+        ),
+    ],
+)
+def test_raw_text_that_cannot_be(capsys, argument, value, message):
+    assert main(["translate", "--model", "nowhere.pt", argument, value]) == 2
+    assert capsys.readouterr().err == f"{message}\n"
+
+
+@pytest.mark.parametrize("argument", ["--tokenize", "--detokenize"])
+def test_without_sacremoses(monkeypatch, capsys, argument):
+    raw_text.make_tokenizer.cache_clear()
+    raw_text.make_detokenizer.cache_clear()
+    raw_text._moses.cache_clear()
+    monkeypatch.setitem(sys.modules, "sacremoses", None)
+    assert main(["translate", "--model", "nowhere.pt", argument, "de"]) == 2
+    message = "sacremoses is not installed; install it with: pip install 'onmt-preorder[text]'\n"
+    assert capsys.readouterr().err == message
+
+
+def test_typed_sentences_are_asked_for(monkeypatch, capsys):
+    assert list(_prompted(iter(["a", "b"]))) == ["a", "b"]
+    assert capsys.readouterr() == ("", "ready: type a sentence; Ctrl-D ends\n> > > \n")
+    monkeypatch.setattr(LOGGER, "level", logging.WARNING)
+    assert list(_prompted(iter(["a", "b"]))) == ["a", "b"]
+    assert capsys.readouterr() == ("", "")
 
 
 def test_version(capsys):

@@ -1,7 +1,9 @@
 """Plain sentences in, translations out: every way to a model that has learned from positions in files."""
 
 import json
+import os
 import socket
+import subprocess
 import sys
 import time
 import urllib.error
@@ -13,11 +15,13 @@ import torch
 import yaml
 
 from onmt_preorder.cli import main
-from onmt_preorder.opennmt.line_translator import LineTranslator
+from onmt_preorder.input import raw_text
+from onmt_preorder.input.raw_text import make_detokenizer
 from preorder.data import files
 from preorder.data.errors import DataError
 from tests.support.language import features, sentence, translation
 from tests.support.opennmt import TINY, call, start, write, write_vocabularies
+from tests.support.running import environment
 
 pytestmark = pytest.mark.slow
 
@@ -121,11 +125,46 @@ def test_raw_sentences_are_tokenised(folder, preorderer, monkeypatch, capsys):
     monkeypatch.chdir(folder)
     write(folder / "raw", ["Sue1, Verb2: Obj3!"])
     given = ["translate", "--model", MODEL, "--preorder-model", str(preorderer), "--n-best", "2"]
-    with mock.patch.object(LineTranslator, "translate", return_value=None) as translate:
-        assert main([*given, "--src", "raw", "--tokenize", "conservative"]) == 0
-    translate.assert_called_once_with(["Sue1 , Verb2 : Obj3 !"])
+    write(folder / "split", ["Sue1 , Verb2 : Obj3 !"])
+    assert main([*given, "--src", "split"]) == 0
+    expected = capsys.readouterr().out
+    assert main([*given, "--src", "raw"]) == 0
+    assert capsys.readouterr().out != expected
+    assert main([*given, "--src", "raw", "--tokenize", "conservative"]) == 0
+    assert capsys.readouterr().out == expected
     assert main([*given, "--src", "raw", "--tokenize", "aggressive", "--onmt", "-with_score"]) == 0
     assert len(capsys.readouterr().out.splitlines()) == 2
+
+
+RAW = [line.replace(" ", "  ") for line in PLAIN]
+
+
+def test_raw_text_in_and_out(folder, expected, preorderer, monkeypatch, capsys):
+    """Our command and ``onmt_translate``; Japanese and the like have no spaces but between Latin words."""
+    pytest.importorskip("sacremoses", reason="needs sacremoses: pip install 'onmt-preorder[text]'")
+    monkeypatch.chdir(folder)
+    write(folder / "raw", [f"{line}￨0" for line in RAW])
+    write(folder / "split", [f"{line} &#65512; 0" for line in PLAIN])
+    model = ["--model", MODEL, "--preorder-model", str(preorderer)]
+    assert main(["translate", *model, "--src", "split"]) == 0
+    tokens = capsys.readouterr().out.splitlines()
+    assert len(set(tokens)) > 10
+    assert main(["translate", *model, "--src", "raw", "--tokenize", "en"]) == 0
+    assert capsys.readouterr().out.splitlines() == tokens
+    monkeypatch.setattr(raw_text, "_is_spaced", lambda character: False)
+    assert main(["translate", *model, "--src", "raw", "--tokenize", "en", "--detokenize", "ja"]) == 0
+    assert capsys.readouterr().out.splitlines() == [line.replace(" ", "") for line in tokens]
+    options = ("-preorder_model", preorderer, "-tokenize", "en", "-detokenize", "ja", "-n_best", 2)
+    call(folder, "onmt_translate", "-model", MODEL, "-src", "raw", "-output", "raw.hyp", *options)
+    assert read(folder / "raw.hyp")[::2] == [line.replace(" ", "") for line in tokens]
+
+
+def test_raw_text_and_alignments(folder, preorderer, monkeypatch, capsys):
+    monkeypatch.chdir(folder)
+    given = ["translate", "--model", MODEL, "--preorder-model", str(preorderer), "--src", "test.plain"]
+    assert main([*given, "--detokenize", "ja", "--onmt", "-report_align"]) == 2
+    message = "report_align counts tokens: it does not go with detokenize\n"
+    assert capsys.readouterr().err.endswith(message)
 
 
 def test_a_conversation(folder, expected, preorderer, monkeypatch, capsys):
@@ -142,6 +181,23 @@ def test_a_conversation(folder, expected, preorderer, monkeypatch, capsys):
     assert main([*given, "--line-by-line"]) == 0
     monkeypatch.setattr(sys, "stdin", mock.Mock(isatty=lambda: True))
     assert main(given) == 0
+
+
+def test_a_conversation_on_a_terminal(folder, expected, preorderer):
+    """All sentences are typed ahead, then Ctrl-D."""
+    keyboard, terminal = os.openpty()
+    program = [sys.executable, "-m", "onmt_preorder", "translate"]
+    given = ["--model", MODEL, "--preorder-model", str(preorderer)]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    with subprocess.Popen(
+        [*program, *given], stdin=terminal, cwd=folder, env=environment(), **pipes
+    ) as process:
+        os.write(keyboard, f"{PLAIN[0]}\n{PLAIN[1]}\n\x04".encode())
+        out, err = process.communicate(timeout=600)
+    os.close(keyboard)
+    os.close(terminal)
+    assert out.splitlines() == expected[:2]
+    assert err.endswith("ready: type a sentence; Ctrl-D ends\n> > > \n")
 
 
 @pytest.fixture
@@ -174,7 +230,9 @@ def test_the_server(folder, expected, preorderer, port):
     options = {"preorder_model": str(preorderer)}
     first = {"id": 7, "model": MODEL, "load": True, "opt": options}
     second = {"id": 8, "model": MODEL, "opt": {**options, "n_best": 2, "beam_size": 3}}
-    (folder / "server.json").write_text(json.dumps({"models_root": ".", "models": [first, second]}))
+    third = {"id": 9, "model": MODEL, "opt": {**options, "tokenize": "conservative", "detokenize": "ja"}}
+    models = [first, second, third]
+    (folder / "server.json").write_text(json.dumps({"models_root": ".", "models": models}))
     where = ("--ip", "127.0.0.1", "--port", port)
     server = start(folder, "onmt_server", *where, "--model_config", "server.json")
     try:
@@ -182,6 +240,9 @@ def test_the_server(folder, expected, preorderer, port):
         assert [len(best) for best in ask(port, *PLAIN, model=8)] == [len(PLAIN)] * 2
         answer = ask(port, *PLAIN, "", features(TEST[0]))
         assert [line["tgt"] for line in answer[0]] == [*expected, "", expected[0]]
+        raw = ask(port, "Sue1, Verb2: Obj3!", "Sue1￨0", model=9)[0]
+        split = ask(port, "Sue1 , Verb2 : Obj3 !", "Sue1 │ 0")[0]
+        assert [line["tgt"] for line in raw] == [make_detokenizer("ja")(line["tgt"]) for line in split]
         with pytest.raises(urllib.error.HTTPError) as bad:
             ask(port, "Sue1￨x")
         assert bad.value.code == 400

@@ -1,7 +1,11 @@
 import importlib
+import os
+import subprocess
 import sys
 
 import numpy as np
+
+from tests.support.running import ROOT, environment
 
 SOURCE = """
 from typing import NamedTuple
@@ -28,3 +32,25 @@ def test_what_older_files_left_behind_does_no_harm(tmp_path, monkeypatch):
         module = importlib.import_module("kept")
         assert module.total(getattr(module, name)(np.arange(3))) == 3 + more
     sys.modules.pop("kept")
+
+
+PROGRAM = "import numpy as np, kept; kept.total(kept.Only(np.arange(3))); kept.total(kept.Only(np.ones(2)))"
+
+
+def test_compiling_is_announced_once_and_only_where_it_happens(tmp_path):
+    (tmp_path / "kept.py").write_text(SOURCE.format(name="Only", more=1))
+    paths = os.pathsep.join((str(tmp_path), str(ROOT)))
+    run = [
+        subprocess.run(
+            [sys.executable, "-B", "-c", PROGRAM],
+            env=environment(PYTHONPATH=paths),
+            capture_output=True,
+            text=True,
+        )
+        for _ in range(2)
+    ]
+    assert [each.returncode for each in run] == [0, 0]
+    assert [each.stderr for each in run] == [
+        "compiling for this machine, at first use: this takes some 20 seconds\n",  # of two functions
+        "",
+    ]

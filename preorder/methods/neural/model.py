@@ -23,6 +23,7 @@ from preorder.methods.neural.network import Scorer
 from preorder.methods.neural.options import Options
 from preorder.methods.perceptron.model import BTGPreorderer
 from preorder.methods.perceptron.options import Options as PerceptronOptions
+from preorder.progress import LOGGER
 
 PARTNER = "perceptron"
 """Key of the ensemble partner in the state, and prefix of the names of its arrays."""
@@ -102,6 +103,7 @@ class NeuralBTGPreorderer(PickledByState, TreePreorderer):
         statistics = {"options": without_threads(options), **counts, **learner.train(held_out, checkpoint)}
         partner = None
         if options.ensemble == "perceptron":
+            LOGGER.info("training the ensemble partner")
             chosen = PerceptronOptions(options.unaligned, seed=options.seed, threads=options.threads)
             partner, _ = BTGPreorderer.fit(bitext, chosen)
         return cls(learner.vocabulary, learner.average, partner), statistics

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -16,6 +15,7 @@ from preorder.learning.vocabulary import common_layers
 from preorder.methods.node_labels.forest import Forest, forest
 from preorder.methods.node_labels.labeller import KINDS
 from preorder.methods.node_labels.oracle import allowed, best_labels, count_pairs, flat_keys
+from preorder.progress import LOGGER
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class TrainingData:
 def training_data(
     bitext: Bitext, held_out: Bitext, how: Binarisation, unaligned: UnalignedTokens
 ) -> TrainingData:
-    """Collect the training data, and print on standard error how good an order the trees allow.
+    """Collect the training data, and tell how good an order the trees allow.
 
     Raises:
         DataError: a link is out of range.
@@ -56,10 +56,9 @@ def training_data(
     if not counts.any():
         raise UsageError("no node of the trees has an aligned token in both of its children")
     aligned, everything = allowed(trees, bitext, "free"), allowed(trees, bitext, "gold")
-    print(
+    LOGGER.info(
         f"the best order that the trees allow has a tau_nakagawa of {aligned:.4f} over aligned tokens, "
-        f"{everything:.4f} over all",
-        file=sys.stderr,
+        f"{everything:.4f} over all"
     )
     statistics = {
         "nodes": int(counts.any(axis=1).sum()),

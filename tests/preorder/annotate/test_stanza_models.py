@@ -1,6 +1,8 @@
 """Stanza itself, on the small models of ../shared: skipped where Stanza or they are absent."""
 
 import json
+import re
+import shlex
 import shutil
 from types import SimpleNamespace
 
@@ -151,8 +153,47 @@ def test_stanza_does_not_see_empty_sentences():
 
 def test_no_models_in_the_folder(tmp_path):
     pytest.importorskip("stanza")
-    with pytest.raises(UsageError, match=r"no models .* for 'en': neither en/pos.pt nor resources.json"):
+    expected = (
+        f"{tmp_path}: no models of Stanza's for 'en', only for: no language; get them: "
+        f"python -c \"import stanza; stanza.download('en', '{tmp_path}')\""
+    )
+    with pytest.raises(UsageError, match=f"^{re.escape(expected)}$"):
         prepare(StanzaOptions("en", folder=str(tmp_path)))
+
+
+def test_a_language_is_missing_in_the_folder(models, tmp_path):
+    expected = (
+        f"{models}: no models of Stanza's for 'ja', only for: en; get them: python -c \"import stanza; "
+    )
+    with pytest.raises(UsageError, match=f"^{re.escape(expected)}"):
+        prepare(StanzaOptions("ja", folder=models))
+    (tmp_path / "fr").mkdir()
+    (tmp_path / "resources.json").write_text(json.dumps({"fra": {"alias": "fr"}, "de": {}}))
+    assert prepare(StanzaOptions("fra", folder=str(tmp_path)))[1] == []
+    with pytest.raises(UsageError, match="no models of Stanza's for 'de', only for: no language; get them: "):
+        prepare(StanzaOptions("de", folder=str(tmp_path)))
+
+
+def test_the_command_that_downloads_can_be_pasted():
+    folders = ["models", "/my models/x", "it's", '"', "$HOME"]
+    calls = []
+    fake = SimpleNamespace(download=lambda *given: calls.append(given))
+    for folder in folders:
+        _, _, code = shlex.split(stanza_models._command("en", folder))
+        exec(code.removeprefix("import stanza; "), {"stanza": fake})
+    assert calls == [("en", folder) for folder in folders]
+
+
+def test_which_folder(tmp_path, caplog):
+    remembered_folder = stanza_models.remembered_folder
+    trained = StanzaOptions("en", folder=str(tmp_path))
+    assert remembered_folder(None, None) is None
+    assert remembered_folder(None, "given") == "given"
+    assert remembered_folder(trained, "given") == "given"
+    assert remembered_folder(trained, None) == str(tmp_path)
+    assert not caplog.messages
+    assert remembered_folder(StanzaOptions("en", folder=str(tmp_path / "gone")), None) is None
+    assert [str(tmp_path / "gone") in message for message in caplog.messages] == [True]
 
 
 def test_a_model_is_missing(models, tmp_path):
@@ -196,7 +237,10 @@ def test_no_network(monkeypatch):
     pytest.importorskip("stanza")
     for name in ("HTTPS_PROXY", "https_proxy"):
         monkeypatch.setenv(name, "http://127.0.0.1:9")
-    message = r"models for en cannot be downloaded \(.*\); --stanza-dir names a folder that has them$"
+    monkeypatch.delenv(stanza_models.FOLDER_VARIABLE, raising=False)
+    message = (
+        r"models for en cannot be downloaded \(.*\); get them where .*; --stanza-dir DIR names the folder$"
+    )
     with pytest.raises(UsageError, match=message) as caught:
         prepare(StanzaOptions("en"))
     assert "\n" not in str(caught.value)

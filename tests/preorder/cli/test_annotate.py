@@ -193,8 +193,9 @@ def test_train_and_apply_tag_raw_tokens(src, bitext, fake, tmp_path, capsys):
         "trees": None,
         "tagset": "xpos",
         "tagged": False,
+        "folder": fake[-1],
     }
-    assert order(model, "--src", src, *fake[2:]) == 0
+    assert order(model, "--src", src) == 0
     expected = capsys.readouterr().out
     assert len(expected.splitlines()) == len(LINES)
     out = str(tmp_path / "annot")
@@ -315,7 +316,7 @@ def published(shared, tmp_path):
 @pytest.mark.slow
 def test_models_are_downloaded(published, shared, src, tmp_path):
     program = [sys.executable, "-c", "import sys; from preorder.cli import main; sys.exit(main())"]
-    command = [*program, "annotate", "--src", src, "--lang", "en", "--trees", "dependency"]
+    command = [*program, "annotate", "--quiet", "--src", src, "--lang", "en", "--trees", "dependency"]
     run = partial(subprocess.run, env=published, capture_output=True, text=True)
     first = run([*command, "--out", str(tmp_path / "first")])
     assert (first.returncode, first.stderr) == (0, "")
@@ -326,3 +327,55 @@ def test_models_are_downloaded(published, shared, src, tmp_path):
     assert none.returncode == 2
     assert none.stderr.startswith("Stanza's models for en cannot be downloaded (")
     assert none.stderr.count("\n") == 1
+    klingon = run([*program, "annotate", "--src", src, "--lang", "tlh", "--out", str(tmp_path / "none")])
+    assert klingon.returncode == 2
+    assert klingon.stderr.startswith("Stanza has no models for 'tlh': https://")
+
+
+@pytest.mark.slow
+def test_the_folder_in_the_environment(shared, src, tmp_path):
+    """Its models are used as those of ``--stanza-dir`` are, also as a flat folder; no network is asked."""
+    pytest.importorskip("stanza", reason="needs Stanza: pip install 'onmt-preorder[stanza]'")
+    models = str(shared("models/stanza"))
+    places = {"STANZA_RESOURCES_DIR": models, "https_proxy": "http://127.0.0.1:9"}
+    program = [sys.executable, "-c", "import sys; from preorder.cli import main; sys.exit(main())"]
+    command = [*program, "annotate", "--src", src, "--lang", "en", "-q"]
+    environment = {**os.environ, **places, "PYTHONPATH": str(Path(__file__).parents[3])}
+    run = partial(subprocess.run, env=environment, capture_output=True, text=True)
+    found = run(command)
+    assert (found.returncode, found.stderr) == (0, "")
+    assert found.stdout.startswith("the dog barks\tDT NN ")
+    assert run([*command, "--stanza-dir", str(tmp_path)]).returncode == 2
+
+
+def test_a_remembered_folder_that_is_gone(src, bitext, fake, tmp_path, capsys, monkeypatch):
+    model, folder = tmp_path / "model", tmp_path / "models"
+    assert main([*TRAIN, *bitext, "--pos", "stanza", *fake, "--model", str(model)]) == 0
+    moved = folder.rename(tmp_path / "moved")
+    capsys.readouterr()
+    assert order(model, "--src", src, "--stanza-dir", str(moved)) == 0
+    known = capsys.readouterr()
+    assert "folder of Stanza" not in known.err
+    used = []
+    monkeypatch.setattr(stanza, "_work", lambda options, chunk: used.append(options.folder))
+    monkeypatch.setattr(stanza, "in_processes", lambda work, chunks, *_: map(work, ()))
+    assert order(model, "--src", src) == 0
+    assert capsys.readouterr().err == (
+        f"{folder}: the folder of Stanza's models that the model was trained with is not there: "
+        "Stanza's own folder is used; --stanza-dir names another\n"
+    )
+
+
+@pytest.mark.parametrize("folder", ["models", "/a\nb", 3, ""])
+def test_a_remembered_folder_that_is_none(src, bitext, fake, tmp_path, capsys, folder):
+    model = tmp_path / "model"
+    assert main([*TRAIN, *bitext, "--pos", "stanza", *fake, "--model", str(model)]) == 0
+    description = json.loads((model / "model.json").read_text())
+    del description["checksums"]
+    description["stanza"]["folder"] = folder
+    (model / "model.json").write_text(json.dumps(description))
+    assert order(model, "--src", src) == 2
+    assert capsys.readouterr().err.endswith("model.json: what it says of Stanza is damaged\n")
+    del description["stanza"]["folder"]  # a model that has been made before
+    (model / "model.json").write_text(json.dumps(description))
+    assert order(model, "--src", src, *fake[2:]) == 0

@@ -74,7 +74,7 @@ def test_model(tmp_path, files, capsys):
 def test_pictures(tmp_path, files, capsys):
     pytest.importorskip("matplotlib")
     paths = [tmp_path / "s.svg", tmp_path / "s.png"]
-    assert show(capsys, files, "--out", str(paths[0]), "--out", str(paths[1])) == ""
+    assert show(capsys, files, "--out", str(paths[0]), "--out", str(paths[1]), "--quiet") == ""
     assert "<title>“I like the pen”" in paths[0].read_text()
     assert paths[1].read_bytes().startswith(b"\x89PNG")
     (tmp_path / "src").write_text("I like the \ue123\n")

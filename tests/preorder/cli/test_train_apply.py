@@ -155,7 +155,7 @@ def test_aligns_a_bitext_first(data, source_file, tmp_path, capsys):
 
 def test_pos_tags_are_needed_once_they_were_learned_from(data, source_file, tmp_path, capsys):
     path = str(tmp_path / "model")
-    assert main([*COMMON, *options(data, "src", "pos", "align"), "--model", path]) == 0
+    assert main([*COMMON, *options(data, "src", "pos", "align"), "--model", path, "--quiet"]) == 0
     assert main(["apply", "--model", path, "--src", source_file]) == 2
     assert capsys.readouterr().err == "the model needs POS tags (--pos), and none are given\n"
     pos = write(tmp_path / "test.pos", *["N V N"] * 5, "", "N")
@@ -205,7 +205,7 @@ def test_cross_fit_writes_every_line(data, tmp_path):
     ],
 )
 def test_options_that_cannot_work(data, tmp_path, capsys, extra, reason):
-    argv = [*COMMON, *options(data, "src", "align"), "--model", str(tmp_path / "model"), *extra]
+    argv = [*COMMON, *options(data, "src", "align"), "--model", str(tmp_path / "model"), *extra, "-q"]
     assert main(argv) == 2
     assert capsys.readouterr().err == f"{reason}\n"
     assert not (tmp_path / "model").exists()

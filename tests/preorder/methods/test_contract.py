@@ -121,7 +121,7 @@ class Interrupting(Checkpoint):
 
 @pytest.mark.parametrize("method", ITERATED)
 @pytest.mark.parametrize("held", [0, 4])
-def test_interrupted_training_goes_on_to_the_same_model(method, held, tmp_path, capsys):
+def test_interrupted_training_goes_on_to_the_same_model(method, held, tmp_path, caplog):
     lines = puzzling()
     held_out, learned = lines.take(range(held)), lines.take(range(held, len(lines)))
 
@@ -133,8 +133,8 @@ def test_interrupted_training_goes_on_to_the_same_model(method, held, tmp_path, 
     assert len(statistics["history"]) == 4
     with pytest.raises(KeyboardInterrupt):
         train(Interrupting(tmp_path / "checkpoint", after=2))
-    capsys.readouterr()
-    resumed, again = train(Checkpoint(tmp_path / "checkpoint"))
-    assert "an interrupted training goes on after iteration 2\n" in capsys.readouterr().err
+    with caplog.at_level("INFO", "preorder"):
+        resumed, again = train(Checkpoint(tmp_path / "checkpoint"))
+    assert "an interrupted training goes on after iteration 2" in caplog.messages
     assert again == statistics
     assert content(resumed, tmp_path / "resumed") == content(expected, tmp_path / "expected")

@@ -1,0 +1,121 @@
+"""Raw text to tokens, and tokens to raw text, by sacremoses and others."""
+
+from __future__ import annotations
+
+import logging
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache, partial
+from typing import Any
+
+from preorder.data.errors import UsageError, require
+from preorder.data.formats import escape_token
+
+MODES = ("conservative", "aggressive", "char")
+"""Modes of the OpenNMT tokenizer, which is the same for all languages."""
+
+WITHOUT_SPACES = frozenset({"ja", "zh", "yue", "th", "lo", "km", "my"})
+"""Languages whose words no space separates."""
+
+ENTITIES = {
+    "&lt;": "<",
+    "&gt;": ">",
+    "&quot;": '"',
+    "&apos;": "'",
+    "&#124;": "|",
+    "&#91;": "[",
+    "&#93;": "]",
+    "&amp;": "&",
+}
+"""How the tokenizer of Moses writes the characters that its decoder reserves."""
+
+_ENTITY = re.compile("|".join(ENTITIES))
+_LANGUAGE = re.compile("[a-z]{2,3}")
+_SPACED = ("LATIN ", "DIGIT ", "GREEK ", "CYRILLIC ")  # so begin the names of characters of words with spaces
+
+TextFunction = Callable[[str], str]
+
+
+@cache
+def make_tokenizer(name: str, escapes: bool = False) -> TextFunction:
+    """Return what splits a line of raw text into tokens, separated by spaces and escaped as in features.
+
+    Args:
+        name: one of :data:`MODES`, or the code of a language, whose rules in sacremoses are used.
+        escapes: whether sacremoses writes :data:`ENTITIES`.
+
+    Raises:
+        UsageError: there is no such mode, or the words of the language are not separated by spaces.
+        MissingExtraError: sacremoses is not installed.
+    """
+    if name in MODES:
+        import pyonmttok
+
+        tokenizer = pyonmttok.Tokenizer(name)
+        return lambda line: " ".join(tokenizer(line))
+    _check(name, f"{', '.join(MODES)}, or the code of a language")
+    if name in WITHOUT_SPACES:
+        raise UsageError(
+            f"tokenize: {name} is written without spaces: split it as the training text was split "
+            "(Japanese by MeCab, Chinese by jieba, for example), and translate the words"
+        )
+    split = partial(_moses(name).tokenize, escape=escapes)
+    return lambda line: " ".join(map(escape_token, split(line)))
+
+
+@cache
+def _moses(language: str) -> Any:
+    moses = require("sacremoses", "text")
+    if language not in {*moses.corpus.NonbreakingPrefixes().available_langs, "ko"}:
+        logging.getLogger("onmt").warning(
+            f"tokenize: sacremoses has no abbreviations of {language!r}: it takes those of English"
+        )
+    return moses.MosesTokenizer(language)
+
+
+@cache
+def make_detokenizer(language: str) -> TextFunction:
+    """Return what joins tokens to raw text, :data:`ENTITIES` as characters.
+
+    Languages without spaces keep those between words of Latin, Greek or Cyrillic letters or digits.
+
+    Raises:
+        UsageError: it is not the code of a language.
+        MissingExtraError: sacremoses is not installed.
+    """
+    _check(language, "the code of a language")
+    if language in WITHOUT_SPACES:
+        return lambda line: _join([_unescaped(token) for token in line.split()])
+    moses = require("sacremoses", "text").MosesDetokenizer(language)
+    return lambda line: moses.detokenize(line.split())
+
+
+def is_escaped(vocabulary: Sequence[str]) -> bool:
+    """Return whether a model's text had :data:`ENTITIES`: its words do, and have no quotes themselves.
+
+    >>> is_escaped(["don", "&apos;t"]), is_escaped(["don", "'t", "&amp;"]), is_escaped(["do"])
+    (True, False, False)
+    """
+    quotes = any("'" in token or '"' in token for token in vocabulary)
+    return not quotes and any(map(_ENTITY.search, vocabulary))
+
+
+def _check(name: str, what: str) -> None:
+    if not _LANGUAGE.fullmatch(name):
+        raise UsageError(f"not {what}: {name!r}")
+
+
+def _unescaped(token: str) -> str:
+    return _ENTITY.sub(lambda match: ENTITIES[match[0]], token)
+
+
+def _join(tokens: Iterable[str]) -> str:
+    text = ""
+    for token in tokens:
+        text += " " + token if text and _is_spaced(text[-1]) and _is_spaced(token[0]) else token
+    return text
+
+
+def _is_spaced(character: str) -> bool:
+    return unicodedata.name(character, "").startswith(_SPACED)

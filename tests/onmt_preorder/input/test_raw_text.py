@@ -1,0 +1,101 @@
+"""Raw text to tokens and back."""
+
+import logging
+
+import pytest
+
+from onmt_preorder.input import raw_text
+from onmt_preorder.input.raw_text import ENTITIES, is_escaped, make_detokenizer, make_tokenizer
+from preorder.data.errors import UsageError
+from preorder.data.formats import FEATURE_SEPARATOR, unescape_token
+
+RAW = ["I'd like \"A & B\", don't I?", "John's house (the <old> one) costs 3.5 % | or so.", "", "a\u3000b￨0"]
+
+
+@pytest.fixture
+def moses():
+    return pytest.importorskip("sacremoses", reason="needs sacremoses: pip install 'onmt-preorder[text]'")
+
+
+@pytest.mark.parametrize("escapes", [False, True])
+def test_tokens_are_those_of_sacremoses(moses, escapes):
+    tokenize = make_tokenizer("en", escapes)
+    for line in RAW:
+        tokens = tokenize(line).split(" ") if line else []
+        assert not any(FEATURE_SEPARATOR in token for token in tokens)
+        expected = moses.MosesTokenizer("en").tokenize(line, escape=escapes)
+        assert list(map(unescape_token, tokens)) == expected
+        assert any(entity in tokens for entity in ENTITIES) == (escapes and bool(set(line) & set("\"'<")))
+
+
+def test_escaped_text_comes_back():
+    pytest.importorskip("sacremoses")
+    assert (
+        make_detokenizer("en")("I &apos;d like &quot; A &amp; B &quot; , &amp;lt;")
+        == 'I\'d like "A & B", &lt;'
+    )
+    assert make_detokenizer("fr")("l&apos; eau est chaude !") == "l'eau est chaude !"
+    assert make_detokenizer("de")("") == ""
+
+
+def test_raw_text_comes_back():
+    pytest.importorskip("sacremoses")
+    line = "Peter's \"best\" friend & he don't care, do they?"
+    for escapes in (False, True):
+        assert make_detokenizer("en")(make_tokenizer("en", escapes)(line)) == line
+
+
+@pytest.mark.parametrize(
+    ("language", "tokens", "text"),
+    [
+        ("ja", "私 は ペン が 好き だ 。", "私はペンが好きだ。"),
+        ("ja", "彼 は iPhone 12 Pro &amp; &quot; Pixel &quot; を", '彼はiPhone 12 Pro&"Pixel"を'),
+        ("zh", "我 喜欢 这 支 笔 。", "我喜欢这支笔。"),
+        ("th", "ผม ชอบ ปากกา", "ผมชอบปากกา"),
+        ("ja", "", ""),
+    ],
+)
+def test_no_spaces_between_words_that_have_none(language, tokens, text):
+    assert make_detokenizer(language)(tokens) == text
+
+
+def test_modes_of_the_opennmt_tokenizer():
+    pytest.importorskip("pyonmttok")
+    assert make_tokenizer("conservative")("Sue1, Verb2: Obj3!") == "Sue1 , Verb2 : Obj3 !"
+
+
+@pytest.mark.parametrize("language", ["ja", "zh", "th"])
+def test_words_without_spaces_are_not_split(language):
+    with pytest.raises(UsageError, match=f"{language} is written without spaces: split it as the training"):
+        make_tokenizer(language)
+
+
+@pytest.mark.parametrize("name", ["English", "e", "", "en_GB"])
+def test_no_language(name):
+    with pytest.raises(UsageError, match="not conservative, aggressive, char, or the code of a language"):
+        make_tokenizer(name)
+    with pytest.raises(UsageError, match="not the code of a language"):
+        make_detokenizer(name)
+
+
+def test_a_language_that_sacremoses_does_not_know(moses, caplog):
+    raw_text._moses.cache_clear()
+    raw_text.make_tokenizer.cache_clear()
+    with caplog.at_level(logging.WARNING, "onmt"):
+        for escapes in (False, True):
+            assert make_tokenizer("xx", escapes)("Bada, bing.") == "Bada , bing ."
+        assert make_tokenizer("de")("Ja.") == "Ja ."
+    assert caplog.messages == ["tokenize: sacremoses has no abbreviations of 'xx': it takes those of English"]
+
+
+@pytest.mark.parametrize(
+    ("vocabulary", "expected"),
+    [
+        (["don", "&apos;t", "&amp;"], True),
+        (["don", "&apos;￭", "t"], True),
+        (["don", "'t", "&quot;"], False),  # remains of a web page
+        (["do", "<unk>"], False),
+    ],
+)
+def test_whether_a_model_was_trained_with_entities(vocabulary, expected):
+    assert is_escaped(vocabulary) == expected

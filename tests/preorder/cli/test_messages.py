@@ -1,0 +1,129 @@
+"""What the commands say while they run."""
+
+import argparse
+import logging
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+
+from preorder.cli import COMMANDS, messages
+from preorder.cli import main as run_main
+from preorder.data.errors import UsageError
+from preorder.progress import LOGGER
+from tests.support.running import environment
+
+SOURCE = [f"{subject} {verb} {what}" for subject in "ab" for verb in "vw" for what in "xyz"] * 4
+TRAIN = ["train", "--method", "btg", "--classes", "2", "--iterations", "3", "--held-out", "6"]
+
+
+@pytest.fixture
+def bitext(tmp_path):
+    for name, lines in (("src", SOURCE), ("align", ["0-0 1-2 2-1"] * len(SOURCE))):
+        (tmp_path / name).write_text("".join(f"{line}\n" for line in lines))
+    return ["--src", str(tmp_path / "src"), "--align", str(tmp_path / "align")]
+
+
+def train(bitext, tmp_path, *more):
+    model = tmp_path / "model"
+    features = tmp_path / "features"
+    crossed = ["--cross-fit", "2", "--cross-fit-out", str(features)]
+    assert run_main([*TRAIN, *bitext, "--model", str(model), *crossed, *more]) == 0
+
+
+def test_a_line_for_each_iteration(bitext, tmp_path, capsys):
+    train(bitext, tmp_path)
+    out, err = capsys.readouterr()
+    assert out == ""
+    lines = [line for line in err.splitlines() if not line.startswith("compiling")]
+    iteration = re.compile(
+        r"iteration [123] of 3: tau_nakagawa [01]\.\d{4} on \d held-out lines, errors \d+, updates [\d,]+ "
+        r"\(\d+\.\d s\)"
+    )
+    assert sum(bool(iteration.fullmatch(line)) for line in lines) >= 3
+    assert [re.sub(r"iteration \d$", "iteration N", line) for line in lines if not iteration.match(line)] == [
+        "learning 2 word classes from 48 lines",
+        "cross-fitting: model 1 of 2",
+        "training btg on 18 lines; 6 are held out",
+        "training ends: the model is that of iteration N",
+        "cross-fitting: model 2 of 2",
+        "training btg on 18 lines; 6 are held out",
+        "training ends: the model is that of iteration N",
+        "cross-fitting is done; the model itself follows",
+        "training btg on 42 lines; 6 are held out",
+        "training ends: the model is that of iteration N",
+        f"model saved in {tmp_path / 'model'}",
+        f"saved in {tmp_path / 'features'}",
+    ]
+
+
+def test_quiet_says_nothing_but_warnings(bitext, tmp_path, capsys):
+    train(bitext, tmp_path, "--quiet")
+    assert capsys.readouterr() == ("", "")
+    source = tmp_path / "odd"
+    source.write_text("a￨b v x\n")
+    out = ["--out", str(tmp_path / "out")]
+    given = ["apply", "--model", str(tmp_path / "model"), "--src", str(source), *out]
+    assert run_main([*given, "-q"]) == 0
+    assert capsys.readouterr().err.startswith("line 1: token 'a￨b' is written as ")
+    assert run_main(given) == 0
+    assert capsys.readouterr().err.splitlines()[-1] == f"saved in {tmp_path / 'out'}"
+    assert run_main([*given, "-v"]) == 0
+    *_, saved, done = capsys.readouterr().err.splitlines()
+    assert re.fullmatch(rf"\[ *\d+\.\d s\] saved in {re.escape(str(tmp_path / 'out'))}", saved)
+    assert re.fullmatch(r"\[ *\d+\.\d s\] done, with at most [\d,]+ MiB of memory", done)
+
+
+def test_devices_and_standard_output_are_not_saved(bitext, capsys):
+    gold = ["gold", *bitext]
+    assert run_main([*gold, "--out", "/dev/null"]) == 0
+    assert run_main(gold) == 0
+    assert capsys.readouterr().err == ""
+
+
+def test_quiet_and_verbose_do_not_go_together(bitext, capsys):
+    with pytest.raises(SystemExit):
+        run_main(["gold", *bitext, "-q", "-v"])
+    assert "not allowed with argument -q/--quiet" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", [name for name in COMMANDS if name != "analyse"])
+def test_every_command_has_both(capsys, command):
+    with pytest.raises(SystemExit):
+        run_main([command, "--help"])
+    assert "-q, --quiet" in (text := capsys.readouterr().out)
+    assert "-v, --verbose" in text
+
+
+def test_so_have_the_kinds_of_analysis(bitext, capsys):
+    with pytest.raises(SystemExit):
+        run_main(["analyse", "robustness", "--help"])
+    assert "-q, --quiet" in capsys.readouterr().out
+
+
+def test_the_logger_is_left_as_it_was(capsys):
+    before = LOGGER.level, LOGGER.propagate, list(LOGGER.handlers)
+    arguments = argparse.Namespace(verbose=True)
+
+    def fail():
+        with messages.shown(arguments):
+            assert LOGGER.level == logging.DEBUG
+            LOGGER.info("a\x1b[31mb")
+            raise UsageError("x")
+
+    with pytest.raises(UsageError, match="x"):
+        fail()
+    assert (LOGGER.level, LOGGER.propagate, LOGGER.handlers) == before
+    assert capsys.readouterr().err.endswith("a\\x1b[31mb\n")
+
+
+def test_what_is_said_does_not_end_work_when_nobody_listens(bitext, tmp_path):
+    """Standard error is a pipe that its reader has closed."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    command = [sys.executable, "-m", "preorder", "gold", *bitext, "--out", str(tmp_path / "out")]
+    with os.fdopen(writing, "wb") as stderr:
+        assert subprocess.run(command, stderr=stderr, env=environment()).returncode == 0
+    assert len((tmp_path / "out").read_text().splitlines()) == len(SOURCE)

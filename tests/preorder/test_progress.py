@@ -1,0 +1,72 @@
+"""How far work is, on a terminal and elsewhere."""
+
+import io
+import logging
+import sys
+
+import pytest
+
+from preorder import progress as progress_module
+from preorder.progress import LOGGER, announce, progress, progress_bar
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+@pytest.fixture
+def terminal(monkeypatch):
+    """Give what makes standard error a terminal: in the test itself, before which pytest sets it again."""
+
+    def make():
+        monkeypatch.setattr(sys, "stderr", Terminal())
+        return sys.stderr
+
+    return make
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """A clock on which each look takes 25 seconds."""
+    times = iter(range(0, 10_000, 25))
+    monkeypatch.setattr(progress_module.time, "monotonic", lambda: float(next(times)))
+
+
+def test_a_bar_on_a_terminal(terminal, caplog):
+    screen = terminal()
+    assert list(progress("abc", "lines", 3, "read")) == list("abc")
+    assert "read: 100%" in screen.getvalue()
+    assert "3/3" in screen.getvalue()
+    assert not caplog.messages
+
+
+@pytest.mark.parametrize(("total", "of_all"), [(None, ""), (1234, " of 1,234")])
+def test_lines_elsewhere(clock, caplog, capsys, total, of_all):
+    with caplog.at_level(logging.INFO, "preorder"):
+        assert list(progress(range(9), "sentences", total, "tagged")) == list(range(9))
+    assert capsys.readouterr().err == ""
+    assert caplog.messages == [f"{count}{of_all} sentences tagged" for count in (3, 6, 9)]
+
+
+def test_nothing_when_quiet(terminal, clock, caplog, monkeypatch):
+    screen = terminal()
+    monkeypatch.setattr(LOGGER, "level", logging.WARNING)
+    assert list(progress(range(9), "sentences")) == list(range(9))
+    announce("wait")
+    with progress_bar(total=3) as bar:
+        bar.update(3)
+    assert screen.getvalue() == ""
+    assert not caplog.messages
+
+
+def test_a_bar_that_is_not_wanted(terminal):
+    screen = terminal()
+    with progress_bar(wanted=False, total=3) as bar:
+        bar.update(3)
+    assert screen.getvalue() == ""
+
+
+def test_what_takes_long_is_announced_without_any_logging(caplog):
+    announce("wait")
+    assert [(record.levelname, record.message) for record in caplog.records] == [("WARNING", "wait")]
