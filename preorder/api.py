@@ -146,7 +146,7 @@ def train(
 def align(
     sources: Sequence[Tokens], targets: Sequence[Tokens], symmetrization: str = "intersect", seed: int = 1
 ) -> list[str]:
-    """Align a bitext with eflomal (``pip install 'onmt-preorder[align]'``); return the links of each pair.
+    """Align a bitext with eflomal (``pip install -e '.[align]'``); return the links of each pair.
 
     Raises:
         MissingExtraError: eflomal is not installed.
