@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[1]
 PAGES = [
     path.relative_to(ROOT)
     for path in sorted(ROOT.rglob("*.md"))
-    if not {".venv", "runs"} & set(path.relative_to(ROOT).parts)
+    if not {".venv", "build", "runs"} & set(path.relative_to(ROOT).parts)
 ]
 
 
