@@ -16,14 +16,17 @@ JOBS ?= 2
 DEVICE ?= cpu
 OPTIONS ?=
 
+SITE := build/site
+
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint benchmark clean
+.PHONY: help setup given-data demo test lint docs benchmark clean
 
 help:
 	@echo "make setup   prepare $(VENV)"
 	@echo "make demo    the main job end to end; DATA= SRC= TGT= SIZE= RUN= SYSTEMS= JOBS= DEVICE= OPTIONS="
 	@echo "make test    all tests"
 	@echo "make lint    style checks"
+	@echo "make docs    these pages, and the reference of the Python API, as a site in $(SITE)"
 	@echo "make benchmark BTG=folder   the preorderer's speed, size and accuracy; OPTIONS= as docs/benchmarks.md says"
 	@echo "make clean   remove caches and the runs on synthetic data; other runs and $(VENV) stay"
 
@@ -42,7 +45,10 @@ $(VENV)/.ready: requirements.txt constraints.txt pyproject.toml
 runs/synthetic: | $(VENV)/.ready
 	$(BIN)/python -m recipes.synthetic.generate --out $@
 
-demo: $(VENV)/.ready | $(DATA)
+given-data:
+	$(if $(wildcard $(DATA)/.),,$(error DATA=$(DATA): there is no such folder))
+
+demo: | $(if $(filter runs/synthetic,$(DATA)),$(DATA),given-data) $(VENV)/.ready
 	$(BIN)/python -m recipes.run --data $(DATA) --src $(SRC) --tgt $(TGT) --size $(SIZE) --run $(RUN) \
 	    --systems $(SYSTEMS) --jobs $(JOBS) --device $(DEVICE) $(OPTIONS)
 	$(BIN)/preorder report $(RUN)
@@ -55,6 +61,11 @@ lint: $(VENV)/.ready
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/lint-imports
+
+# A warning, such as a link that leads nowhere, is an error.
+docs: $(VENV)/.ready
+	$(BIN)/sphinx-build -W --keep-going -q -d build/doctrees -c docs . $(SITE)
+	@echo "to read: $(SITE)/index.html"
 
 benchmark: $(VENV)/.ready
 	$(BIN)/python -m benchmarks.btg $(BTG) $(OPTIONS)

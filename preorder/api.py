@@ -31,6 +31,7 @@ from preorder.methods.training import TrainingPlan
 from preorder.syntax.read import with_bracketing
 
 if TYPE_CHECKING:
+    from preorder.analysis.pictures.svg import SvgPicture
     from preorder.metrics.preordering import OrderEvaluation
 
 Tokens = str | Sequence[str]
@@ -77,6 +78,33 @@ class PreorderModel:
         """Return the BTG tree behind each reordering."""
         return self._model.preorderer.trees(self._annotated(sources, layers), self.threads)
 
+    def picture(
+        self,
+        source: Tokens,
+        *,
+        target: Tokens | None = None,
+        alignment: Links | None = None,
+        **layers: Any,
+    ) -> SvgPicture:
+        """Draw one sentence: its tree and, with a target and its links, these before and after preordering.
+
+        Raises:
+            MissingExtraError: matplotlib is not installed (``pip install -e '.[plots]'``).
+            DataError: the parts do not fit together.
+        """
+        from preorder.analysis.pictures.encode import svg_element
+        from preorder.analysis.pictures.svg import SvgPicture
+        from preorder.analysis.show.picture import draw_sentence, sentence_title
+        from preorder.analysis.show.sentence import SentenceView
+
+        (sentence,) = self._annotated([source], {name: [layer] for name, layer in layers.items()})
+        (tree,) = self._model.preorderer.trees([sentence], self.threads)
+        translation = None if target is None else _tokens(target)
+        links = None if alignment is None else _alignment(alignment)
+        view = SentenceView(sentence.words, tree.permutation, tree, translation, links)
+        title = sentence_title(view)
+        return SvgPicture(title, svg_element(lambda: draw_sentence(view), title))
+
     def save(self, directory: str) -> None:
         """Write a model directory, which ``preorder apply --model`` reads, whole or not at all.
 
@@ -122,7 +150,9 @@ def train(
     """Learn to preorder from sentences and their word alignments, as ``preorder train --method`` does.
 
     Args:
-        sources, alignments, tags: the sentences, their links and, if there are any, their POS tags.
+        sources: the sentences.
+        alignments: the links of each.
+        tags: the POS tags of each.
         method: its name.
         trees: a bracketing of each sentence, for the methods that need syntax trees.
         classes: how many word classes to learn (0: none), or the class of each word.
@@ -146,7 +176,7 @@ def train(
 def align(
     sources: Sequence[Tokens], targets: Sequence[Tokens], symmetrization: str = "intersect", seed: int = 1
 ) -> list[str]:
-    """Align a bitext with eflomal (``pip install 'onmt-preorder[align]'``); return the links of each pair.
+    """Align a bitext with eflomal (``pip install -e '.[align]'``); return the links of each pair.
 
     Raises:
         MissingExtraError: eflomal is not installed.

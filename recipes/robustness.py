@@ -15,6 +15,7 @@ from pathlib import Path
 
 from preorder.cli import Parser, options
 from preorder.cli.translations import paths_by_name
+from preorder.data.compression import split_suffix
 from preorder.data.errors import UsageError
 from recipes.checks import check_device, check_readable
 from recipes.step_runner import Step, StepRunner, exit_status
@@ -48,7 +49,7 @@ class Experiment:
 
     def swapped(self, path: Path, percent: int) -> str:
         """Return where ``preorder swap`` puts the source, or its tags."""
-        return f"swapped/{path.name.removesuffix('.gz')}.{percent}"
+        return f"swapped/{split_suffix(path.name)[0]}.{percent}"
 
     def text(self, kind: str, percent: int) -> str:
         """Return what a kind of model reads of a percentage."""

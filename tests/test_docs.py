@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import preorder
 from preorder.cli import main
 from recipes.systems import read_system
 
@@ -14,7 +15,7 @@ ROOT = Path(__file__).parents[1]
 PAGES = [
     path.relative_to(ROOT)
     for path in sorted(ROOT.rglob("*.md"))
-    if not {".venv", "runs"} & set(path.relative_to(ROOT).parts)
+    if not re.match(r"\.|build/|runs/", str(path.relative_to(ROOT)))
 ]
 
 
@@ -68,3 +69,11 @@ def test_recipes_run_both_ways(tmp_path):
     failed = subprocess.run(command[:-3], env=environment, capture_output=True, text=True, check=False)
     assert failed.returncode == 2
     assert failed.stderr.startswith("usage: recipes/both_ways.sh NAME LANGUAGE LANGUAGE DATA_FOLDER")
+
+
+def test_the_reference_and_the_contents_are_whole():
+    reference = (ROOT / "docs/reference.md").read_text(encoding="utf-8")
+    assert set(re.findall(r":: preorder\.(\w+)$", reference, re.M)) == set(preorder.__all__) | {"api"}
+    contents = (ROOT / "docs/index.md").read_text(encoding="utf-8")
+    listed = {os.path.normpath(f"docs/{line}.md") for line in re.findall(r"^[\w./-]+$", contents, re.M)}
+    assert {str(page) for page in PAGES} - {"docs/index.md"} == listed - {"docs/notebook.md"}

@@ -16,7 +16,8 @@ from preorder import __version__
 from preorder.cli.messages import say_what_is_saved, shown
 from preorder.cli.paths import check_paths
 from preorder.cli.table import visible
-from preorder.data.errors import PreorderError
+from preorder.data.errors import PreorderError, require
+from preorder.methods.model_directory import VERSION
 from preorder.processes import INTERRUPTED, interruptible
 
 COMMANDS = "align gold annotate train apply evaluate score analyse swap show report".split()
@@ -53,7 +54,8 @@ def build_parser() -> argparse.ArgumentParser:
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--version", action="version", version=f"preorder {__version__}")
+    version = f"preorder {__version__} (models of format version {VERSION})"
+    parser.add_argument("--version", action="version", version=version)
     subparsers = parser.add_subparsers(metavar="COMMAND", required=True)
     for name in COMMANDS:
         importlib.import_module(f"preorder.cli.{name}").add_parser(subparsers)
@@ -74,6 +76,8 @@ def execute(parser: argparse.ArgumentParser, argv: Sequence[str] | None = None) 
     """Parse a command line and run its subcommand; return the exit status, as :func:`main` does."""
     if isinstance(sys.stdout, io.TextIOWrapper):  # whatever the locale
         sys.stdout.reconfigure(encoding="utf-8")
+    if "_ARGCOMPLETE" in os.environ:  # a shell asks how the command line may go on
+        require("argcomplete", "completion").autocomplete(parser)
     arguments = parser.parse_args(argv)
     try:
         check_paths(getattr(arguments, "parser", parser), arguments)

@@ -13,6 +13,7 @@ from preorder.annotate.stanza import annotate
 from preorder.annotate.stanza_models import TREES, StanzaOptions
 from preorder.cli import options, source
 from preorder.data import files
+from preorder.data.compression import split_suffix
 from preorder.data.errors import UsageError
 from preorder.data.formats import format_annotated
 from preorder.data.sentence import Sentence
@@ -128,8 +129,8 @@ def _beside_out(arguments: argparse.Namespace, name: str, suffix: str | None, ne
         return None
     if given is None and arguments.out == files.STANDARD:
         raise UsageError(f"--{name}-out is needed where --out names no file")
-    compressed = ".gz" if arguments.out.endswith(".gz") else ""
-    return given or arguments.out.removesuffix(".gz") + suffix + compressed
+    name, compression = split_suffix(arguments.out)
+    return given or name + suffix + compression
 
 
 def _count(path: str) -> int | None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from preorder.cli import options
 from preorder.cli.source import plain_sentences
 from preorder.data import files
+from preorder.data.compression import split_suffix
 from preorder.progress import LOGGER, progress
 
 EXAMPLES = """\
@@ -56,5 +57,5 @@ def run(arguments: argparse.Namespace) -> None:
 def _paths(arguments: argparse.Namespace, percent: int) -> list[str]:
     """Return the paths of the text, and of the tags if there are any, of a percentage."""
     source = "source" if arguments.src == files.STANDARD else arguments.src
-    names = [Path(path).name.removesuffix(".gz") for path in (source, arguments.pos) if path is not None]
+    names = [split_suffix(Path(path).name)[0] for path in (source, arguments.pos) if path is not None]
     return [str(Path(arguments.out_dir) / f"{name}.{percent}") for name in names]

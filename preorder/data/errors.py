@@ -15,6 +15,9 @@ MAX_SHOWN = 60
 MAX_REASON = 300
 """Characters of the whole reason, which names of the user's may be part of."""
 
+INSTALL = "install it, in the folder of onmt-preorder, with: pip install -e '.[{extra}]'"
+"""How an extra is installed: from the checkout, since no package index has this project."""
+
 
 class PreorderError(Exception):
     """The base of all errors that the user can mend."""
@@ -59,7 +62,7 @@ class MissingExtraError(PreorderError):
     """An optional dependency that is needed, but not installed."""
 
     def __init__(self, module: str, extra: str) -> None:
-        super().__init__(f"{module} is not installed; install it with: pip install 'onmt-preorder[{extra}]'")
+        super().__init__(f"{module} is not installed; {INSTALL.format(extra=extra)}")
 
 
 def shown(text: object) -> str:

@@ -1,25 +1,24 @@
 """Text files: read line by line, several side by side, and written whole or not at all.
 
-A path of ``-`` is standard input or output; a file whose name ends in ``.gz`` is compressed. Lines end at
-``\\n`` alone (a ``\\r`` before it is dropped): other Unicode line breaks are part of a line, so that files
-that belong together stay in step.
+A path of ``-`` is standard input or output; a file whose name ends in ``.gz``, ``.bz2``, ``.xz`` or ``.zst``
+is compressed. Lines end at ``\\n`` alone (a ``\\r`` before it is dropped): other Unicode line breaks are part
+of a line, so that files that belong together stay in step.
 """
 
 from __future__ import annotations
 
 import contextlib
-import gzip
 import io
 import json
 import re
 import sys
-import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, zip_longest
 from pathlib import Path
 from typing import Any, BinaryIO, TextIO, TypeVar
 
 from preorder.data.atomic import FULL, atomic_file, is_special, reported
+from preorder.data.compression import compressed, damage, open_bytes
 from preorder.data.errors import DataError
 
 T = TypeVar("T")
@@ -51,15 +50,17 @@ def read_lines(path: str) -> Iterator[str]:
                 number += 1
         except UnicodeDecodeError as error:
             raise DataError(f"not valid UTF-8 (byte {error.start + 1} of the line)", name, number) from None
-        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-            raise DataError(f"damaged gzip data: {error}", name, number) from None
+        except Exception as error:
+            if reason := damage(path, error):
+                raise DataError(reason, name, number) from None
+            raise
 
 
 def _open_bytes(path: str) -> BinaryIO:
     if path == STANDARD:
         return contextlib.nullcontext(sys.stdin.buffer)  # type: ignore[return-value]
     try:
-        return gzip.open(path, "rb") if path.endswith(".gz") else open(path, "rb")
+        return open_bytes(path)
     except (OSError, ValueError) as error:  # a ValueError: there is a NUL in the path
         reason = getattr(error, "strerror", error)
         raise DataError(f"cannot be read: {reason}", display_name(path)) from None
@@ -196,14 +197,13 @@ def writer(path: str) -> Iterator[TextIO]:
         yield stream
 
 
-def _create_text(opened: Path, path: str) -> TextIO:
+@contextlib.contextmanager
+def _create_text(opened: Path, path: str) -> Iterator[TextIO]:
     with reported(path):
-        binary: Any = opened.open("wb")
-    if not path.endswith(".gz"):
-        return io.TextIOWrapper(binary, encoding="utf-8", newline="\n")
-    # No time stamp and no name in the header: the same lines give the same bytes.
-    compressed = gzip.GzipFile(filename="", fileobj=binary, mode="wb", mtime=0)
-    return io.TextIOWrapper(compressed, encoding="utf-8", newline="\n")
+        binary = opened.open("wb")
+    text = {"encoding": "utf-8", "newline": "\n"}
+    with binary, compressed(binary, path) as stream, io.TextIOWrapper(stream, **text) as lines:
+        yield lines
 
 
 def write_lines(path: str, lines: Iterable[str]) -> None:

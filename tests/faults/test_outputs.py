@@ -15,13 +15,15 @@ import pytest
 
 from preorder.data import atomic, files
 from preorder.data.atomic import atomic_directory, atomic_file
+from preorder.data.compression import CODECS
 from preorder.data.errors import DataError
 
 LINES = [f"line {number}" for number in range(2000)]
+NOISE = list(map(str, np.random.default_rng(1).random(9000)))  # which nothing makes small
 TEXT = "".join(f"{line}\n" for line in LINES)
 
 
-@pytest.mark.parametrize("name", ["out", "out.gz"])
+@pytest.mark.parametrize("name", ["out", *(f"out{suffix}" for suffix in CODECS)])
 def test_a_fifo_is_written_straight(tmp_path, name):
     os.mkfifo(tmp_path / name)
     received = []
@@ -118,7 +120,7 @@ def _write_directory(path):
     ("write", "name"),
     [
         (lambda path: files.write_lines(path, LINES), "file"),
-        (lambda path: files.write_lines(path, map(str, np.random.default_rng(1).random(9000))), "file.gz"),
+        *((lambda path: files.write_lines(path, NOISE), f"file{suffix}") for suffix in CODECS),
         (lambda path: files.write_bytes(path, TEXT.encode()), "file"),
         (lambda path: files.write_json(path, LINES), "file"),
         (_write_directory, "folder"),

@@ -53,6 +53,22 @@ def test_all_that_a_model_says_of_a_sentence(model):
     assert [positions for _, positions in empty] == [()]
 
 
+def test_a_picture_is_what_the_command_draws(model, tmp_path):
+    pytest.importorskip("matplotlib")
+    model.save(str(tmp_path / "model"))
+    texts = {"src": "s0 v1 o2 p3", "tgt": "A B C D", "align": "0-0 1-3 2-1 3-2"}
+    files = [f"--{name}={write(tmp_path / name, [line])}" for name, line in texts.items()]
+    assert (
+        main(["show", "--model", str(tmp_path / "model"), *files, "--out", str(tmp_path / "shown.svg")]) == 0
+    )
+    picture = model.picture("s0 v1 o2 p3", target="A B C D", alignment=[(0, 0), (1, 3), (2, 1), (3, 2)])
+    picture.save(str(tmp_path / "saved.svg"))
+    assert (tmp_path / "saved.svg").read_bytes() == (tmp_path / "shown.svg").read_bytes()
+    assert picture._repr_svg_().startswith("<svg ")
+    assert "<svg" not in repr(picture)
+    assert "s0 v1 o2 p3" in picture.title
+
+
 def test_saved_loaded_and_pickled_it_is_the_same(model, tmp_path):
     model.save(str(tmp_path / "model"))
     loaded = preorder.load(str(tmp_path / "model"), threads=2)
@@ -124,6 +140,10 @@ def test_align_finds_the_links(monkeypatch):
 ONE = SOURCES[:1]
 
 
+def small():
+    return preorder.train(SOURCES, ALIGNMENTS, **OPTIONS)
+
+
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
@@ -148,6 +168,7 @@ ONE = SOURCES[:1]
         (lambda: preorder.evaluate([(0, 1)], []), "DataError", "0 alignments for 1 positions"),
         (lambda: preorder.ribes(["a"]), "UsageError", "at least one reference"),
         (lambda: preorder.ribes(["a"], ["a", "b"]), "DataError", "1 hypotheses for 2 reference lines"),
+        (lambda: small().picture("a b", alignment="0-0"), "DataError", "an alignment links the source"),
         (lambda: preorder.load("/nowhere"), "DataError", "/nowhere/model.json"),
         (lambda: preorder.nothing, "AttributeError", "nothing"),
     ],

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from preorder.data.errors import DataError, UsageError
+from preorder.data.errors import DataError, require
 
 _NATURAL = math.log(10)
 
@@ -16,13 +16,10 @@ def load(path: str) -> Any:
     """Load an ARPA or binary file.
 
     Raises:
-        UsageError: the package kenlm is not installed.
+        MissingExtraError: kenlm is not installed.
         DataError: the file cannot be read as a language model.
     """
-    try:
-        import kenlm
-    except ImportError:
-        raise UsageError("a language model needs the package kenlm: pip install onmt-preorder[lm]") from None
+    kenlm = require("kenlm", "lm")
     if not Path(path).is_file():
         raise DataError("no such file", path)
     config = kenlm.Config()

@@ -19,6 +19,7 @@ RESOLUTION = 160  # dots an inch
 CJK_FONTS = ("Noto Sans CJK JP", "Noto Sans CJK SC", "IPAGothic", "Hiragino Sans", "Yu Gothic", "MS Gothic")
 """Fonts that may be installed, for letters that DejaVu Sans lacks."""
 
+XML = '<?xml version="1.0" encoding="utf-8"?>'
 NOT_IN_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 
 
@@ -41,8 +42,7 @@ def encode(draw: Callable[[], Figure], title: str, path: str) -> Picture:
         MissingExtraError: matplotlib is not installed.
     """
     if path.endswith(".svg"):
-        head = '<?xml version="1.0" encoding="utf-8"?>'
-        return Picture(f"{head}\n{svg_element(draw, title)}\n".encode(), complete=True)
+        return Picture(f"{XML}\n{svg_element(draw, title)}\n".encode(), complete=True)
     return _saved(draw, "png", dpi=RESOLUTION, metadata={"Software": None, "Title": title})
 
 

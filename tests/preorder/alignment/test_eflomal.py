@@ -48,7 +48,7 @@ def test_empty_and_overlong_sentences_keep_their_lines():
 
 def test_missing_eflomal_names_the_extra(monkeypatch):
     monkeypatch.setattr(module.importlib.util, "find_spec", lambda _: None)
-    with pytest.raises(MissingExtraError, match=r"pip install 'onmt-preorder\[align\]'"):
+    with pytest.raises(MissingExtraError, match=r"pip install -e '\.\[align\]'"):
         align([["a"]], [["b"]], "intersect", seed=1)
 
 

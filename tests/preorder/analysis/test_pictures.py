@@ -131,5 +131,5 @@ def test_letters_that_no_font_has():
 
 def test_without_matplotlib(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(MissingExtraError, match=r"pip install 'onmt-preorder\[plots\]'"):
+    with pytest.raises(MissingExtraError, match=r"pip install -e '\.\[plots\]'"):
         encode(*PICTURES[0], "picture.svg")

@@ -112,7 +112,5 @@ def test_one_gpu_one_worker():
 
 def test_stanza_is_not_installed(monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    with pytest.raises(
-        MissingExtraError, match=r"stanza is not installed; .*pip install 'onmt-preorder\[stanza\]'"
-    ):
+    with pytest.raises(MissingExtraError, match=r"stanza is not installed; .*pip install -e '\.\[stanza\]'"):
         next(annotate(SENTENCES, StanzaOptions("en")))

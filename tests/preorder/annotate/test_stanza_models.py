@@ -22,7 +22,7 @@ ODD = ("(", "a", "-LRB-", "x\u3000y", "z\u00a0w", "_", "|", ")")
 
 @pytest.fixture(scope="module")
 def models(shared):
-    pytest.importorskip("stanza", reason="needs Stanza: pip install 'onmt-preorder[stanza]'")
+    pytest.importorskip("stanza", reason="needs Stanza: pip install -e '.[stanza]'")
     return str(shared("models/stanza"))
 
 

@@ -269,7 +269,7 @@ def test_models_of_trees_parse_raw_tokens(src, bitext, fake, tmp_path, capsys, k
 
 @pytest.mark.parametrize("kind", ["constituency", "dependency"])
 def test_stanza_itself(shared, tmp_path, kind):
-    pytest.importorskip("stanza", reason="needs Stanza: pip install 'onmt-preorder[stanza]'")
+    pytest.importorskip("stanza", reason="needs Stanza: pip install -e '.[stanza]'")
     models = ["--lang", "en", "--stanza-dir", str(shared("models/stanza"))]
     src = write(tmp_path / "src", *LINES)
     suffix = {"constituency": "trees", "dependency": "conllu"}[kind]

@@ -84,7 +84,7 @@ def test_pictures(tmp_path, files, capsys):
 def test_pictures_without_matplotlib(tmp_path, files, capsys, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     message = show(capsys, files, "--out", str(tmp_path / "s.svg"))
-    assert "pip install 'onmt-preorder[plots]'" in message
+    assert "pip install -e '.[plots]'" in message
     assert not (tmp_path / "s.svg").exists()
 
 

@@ -1,6 +1,5 @@
 """Files: strict pairing, exact places in errors, nothing half-written."""
 
-import gzip
 import io
 import sys
 from types import SimpleNamespace
@@ -18,19 +17,9 @@ def test_lines_end_at_newlines_alone(tmp_path):
     assert list(files.read_lines(str(path))) == ["a\u2028b\x0bc", "d", "", "e"]
 
 
-def test_gzip_and_standard_input(tmp_path, monkeypatch):
-    path = str(tmp_path / "text.gz")
-    files.write_lines(path, ["a", "ß"])
-    assert gzip.decompress((tmp_path / "text.gz").read_bytes()).decode() == "a\nß\n"
-    assert list(files.read_lines(path)) == ["a", "ß"]
+def test_standard_input(monkeypatch):
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(b"x\ny\n")))
     assert list(files.read_lines("-")) == ["x", "y"]
-
-
-def test_same_lines_same_gzip_bytes(tmp_path):
-    for name in ("one.gz", "two.gz"):
-        files.write_lines(str(tmp_path / name), ["a"])
-    assert (tmp_path / "one.gz").read_bytes() == (tmp_path / "two.gz").read_bytes()
 
 
 def test_invalid_utf8_names_the_line(tmp_path):
@@ -45,18 +34,6 @@ def test_unreadable(tmp_path):
         list(files.read_lines(str(tmp_path / "missing")))
     with pytest.raises(DataError, match="cannot be read: Is a directory"):
         list(files.read_lines(str(tmp_path)))
-
-
-@pytest.mark.parametrize(
-    "content",
-    [b"plain text\n", gzip.compress(b"some text\n" * 50)[:-12]],
-    ids=["not compressed", "cut short"],
-)
-def test_damaged_gzip(tmp_path, content):
-    path = tmp_path / "text.gz"
-    path.write_bytes(content)
-    with pytest.raises(DataError, match="damaged gzip data"):
-        list(files.read_lines(str(path)))
 
 
 def test_parse_errors_get_their_place(tmp_path):

@@ -12,7 +12,7 @@ from onmt_preorder.papers.npmt.language_model import NgramFluency
 from onmt_preorder.papers.npmt.search import beam_search, concatenate, spread
 from onmt_preorder.papers.npmt.segments import best_segments, greedy_segments
 from onmt_preorder.papers.npmt.translator import show
-from preorder.data.errors import DataError, UsageError
+from preorder.data.errors import DataError, MissingExtraError
 from tests.support.segmentations import (
     BEGIN,
     END,
@@ -273,5 +273,5 @@ def test_bad_language_models(tmp_path, monkeypatch):
 
 def test_without_kenlm_it_is_said_what_to_install(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "kenlm", None)
-    with pytest.raises(UsageError, match=r"needs the package kenlm: pip install onmt-preorder\[lm\]"):
+    with pytest.raises(MissingExtraError, match=r"kenlm is not installed; .*: pip install -e '\.\[lm\]'"):
         language_model.load("lm.arpa")
