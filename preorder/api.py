@@ -1,7 +1,8 @@
 """The Python API: train, load, apply and measure, on plain lists and strings.
 
 A sentence is a string of tokens that spaces separate, or a list of tokens. An alignment is a string of links
-``"0-0 1-2"`` (source-target, from 0), or a list of such pairs::
+``"0-0 1-2"`` (source-target, from 0), or a list of such pairs. A link may have a confidence, above 0 and at
+most 1: ``"1-2:0.75"``, ``(1, 2, 0.75)``::
 
     model = preorder.train(sources, alignments)
     model.save("model")
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from preorder.alignment.gold import gold_permutation
 from preorder.alignment.target_groups import target_groups
 from preorder.annotate.classes import DEFAULT_CLASSES, WordClasses, learn_classes
+from preorder.data.alignment import CERTAIN
 from preorder.data.errors import DataError, UsageError
 from preorder.data.formats import (
     format_alignment,
@@ -34,7 +36,7 @@ if TYPE_CHECKING:
     from preorder.metrics.preordering import OrderEvaluation
 
 Tokens = str | Sequence[str]
-Links = str | Iterable[tuple[int, int]]
+Links = str | Iterable[tuple[int, int] | tuple[int, int, float]]
 Result = TypeVar("Result")
 
 
@@ -240,7 +242,10 @@ def _tokens(sentence: Tokens) -> tuple[str, ...]:
 
 
 def _alignment(links: Links) -> Alignment:
-    return parse_alignment(links) if isinstance(links, str) else Alignment(frozenset(map(tuple, links)))
+    if isinstance(links, str):
+        return parse_alignment(links)
+    each = map(tuple, links)
+    return Alignment.weighted({link[:2]: link[2] if len(link) > 2 else CERTAIN for link in each})
 
 
 def _checked_alignment(sentence: Sentence, links: Links) -> Alignment:
