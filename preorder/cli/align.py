@@ -23,6 +23,7 @@ EXAMPLES = """\
   preorder align --src train.en --tgt train.ja --out train.align
   preorder align --src train.en --tgt train.ja --symmetrize grow-diag-final-and | gzip > train.align.gz
   preorder align --src train.en --tgt train.ja --samplers 4 --out train.align
+  preorder align --forward en-ja.align --reverse ja-en.align --symmetrize grow-diag --out train.align
   preorder align --src train.en --tgt train.ja --hand-src hand.en --hand-tgt hand.ja \\
       --hand-align hand.align --out train.align
 """
@@ -34,7 +35,8 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     """Add the subcommand."""
     parser = options.add_command(subparsers, "align", run, "align the words of a bitext by eflomal", EXAMPLES)
     options.add_source(parser)
-    parser.add_argument("--tgt", metavar="F", required=True, help="target text, a tokenised sentence a line")
+    parser.add_argument("--tgt", metavar="F", help="target text, a tokenised sentence a line")
+    _add_directions(parser)
     options.add_output(parser)
     parser.add_argument(
         "--symmetrize",
@@ -55,6 +57,12 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         parser, "--threads", options.workers, DEFAULT_THREADS, "number of runs of eflomal side by side"
     )
     options.add_seed(parser)
+
+
+def _add_directions(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("instead of --src and --tgt, from any aligner")
+    group.add_argument("--forward", metavar="F", help="links of the forward direction, to be joined with")
+    group.add_argument("--reverse", metavar="F", help="links of the reverse direction, source first, too")
 
 
 def _add_samplers(parser: argparse.ArgumentParser) -> None:
@@ -86,9 +94,7 @@ def _add_hand(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Run the subcommand."""
     _check(arguments)
-    sides = files.in_parallel(*_read(arguments.src, arguments.tgt))
-    sources, targets = zip(*files.not_empty(arguments.src, sides), strict=True)
-    alignments = _aligned(arguments, sources, targets)
+    alignments = _joined(arguments) if arguments.forward else _aligned(arguments)
     files.write_lines(arguments.out, map(format_alignment, alignments))
 
 
@@ -96,7 +102,13 @@ def _check(arguments: argparse.Namespace) -> None:
     hand = [arguments.hand_src, arguments.hand_tgt, arguments.hand_align]
     if any(hand) and not all(hand):
         raise UsageError("--hand-src, --hand-tgt and --hand-align belong together")
+    if (arguments.forward is None) != (arguments.reverse is None):
+        raise UsageError("--forward and --reverse belong together")
+    if (arguments.forward is None) == (arguments.tgt is None):
+        raise UsageError("either --tgt or --forward and --reverse is needed")
     sampled = arguments.samplers or arguments.hand_align
+    if sampled and arguments.forward:
+        raise UsageError("--samplers and --hand-align have no effect with --forward")
     if sampled and arguments.symmetrize:
         raise UsageError("--symmetrize has no effect with --samplers and --hand-align")
     if arguments.min_confidence and not sampled:
@@ -121,7 +133,17 @@ def _read_hand(arguments: argparse.Namespace) -> Iterator[tuple]:
     return zip(*files.not_empty(path, files.map_parallel(checked, path, *sides)), strict=True)
 
 
-def _aligned(arguments: argparse.Namespace, sources: Sentences, targets: Sentences) -> list[Alignment]:
+def _joined(arguments: argparse.Namespace) -> Iterator[Alignment]:
+    """Join the links of both directions."""
+    symmetrize = SYMMETRIZATIONS[arguments.symmetrize or DEFAULT_SYMMETRIZATION]
+    paths = (arguments.forward, arguments.reverse)
+    for forward, reverse in files.in_parallel(*((path, read_alignments(path)) for path in paths)):
+        yield Alignment(symmetrize(forward.links, reverse.links))
+
+
+def _aligned(arguments: argparse.Namespace) -> list[Alignment]:
+    sides = files.in_parallel(*_read(arguments.src, arguments.tgt))
+    sources, targets = zip(*files.not_empty(arguments.src, sides), strict=True)
     settings = Settings(arguments.eflomal_model, arguments.threads)
     least = arguments.min_confidence or DEFAULT_MIN_CONFIDENCE
     if arguments.hand_align:

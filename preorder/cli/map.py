@@ -16,30 +16,35 @@ SIDES = ("src", "tgt")
 
 EXAMPLES = """\
   preorder map --align hand.align --tgt hand.ja --new-tgt hand.unidic.ja --out hand.unidic.align
+  preorder map --align en-ja.align --reverse --out ja-en.align
 """
 
 
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
     """Add the subcommand."""
-    summary = "map word alignments to other tokens of the same text, by their characters"
+    summary = "map word alignments to other tokens of the same text, or to the other direction"
     parser = options.add_command(subparsers, "map", run, summary, EXAMPLES)
     options.add_alignment(parser)
     for side, name in zip(SIDES, ("source", "target"), strict=True):
         parser.add_argument(f"--{side}", metavar="F", help=f"{name} with the tokens that are aligned")
         parser.add_argument(f"--new-{side}", metavar="F", help=f"the same {name} with other tokens")
+    parser.add_argument(
+        "--reverse", action="store_true", help="write target-source links, for translation the other way"
+    )
     options.add_output(parser)
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Run the subcommand."""
     sides = [_side(arguments, side) for side in SIDES]
-    if not any(sides):
-        raise UsageError("nothing to map: name the texts, --tgt and --new-tgt, or --src and --new-src")
+    if not any(sides) and not arguments.reverse:
+        raise UsageError("nothing to do: name the texts, --tgt and --new-tgt, or --src and --new-src")
     given = [stream for side in sides for stream in side]
 
     def mapped(alignment: Alignment, *texts: Sequence[str]) -> Alignment:
         pairs = iter(zip(texts[::2], texts[1::2], strict=True))
-        return map_links(alignment, *(next(pairs) if side else None for side in sides))
+        links = map_links(alignment, *(next(pairs) if side else None for side in sides))
+        return links.reversed() if arguments.reverse else links
 
     alignments = (arguments.align, read_alignments(arguments.align))
     files.write_lines(

@@ -66,6 +66,12 @@ class Alignment:
                         f"link {link[0]}-{link[1]} is out of range: the {side} has {length} tokens"
                     )
 
+    def reversed(self) -> Alignment:
+        """Return the alignment of the target with the source."""
+        links, possible = (frozenset((j, i) for i, j in each) for each in (self.links, self.possible))
+        doubtful = frozenset(((j, i), confidence) for (i, j), confidence in self.doubtful)
+        return Alignment(links, possible, self.target_length, self.source_length, doubtful=doubtful)
+
     def confidences(self) -> dict[Link, float]:
         """Return the confidence of each sure link."""
         return dict.fromkeys(self.links, CERTAIN) | dict(self.doubtful)

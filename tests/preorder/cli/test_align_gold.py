@@ -108,7 +108,6 @@ def test_align_bad_input(tmp_path, capsys):
 def test_usage_errors_have_status_2(capsys):
     for argv in (
         [],
-        ["align"],
         ["gold", "--align", "f", "--format", "x"],
         ["align", "--tgt", "f", "--seed", "-1"],
     ):
@@ -198,6 +197,8 @@ def test_align_learns_from_hand_aligned_sentences(bitext, tmp_path, capsys):
         ("--min-confidence 0.5", "--min-confidence has no effect without --samplers or --hand-align"),
         ("--samplers 2 --min-confidence 0", "not above 0 and at most 1: '0'"),
         ("--samplers 2 --min-confidence nan", "not above 0 and at most 1: 'nan'"),
+        ("--forward source", "--forward and --reverse belong together"),
+        ("--forward few --reverse few", "either --tgt or --forward and --reverse is needed"),
         ("--samplers 0", "not a whole number from 1: '0'"),
         ("--eflomal-model 4", "invalid choice: 4"),
         ("--hand-src source --hand-tgt target --hand-align far", "far:1: link 9-0 is out of range"),
@@ -223,6 +224,28 @@ def test_align_options_that_do_not_fit(tmp_path, monkeypatch, capsys, options, r
     assert not captured.out
 
 
+def test_align_joins_the_links_of_any_aligner(tmp_path, capsys):
+    forward = write(tmp_path / "forward", "0-0 1-1", "", "0-0")
+    reverse = write(tmp_path / "reverse", "0-0 1-2", "", "0-1")
+    command = ["align", "--forward", forward, "--reverse", reverse]
+    assert main(command) == 0
+    assert capsys.readouterr().out.splitlines() == ["0-0", "", ""]
+    assert main([*command, "--symmetrize", "union"]) == 0
+    assert capsys.readouterr().out.splitlines() == ["0-0 1-1 1-2", "", "0-0 0-1"]
+    assert main([*command[:-1], write(tmp_path / "short", "0-0")]) == 2
+    assert "short:2: the file ends after 1 lines" in capsys.readouterr().err
+    assert main(["align"]) == 2
+    assert "either --tgt or --forward and --reverse is needed" in capsys.readouterr().err
+    assert main([*command, "--samplers", "2"]) == 2
+    assert "--samplers and --hand-align have no effect with --forward" in capsys.readouterr().err
+
+
+def test_map_to_the_other_direction(tmp_path, capsys):
+    links = write(tmp_path / "links", "0-1 2-0:0.5 1?3", "")
+    assert main(["map", "--align", links, "--reverse"]) == 0
+    assert capsys.readouterr().out.splitlines() == ["0-2:0.5 1-0 3?1", ""]
+
+
 def test_map_to_other_tokens(tmp_path, capsys):
     links = write(tmp_path / "links", "0-0 1-1:0.5", "", "0-1")
     old = write(tmp_path / "old", "（京 都", "", "a b")
@@ -239,7 +262,7 @@ def test_map_to_other_tokens(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
-        ("", "nothing to map: name the texts, --tgt and --new-tgt, or --src and --new-src"),
+        ("", "nothing to do: name the texts, --tgt and --new-tgt, or --src and --new-src"),
         ("--tgt old", "--tgt and --new-tgt belong together"),
         ("--tgt old --new-tgt other", "links:1: these are not the same characters: ab and ac"),
         ("--tgt old --new-tgt short", "short:2: the file ends after 1 lines"),
