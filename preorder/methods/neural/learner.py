@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from preorder.btg.chart import Chart
 from preorder.btg.results import permutations
 from preorder.data.types import Permutation, Sentence
-from preorder.learning.backend import device, torch
-from preorder.learning.checkpoint import digest
+from preorder.learning.backend import device, set_weights, torch
+from preorder.learning.checkpoint import Arrays, digest
 from preorder.learning.network_learner import NetworkLearner, with_first_weights
 from preorder.learning.options import without_threads
 from preorder.learning.training_loop import TrainingStatistics
@@ -25,18 +26,38 @@ from preorder.methods.neural.network import Scorer
 from preorder.methods.neural.options import Options
 
 
+class Initial(NamedTuple):
+    """What a training begins from: the weights of another."""
+
+    vocabulary: Vocabulary
+    weights: Arrays
+
+
 class Learner(NetworkLearner[Scorer, torch.Tensor]):
     """A scorer that learns; see :class:`preorder.learning.training_loop.Trainable`."""
 
     def __init__(
-        self, layers: Sequence[str], sentences: Sequence[Sentence], groups: np.ndarray, options: Options
+        self,
+        layers: Sequence[str],
+        sentences: Sequence[Sentence],
+        groups: np.ndarray,
+        options: Options,
+        initial: Initial | None = None,
     ) -> None:
-        """Start from the first weights that the seed gives, with what :func:`learnable` gives."""
-        self.vocabulary, frequencies = Vocabulary.of(sentences, layers)
+        """Start from the seed's weights or the initial ones, with what :func:`learnable` gives."""
+        if initial is None:
+            self.vocabulary, frequencies = Vocabulary.of(sentences, layers)
+        else:
+            self.vocabulary = initial.vocabulary
+            frequencies = self.vocabulary.frequencies(sentences)
         rows = self.vocabulary.rows
         scorer = with_first_weights(
             options.seed, lambda: Scorer(rows, options.hidden, options.depth, options.dropout)
         )
+        self._initial = ()
+        if initial is not None:
+            set_weights(scorer, initial.weights)
+            self._initial = tuple(initial.weights.values())
         super().__init__(scorer, frequencies, options)
         self._lengths = lengths_of(sentences)
         self._starts = np.cumsum(self._lengths) - self._lengths
@@ -49,7 +70,7 @@ class Learner(NetworkLearner[Scorer, torch.Tensor]):
     def key(self) -> str:
         """Return a digest of data and options."""
         arrays = (self._tokens.cpu().numpy(), self._groups.cpu().numpy(), self._lengths)
-        return digest([without_threads(self._options), self.vocabulary.known], *arrays)
+        return digest([without_threads(self._options), self.vocabulary.known], *arrays, *self._initial)
 
     def order(self, sentences: Sequence[Sentence]) -> list[Permutation]:
         """Return the reordering of each sentence by the averaged weights."""
