@@ -118,7 +118,8 @@ def train(
     *,
     tags: Sequence[Tokens] | None = None,
     trees: Sequence[str] | None = None,
-    classes: int | Mapping[str, str] = DEFAULT_CLASSES,
+    classes: int | Mapping[str, str] | None = None,
+    init: PreorderModel | None = None,
     **options: Any,
 ) -> PreorderModel:
     """Learn to preorder from sentences and their word alignments, as ``preorder train --method`` does.
@@ -127,7 +128,9 @@ def train(
         sources, alignments, tags: the sentences, their links and, if there are any, their POS tags.
         method: its name.
         trees: a bracketing of each sentence, for the methods that need syntax trees.
-        classes: how many word classes to learn (0: none), or the class of each word.
+        classes: how many word classes to learn (0: none), or the class of each word; None: 256, or those
+            of ``init``.
+        init: a model of the same method to begin from, as with ``preorder train --init``.
         options: ``limit``, ``max_length``, ``held_out``, ``attach``, ``seed``, and the method's own
             (``iterations``, ``threads``, …), as on the command line.
 
@@ -135,14 +138,22 @@ def train(
         DataError: the lists differ in length, or a sentence does not fit its links, tags or tree.
         UsageError: an option or method that there is not, or nothing to learn from.
     """
-    plan = TrainingPlan.of(method, **options)
+    initial = init and init._model
+    if initial is not None and classes is not None:
+        raise UsageError("classes: with init the model's word classes are used")
+    plan = TrainingPlan.of(method, initial=initial, **options)
     sentences = _sentences(sources, tags, trees)
     bitext = Bitext(sentences, _each(_checked_alignment, sources=sentences, alignments=alignments))
-    word_classes = _word_classes(classes, sentences, plan.options.seed)
+    if initial is None:
+        wanted = DEFAULT_CLASSES if classes is None else classes
+        word_classes, language, stanza = _word_classes(wanted, sentences, plan.options.seed), None, None
+    else:
+        word_classes, language, stanza = initial.classes, initial.language, initial.stanza
     if word_classes is not None:
         bitext = Bitext(list(map(word_classes.add_to, sentences)), bitext.alignments)
     preorderer, statistics = plan.train(bitext)
-    return PreorderModel(Model(preorderer, word_classes, None, statistics), plan.options.threads)
+    model = Model(preorderer, word_classes, language, statistics, stanza)
+    return PreorderModel(model, plan.options.threads)
 
 
 def align(

@@ -73,3 +73,41 @@ class Experiment:
     def key(self) -> str:
         """The name of its files."""
         return f"{self.table}/{self.name}"
+
+
+def _trust() -> list[Experiment]:
+    """Links of unequal trust, and hand-made ones: alone, after automatic ones, beside them."""
+    hand = {"links": "hand", "options": ("--held-out", "0", "--iterations", "10")}
+    weighted = Experiment("trust", "weighted", "hand-0.1")
+    rescored = Experiment("trust", "rescored", BEST)
+    return [
+        weighted,
+        rescored,
+        Experiment("trust", "hand alone", **hand),
+        Experiment("trust", "intersect then hand", **hand, init=("links", BASELINE)),
+        Experiment("trust", "rescored then hand", **hand, init=("trust", rescored.name)),
+        Experiment("trust", "weighted then hand", **hand, init=("trust", weighted.name)),
+    ]
+
+
+_ORDERING = (*(f"ibm3-{how}" for how in (*SYMMETRIZED, "forward", "reverse")), "samplers-4", "hand-0.5", BEST)
+
+EXPERIMENTS: tuple[Experiment, ...] = (
+    *(Experiment("links", links, links) for links in _ORDERING),
+    *_trust(),
+    *(
+        Experiment("unaligned", f"{links}, {name}", links, options=treatment)
+        for links in (BASELINE, BEST)
+        for name, treatment in (("free", ()), ("attach", ("--attach",)), ("gold", ("--unaligned", "gold")))
+    ),
+    *(
+        Experiment("lines", f"{links}, {lines}", links, lines, ("--limit", str(lines)))
+        for links in (BASELINE, BEST)
+        for lines in (10_000, LINES, 120_000, 369_368)
+    ),
+    *(
+        Experiment("methods", f"{method}, {links}", links, method=method)
+        for links in (BASELINE, BEST)
+        for method in ("btg", "neural-btg")
+    ),
+)
