@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
+DIRECTIONS = ("en-ja", "ja-en")
 LINES = 40_000
 """Training lines of most experiments."""
 
-HAND = ("--hand-src", "data/hand-train.en", "--hand-tgt", "data/hand-train.ja", "--hand-align", "data/hand-train.align")
+HAND = "hand"
+"""Stands for the hand-made links alone, and begins the names of links that they have taught."""
+
+_HAND_FILES = {"src": "en", "tgt": "ja", "align": "align"}
+_HAND_OPTIONS = tuple(
+    text
+    for option, suffix in _HAND_FILES.items()
+    for text in (f"--hand-{option}", f"data/hand-train.{suffix}")
+)
 
 SYMMETRIZED = ("intersect", "grow-diag", "grow-diag-final", "grow-diag-final-and", "union")
 MODELS = (1, 2, 3)
@@ -27,7 +36,8 @@ class Links:
 
 def _directions(model: int) -> dict[str, Links]:
     return {
-        f"ibm{model}-{way}": Links(("--eflomal-model", str(model), "--symmetrize", way)) for way in ("forward", "reverse")
+        f"ibm{model}-{way}": Links(("--eflomal-model", str(model), "--symmetrize", way))
+        for way in ("forward", "reverse")
     }
 
 
@@ -39,9 +49,9 @@ def _joined(model: int) -> dict[str, Links]:
 LINKS: dict[str, Links] = {
     **{name: links for model in MODELS for name, links in (_directions(model) | _joined(model)).items()},
     **{f"samplers-{n}": Links(("--samplers", str(n))) for n in (2, 4, 8)},
-    "hand-0.5": Links((*HAND, "--min-confidence", "0.5")),
-    "hand-0.3": Links((*HAND, "--min-confidence", "0.3")),
-    "hand-0.1": Links((*HAND, "--min-confidence", "0.1")),
+    "hand-0.5": Links((*_HAND_OPTIONS, "--min-confidence", "0.5")),
+    "hand-0.3": Links((*_HAND_OPTIONS, "--min-confidence", "0.3")),
+    "hand-0.1": Links((*_HAND_OPTIONS, "--min-confidence", "0.1")),
 }
 """Name → how it is aligned. ``hand``: rescored by what hand-aligned sentences teach."""
 
@@ -55,7 +65,7 @@ class Experiment:
 
     Attributes:
         table: which table it belongs to; ``name``: its row there.
-        links: one of :data:`LINKS`, or ``hand``: the hand-aligned sentences alone.
+        links: one of :data:`LINKS`, or :data:`HAND`: the hand-aligned sentences alone.
         lines: of training text.
         options: of ``preorder train``.
         init: the experiment (table, name) whose model it begins from.
@@ -69,15 +79,22 @@ class Experiment:
     method: str = "btg"
     init: tuple[str, str] | None = None
 
+    def model(self, direction: str) -> str:
+        """Return the folder of its model, in the folder of the run."""
+        return f"{direction}/models/{self._file_name}"
+
+    def orders(self, direction: str) -> str:
+        """Return the file of the positions that its model gives the sentences of hand-test."""
+        return f"{direction}/orders/{self._file_name}.positions"
+
     @property
-    def key(self) -> str:
-        """The name of its files."""
-        return f"{self.table}/{self.name}"
+    def _file_name(self) -> str:
+        return f"{self.table}/{self.name}".replace(", ", "-").replace(" ", "-")
 
 
 def _trust() -> list[Experiment]:
     """Links of unequal trust, and hand-made ones: alone, after automatic ones, beside them."""
-    hand = {"links": "hand", "options": ("--held-out", "0", "--iterations", "10")}
+    hand = {"links": HAND, "options": ("--held-out", "0", "--iterations", "10")}
     weighted = Experiment("trust", "weighted", "hand-0.1")
     rescored = Experiment("trust", "rescored", BEST)
     return [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -15,7 +16,7 @@ from preorder.alignment.tokens import map_links
 from preorder.cli import execute, options
 from preorder.data import files
 from preorder.data.atomic import atomic_directory
-from preorder.data.errors import DataError, MissingExtraError
+from preorder.data.errors import DataError, require
 from preorder.data.formats import format_alignment, parse_tokens, read_alignments
 from preorder.data.types import Alignment
 
@@ -44,11 +45,16 @@ def main(argv: Sequence[str] | None = None) -> int:
         prog="python -m recipes.kftt.prepare", description=DESCRIPTION, allow_abbrev=False
     )
     parser.add_argument(
-        "--data", metavar="DIR", required=True, help="train.{en,ja} (or .gz), {dev,test,hand}.{en,ja}, hand.align"
+        "--data",
+        metavar="DIR",
+        required=True,
+        help="train.{en,ja} (or .gz), {dev,test,hand}.{en,ja}, hand.align",
     )
     parser.add_argument("--out", metavar="DIR", required=True, help="folder to write")
     options.add_number(parser, "--lines", options.positive, options.MOST, "the first so many lines of train")
-    options.add_number(parser, "--hand-train", options.positive, HAND_TRAIN, "hand-aligned sentences to learn from")
+    options.add_number(
+        parser, "--hand-train", options.positive, HAND_TRAIN, "hand-aligned sentences to learn from"
+    )
     options.add_seed(parser)
     parser.set_defaults(run=_write)
     return execute(parser, argv)
@@ -61,7 +67,10 @@ def _write(arguments: argparse.Namespace) -> None:
     data = Path(arguments.data)
     hand = read_hand_aligned(data, japanese_tokenizer())
     order = np.random.default_rng(arguments.seed).permutation(len(hand))
-    parts = {"hand-train": sorted(order[: arguments.hand_train]), "hand-test": sorted(order[arguments.hand_train :])}
+    parts = {
+        "hand-train": sorted(order[: arguments.hand_train]),
+        "hand-test": sorted(order[arguments.hand_train :]),
+    }
     with atomic_directory(arguments.out) as fresh:
         for part, chosen in parts.items():
             _write_hand_aligned(fresh / part, [hand[number] for number in chosen])
@@ -122,13 +131,8 @@ def japanese_tokenizer() -> Callable[[str], Tokens]:
     Raises:
         MissingExtraError: fugashi or unidic-lite is not installed.
     """
-    import unicodedata
-
-    try:
-        import fugashi
-        import unidic_lite  # noqa: F401 - the dictionary that fugashi finds
-    except ImportError:
-        raise MissingExtraError("fugashi", "japanese") from None
+    for module in ("unidic_lite", "fugashi"):
+        fugashi = require(module, "japanese")
     tagger = fugashi.Tagger()
     return lambda text: tuple(word.surface for word in tagger(unicodedata.normalize("NFKC", text)))
 
