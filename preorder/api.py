@@ -1,7 +1,8 @@
 """The Python API: train, load, apply and measure, on plain lists and strings.
 
 A sentence is a string of tokens that spaces separate, or a list of tokens. An alignment is a string of links
-``"0-0 1-2"`` (source-target, from 0), or a list of such pairs::
+``"0-0 1-2"`` (source-target, from 0), or a list of such pairs. A link may have a confidence, above 0 and at
+most 1: ``"1-2:0.75"``, ``(1, 2, 0.75)``::
 
     model = preorder.train(sources, alignments)
     model.save("model")
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from preorder.alignment.gold import gold_permutation
 from preorder.alignment.target_groups import target_groups
 from preorder.annotate.classes import DEFAULT_CLASSES, WordClasses, learn_classes
+from preorder.data.alignment import CERTAIN
 from preorder.data.errors import DataError, UsageError
 from preorder.data.formats import (
     format_alignment,
@@ -35,7 +37,7 @@ if TYPE_CHECKING:
     from preorder.metrics.preordering import OrderEvaluation
 
 Tokens = str | Sequence[str]
-Links = str | Iterable[tuple[int, int]]
+Links = str | Iterable[tuple[int, int] | tuple[int, int, float]]
 Result = TypeVar("Result")
 
 
@@ -144,7 +146,8 @@ def train(
     *,
     tags: Sequence[Tokens] | None = None,
     trees: Sequence[str] | None = None,
-    classes: int | Mapping[str, str] = DEFAULT_CLASSES,
+    classes: int | Mapping[str, str] | None = None,
+    init: PreorderModel | None = None,
     **options: Any,
 ) -> PreorderModel:
     """Learn to preorder from sentences and their word alignments, as ``preorder train --method`` does.
@@ -155,7 +158,9 @@ def train(
         tags: the POS tags of each.
         method: its name.
         trees: a bracketing of each sentence, for the methods that need syntax trees.
-        classes: how many word classes to learn (0: none), or the class of each word.
+        classes: how many word classes to learn (0: none), or the class of each word; None: 256, or those
+            of ``init``.
+        init: a model of the same method to begin from, as with ``preorder train --init``.
         options: ``limit``, ``max_length``, ``held_out``, ``attach``, ``seed``, and the method's own
             (``iterations``, ``threads``, …), as on the command line.
 
@@ -163,14 +168,22 @@ def train(
         DataError: the lists differ in length, or a sentence does not fit its links, tags or tree.
         UsageError: an option or method that there is not, or nothing to learn from.
     """
-    plan = TrainingPlan.of(method, **options)
+    initial = init and init._model
+    if initial is not None and classes is not None:
+        raise UsageError("classes: with init the model's word classes are used")
+    plan = TrainingPlan.of(method, initial=initial, **options)
     sentences = _sentences(sources, tags, trees)
     bitext = Bitext(sentences, _each(_checked_alignment, sources=sentences, alignments=alignments))
-    word_classes = _word_classes(classes, sentences, plan.options.seed)
+    if initial is None:
+        wanted = DEFAULT_CLASSES if classes is None else classes
+        word_classes, language, stanza = _word_classes(wanted, sentences, plan.options.seed), None, None
+    else:
+        word_classes, language, stanza = initial.classes, initial.language, initial.stanza
     if word_classes is not None:
         bitext = Bitext(list(map(word_classes.add_to, sentences)), bitext.alignments)
     preorderer, statistics = plan.train(bitext)
-    return PreorderModel(Model(preorderer, word_classes, None, statistics), plan.options.threads)
+    model = Model(preorderer, word_classes, language, statistics, stanza)
+    return PreorderModel(model, plan.options.threads)
 
 
 def align(
@@ -270,7 +283,10 @@ def _tokens(sentence: Tokens) -> tuple[str, ...]:
 
 
 def _alignment(links: Links) -> Alignment:
-    return parse_alignment(links) if isinstance(links, str) else Alignment(frozenset(map(tuple, links)))
+    if isinstance(links, str):
+        return parse_alignment(links)
+    each = map(tuple, links)
+    return Alignment.weighted({link[:2]: link[2] if len(link) > 2 else CERTAIN for link in each})
 
 
 def _checked_alignment(sentence: Sentence, links: Links) -> Alignment:

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Set
+from functools import partial
 
 Link = tuple[int, int]
 Links = Set[Link]
+Final = Callable[[tuple[bool, bool]], bool]
 
 NEIGHBOURS = tuple((di, dj) for di in (-1, 0, 1) for dj in (-1, 0, 1) if (di, dj) != (0, 0))
 
 
-def grow_diag_final_and(forward: Links, reverse: Links) -> frozenset[Link]:
+def grow_diag(forward: Links, reverse: Links, final: Final | None = None) -> frozenset[Link]:
     """Take the links of both directions, then some links of one direction.
 
     grow-diag: as long as there is one, take a link that is next to a taken link (diagonally too) and whose
-    source or target word has no link yet. final-and: then take links whose words both have no link yet. Links
-    are looked at in the order of their indices, so that equal input gives equal links.
+    source or target word has no link yet. Then, with ``final``, take links of one direction whose source or
+    target word (``any``), or both (``all``: final-and), have no link yet. Links are looked at in the order
+    of their indices, so that equal input gives equal links.
     """
     union = forward | reverse
     links = set(forward & reverse)
@@ -33,16 +36,17 @@ def grow_diag_final_and(forward: Links, reverse: Links) -> frozenset[Link]:
             if near in union and near not in links and (near[0] not in sources or near[1] not in targets):
                 take(near)
                 queue.append(near)
-    for directed in (forward, reverse):
-        for link in sorted(directed):
-            if link[0] not in sources and link[1] not in targets:
-                take(link)
+    for link in (*sorted(forward), *sorted(reverse)) if final else ():
+        if final((link[0] not in sources, link[1] not in targets)):
+            take(link)
     return frozenset(links)
 
 
 SYMMETRIZATIONS: dict[str, Callable[[Links, Links], frozenset[Link]]] = {
     "intersect": lambda forward, reverse: frozenset(forward & reverse),
-    "grow-diag-final-and": grow_diag_final_and,
+    "grow-diag": grow_diag,
+    "grow-diag-final": partial(grow_diag, final=any),
+    "grow-diag-final-and": partial(grow_diag, final=all),
     "union": lambda forward, reverse: frozenset(forward | reverse),
     "forward": lambda forward, _: frozenset(forward),
     "reverse": lambda _, reverse: frozenset(reverse),

@@ -20,7 +20,7 @@ from preorder.data.errors import PreorderError, require
 from preorder.methods.model_directory import VERSION
 from preorder.processes import INTERRUPTED, interruptible
 
-COMMANDS = "align gold annotate train apply evaluate score analyse swap show report".split()
+COMMANDS = "align map gold annotate train apply evaluate score analyse swap show report".split()
 
 GC_THRESHOLD = 100_000
 """New objects between two runs of the cyclic garbage collector: sentences are many, and form no cycles."""

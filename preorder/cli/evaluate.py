@@ -31,7 +31,7 @@ reordering score) and complete_match are 0 to 1, as Google's evaluator counts th
 are those of each sentence whose alignment can be sorted; other sentences are skipped. "all tokens"
 measures every token of every sentence by the gold order of preorder gold.
 
-With --gold: alignment error rate, precision and recall, 0 to 1, of the links of --align.
+With --gold: alignment error rate, precision, recall and F1, 0 to 1, of the links of --align.
 The gold alignment may have possible links (1?2) beside the sure ones (1-2).
 """
 
@@ -65,8 +65,8 @@ def _evaluate_alignment(arguments: argparse.Namespace) -> None:
         files.write_json(files.STANDARD, asdict(found))
         return
     numbers = map(str, (found.sentences, found.links, found.sure, found.possible))
-    scores = (f"{score:.4f}" for score in (found.aer, found.precision, found.recall))
-    columns = ("sentences", "links", "sure", "possible", "alignment error rate", "precision", "recall")
+    scores = (f"{score:.4f}" for score in (found.aer, found.precision, found.recall, found.f1))
+    columns = ("sentences", "links", "sure", "possible", "alignment error rate", "precision", "recall", "F1")
     print_table(None, columns, [[*numbers, *scores]])
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -193,4 +194,13 @@ beam = _whole_number(1, 1000)
 sentence_pairs = _whole_number(1, 10_000_000)
 class_count = _whole_number(1, 1_000_000)
 training_length = _whole_number(1, 1000)  # of n tokens, training takes 1.3 n³ bytes
+samplers = _whole_number(1, 1000)
 _percentage = _whole_number(0, 100)
+
+
+def confidence(text: str) -> float:
+    """Parse a number above 0 and at most 1; argparse reports its errors."""
+    with contextlib.suppress(ValueError):
+        if 0 < float(text) <= 1:
+            return float(text)
+    raise argparse.ArgumentTypeError(f"not above 0 and at most 1: {shown(text)}")

@@ -24,7 +24,8 @@ from preorder.learning.checkpoint import Checkpoints
 from preorder.learning.held_out import DEFAULT_HELD_OUT, MAX_SHARE
 from preorder.methods.base import Preorderer
 from preorder.methods.cross_fit import cross_fit
-from preorder.methods.model_directory import Model, check_replaceable, save_model
+from preorder.methods.initial import initial_preorderer
+from preorder.methods.model_directory import Model, check_replaceable, load_model, save_model
 from preorder.methods.registry import METHODS, all_options
 from preorder.methods.training import DEFAULT_LIMIT, DEFAULT_MAX_LENGTH, TrainingPlan
 from preorder.progress import LOGGER, progress
@@ -35,6 +36,7 @@ EXAMPLES = """\
       --cross-fit 5 --cross-fit-out train.features
   preorder train --method btg --annot train.annot --align train.align --model model --seed 7
   preorder train --method btg --src train.en --pos stanza --lang en --align train.align --model model
+  preorder train --method btg --init model --src hand.en --align hand.align --model tuned
   preorder train --method rvnn --src train.en --trees train.en.trees --align train.align --model model
 """
 
@@ -60,9 +62,14 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     parser.add_argument(
         "--classes",
         metavar="N|F",
-        default=str(DEFAULT_CLASSES),
         help="number of word classes to learn from the source, 0 for none, or a file of word<TAB>class "
-        "lines; without effect if --annot has classes (default: %(default)s)",
+        f"lines; without effect if --annot has classes (default: {DEFAULT_CLASSES}; with --init the model's)",
+    )
+    parser.add_argument(
+        "--init",
+        metavar="DIR",
+        help="begin from this model of the same --method (btg or neural-btg), with its vocabulary, word "
+        "classes, layers and network: to go on with hand-made links after automatic ones, say",
     )
     parser.add_argument(
         "--attach",
@@ -110,9 +117,10 @@ def run(arguments: argparse.Namespace) -> None:
     if (arguments.cross_fit is None) != (arguments.cross_fit_out is None):
         raise UsageError("--cross-fit and --cross-fit-out go together")
     check_replaceable(arguments.model, input_paths(arguments.parser, arguments))
-    stanza = source.stanza_options(arguments)
-    plan = _plan(arguments)
-    bitext, classes = _with_classes(_read(arguments), arguments)
+    initial = None if arguments.init is None else load_model(arguments.init)
+    stanza = _stanza(arguments, initial)
+    plan = _plan(arguments, initial)
+    bitext, classes = _with_classes(_read(arguments), arguments, initial)
     lines = plan.lines(bitext)
     checkpoints = Checkpoints(arguments.model.rstrip("/") + ".checkpoint")
     if arguments.fresh:
@@ -130,15 +138,30 @@ def run(arguments: argparse.Namespace) -> None:
         files.write_lines(arguments.cross_fit_out, formatted(pairs, "features"))
         LOGGER.info("cross-fitting is done; the model itself follows")
     preorderer, training = plan.train(bitext, checkpoints.part("all"))
-    save_model(Model(preorderer, classes, arguments.lang, training, stanza), arguments.model)
+    language = arguments.lang or (initial and initial.language)
+    save_model(Model(preorderer, classes, language, training, stanza), arguments.model)
     LOGGER.info(f"model saved in {arguments.model}")
     checkpoints.remove()
 
 
-def _plan(arguments: argparse.Namespace) -> TrainingPlan:
-    settings = method_options.options_of(arguments.method, all_options(), arguments)
+def _stanza(arguments: argparse.Namespace, initial: Model | None) -> StanzaOptions | None:
+    """Return what Stanza adds: what the command line says, or else what it added for the initial model."""
+    if initial is None:
+        return source.stanza_options(arguments)
+    stanza = source.stanza_options(arguments, initial.stanza, initial.language)
+    source.warn_of_unused(arguments, initial.preorderer.layers, stanza)
+    return stanza
+
+
+def _plan(arguments: argparse.Namespace, initial: Model | None) -> TrainingPlan:
+    method, attach, fixed = arguments.method, arguments.attach, {}
+    if initial is not None:
+        if arguments.classes is not None:
+            raise UsageError("--classes: with --init the model's word classes are used")
+        fixed = initial_preorderer(initial, method, attach).fixed_options()
+    settings = method_options.options_of(method, all_options(), arguments, fixed)
     selection = (arguments.limit, arguments.max_length, arguments.held_out)
-    return TrainingPlan(arguments.method, settings, *selection, arguments.attach)
+    return TrainingPlan(method, settings, *selection, attach, initial)
 
 
 def _read(arguments: argparse.Namespace) -> Bitext:
@@ -171,12 +194,18 @@ def _aligned(name: str, arguments: argparse.Namespace) -> Bitext:
     return Bitext(sentences, align(words, targets, DEFAULT_SYMMETRIZATION, arguments.seed))
 
 
-def _with_classes(bitext: Bitext, arguments: argparse.Namespace) -> tuple[Bitext, WordClasses | None]:
+def _with_classes(
+    bitext: Bitext, arguments: argparse.Namespace, initial: Model | None
+) -> tuple[Bitext, WordClasses | None]:
     """Add word classes, unless --annot has some; return those that the model must keep, too."""
     if bitext.sentences[0].classes is not None:
-        return bitext, None
-    words = [sentence.words for sentence in bitext.sentences]
-    classes = source.read_or_learn_classes(arguments.classes, words, arguments.seed)
+        return bitext, initial and initial.classes
+    if initial is None:
+        words = [sentence.words for sentence in bitext.sentences]
+        wanted = str(DEFAULT_CLASSES) if arguments.classes is None else arguments.classes
+        classes = source.read_or_learn_classes(wanted, words, arguments.seed)
+    else:
+        classes = initial.classes
     if classes is None:
         return bitext, None
     return Bitext(list(map(classes.add_to, bitext.sentences)), bitext.alignments), classes

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from preorder.data.errors import DataError
+
+Link = tuple[int, int]
+CERTAIN = 1.0
+"""The confidence of a link that states none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,18 +20,30 @@ class Alignment:
         links: ``(source index, target index)`` pairs: the sure links.
         possible: the links that are only possible (``i?j``).
         source_length, target_length: numbers of tokens, or None where they are not known.
+        doubtful: the sure links with a confidence below 1, each with it: how probable it is that the link
+            is right. Others have 1. What does not ask for confidences takes all links alike.
 
     Raises:
-        DataError: a link lies outside a known length.
+        DataError: a link lies outside a known length, or a confidence is not above 0 and below 1.
     """
 
-    links: frozenset[tuple[int, int]]
-    possible: frozenset[tuple[int, int]] = frozenset()
+    links: frozenset[Link]
+    possible: frozenset[Link] = frozenset()
     source_length: int | None = None
     target_length: int | None = None
+    doubtful: frozenset[tuple[Link, float]] = field(default=frozenset(), kw_only=True)
 
     def __post_init__(self) -> None:
         self.check_within(self.source_length, self.target_length)
+        for (i, j), confidence in self.doubtful:
+            if (i, j) not in self.links or not 0 < confidence < CERTAIN:
+                raise DataError(f"link {i}-{j} is none, or its confidence is not above 0 and at most 1")
+
+    @classmethod
+    def weighted(cls, confidences: Mapping[Link, float]) -> Alignment:
+        """Return the alignment of sure links with a confidence each, 1 for those that are certain."""
+        doubtful = frozenset((link, c) for link, c in confidences.items() if c != CERTAIN)
+        return cls(frozenset(confidences), doubtful=doubtful)
 
     def check_within(self, source_length: int | None, target_length: int | None = None) -> None:
         """Check that every link lies within the given lengths (None: not known).
@@ -48,6 +65,16 @@ class Alignment:
                     raise DataError(
                         f"link {link[0]}-{link[1]} is out of range: the {side} has {length} tokens"
                     )
+
+    def reversed(self) -> Alignment:
+        """Return the alignment of the target with the source."""
+        links, possible = (frozenset((j, i) for i, j in each) for each in (self.links, self.possible))
+        doubtful = frozenset(((j, i), confidence) for (i, j), confidence in self.doubtful)
+        return Alignment(links, possible, self.target_length, self.source_length, doubtful=doubtful)
+
+    def confidences(self) -> dict[Link, float]:
+        """Return the confidence of each sure link."""
+        return dict.fromkeys(self.links, CERTAIN) | dict(self.doubtful)
 
     def targets(self, source_length: int) -> tuple[tuple[int, ...], ...]:
         """Return for each source token the target indices of its sure links, ascending."""

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from decimal import Decimal
 from functools import lru_cache, partial
 
-from preorder.data.alignment import Alignment
+from preorder.data.alignment import CERTAIN, Alignment, Link
 from preorder.data.binary_tree import BinaryTree
 from preorder.data.errors import DataError, shown
 from preorder.data.files import first_filled, parse_json, parse_lines, read_lines, read_parsed
@@ -23,7 +24,7 @@ FEATURE_SEPARATOR = "￨"
 
 _DIGITS = "[0-9]{1,18}"  # more are no index of anything, and Python converts no thousands of digits
 _NUMBER = re.compile(_DIGITS)
-_LINK = re.compile(f"({_DIGITS})([-?])({_DIGITS})")
+_LINK = re.compile(rf"({_DIGITS})([-?])({_DIGITS})(?::([0-9](?:\.[0-9]{{1,30}})?))?")
 _LADER = re.compile(rf"\s*({_DIGITS})-({_DIGITS}) *\|\|\|(.*)")
 _ESCAPE = re.compile(r"&(?=#[0-9]+;)|￨|\s")
 _ESCAPED = re.compile(r"&#([0-9]{1,5});")
@@ -85,10 +86,12 @@ def format_annotated(sentence: Sentence) -> str:
 
 
 def parse_alignment(line: str) -> Alignment:
-    """Parse ``0-0 1?2`` (Pharaoh) or ``m-n ||| 0-0 1-2`` (lader); ``?`` marks a possible link.
+    """Parse ``0-0 1-2:0.75 2?1`` (Pharaoh) or ``m-n ||| 0-0 1-2`` (lader).
+
+    ``?`` marks a possible link; after a colon stands the confidence of a sure one, above 0 and at most 1.
 
     Raises:
-        DataError: a link is malformed or out of range.
+        DataError: a link is malformed or out of range, or has two confidences.
     """
     lengths: tuple[int | None, int | None] = (None, None)
     lader = _LADER.fullmatch(line)
@@ -96,17 +99,30 @@ def parse_alignment(line: str) -> Alignment:
         lengths = (int(lader[1]), int(lader[2]))
         line = lader[3]
     links = list(map(_parse_link, line.split()))
-    sure = {link for mark, link in links if mark == "-"}
-    possible = {link for mark, link in links if mark == "?"} - sure
-    return Alignment(frozenset(sure), frozenset(possible), *lengths)
+    sure = {link for mark, link, _ in links if mark == "-"}
+    possible = {link for mark, link, _ in links if mark == "?"} - sure
+    doubtful = _doubtful(links) if ":" in line else frozenset()
+    return Alignment(frozenset(sure), frozenset(possible), *lengths, doubtful=doubtful)
 
 
 @lru_cache(1 << 16)  # equal links of a corpus are one object, so that a million lines fit into memory
-def _parse_link(field: str) -> tuple[str, tuple[int, int]]:
+def _parse_link(field: str) -> tuple[str, Link, float]:
     match = _LINK.fullmatch(field)
     if not match:
         raise DataError(f"not an alignment link: {shown(field)}")
-    return match[2], (int(match[1]), int(match[3]))
+    confidence = float(match[4] or CERTAIN)
+    if match[4] and (match[2] == "?" or not 0 < confidence <= CERTAIN):
+        raise DataError(f"not a sure link with a confidence above 0 and at most 1: {shown(field)}")
+    return match[2], (int(match[1]), int(match[3])), confidence
+
+
+def _doubtful(links: Iterable[tuple[str, Link, float]]) -> frozenset[tuple[Link, float]]:
+    """Return the sure links that are less than certain, with their confidences."""
+    confidences: dict[Link, float] = {}
+    for mark, link, confidence in links:
+        if mark == "-" and confidences.setdefault(link, confidence) != confidence:
+            raise DataError(f"link {link[0]}-{link[1]} has two confidences")
+    return frozenset((link, c) for link, c in confidences.items() if c != CERTAIN)
 
 
 def read_alignments(path: str) -> Iterator[Alignment]:
@@ -129,9 +145,10 @@ def read_alignments(path: str) -> Iterator[Alignment]:
 
 
 def format_alignment(alignment: Alignment) -> str:
-    """Format as Pharaoh links, sorted."""
+    """Format as Pharaoh links, sorted, with the confidences below 1."""
+    confidences = {link: f":{Decimal(repr(c)):f}" for link, c in alignment.doubtful}
     links = [(link, "-") for link in alignment.links] + [(link, "?") for link in alignment.possible]
-    return " ".join(f"{i}{mark}{j}" for (i, j), mark in sorted(links))
+    return " ".join(f"{i}{mark}{j}{confidences.get((i, j), '')}" for (i, j), mark in sorted(links))
 
 
 def parse_order(line: str) -> Permutation:

@@ -70,17 +70,35 @@ def add_options(parser: argparse.ArgumentParser, methods: Mapping[str, type[Any]
         groups[owners].add_argument(_flag(name), help=option.explained, **option.values)
 
 
-def options_of(method: str, methods: Mapping[str, type[Options]], arguments: argparse.Namespace) -> Options:
-    """Return a method's options: from the command line, or else their defaults.
+def options_of(
+    method: str,
+    methods: Mapping[str, type[Options]],
+    arguments: argparse.Namespace,
+    fixed: Mapping[str, Any] | None = None,
+) -> Options:
+    """Return a method's options: from the command line, or else those fixed, or else their defaults.
 
     Raises:
-        UsageError: an option of another method is given.
+        UsageError: an option of another method is given, or one other than it is fixed.
     """
     for name, option in _all(methods).items():
         if method not in option.defaults and getattr(arguments, name) is not None:
             raise UsageError(f"{_flag(name)} is no option of --method {method}")
     values = {field.name: getattr(arguments, field.name) for field in fields(methods[method])}
-    return methods[method](**{name: value for name, value in values.items() if value is not None})
+    given = {name: value for name, value in values.items() if value is not None}
+    return methods[method](**with_fixed(given, fixed or {}))
+
+
+def with_fixed(given: Mapping[str, Any], fixed: Mapping[str, Any]) -> dict[str, Any]:
+    """Return options by name: those given, and those that the model of ``--init`` fixes.
+
+    Raises:
+        UsageError: one is given other than it is fixed.
+    """
+    for name, value in fixed.items():
+        if given.get(name, value) != value:
+            raise UsageError(f"{_flag(name)} {given[name]}: the model of --init has {value}")
+    return {**given, **fixed}
 
 
 def check_values(options: Any) -> None:

@@ -67,6 +67,12 @@ class Vocabulary:
         counts = [frequent(_flat(sentences, layer), max_strings) for layer in layers]
         return cls(dict(zip(layers, counts, strict=True))), np.array([0, *counts[0].values()])
 
+    def frequencies(self, sentences: Sequence[Sentence]) -> np.ndarray:
+        """Return for each row of the words how often it is seen in a text, 0 for unknown ones: int64."""
+        counts = np.bincount(self(sentences)[0], minlength=self.rows["words"])
+        counts[UNKNOWN] = 0
+        return counts
+
     @classmethod
     def from_state(cls, known: Any) -> Vocabulary:
         """Rebuild a vocabulary from what a model's state has for its :attr:`known`.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any, ClassVar, Protocol
 
@@ -76,3 +77,15 @@ class PickledByState:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self).from_state, self.state()
+
+
+class Continuable(ABC):
+    """A preorderer that training can begin from: ``fit`` takes it as ``initial``, with its layers."""
+
+    @abstractmethod
+    def fixed_options(self) -> dict[str, Any]:
+        """Return the method's options that the weights depend on, by name: more training must have them.
+
+        Raises:
+            UsageError: training cannot begin from this very model.
+        """

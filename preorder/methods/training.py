@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from preorder.data.errors import UsageError
 from preorder.data.types import Bitext
 from preorder.learning.checkpoint import NO_CHECKPOINT, Checkpoint
 from preorder.learning.held_out import chosen_lines, hold_out
-from preorder.learning.options import check_values
+from preorder.learning.options import check_values, with_fixed
 from preorder.methods.base import Preorderer
+from preorder.methods.initial import initial_preorderer, initial_statistics
+from preorder.methods.model_directory import Model
 from preorder.methods.registry import METHODS, all_options, method_class
 from preorder.progress import LOGGER
 
@@ -29,6 +31,7 @@ class TrainingPlan:
         max_length: leave out sentences of more tokens.
         held_out: so many of these only decide when to stop; None: see :func:`hold_out`.
         attach: also learn which tokens are unaligned, and put these beside their aligned neighbours.
+        initial: a model to begin from, of the same method and with all its ``fixed_options``; or None.
     """
 
     method: str
@@ -37,13 +40,15 @@ class TrainingPlan:
     max_length: int = DEFAULT_MAX_LENGTH
     held_out: int | None = None
     attach: bool = False
+    initial: Model | None = None
 
     @classmethod
     def of(cls, method: str, **given: Any) -> TrainingPlan:
         """Make a plan of options by name, the plan's and the method's own.
 
         Raises:
-            UsageError: there is no such method, or it has no such option, or not with such a value.
+            UsageError: there is no such method, or it has no such option, or not with such a value; or the
+                initial model contradicts.
         """
         if method not in METHODS:
             raise UsageError(f"unknown method {method!r}, only: {', '.join(METHODS)}")
@@ -52,7 +57,11 @@ class TrainingPlan:
         unknown = given.keys() - names - {field.name for field in fields(cls)[2:]}
         if unknown:
             raise UsageError(f"{min(unknown)} is no option of method {method}")
-        theirs = options(**{name: given.pop(name) for name in names & given.keys()})
+        chosen = {name: given.pop(name) for name in names & given.keys()}
+        if given.get("initial") is not None:
+            begun = initial_preorderer(given["initial"], method, given.get("attach", False))
+            chosen = with_fixed(chosen, begun.fixed_options())
+        theirs = options(**chosen)
         check_values(theirs)
         return cls(method, theirs, **given)
 
@@ -69,11 +78,17 @@ class TrainingPlan:
             The preorderer, and statistics of its training.
 
         Raises:
-            UsageError: no line is left to learn from, or the checkpoint is of another training.
+            UsageError: no line is left to learn from, or the checkpoint is of another training; or the lines
+                lack a layer that the initial model needs, or training cannot begin from it.
         """
+        begun = {}
+        if self.initial is not None:
+            begun["initial"] = initial_preorderer(self.initial, self.method, self.attach)
+            bitext = replace(bitext, sentences=list(map(self.initial.annotate, bitext.sentences)))
         learned, held_out = hold_out(bitext, self.held_out, self.options.seed)
         LOGGER.info(f"training {self.method} on {len(learned):,} lines; {len(held_out):,} are held out")
-        preorderer, statistics = method_class(self.method).fit(learned, self.options, held_out, checkpoint)
+        fit = method_class(self.method).fit
+        preorderer, statistics = fit(learned, self.options, held_out, checkpoint, **begun)
         if self.attach:
             from preorder.methods.unaligned.preorderer import AttachingPreorderer  # compiled: slow to import
 
@@ -88,4 +103,6 @@ class TrainingPlan:
         used = bitext.take(self.lines(bitext))
         preorderer, statistics = self.fit(used, checkpoint)
         counts = {"lines": len(bitext), "sentences": len(used), "seed": self.options.seed}
+        if self.initial is not None:
+            counts["init"] = initial_statistics(self.initial)
         return preorderer, counts | statistics

@@ -25,7 +25,7 @@ class AlignmentScores:
 
     Attributes:
         aer: alignment error rate, 0 to 1.
-        precision, recall: 0 to 1.
+        precision, recall, f1: 0 to 1; f1 is the harmonic mean of the two.
         sentences: how many were compared.
         links: links of the alignment that is judged.
         sure, possible: gold links; here the possible ones do not include the sure ones.
@@ -35,6 +35,7 @@ class AlignmentScores:
     aer: float
     precision: float
     recall: float
+    f1: float
     sentences: int
     links: int
     sure: int
@@ -61,7 +62,9 @@ def alignment_scores(counts: Sequence[tuple[int, ...]]) -> AlignmentScores:
     links, sure, _, sure_found, possible_found = totals
     allowed = sure_found + possible_found
     aer = 1 - _share(sure_found + allowed, links + sure)
-    return AlignmentScores(aer, _share(allowed, links), _share(sure_found, sure), len(counts), *totals)
+    precision, recall = _share(allowed, links), _share(sure_found, sure)
+    f1 = 2 * precision * recall / (precision + recall) if precision + recall else 0.0
+    return AlignmentScores(aer, precision, recall, f1, len(counts), *totals)
 
 
 def _share(part: int, whole: int) -> float:

@@ -156,7 +156,8 @@ def read_annotated(text, folder):
 def read_alignments(text, folder):
     for alignment in formats.read_alignments(file_of(text, folder)):
         again = formats.parse_alignment(formats.format_alignment(alignment))
-        assert (again.links, again.possible) == (alignment.links, alignment.possible)
+        for name in ("links", "possible", "doubtful"):
+            assert getattr(again, name) == getattr(alignment, name)
 
 
 def parse_features(text, folder):
@@ -205,6 +206,7 @@ PARSERS = {
     "CoNLL-U": (read_sentence, f"# text\n{CONLLU}\n{CONLLU}"),
     "annot": (read_annotated, "I see fish\tPRP VBP NN\t1 2 3\na\tDT\t9\n"),
     "alignments": (read_alignments, "0-0 1-2 2?1\n0-1\n"),
+    "confidences": (read_alignments, "0-0:0.5 1-2:0.750 2?1\n0-1:1 1-0:0.000001\n"),
     "lader alignments": (read_alignments, "3-3 ||| 0-0 1-2 2?1\n"),
     "orders": (lambda text, _: formats.parse_order(text), "2 0 1 3"),
     "positions": (lambda text, _: formats.parse_positions(text), "2 0 1 3"),
@@ -239,6 +241,7 @@ def test_a_value_or_an_error(name, tmp_path):
         (formats.parse_order, "9" * 5000, "not a number: '999"),
         (formats.parse_positions, "9" * 5000, "not a number: '999"),
         (formats.parse_alignment, "0-" + "9" * 5000, "not an alignment link: '0-999"),
+        (formats.parse_alignment, "0-0:0." + "9" * 5000, "not an alignment link: '0-0:0.999"),
         (formats.parse_features, "a￨" + "9" * 5000, "token without a position: 'a￨999"),
         (formats.parse_attention, "[" * 100_000, "attention is JSON that is nested too deeply"),
         (

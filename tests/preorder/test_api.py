@@ -109,6 +109,8 @@ def test_evaluate_is_what_the_command_prints(model, tmp_path, capsys):
     assert main(["evaluate", "--align", align, "--positions", file, "--json"]) == 0
     printed = json.loads(capsys.readouterr().out)
     links = Path(align).read_text().splitlines()
+    doubtful = [[(0, 0, 1), (1, 2, 0.5), (2, 1)], "0-0 1-2:0.5 2-1:1", *links[2:]]  # measured alike
+    assert preorder.evaluate(positions, doubtful) == preorder.evaluate(positions, links)
     for found, wanted in (
         (preorder.evaluate(positions, links), printed),
         (preorder.evaluate(positions, links, all_tokens=True), printed["all_tokens"]),

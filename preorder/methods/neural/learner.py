@@ -1,21 +1,26 @@
 """Training: the marginal likelihood of all trees that the alignment allows.
 
 The loss of a sentence is −log of the probability that its tree is one of those whose nodes are all
-valid, a difference of two log-partitions.
+valid, a difference of two log-partitions. Where links are less than certain, the tree is instead one that is
+probably allowed, with a probability of exp(-K), by its K of :mod:`preorder.btg.evidence`::
+
+    loss = log sum over trees of exp(score) - log sum over trees of exp(score - K)
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from preorder.btg.chart import Chart
+from preorder.btg.constraint import CERTAIN_EVIDENCE, Constraint
 from preorder.btg.results import permutations
 from preorder.data.types import Permutation, Sentence
-from preorder.learning.backend import device, torch
-from preorder.learning.checkpoint import digest
+from preorder.learning.backend import device, set_weights, torch
+from preorder.learning.checkpoint import Arrays, digest
 from preorder.learning.network_learner import NetworkLearner, with_first_weights
 from preorder.learning.options import without_threads
 from preorder.learning.training_loop import TrainingStatistics
@@ -25,30 +30,53 @@ from preorder.methods.neural.network import Scorer
 from preorder.methods.neural.options import Options
 
 
+class Initial(NamedTuple):
+    """What a training begins from: the weights of another."""
+
+    vocabulary: Vocabulary
+    weights: Arrays
+
+
 class Learner(NetworkLearner[Scorer, torch.Tensor]):
     """A scorer that learns; see :class:`preorder.learning.training_loop.Trainable`."""
 
     def __init__(
-        self, layers: Sequence[str], sentences: Sequence[Sentence], groups: np.ndarray, options: Options
+        self,
+        layers: Sequence[str],
+        sentences: Sequence[Sentence],
+        constraint: Constraint,
+        options: Options,
+        initial: Initial | None = None,
     ) -> None:
-        """Start from the first weights that the seed gives, with what :func:`learnable` gives."""
-        self.vocabulary, frequencies = Vocabulary.of(sentences, layers)
+        """Start from the seed's weights or the initial ones, with what :func:`learnable` gives."""
+        if initial is None:
+            self.vocabulary, frequencies = Vocabulary.of(sentences, layers)
+        else:
+            self.vocabulary = initial.vocabulary
+            frequencies = self.vocabulary.frequencies(sentences)
         rows = self.vocabulary.rows
         scorer = with_first_weights(
             options.seed, lambda: Scorer(rows, options.hidden, options.depth, options.dropout)
         )
+        self._initial = ()
+        if initial is not None:
+            set_weights(scorer, initial.weights)
+            self._initial = tuple(initial.weights.values())
         super().__init__(scorer, frequencies, options)
         self._lengths = lengths_of(sentences)
         self._starts = np.cumsum(self._lengths) - self._lengths
         self._tokens = torch.from_numpy(self.vocabulary(sentences)).to(device())
-        self._groups = torch.from_numpy(groups.astype(np.int64)).to(device())
+        self._groups = torch.from_numpy(constraint.groups.astype(np.int64)).to(device())
+        self._evidence = torch.from_numpy(constraint.evidence).to(device())
+        self._doubtful = np.minimum.reduceat(constraint.evidence, self._starts) < CERTAIN_EVIDENCE
 
     def __len__(self) -> int:
         return self._lengths.size
 
     def key(self) -> str:
         """Return a digest of data and options."""
-        arrays = (self._tokens.cpu().numpy(), self._groups.cpu().numpy(), self._lengths)
+        tensors = (self._tokens, self._groups, self._evidence)
+        arrays = (*(tensor.cpu().numpy() for tensor in tensors), self._lengths, *self._initial)
         return digest([without_threads(self._options), self.vocabulary.known], *arrays)
 
     def order(self, sentences: Sequence[Sentence]) -> list[Permutation]:
@@ -74,7 +102,8 @@ class Learner(NetworkLearner[Scorer, torch.Tensor]):
         tokens, groups = self._tokens[:, indices], self._groups[indices]
         self._hide_rare(tokens[0])
         chart = Chart(self._network(tokens))
-        losses = chart.log_partition() - chart.log_partition(groups)
+        evidence = self._evidence[indices] if self._doubtful[minibatch].any() else None
+        losses = chart.log_partition() - chart.log_partition(groups, evidence)
         return losses.sum() / self._options.minibatch, losses.detach()
 
     def _statistics(self, results: Sequence[torch.Tensor]) -> TrainingStatistics:

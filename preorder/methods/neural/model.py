@@ -16,9 +16,9 @@ from preorder.learning.backend import device, network_of, sizes_of, weights_of
 from preorder.learning.checkpoint import NO_CHECKPOINT, Arrays, Checkpoint, add_prefix, part_with
 from preorder.learning.options import without_threads
 from preorder.learning.vocabulary import Vocabulary, common_layers
-from preorder.methods.base import PickledByState
+from preorder.methods.base import Continuable, PickledByState
 from preorder.methods.neural.decode import Input, parse, parse_kbest
-from preorder.methods.neural.learner import Learner, lengths_of
+from preorder.methods.neural.learner import Initial, Learner, lengths_of
 from preorder.methods.neural.network import Scorer
 from preorder.methods.neural.options import Options
 from preorder.methods.perceptron.model import BTGPreorderer
@@ -29,7 +29,7 @@ PARTNER = "perceptron"
 """Key of the ensemble partner in the state, and prefix of the names of its arrays."""
 
 
-class NeuralBTGPreorderer(PickledByState, TreePreorderer):
+class NeuralBTGPreorderer(PickledByState, Continuable, TreePreorderer):
     """A trained network; see :class:`preorder.methods.base.Preorderer`."""
 
     method: ClassVar[str] = "neural-btg"
@@ -52,6 +52,18 @@ class NeuralBTGPreorderer(PickledByState, TreePreorderer):
     def _input(self, sentences: Sequence[Sentence], threads: int) -> Input:
         partner = None if self._partner is None else self._partner.positions(sentences, threads)
         return Input(self._vocabulary(sentences), lengths_of(sentences), partner)
+
+    def fixed_options(self) -> dict[str, Any]:
+        """Return the sizes of the network, and whether there is an ensemble partner.
+
+        Raises:
+            UsageError: training cannot begin from the ensemble partner.
+        """
+        if self._partner is not None:
+            self._partner.fixed_options()
+        lstm = self._scorer.encoder
+        partner = "none" if self._partner is None else "perceptron"
+        return {"hidden": lstm.hidden_size, "depth": lstm.num_layers, "ensemble": partner}
 
     def state(self) -> tuple[dict[str, Any], Arrays]:
         """Return what :meth:`from_state` needs: values for JSON, and arrays."""
@@ -89,6 +101,7 @@ class NeuralBTGPreorderer(PickledByState, TreePreorderer):
         options: Options,
         held_out: Bitext = NO_LINES,
         checkpoint: Checkpoint = NO_CHECKPOINT,
+        initial: NeuralBTGPreorderer | None = None,
     ) -> tuple[NeuralBTGPreorderer, dict[str, Any]]:
         """Learn from sentences with alignments; see :meth:`preorder.methods.base.Preorderer.fit`.
 
@@ -98,12 +111,13 @@ class NeuralBTGPreorderer(PickledByState, TreePreorderer):
         network's.
         """
         layers = common_layers((*bitext.sentences, *held_out.sentences))
-        sentences, groups, counts = learnable(bitext, options.unaligned)
-        learner = Learner(layers, sentences, groups, options)
+        sentences, constraint, counts = learnable(bitext, options.unaligned)
+        given = initial and Initial(initial._vocabulary, weights_of(initial._scorer))
+        learner = Learner(layers, sentences, constraint, options, given)
         statistics = {"options": without_threads(options), **counts, **learner.train(held_out, checkpoint)}
         partner = None
         if options.ensemble == "perceptron":
             LOGGER.info("training the ensemble partner")
             chosen = PerceptronOptions(options.unaligned, seed=options.seed, threads=options.threads)
-            partner, _ = BTGPreorderer.fit(bitext, chosen)
+            partner, _ = BTGPreorderer.fit(bitext, chosen, initial=initial and initial._partner)
         return cls(learner.vocabulary, learner.average, partner), statistics

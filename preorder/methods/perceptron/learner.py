@@ -7,6 +7,16 @@ the weights move from the one tree's features to the other's by the smallest ste
 (passive-aggressive, PA-I; Crammer et al. 2006), but at most by ``aggressiveness``. The model is the average
 of all weights over time.
 
+Links may be less than certain. With the K of :mod:`preorder.btg.evidence`, and the fault of a tree as the sum
+of those of its nodes::
+
+    prediction = argmax score(tree) + cost · fault(tree)
+    oracle     = argmax score(tree) - cost · K(tree)
+    loss       = score(prediction) + cost · fault(prediction) - score(oracle) - cost · fault(oracle)
+
+So the oracle obeys a doubtful link unless the weights speak against it by more than its evidence (hope and
+fear; Chiang 2012). Where all links are certain this is what was said above.
+
 The sentences of a minibatch are solved under the same weights, in parallel, and learned from in their order,
 each table by one thread: the model is the same for any number of threads.
 """
@@ -20,6 +30,7 @@ from typing import Any
 
 import numpy as np
 
+from preorder.btg.constraint import Constraint
 from preorder.btg.grammar import LABELS
 from preorder.btg.pieces import EXACT
 from preorder.btg.results import permutations
@@ -30,7 +41,7 @@ from preorder.learning.encode import Batch, Encoder
 from preorder.learning.options import without_threads
 from preorder.learning.training_loop import TrainingStatistics
 from preorder.methods.perceptron.fast.shapes import shape_scores
-from preorder.methods.perceptron.fast.table import Table, Tables, spread_of
+from preorder.methods.perceptron.fast.table import Table, Tables, by_slot, spread_of
 from preorder.methods.perceptron.fast.training import learn, max_new_rows, training_batch
 from preorder.methods.perceptron.fast.update import Growing, allocate_table, restored, saved, with_room
 from preorder.methods.perceptron.fast.work_queue import work_queue
@@ -47,14 +58,23 @@ class Learner:
     """Weights that learn; see :class:`preorder.learning.training_loop.Trainable`."""
 
     def __init__(
-        self, layers: Sequence[str], sentences: Sequence[Sentence], groups: np.ndarray, options: Options
+        self,
+        layers: Sequence[str],
+        sentences: Sequence[Sentence],
+        constraint: Constraint,
+        options: Options,
+        initial: Weights | None = None,
     ) -> None:
-        """Start from zero, with what :func:`preorder.btg.constraint.learnable` gives."""
+        """Start with what :func:`preorder.btg.constraint.learnable` gives, from zero or the initial weights.
+
+        These are averages of another training; the new average is over the time since.
+        """
         self._encoder = Encoder(layers)
         self._batch = self._encoder(sentences)
-        self._groups = groups
+        self._constraint = constraint
         self._options = options
-        self._tables = _first_tables(self._batch)
+        self._tables = _first_tables(self._batch, initial)
+        self._initial = () if initial is None else (*initial.keys, *initial.rows, initial.shape)
         self._seen = 0
 
     def __len__(self) -> int:
@@ -62,7 +82,7 @@ class Learner:
 
     def key(self) -> str:
         """Return a digest of data and options."""
-        return digest(without_threads(self._options), *self._batch, self._groups)
+        return digest(without_threads(self._options), *self._batch, *self._constraint, *self._initial)
 
     def learn(self, iteration: int, advance: Callable[[int], Any]) -> TrainingStatistics:
         """Learn from every sentence once; return the sums of what :meth:`learn_from` returns.
@@ -90,7 +110,7 @@ class Learner:
             How many sentences' predictions had a loss, so that weights were changed, and how many changes of
             single weights there were.
         """
-        batch = training_batch(chosen, self._batch, self._groups, self._seen, self._options)
+        batch = training_batch(chosen, self._batch, self._constraint, self._seen, self._options)
         done = 0
         while done < chosen.size:
             more = max_new_rows(batch, done)
@@ -159,15 +179,24 @@ def weights_of(average: Arrays) -> Weights:
     return Weights.of(*parts, average["shape"])
 
 
-def _first_tables(batch: Batch) -> tuple[Growing, ...]:
-    """Return tables without weights that know the tokens and adjacent tokens of the corpus."""
+def _first_tables(batch: Batch, initial: Weights | None) -> tuple[Growing, ...]:
+    """Return tables with the initial weights that know the tokens and adjacent tokens of the corpus, too."""
     single = MULTIPLIERS[0] * batch.tokens
     known = {"token": single, "adjacent": single[:, :-1] + MULTIPLIERS[1] * batch.tokens[:, 1:]}
     tables = []
-    for name, width in zip(TABLE_NAMES, WIDTHS, strict=True):
+    for which, (name, width) in enumerate(zip(TABLE_NAMES, WIDTHS, strict=True)):
         keys, frequencies = np.unique(known.get(name, np.empty(0, np.uint64)), return_counts=True)
-        rows = max(FIRST_ROWS, 2 * keys.size)
-        tables.append(allocate_table(rows, width, keys, spread_of(frequencies)))
+        spread, weights = spread_of(frequencies), np.zeros((keys.size, width), np.float32)
+        if initial is not None:
+            new = ~np.isin(keys, initial.keys[which])
+            keys = np.concatenate((initial.keys[which], keys[new]))
+            spread = np.concatenate((initial.spread[which], spread[new]))
+            weights = np.concatenate((initial.rows[which], weights[new]))
+        table = allocate_table(max(FIRST_ROWS, 2 * keys.size), width, keys, spread)
+        table.weights[1 : keys.size + 1] = weights[by_slot(keys, table.slots.size)]
+        tables.append(table)
     dense = allocate_table(SHAPES, LABELS, np.empty(0, np.uint64), np.empty(0, np.uint8))
     dense.used[0] = SHAPES
+    if initial is not None:
+        dense.weights[:] = initial.shape
     return (*tables, dense)

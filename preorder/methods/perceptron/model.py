@@ -11,7 +11,7 @@ from preorder.btg.constraint import learnable
 from preorder.btg.kbest import ScoredTree
 from preorder.btg.pieces import EXACT
 from preorder.btg.results import TreePreorderer
-from preorder.data.errors import DataError, shown
+from preorder.data.errors import DataError, UsageError, shown
 from preorder.data.types import NO_LINES, Bitext, Sentence
 from preorder.learning.checkpoint import NO_CHECKPOINT, Arrays, Checkpoint
 from preorder.learning.encode import Encoder
@@ -19,7 +19,7 @@ from preorder.learning.held_out import HeldOutLines
 from preorder.learning.options import without_threads
 from preorder.learning.training_loop import Schedule, train
 from preorder.learning.vocabulary import common_layers, is_layers
-from preorder.methods.base import PickledByState
+from preorder.methods.base import Continuable, PickledByState
 from preorder.methods.perceptron.fast.shapes import shape_scores
 from preorder.methods.perceptron.learner import Learner, weights_of
 from preorder.methods.perceptron.options import Options
@@ -27,7 +27,7 @@ from preorder.methods.perceptron.parse import parse, parse_kbest
 from preorder.methods.perceptron.weights import NEGLIGIBLE, Weights, unpack
 
 
-class BTGPreorderer(PickledByState, TreePreorderer):
+class BTGPreorderer(PickledByState, Continuable, TreePreorderer):
     """A trained BTG model; see :class:`preorder.methods.base.Preorderer`."""
 
     method: ClassVar[str] = "btg"
@@ -48,6 +48,16 @@ class BTGPreorderer(PickledByState, TreePreorderer):
     def kbest(self, sentences: Sequence[Sentence], k: int, threads: int) -> list[list[ScoredTree]]:
         """Return the best trees of each sentence's k best orders; cost: see :mod:`.parse`."""
         return parse_kbest(self._tables, self._shape, self._encoder(sentences), k, threads)
+
+    def fixed_options(self) -> dict[str, Any]:
+        """Return no option: training from these weights may have any.
+
+        Raises:
+            UsageError: the model's file holds too little of its keys.
+        """
+        if not self._weights.whole:
+            raise UsageError("the model is of an earlier version, which more training cannot begin from")
+        return {}
 
     def state(self) -> tuple[dict[str, Any], Arrays]:
         """Return what :meth:`from_state` needs: values for JSON, and arrays."""
@@ -72,6 +82,7 @@ class BTGPreorderer(PickledByState, TreePreorderer):
         options: Options,
         held_out: Bitext = NO_LINES,
         checkpoint: Checkpoint = NO_CHECKPOINT,
+        initial: BTGPreorderer | None = None,
     ) -> tuple[BTGPreorderer, dict[str, Any]]:
         """Learn from sentences with alignments; see :meth:`preorder.methods.base.Preorderer.fit`.
 
@@ -79,9 +90,9 @@ class BTGPreorderer(PickledByState, TreePreorderer):
         model, whatever the number of threads and however often training was interrupted. The statistics
         include those of :func:`preorder.btg.constraint.learnable`; ``weights`` counts all but zeros.
         """
-        layers = common_layers((*bitext.sentences, *held_out.sentences))
-        sentences, groups, counts = learnable(bitext, options.unaligned)
-        learner = Learner(layers, sentences, groups, options)
+        layers = initial._layers if initial else common_layers((*bitext.sentences, *held_out.sentences))
+        sentences, constraint, counts = learnable(bitext, options.unaligned)
+        learner = Learner(layers, sentences, constraint, options, initial and initial._weights)
         schedule = Schedule(options.iterations, options.patience, keep_best=False)
         average, progress = train(learner, schedule, HeldOutLines(held_out), checkpoint)
         del learner  # its tables are larger than all that follows

@@ -27,6 +27,8 @@ LARGEST = float(np.finfo(np.float16).max)
 
 KIND = "a BTG model"
 
+LOWER_HALF = np.uint64(0xFFFFFFFF)
+
 SLOT_BLOCK = 256  # a file says how many keys each block of so many slots has
 
 
@@ -35,10 +37,11 @@ class Weights:
     """A model's weights, table by table in the order of ``features.TABLE_NAMES``."""
 
     slots: tuple[int, ...]  # of each table how many, a power of two
-    keys: tuple[np.ndarray, ...]  # uint64 [rows] each, in the order of their slots
+    keys: tuple[np.ndarray, ...]  # uint64 [rows] each, in the order of their slots; see whole
     rows: tuple[np.ndarray, ...]  # float32 [rows, width] each
     spread: tuple[np.ndarray, ...]  # uint8 [rows] each, as in Table
     shape: np.ndarray  # float32 [SHAPES, LABELS], the dense table
+    whole: bool = True  # whether the keys are known beyond their slots, so that the tables can grow
 
     def tables(self) -> Tables:
         """Return them as the compiled code reads them."""
@@ -78,9 +81,10 @@ class Weights:
     def pack(self) -> dict[str, np.ndarray]:
         """Return arrays for a file, what :func:`unpack` takes; exact for compact weights.
 
-        A key is kept as far as its table looks at it: the upper half (``tags``), the last byte of its
-        slot (``places``), and how many keys each block of 256 slots has (``blocks``). Of the
-        weights, bits say which are not zero (``present``), and only those are kept (``values``).
+        Of a key, its table looks at the upper half (``tags``) and the slot: its last byte (``places``), and
+        how many keys each block of 256 slots has (``blocks``). A larger table, for more training, looks at
+        the rest of the lower half, too (``rest``). Of the weights, bits say which are not zero (``present``),
+        and only those are kept (``values``).
         """
         arrays = {"shape": self.shape}
         tables = zip(TABLE_NAMES, self.slots, self.keys, self.rows, self.spread, strict=True)
@@ -95,6 +99,9 @@ class Weights:
             }
             if name in SPREADING:
                 arrays[f"{name}.spread"] = spread
+            if self.whole:
+                rest = (keys & LOWER_HALF) >> np.uint64(_slot_bits(slots))
+                arrays[f"{name}.rest"] = rest.astype(_rest_type(slots))
         return arrays
 
 
@@ -104,15 +111,17 @@ def unpack(arrays: dict[str, np.ndarray]) -> Weights:
     Raises:
         DataError: the arrays are not the weights of a BTG model.
     """
-    tables = [_unpack_table(arrays, name, width) for name, width in zip(TABLE_NAMES, WIDTHS, strict=True)]
+    whole = any(f"{name}.rest" in arrays for name in TABLE_NAMES)  # the first models have none
+    widths = zip(TABLE_NAMES, WIDTHS, strict=True)
+    tables = [_unpack_table(arrays, name, width, whole) for name, width in widths]
     shape = checked(arrays, "shape", np.float32, (SHAPES, LABELS), KIND)
     if np.abs(shape).max() > LARGEST:
         raise DataError(f"not the weights of {KIND}: the shape's are too large")
-    return Weights(*zip(*tables, strict=True), shape)
+    return Weights(*zip(*tables, strict=True), shape, whole)
 
 
 def _unpack_table(
-    arrays: dict[str, np.ndarray], name: str, width: int
+    arrays: dict[str, np.ndarray], name: str, width: int, whole: bool
 ) -> tuple[int, np.ndarray, np.ndarray, np.ndarray]:
     def part(what: str, dtype: type, size: int | None) -> np.ndarray:
         return checked(arrays, f"{name}.{what}", dtype, (size,), KIND)
@@ -131,9 +140,24 @@ def _unpack_table(
         raise DataError(f"not the weights of {KIND}: the keys of {name}")
     first_slots = np.repeat(np.arange(blocks.size, dtype=np.uint64) * np.uint64(SLOT_BLOCK), blocks)
     keys = tags.astype(np.uint64) << np.uint64(32) | (first_slots + places)
+    if whole:
+        rest = part("rest", _rest_type(slots), tags.size).astype(np.uint64) << np.uint64(_slot_bits(slots))
+        if rest.max(initial=0) > LOWER_HALF:
+            raise DataError(f"not the weights of {KIND}: the rest of the keys of {name}")
+        keys |= rest
     rows = np.zeros((tags.size, width), np.float32)
     rows.reshape(-1)[is_weight] = values
     return slots, keys, rows, spread
+
+
+def _slot_bits(slots: int) -> int:
+    """Return how many bits of a key say which of so many slots it has."""
+    return slots.bit_length() - 1
+
+
+def _rest_type(slots: int) -> type:
+    """Return the type that holds the other bits of the lower half."""
+    return np.uint16 if _slot_bits(slots) >= 16 else np.uint32
 
 
 def _table(slots: int, keys: np.ndarray, rows: np.ndarray, spread: np.ndarray) -> Table:

@@ -25,7 +25,7 @@ class AttachingPreorderer:
     """
 
     def __init__(self, preorderer: Preorderer, links: Links) -> None:
-        self._preorderer = preorderer
+        self.preorderer = preorderer
         self._links = links
         self.method = preorderer.method
         self.layers = preorderer.layers
@@ -46,7 +46,7 @@ class AttachingPreorderer:
 
     def order(self, sentences: Sequence[Sentence], threads: int = 1) -> list[Permutation]:
         """Return the reordering of each sentence; the cost of :func:`attach` comes on top."""
-        given = [p.positions for p in self._preorderer.order(sentences, threads)]
+        given = [p.positions for p in self.preorderer.order(sentences, threads)]
         starts = np.cumsum([0, *map(len, given)])
         flat = np.fromiter((position for positions in given for position in positions), np.int32, starts[-1])
         linked = self._links.probabilities(sentences)
@@ -71,7 +71,7 @@ class AttachingPreorderer:
 
     def state(self) -> tuple[dict[str, Any], Arrays]:
         """Return the preorderer's state, with the weights of the predictor of links in its arrays."""
-        values, arrays = self._preorderer.state()
+        values, arrays = self.preorderer.state()
         return values, arrays | {ATTACHMENT: self._links.weights}
 
 

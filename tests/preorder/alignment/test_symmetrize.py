@@ -1,9 +1,13 @@
 """Symmetrisation against its definition, written out slowly."""
 
+from itertools import pairwise
+
 from hypothesis import given
 from hypothesis import strategies as st
 
-from preorder.alignment.symmetrize import SYMMETRIZATIONS, grow_diag_final_and
+from preorder.alignment.symmetrize import SYMMETRIZATIONS
+
+grow_diag_final_and = SYMMETRIZATIONS["grow-diag-final-and"]
 
 links = st.frozensets(st.tuples(st.integers(0, 5), st.integers(0, 5)), max_size=14)
 
@@ -36,6 +40,24 @@ def test_nothing_more_could_be_taken(forward, reverse):
         assert i in sources or j in targets
         touches = any(max(abs(i - k), abs(j - m)) == 1 for k, m in forward & reverse)
         assert not touches or (i in sources and j in targets)
+
+
+def test_grow_diag_and_final_worked_by_hand():
+    forward = {(0, 0), (1, 1), (2, 2), (4, 5), (4, 2)}
+    reverse = {(0, 0), (1, 2), (2, 2), (3, 4)}
+    # As above; 4-2 touches nothing that is taken. final: source 4 is free, so 4-2 comes before 4-5, which
+    # target 5 brings in.
+    assert SYMMETRIZATIONS["grow-diag"](forward, reverse) == {(0, 0), (1, 1), (2, 2)}
+    final = {(0, 0), (1, 1), (2, 2), (4, 2), (4, 5), (3, 4)}
+    assert SYMMETRIZATIONS["grow-diag-final"](forward, reverse) == final
+
+
+@given(links, links)
+def test_each_grown_alignment_holds_the_one_before(forward, reverse):
+    names = ("intersect", "grow-diag", "grow-diag-final-and", "union")
+    chain = [SYMMETRIZATIONS[name](forward, reverse) for name in names]
+    assert all(one <= other for one, other in pairwise(chain))
+    assert chain[1] <= SYMMETRIZATIONS["grow-diag-final"](forward, reverse) <= chain[3]
 
 
 @given(links, links)

@@ -2,11 +2,13 @@
 
 import argparse
 import random
+from pathlib import Path
 
 import pytest
 
 from preorder.cli import COMMANDS, main
 from preorder.cli.options import natural, positive
+from preorder.data.formats import parse_alignment
 
 
 def write(path, *lines):
@@ -106,7 +108,6 @@ def test_align_bad_input(tmp_path, capsys):
 def test_usage_errors_have_status_2(capsys):
     for argv in (
         [],
-        ["align"],
         ["gold", "--align", "f", "--format", "x"],
         ["align", "--tgt", "f", "--seed", "-1"],
     ):
@@ -141,3 +142,136 @@ def test_help(command, capsys):
         main([*command, "--help"])
     assert stopped.value.code == 0
     assert "usage: preorder" in capsys.readouterr().out
+
+
+HELD_OUT = "hand-aligned sentences, held out: precision 1.000, recall 1.000\n"
+
+
+def hand_aligned(tmp_path, bitext, count):
+    """Give the first sentences of a bitext, and their links, which people set."""
+    lines = [Path(path).read_text().splitlines()[:count] for path in bitext]
+    lengths = [len(line.split()) for line in lines[0]]
+    links = [" ".join(f"{i}-{n - 1 - i}" for i in range(n)) for n in lengths]
+    return [write(tmp_path / f"hand{k}", *each) for k, each in enumerate((*lines, links))]
+
+
+def recall(path, source):
+    """Return the share of the words of a reversed language that are linked as they should be."""
+    lines = zip(path.read_text().splitlines(), Path(source).read_text().splitlines(), strict=True)
+    found = [(parse_alignment(links).links, len(words.split())) for links, words in lines]
+    right = sum(len(links & {(i, n - 1 - i) for i in range(n)}) for links, n in found)
+    return right / sum(n for _, n in found)
+
+
+def test_align_by_several_samplers_writes_confidences(bitext, tmp_path):
+    source, target = bitext
+    outputs = [tmp_path / name for name in ("one", "two", "all")]
+    command = ["align", "--src", source, "--tgt", target, "--samplers", "2", "--min-confidence", "0.25"]
+    for path in outputs[:2]:
+        assert main([*command, "--out", str(path)]) == 0
+    assert outputs[0].read_bytes() == outputs[1].read_bytes()
+    alignments = map(parse_alignment, outputs[0].read_text().splitlines())
+    assert {c for alignment in alignments for c in alignment.confidences().values()} <= {0.25, 0.5, 0.75, 1.0}
+    assert main([*command[:-2], "--min-confidence", "1", "--out", str(outputs[2])]) == 0
+    assert ":" not in outputs[2].read_text()
+    assert recall(outputs[2], source) > 0.8
+
+
+def test_align_learns_from_hand_aligned_sentences(bitext, tmp_path, capsys):
+    source, target = bitext
+    hand = hand_aligned(tmp_path, bitext, 40)
+    out = tmp_path / "out"
+    names = ("--hand-src", "--hand-tgt", "--hand-align")
+    options = [text for pair in zip(names, hand, strict=True) for text in pair]
+    command = ["align", "--src", source, "--tgt", target, *options, "--samplers", "2", "--eflomal-model", "1"]
+    assert main([*command, "--threads", "1", "--out", str(out)]) == 0
+    assert HELD_OUT in capsys.readouterr().err
+    assert recall(out, source) > 0.9
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        ("--hand-src source --hand-tgt target", "--hand-src, --hand-tgt and --hand-align belong together"),
+        ("--samplers 2 --symmetrize union", "--symmetrize has no effect with --samplers and --hand-align"),
+        ("--min-confidence 0.5", "--min-confidence has no effect without --samplers or --hand-align"),
+        ("--samplers 2 --min-confidence 0", "not above 0 and at most 1: '0'"),
+        ("--samplers 2 --min-confidence nan", "not above 0 and at most 1: 'nan'"),
+        ("--forward source", "--forward and --reverse belong together"),
+        ("--forward few --reverse few", "either --tgt or --forward and --reverse is needed"),
+        ("--samplers 0", "not a whole number from 1: '0'"),
+        ("--eflomal-model 4", "invalid choice: 4"),
+        ("--hand-src source --hand-tgt target --hand-align far", "far:1: link 9-0 is out of range"),
+        ("--hand-src source --hand-tgt target --hand-align short", "short:2: the file ends after 1 lines"),
+        ("--hand-src source --hand-tgt target --hand-align few", "2 hand-aligned sentences are too few"),
+    ],
+)
+def test_align_options_that_do_not_fit(tmp_path, monkeypatch, capsys, options, reason):
+    monkeypatch.chdir(tmp_path)
+    for name, *lines in (("source", "a b", "b"), ("target", "B A", "B"), ("far", "9-0", "0-0")):
+        write(tmp_path / name, *lines)
+    write(tmp_path / "short", "0-0")
+    write(tmp_path / "few", "0-1 1-0", "0-0")
+    command = ["align", "--src", "source", "--tgt", "target", *options.split()]
+    try:
+        status = main(command)
+    except SystemExit as end:
+        status = end.code
+    captured = capsys.readouterr()
+    assert status == 2
+    assert captured.err.count("\n") == 1
+    assert reason in captured.err
+    assert not captured.out
+
+
+def test_align_joins_the_links_of_any_aligner(tmp_path, capsys):
+    forward = write(tmp_path / "forward", "0-0 1-1", "", "0-0")
+    reverse = write(tmp_path / "reverse", "0-0 1-2", "", "0-1")
+    command = ["align", "--forward", forward, "--reverse", reverse]
+    assert main(command) == 0
+    assert capsys.readouterr().out.splitlines() == ["0-0", "", ""]
+    assert main([*command, "--symmetrize", "union"]) == 0
+    assert capsys.readouterr().out.splitlines() == ["0-0 1-1 1-2", "", "0-0 0-1"]
+    assert main([*command[:-1], write(tmp_path / "short", "0-0")]) == 2
+    assert "short:2: the file ends after 1 lines" in capsys.readouterr().err
+    assert main(["align"]) == 2
+    assert "either --tgt or --forward and --reverse is needed" in capsys.readouterr().err
+    assert main([*command, "--samplers", "2"]) == 2
+    assert "--samplers and --hand-align have no effect with --forward" in capsys.readouterr().err
+
+
+def test_map_to_the_other_direction(tmp_path, capsys):
+    links = write(tmp_path / "links", "0-1 2-0:0.5 1?3", "")
+    assert main(["map", "--align", links, "--reverse"]) == 0
+    assert capsys.readouterr().out.splitlines() == ["0-2:0.5 1-0 3?1", ""]
+
+
+def test_map_to_other_tokens(tmp_path, capsys):
+    links = write(tmp_path / "links", "0-0 1-1:0.5", "", "0-1")
+    old = write(tmp_path / "old", "（京 都", "", "a b")
+    new = write(tmp_path / "new", "( 京都", "", "ab")
+    command = ["map", "--align", links]
+    assert main([*command, "--tgt", old, "--new-tgt", new]) == 0
+    assert capsys.readouterr().out.splitlines() == ["0-0 0-1 1-1:0.5", "", "0-0"]
+    source = write(tmp_path / "source", "x y", "", "z")
+    joined = write(tmp_path / "joined", "xy", "", "z")
+    assert main([*command, "--tgt", old, "--new-tgt", new, "--src", source, "--new-src", joined]) == 0
+    assert capsys.readouterr().out.splitlines() == ["0-0 0-1", "", "0-0"]
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        ("", "nothing to do: name the texts, --tgt and --new-tgt, or --src and --new-src"),
+        ("--tgt old", "--tgt and --new-tgt belong together"),
+        ("--tgt old --new-tgt other", "links:1: these are not the same characters: ab and ac"),
+        ("--tgt old --new-tgt short", "short:2: the file ends after 1 lines"),
+    ],
+)
+def test_map_says_what_is_wrong(tmp_path, monkeypatch, capsys, options, reason):
+    monkeypatch.chdir(tmp_path)
+    texts = {"links": ["0-0", "0-0"], "old": ["a b", "c"], "other": ["ac", "c"], "short": ["ab"]}
+    for name, lines in texts.items():
+        write(tmp_path / name, *lines)
+    assert main(["map", "--align", "links", *options.split()]) == 2
+    assert reason in capsys.readouterr().err

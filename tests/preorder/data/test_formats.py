@@ -22,10 +22,29 @@ def test_tokens_part_at_ascii_blanks_only(line, tokens):
     assert formats.parse_tokens(line) == tokens
 
 
+confidences = st.floats(1e-12, 1) | st.sampled_from((0.5, 0.75, 1 / 3))
+
+
 @given(links, links)
 def test_alignment_round_trip(sure, possible):
     alignment = Alignment(sure, possible - sure)
     assert formats.parse_alignment(formats.format_alignment(alignment)) == alignment
+
+
+@given(st.dictionaries(st.tuples(st.integers(0, 9), st.integers(0, 9)), confidences))
+def test_confidences_round_trip(given_confidences):
+    alignment = Alignment.weighted(given_confidences)
+    again = formats.parse_alignment(formats.format_alignment(alignment))
+    assert again == alignment
+    assert again.confidences() == given_confidences
+
+
+def test_confidences_as_they_are_written():
+    alignment = formats.parse_alignment("2-2 ||| 0-0 1-0:0.75 0-1:1 1-1:1.000")
+    assert alignment.confidences() == {(0, 0): 1, (1, 0): 0.75, (0, 1): 1, (1, 1): 1}
+    assert alignment.doubtful == {((1, 0), 0.75)}
+    assert formats.format_alignment(alignment) == "0-0 0-1 1-0:0.75 1-1"
+    assert formats.format_alignment(formats.parse_alignment("0-0:0.000001")) == "0-0:0.000001"
 
 
 def test_lader_alignment_states_its_lengths():
@@ -42,6 +61,17 @@ def test_lader_alignment_states_its_lengths():
         ("0-0 1--1", "not an alignment link: '1--1'"),
         ("a-b", "not an alignment link"),
         ("2-2 ||| 0-2", "link 0-2 is out of range"),
+        ("2-2 ||| 0-2:0.5", "link 0-2 is out of range"),
+        ("0-0:", "not an alignment link: '0-0:'"),
+        ("0-0:-1", "not an alignment link"),
+        ("0-0:nan", "not an alignment link"),
+        ("0-0:.5", "not an alignment link"),
+        ("0-0:1e-1", "not an alignment link"),
+        ("0-0:0." + "1" * 31, "not an alignment link"),
+        ("0-0:0", "not a sure link with a confidence above 0 and at most 1: '0-0:0'"),
+        ("0-0:1.5", "not a sure link with a confidence above 0 and at most 1"),
+        ("0?0:0.5", "not a sure link with a confidence above 0 and at most 1"),
+        ("0-0:0.5 1-1 0-0", "link 0-0 has two confidences"),
     ],
 )
 def test_malformed_alignment(line, reason):

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 import pytest
 
 from preorder.data.errors import UsageError
-from preorder.learning.options import add_options, options_of
+from preorder.learning.options import add_options, options_of, with_fixed
 from preorder.methods.registry import METHODS, all_options
 
 
@@ -69,6 +69,12 @@ def test_bad_values(arguments, reason, capsys):
     with pytest.raises(SystemExit):
         parsed(*arguments)
     assert reason in capsys.readouterr().err
+
+
+def test_options_that_a_model_fixes():
+    assert with_fixed({"depth": 2}, {"hidden": 8, "depth": 2}) == {"hidden": 8, "depth": 2}
+    with pytest.raises(UsageError, match=r"^--hidden-size 9: the model of --init has 8$"):
+        with_fixed({"hidden_size": 9}, {"hidden_size": 8})
 
 
 def test_option_of_another_method():

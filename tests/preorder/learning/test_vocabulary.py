@@ -18,3 +18,4 @@ def test_rows_of_tokens():
     rows = vocabulary([*SENTENCES, Sentence((), ())])
     np.testing.assert_array_equal(rows, [[1, 2, 1, 1, 2, UNKNOWN], [UNKNOWN, 1, *[UNKNOWN] * 2, 1, UNKNOWN]])
     assert vocabulary([]).shape == (2, 0)
+    assert vocabulary.frequencies(SENTENCES).tolist() == [0, 3, 2]  # c is unknown

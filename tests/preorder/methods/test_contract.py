@@ -9,12 +9,13 @@ import pytest
 pytest.importorskip("torch")
 
 from preorder.data.errors import UsageError
-from preorder.data.types import Bitext, Sentence
+from preorder.data.types import NO_LINES, Alignment, Bitext, Sentence
 from preorder.learning.checkpoint import Checkpoint
+from preorder.methods.base import Continuable
 from preorder.methods.model_directory import Model, load_model, save_model
 from preorder.methods.registry import METHODS, all_options, method_class
 from preorder.methods.unaligned.preorderer import AttachingPreorderer
-from tests.support.verb_last import LINES, SENTENCES, bitext, links
+from tests.support.verb_last import LINES, POSITIONS, SENTENCES, bitext, links
 
 ATTACHED = "btg with attachment"
 ITERATED = [method for method, options in all_options().items() if hasattr(options, "iterations")]
@@ -117,6 +118,57 @@ class Interrupting(Checkpoint):
         self.left -= 1
         if not self.left:
             raise KeyboardInterrupt
+
+
+CONTINUED = [method for method in METHODS if issubclass(method_class(method), Continuable)]
+
+
+def monotone():
+    """Return the sentences with alignments that ask for the order that they have."""
+    return Bitext(SENTENCES, [links(*range(len(s))) for s in SENTENCES])
+
+
+@pytest.mark.parametrize("method", CONTINUED)
+def test_training_begins_from_a_model(method, tmp_path):
+    """The first iteration begins where the other training ended, interrupted or not, and learns the new."""
+    before, _ = method_class(method).fit(monotone(), options_of(method, iterations=6))
+    save_model(Model(before), str(tmp_path / "before"))
+    before = load_model(str(tmp_path / "before")).preorderer
+    assert all(order == order.identity(len(order)) for order in before.order(SENTENCES))
+
+    def tuned(checkpoint=None, **changes):
+        options = options_of(method, **({"iterations": 6} | changes))
+        return method_class(method).fit(
+            bitext(), options, NO_LINES, checkpoint or Checkpoint(), initial=before
+        )
+
+    still, _ = tuned(iterations=1, aggressiveness=1e-9, learning_rate=1e-9)
+    assert still.order(LINES) == before.order(LINES)
+    after, statistics = tuned()
+    assert [order.positions for order in after.order(SENTENCES)] == POSITIONS
+    with pytest.raises(KeyboardInterrupt):
+        tuned(Interrupting(tmp_path / "checkpoint", after=1))
+    with pytest.raises(UsageError, match="an interrupted training with other data or options"):
+        method_class(method).fit(
+            bitext(), options_of(method, iterations=6), NO_LINES, Checkpoint(tmp_path / "checkpoint")
+        )
+    resumed, again = tuned(Checkpoint(tmp_path / "checkpoint"))
+    assert again == statistics
+    assert content(resumed, tmp_path / "resumed") == content(after, tmp_path / "after")
+
+
+@pytest.mark.parametrize("method", CONTINUED)
+def test_few_sure_links_count_more_than_many_doubtful_ones(method):
+    """Three times as many lines ask for another order: sure ones win, doubtful ones do not."""
+    sure = bitext()
+    for confidence, expected in ((1, [tuple(range(len(s))) for s in SENTENCES]), (0.2, POSITIONS)):
+        others = [Alignment.weighted(dict.fromkeys(a.links, confidence)) for a in monotone().alignments]
+        lines = Bitext(SENTENCES * 4, [*sure.alignments, *others * 3])
+        model, statistics = method_class(method).fit(
+            lines, options_of(method, iterations=12, ensemble="none")
+        )
+        assert statistics["trained"] == len(lines)
+        assert [order.positions for order in model.order(SENTENCES)] == expected
 
 
 @pytest.mark.parametrize("method", ITERATED)

@@ -1,5 +1,6 @@
 import time
 
+import numpy as np
 import pytest
 
 from preorder.btg.pieces import EXACT
@@ -82,6 +83,24 @@ def test_state_with_wrong_layers(model, layers):
     values, arrays = model.state()
     with pytest.raises(DataError, match="not the layers of a BTG model"):
         BTGPreorderer.from_state({**values, "layers": layers}, arrays)
+
+
+def test_models_of_before_order_alike_but_are_no_beginning(model):
+    values, arrays = model.state()
+    before = {name: array for name, array in arrays.items() if not name.endswith(".rest")}
+    old = BTGPreorderer.from_state(values, before)
+    assert old.order(SENTENCES) == model.order(SENTENCES)
+    assert old.state()[1].keys() == before.keys()
+    assert model.fixed_options() == {}
+    with pytest.raises(UsageError, match="of an earlier version, which more training cannot begin from"):
+        old.fixed_options()
+
+
+def test_state_with_more_than_a_key(model):
+    values, arrays = model.state()
+    arrays["token.rest"][:] = np.iinfo(arrays["token.rest"].dtype).max
+    with pytest.raises(DataError, match="not the weights of a BTG model: the rest of the keys of token"):
+        BTGPreorderer.from_state(values, arrays)
 
 
 def test_state_with_missing_weights(model):

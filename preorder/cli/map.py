@@ -1,0 +1,60 @@
+"""``preorder map``: map word alignments to other tokens of the same text."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Sequence
+
+from preorder.alignment.tokens import map_links
+from preorder.cli import options
+from preorder.data import files
+from preorder.data.alignment import Alignment
+from preorder.data.errors import UsageError
+from preorder.data.formats import format_alignment, parse_tokens, read_alignments
+
+SIDES = ("src", "tgt")
+
+EXAMPLES = """\
+  preorder map --align hand.align --tgt hand.ja --new-tgt hand.unidic.ja --out hand.unidic.align
+  preorder map --align en-ja.align --reverse --out ja-en.align
+"""
+
+
+def add_parser(subparsers: argparse._SubParsersAction) -> None:
+    """Add the subcommand."""
+    summary = "map word alignments to other tokens of the same text, or to the other direction"
+    parser = options.add_command(subparsers, "map", run, summary, EXAMPLES)
+    options.add_alignment(parser)
+    for side, name in zip(SIDES, ("source", "target"), strict=True):
+        parser.add_argument(f"--{side}", metavar="F", help=f"{name} with the tokens that are aligned")
+        parser.add_argument(f"--new-{side}", metavar="F", help=f"the same {name} with other tokens")
+    parser.add_argument(
+        "--reverse", action="store_true", help="write target-source links, for translation the other way"
+    )
+    options.add_output(parser)
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Run the subcommand."""
+    sides = [_side(arguments, side) for side in SIDES]
+    if not any(sides) and not arguments.reverse:
+        raise UsageError("nothing to do: name the texts, --tgt and --new-tgt, or --src and --new-src")
+    given = [stream for side in sides for stream in side]
+
+    def mapped(alignment: Alignment, *texts: Sequence[str]) -> Alignment:
+        pairs = iter(zip(texts[::2], texts[1::2], strict=True))
+        links = map_links(alignment, *(next(pairs) if side else None for side in sides))
+        return links.reversed() if arguments.reverse else links
+
+    alignments = (arguments.align, read_alignments(arguments.align))
+    files.write_lines(
+        arguments.out, map(format_alignment, files.map_parallel(mapped, arguments.align, alignments, *given))
+    )
+
+
+def _side(arguments: argparse.Namespace, side: str) -> list[tuple[str, Iterator]]:
+    """Return the names of the two files of a side, and their tokens; nothing if the side stays."""
+    paths = [getattr(arguments, name) for name in (side, f"new_{side}")]
+    if (paths[0] is None) != (paths[1] is None):
+        raise UsageError(f"--{side} and --new-{side} belong together")
+    return [(path, files.read_parsed(path, parse_tokens)) for path in paths if path is not None]

@@ -1,0 +1,1 @@
+"""KFTT: alignment and order measured on hand alignments. See README.md."""

@@ -1,0 +1,130 @@
+"""What the study of KFTT compares: links, treatments of links and words, amounts of text, methods."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+DIRECTIONS = ("en-ja", "ja-en")
+LINES = 40_000
+"""Training lines of most experiments."""
+
+HAND = "hand"
+"""Stands for the hand-made links alone, and begins the names of links that they have taught."""
+
+_HAND_FILES = {"src": "en", "tgt": "ja", "align": "align"}
+_HAND_OPTIONS = tuple(
+    text
+    for option, suffix in _HAND_FILES.items()
+    for text in (f"--hand-{option}", f"data/hand-train.{suffix}")
+)
+
+SYMMETRIZED = ("intersect", "grow-diag", "grow-diag-final", "grow-diag-final-and", "union")
+MODELS = (1, 2, 3)
+
+
+@dataclass(frozen=True)
+class Links:
+    """How the training text is aligned: options of ``preorder align``.
+
+    Attributes:
+        joins: the two ways whose links are joined, where nothing is aligned anew.
+    """
+
+    options: tuple[str, ...]
+    joins: tuple[str, str] | None = None
+
+
+def _directions(model: int) -> dict[str, Links]:
+    return {
+        f"ibm{model}-{way}": Links(("--eflomal-model", str(model), "--symmetrize", way))
+        for way in ("forward", "reverse")
+    }
+
+
+def _joined(model: int) -> dict[str, Links]:
+    ways = (f"ibm{model}-forward", f"ibm{model}-reverse")
+    return {f"ibm{model}-{how}": Links(("--symmetrize", how), ways) for how in SYMMETRIZED}
+
+
+LINKS: dict[str, Links] = {
+    **{name: links for model in MODELS for name, links in (_directions(model) | _joined(model)).items()},
+    **{f"samplers-{n}": Links(("--samplers", str(n))) for n in (2, 4, 8)},
+    "hand-0.5": Links((*_HAND_OPTIONS, "--min-confidence", "0.5")),
+    "hand-0.3": Links((*_HAND_OPTIONS, "--min-confidence", "0.3")),
+    "hand-0.1": Links((*_HAND_OPTIONS, "--min-confidence", "0.1")),
+}
+"""Name → how it is aligned. ``hand``: rescored by what hand-aligned sentences teach."""
+
+BASELINE = "ibm3-intersect"
+BEST = "hand-0.3"
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A preorderer that is trained on the text and measured on the hand alignments.
+
+    Attributes:
+        table: which table it belongs to; ``name``: its row there.
+        links: one of :data:`LINKS`, or :data:`HAND`: the hand-aligned sentences alone.
+        lines: of training text.
+        options: of ``preorder train``.
+        init: the experiment (table, name) whose model it begins from.
+    """
+
+    table: str
+    name: str
+    links: str = BASELINE
+    lines: int = LINES
+    options: tuple[str, ...] = ()
+    method: str = "btg"
+    init: tuple[str, str] | None = None
+
+    def model(self, direction: str) -> str:
+        """Return the folder of its model, in the folder of the run."""
+        return f"{direction}/models/{self._file_name}"
+
+    def orders(self, direction: str) -> str:
+        """Return the file of the positions that its model gives the sentences of hand-test."""
+        return f"{direction}/orders/{self._file_name}.positions"
+
+    @property
+    def _file_name(self) -> str:
+        return f"{self.table}/{self.name}".replace(", ", "-").replace(" ", "-")
+
+
+def _trust() -> list[Experiment]:
+    """Links of unequal trust, and hand-made ones: alone, after automatic ones, beside them."""
+    hand = {"links": HAND, "options": ("--held-out", "0", "--iterations", "10")}
+    weighted = Experiment("trust", "weighted", "hand-0.1")
+    rescored = Experiment("trust", "rescored", BEST)
+    return [
+        weighted,
+        rescored,
+        Experiment("trust", "hand alone", **hand),
+        Experiment("trust", "intersect then hand", **hand, init=("links", BASELINE)),
+        Experiment("trust", "rescored then hand", **hand, init=("trust", rescored.name)),
+        Experiment("trust", "weighted then hand", **hand, init=("trust", weighted.name)),
+    ]
+
+
+_ORDERING = (*(f"ibm3-{how}" for how in (*SYMMETRIZED, "forward", "reverse")), "samplers-4", "hand-0.5", BEST)
+
+EXPERIMENTS: tuple[Experiment, ...] = (
+    *(Experiment("links", links, links) for links in _ORDERING),
+    *_trust(),
+    *(
+        Experiment("unaligned", f"{links}, {name}", links, options=treatment)
+        for links in (BASELINE, BEST)
+        for name, treatment in (("free", ()), ("attach", ("--attach",)), ("gold", ("--unaligned", "gold")))
+    ),
+    *(
+        Experiment("lines", f"{links}, {lines}", links, lines, ("--limit", str(lines)))
+        for links in (BASELINE, BEST)
+        for lines in (10_000, LINES, 120_000, 369_368)
+    ),
+    *(
+        Experiment("methods", f"{method}, {links}", links, method=method)
+        for links in (BASELINE, BEST)
+        for method in ("btg", "neural-btg")
+    ),
+)

@@ -1,0 +1,152 @@
+"""Prepare KFTT: ``python -m recipes.kftt.prepare --data DIR --out DIR``."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import unicodedata
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+
+from preorder.alignment.tokens import map_links
+from preorder.cli import execute, options
+from preorder.data import files
+from preorder.data.atomic import atomic_directory
+from preorder.data.errors import DataError, require
+from preorder.data.formats import format_alignment, parse_tokens, read_alignments
+from preorder.data.types import Alignment
+from preorder.progress import LOGGER
+
+LANGUAGES = ("en", "ja")
+MAX_LENGTH = 80  # tokens a side of a training pair
+HAND_TRAIN = 400
+DESCRIPTION = """\
+Write train, dev and test, and the hand-aligned sentences in two parts: hand-train, to learn from, and
+hand-test. Their Japanese is cut into the tokens of the other texts, and the links follow."""
+
+Tokens = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class HandAligned:
+    """A sentence pair with links that people have set."""
+
+    source: Tokens
+    target: Tokens
+    links: Alignment
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command; return its exit status."""
+    parser = argparse.ArgumentParser(
+        prog="python -m recipes.kftt.prepare", description=DESCRIPTION, allow_abbrev=False
+    )
+    parser.add_argument(
+        "--data",
+        metavar="DIR",
+        required=True,
+        help="train.{en,ja} (or .gz), {dev,test,hand}.{en,ja}, hand.align",
+    )
+    parser.add_argument("--out", metavar="DIR", required=True, help="folder to write")
+    options.add_number(parser, "--lines", options.positive, options.MOST, "the first so many lines of train")
+    options.add_number(
+        parser, "--hand-train", options.positive, HAND_TRAIN, "hand-aligned sentences to learn from"
+    )
+    options.add_seed(parser)
+    parser.set_defaults(run=_write)
+    return execute(parser, argv)
+
+
+def _write(arguments: argparse.Namespace) -> None:
+    """Write all parts into a folder, which appears once it is complete."""
+    if Path(arguments.out).exists():
+        raise DataError("exists already", arguments.out)
+    data = Path(arguments.data)
+    hand = read_hand_aligned(data, japanese_tokenizer())
+    order = np.random.default_rng(arguments.seed).permutation(len(hand))
+    parts = {
+        "hand-train": sorted(order[: arguments.hand_train]),
+        "hand-test": sorted(order[arguments.hand_train :]),
+    }
+    with atomic_directory(arguments.out) as fresh:
+        for part, chosen in parts.items():
+            _write_hand_aligned(fresh / part, [hand[number] for number in chosen])
+        for part in ("train", "dev", "test"):
+            most = arguments.lines if part == "train" else options.MOST
+            columns = zip(*islice(read_pairs(data, part), most), strict=True)
+            for language, lines in zip(LANGUAGES, columns, strict=True):
+                files.write_lines(f"{fresh / part}.{language}", lines)
+
+
+def read_pairs(data: Path, part: str) -> Iterator[tuple[str, str]]:
+    """Yield the sentence pairs of a part: of train, those of 1 to ``MAX_LENGTH`` tokens a side."""
+    paths = [_found(data / f"{part}.{language}") for language in LANGUAGES]
+    for pair in files.in_parallel(*((path, files.read_lines(path)) for path in paths)):
+        if part != "train" or all(0 < len(parse_tokens(line)) <= MAX_LENGTH for line in pair):
+            yield pair
+
+
+def _found(path: Path) -> str:
+    compressed = Path(f"{path}.gz")
+    return str(compressed if compressed.exists() and not path.exists() else path)
+
+
+def read_hand_aligned(data: Path, tokenize: Callable[[str], Tokens]) -> list[HandAligned]:
+    """Return the hand-aligned sentence pairs, their Japanese in other tokens.
+
+    Some lines of the published files have lost a token, so that links point past the end. What follows the
+    gap is linked wrongly, so these lines are left out, and how many they are is said.
+    """
+    paths = [str(data / f"hand.{language}") for language in LANGUAGES]
+    texts = [(path, files.read_parsed(path, parse_tokens)) for path in paths]
+    links = str(data / "hand.align")
+    kept, lost = [], []
+    rows = files.in_parallel(*texts, (links, read_alignments(links)))
+    for number, (source, target, alignment) in enumerate(rows, 1):
+        try:
+            alignment.check_within(len(source), len(target))
+        except DataError:
+            lost.append(number)
+            continue
+        tokens = tokenize(joined(target))
+        kept.append(HandAligned(tuple(source), tokens, map_links(alignment, None, (target, tokens))))
+    LOGGER.info(f"{len(lost)} hand-aligned lines have links past their end and are left out")
+    return kept
+
+
+def joined(tokens: Sequence[str]) -> str:
+    """Return Japanese text without the spaces between its tokens, but for those between Latin words."""
+    text = ""
+    for token in tokens:
+        text += (" " if text[-1:].isascii() and token.isascii() and text else "") + token
+    return text
+
+
+def japanese_tokenizer() -> Callable[[str], Tokens]:
+    """Return the tokeniser of the corpus: NFKC, and short units of UniDic.
+
+    Raises:
+        MissingExtraError: fugashi or unidic-lite is not installed.
+    """
+    for module in ("unidic_lite", "fugashi"):
+        fugashi = require(module, "japanese")
+    tagger = fugashi.Tagger()
+    return lambda text: tuple(word.surface for word in tagger(unicodedata.normalize("NFKC", text)))
+
+
+def _write_hand_aligned(path: Path, pairs: Sequence[HandAligned]) -> None:
+    contents = {
+        "en": (" ".join(pair.source) for pair in pairs),
+        "ja": (" ".join(pair.target) for pair in pairs),
+        "align": (format_alignment(pair.links) for pair in pairs),
+    }
+    for suffix, lines in contents.items():
+        files.write_lines(f"{path}.{suffix}", lines)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,135 @@
+"""Rescoring of links by what hand-aligned sentences teach."""
+
+import random
+
+import numpy as np
+import pytest
+
+from preorder.alignment import rescoring
+from preorder.alignment.rescoring import Candidates, Corpus, LinkClassifier, candidates, known_candidates
+from preorder.alignment.samples import Links, Samples
+from preorder.alignment.symmetrize import NEIGHBOURS
+from preorder.data.alignment import Alignment
+from preorder.data.errors import UsageError
+
+PAIRS = 120
+
+
+def links(drawn):
+    starts = np.concatenate(([0], np.cumsum([len(each) for each in drawn])))
+    flat = np.array([link for each in drawn for link in sorted(each)], np.int16).reshape(-1, 2)
+    return Links(starts, flat[:, 0], flat[:, 1])
+
+
+def noisy_bitext(seed=0):
+    """Word-by-word translations, each before a particle that people link to the same word.
+
+    The samplers draw the word's own link, the particle's only seldom, and wrong ones.
+    """
+    generator = random.Random(seed)
+    sources, targets, gold, drawn = [], [], [], [([], []), ([], [])]
+    for _ in range(PAIRS):
+        source = [f"w{generator.randrange(40)}" for _ in range(generator.randint(3, 7))]
+        target = [token for word in source for token in (word.upper(), "の")]
+        right = {(i, 2 * i) for i in range(len(source))}
+        sources.append(source)
+        targets.append(target)
+        gold.append(right | {(i, 2 * i + 1) for i in range(len(source))})
+        for sampler in drawn:
+            for direction in sampler:
+                wrong = {(i, generator.randrange(len(target))) for i in range(len(source))}
+                direction.append(
+                    {link for link in right if generator.random() < 0.8}
+                    | {link for link in wrong if generator.random() < 0.3}
+                )
+    lengths = [np.array(list(map(len, side))) for side in (sources, targets)]
+    samples = Samples(*lengths, [tuple(map(links, sampler)) for sampler in drawn])
+    return Corpus.build(sources, targets, samples), (sources, targets), gold
+
+
+CORPUS, TEXTS, GOLD = noisy_bitext()
+
+
+def test_counts_of_linked_words_are_those_of_a_plain_count():
+    expected = {}
+    for pair, (source, target) in enumerate(zip(*TEXTS, strict=True)):
+        for i, j in np.argwhere(CORPUS.samples.shares(pair).mean(axis=0) > 0):
+            key = source[i], target[j]
+            expected[key] = expected.get(key, 0) + CORPUS.samples.shares(pair).mean(axis=0)[i, j]
+    for pair in range(5):
+        source, target = TEXTS[0][pair], TEXTS[1][pair]
+        i, j = (axis.ravel() for axis in np.indices((len(source), len(target))))
+        counted = CORPUS.linked(CORPUS.words[0][pair][i], CORPUS.words[1][pair][j])
+        plain = [expected.get((source[a], target[b]), 0) for a, b in zip(i, j, strict=True)]
+        np.testing.assert_allclose(counted, plain, rtol=1e-6)
+
+
+def test_possible_links_are_drawn_ones_and_the_neighbours_of_what_many_drew():
+    for pair in range(10):
+        votes = CORPUS.samples.shares(pair).mean(axis=0)
+        rows, columns = votes.shape
+        expected = {
+            (i, j)
+            for i in range(rows)
+            for j in range(columns)
+            if votes[i, j] > 0
+            or any(
+                votes[i + di, j + dj] >= 0.3
+                for di, dj in NEIGHBOURS
+                if 0 <= i + di < rows and 0 <= j + dj < columns
+            )
+        }
+        found = candidates(CORPUS, pair)
+        assert set(zip(found.sources.tolist(), found.targets.tolist(), strict=True)) == expected
+        assert np.isfinite(found.features).all()
+
+
+def precision_and_recall(least, pairs, classifier):
+    found = [confidences >= least for confidences in rescoring.rescored(CORPUS, classifier, pairs)]
+    right = sum(sum(one[i, j] for i, j in GOLD[pair]) for one, pair in zip(found, pairs, strict=True))
+    return right / sum(one.sum() for one in found), right / sum(len(GOLD[pair]) for pair in pairs)
+
+
+def test_learns_that_people_link_particles_too():
+    hand = {pair: Alignment(frozenset(GOLD[pair])) for pair in range(60)}
+    known = known_candidates(CORPUS, hand)
+    classifier = LinkClassifier.learn(known, seed=1)
+    precision, recall = precision_and_recall(0.5, range(60, PAIRS), classifier)
+    assert precision > 0.9
+    assert recall > 0.9  # the samplers' own links leave out half: the particles
+    held_out = rescoring.cross_validated(known, seed=1)
+    measured = rescoring.precision_and_recall(held_out, known, 0.5)
+    assert measured[0] > 0.9
+    assert measured[1] > 0.9
+
+
+def test_the_seed_decides(monkeypatch):
+    monkeypatch.setattr(rescoring, "_BLOCK", 7)  # blocks must not change anything
+    known = known_candidates(CORPUS, {pair: Alignment(frozenset(GOLD[pair])) for pair in range(30)})
+    first = list(rescoring.rescored(CORPUS, LinkClassifier.learn(known, 1), range(40)))
+    monkeypatch.undo()
+    again = list(rescoring.rescored(CORPUS, LinkClassifier.learn(known, 1), range(40)))
+    for one, other in zip(first, again, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_sentences_without_any_link():
+    lengths = np.array([2, 0]), np.array([3, 1])
+    nothing = links([set(), set()])
+    corpus = Corpus.build([["a", "b"], []], [["x", "y", "z"], ["x"]], Samples(*lengths, [(nothing, nothing)]))
+    assert [len(candidates(corpus, pair).sources) for pair in (0, 1)] == [0, 0]
+    known = known_candidates(CORPUS, {pair: Alignment(frozenset(GOLD[pair])) for pair in range(20)})
+    found = list(rescoring.rescored(corpus, LinkClassifier.learn(known, 1), range(2)))
+    assert [each.shape for each in found] == [(2, 3), (0, 1)]
+    assert not any(each.any() for each in found)
+
+
+def test_too_few_hand_aligned_sentences():
+    with pytest.raises(UsageError, match="19 hand-aligned sentences are too few to learn from: 20 at least"):
+        known_candidates(CORPUS, {pair: Alignment(frozenset(GOLD[pair])) for pair in range(19)})
+
+
+def test_hand_alignments_of_other_sentences():
+    some = Candidates((1, 1), np.array([0]), np.array([0]), np.zeros((1, 3), np.float32))
+    with pytest.raises(UsageError, match="fit the text nowhere"):
+        LinkClassifier.learn([(some, frozenset())], seed=1)

@@ -1,0 +1,124 @@
+"""What a training that begins from a model takes over and refuses, on the command line and in Python."""
+
+import json
+
+import pytest
+
+pytest.importorskip("torch")
+
+import preorder
+from preorder.cli import main
+from preorder.data.errors import UsageError
+from tests.support.verb_last import POSITIONS, SENTENCES
+
+SOURCES = [" ".join(sentence.words) for sentence in SENTENCES]
+ASKED = [" ".join(f"{i}-{p}" for i, p in enumerate(positions)) for positions in POSITIONS]
+STRAIGHT = [" ".join(f"{i}-{i}" for i in range(len(sentence))) for sentence in SENTENCES]
+TREES = [f"(X {' '.join(f'(Y {word})' for word in source.split())})" for source in SOURCES]
+SMALL = {
+    "btg": {},
+    "neural-btg": {"hidden": 8, "depth": 1, "minibatch": 6, "iterations": 6, "ensemble": "none"},
+}
+
+
+def write(path, lines):
+    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    return str(path)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Give a folder with texts, links, and models of the order that the source has."""
+    folder = tmp_path_factory.mktemp("initial")
+    for name, lines in (("src", SOURCES), ("align", ASKED), ("straight", STRAIGHT), ("trees", TREES)):
+        write(folder / name, lines)
+    for method, options in SMALL.items():
+        model = preorder.train(SOURCES, STRAIGHT, method, classes=3, held_out=0, **options)
+        assert preorder.evaluate(model.positions(SOURCES), STRAIGHT).complete_match == 1
+        model.save(str(folder / method))
+    options = {"classes": 0, "held_out": 0, "iterations": 1}
+    preorder.train(SOURCES, STRAIGHT, attach=True, **options).save(str(folder / "attaching"))
+    preorder.train(SOURCES, STRAIGHT, "swap-logistic", trees=TREES, classes=0).save(str(folder / "swap"))
+    tags = [" ".join("X" for _ in source.split()) for source in SOURCES]
+    preorder.train(SOURCES, STRAIGHT, tags=tags, **options).save(str(folder / "tagged"))
+    return folder
+
+
+def command(folder, method, initial, out, *more):
+    files = ["--src", str(folder / "src"), "--align", str(folder / "align")]
+    given = ["--init", str(folder / initial), "--model", str(out), "--held-out", "0"]
+    return ["train", "--method", method, *files, *given, *more]
+
+
+@pytest.mark.parametrize("method", SMALL)
+def test_the_command_and_python_begin_from_a_model(method, folder, tmp_path):
+    before = preorder.load(str(folder / method))
+    again = [] if method == "btg" else ["--minibatch", "6", "--iterations", "20"]
+    assert main(command(folder, method, method, tmp_path / "a", *again)) == 0
+    options = {"minibatch": 6, "iterations": 20} if again else {}
+    after = preorder.train(SOURCES, ASKED, method, init=before, held_out=0, **options)
+    after.save(str(tmp_path / "b"))
+    for name in ("weights.safetensors", "classes.txt", "model.json"):
+        assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
+    assert (folder / method / "classes.txt").read_bytes() == (tmp_path / "a" / "classes.txt").read_bytes()
+    scores = [preorder.evaluate(model.positions(SOURCES), ASKED).tau_nakagawa for model in (before, after)]
+    assert scores[0] < scores[1]
+    assert scores[1] == 1
+    of_model = json.loads((folder / method / "model.json").read_text())["training"]
+    training = json.loads((tmp_path / "a" / "model.json").read_text())["training"]
+    assert training["init"]["training"] == of_model
+    assert len(training["init"]["weights"]) == 32
+    for name in SMALL[method].keys() & {"hidden", "depth", "ensemble"}:
+        assert training["options"][name] == SMALL[method][name]
+
+
+def test_parts_begin_from_the_model_too(folder, tmp_path):
+    out = ["--cross-fit", "2", "--cross-fit-out", str(tmp_path / "features")]
+    assert main(command(folder, "btg", "btg", tmp_path / "m", "--iterations", "4", *out)) == 0
+    assert len((tmp_path / "features").read_text().splitlines()) == len(SOURCES)
+
+
+def test_attachment_is_learned_anew(folder, tmp_path):
+    out = command(folder, "btg", "attaching", tmp_path / "m", "--attach", "--iterations", "8")
+    assert main(out) == 0
+    assert preorder.load(str(tmp_path / "m")).positions(SOURCES) == POSITIONS
+
+
+@pytest.mark.parametrize(
+    ("method", "initial", "more", "reason"),
+    [
+        ("neural-btg", "btg", [], "--init: the model is of method btg, not neural-btg"),
+        ("btg", "swap", [], "--init: the model is of method swap-logistic, not btg"),
+        (
+            "swap-logistic",
+            "swap",
+            ["--trees", "trees"],
+            "--init: training of method swap-logistic cannot begin from a model",
+        ),
+        ("btg", "attaching", [], "--init: the model attaches unaligned tokens: give --attach, too"),
+        ("btg", "btg", ["--classes", "4"], "--classes: with --init the model's word classes are used"),
+        ("neural-btg", "neural-btg", ["--hidden", "9"], "--hidden 9: the model of --init has 8"),
+        (
+            "neural-btg",
+            "neural-btg",
+            ["--ensemble", "perceptron"],
+            "--ensemble perceptron: the model of --init has none",
+        ),
+        ("btg", "tagged", [], "the model needs POS tags (--pos), and none are given"),
+        ("btg", "nowhere", [], "nowhere/model.json: cannot be read: No such file or directory"),
+    ],
+)
+def test_what_contradicts_the_model(folder, tmp_path, capsys, method, initial, more, reason):
+    more = [str(folder / part) if part == "trees" else part for part in more]
+    assert main(command(folder, method, initial, tmp_path / "m", *more)) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.endswith(reason)
+    assert not (tmp_path / "m").exists()
+
+
+def test_what_contradicts_the_model_in_python(folder):
+    before = preorder.load(str(folder / "neural-btg"))
+    with pytest.raises(UsageError, match="classes: with init the model's word classes are used"):
+        preorder.train(SOURCES, ASKED, "neural-btg", init=before, classes=0)
+    with pytest.raises(UsageError, match="--depth 2: the model of --init has 1"):
+        preorder.train(SOURCES, ASKED, "neural-btg", init=before, depth=2)

@@ -1,0 +1,152 @@
+"""KFTT's recipe on a small corpus of the same form, whose Japanese is English words turned round."""
+
+import json
+import random
+
+import pytest
+
+from preorder.cli import main as preorder
+from preorder.data.formats import parse_alignment, parse_positions
+from preorder.data.types import Permutation
+from preorder.metrics.preordering import evaluate
+from recipes.kftt import experiments, prepare, study, tables
+from recipes.kftt.experiments import LINKS, Experiment
+
+FUGASHI = """
+class Word:
+    def __init__(self, surface):
+        self.surface = surface
+
+class Tagger:
+    def __call__(self, text):
+        return [Word(character) for character in text if character != " "]
+"""
+WORDS = "abcdefghij"
+
+
+def write(path, lines):
+    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+
+
+@pytest.fixture
+def data(tmp_path, monkeypatch):
+    """Give a corpus: two letters are one hand-made token, but two tokens of the tokeniser."""
+    generator = random.Random(0)
+    folder = tmp_path / "data"
+    folder.mkdir()
+    for part, count in (("train", 150), ("dev", 3), ("test", 3), ("hand", 60)):
+        sources = [generator.sample(WORDS, generator.randint(3, 7)) for _ in range(count)]
+        write(folder / f"{part}.en", map(" ".join, sources))
+        targets = [list(map(str.upper, source[::-1])) for source in sources]
+        if part == "hand":
+            links = [" ".join(f"{i}-{max(0, len(s) - 2 - i)}" for i in range(len(s))) for s in sources]
+            links[7] = "0-9"  # a line that has lost a token
+            write(folder / "hand.align", links)
+            targets = [[target[0] + target[1], *target[2:]] for target in targets]
+        write(folder / f"{part}.ja", map(" ".join, targets))
+    modules = tmp_path / "modules"
+    modules.mkdir()
+    (modules / "fugashi.py").write_text(FUGASHI)
+    (modules / "unidic_lite.py").write_text("")
+    monkeypatch.setenv("PYTHONPATH", str(modules))
+    monkeypatch.syspath_prepend(str(modules))
+    return folder
+
+
+def test_prepared_links_follow_the_tokens(data, tmp_path, capsys):
+    out = tmp_path / "out"
+    command = ["--data", str(data), "--out", str(out), "--hand-train", "40", "--lines", "100"]
+    assert prepare.main(command) == 0
+    assert "1 hand-aligned lines have links past their end" in capsys.readouterr().err
+    assert sum(1 for _ in (out / "train.en").open()) == 100
+    count = 0
+    for part, expected in (("hand-train", 40), ("hand-test", 19)):
+        rows = [(out / f"{part}.{suffix}").read_text().splitlines() for suffix in ("en", "ja", "align")]
+        for source, target, links in zip(*rows, strict=True):
+            n = len(source.split())
+            assert target.split() == [word.upper() for word in source.split()[::-1]]
+            mirrored = {(i, n - 1 - i) for i in range(n)} | {(n - 1, 1), (n - 2, 0)}
+            assert parse_alignment(links).links == mirrored
+        assert len(rows[0]) == expected
+        count += len(rows[0])
+    assert count == 59
+    assert prepare.main(command) == 2
+    assert capsys.readouterr().err.rstrip().endswith("exists already")
+
+
+def test_japanese_is_joined_but_for_latin_words():
+    assert prepare.joined("pure land （ 浄土 宗 ） 20 年".split()) == "pure land（浄土宗）20年"
+
+
+def test_what_is_measured_is_what_evaluate_measures():
+    gold = [parse_alignment("0-2 1-0 2-1"), parse_alignment("0-0 1-1")]
+    orders = [parse_positions("2 0 1"), parse_positions("1 0")]
+    found = tables.measured(gold, orders)
+    expected = evaluate([(2, 0, 1), (0, 1)], orders)
+    assert found["linked"] == expected.tau_nakagawa
+    assert found["linked_unreordered"] == round(expected.monotone.tau_nakagawa, 4)
+    assert found["complete"] == expected.complete_match
+    low, high = found["linked_interval"]
+    assert low <= found["linked"] <= high
+
+
+def test_no_sentence_can_vary_a_perfect_order():
+    found = tables.measured([parse_alignment("0-1 1-0")] * 3, [Permutation((1, 0))] * 3)
+    assert found["all"] == 1
+    assert found["all_interval"] == [1, 1]
+
+
+@pytest.mark.slow
+def test_the_study_from_end_to_end(data, tmp_path, monkeypatch, capsys):
+    options = ("--iterations", "3", "--classes", "0")
+    base = Experiment("links", "intersect", "ibm3-intersect", 120, options)
+    small = (
+        base,
+        Experiment("trust", "rescored", "hand-0.3", 120, options),
+        Experiment("trust", "then hand", "hand", 120, options[:2], init=("links", "intersect")),
+    )
+    links = experiments.LINKS["hand-0.3"]
+    assert "--hand-align" in links.options
+    for module in (study, tables):
+        monkeypatch.setattr(module, "EXPERIMENTS", small)
+    monkeypatch.setattr(study, "BY_KEY", {(each.table, each.name): each for each in small})
+    monkeypatch.setattr(prepare, "HAND_TRAIN", 40)
+    run = tmp_path / "run"
+    assert prepare.main(["--data", str(data), "--out", str(run / "data"), "--hand-train", "40"]) == 0
+    monkeypatch.setattr(study, "_prepare", lambda _: study.Step("prepared", ("true",), (), ()))
+    command = ["--data", str(data), "--run", str(run), "--lines", "120", "--alignments", "ibm1-intersect"]
+    assert study.main(command) == 0
+    results = json.loads((run / "results.json").read_text())
+    assert {row["links"] for row in results["alignment"]} >= {"ibm1-intersect", "ibm3-forward", "hand-0.3"}
+    assert all(row["f1"] > 0.3 for row in results["alignment"])
+    rows = {(row["direction"], row["name"]): row for row in results["order"]}
+    assert len(rows) == 6
+    assert all(row["linked"] > row["linked_unreordered"] for row in rows.values())
+    assert "| rescored |" in (run / "results.md").read_text()
+    steps = (run / "commands.sh").read_text()
+    capsys.readouterr()
+    assert study.main(command) == 0
+    assert (run / "commands.sh").read_text() == steps  # nothing is done twice
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        (["--tables", "links,order"], "'order' is none of alignment, links"),
+        (["--directions", "en"], "'en' is none of en-ja, ja-en"),
+        (["--lines", "0"], "not a whole number from 1"),
+    ],
+)
+def test_options_of_the_study(tmp_path, capsys, options, reason):
+    with pytest.raises(SystemExit) as end:
+        study.main(["--data", str(tmp_path), "--run", str(tmp_path / "run"), *options])
+    assert end.value.code == 2
+    assert reason in capsys.readouterr().err
+
+
+def test_every_experiment_has_its_links_and_its_beginning():
+    for each in experiments.EXPERIMENTS:
+        assert each.links in LINKS or each.links == experiments.HAND
+        assert each.init is None or each.init in study.BY_KEY
+    assert len(study.BY_KEY) == len(experiments.EXPERIMENTS)
+    assert preorder(["align", "--forward", "x", "--reverse", "y", *LINKS["ibm1-union"].options]) == 2
