@@ -39,17 +39,15 @@ class Chart:
         """Return the best trees of each sentence's k best orders; see :func:`preorder.btg.kbest.kbest`."""
         return [kbest_of_parts(one, self.root, k) for one in self.parts]
 
-    def log_partition(
-        self, groups: torch.Tensor | None = None, evidence: torch.Tensor | None = None
-    ) -> torch.Tensor:
+    def log_partition(self, groups: torch.Tensor | None = None) -> torch.Tensor:
         """Return the log of the sum over trees of exp(score), ``[batch]``; differentiable.
 
         Args:
-            groups, evidence: see :func:`preorder.btg.inside.log_partition`; None: all trees count.
+            groups: see :func:`preorder.btg.inside.log_partition`; None: all trees count.
         """
         from preorder.btg.inside import log_partition  # needs torch, as what follows
 
-        return log_partition(self.parts, groups, evidence)
+        return log_partition(self.parts, groups)
 
     def marginals(self) -> torch.Tensor:
         """Return the probability of each part, as ``parts``."""

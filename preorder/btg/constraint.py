@@ -3,8 +3,7 @@
 A node is valid when no token of the child that it puts first belongs after one of the other child. Where
 each token belongs is its target group (:mod:`preorder.alignment.target_groups`), and tokens without one may
 go anywhere; or, as an option, its position in the gold order, which leaves no token free. Tokens of the same
-group may be reordered. Where links are less than certain, :mod:`preorder.btg.evidence` says what it costs to
-violate them.
+group may be reordered.
 """
 
 from __future__ import annotations
@@ -15,59 +14,35 @@ from typing import NamedTuple
 import numpy as np
 
 from preorder.alignment.gold import UnalignedTokens, gold_permutation
-from preorder.alignment.target_groups import UNALIGNED, trusted_groups
+from preorder.alignment.target_groups import target_groups
 from preorder.btg.grammar import INVERTED, STRAIGHT
 from preorder.btg.scores import node_index
 from preorder.compiled import entry_point, inner
-from preorder.data.alignment import CERTAIN
 from preorder.data.errors import UsageError
 from preorder.data.types import Alignment, Bitext, Sentence
 
-CERTAIN_EVIDENCE = 2.0**20
-"""Evidence of a token whose links are certain: more than that of any number of others, and exact in sums."""
 
+def constraint(alignment: Alignment, source_length: int, unaligned: UnalignedTokens) -> np.ndarray | None:
+    """Return where each token belongs: int32 groups, -1 for tokens that are free.
 
-class Constraint(NamedTuple):
-    """Where each token belongs, and how sure that is; of one sentence, or of several, one after another."""
-
-    groups: np.ndarray  # int32, -1 for tokens that are free
-    evidence: np.ndarray  # float64: -log(1 - confidence), at most CERTAIN_EVIDENCE
-
-    @classmethod
-    def of(cls, groups: Sequence[int], confidences: Sequence[float] | None = None) -> Constraint:
-        """Make one of target groups, and of confidences; None: all are certain."""
-        evidence = np.full(len(groups), CERTAIN_EVIDENCE)
-        if confidences is not None:
-            doubtful = (given := np.array(confidences)) < CERTAIN
-            evidence[doubtful] = -np.log1p(-given[doubtful])
-        return cls(np.array(groups, np.int32), evidence)
-
-
-def constraint(alignment: Alignment, source_length: int, unaligned: UnalignedTokens) -> Constraint | None:
-    """Return where each token belongs.
-
-    Returns None where the links that are certain ask for no one order, or for one that no BTG tree gives.
+    Returns None where the alignment asks for no one order, or for one that no BTG tree gives.
 
     Raises:
         DataError: a link is out of range.
-        UsageError: there are confidences, and tokens shall be as in the gold order, which has none.
     """
     if unaligned == "gold":
-        if alignment.doubtful:
-            raise UsageError("--unaligned gold: the gold order knows no confidences, and the links have some")
-        found = Constraint.of(gold_permutation(alignment, source_length).positions)
+        groups: Sequence[int] | None = gold_permutation(alignment, source_length).positions
     else:
-        trusted = trusted_groups(alignment, source_length)
-        if trusted is None:
-            return None
-        found = Constraint.of(*trusted)
-    certain = np.where(found.evidence < CERTAIN_EVIDENCE, np.int32(UNALIGNED), found.groups)
-    return found if reachable(certain) else None
+        groups = target_groups(alignment, source_length)
+    if groups is None:
+        return None
+    array = np.array(groups, np.int32)
+    return array if reachable(array) else None
 
 
 def learnable(
     bitext: Bitext, unaligned: UnalignedTokens
-) -> tuple[list[Sentence], Constraint, dict[str, int]]:
+) -> tuple[list[Sentence], np.ndarray, dict[str, int]]:
     """Return the sentences that a BTG model can learn from.
 
     Returns:
@@ -76,16 +51,15 @@ def learnable(
 
     Raises:
         DataError: a link is out of range.
-        UsageError: there are none; or as :func:`constraint`.
+        UsageError: there are none.
     """
     pairs = [(s, a) for s, a in zip(bitext.sentences, bitext.alignments, strict=True) if len(s) > 1]
-    found = [constraint(alignment, len(s), unaligned) for s, alignment in pairs]
-    used = [(s, c) for (s, _), c in zip(pairs, found, strict=True) if c is not None]
+    groups = [constraint(alignment, len(s), unaligned) for s, alignment in pairs]
+    used = [(s, g) for (s, _), g in zip(pairs, groups, strict=True) if g is not None]
     if not used:
         raise UsageError("no sentence has two tokens and an alignment that a BTG tree can satisfy")
     counts = {"trained": len(used), "skipped": len(pairs) - len(used), "trivial": len(bitext) - len(pairs)}
-    sentences, constraints = zip(*used, strict=True)
-    return list(sentences), Constraint(*map(np.concatenate, zip(*constraints, strict=True))), counts
+    return [s for s, _ in used], np.concatenate([g for _, g in used]), counts
 
 
 @entry_point

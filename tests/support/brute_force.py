@@ -46,21 +46,6 @@ def violations(tree: Tree, groups: Sequence[int]) -> int:
     return count
 
 
-def evidence(tree: Tree, groups: Sequence[int], confidences: Sequence[float]) -> tuple[float, float]:
-    """Return a tree's K, infinite where certain links forbid it, and its fault, by their definitions."""
-    total = faults = 0.0
-    for begin, split, end, label, _ in tree:
-        left, right = range(begin, split), range(split, end)
-        first, second = (right, left) if label == INVERTED else (left, right)
-        wrong = [(i, j) for i in first for j in second if groups[i] > groups[j] >= 0]
-        k = min(
-            sum(np.inf if confidences[i] == 1 else -np.log1p(-confidences[i]) for i in set(side))
-            for side in (zip(*wrong, strict=True) if wrong else ((), ()))
-        )
-        total, faults = total + k, faults + 1 - np.exp(-k)
-    return total, faults
-
-
 def inversions(order: Order) -> np.ndarray:
     """Return which tokens i < j an order inverts: bool ``[i, j]``."""
     positions = np.argsort(order)

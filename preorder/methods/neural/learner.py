@@ -1,10 +1,7 @@
 """Training: the marginal likelihood of all trees that the alignment allows.
 
 The loss of a sentence is −log of the probability that its tree is one of those whose nodes are all
-valid, a difference of two log-partitions. Where links are less than certain, the tree is instead one that is
-probably allowed, with a probability of exp(-K), by its K of :mod:`preorder.btg.evidence`::
-
-    loss = log sum over trees of exp(score) - log sum over trees of exp(score - K)
+valid, a difference of two log-partitions.
 """
 
 from __future__ import annotations
@@ -16,7 +13,6 @@ from typing import NamedTuple
 import numpy as np
 
 from preorder.btg.chart import Chart
-from preorder.btg.constraint import CERTAIN_EVIDENCE, Constraint
 from preorder.btg.results import permutations
 from preorder.data.types import Permutation, Sentence
 from preorder.learning.backend import device, set_weights, torch
@@ -44,7 +40,7 @@ class Learner(NetworkLearner[Scorer, torch.Tensor]):
         self,
         layers: Sequence[str],
         sentences: Sequence[Sentence],
-        constraint: Constraint,
+        groups: np.ndarray,
         options: Options,
         initial: Initial | None = None,
     ) -> None:
@@ -66,18 +62,15 @@ class Learner(NetworkLearner[Scorer, torch.Tensor]):
         self._lengths = lengths_of(sentences)
         self._starts = np.cumsum(self._lengths) - self._lengths
         self._tokens = torch.from_numpy(self.vocabulary(sentences)).to(device())
-        self._groups = torch.from_numpy(constraint.groups.astype(np.int64)).to(device())
-        self._evidence = torch.from_numpy(constraint.evidence).to(device())
-        self._doubtful = np.minimum.reduceat(constraint.evidence, self._starts) < CERTAIN_EVIDENCE
+        self._groups = torch.from_numpy(groups.astype(np.int64)).to(device())
 
     def __len__(self) -> int:
         return self._lengths.size
 
     def key(self) -> str:
         """Return a digest of data and options."""
-        tensors = (self._tokens, self._groups, self._evidence)
-        arrays = (*(tensor.cpu().numpy() for tensor in tensors), self._lengths, *self._initial)
-        return digest([without_threads(self._options), self.vocabulary.known], *arrays)
+        arrays = (self._tokens.cpu().numpy(), self._groups.cpu().numpy(), self._lengths)
+        return digest([without_threads(self._options), self.vocabulary.known], *arrays, *self._initial)
 
     def order(self, sentences: Sequence[Sentence]) -> list[Permutation]:
         """Return the reordering of each sentence by the averaged weights."""
@@ -102,8 +95,7 @@ class Learner(NetworkLearner[Scorer, torch.Tensor]):
         tokens, groups = self._tokens[:, indices], self._groups[indices]
         self._hide_rare(tokens[0])
         chart = Chart(self._network(tokens))
-        evidence = self._evidence[indices] if self._doubtful[minibatch].any() else None
-        losses = chart.log_partition() - chart.log_partition(groups, evidence)
+        losses = chart.log_partition() - chart.log_partition(groups)
         return losses.sum() / self._options.minibatch, losses.detach()
 
     def _statistics(self, results: Sequence[torch.Tensor]) -> TrainingStatistics:

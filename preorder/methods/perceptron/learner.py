@@ -7,16 +7,6 @@ the weights move from the one tree's features to the other's by the smallest ste
 (passive-aggressive, PA-I; Crammer et al. 2006), but at most by ``aggressiveness``. The model is the average
 of all weights over time.
 
-Links may be less than certain. With the K of :mod:`preorder.btg.evidence`, and the fault of a tree as the sum
-of those of its nodes::
-
-    prediction = argmax score(tree) + cost · fault(tree)
-    oracle     = argmax score(tree) - cost · K(tree)
-    loss       = score(prediction) + cost · fault(prediction) - score(oracle) - cost · fault(oracle)
-
-So the oracle obeys a doubtful link unless the weights speak against it by more than its evidence (hope and
-fear; Chiang 2012). Where all links are certain this is what was said above.
-
 The sentences of a minibatch are solved under the same weights, in parallel, and learned from in their order,
 each table by one thread: the model is the same for any number of threads.
 """
@@ -30,7 +20,6 @@ from typing import Any
 
 import numpy as np
 
-from preorder.btg.constraint import Constraint
 from preorder.btg.grammar import LABELS
 from preorder.btg.pieces import EXACT
 from preorder.btg.results import permutations
@@ -61,7 +50,7 @@ class Learner:
         self,
         layers: Sequence[str],
         sentences: Sequence[Sentence],
-        constraint: Constraint,
+        groups: np.ndarray,
         options: Options,
         initial: Weights | None = None,
     ) -> None:
@@ -71,7 +60,7 @@ class Learner:
         """
         self._encoder = Encoder(layers)
         self._batch = self._encoder(sentences)
-        self._constraint = constraint
+        self._groups = groups
         self._options = options
         self._tables = _first_tables(self._batch, initial)
         self._initial = () if initial is None else (*initial.keys, *initial.rows, initial.shape)
@@ -82,7 +71,7 @@ class Learner:
 
     def key(self) -> str:
         """Return a digest of data and options."""
-        return digest(without_threads(self._options), *self._batch, *self._constraint, *self._initial)
+        return digest(without_threads(self._options), *self._batch, self._groups, *self._initial)
 
     def learn(self, iteration: int, advance: Callable[[int], Any]) -> TrainingStatistics:
         """Learn from every sentence once; return the sums of what :meth:`learn_from` returns.
@@ -110,7 +99,7 @@ class Learner:
             How many sentences' predictions had a loss, so that weights were changed, and how many changes of
             single weights there were.
         """
-        batch = training_batch(chosen, self._batch, self._constraint, self._seen, self._options)
+        batch = training_batch(chosen, self._batch, self._groups, self._seen, self._options)
         done = 0
         while done < chosen.size:
             more = max_new_rows(batch, done)

@@ -105,7 +105,7 @@ def test_attachment_is_learned_anew(folder, tmp_path):
             "--ensemble perceptron: the model of --init has none",
         ),
         ("btg", "tagged", [], "the model needs POS tags (--pos), and none are given"),
-        ("btg", "nowhere", [], "nowhere/model.json: cannot be read: No such file or directory"),
+        ("btg", "nowhere", [], "nowhere/model.json: No such file or directory"),
     ],
 )
 def test_what_contradicts_the_model(folder, tmp_path, capsys, method, initial, more, reason):

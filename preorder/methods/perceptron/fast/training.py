@@ -6,8 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from preorder.btg.constraint import CERTAIN_EVIDENCE, Constraint, group_bounds, penalise, violations
-from preorder.btg.evidence import add_faults, evidence_sums, fault_and_evidence, faults_to_penalties
+from preorder.btg.constraint import group_bounds, penalise, violations
 from preorder.btg.grammar import NODE_FIELDS, ROOT
 from preorder.btg.scores import FORBIDDEN
 from preorder.btg.viterbi import best_tree
@@ -36,7 +35,7 @@ class TrainingBatch(NamedTuple):
 
     chosen: np.ndarray  # int64, their indices in the corpus
     corpus: Batch
-    constraint: Constraint  # of the corpus, one sentence after another
+    groups: np.ndarray  # of the corpus: where each token belongs, one sentence after another
     seen: int  # sentences learned from before, each as often as it was
     cost: float  # this one and the next two: see the options
     aggressiveness: float
@@ -48,7 +47,7 @@ class TrainingBatch(NamedTuple):
 
 
 def training_batch(
-    chosen: np.ndarray, corpus: Batch, constraint: Constraint, seen: int, options: Options
+    chosen: np.ndarray, corpus: Batch, groups: np.ndarray, seen: int, options: Options
 ) -> TrainingBatch:
     """Return a training batch that is still to be learned from."""
     lengths, minibatch = corpus.lengths[chosen], options.minibatch
@@ -56,7 +55,7 @@ def training_batch(
     wrong, updates = np.zeros(chosen.size, np.bool_), np.zeros(chosen.size, np.int64)
     differences = allocate_differences(lengths, len(corpus.tokens), minibatch)
     how = (options.cost, options.aggressiveness, minibatch)
-    return TrainingBatch(chosen, corpus, constraint, seen, *how, turns, wrong, updates, differences)
+    return TrainingBatch(chosen, corpus, groups, seen, *how, turns, wrong, updates, differences)
 
 
 @entry_point
@@ -134,13 +133,15 @@ def _solve(weights, shape, batch, k, counter, trees):
     offset = start - sentence - 1
     tokens = batch.corpus.tokens[:, start - 1 : start + n + 1]
     scores, spread = score_sentence(weights, shape, tokens, n)
-    groups = batch.constraint.groups[offset : offset + n]
-    evidence = batch.constraint.evidence[offset : offset + n]
+    bounds = group_bounds(batch.groups[offset : offset + n])
     predicted, oracle = trees[0, : n - 1], trees[1, : n - 1]
-    if evidence.min() == CERTAIN_EVIDENCE:
-        loss = _loss(scores, groups, batch.cost, predicted, oracle)
-    else:
-        loss = _weighted_loss(scores, groups, evidence, batch.cost, predicted, oracle)
+    penalise(bounds, n, np.float32(batch.cost), scores.node)
+    loss = best_tree(scores, n, ROOT, predicted)
+    # A prediction without violations is the best of the valid trees, too.
+    if violations(bounds, predicted) == 0:
+        return
+    penalise(bounds, n, FORBIDDEN, scores.node)
+    loss -= best_tree(scores, n, ROOT, oracle)
     if loss <= TOLERANCE:
         return
     batch.wrong[k] = True
@@ -149,32 +150,3 @@ def _solve(weights, shape, batch, k, counter, trees):
     for i in range(differences.starts[k], differences.ends[k, DENSE]):
         differences.change[i] *= step
     batch.updates[k] = differences.ends[k, DENSE] - differences.starts[k]
-
-
-@inner
-def _loss(scores, groups, cost, predicted, oracle):
-    """Find prediction and oracle of a sentence whose links are certain; return the loss. Scores change."""
-    n = groups.size
-    bounds = group_bounds(groups)
-    penalise(bounds, n, np.float32(cost), scores.node)
-    loss = best_tree(scores, n, ROOT, predicted)
-    # A prediction without violations is the best of the valid trees, too.
-    if violations(bounds, predicted) == 0:
-        return np.float32(0)
-    penalise(bounds, n, FORBIDDEN, scores.node)
-    return loss - best_tree(scores, n, ROOT, oracle)
-
-
-@inner
-def _weighted_loss(scores, groups, evidence, cost, predicted, oracle):
-    """Do as :func:`_loss` where some links are less than certain."""
-    n = groups.size
-    bounds, sums = group_bounds(groups), evidence_sums(groups, evidence)
-    add_faults(sums, bounds, n, cost, scores.node)
-    loss = best_tree(scores, n, ROOT, predicted)
-    if violations(bounds, predicted) == 0:
-        return np.float32(0)
-    faults_to_penalties(sums, bounds, n, cost, scores.node)
-    hope = best_tree(scores, n, ROOT, oracle)
-    faults, against = fault_and_evidence(sums, bounds, oracle)
-    return np.float32(loss - hope - cost * (faults + against))
