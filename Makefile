@@ -13,6 +13,8 @@ SIZE ?= $(if $(filter runs/synthetic,$(DATA)),tiny,small)
 RUN ?= runs/$(SRC)-$(TGT)-$(SIZE)
 SYSTEMS ?= baseline_absolute_relative,preorder_relative
 JOBS ?= 2
+# threads of a step: on our own data one, so that their number changes no figure; else the free cores are shared
+THREADS ?= $(if $(filter runs/synthetic,$(DATA)),1)
 DEVICE ?= cpu
 OPTIONS ?=
 
@@ -21,7 +23,7 @@ OPTIONS ?=
 
 help:
 	@echo "make setup   prepare $(VENV)"
-	@echo "make demo    the main job end to end; DATA= SRC= TGT= SIZE= RUN= SYSTEMS= JOBS= DEVICE= OPTIONS="
+	@echo "make demo    the main job end to end; DATA= SRC= TGT= SIZE= RUN= SYSTEMS= JOBS= THREADS= DEVICE= OPTIONS="
 	@echo "make test    all tests"
 	@echo "make lint    style checks"
 	@echo "make benchmark BTG=folder   the preorderer's speed, size and accuracy; OPTIONS= as docs/benchmarks.md says"
@@ -43,7 +45,7 @@ runs/synthetic: | $(VENV)/.ready
 	$(BIN)/python -m recipes.synthetic.generate --out $@
 
 demo: $(VENV)/.ready | $(DATA)
-	$(BIN)/python -m recipes.run --data $(DATA) --src $(SRC) --tgt $(TGT) --size $(SIZE) --run $(RUN) \
+	$(if $(THREADS),OMP_NUM_THREADS=$(THREADS)) $(BIN)/python -m recipes.run --data $(DATA) --src $(SRC) --tgt $(TGT) --size $(SIZE) --run $(RUN) \
 	    --systems $(SYSTEMS) --jobs $(JOBS) --device $(DEVICE) $(OPTIONS)
 	$(BIN)/preorder report $(RUN)
 	@echo "to read: $(RUN)/report.html"
