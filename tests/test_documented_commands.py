@@ -51,14 +51,18 @@ set -euo pipefail
 DATA='{{train: {{path_src: train.features, path_tgt: train.ja}},
         valid: {{path_src: dev.features, path_tgt: dev.ja}}}}'
 preorder() {{
-    if [ "$1" = train ]; then command preorder "$@" --iterations 1; else command preorder "$@"; fi
+    case "$1 ${{2:-}}" in
+        train\\ *) set -- "$@" --iterations 1 ;;
+        swap\\ * | analyse\\ robustness) set -- "$@" --percent 0,100 ;;
+    esac
+    command preorder "$@"
 }}
 onmt_train() {{
     set -- "$@" -train_steps 2 -valid_steps 1 -save_checkpoint_steps 1
     command onmt_train "$@" -bucket_size 40 -num_workers 0
 }}
 onmt_build_vocab() {{ command onmt_build_vocab "$@" -num_threads 1; }}
-seq() {{ command seq 0 50 100; }}
+seq() {{ command seq 0 100 100; }}
 python() {{
     case "$2" in
         recipes.synthetic.generate) set -- "$@" --pairs 60 --held 10 ;;

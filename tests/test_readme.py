@@ -60,7 +60,7 @@ def test_the_block_ends_in_figures(checkout):
 
 def check(found, checkout):
     for row in ("aligned tokens", "unreordered"):
-        assert re.search(rf"│ +{row} │ +0\.\d+ │", found.stdout), found.stdout
+        assert re.search(rf"│ +{row} +│ +-?\d\.\d+ │", found.stdout), found.stdout
     assert re.search(r"┃ system +┃ +BLEU ┃(?:.*\n){2}│ test.hyp │ +\d+\.\d\d │", found.stdout), found.stdout
     best = re.search(
         r"Best checkpoint: step \d, validation perplexity \S+: (run/model_step_\d\.pt)", found.stderr
