@@ -77,12 +77,12 @@ python() {{
 
 
 PARTS = (("train", "train"), ("valid", "dev"))
-MODELS = (  # system, the checkpoint's name, the ending of its source
-    ("preorder_relative", "ours", "features"),
-    ("baseline_absolute_relative", "base", "en"),
-    ("exgre", "model", "features"),
-    ("rnnsearch", "rnnsearch", "en"),
-    ("npmt", "npmt", "en"),
+MODELS = (  # system, size, the checkpoint's name, the ending of its source
+    ("preorder_relative", "tiny", "ours", "features"),
+    ("baseline_absolute_relative", "tiny", "base", "en"),
+    ("exgre", "tiny", "model", "features"),
+    ("rnnsearch", "small", "rnnsearch", "en"),
+    ("npmt", "tiny", "npmt", "en"),
 )
 PREPARED = """
 preorder train --method btg --src train.en --align train.align --model model --classes 8
@@ -154,11 +154,11 @@ def test_an_option_that_does_not_exist_would_be_found():
     assert "-override_opts" not in help_of("onmt_train", None).replace("--override_opts", "")
 
 
-def train(folder, system, name, source):
+def train(folder, system, size, name, source):
     data = {part: {"path_src": f"{file}.{source}", "path_tgt": f"{file}.ja"} for part, file in PARTS}
     options = {"train_steps": 1, "valid_steps": 1, "save_checkpoint_steps": 1, "bucket_size": 60}
     options |= {"src_vocab": f"{name}.src", "tgt_vocab": f"{name}.tgt", "save_data": name, "save_model": name}
-    config = read_system(system, "tiny").options | options | {"data": data}
+    config = read_system(system, size).options | options | {"data": data}
     (folder / f"{name}.yaml").write_text(yaml.safe_dump(config), encoding="utf-8")
     call(folder, "onmt_build_vocab", "-config", f"{name}.yaml", "-n_sample", "-1")
     call(folder, "onmt_train", "-config", f"{name}.yaml")
@@ -182,8 +182,8 @@ def workplace(tmp_path_factory):
         path.rename(folder / path.name.replace("svo", "en").replace("sov", "ja"))
     bash(folder, PREPARED)
     (folder / "run").mkdir()
-    for system, name, source in MODELS:
-        train(folder, system, name, source)
+    for model in MODELS:
+        train(folder, *model)
     shutil.copy(folder / "ours.pt", folder / "run/model.pt")
     for side in ("src", "tgt"):
         shutil.copy(folder / f"ours.{side}", folder / f"run/{side}")
