@@ -13,6 +13,8 @@ SIZE ?= $(if $(filter runs/synthetic,$(DATA)),tiny,small)
 RUN ?= runs/$(SRC)-$(TGT)-$(SIZE)
 SYSTEMS ?= baseline_absolute_relative,preorder_relative
 JOBS ?= 2
+# threads of a step: on our own data one, so that their number changes no figure; else the free cores are shared
+THREADS ?= $(if $(filter runs/synthetic,$(DATA)),1)
 DEVICE ?= cpu
 OPTIONS ?=
 
@@ -23,7 +25,7 @@ SITE := build/site
 
 help:
 	@echo "make setup   prepare $(VENV)"
-	@echo "make demo    the main job end to end; DATA= SRC= TGT= SIZE= RUN= SYSTEMS= JOBS= DEVICE= OPTIONS="
+	@echo "make demo    the main job end to end; DATA= SRC= TGT= SIZE= RUN= SYSTEMS= JOBS= THREADS= DEVICE= OPTIONS="
 	@echo "make test    all tests"
 	@echo "make lint    style checks"
 	@echo "make docs    these pages, and the reference of the Python API, as a site in $(SITE)"
@@ -49,7 +51,7 @@ given-data:
 	$(if $(wildcard $(DATA)/.),,$(error DATA=$(DATA): there is no such folder))
 
 demo: | $(if $(filter runs/synthetic,$(DATA)),$(DATA),given-data) $(VENV)/.ready
-	$(BIN)/python -m recipes.run --data $(DATA) --src $(SRC) --tgt $(TGT) --size $(SIZE) --run $(RUN) \
+	$(if $(THREADS),OMP_NUM_THREADS=$(THREADS)) $(BIN)/python -m recipes.run --data $(DATA) --src $(SRC) --tgt $(TGT) --size $(SIZE) --run $(RUN) \
 	    --systems $(SYSTEMS) --jobs $(JOBS) --device $(DEVICE) $(OPTIONS)
 	$(BIN)/preorder report $(RUN)
 	@echo "to read: $(RUN)/report.html"

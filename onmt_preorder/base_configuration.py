@@ -2,8 +2,8 @@
 
 Beside options of OpenNMT-py, a YAML file may hold:
 
-- ``base``: one file or several, relative to its own folder, whose options it takes over. A later file's
-  options win over those of an earlier one, and its own over all of them;
+- ``base``: one file or several, relative to its own folder, or their names in :data:`CONFIG`, whose options
+  it takes over. A later file's options win over those of an earlier one, and its own over all of them;
 - ``sizes``: a mapping from names to options that a model of this size has in addition;
 - ``size``: which of them is meant. The command line's ``-size`` wins over that, and a file's over its base's;
 - ``reads``, ``supervision``: which source texts a recipe gives to the model. OpenNMT-py never sees these.
@@ -14,6 +14,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import yaml
@@ -23,6 +24,11 @@ from preorder.data.files import read_lines
 
 FOR_RECIPES = ("reads", "supervision")
 _OWN = ("base", "sizes", "size", *FOR_RECIPES)
+
+_PLACES = tuple(folder / "config" for folder in Path(__file__).resolve().parents[:2])
+CONFIG = next(filter(Path.is_dir, _PLACES), _PLACES[-1])
+"""What comes with this package: ``config/`` of a checkout, which a wheel holds in the package."""
+_FOLDERS = ("system", ".")  # of CONFIG, whose files can be called by their names
 
 
 @dataclass(frozen=True)
@@ -48,13 +54,24 @@ class ConfigurationFile:
             yield from (key for key in settings if key not in _OWN)
 
 
+def find(path: str) -> str:
+    """Return ``path`` or, where there is no such file, that of the system or the subwords that it names."""
+    return path if os.path.isfile(path) else _named(path) or path
+
+
+def _named(name: str) -> str | None:
+    """Return the file of :data:`CONFIG` with a name, a bare word, or None."""
+    files = (CONFIG / folder / f"{name}.yaml" for folder in _FOLDERS if os.path.basename(name) == name)
+    return next((str(file.resolve()) for file in files if file.is_file()), None)
+
+
 def read_files(path: str) -> list[ConfigurationFile]:
-    """Read a file and all that it builds on, which come before it.
+    """Read a file and all that it builds on, which come before it; :func:`find` says what ``path`` may be.
 
     Raises:
         DataError: a file cannot be read, is not YAML of the right kind, or builds on itself.
     """
-    return list(_read(path, ()))
+    return list(_read(find(path), ()))
 
 
 def _read(path: str, above: tuple[str, ...]) -> Iterator[ConfigurationFile]:
@@ -66,9 +83,10 @@ def _read(path: str, above: tuple[str, ...]) -> Iterator[ConfigurationFile]:
     if not all(isinstance(base, str) for base in bases):
         raise DataError("base is a file name or a list of them", path, line)
     for base in bases:
-        where = os.path.normpath(os.path.join(os.path.dirname(path), base))
-        if not os.path.exists(where):
-            raise DataError(f"base {base}: there is no {where}", path, line)
+        beside = os.path.normpath(os.path.join(os.path.dirname(path), base))
+        where = beside if os.path.exists(beside) else _named(base)
+        if where is None:
+            raise DataError(f"base {base}: there is no {beside}", path, line)
         if os.path.realpath(where) in above:
             raise DataError(f"base {base}: the file builds on itself", path, line)
         yield from _read(where, above)

@@ -1,17 +1,18 @@
-"""The ``onmt_preorder`` command: translates sentences as they come, without files of positions."""
+"""The ``onmt_preorder`` command: translates sentences as they come, without files of positions; ``best``."""
 
 from __future__ import annotations
 
 import argparse
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from importlib.util import find_spec
 from itertools import islice
 from typing import Any
 
+from onmt_preorder import best
 from onmt_preorder.input import on_the_fly
 from onmt_preorder.input.pipeline import SOURCE_NAME
 from onmt_preorder.input.raw_text import MODES, make_detokenizer, make_tokenizer
+from onmt_preorder.plugin import require
 from preorder import __version__
 from preorder.cli import Parser, execute, options
 from preorder.data import files
@@ -32,10 +33,12 @@ EXAMPLES = """\
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command line; return its exit status: 0 done, 2 bad input or usage, 130 interrupted."""
-    what = "Translate by models that read source words' positions."
+    what = "Translate by models that read source words' positions, and find the best of a training."
     parser = Parser(prog="onmt_preorder", description=what)
     parser.add_argument("--version", action="version", version=f"onmt_preorder {__version__}")
-    _add_translate(parser.add_subparsers(metavar="COMMAND", required=True))
+    subparsers = parser.add_subparsers(metavar="COMMAND", required=True)
+    _add_translate(subparsers)
+    best.add_parser(subparsers)
     return execute(parser, argv)
 
 
@@ -122,11 +125,7 @@ def _check_raw_text(arguments: argparse.Namespace) -> None:
 
 def _load_translator(arguments: argparse.Namespace, stream: Any) -> Any:
     """Load the models as ``onmt_translate`` does."""
-    if find_spec("onmt") is None:
-        raise UsageError("OpenNMT-py is not installed: the README tells how to install it")
-    from onmt_preorder.plugin import register
-
-    register()
+    require()
     from onmt.translate.translator import build_translator
     from onmt.utils.misc import set_random_seed, use_gpu
 

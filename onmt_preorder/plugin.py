@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import warnings
 from argparse import Namespace
+from importlib.util import find_spec
 from pkgutil import resolve_name
 from typing import Any
+
+from preorder.data.errors import UsageError
 
 SUPPORTED = "3.5"
 
@@ -37,6 +40,17 @@ def register() -> None:
     for name in DECODERS.keys() - str2dec.keys():
         register_decoder(name)(_factory(DECODERS[name], DecoderBase))
     adapt()
+
+
+def require() -> None:
+    """Register with OpenNMT-py, which a command needs.
+
+    Raises:
+        UsageError: it is not installed.
+    """
+    if find_spec("onmt") is None:
+        raise UsageError("OpenNMT-py is not installed: the README tells how to install it")
+    register()
 
 
 def _factory(path: str, base: type) -> type:

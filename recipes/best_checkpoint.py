@@ -7,9 +7,10 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from onmt_preorder.checkpoint_choice import by_perplexity
 from preorder.cli import Parser, execute
 from preorder.data.errors import DataError
-from recipes.checkpoints import Checkpoints, by_perplexity, read_log, validated
+from recipes.checkpoints import Checkpoints, read_log, validated
 from recipes.train import MODEL
 
 

@@ -6,15 +6,15 @@ import math
 import re
 import zipfile
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from onmt_preorder.checkpoint_choice import paths
 from preorder.data import files
 
 VALIDATION = re.compile(r"Validation perplexity: (\S+)")
 _SAVED = re.compile(r"Saving checkpoint .*_step_([0-9]{1,18})\.pt")
-_NAME = re.compile(r"model_step_([0-9]{1,18})\.pt")
 
 
 @dataclass(frozen=True)
@@ -31,8 +31,7 @@ class Checkpoints:
 
     def paths(self) -> dict[int, Path]:
         """Return the checkpoint of each step, in the order of the steps."""
-        matches = ((path, _NAME.fullmatch(path.name)) for path in self.folder.glob("model_step_*.pt"))
-        return dict(sorted((int(match[1]), path) for path, match in matches if match))
+        return paths(self.folder / "model")
 
     def clear(self) -> None:
         """Remove all of them."""
@@ -76,11 +75,6 @@ def validated(log: Iterable[str]) -> dict[int, float]:
                 found[int(match[1])] = perplexity
             perplexity = None
     return found
-
-
-def by_perplexity(found: dict[int, float]) -> Iterator[tuple[int, float]]:
-    """Yield steps and perplexities, the best first, the first of equals before the others."""
-    yield from sorted(found.items(), key=lambda item: (item[1], item[0]))
 
 
 def read_log(path: Path) -> list[str]:

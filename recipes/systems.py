@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from onmt_preorder.base_configuration import FOR_RECIPES, merge, read_files
+from onmt_preorder.base_configuration import CONFIG, FOR_RECIPES, merge, read_files
 from preorder.data.errors import UsageError
 
-CONFIG = Path(__file__).resolve().parent.parent / "config"
 SIZES = ("tiny", "small", "medium", "paper")
 SUBWORDS = ("bpe", "sentencepiece")
 

@@ -21,6 +21,7 @@ other models train and translate as before.
 | training | initialisation and optimiser of the distortion models; `use_ckpting` under torch newer than 2.4 |
 | transforms | preordering of lines, positions of pieces, detokenising; registered when imported |
 | translation | empty and long lines keep their output line; scores; raw text in and out |
+| validation | the best checkpoint: noted in each, said at the end |
 
 The server and the command ``onmt_preorder`` translate by :mod:`onmt_preorder.opennmt.line_translator`.
 """
@@ -40,6 +41,7 @@ from onmt_preorder.opennmt import (  # noqa: F401
     server,
     training,
     translation,
+    validation,
 )
 from onmt_preorder.opennmt.wrapping import wrap_all
 

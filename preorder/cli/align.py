@@ -166,9 +166,7 @@ def _rescored(
     known = rescoring.known_candidates(corpus, dict(enumerate(hand_links, len(sources))))
     held_out = rescoring.cross_validated(known, arguments.seed)
     precision, recall = rescoring.precision_and_recall(held_out, known, least)
-    print(
-        f"hand-aligned sentences, held out: precision {precision:.3f}, recall {recall:.3f}", file=sys.stderr
-    )
+    LOGGER.info(f"hand-aligned sentences, held out: precision {precision:.3f}, recall {recall:.3f}")
     classifier = rescoring.LinkClassifier.learn(known, arguments.seed)
     found = rescoring.rescored(corpus, classifier, range(len(sources)))
     return [confident(confidences, least) for confidences in found]

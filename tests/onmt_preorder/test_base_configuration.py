@@ -5,7 +5,7 @@ from onmt.bin.build_vocab import _get_parser as vocabulary_parser
 from onmt.bin.train import _get_parser as training_parser
 from onmt.utils.parse import ArgumentParser
 
-from onmt_preorder.base_configuration import merge, read_files
+from onmt_preorder.base_configuration import CONFIG, find, merge, read_files
 from preorder.data.errors import DataError, UsageError
 
 FAMILY = """\
@@ -148,3 +148,32 @@ def test_other_models_may_build_on_files_too(folder):
 
 def test_no_arguments_are_no_configuration():
     assert ArgumentParser().parse_known_args([])[1] == []
+
+
+def test_systems_and_subwords_can_be_called_by_their_names(folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    path = CONFIG / "system/preorder_relative.yaml"
+    assert read_files("preorder_relative") == read_files(str(path))
+    opt, _ = parse(training_parser, "preorder_relative", "-size", "tiny")
+    assert (opt.encoder_type, opt.preorder_encoding, opt.train_steps) == (
+        "preorder_transformer",
+        ["relative"],
+        600,
+    )
+    found = read(folder, "base: [preorder_relative, subwords-bpe]\nsize: tiny\n")
+    assert (found["preorder_encoding"], found["src_subword_type"]) == (["relative"], "bpe")
+
+
+def test_a_file_comes_before_a_name_and_a_name_is_a_bare_word(folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    (folder / "gold").mkdir()  # a folder is no configuration
+    assert find("gold") == str(CONFIG / "system/gold.yaml")
+    (folder / "plain").write_text("heads: 3\n")
+    assert merge(read_files("plain")) == {"heads": 3}
+    assert read(folder, "base: plain\n") == {"heads": 3}
+    for no_name in ("system/gold", "../system/gold", "gold.yaml", "nothing", ""):
+        assert find(no_name) == no_name
+    (folder / "deep").mkdir()
+    (folder / "deep/run.yaml").write_text("base: more.yaml\n")  # which is here, but not beside it
+    with pytest.raises(DataError, match=r"deep/run.yaml:1: base more.yaml: there is no deep/more.yaml"):
+        read_files("deep/run.yaml")

@@ -1,0 +1,74 @@
+"""The commands that the documents name."""
+
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+PROGRAMS = ("preorder", "onmt_preorder", "onmt_build_vocab", "onmt_train", "onmt_translate", "onmt_server")
+MODULES = r"python -m ((?:recipes|benchmarks)\.[\w.]+)"
+PAGES = [
+    *(Path("docs") / name for name in sorted(path.name for path in (ROOT / "docs").glob("*.md"))),
+    Path("README.md"),
+    Path("config/README.md"),
+    *sorted(path.relative_to(ROOT) for path in (ROOT / "recipes").glob("*/*.md")),
+]
+_FENCED = re.compile(r"^```(\w*)\n(.*?)^```$", re.M | re.S)
+_INDENTED = re.compile(r"(?:(?<=\n\n)|(?<=:\n))((?:    .*\n)+)")
+_SUBSTITUTED = re.compile(r"\$\(([^()]*)\)")
+_PARTS = re.compile(r"[|;&]|\bdo\b")
+_FIRST = re.compile(
+    rf"^(?:\$ )?(?:{'|'.join(PROGRAMS)}|python|recipes/\w+\.sh|make|git|for|\(cd|curl|cd|source|PYTHON=\S+) ",
+    re.M,
+)
+
+
+def _text(page):
+    return (ROOT / page).read_text(encoding="utf-8")
+
+
+def _is_shell(block):
+    return _FIRST.search(block) is not None and not block.startswith("config/")
+
+
+def blocks(page):
+    """Return the blocks of commands of a page; of one in which commands follow a ``$``, these alone."""
+    text = _text(page)
+    fenced = [body for language, body in _FENCED.findall(text) if language in ("", "bash")]
+    indented = [re.sub("^    ", "", body, flags=re.M) for body in _INDENTED.findall(_FENCED.sub("", text))]
+    found = [body for body in (*fenced, *indented) if _is_shell(body)]
+    shown = [re.findall(r"^\$ (.*\n)", body, re.M) for body in found]
+    return ["".join(lines) or body for lines, body in zip(shown, found, strict=True)]
+
+
+def commands(block):
+    """Return the commands of a block, one a line, without comments; a loop is one command."""
+    text = re.sub(r"<<END\n.*?^END$", "", block, flags=re.M | re.S)
+    text = re.sub(r"(?<=\s)#.*", "", re.sub(r"\\\n\s*|(?<=\|)\n\s*", " ", text))
+    text = re.sub(r"^for [^\n]*do\n.*?^done$", _loop, text, flags=re.M | re.S)
+    return [line.strip() for line in text.splitlines() if line.strip()]
+
+
+def _loop(match):
+    return re.sub(r"\s*\n\s*", "; ", match[0]).replace("; do; ", "; do ")
+
+
+def mentions(page):
+    """Return all that a page says of our programs: the parts of its commands, and code within a line."""
+    inline = re.findall(r"`([^`]+)`", _FENCED.sub("", _text(page)))
+    whole = [*(command for block in blocks(page) for command in commands(block)), *map(_one_line, inline)]
+    whole += [inner for one in whole for inner in _SUBSTITUTED.findall(one)]
+    return [part.strip() for one in whole for part in _PARTS.split(_SUBSTITUTED.sub("X", one))]
+
+
+def _one_line(code):
+    return " ".join(code.split())
+
+
+def call_of(mention):
+    """Return the program or module, its subcommand if any, and the options of a mention, or None."""
+    if not (match := re.match(rf"(?:{MODULES}|({'|'.join(PROGRAMS)}))(?=\s|$)(.*)", mention)):
+        return None
+    rest = match[3].split()
+    options = {word.strip("()").partition("=")[0] for word in rest if re.match(r"\(?--?[A-Za-z]", word)}
+    has_subcommands = match[2] in ("preorder", "onmt_preorder")
+    return match[1] or match[2], rest[0] if has_subcommands and rest and rest[0].islower() else None, options

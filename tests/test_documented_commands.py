@@ -1,0 +1,215 @@
+"""Every command in the documents: its options exist, and it runs, the long ones shortened."""
+
+import contextlib
+import importlib
+import io
+import os
+import re
+import shutil
+import subprocess
+import sys
+import unittest.mock
+from pathlib import Path
+
+import pytest
+import yaml
+
+pytest.importorskip("onmt")
+
+import onmt_preorder.cli
+import preorder.cli
+from onmt_preorder.base_configuration import merge, read_files
+from recipes.synthetic import generate
+from recipes.systems import read_system
+from tests.support.documents import PAGES, ROOT, blocks, call_of, commands, mentions
+from tests.support.opennmt import call
+from tests.support.running import environment
+
+NOT_RUN = {  # part of a command → why it is not run here
+    "preorder annotate": "needs Stanza's models; tests/preorder/annotate",
+    "preorder train --method btg --annot train.annot": "needs what Stanza has annotated",
+    "--device cuda": "needs a GPU",
+    "--device gpu": "needs a GPU",
+    "python -m benchmarks.btg": "needs the programs that it compares with; tests/benchmarks/test_btg.py",
+    "cityhash": "downloads and builds another project",
+    "topdown-btg-preordering": "downloads and builds another project",
+    "git clone": "downloads a corpus",
+    "for side in en ja; do cat": "needs the downloaded corpus",
+    "for side in en de; do": "needs the downloaded corpus",
+    "recipes/both_ways.sh": "needs a corpus and hours; tests/test_docs.py",
+    "--data DATA_FOLDER": "needs a corpus and hours; tests/recipes/test_run.py",
+    "recipes/syntax.sh": "needs a corpus and minutes; tests/recipes/test_syntax.py",
+    "curl ": "needs a running server; tests/onmt_preorder/opennmt/test_server.py",
+    "-swan_lm en.arpa": "needs kenlm and a language model; tests/onmt_preorder/papers/npmt",
+    "preorder report   runs/svo-sov-tiny": "needs a run; tests/recipes/test_run.py",
+    "make ": "sets up an environment",
+}
+ELSEWHERE = ("README.md",)  # run by a test of its own: test_readme.py
+
+SHORTER = f"""\
+set -euo pipefail
+DATA='{{train: {{path_src: train.features, path_tgt: train.ja}},
+        valid: {{path_src: dev.features, path_tgt: dev.ja}}}}'
+preorder() {{
+    case "$1 ${{2:-}}" in
+        train\\ *) set -- "$@" --iterations 1 ;;
+        swap\\ * | analyse\\ robustness) set -- "$@" --percent 0,100 ;;
+    esac
+    command preorder "$@"
+}}
+onmt_train() {{
+    set -- "$@" -train_steps 2 -valid_steps 1 -save_checkpoint_steps 1
+    command onmt_train "$@" -bucket_size 40 -num_workers 0
+}}
+onmt_build_vocab() {{ command onmt_build_vocab "$@" -num_threads 1; }}
+seq() {{ command seq 0 100 100; }}
+python() {{
+    case "$2" in
+        recipes.synthetic.generate) set -- "$@" --pairs 60 --held 10 ;;
+        recipes.run) set -- "$@" --steps 2 --set bucket_size=60 ;;
+        benchmarks.training) set -- "$@" --rounds 1 --steps 1 --size tiny --batch 64 ;;
+        benchmarks.attention) set -- "$@" --lengths 8 ;;
+        benchmarks.rvnn) set -- "$@" --lines 10 --size 8 ;;
+    esac
+    {sys.executable} "$@"
+}}
+"""
+
+
+PARTS = (("train", "train"), ("valid", "dev"))
+MODELS = (  # system, size, the checkpoint's name, the ending of its source
+    ("preorder_relative", "tiny", "ours", "features"),
+    ("baseline_absolute_relative", "tiny", "base", "en"),
+    ("exgre", "tiny", "model", "features"),
+    ("rnnsearch", "small", "rnnsearch", "en"),
+    ("npmt", "tiny", "npmt", "en"),
+)
+PREPARED = """
+preorder train --method btg --src train.en --align train.align --model model --classes 8
+for part in train dev test; do
+    preorder apply --model model --src $part.en --out $part.features
+    preorder annotate --src $part.en --pos $part.en.pos --out $part.annot
+done
+cp train.annot PAIR.train.annot; cp train.align PAIR.train.align
+cp test.annot PAIR.held.annot; cp test.align PAIR.held.align
+preorder apply --model model --src test.en --format positions --out test.pos
+cp test.en test.de; cp test.ja base.ja; tac test.ja > ours.ja
+"""
+BEFORE = {  # what a page has from another place
+    "docs/evaluation.md": "cp test.align test.gold\n",
+    "docs/models.md": "preorder gold --src test.en --align test.align --unaligned keep --out test.gold\n",
+}
+
+
+def is_run(command):
+    return not any(part in command for part in NOT_RUN)
+
+
+def test_what_is_not_run_is_still_there():
+    found = [command for page in PAGES for block in blocks(page) for command in commands(block)]
+    assert not [part for part in NOT_RUN if not any(part in command for command in found)]
+
+
+def help_of(program, subcommand):
+    """Return the help of a program, which names all its options."""
+    ours = {"preorder": preorder.cli.main, "onmt_preorder": onmt_preorder.cli.main}
+    if program in ours:
+        return _printed(lambda: ours[program]([subcommand, "--help"] if subcommand else ["--help"]), program)
+    is_opennmts = program.startswith("onmt_")
+    name = f"onmt.bin.{program.removeprefix('onmt_')}" if is_opennmts else program
+    return _printed(importlib.import_module(name).main, program)
+
+
+def _printed(main, name):
+    printed = io.StringIO()
+    with (
+        unittest.mock.patch.object(sys, "argv", [name, "--help"]),
+        contextlib.redirect_stdout(printed),
+        contextlib.suppress(SystemExit),
+    ):
+        main()
+    return printed.getvalue()
+
+
+def test_every_option_that_the_documents_name_exists():
+    known, wrong = {}, []
+    for page, (program, subcommand, options) in all_calls():
+        if (program, subcommand) not in known:
+            text = help_of(program, None if subcommand == "COMMAND" else subcommand)
+            known[program, subcommand] = set(re.findall(r"(?<![\w-])--?[A-Za-z][\w-]*", text))
+            assert known[program, subcommand], (page, program, subcommand)
+        wrong += [f"{page}: {program}: {option}" for option in options - known[program, subcommand]]
+    assert not wrong
+
+
+def all_calls():
+    found = [(page, call_of(mention)) for page in PAGES for mention in mentions(page)]
+    return [(page, call) for page, call in found if call is not None]
+
+
+def test_an_option_that_does_not_exist_would_be_found():
+    calls = [call for _, call in all_calls()]
+    assert len(calls) > 150
+    assert ("onmt_train", None) in {call[:2] for call in calls if "--override_opts" in call[2]}
+    assert "-override_opts" not in help_of("onmt_train", None).replace("--override_opts", "")
+
+
+def train(folder, system, size, name, source):
+    data = {part: {"path_src": f"{file}.{source}", "path_tgt": f"{file}.ja"} for part, file in PARTS}
+    options = {"train_steps": 1, "valid_steps": 1, "save_checkpoint_steps": 1, "bucket_size": 60}
+    options |= {"src_vocab": f"{name}.src", "tgt_vocab": f"{name}.tgt", "save_data": name, "save_model": name}
+    config = read_system(system, size).options | options | {"data": data}
+    (folder / f"{name}.yaml").write_text(yaml.safe_dump(config), encoding="utf-8")
+    call(folder, "onmt_build_vocab", "-config", f"{name}.yaml", "-n_sample", "-1")
+    call(folder, "onmt_train", "-config", f"{name}.yaml")
+    shutil.copy(folder / f"{name}_step_1.pt", folder / f"{name}.pt")
+
+
+def bash(folder, script):
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    command, pipes = ["bash", "-c", SHORTER + script], {"capture_output": True, "text": True}
+    done = subprocess.run(command, cwd=folder, env=environment(PATH=path), **pipes, check=False)
+    assert done.returncode == 0, f"{script}\n{done.stdout[-1000:]}{done.stderr[-3000:]}"
+
+
+@pytest.fixture(scope="module")
+def workplace(tmp_path_factory):
+    """A folder with the files that the documents name: texts, preorderers, models."""
+    pytest.importorskip("eflomal")
+    folder = tmp_path_factory.mktemp("made") / "workplace"
+    assert generate.main(["--out", str(folder), "--pairs", "60", "--held", "12"]) == 0
+    for path in [*folder.iterdir()]:
+        path.rename(folder / path.name.replace("svo", "en").replace("sov", "ja"))
+    bash(folder, PREPARED)
+    (folder / "run").mkdir()
+    for model in MODELS:
+        train(folder, *model)
+    shutil.copy(folder / "ours.pt", folder / "run/model.pt")
+    for side in ("src", "tgt"):
+        shutil.copy(folder / f"ours.{side}", folder / f"run/{side}")
+    return folder
+
+
+def to_run(page):
+    return [command for block in blocks(page) for command in commands(block) if is_run(command)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "page", filter(to_run, (page for page in PAGES if str(page) not in ELSEWHERE)), ids=str
+)
+def test_commands_run(page, workplace, tmp_path):
+    found = to_run(page)
+    shutil.copytree(workplace, tmp_path / "here")
+    script = (
+        SHORTER + BEFORE.get(str(page), "") + "\n".join(found).replace(" …", "").replace(" DIR ", " fresh ")
+    )
+    bash(tmp_path / "here", script)
+
+
+def test_a_file_that_builds_on_configurations(tmp_path):
+    """The example of config/README.md."""
+    (text,) = re.findall(r"```yaml\n(.*?)```", (ROOT / "config/README.md").read_text(encoding="utf-8"), re.S)
+    (tmp_path / "run.yaml").write_text(text, encoding="utf-8")
+    found = merge(read_files(str(tmp_path / "run.yaml")))
+    assert (found["src_subword_type"], found["hidden_size"], found["dropout"]) == ("bpe", 256, [0.2])
