@@ -1,4 +1,7 @@
-"""Keep only the checkpoint with the best validation perplexity, as ``model.pt``; once more does no harm."""
+"""Keep only the checkpoint with the best validation perplexity, as ``model.pt``; once more does no harm.
+
+With ``save_format: safetensors`` its weights are in ``model.safetensors``.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from pathlib import Path
 
 from preorder.cli import execute
 from preorder.data.errors import DataError
-from recipes.checkpoints import Checkpoints, by_perplexity, read_log, validated
+from recipes.checkpoints import Checkpoints, by_perplexity, read_log, validated, weights_of
 from recipes.train import MODEL
 
 
@@ -36,6 +39,8 @@ def _keep_best(arguments: argparse.Namespace) -> None:
     step, perplexity = best
     print(f"step {step}, validation perplexity {perplexity}")
     if step in paths:
+        if weights_of(paths[step]).exists():  # first: a model.pt stands for both
+            weights_of(paths[step]).replace(weights_of(model))
         paths[step].replace(model)
     checkpoints.clear()
 

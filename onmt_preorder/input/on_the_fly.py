@@ -27,7 +27,7 @@ class OnTheFlyPreorderer:
         stanza_folder: the folder of Stanza's models, if the model needs them; None: Stanza's default.
 
     Raises:
-        UsageError: the model needs annotation that must come from files.
+        UsageError: the model needs annotation that must come from files, or no Stanza, whose folder is given.
     """
 
     def __init__(self, model: Model, stanza_folder: str | None = None) -> None:
@@ -36,6 +36,8 @@ class OnTheFlyPreorderer:
         self._room = MAX_REMEMBERED_TOKENS  # tokens
         self._stanza = model.stanza and replace(model.stanza, folder=stanza_folder)
         if self._stanza is None:
+            if stanza_folder:
+                raise UsageError("preorder_stanza_dir has no effect: the preorderer does not need Stanza")
             model.annotate(Sentence(()))  # raises where the model needs annotation
         elif self._stanza.tagged:
             raise UsageError(

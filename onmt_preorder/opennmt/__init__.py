@@ -21,6 +21,7 @@ other models train and translate as before.
 | training | initialisation and optimiser of the distortion models; `use_ckpting` under torch newer than 2.4 |
 | transforms | preordering of lines, positions of pieces; registered when imported |
 | translation | empty and long lines keep their output line; scores |
+| vocabularies | vocabularies and samples: whole or not at all; checked when they are read |
 
 The server and the command ``onmt_preorder`` translate by :mod:`onmt_preorder.opennmt.line_translator`.
 """
@@ -40,6 +41,7 @@ from onmt_preorder.opennmt import (  # noqa: F401
     server,
     training,
     translation,
+    vocabularies,
 )
 from onmt_preorder.opennmt.wrapping import wrap_all
 

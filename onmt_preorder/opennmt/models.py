@@ -62,7 +62,7 @@ def _load_test_model(original: Any, opt: Namespace, *args: Any, **kwargs: Any) -
         opt.n_src_feats = model_opt.n_src_feats
         opt.src_feats_defaults = model_opt.src_feats_defaults
         opt.transforms = opt._all_transform = _restore_transforms(opt, model_opt)
-    elif opt.preorder_model or pipeline.PREORDER_TRANSFORM in opt.transforms:
+    elif opt.preorder_model or opt.preorder_stanza_dir or pipeline.PREORDER_TRANSFORM in opt.transforms:
         raise UsageError(pipeline.NEEDS_POSITIONS)
     return vocabs, model, model_opt
 
@@ -81,4 +81,6 @@ def _restore_transforms(opt: Namespace, model_opt: Namespace) -> list[str]:
                 setattr(opt, option, getattr(model_opt, option))
     if opt.preorder_model and not opt.n_src_feats:
         raise UsageError("preorder_model: the translation model was trained without positions (n_src_feats)")
+    if opt.preorder_stanza_dir and not opt.preorder_model:
+        raise UsageError("preorder_stanza_dir has no effect without preorder_model")
     return pipeline.arrange([*given, *names], opt.preorder_model)
