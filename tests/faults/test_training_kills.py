@@ -20,7 +20,9 @@ def folder(tmp_path):
         write(tmp_path / f"vocab.{side}", (f"w{number}\t{number + 1}" for number in range(20)))
     data = {"train": {"path_src": "../train.src", "path_tgt": "../train.tgt", "weight": 1}}
     paths = {f"{side}_vocab": f"../vocab.{side}" for side in ("src", "tgt")}
-    (tmp_path / "config.yaml").write_text(yaml.safe_dump({**TINY, **paths, "data": data, "batch_size": 64}))
+    (tmp_path / "config.yaml").write_text(
+        yaml.safe_dump({**TINY, **paths, "data": data, "batch_size": 64, "bucket_size": 20})
+    )
     return tmp_path
 
 

@@ -1,7 +1,8 @@
 """Trainings by ``onmt_train`` that die at a chosen call for a file, each in a fork of this process.
 
-``python -m tests.support.training_kills FORMAT``, in a folder with ``config.yaml``: makes a folder ``killed-N``
-for the N-th call of those in ``CALLS``, by which the training changes files; it is killed before that call.
+``python -m tests.support.training_kills FORMAT``, in a folder with ``config.yaml``: makes a folder
+``killed-N`` for the N-th call of those in ``CALLS``, by which it changes files; it is
+killed before that call.
 """
 
 import functools
