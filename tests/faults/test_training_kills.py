@@ -39,8 +39,8 @@ def weights(path):
 def test_each_checkpoint_is_whole_whenever_the_training_dies(folder, save_format):
     run(folder, "python", "-m", "tests.support.training_kills", save_format)
     expected = {path.name: weights(path) for path in (folder / "whole").glob("*.pt")}
-    assert sorted(expected) == ["model_step_2.pt", "model_step_3.pt"]
-    names = expected["model_step_3.pt"].keys()
+    assert sorted(expected) == ["model_step_2.pt"]
+    names = expected["model_step_2.pt"].keys()
     last_seen, gone_on = [], set()
     killed = sorted(folder.glob("killed-*"), key=lambda path: int(path.name.split("-")[1]))
     assert len(killed) > 10
@@ -58,8 +58,8 @@ def test_each_checkpoint_is_whole_whenever_the_training_dies(folder, save_format
         if steps and state not in gone_on:
             gone_on.add(state)
             config = ("-config", "../config.yaml", "-save_format", save_format, "-save_checkpoint_steps", 1)
-            call(place, "onmt_train", *config, "-train_from", f"model_step_{steps[-1]}.pt", "-train_steps", 4)
-            assert weights(place / "model_step_4.pt").keys() == names
+            call(place, "onmt_train", *config, "-train_from", f"model_step_{steps[-1]}.pt", "-train_steps", 3)
+            assert weights(place / "model_step_3.pt").keys() == names
     assert last_seen == sorted(last_seen)  # a checkpoint that is there stays until the next one is
-    assert set(last_seen) == {0, 1, 2, 3}
-    assert len(gone_on) > 3
+    assert set(last_seen) == {0, 1, 2}
+    assert len(gone_on) > 1

@@ -16,7 +16,7 @@ import onmt.bin.train
 from preorder.data import atomic
 
 CALLS = [(os, "fsync"), (os, "replace"), (os, "remove"), (tempfile, "mkstemp"), (atomic, "_remove")]
-ARGUMENTS = "-config ../config.yaml -train_steps 3 -save_checkpoint_steps 1 -keep_checkpoint 2".split()
+ARGUMENTS = "-config ../config.yaml -train_steps 2 -save_checkpoint_steps 1 -keep_checkpoint 1".split()
 
 
 def counting(deadly):
