@@ -42,7 +42,7 @@ from preorder.cli.table import print_table
 
 BOUNDS = ((0.0, 0.0), (1e-4, 0.0), (1e-3, 0.0), (1e-3, 1e-4), (1e-3, 1e-3))
 BEAMS = (  # name, beam_size, swan_choices
-    ("greedy", 1, 0),
+    ("greedy", 1, 4),
     ("beam 5, 4 choices", 5, 4),
     ("beam 10, 2 choices", 10, 2),
     ("beam 10, 4 choices", 10, 4),
@@ -173,7 +173,7 @@ def decoding(arguments: Namespace) -> None:
 
 
 def _search(
-    path: str, beam: int, arguments: Namespace, choices: int = 0
+    path: str, beam: int, arguments: Namespace, choices: int = 4
 ) -> tuple[Callable[[Any], Any], list[Any]]:
     """Return what translates a batch, and the batches."""
     given = ["-model", path, "-src", arguments.source, "-beam_size", str(beam), "-output", "/dev/null"]

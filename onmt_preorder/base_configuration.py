@@ -11,6 +11,7 @@ Beside options of OpenNMT-py, a YAML file may hold:
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -23,6 +24,9 @@ from preorder.data.errors import DataError, UsageError
 from preorder.data.files import read_lines
 
 FOR_RECIPES = ("reads", "supervision")
+MOST_VALUES = 100_000
+"""In a file, far more than any needs: what OpenNMT-py makes of it takes memory and time."""
+
 _OWN = ("base", "sizes", "size", *FOR_RECIPES)
 
 _PLACES = tuple(folder / "config" for folder in Path(__file__).resolve().parents[:2])
@@ -95,15 +99,55 @@ def _read(path: str, above: tuple[str, ...]) -> Iterator[ConfigurationFile]:
 
 def _content(path: str) -> dict[str, Any]:
     try:
-        content = yaml.safe_load("\n".join(read_lines(path)))
-    except yaml.MarkedYAMLError as error:
-        line = error.problem_mark.line + 1 if error.problem_mark else None
-        raise DataError(f"not YAML: {error.problem}", path, line) from None
+        content = parse_yaml("\n".join(read_lines(path)))
+    except DataError as error:
+        raise error.at(path, error.line) from None
     sizes = content.get("sizes", {}) if isinstance(content, dict) else None
     if not isinstance(sizes, dict) or not all(isinstance(options, dict) for options in sizes.values()):
         what = "the file" if sizes is None else "each of sizes"
         raise DataError(f"{what} has to hold lines of KEY: VALUE", path)
+    for key in (key for settings in (content, sizes, *sizes.values()) for key in settings):
+        if not isinstance(key, str):
+            raise DataError(f"a key is a name, not {key!r}", path)
+    if not isinstance(content.get("size", ""), str):
+        raise DataError("size is the name of one of sizes", path, line_of("size", path))
     return content
+
+
+def parse_yaml(text: str) -> Any:
+    """Parse YAML of a sensible size; what stands behind an alias counts as often as it is named.
+
+    Raises:
+        DataError: it is none, or too large.
+    """
+    loader = None
+    try:
+        loader = yaml.SafeLoader(text)
+        node = loader.get_single_node()
+        if node is not None and _count(node, {}) > MOST_VALUES:
+            raise DataError(f"YAML of more than {MOST_VALUES} values, or that holds itself")
+        return None if node is None else loader.construct_document(node)
+    except yaml.MarkedYAMLError as error:
+        line = error.problem_mark.line + 1 if error.problem_mark else None
+        raise DataError(f"not YAML: {error.problem}", None, line) from None
+    except (yaml.YAMLError, ValueError, OverflowError) as error:  # of a character, a date or a number
+        raise DataError(f"not YAML: {' '.join(str(error).split())[:100]}") from None
+    except RecursionError:
+        raise DataError("YAML that is nested too deeply") from None
+    finally:
+        if loader is not None:
+            loader.dispose()
+
+
+def _count(node: yaml.Node, known: dict[int, float]) -> float:
+    """Count the values in a node, infinitely many where it holds itself."""
+    if isinstance(node, yaml.ScalarNode):
+        return 1
+    if id(node) not in known:
+        known[id(node)] = math.inf
+        pairs = node.value if isinstance(node, yaml.MappingNode) else [(child,) for child in node.value]
+        known[id(node)] = 1 + sum(_count(child, known) for pair in pairs for child in pair)
+    return known[id(node)]
 
 
 def merge(files: Sequence[ConfigurationFile], size: str | None = None) -> dict[str, Any]:

@@ -4,9 +4,18 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from preorder.data.errors import UsageError
+
+
+@dataclass(frozen=True)
+class Need:
+    """What an option of a training has an effect with."""
+
+    what: str  # the options and values, for the message
+    is_met: Callable[[Namespace], bool]
 
 
 def option_group(parser: Any, title: str) -> Callable[..., None]:
@@ -39,3 +48,19 @@ def refuse_in_model(opt: Namespace, unsupported: Mapping[str, Any], whose: str) 
     refuse(opt, unsupported, whose)
     if getattr(opt, "parallel_mode", None) == "tensor_parallel" and getattr(opt, "world_size", 1) > 1:
         raise UsageError(f"parallel_mode: tensor_parallel does not work with {whose}")
+
+
+def refuse_unused(opt: Namespace, defaults: Mapping[str, Any], needs: Mapping[str, Need]) -> None:
+    """Refuse options that would be ignored.
+
+    Args:
+        opt: the options of a training.
+        defaults: of all options in ``needs``.
+        needs: name of each option that not every model heeds, and what it needs.
+
+    Raises:
+        UsageError: an option is not at its default, and what it needs is not there.
+    """
+    for name, need in needs.items():
+        if getattr(opt, name) != defaults[name] and not need.is_met(opt):
+            raise UsageError(f"{name} has no effect without {need.what}")

@@ -4,7 +4,8 @@ They are model options: saved in the checkpoint, and taken from it at translatio
 plain: numbers, strings, lists of them. Those of the Transformer and of each paper are in a module
 ``options`` of their own, with two functions for a parser of OpenNMT-py and for what it has read:
 ``add_options(parser)``, and ``check(opt)``, which raises a ``UsageError`` where the models cannot do
-what the options ask for, or where they are given for other models.
+what the options ask for, or where they are given for other models; and with ``NEEDS``: the options that a
+model may have without heeding them, and what each of them has an effect with.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import difflib
 from argparse import Namespace
 from typing import Any
 
+from onmt_preorder.option_helpers import Need, refuse_unused
 from onmt_preorder.papers.distortion import options as distortion
 from onmt_preorder.papers.explicit_reordering import options as explicit
 from onmt_preorder.papers.npmt import options as phrases
@@ -57,3 +59,17 @@ def check(opt: Namespace) -> None:
             raise UsageError(f"unknown {option} {given!r}: did you mean {near[0]!r}?")
     for part in _PARTS:
         part.check(opt)
+
+
+def check_used(opt: Namespace) -> None:
+    """Check that the model heeds all our options of a new training; checkpoints may hold others.
+
+    Raises:
+        UsageError: an option would be ignored.
+    """
+    from onmt.utils.parse import ArgumentParser
+
+    defaults = vars(ArgumentParser.defaults(add_options)) | {"preorder_stanza_dir": ""}
+    needs = {name: need for part in _PARTS for name, need in part.NEEDS.items()}
+    needs["preorder_stanza_dir"] = Need("preorder_model", lambda opt: bool(opt.preorder_model))
+    refuse_unused(opt, defaults, needs)

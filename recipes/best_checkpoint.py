@@ -1,4 +1,7 @@
-"""Keep only the checkpoint with the best validation perplexity, as ``model.pt``; once more does no harm."""
+"""Keep only the checkpoint with the best validation perplexity, as ``model.pt``; once more does no harm.
+
+With ``save_format: safetensors`` its weights are in ``model.safetensors``.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from pathlib import Path
 from onmt_preorder.checkpoint_choice import by_perplexity
 from preorder.cli import Parser, execute
 from preorder.data.errors import DataError
-from recipes.checkpoints import Checkpoints, read_log, validated
+from recipes.checkpoints import Checkpoints, read_log, validated, weights_of
 from recipes.train import MODEL
 
 
@@ -35,6 +38,8 @@ def _keep_best(arguments: argparse.Namespace) -> None:
     step, perplexity = best
     print(f"step {step}, validation perplexity {perplexity}")
     if step in paths:
+        if weights_of(paths[step]).exists():  # first: a model.pt stands for both
+            weights_of(paths[step]).replace(weights_of(model))
         paths[step].replace(model)
     checkpoints.clear()
 

@@ -10,11 +10,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from safetensors import SafetensorError, safe_open
+
 from onmt_preorder.checkpoint_choice import paths
 from preorder.data import files
 
 VALIDATION = re.compile(r"Validation perplexity: (\S+)")
-_SAVED = re.compile(r"Saving checkpoint .*_step_([0-9]{1,18})\.pt")
+_SAVED = re.compile(r"Saving (?:checkpoint|safetensors) .*_step_([0-9]{1,18})\.pt")
+_WEIGHTS = "Saving safetensors"
 
 
 @dataclass(frozen=True)
@@ -22,7 +25,8 @@ class Checkpoints:
     """Those of one training.
 
     Attributes:
-        folder: in which they are, ``model_step_N.pt``.
+        folder: in which they are, ``model_step_N.pt``; with ``save_format: safetensors`` the weights are in a
+            file beside it.
         log: of the training, which tells of each.
     """
 
@@ -36,7 +40,9 @@ class Checkpoints:
     def clear(self) -> None:
         """Remove all of them."""
         for path in self.paths().values():
-            path.unlink(missing_ok=True)
+            _remove(path)
+        for path in self.folder.glob("model_step_*.safetensors"):  # a killed training's, without its .pt
+            path.unlink()
 
     def go_back(self) -> Path | None:
         """Return the latest that is whole and in the log, or None; remove what came after it, log lines too.
@@ -51,10 +57,10 @@ class Checkpoints:
         }
         paths = self.paths()
         for step in sorted(saved.keys() & paths.keys(), reverse=True):
-            if _is_whole(paths[step]):
+            if _is_whole(paths[step], _WEIGHTS in lines[saved[step] - 1]):
                 files.write_lines(str(self.log), lines[: saved[step]])
                 for later in (path for other, path in paths.items() if other > step):
-                    later.unlink()
+                    _remove(later)
                 return paths[step]
         return None
 
@@ -82,9 +88,27 @@ def read_log(path: Path) -> list[str]:
     return path.read_text(encoding="utf-8", errors="replace").split("\n")
 
 
-def _is_whole(path: Path) -> bool:
+def weights_of(path: Path) -> Path:
+    """Return where the weights of a checkpoint are, if they are not in itself."""
+    return path.with_suffix(".safetensors")
+
+
+def _remove(path: Path) -> None:
+    path.unlink(missing_ok=True)
+    weights_of(path).unlink(missing_ok=True)
+
+
+def _is_whole(path: Path, has_weights: bool) -> bool:
+    """Say whether a checkpoint can be read, and its weights if they are in a file of their own."""
     try:
         with zipfile.ZipFile(path) as archive:
-            return archive.testzip() is None
+            if archive.testzip() is not None:
+                return False
+        if has_weights:
+            with safe_open(weights_of(path), framework="numpy"):  # which compares lengths
+                pass
     except (OSError, zipfile.BadZipFile, zlib.error, NotImplementedError, EOFError, ValueError):
         return False
+    except SafetensorError:
+        return False
+    return True

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Any
 
 import yaml
 
 from preorder.data import files
-from recipes.checkpoints import VALIDATION, Checkpoints
+from recipes.checkpoints import VALIDATION, Checkpoints, weights_of
 from recipes.job import Job
 from recipes.stamps import Step
 from recipes.step_runner import StepRunner
@@ -99,8 +100,8 @@ def _train(job: Job, system: System, seed: int) -> Step:
     reads = (config, *_vocabularies(job, system), *_data_of(job, system, "train", "dev"))
     name, folder = train_step(system, seed), job.system_folder(system, seed)
     checkpoints = Checkpoints(job.folder / folder, job.folder / _log(system, seed))
-    command, made = ("onmt_train", "-config", config), f"{folder}/{MODEL}"  # by the selection
-    return Step(name, command, reads, (made,), progress=_progress, checkpoints=checkpoints, resume=_resume)
+    command, made = ("onmt_train", "-config", config), _model(job, system, seed)  # by the selection
+    return Step(name, command, reads, made, progress=_progress, checkpoints=checkpoints, resume=_resume)
 
 
 def _resume(checkpoint: str) -> tuple[str, ...]:
@@ -120,12 +121,20 @@ def _progress(line: str) -> str | None:
 def _select(job: Job, system: System, seed: int) -> Step:
     folder, log = job.system_folder(system, seed), _log(system, seed)
     command = ("python", "-m", "recipes.best_checkpoint", "--log", log, "--folder", folder)
-    return Step(f"best/{system.name}-seed{seed}", command, (log,), (f"{folder}/{MODEL}",))
+    return Step(f"best/{system.name}-seed{seed}", command, (log,), _model(job, system, seed))
+
+
+def _model(job: Job, system: System, seed: int) -> tuple[str, ...]:
+    """Return the files of a trained model, that for ``onmt_translate`` first."""
+    model = Path(job.system_folder(system, seed), MODEL)
+    has_weights = config_of(job, system, seed).get("save_format") == "safetensors"
+    return (str(model), *([str(weights_of(model))] if has_weights else []))
 
 
 def _translate(job: Job, system: System, seed: int) -> Step:
-    model, source = f"{job.system_folder(system, seed)}/{MODEL}", job.source_of(system, "test")
+    models, source = _model(job, system, seed), job.source_of(system, "test")
     out = job.translation(system, seed)
-    command = ("onmt_translate", "-model", model, "-src", source, "-output", out, "-beam_size", str(job.beam))
-    command += ("-batch_size", "64", "-seed", str(seed), *(("-gpu", "0") if job.device == "gpu" else ()))
-    return Step(f"translate/{system.name}-seed{seed}", command, (model, source), (out,))
+    command = ("onmt_translate", "-model", models[0], "-src", source, "-output", out)
+    command += ("-beam_size", str(job.beam), "-batch_size", "64", "-seed", str(seed))
+    command += ("-gpu", "0") if job.device == "gpu" else ()
+    return Step(f"translate/{system.name}-seed{seed}", command, (*models, source), (out,))

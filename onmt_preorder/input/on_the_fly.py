@@ -29,7 +29,7 @@ class OnTheFlyPreorderer:
             with, or Stanza's default.
 
     Raises:
-        UsageError: the model needs annotation that must come from files.
+        UsageError: the model needs annotation that must come from files, or no Stanza, whose folder is given.
     """
 
     def __init__(self, model: Model, stanza_folder: str | None = None) -> None:
@@ -40,6 +40,8 @@ class OnTheFlyPreorderer:
             model.stanza, folder=remembered_folder(model.stanza, stanza_folder)
         )
         if self._stanza is None:
+            if stanza_folder:
+                raise UsageError("preorder_stanza_dir has no effect: the preorderer does not need Stanza")
             model.annotate(Sentence(()))  # raises where the model needs annotation
         elif self._stanza.tagged:
             raise UsageError(

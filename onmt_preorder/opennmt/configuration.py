@@ -22,13 +22,20 @@ from typing import Any
 import yaml
 
 from onmt_preorder import options
-from onmt_preorder.base_configuration import FOR_RECIPES, ConfigurationFile, line_of, merge, read_files
+from onmt_preorder.base_configuration import (
+    FOR_RECIPES,
+    ConfigurationFile,
+    line_of,
+    merge,
+    parse_yaml,
+    read_files,
+)
 from onmt_preorder.input import on_the_fly
 from onmt_preorder.input.pipeline import NEEDS_POSITIONS, PREORDER_TRANSFORM, arrange
 from onmt_preorder.opennmt.messages import EXIT_STATUS
 from onmt_preorder.opennmt.wrapping import adapts
 from onmt_preorder.transformer.options import ENCODER
-from preorder.data.errors import UsageError
+from preorder.data.errors import DataError, UsageError
 
 _CORPUS_KEYS = {"path_src", "path_tgt", "path_txt", "path_align", "transforms", "weight"}
 _NUMBER = re.compile(r"-[0-9.]")
@@ -54,6 +61,12 @@ def _validate(original: Any, cls: type, opt: Namespace) -> None:
     original(cls, opt)
     _imply_positions(opt)
     options.check(opt)
+
+
+@adapts("onmt.utils.parse:ArgumentParser", "validate_train_opts")
+def _validate_training(original: Any, cls: type, opt: Namespace) -> None:
+    original(cls, opt)
+    options.check_used(opt)
 
 
 def _imply_positions(opt: Namespace) -> None:
@@ -83,18 +96,28 @@ def _validate_data(original: Any, cls: type, opt: Namespace) -> None:
         settings["transforms"] = [name for name in names if not (only_counts and name == PREORDER_TRANSFORM)]
 
 
+def read_corpora(text: str) -> dict[str, dict[str, Any]]:
+    """Return what ``data`` says: the settings of each corpus.
+
+    Raises:
+        UsageError: it does not describe corpora.
+    """
+    try:
+        corpora = parse_yaml(text)
+    except DataError:
+        corpora = None
+    if not isinstance(corpora, dict) or not all(isinstance(corpus, dict) for corpus in corpora.values()):
+        raise UsageError("data: not corpora with their names: {NAME: {path_src: F, path_tgt: F}, …}")
+    return corpora
+
+
 def _check_corpora(text: str) -> None:
     """Check what ``data`` says.
 
     Raises:
         UsageError: it does not describe corpora, or none to learn from.
     """
-    try:
-        corpora = yaml.safe_load(text)
-    except yaml.YAMLError:
-        corpora = None
-    if not isinstance(corpora, dict) or not all(isinstance(corpus, dict) for corpus in corpora.values()):
-        raise UsageError("data: not corpora with their names: {NAME: {path_src: F, path_tgt: F}, …}")
+    corpora = read_corpora(text)
     if not corpora.keys() - {"valid"}:
         raise UsageError("data: there is no corpus to learn from")
     known = _CORPUS_KEYS | _all_keys()

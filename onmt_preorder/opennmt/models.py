@@ -66,7 +66,7 @@ def _load_test_model(original: Any, opt: Namespace, *args: Any, **kwargs: Any) -
         _prepare_raw_text(opt, vocabs)
     elif opt.tokenize or opt.detokenize:
         raise UsageError("tokenize and detokenize are for models of onmt-preorder")
-    elif opt.preorder_model or pipeline.PREORDER_TRANSFORM in opt.transforms:
+    elif opt.preorder_model or opt.preorder_stanza_dir or pipeline.PREORDER_TRANSFORM in opt.transforms:
         raise UsageError(pipeline.NEEDS_POSITIONS)
     return vocabs, model, model_opt
 
@@ -97,5 +97,7 @@ def _restore_transforms(opt: Namespace, model_opt: Namespace) -> list[str]:
                 setattr(opt, option, getattr(model_opt, option))
     if opt.preorder_model and not opt.n_src_feats:
         raise UsageError("preorder_model: the translation model was trained without positions (n_src_feats)")
+    if opt.preorder_stanza_dir and not opt.preorder_model:
+        raise UsageError("preorder_stanza_dir has no effect without preorder_model")
     arranged = pipeline.arrange([*given, *names], opt.preorder_model)
     return [*arranged, *[pipeline.DETOKENIZE_TRANSFORM] * bool(opt.detokenize)]

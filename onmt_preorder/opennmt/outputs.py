@@ -8,15 +8,20 @@ Can go when its commands write beside a file and then rename.
 
 from __future__ import annotations
 
+import contextlib
 import os
-import signal
 import sys
 from argparse import Namespace
+from contextvars import ContextVar
+from pathlib import Path
 from typing import Any
 
 from onmt_preorder.opennmt.wrapping import adapts
 from preorder.data.atomic import atomic_file, is_special
 from preorder.data.errors import UsageError
+
+# What ends when both files of a checkpoint with safetensors are written, else None.
+_both: ContextVar[contextlib.ExitStack | None] = ContextVar("both", default=None)
 
 
 @adapts("onmt.bin.translate", "translate")
@@ -50,22 +55,32 @@ def _save(original: Any, value: Any, file: Any, *args: Any, **kwargs: Any) -> No
         original(value, file, *args, **kwargs)
         return
     # Given a name, torch would write that of the temporary file into the checkpoint.
-    with atomic_file(str(file)) as temporary, temporary.open("wb") as stream:
+    with _whole(str(file)) as temporary, temporary.open("wb") as stream:
         original(value, stream, *args, **kwargs)
 
 
-@adapts("onmt.bin.build_vocab", "build_vocab_main")
-def _build_vocab(original: Any, opts: Namespace) -> None:
-    """Refuse what would only be refused after all texts have been read."""
-    if not opts.overwrite:
-        for path in filter(None, (opts.src_vocab, opts.tgt_vocab)):
-            if os.path.exists(path):
-                raise UsageError(f"{path} is there already: -overwrite replaces it")
-    original(opts)
+@adapts("safetensors.torch", "save_file")
+def _save_weights(original: Any, tensors: Any, filename: Any, *args: Any, **kwargs: Any) -> None:
+    if _both.get() is None:
+        original(tensors, filename, *args, **kwargs)
+        return
+    with _whole(str(filename)) as temporary:
+        original(tensors, temporary, *args, **kwargs)
 
 
-@adapts("onmt.bin.build_vocab", "init_pool")
-def _init_pool(original: Any, *args: Any) -> None:
-    """Leave Ctrl-C to the parent, which ends its children: they would show a traceback each."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    original(*args)
+@adapts("onmt.models.model_saver:ModelSaver", "_st_save")
+def _save_both(original: Any, *args: Any) -> Any:
+    """Let the weights appear before the ``.pt`` that needs them: where that is, the checkpoint is whole."""
+    with contextlib.ExitStack() as both:
+        before = _both.set(both)  # which ends what was written last first
+        try:
+            return original(*args)
+        finally:
+            _both.reset(before)
+
+
+def _whole(path: str) -> contextlib.AbstractContextManager[Path]:
+    both = _both.get()
+    return (
+        atomic_file(path) if both is None else contextlib.nullcontext(both.enter_context(atomic_file(path)))
+    )

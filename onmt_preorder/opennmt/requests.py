@@ -99,6 +99,14 @@ def _run(original: Any, self: Any, inputs: Any) -> Any:
         raise InternalServerError(FAULT) from None
 
 
+@adapts("onmt.translate.translation_server:TranslationServer", "clone_model")
+def _clone_model(*_: Any) -> Any:
+    """Refuse: options of a request could name any file to be read, and one to be written, ``log_file``."""
+    from werkzeug.exceptions import Forbidden
+
+    raise Forbidden("the models are those of the server's configuration: none is made by a request")
+
+
 def find_problem(inputs: Any) -> str | None:
     """Return what is wrong with the form of a request to translate, or None."""
     if not isinstance(inputs, list) or not inputs or not all(isinstance(each, dict) for each in inputs):

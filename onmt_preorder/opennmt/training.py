@@ -57,7 +57,7 @@ def _add_jumps(model_opt: Namespace, opt: Namespace, checkpoint: dict[str, Any])
 @adapts("onmt.utils.optimizers", "build_torch_optimizer")
 def _build_optimizer(original: Any, model: Any, opt: Namespace) -> Any:
     optimizer = original(model, opt)
-    if opt.optim == "adadelta" and opt.decoder_type == DECODER:
+    if opt.optim == "adadelta":
         for group in optimizer.param_groups:
             group |= {"rho": opt.adadelta_rho, "eps": opt.adadelta_eps}
     return optimizer

@@ -14,6 +14,7 @@ have a search of its own.
 
 from __future__ import annotations
 
+from argparse import Namespace
 from typing import Any
 
 from onmt_preorder.input.raw_text import MODES
@@ -45,15 +46,19 @@ def _add_options(original: Any, parser: Any) -> None:
 
 
 @adapts("onmt.translate.translator:Inference", "from_opt")
-def _translator(original: Any, cls: type, model: Any, *args: Any, **kwargs: Any) -> Any:
+def _translator(
+    original: Any, cls: type, model: Any, vocabs: Any, opt: Namespace, *args: Any, **kwargs: Any
+) -> Any:
     """Build the translator whose class the decoder's method ``translator`` returns, where it has one."""
     decoders = getattr(model.decoder, "model_decoders", [model.decoder])
     own = [decoder.translator() for decoder in decoders if hasattr(decoder, "translator")]
+    if not own:
+        phrases.check_other_translation(opt)
     if not own or issubclass(cls, own[0]):
-        return original(cls, model, *args, **kwargs)
+        return original(cls, model, vocabs, opt, *args, **kwargs)
     if len(decoders) > 1:
         raise UsageError("no ensembles of such models: average their weights by onmt_average_models")
-    return own[0].from_opt(model, *args, **kwargs)
+    return own[0].from_opt(model, vocabs, opt, *args, **kwargs)
 
 
 @adapts("onmt.transforms.misc:FilterTooLongTransform", "apply")

@@ -10,7 +10,7 @@ from argparse import Namespace
 from dataclasses import dataclass
 from typing import Any
 
-from onmt_preorder.option_helpers import option_group, refuse, refuse_in_model
+from onmt_preorder.option_helpers import Need, option_group, refuse, refuse_in_model
 from preorder.data.errors import UsageError
 
 ENCODER = DECODER = "preorder_transformer"
@@ -37,6 +37,24 @@ _UNSUPPORTED_DECODER: dict[str, Any] = {
     "shared_layer_norm": False,
     "num_experts": 0,
     "model_task": "seq2seq",
+}
+
+
+_RELATIVE = Need(f"preorder_encoding: [{RELATIVE}]", lambda opt: RELATIVE in opt.preorder_encoding)
+NEEDS = {
+    "preorder_max_relative": _RELATIVE,
+    "preorder_max_relative_values": _RELATIVE,
+    "source_max_relative": Need(
+        f"encoder_type: {ENCODER}", lambda opt: opt.encoder_type == ENCODER or not opt.source_max_relative
+    ),
+    "source_max_relative_values": Need(
+        f"source_max_relative and encoder_type: {ENCODER}",
+        lambda opt: opt.encoder_type == ENCODER and opt.source_max_relative > 0,
+    ),
+    "norm_placement": Need(
+        f"encoder_type or decoder_type: {ENCODER}",
+        lambda opt: ENCODER in (opt.encoder_type, opt.decoder_type),
+    ),
 }
 
 

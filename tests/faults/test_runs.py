@@ -7,6 +7,7 @@ import subprocess
 import sys
 import zipfile
 
+import numpy as np
 import pytest
 
 from preorder import processes
@@ -251,6 +252,39 @@ def test_the_best_checkpoint_is_chosen_once_more(tmp_path, left):
     assert best_checkpoint.main(line) == 0
     assert [path.name for path in tmp_path.glob("*.pt")] == ["model.pt"]
     assert (tmp_path / "model.pt").read_bytes() == model
+
+
+def save_with_weights(folder, steps):
+    from safetensors.numpy import save_file
+
+    save(folder, steps)
+    for step in steps:
+        save_file({"w": np.full(3, step)}, folder / f"model_step_{step}.safetensors")
+
+
+def test_checkpoints_with_safetensors(tmp_path):
+    log = "".join(f"{log_lines([s])}Saving safetensors x_step_{s}.pt\n" for s in (1, 2, 3))
+    (tmp_path / "log").write_text(log)
+    checkpoints = Checkpoints(tmp_path, tmp_path / "log")
+    save_with_weights(tmp_path, [1, 2, 3, 4])
+    for damage in (b"", (tmp_path / "model_step_3.safetensors").read_bytes()[:-1], None):
+        path = tmp_path / "model_step_3.safetensors"
+        path.unlink() if damage is None else path.write_bytes(damage)
+        assert checkpoints.go_back() == tmp_path / "model_step_2.pt"
+        assert sorted(path.name for path in tmp_path.iterdir()) == [
+            "log",
+            *(f"model_step_{step}.{end}" for step in (1, 2) for end in ("pt", "safetensors")),
+        ]
+        assert "Saving safetensors x_step_2.pt" in (tmp_path / "log").read_text()
+        save_with_weights(tmp_path, [3])
+        (tmp_path / "log").write_text(log)
+    weights = (tmp_path / "model_step_3.safetensors").read_bytes()
+    (tmp_path / "model_step_9.safetensors").write_bytes(weights)  # of a training that was killed
+    (tmp_path / "model_step_3.safetensors").rename(tmp_path / "model.safetensors")  # so was the selection
+    for _ in range(2):
+        assert best_checkpoint.main(["--log", str(tmp_path / "log"), "--folder", str(tmp_path)]) == 0
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["log", "model.pt", "model.safetensors"]
+        assert (tmp_path / "model.safetensors").read_bytes() == weights
 
 
 def test_a_folder_that_cannot_be_worked_in_is_one_line(in_process, tmp_path, capsys):

@@ -48,7 +48,7 @@ def test_a_bad_request_is_told_in_json(monkeypatch, body, status, message):
     assert message in answer.json["error"]
 
 
-def test_other_routes_answer_in_json_too(monkeypatch, capsys):
+def test_other_routes_answer_in_json_too(monkeypatch, tmp_path):
     client = served(monkeypatch)
     assert client.get("/t/health").json == {"status": "ok"}
     for path, status in (
@@ -60,6 +60,13 @@ def test_other_routes_answer_in_json_too(monkeypatch, capsys):
         answer = client.get(path)
         assert (answer.status_code, answer.json["status"]) == (status, "error")
         assert "NoneType" not in answer.json["error"]
+
+    request = {"opt": {"log_file": str(tmp_path / "log"), "preorder_model": "/", "swan_lm": "/etc/passwd"}}
+    for model in (0, 5):
+        answer = client.post(f"/t/clone_model/{model}", json=request)
+        assert (answer.status_code, answer.json["status"]) == (403, "error")
+        assert answer.json["error"].startswith("the models are those of the server's configuration")
+    assert not (tmp_path / "log").exists()
 
     def clone(*_):
         raise SystemExit(2)

@@ -6,7 +6,7 @@ from argparse import Namespace
 from dataclasses import dataclass
 from typing import Any
 
-from onmt_preorder.option_helpers import option_group, refuse_in_model
+from onmt_preorder.option_helpers import Need, option_group, refuse_in_model
 from preorder.data.errors import UsageError
 
 ENCODER, DECODER = "bidirectional_gru", "distortion_rnn"
@@ -24,6 +24,14 @@ _UNSUPPORTED: dict[str, Any] = {
     "quant_layers": [],
     "model_task": "seq2seq",
     "n_src_feats": 0,
+}
+
+
+_JUMPS = Need(f"distortion: {SOURCE}, {TARGET} or {HIDDEN}", lambda opt: opt.distortion != NONE)
+_ADADELTA = Need("optim: adadelta", lambda opt: opt.optim == "adadelta")
+NEEDS = {
+    **dict.fromkeys(("distortion_window", "distortion_lambda", "distortion_renormalise"), _JUMPS),
+    **dict.fromkeys(("adadelta_rho", "adadelta_eps"), _ADADELTA),
 }
 
 
@@ -58,7 +66,7 @@ def add_options(parser: Any) -> None:
     ends = "Let attention sum to one again where jumps have pushed some of it past the sentence's ends."
     add("distortion_renormalise", action="store_true", help=ends)
     for name, default, what in (("rho", 0.9, "decay constant"), ("eps", 1e-6, "term of the denominator")):
-        what = f"The {what} of optim: adadelta with decoder_type: {DECODER}."
+        what = f"The {what} of optim: adadelta, with any model."
         add(f"adadelta_{name}", type=float, default=default, help=what)
 
 

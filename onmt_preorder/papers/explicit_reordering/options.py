@@ -6,12 +6,24 @@ from argparse import Namespace
 from dataclasses import dataclass
 from typing import Any
 
-from onmt_preorder.option_helpers import option_group
+from onmt_preorder.option_helpers import Need, option_group
 from onmt_preorder.transformer.options import ENCODER, SAME
 from preorder.data.errors import UsageError
 
 NONE, EXGRE, REFSR = "none", "exgre", "refsr"
 TOKENS, SENTENCES = "tokens", "sentences"
+
+_EXPLICIT = Need(
+    f"explicit_reordering: {EXGRE} or {REFSR}", lambda opt: opt.explicit_reordering in (EXGRE, REFSR)
+)
+NEEDS = {
+    **dict.fromkeys(("reordering_loss_weight", "reordering_distance"), _EXPLICIT),
+    **dict.fromkeys(("reordering_window", "reordering_rank"), _EXPLICIT),
+    "reordering_loss_average": Need(
+        f"{_EXPLICIT.what}, and a reordering_loss_weight",
+        lambda opt: _EXPLICIT.is_met(opt) and opt.reordering_loss_weight > 0,
+    ),
+}
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 from typing import Any
 
-from onmt_preorder.option_helpers import option_group, refuse
+from onmt_preorder.option_helpers import Need, option_group, refuse
 from preorder.data.errors import UsageError
 
 DECODER = "swan"
@@ -25,19 +25,38 @@ _UNSUPPORTED: dict[str, Any] = {
     "model_task": "seq2seq",
 }
 
-# What OpenNMT-py's beam search can do and the search over segments cannot.
+# What OpenNMT-py's beam search can do and the search over segments cannot, and the default.
 _UNSUPPORTED_SEARCH: dict[str, Any] = {
     "random_sampling_topk": 0,
     "random_sampling_topp": 0.0,
+    "random_sampling_temp": 1.0,
+    "length_penalty": "avg",
+    "alpha": 1.0,
+    "beta": 0.0,
     "coverage_penalty": "none",
     "stepwise_penalty": False,
     "block_ngram_repeat": 0,
+    "ignore_when_blocking": [],
     "min_length": 0,
+    "max_length": 250,
+    "max_length_ratio": 1.25,
     "ratio": 0.0,
     "tgt_file_prefix": False,
     "dump_beam": "",
     "attn_debug": False,
 }
+
+# The options that a search over segments has beside OpenNMT-py's: default, what it is.
+_SEARCH: dict[str, tuple[Any, str]] = {
+    "swan_choices": (4, "Beam: segments to find for each source token; 0: as many as beam_size."),
+    "swan_word_reward": (0.0, "Beam: what each word adds to a translation's score."),
+    "swan_lm": ("", "Beam: an n-gram language model of the target, ARPA or KenLM's binary format."),
+    "swan_lm_weight": (0.2, "Beam: weight of its log probability."),
+}
+
+_SWAN = Need(f"decoder_type: {DECODER}", lambda opt: opt.decoder_type == DECODER)
+_OF_DECODER = ("swan_segment_length", "swan_negligible", "swan_unpromising", "swan_logits")
+NEEDS = dict.fromkeys(_OF_DECODER, _SWAN)
 
 
 def add_options(parser: Any) -> None:
@@ -57,6 +76,8 @@ def add_options(parser: Any) -> None:
 def check(opt: Namespace) -> None:
     """Check what concerns decoder and layer; raise a ``UsageError`` where it cannot be."""
     window = opt.local_reordering_window
+    if window and getattr(opt, "model_task", "seq2seq") != "seq2seq":
+        raise UsageError("local_reordering_window needs model_task: seq2seq")
     if window < 0 or (window and window % 2 == 0):
         raise UsageError(f"local_reordering_window is odd, or 0 for none, not {window}")
     if opt.decoder_type != DECODER:
@@ -77,12 +98,7 @@ def check(opt: Namespace) -> None:
 def add_translation_options(parser: Any) -> None:
     """Add the search's options to a parser of ``onmt_translate``."""
     add = option_group(parser, f"Translation with decoder_type {DECODER}")
-    for name, default, what in (
-        ("swan_choices", 4, "Beam: segments to find for each source token; 0: as many as beam_size."),
-        ("swan_word_reward", 0.0, "Beam: what each word adds to a translation's score."),
-        ("swan_lm", "", "Beam: an n-gram language model of the target, ARPA or KenLM's binary format."),
-        ("swan_lm_weight", 0.2, "Beam: weight of its log probability."),
-    ):
+    for name, (default, what) in _SEARCH.items():
         add(name, type=type(default), default=default, help=what)
     shown = "Show the segments: index of the source token, its phrase, and a bullet between them."
     add("swan_segments", action="store_true", help=shown)
@@ -95,3 +111,19 @@ def check_translation(opt: Namespace) -> None:
         raise UsageError(f"n_best {opt.n_best} is more than beam_size {opt.beam_size}")
     if opt.swan_choices < 0:
         raise UsageError(f"swan_choices is a number of segments, not {opt.swan_choices}")
+    for name in _given(opt):
+        if opt.beam_size == 1:
+            raise UsageError(f"{name} has no effect with beam_size 1, which is greedy search")
+        if name == "swan_lm_weight" and not opt.swan_lm:
+            raise UsageError("swan_lm_weight has no effect without swan_lm")
+
+
+def check_other_translation(opt: Namespace) -> None:
+    """Raise a ``UsageError`` where options of this search are given for another model."""
+    for name in (*_given(opt), *(["swan_segments"] if getattr(opt, "swan_segments", False) else [])):
+        raise UsageError(f"{name} needs a model with decoder_type: {DECODER}")
+
+
+def _given(opt: Namespace) -> list[str]:
+    """Return the names of the beam's options that are not at their defaults."""
+    return [name for name, (default, _) in _SEARCH.items() if getattr(opt, name, default) != default]

@@ -41,7 +41,7 @@ class SegmentTranslator(Translator):
         translator = super().from_opt(model, vocabs, opt, *given, **more)
         translator.reward, translator.weight = opt.swan_word_reward, opt.swan_lm_weight
         translator.choices = opt.swan_choices or opt.beam_size
-        translator.language_model = load(opt.swan_lm) if opt.swan_lm and opt.beam_size > 1 else None
+        translator.language_model = load(opt.swan_lm) if opt.swan_lm else None
         translator.shows_segments = opt.swan_segments
         names = [DefaultTokens.PAD, DefaultTokens.BOS]
         names += [DefaultTokens.UNK] if opt.ban_unk_token else []

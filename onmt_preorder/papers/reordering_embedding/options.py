@@ -5,12 +5,13 @@ from __future__ import annotations
 from argparse import Namespace
 from typing import Any
 
-from onmt_preorder.option_helpers import option_group
+from onmt_preorder.option_helpers import Need, option_group
 from onmt_preorder.transformer.options import ENCODER
 from preorder.data.errors import UsageError
 
 SIDES = ("encoder", "decoder")
 EMBEDDING, ADDITIONAL = "reordering_embedding", "additional_position_encoding"
+NEEDS: dict[str, Need] = {}  # each names the sides that it is for
 
 
 def add_options(parser: Any) -> None:

@@ -50,6 +50,8 @@ def test_layers_that_only_files_give():
     needy.layers = frozenset({"tags"})
     with pytest.raises(UsageError, match=r"the model needs POS tags \(--pos\), and none are given"):
         OnTheFlyPreorderer(Model(needy))
+    with pytest.raises(UsageError, match="preorder_stanza_dir has no effect: the preorderer does not need S"):
+        OnTheFlyPreorderer(Model(Counting()), "stanza")
     with pytest.raises(UsageError, match="trees made from POS tags in a file"):
         OnTheFlyPreorderer(Model(needy, stanza=StanzaOptions("en", "constituency", tagged=True)))
 

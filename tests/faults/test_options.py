@@ -1,0 +1,241 @@
+"""Every option of ours with every family of models: it changes something, or it is an error in one line."""
+
+import pytest
+
+pytest.importorskip("onmt", reason="OpenNMT-py is not installed: see the README")
+
+import torch
+from onmt.model_builder import build_model
+from onmt.opts import translate_opts
+from onmt.translate import GNMTGlobalScorer, Translator
+from onmt.utils.loss import LossCompute
+from onmt.utils.optimizers import build_torch_optimizer
+from onmt.utils.parse import ArgumentParser
+
+from onmt_preorder import options
+from onmt_preorder.opennmt import models
+from preorder.data.errors import PreorderError, UsageError
+from tests.support.distortion_models import DISTORTION
+from tests.support.opennmt import make_opt
+from tests.support.transformers import make_vocabs
+
+NO_POSITIONS = {"preorder_encoding": [], "n_src_feats": 0, "src_feats_defaults": None}
+RECURRENT = {
+    **NO_POSITIONS,
+    "encoder_type": "brnn",
+    "rnn_type": "GRU",
+    "position_encoding": False,
+    "param_init": 0.1,
+    "param_init_glorot": False,
+}
+OUR_DECODER = {"decoder_type": "preorder_transformer"}
+EXPLICIT = {**OUR_DECODER, "norm_placement": "post", "preorder_encoding": [], "reordering_window": 2}
+
+FAMILIES = {
+    "relative": {},
+    "absolute": {"preorder_encoding": ["absolute"], "source_max_relative": 0},
+    "plain": {**NO_POSITIONS, **OUR_DECODER},
+    "post-norm": {**NO_POSITIONS, **OUR_DECODER, "norm_placement": "post", "optim": "adadelta"},
+    "reordering": {**NO_POSITIONS, **OUR_DECODER, "reordering_embedding": ["encoder", "decoder"]},
+    "exgre": {**EXPLICIT, "explicit_reordering": "exgre"},
+    "refsr": {**EXPLICIT, "explicit_reordering": "refsr", "reordering_loss_average": "sentences"},
+    "exgre without its loss": {**EXPLICIT, "explicit_reordering": "exgre", "reordering_loss_weight": 0},
+    "OpenNMT-py's Transformer": {**NO_POSITIONS, "encoder_type": "transformer"},
+    "OpenNMT-py's encoder": {**NO_POSITIONS, **OUR_DECODER, "encoder_type": "transformer"},
+    "attention": {**RECURRENT, "decoder_type": "rnn"},
+    "SWAN": {**RECURRENT, "decoder_type": "swan"},
+    "SWAN after a Transformer": {"decoder_type": "swan"},
+    "rnnsearch": DISTORTION,
+    "distortion": {**DISTORTION, "distortion": "hidden", "optim": "adadelta"},
+}
+
+VALUES = {
+    "preorder_encoding": ["absolute", "relative"],
+    "preorder_max_relative": 1,
+    "preorder_max_relative_values": 1,
+    "source_max_relative": 2,
+    "source_max_relative_values": 1,
+    "target_max_relative": 2,
+    "norm_placement": "post",
+    "reordering_embedding": ["encoder"],
+    "additional_position_encoding": ["decoder"],
+    "explicit_reordering": "exgre",
+    "reordering_loss_weight": 0.2,
+    "reordering_loss_average": "sentences",
+    "reordering_distance": 1.5,
+    "reordering_window": 1,
+    "reordering_rank": 3,
+    "distortion": "source",
+    "distortion_window": 1,
+    "distortion_lambda": 0.3,
+    "distortion_renormalise": True,
+    "adadelta_rho": 0.5,
+    "adadelta_eps": 1e-3,
+    "local_reordering_window": 3,
+    "swan_segment_length": 2,
+    "swan_negligible": 0.3,
+    "swan_unpromising": 0.1,
+    "swan_logits": 7,
+}
+
+
+def test_the_table_has_every_option():
+    parser = ArgumentParser()
+    before = set(vars(parser.parse_known_args([])[0]))
+    options.add_options(parser)
+    assert set(vars(parser.parse_known_args([])[0])) - before == VALUES.keys()
+
+
+def effects(opt):
+    """Return the loss, all gradients and the optimiser's settings of a model on one batch."""
+    torch.manual_seed(1)
+    vocabs = make_vocabs()
+    if not opt.n_src_feats:
+        del vocabs["src_feats"]
+    model = build_model(opt, opt, vocabs, None, -1)
+    groups = build_torch_optimizer(model, opt).param_groups
+    src = torch.stack([torch.randint(4, 24, (6, 9)), torch.randint(5, 14, (6, 9))], dim=-1)
+    lengths = torch.tensor([9, 8, 7, 5, 3, 2])
+    batch = {
+        "src": src[..., : 1 + opt.n_src_feats],
+        "srclen": lengths,
+        "tgt": torch.randint(4, 24, (6, 7, 1)),
+    }
+    batch["tgtlen"] = torch.full((6,), 7)
+    torch.manual_seed(2)
+    states, attention = model(batch["src"], batch["tgt"], lengths)
+    loss, _ = LossCompute.from_opts(opt, model, vocabs["tgt"])(batch, states, attention)
+    loss.backward()
+    gradients = {
+        name: parameter.grad.flatten().tolist()
+        for name, parameter in model.named_parameters()
+        if parameter.grad is not None
+    }
+    limits = getattr(getattr(model.decoder, "limits", None), "logits", None)
+    settings = [{key: value for key, value in group.items() if key != "params"} for group in groups]
+    return loss.item(), gradients, settings, limits
+
+
+@pytest.fixture(scope="module")
+def plain_effects():
+    """Return the effects of each family without further options."""
+    return {name: effects(make_opt(**changes)) for name, changes in FAMILIES.items()}
+
+
+@pytest.mark.parametrize("name", VALUES)
+def test_an_option_has_an_effect_or_is_refused(plain_effects, name):
+    accepted, refused = [], []
+    for family, changes in FAMILIES.items():
+        if changes.get(name) == VALUES[name] or (name, family) == ("reordering_embedding", "reordering"):
+            continue
+        opt = None
+        try:
+            opt = make_opt(**{**changes, name: VALUES[name]})
+            ArgumentParser.validate_train_opts(opt)
+        except UsageError as error:
+            refused.append(str(error))
+            if opt is not None:  # only because it would be ignored: so it is
+                assert effects(opt) == plain_effects[family], (name, family)
+        else:
+            accepted.append(family)
+            assert effects(opt) != plain_effects[family], (name, family)
+    assert accepted, name
+    for message in refused:
+        assert message.startswith((name, "reordering_embedding and add", "the reordering loss")), message
+        assert "\n" not in message
+    assert refused or name == "local_reordering_window"
+
+
+def test_a_folder_for_stanza_needs_a_preorderer():
+    opt = make_opt(preorder_stanza_dir="stanza")
+    with pytest.raises(UsageError, match="^preorder_stanza_dir has no effect without preorder_model$"):
+        ArgumentParser.validate_train_opts(opt)
+    given, trained = translation(preorder_stanza_dir="stanza"), make_opt(transforms=[])
+    with pytest.raises(UsageError, match="^preorder_stanza_dir has no effect without preorder_model$"):
+        models._restore_transforms(given, trained)
+
+
+# --- translation ---
+
+OF_SEGMENTS = {
+    "swan_choices": 2,
+    "swan_word_reward": 1.0,
+    "swan_lm": "absent.arpa",
+    "swan_lm_weight": 0.5,
+    "swan_segments": True,
+}
+OF_WORDS = {
+    "length_penalty": "wu",
+    "alpha": 0.5,
+    "beta": 0.5,
+    "max_length": 7,
+    "max_length_ratio": 3.0,
+    "random_sampling_temp": 0.5,
+    "ignore_when_blocking": ["x"],
+    "min_length": 2,
+    "block_ngram_repeat": 2,
+}
+
+
+def translation(**changes):
+    parser = ArgumentParser()
+    translate_opts(parser)
+    opt = parser.parse_args(["-model", "model.pt", "-src", "text"])
+    for name, value in changes.items():
+        assert getattr(opt, name) != value
+        setattr(opt, name, value)
+    return opt
+
+
+@pytest.fixture(scope="module")
+def built():
+    """Return a model of each family, and of each its options."""
+    found = {}
+    for family, changes in FAMILIES.items():
+        opt = make_opt(**changes)
+        vocabs = make_vocabs() | {"decoder_start_token": "<s>"}
+        if not opt.n_src_feats:
+            del vocabs["src_feats"]
+        found[family] = build_model(opt, opt, vocabs, None, -1), vocabs, opt
+    return found
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_search_refuses_the_options_of_the_other(built, family):
+    def make(**changes):
+        model, vocabs, model_opt = built[family]
+        opt = translation(**changes)
+        return Translator.from_opt(
+            model, vocabs, opt, model_opt, global_scorer=GNMTGlobalScorer.from_opt(opt)
+        )
+
+    make()
+    make(beam_size=1)
+    if family.startswith("SWAN"):
+        refused, message = OF_WORDS, "{} does not work with decoder_type: swan"
+    else:
+        refused, message = OF_SEGMENTS, "{} needs a model with decoder_type: swan"
+    for name, value in (OF_SEGMENTS | OF_WORDS).items():
+        if name in refused:
+            with pytest.raises(UsageError, match=f"^{message.format(name)}$"):
+                make(**{name: value})
+        elif name not in ("swan_lm", "swan_lm_weight"):
+            make(**{name: value})
+
+
+@pytest.mark.parametrize("name", sorted(OF_SEGMENTS.keys() - {"swan_segments"}))
+def test_greedy_search_refuses_the_options_of_the_beam(built, name):
+    def make(**changes):
+        model, vocabs, model_opt = built["SWAN"]
+        opt = translation(**changes)
+        return Translator.from_opt(
+            model, vocabs, opt, model_opt, global_scorer=GNMTGlobalScorer.from_opt(opt)
+        )
+
+    with pytest.raises(UsageError, match=f"^{name} has no effect with beam_size 1, which is greedy search$"):
+        make(beam_size=1, **{name: OF_SEGMENTS[name]})
+    make(beam_size=1, swan_segments=True)
+    with pytest.raises(UsageError, match="^swan_lm_weight has no effect without swan_lm$"):
+        make(swan_lm_weight=0.5)
+    with pytest.raises(PreorderError, match="kenlm|absent.arpa"):
+        make(swan_lm="absent.arpa")

@@ -1,0 +1,166 @@
+"""Vocabularies: written whole or not at all, whatever stops their making; garbage in one is one line."""
+
+import resource
+import signal
+import time
+from pathlib import Path
+
+import pytest
+import yaml
+
+pytest.importorskip("onmt", reason="OpenNMT-py is not installed: see the README")
+
+from onmt_preorder.opennmt.vocabularies import check
+from preorder.data.errors import DataError
+from tests.faults.test_opennmt import content, outcome
+from tests.support.opennmt import TINY, call, start, write, write_task
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Return a folder with texts, an old vocabulary and a configuration."""
+    write_task(tmp_path, "train", 20, seed=1)
+    write_task(tmp_path, "valid", 5, seed=2)
+    write(tmp_path / "vocab.src", ["old\t1"])
+    (tmp_path / "vocab.src").chmod(0o600)
+    (tmp_path / "config.yaml").write_text(yaml.safe_dump(TINY | {"save_data": "data/x"}))
+    return tmp_path
+
+
+BUILD = ("onmt_build_vocab", "-config", "config.yaml", "-n_sample", -1, "-overwrite")
+
+
+def test_vocabularies_and_samples(folder, capsys):
+    call(folder, *BUILD, "-dump_samples")
+    counts = dict(line.split("\t") for line in (folder / "vocab.src").read_text().splitlines())
+    words = [token.split("￨")[0] for token in (folder / "train.src").read_text().split()]
+    assert {word: int(count) for word, count in counts.items()} == {w: words.count(w) for w in words}
+    assert (folder / "vocab.src").stat().st_mode & 0o777 == 0o600
+    assert (folder / "vocab.tgt").stat().st_size
+    assert (folder / "data/sample/train.sample.tgt").read_text() == (folder / "train.tgt").read_text()
+    assert (folder / "data/sample/train.sample.src").read_text() == (folder / "train.src").read_text()
+    assert not list(folder.rglob("*.partial"))
+    assert "may overwrite" not in capsys.readouterr().err
+    assert outcome(capsys, folder, *BUILD, "-src_vocab", "/dev/null")[0] == 0
+    assert not Path("/dev/null").is_file()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("-src_vocab", "train.src"), "train.src would be overwritten while it is needed"),
+        (("-tgt_vocab", "valid.tgt"), "valid.tgt would be overwritten while it is needed"),
+        (("-tgt_vocab", "vocab.src"), "vocab.src would be overwritten while it is needed"),
+        (("-src_vocab", "data"), "data: is a directory"),
+        (("-src_vocab", "train.src/x"), "train.src"),
+        (("-data", "{a: 3}"), "data: not corpora with their names"),
+    ],
+)
+def test_an_output_that_cannot_be(folder, capsys, arguments, message):
+    (folder / "data").mkdir()
+    before = content(folder)
+    status, lines = outcome(capsys, folder, *BUILD, *arguments)
+    assert (status, len(lines)) == (2, 1), lines
+    assert message in lines[0]
+    assert content(folder) == before
+
+
+@pytest.mark.parametrize("more", [(), ("-dump_samples",)])
+def test_ctrl_c_keeps_the_old_vocabulary(folder, more):
+    write(folder / "train.src", ["w1￨0"] * 3_000_000)
+    write(folder / "train.tgt", ["w1"] * 3_000_000)
+    before = content(folder)
+    process = start(folder, *BUILD, *more)
+    end = time.monotonic() + 120
+    while not list(folder.glob(".vocab.tgt.*.partial")):
+        assert process.poll() is None
+        assert time.monotonic() < end
+        time.sleep(0.05)
+    time.sleep(1)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=60)
+    assert (process.returncode, errors.splitlines()[-1]) == (130, "interrupted"), errors
+    assert "Traceback" not in errors
+    assert content(folder) == before
+
+
+def test_a_full_disk_keeps_the_old_vocabulary(folder):
+    write(folder / "train.src", [" ".join(f"w{n}￨{n}" for n in range(100))] * 50)
+    write(folder / "train.tgt", [" ".join(f"w{n}" for n in range(100))] * 50)
+    for more, limit in (((), 400), (("-dump_samples",), 4096)):
+        before = content(folder)
+        code = "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, ({0}, {0})); "
+        code += "from onmt.bin.build_vocab import main; main()"
+        process = start(folder, "python", "-c", code.format(limit), *BUILD[1:], *more)
+        _, errors = process.communicate(timeout=120)
+        last = errors.splitlines()[-1]
+        assert process.returncode == 2, errors
+        assert "cannot be written" in last, errors
+        assert content(folder) == before
+    assert resource.getrlimit(resource.RLIMIT_FSIZE)[0] == resource.RLIM_INFINITY
+
+
+def test_subwords_are_written_whole(folder, monkeypatch):
+    from onmt.bin import build_vocab
+
+    call(folder, *BUILD)  # so that the module is wrapped
+    (folder / "bpe").write_text("old")
+
+    class Learner:
+        ingest = None
+
+        def learn(self, path):
+            Path(path).write_text("half")
+            raise RuntimeError("no")
+
+    adapted = build_vocab.make_learner
+    monkeypatch.setattr(build_vocab.pyonmttok, "BPELearner", lambda **_: Learner())
+    with pytest.raises(RuntimeError, match="no"):
+        adapted("bpe", 9).learn(str(folder / "bpe"))
+    assert (folder / "bpe").read_text() == "old"
+    assert not list(folder.glob(".bpe.*"))
+
+
+GARBAGE = {
+    b"": "v: the file is empty",
+    b"\n\n": "v:1: not a word: ''",
+    b"a\n \nb\n": "v:2: not a word: ' '",
+    b"a\t1\nb\n": "v:2: not a word with its count: 'b'",
+    b"a\t1\nb\tx\n": "v:2: not a word with its count: 'b\\tx'",
+    b"a\t1\nb\t-3\n": "v:2: not a word with its count",
+    b"a\t1\nb\t2\t3\n": "v:2: not a word with its count",
+    b"a\t1\nb c\t2\n": "v:2: not a word with its count",
+    b"a\t1\nb\t" + b"9" * 5000 + b"\n": "v:2: not a word with its count",
+    b"a\t1\na\t2\n": "v:2: the word is there twice: 'a'",
+    b"a\nb\na\n": "v:3: the word is there twice: 'a'",
+    b"a\t1\n\xff\t1\n": "v:2: not valid UTF-8 (byte 1 of the line)",
+    b"a\t1\n\xe3\x81": "v:2: the last line has no line end",
+    b"\x00\x01\x02\n\x7fELF\n": "v:1: not text",
+    b"\x89PNG\r\n\x1a\n": "v:1: not valid UTF-8",
+    b"a\t1\r\nb\t2\r\n": "v:1: not text",
+    b"\xef\xbb\xbfa\t1\n": "v:1: not text",
+    b"a\t1\nb\t1\n": "v: no word occurs 2 times",
+}
+
+
+@pytest.mark.parametrize("data", GARBAGE, ids=range(len(GARBAGE)))
+def test_garbage_in_a_vocabulary(folder, capsys, data):
+    (folder / "v").write_bytes(data)
+    write(folder / "good", ["w1\t3", "w2\t2"])
+    for side in ("src", "tgt"):
+        other = "tgt" if side == "src" else "src"
+        vocabularies = (f"-{side}_vocab", "v", f"-{other}_vocab", "good")
+        least = ("-src_words_min_frequency", 2, "-tgt_words_min_frequency", 2)
+        status, lines = outcome(capsys, folder, "onmt_train", "-config", "config.yaml", *vocabularies, *least)
+        assert (status, len(lines)) == (2, 1), lines
+        assert lines[0].startswith(GARBAGE[data])
+    assert not list(folder.glob("*.pt"))
+
+
+def test_vocabularies_that_are_fine(tmp_path):
+    for text in ("a\t1\nb\t2\n", "a 1\n<unk> 2\n", "a\nb c\n", "<blank>\n<s>\na\n", "12\n13\n"):
+        (tmp_path / "v").write_text(text)
+        check(str(tmp_path / "v"))
+    (tmp_path / "v").write_text("a\t1\nb\t2\n")
+    with pytest.raises(DataError, match="no word occurs 3 times"):
+        check(str(tmp_path / "v"), 3)
