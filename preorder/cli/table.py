@@ -39,4 +39,6 @@ def print_table(
     for row in rows:
         # as Text, brackets in a name are no markup
         table.add_row(*(Text(visible(cell)) if isinstance(cell, str) else cell for cell in row))
-    Output(width=None if sys.stdout.isatty() else FILE_WIDTH).print(table)
+    output = Output(width=None if sys.stdout.isatty() else FILE_WIDTH)
+    output.width = max(output.width, output.measure(table).minimum)  # no name is cut
+    output.print(table)
