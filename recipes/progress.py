@@ -76,10 +76,8 @@ class Progress:
                 return ""
             is_all_known &= seconds is not None
             rest.append(seconds or 0.0)
-        if not rest or not any(rest):
-            return ""
-        whole = max(*rest, sum(rest) / self._jobs) if len(rest) > 1 else rest[0]
-        return f"{'about' if is_all_known else 'at least'} {duration(whole)} left"
+        whole = max([sum(rest) / self._jobs, *rest])
+        return f"{'about' if is_all_known else 'at least'} {duration(whole)} left" if whole >= 1 else ""
 
     def _rest(self, step: Step, now: float) -> float | None:
         running = self._running.get(step.name)

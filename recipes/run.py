@@ -122,7 +122,8 @@ def _prepare(job: Job, runner: StepRunner, arguments: argparse.Namespace) -> lis
 
     if arguments.data is None:
         raise UsageError("the stage prepare needs --data")
-    given, data = arguments.given_alignment, arguments.data.resolve()
+    given, data, folder = arguments.given_alignment, arguments.data.resolve(), job.folder.resolve()
+    data = data.relative_to(folder) if data.is_relative_to(folder) else data
     sides = ("--src", job.source, "--tgt", job.target, *(("--given-alignment",) if given else ()))
     message = copy_data(arguments.data, job.folder / DATA, (job.source, job.target), given)
     runner.note("data", "python", "-m", "recipes.data", "--data", str(data), *sides, "--out", DATA)
