@@ -79,10 +79,10 @@ def test_no_name_and_no_figure_is_cut_on_a_narrow_terminal(capsys, monkeypatch, 
     printed = re.sub("\x1b\\[[0-9;]*m", "", capsys.readouterr().out)
     assert printed.count(NAME) == tables + 1  # and the note
     assert printed.count("┏") == tables
-    for part in ("32.00* ↑", "± 0.50", "p 0.040", "1,234,567", "parameters", "words/s", "3,600"):
+    for part in ("32.00*", "↑", "± 0.50", "p 0.040", "1,234,567", "parameters", "words/s", "3,600"):
         assert part in printed
     box = [line for line in printed.split("\n") if line and line[0] in "┏┃┡│└├"]
-    assert width < 110 or max(map(len, box)) <= width
+    assert width < 110 or (max(map(len, box)) <= width and "32.00* ↑" in printed)
 
 
 def test_a_file_has_one_table(capsys):

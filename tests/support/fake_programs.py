@@ -52,6 +52,14 @@ def kill():
     time.sleep(60)
 
 
+def wait_for_log(line):
+    """Wait until the runner has written a line of ours; killed at once, it may not have read any."""
+    end = time.monotonic() + 60
+    while not any(line in log.read_text() for log in Path("logs").rglob("*.log")):
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
 def option_of(config, name):
     return re.search(rf"^{name}: (.*)$", config, re.MULTILINE)[1]
 
@@ -75,6 +83,7 @@ def train(arguments, killed):
             archive.writestr(zipfile.ZipInfo("state"), json.dumps([step, state]))
         if killed and step == 3:
             path.write_bytes(path.read_bytes()[:60])
+            wait_for_log(f"Saving checkpoint {path}")
             kill()
 
 
