@@ -45,8 +45,6 @@ runs/synthetic: | $(VENV)/.ready
 demo: $(VENV)/.ready | $(DATA)
 	$(BIN)/python -m recipes.run --data $(DATA) --src $(SRC) --tgt $(TGT) --size $(SIZE) --run $(RUN) \
 	    --systems $(SYSTEMS) --jobs $(JOBS) --device $(DEVICE) $(OPTIONS)
-	$(BIN)/preorder report $(RUN)
-	@echo "to read: $(RUN)/report.html"
 
 test: $(VENV)/.ready
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadfile

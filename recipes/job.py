@@ -69,9 +69,9 @@ class Job:
             return self.text(part, self.source)
         return self.reordered(part, system.order, system.form)
 
-    def system_folder(self, system: System, seed: int | None = None) -> str:
-        """Return the folder of a system, or of its training with one seed."""
-        return f"systems/{system.name}" + ("" if seed is None else f"/seed{seed}")
+    def system_folder(self, system: str, seed: int) -> str:
+        """Return the folder of a system's training with one seed, given its name."""
+        return f"systems/{system}/seed{seed}"
 
     @property
     def vocabulary_folder(self) -> str:
@@ -80,11 +80,11 @@ class Job:
 
     def config(self, system: System, seed: int) -> str:
         """Return the configuration that a training reads."""
-        return f"{self.system_folder(system, seed)}/config.yaml"
+        return f"{self.system_folder(system.name, seed)}/config.yaml"
 
     def translation(self, system: System, seed: int) -> str:
         """Return the translation of the test set."""
-        return f"{self.system_folder(system, seed)}/test.{self.target}"
+        return f"{self.system_folder(system.name, seed)}/test.{self.target}"
 
     def evaluation(self, order: str) -> str:
         """Return how well an order fits the test set's alignment, as JSON."""

@@ -68,7 +68,7 @@ def markdown(results: dict[str, Any]) -> list[str]:
     body = [columns, ["---", *("---:" for _ in columns[1:])]]
     body += [[name, *(cell.line for cell in cells)] for name, cells in rows]
     signatures = [f"{SCORE_FORMATS[name].title} {text}" for name, text in results["signature"].items()]
-    notes = (f"- {note}" for note in (*_notes(results), *signatures))
+    notes = (f"- {note.replace('*', chr(92) + '*')}" for note in (*_notes(results), *signatures))
     return [title(results), "", *(f"| {' | '.join(row)} |" for row in body), "", *notes]
 
 
@@ -122,8 +122,11 @@ def _notes(results: dict[str, Any]) -> list[str]:
         f"words/s: source words translated in a second, beam {results['beam']}, on {results['device']}; "
         "training, s: while other steps may run beside it",
     ]
-    bases = {name: one["begins_from"] for name, one in results["systems"].items() if one["begins_from"]}
-    return notes + [f"{name} goes on from the trained {base}" for name, base in bases.items()]
+    begun: dict[str, list[str]] = {}
+    for name, one in results["systems"].items():
+        if one["begins_from"]:
+            begun.setdefault(one["begins_from"], []).append(name)
+    return notes + [f"from the trained {base} go on: {', '.join(names)}" for base, names in begun.items()]
 
 
 def _width(table: Sequence[Sequence[str]]) -> int:

@@ -91,14 +91,14 @@ def config_of(job: Job, system: System, seed: int) -> dict[str, Any]:
     config = own | {key: vocabulary[key] for key in VOCABULARY_OPTIONS if key in vocabulary} | job.changes
     steps = min(config["valid_steps"], config["train_steps"])
     patience = config.get("early_stopping", 0)
-    folder = job.system_folder(system, seed)
+    folder = job.system_folder(system.name, seed)
     return config | {
         "data": {
             corpus: {"path_src": job.source_of(system, part), "path_tgt": job.text(part, job.target)}
             for corpus, part in (("train", "train"), ("valid", "dev"))
         },
         **_vocabulary_paths(job),
-        **_beginning(system, seed),
+        **_beginning(job, system, seed),
         "save_model": f"{folder}/model",
         "seed": seed,
         "valid_steps": steps,
@@ -113,14 +113,14 @@ def _data_of(job: Job, system: System, *parts: str) -> tuple[str, ...]:
     return tuple(file for part in parts for file in (job.source_of(system, part), job.text(part, job.target)))
 
 
-def _beginning(system: System, seed: int) -> dict[str, Any]:
+def _beginning(job: Job, system: System, seed: int) -> dict[str, Any]:
     if system.begins_from is None:
         return {}
-    return {"train_from": _base_model(system, seed), "override_opts": True, "reset_optim": "all"}
+    return {"train_from": _base_model(job, system, seed), "override_opts": True, "reset_optim": "all"}
 
 
-def _base_model(system: System, seed: int) -> str:
-    return f"systems/{system.begins_from}/seed{seed}/{MODEL}"
+def _base_model(job: Job, system: System, seed: int) -> str:
+    return f"{job.system_folder(system.begins_from, seed)}/{MODEL}"
 
 
 def _vocabularies(job: Job) -> tuple[str, ...]:
@@ -138,8 +138,8 @@ def _vocabulary(job: Job) -> Step:
 def _train(job: Job, system: System, seed: int) -> Step:
     config = job.config(system, seed)
     reads = (config, *_vocabularies(job), *_data_of(job, system, "train", "dev"))
-    reads += (_base_model(system, seed),) if system.begins_from else ()
-    name, folder = train_step(system, seed), job.system_folder(system, seed)
+    reads += (_base_model(job, system, seed),) if system.begins_from else ()
+    name, folder = train_step(system, seed), job.system_folder(system.name, seed)
     checkpoints = Checkpoints(job.folder / folder, job.folder / train_log(system, seed))
     command, made = ("onmt_train", "-config", config), f"{folder}/{MODEL}"  # by the selection
     told = {"progress": _progress, "share": _share}
@@ -166,14 +166,14 @@ def _share(line: str) -> float | None:
 
 
 def _select(job: Job, system: System, seed: int) -> Step:
-    folder, log = job.system_folder(system, seed), train_log(system, seed)
+    folder, log = job.system_folder(system.name, seed), train_log(system, seed)
     command = ("python", "-m", "recipes.best_checkpoint", "--log", log, "--folder", folder)
     return Step(f"best/{system.name}-seed{seed}", command, (log,), (f"{folder}/{MODEL}",))
 
 
 def translate_step(job: Job, system: System, seed: int) -> Step:
     """Return the step that translates the test set; its log ends with the time that it takes."""
-    model, source = f"{job.system_folder(system, seed)}/{MODEL}", job.source_of(system, "test")
+    model, source = f"{job.system_folder(system.name, seed)}/{MODEL}", job.source_of(system, "test")
     out = job.translation(system, seed)
     command = ("onmt_translate", "-model", model, "-src", source, "-output", out, "-beam_size", str(job.beam))
     command += ("-report_time",)

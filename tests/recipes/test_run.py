@@ -134,7 +134,10 @@ def test_families_and_seeds_in_one_table(data, tmp_path, capsys, monkeypatch):
     vocabularies = {path.name for path in tmp_path.rglob("vocab.*")}
     assert len([*tmp_path.rglob("vocab.svo")]) == 1, vocabularies
     printed = capsys.readouterr().out
-    assert all(text in printed for text in (*systems, " ± ", "p 0.", "goes on from the trained rnnsearch"))
+    assert all(
+        text in printed
+        for text in (*systems, " ± ", "p 0.", "from the trained rnnsearch go on: distortion_hidden")
+    )
     assert "± standard deviation of 2 trainings" in (tmp_path / "results.md").read_text()
 
 
