@@ -87,7 +87,8 @@ def write_split(arguments: argparse.Namespace, out: str) -> list[str]:
         Messages: where each part comes from, and how many pairs are left out.
 
     Raises:
-        UsageError: of a part one side is missing, or the folder holds other files or what is to be read.
+        UsageError: of a part one side is missing, a text is standard input, which is read only once, or the
+            folder holds other files or what is to be read.
         DataError: texts cannot be read or differ in length, or too few pairs can be split off.
     """
     names = names_of(arguments)
@@ -198,6 +199,8 @@ def _messages(
 
 def _check_replaceable(out: Path, texts: Sequence[str]) -> None:
     """Raise a UsageError if a folder holds other things than the parts of a corpus, or one of some texts."""
+    if files.STANDARD in texts:
+        raise UsageError("a corpus is read from files, not from standard input")
     for path in sorted(out.glob("*")):
         if path.name.partition(".")[0] not in PARTS or path.is_dir():
             raise UsageError(f"{out}: holds other files than a split corpus: {path.name}")

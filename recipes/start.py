@@ -58,7 +58,7 @@ def start(arguments: argparse.Namespace, line: Sequence[str]) -> None:
     """
     source, target = names_of(arguments)
     parsed = main_job.build_parser().parse_args(["--src", source, "--tgt", target, *line])
-    runner = StepRunner(arguments.run, 1)
+    runner = StepRunner(arguments.run, parsed.jobs)
     with runner.alone():
         messages = write_split(arguments, str(arguments.run / CORPUS))
         runner.note("split", "python", "-m", "recipes.split", *texts_of(arguments), "--out", CORPUS)
