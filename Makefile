@@ -53,8 +53,6 @@ given-data:
 demo: | $(if $(filter runs/synthetic,$(DATA)),$(DATA),given-data) $(VENV)/.ready
 	$(if $(THREADS),OMP_NUM_THREADS=$(THREADS)) $(BIN)/python -m recipes.run --data $(DATA) --src $(SRC) --tgt $(TGT) --size $(SIZE) --run $(RUN) \
 	    --systems $(SYSTEMS) --jobs $(JOBS) --device $(DEVICE) $(OPTIONS)
-	$(BIN)/preorder report $(RUN)
-	@echo "to read: $(RUN)/report.html"
 
 test: $(VENV)/.ready
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadfile

@@ -6,7 +6,8 @@ Beside options of OpenNMT-py, a YAML file may hold:
   it takes over. A later file's options win over those of an earlier one, and its own over all of them;
 - ``sizes``: a mapping from names to options that a model of this size has in addition;
 - ``size``: which of them is meant. The command line's ``-size`` wins over that, and a file's over its base's;
-- ``reads``, ``supervision``: which source texts a recipe gives to the model. OpenNMT-py never sees these.
+- ``reads``, ``supervision``: which source texts a recipe gives to the model, and ``begins_from``, from which
+  trained system it begins. OpenNMT-py never sees these.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ import yaml
 from preorder.data.errors import DataError, UsageError
 from preorder.data.files import read_lines
 
-FOR_RECIPES = ("reads", "supervision")
+FOR_RECIPES = ("reads", "supervision", "begins_from")
 MOST_VALUES = 100_000
 """In a file, far more than any needs: what OpenNMT-py makes of it takes memory and time."""
 

@@ -2,60 +2,106 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import argparse
+import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from preorder.cli import execute
 from preorder.data import files
 from preorder.data.errors import DataError
 from preorder.data.formats import FEATURE_SEPARATOR, parse_tokens
-from recipes.job import PARTS, Job
+from recipes.job import PARTS
 
 MAX_LENGTH = 50  # Kawara et al. 2021, §V-A, like the ratio
 MAX_RATIO = 9
+RULE = f"1 to {MAX_LENGTH} tokens a side, neither over {MAX_RATIO} times the other"
 
 
-def copy_data(job: Job, data: Path, use_alignment: bool) -> str:
-    """Copy what the job needs of ``data`` into its folder, and write both sides of all parts in one file.
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command; return its exit status."""
+    parser = argparse.ArgumentParser(prog="python -m recipes.data", description=__doc__, allow_abbrev=False)
+    add = parser.add_argument
+    add("--data", metavar="DIR", type=Path, required=True, help="folder of {train,dev,test}.{xx,yy}")
+    add("--src", metavar="xx", required=True, help="source language, as the files' names end")
+    add("--tgt", metavar="yy", required=True, help="target language")
+    add("--given-alignment", action="store_true", help="copy the .align files, too")
+    add("--out", metavar="DIR", type=Path, required=True, help="folder to write")
+    parser.set_defaults(run=_copy)
+    return execute(parser, argv)
+
+
+def _copy(arguments: argparse.Namespace) -> None:
+    sides = (arguments.src, arguments.tgt)
+    print(copy_data(arguments.data, arguments.out, sides, arguments.given_alignment))
+
+
+def copy_data(data: Path, out: Path, sides: tuple[str, str], use_alignment: bool) -> str:
+    """Copy what a run needs of ``data`` into ``out``, and write both sides of all parts in one file.
+
+    Args:
+        data, out: folders.
+        sides: the languages of source and target, as the files' names end.
+        use_alignment: copy the alignments, too.
 
     Returns:
-        A message: how many of the training pairs are kept.
+        A message: how many of the training pairs are kept, and why the others are not.
 
     Raises:
         DataError: a file is missing, a part's files differ in length, a sentence of dev or
             test is empty, a part has no pair, or a source token holds ``￨``.
     """
-    suffixes = [job.source, job.target]
-    tags = f"{job.source}.pos"
+    suffixes, tags = list(sides), f"{sides[0]}.pos"
     if all((data / f"{part}.{tags}").exists() for part in PARTS):
         suffixes.append(tags)
     if use_alignment:
         suffixes.append("align")
-    (job.folder / "data").mkdir(parents=True, exist_ok=True)
+    files.make_folder(str(out))
     whole: list[list[str]] = [[], []]
     for part in PARTS:
         rows = list(_rows(data, part, suffixes))
-        kept = [row for row in rows if part != "train" or _is_fit(row)]
+        faults = [fault_of(row) if part == "train" else None for row in rows]
+        kept = [row for row, fault in zip(rows, faults, strict=True) if fault is None]
         if not kept:
-            raise DataError("no sentence pair is left", str(data / f"{part}.{job.source}"))
+            raise DataError("no sentence pair is left", str(data / f"{part}.{sides[0]}"))
         if part == "train":
-            rule = f"1 to {MAX_LENGTH} tokens a side, neither over {MAX_RATIO} times the other"
-            message = f"{len(kept)} of {len(rows)} training pairs are kept: {rule}"
+            message = _message(faults)
         columns = list(zip(*kept, strict=True))
         for suffix, lines in zip(suffixes, columns, strict=True):
-            files.write_lines(str(job.folder / f"data/{part}.{suffix}"), lines)
+            files.write_lines(str(out / f"{part}.{suffix}"), lines)
         for side, lines in zip(whole, columns, strict=False):
             side.extend(lines)
-    for side, lines in zip(suffixes, whole, strict=False):
-        files.write_lines(str(job.folder / job.text("all", side)), lines)
+    for side, lines in zip(sides, whole, strict=True):
+        files.write_lines(str(out / f"all.{side}"), lines)
     return message
+
+
+def read_rows(paths: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    """Yield the lines of files side by side, the source first.
+
+    Raises:
+        DataError: a file cannot be read or ends early, or a source token holds ``￨``.
+    """
+    for number, row in enumerate(files.in_parallel(*((path, files.read_lines(path)) for path in paths)), 1):
+        if FEATURE_SEPARATOR in row[0]:
+            raise DataError(f"{FEATURE_SEPARATOR} in a token, where a feature would begin", paths[0], number)
+        yield row
+
+
+def fault_of(row: Sequence[str]) -> str | None:
+    """Return why a pair, the first two lines of a row, is not for training; None: it is."""
+    lengths = [len(parse_tokens(line)) for line in row[:2]]
+    if min(lengths) == 0:
+        return "with an empty side"
+    if max(lengths) > MAX_LENGTH:
+        return f"of more than {MAX_LENGTH} tokens"
+    return f"over {MAX_RATIO} times as long on one side" if max(lengths) > MAX_RATIO * min(lengths) else None
 
 
 def _rows(data: Path, part: str, suffixes: list[str]) -> Iterator[tuple[str, ...]]:
     paths = [str(data / f"{part}.{suffix}") for suffix in suffixes]
-    lines = files.in_parallel(*((path, files.read_lines(path)) for path in paths))
-    for number, row in enumerate(lines, 1):
-        if FEATURE_SEPARATOR in row[0]:
-            raise DataError(f"{FEATURE_SEPARATOR} in a token, where a feature would begin", paths[0], number)
+    for number, row in enumerate(read_rows(paths), 1):
         if part != "train":
             for path, line in zip(paths[:2], row, strict=False):
                 if not parse_tokens(line):
@@ -63,6 +109,16 @@ def _rows(data: Path, part: str, suffixes: list[str]) -> Iterator[tuple[str, ...
         yield row
 
 
-def _is_fit(row: tuple[str, ...]) -> bool:
-    lengths = [len(parse_tokens(line)) for line in row[:2]]
-    return min(lengths) > 0 and max(lengths) <= MAX_LENGTH and max(lengths) <= MAX_RATIO * min(lengths)
+def _message(faults: Sequence[str | None]) -> str:
+    counts = Counter(faults)
+    kept = counts.pop(None)
+    message = f"{kept:,} of {len(faults):,} training pairs are kept: {RULE}"
+    if counts:
+        message += f"; left out: {', '.join(f'{number:,} {fault}' for fault, number in counts.items())}"
+    if 2 * kept < len(faults):
+        message += "; are there spaces between the tokens?"
+    return message
+
+
+if __name__ == "__main__":
+    sys.exit(main())

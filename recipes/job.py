@@ -9,6 +9,8 @@ from typing import Any
 from recipes.systems import FEATURES, System
 
 PARTS = ("train", "dev", "test")
+DATA = "data"
+"""The folder of all texts of a run, in the run's folder."""
 
 
 @dataclass(frozen=True)
@@ -40,15 +42,15 @@ class Job:
 
     def text(self, part: str, side: str) -> str:
         """Return the file of one side's sentences of a part, or of ``all`` parts, one after another."""
-        return f"data/{part}.{side}"
+        return f"{DATA}/{part}.{side}"
 
     def alignment(self, part: str) -> str:
         """Return the word alignment of a part."""
-        return f"data/{part}.align"
+        return f"{DATA}/{part}.align"
 
     def tags(self, part: str) -> str:
         """Return the POS tags of a part's source; the file exists where the data have them."""
-        return f"data/{part}.{self.source}.pos"
+        return f"{DATA}/{part}.{self.source}.pos"
 
     @property
     def has_tags(self) -> bool:
@@ -57,7 +59,7 @@ class Job:
 
     def reordered(self, part: str, order: str, form: str) -> str:
         """Return a part's source in its ``predicted`` or ``gold`` order, in a format of ``apply``."""
-        return f"data/{part}.{self.source}.{order}.{form}"
+        return f"{DATA}/{part}.{self.source}.{order}.{form}"
 
     def source_of(self, system: System, part: str) -> str:
         """Return what a system reads as source: plain text, reordered text or ``token￨position``."""
@@ -67,17 +69,22 @@ class Job:
             return self.text(part, self.source)
         return self.reordered(part, system.order, system.form)
 
-    def system_folder(self, system: System, seed: int | None = None) -> str:
-        """Return the folder of a system, or of its training with one seed."""
-        return f"systems/{system.name}" + ("" if seed is None else f"/seed{seed}")
+    def system_folder(self, system: str, seed: int) -> str:
+        """Return the folder of a system's training with one seed, given its name."""
+        return f"systems/{system}/seed{seed}"
+
+    @property
+    def vocabulary_folder(self) -> str:
+        """The folder of the vocabularies, which all systems share."""
+        return "vocabulary"
 
     def config(self, system: System, seed: int) -> str:
         """Return the configuration that a training reads."""
-        return f"{self.system_folder(system, seed)}/config.yaml"
+        return f"{self.system_folder(system.name, seed)}/config.yaml"
 
     def translation(self, system: System, seed: int) -> str:
         """Return the translation of the test set."""
-        return f"{self.system_folder(system, seed)}/test.{self.target}"
+        return f"{self.system_folder(system.name, seed)}/test.{self.target}"
 
     def evaluation(self, order: str) -> str:
         """Return how well an order fits the test set's alignment, as JSON."""

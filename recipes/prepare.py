@@ -2,32 +2,35 @@
 
 from __future__ import annotations
 
+from preorder.learning.options import MAX_THREADS
 from recipes.job import PARTS, Job
-from recipes.step_runner import Step, StepRunner
+from recipes.stamps import Phase, Step
+from recipes.step_runner import processors
 from recipes.systems import FEATURES, GOLD, KEPT, PREDICTED, TEXT, System
 
 MODEL = "preorderer"
 
 
-def prepare(job: Job, runner: StepRunner, align: bool, cross_fit: int, options: tuple[str, ...]) -> None:
-    """Make all that training and scoring read.
+def prepare(job: Job, align: bool, cross_fit: int, options: tuple[str, ...]) -> list[Phase]:
+    """Return the phases that make all that training and scoring read.
 
     Args:
-        job, runner: what to prepare, and what runs the commands.
+        job: what to prepare; its texts are there.
         align: align with eflomal; else the data come with alignments.
         cross_fit: number of folds; 0: the training text is ordered by the model that was trained on it.
         options: further options of ``preorder train``.
     """
-    if align:
-        runner.run(_alignment(job))
-    runner.run([train_preorderer(job, cross_fit, options)], *([step] for step in _gold_steps(job)))
-    runner.run(*([_apply(job, part)] for part in PARTS if part != "train" or not cross_fit))
     texts = PARTS if _is_read(job, PREDICTED, TEXT) else ()
-    runner.run(
-        *([_convert(job, part, TEXT)] for part in texts),
-        [_convert(job, "test", "positions"), _evaluation(job, PREDICTED)],
-        [_evaluation(job, GOLD)],
-    )
+    return [
+        *([[_alignment(job)]] if align else []),
+        [[train_preorderer(job, cross_fit, options)], *([step] for step in _gold_steps(job))],
+        [[_apply(job, part)] for part in PARTS if part != "train" or not cross_fit],
+        [
+            *([_convert(job, part, TEXT)] for part in texts),
+            [_convert(job, "test", "positions"), _evaluation(job, PREDICTED)],
+            [_evaluation(job, GOLD)],
+        ],
+    ]
 
 
 def _alignment(job: Job) -> list[Step]:
@@ -55,7 +58,8 @@ def train_preorderer(job: Job, cross_fit: int, options: tuple[str, ...]) -> Step
         makes.append(job.reordered("train", PREDICTED, FEATURES))
         command += ["--cross-fit", str(cross_fit), "--cross-fit-out", makes[-1]]
     reads = (source, alignment, *_tags(job, "train")[1:])
-    return Step("preorder-train", tuple(command), reads, tuple(makes))
+    threads = () if "--threads" in options else ("--threads", str(min(processors(), MAX_THREADS)))
+    return Step("preorder-train", tuple(command), reads, tuple(makes), aside=threads)  # nothing else is long
 
 
 def _apply(job: Job, part: str) -> Step:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+import webbrowser
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -23,9 +24,10 @@ from recipes.checks import (
     language,
     parse_changes,
 )
-from recipes.job import Job
+from recipes.job import DATA, Job
+from recipes.stamps import Phase
 from recipes.step_runner import StepRunner, exit_status
-from recipes.systems import SIZES, SUBWORDS, read_system
+from recipes.systems import ALL, SIZES, SUBWORDS, read_system, systems_in
 
 STAGES = ("prepare", "train", "score")
 SYSTEMS = "baseline_absolute_relative,preorder_relative"
@@ -52,7 +54,12 @@ def build_parser() -> argparse.ArgumentParser:
     add("--tgt", metavar="xx", type=language, required=True, help="target language")
     add("--run", metavar="DIR", type=Path, required=True, help="folder to work in")
     add("--size", choices=SIZES, default="tiny", help="of the models (default: %(default)s)")
-    add("--systems", metavar="S,…", default=SYSTEMS, help="files of config/system (default: %(default)s)")
+    add(
+        "--systems",
+        metavar="S,…",
+        default=SYSTEMS,
+        help=f"files of config/system; {ALL}: all that have the size (default: %(default)s)",
+    )
     add("--seeds", metavar="N,…", default="1", help="a training for each (default: %(default)s)")
     add(
         "--stage", choices=STAGES, action="append", help="only this one; repeat it for several (default: all)"
@@ -67,10 +74,13 @@ def build_parser() -> argparse.ArgumentParser:
     add(
         "--cross-fit",
         metavar="K",
-        type=at_least_two,
-        default=0,
-        help="order the training text by K models, each of which has not seen the lines that it orders",
+        type=folds,
+        default=5,
+        help="order the training text by K models, none of which has seen the lines that it orders; 0: by "
+        "the one that has learned from them: faster, but the translation then trusts the order too much "
+        "(default: %(default)s)",
     )
+    add("--open", action="store_true", help="open the report in a browser")
     add(
         "--preorder",
         metavar="OPTION",
@@ -79,6 +89,11 @@ def build_parser() -> argparse.ArgumentParser:
         help="all that follows: further options of preorder train",
     )
     return parser
+
+
+def folds(text: str) -> int:
+    """Parse a number of folds: 0, or at least 2; argparse reports its errors."""
+    return 0 if text == "0" else at_least_two(text)
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -96,17 +111,18 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _run_stages(job: Job, runner: StepRunner, stages: Sequence[str], arguments: argparse.Namespace) -> None:
-    if "prepare" in stages:
-        _prepare(job, runner, arguments)
-    if "train" in stages:
-        from recipes.train import train
+    from recipes.score import LAST_STEPS, REPORT, score
+    from recipes.train import train
 
-        train(job, runner)
+    phases = _prepare(job, runner, arguments) if "prepare" in stages else []
+    phases += train(job) if "train" in stages else []
+    runner.run_all(phases, LAST_STEPS if "score" in stages else ())
     if "score" in stages:
-        from recipes.score import score
-
         score(job, runner)
         runner.say(f"results are in {job.folder}/results.json and results.md")
+        runner.say(f"to read: {job.folder / REPORT}")
+        if arguments.open:
+            webbrowser.open((job.folder / REPORT).resolve().as_uri())
 
 
 def _check(job: Job, stages: Sequence[str], arguments: argparse.Namespace) -> None:
@@ -122,13 +138,17 @@ def _check(job: Job, stages: Sequence[str], arguments: argparse.Namespace) -> No
             check_changes(job)
 
 
-def _prepare(job: Job, runner: StepRunner, arguments: argparse.Namespace) -> None:
+def _prepare(job: Job, runner: StepRunner, arguments: argparse.Namespace) -> list[Phase]:
     from recipes.data import copy_data
     from recipes.prepare import prepare
 
-    align = not arguments.given_alignment
-    runner.say(copy_data(job, arguments.data, use_alignment=not align))
-    prepare(job, runner, align, arguments.cross_fit, tuple(arguments.preorder))
+    given, data, folder = arguments.given_alignment, arguments.data.resolve(), job.folder.resolve()
+    data = data.relative_to(folder) if data.is_relative_to(folder) else data
+    sides = ("--src", job.source, "--tgt", job.target, *(("--given-alignment",) if given else ()))
+    message = copy_data(arguments.data, job.folder / DATA, (job.source, job.target), given)
+    runner.note("data", "python", "-m", "recipes.data", "--data", str(data), *sides, "--out", DATA)
+    runner.say(message)
+    return prepare(job, not given, arguments.cross_fit, tuple(arguments.preorder))
 
 
 def _job(arguments: argparse.Namespace) -> Job:
@@ -137,7 +157,7 @@ def _job(arguments: argparse.Namespace) -> Job:
         seeds = tuple(map(natural, arguments.seeds.split(",")))
     except argparse.ArgumentTypeError as error:
         raise UsageError(f"--seeds: {error}") from None
-    names = arguments.systems.split(",")
+    names = _names(arguments.systems, arguments.size)
     check_different("--seeds", seeds)
     check_different("--systems", names)
     check_different("--src and --tgt", (arguments.src, arguments.tgt))
@@ -153,6 +173,16 @@ def _job(arguments: argparse.Namespace) -> Job:
         changes=parse_changes(arguments.set, arguments.steps),
         subwords=arguments.subwords,
     )
+
+
+def _names(text: str, size: str) -> Sequence[str]:
+    """Return the systems that ``--systems`` names; say which ``all`` leaves out."""
+    if text != ALL:
+        return text.split(",")
+    names, others = systems_in(size)
+    if others:
+        print(f"there is no size {size} of: {', '.join(others)}", file=sys.stderr)
+    return names
 
 
 if __name__ == "__main__":

@@ -6,21 +6,26 @@ import json
 import statistics
 from typing import Any
 
-from preorder.cli.table import print_table
 from preorder.data import files
 from preorder.metrics.metric import METRICS
+from recipes.costs import parameters, words_per_second
 from recipes.finished import RESULTS, Finished, find_finished
 from recipes.job import Job
+from recipes.leaderboard import markdown, print_leaderboard, title
 from recipes.step_runner import Step, StepRunner
 from recipes.systems import PREDICTED, System
-from recipes.train import train_step
+from recipes.train import train_log, train_step, translate_step
 
 SCORES = "scores/translations.json"
-COLUMNS = {"bleu": ("BLEU", 2), "ribes": ("RIBES", 4), "tau": ("tau", 3), "seconds": ("training, s", 0)}
+REPORT = "report.html"
+MANIFEST = "report.json"
+ROBUSTNESS = "robustness/robustness.json"  # where recipes.robustness was run in this folder
+LAST_STEPS = (Step("score", ()), Step("report", ()))
+"""Stand for the steps of :func:`score`, whose commands are known once all translations are there."""
 
 
 def score(job: Job, runner: StepRunner) -> None:
-    """Score all finished systems, write ``results.json``, ``results.md`` and ``report.json``, and print.
+    """Score all finished systems; write ``results.json``, ``results.md`` and the report, and print.
 
     Raises:
         StepError: a translation is missing, or a command failed.
@@ -29,9 +34,11 @@ def score(job: Job, runner: StepRunner) -> None:
     runner.run([_score(job, finished)])
     results = _results(job, runner, finished)
     files.write_json(str(job.folder / RESULTS), results)
-    files.write_lines(str(job.folder / "results.md"), _markdown(results))
-    files.write_json(str(job.folder / "report.json"), _report(job, results, finished))
-    print_table(_title(results), *_table(results))
+    files.write_lines(str(job.folder / "results.md"), markdown(results))
+    manifest = _manifest(job, results, finished)
+    files.write_json(str(job.folder / MANIFEST), manifest)
+    runner.run([_report(manifest)])
+    print_leaderboard(results)
 
 
 def _score(job: Job, finished: list[Finished]) -> Step:
@@ -49,8 +56,10 @@ def _results(job: Job, runner: StepRunner, finished: list[Finished]) -> dict[str
     for system, seeds in ((one.system, one.seeds) for one in finished):
         scores: dict[str, Any] = {metric: found["runs"][system.name][metric] for metric in METRICS}
         scores["tau"] = _summary([_tau(job, system)])
+        scores["parameters"] = _summary([parameters(job.folder / train_log(system, seed)) for seed in seeds])
         scores["seconds"] = _summary([runner.seconds(train_step(system, seed)) for seed in seeds])
-        systems[system.name] = scores | {"seeds": list(seeds)}
+        scores["words_per_second"] = _summary([_speed(job, system, seed) for seed in seeds])
+        systems[system.name] = scores | {"seeds": list(seeds), "begins_from": system.begins_from}
     return {
         "size": job.size,
         "source": job.source,
@@ -61,22 +70,35 @@ def _results(job: Job, runner: StepRunner, finished: list[Finished]) -> dict[str
         "changes": job.changes,
         "signature": found["signature"],
         "systems": systems,
+        "baseline": finished[0].system.name,
         "significance": found["significance"],
+        "best": {metric: found["best"][metric] for metric in METRICS},
     }
 
 
-def _report(job: Job, results: dict[str, Any], finished: list[Finished]) -> dict[str, Any]:
+def _speed(job: Job, system: System, seed: int) -> float:
+    log = translate_step(job, system, seed).log
+    return words_per_second(job.folder / log, job.folder / job.text("test", job.source))
+
+
+def _manifest(job: Job, results: dict[str, Any], finished: list[Finished]) -> dict[str, Any]:
     """Return what ``preorder report`` reads: where the run's files are."""
     report = {
-        "title": _title(results),
+        "title": title(results),
         "source": job.text("test", job.source),
         "references": [job.text("test", job.target)],
         "alignment": job.alignment("test"),
         "tokenize": "none",
         "systems": {one.system.name: _files(job, one.system, one.seeds) for one in finished},
     }
-    robustness = "robustness/robustness.json"  # where recipes.robustness was run in this folder
-    return report | ({"robustness": robustness} if (job.folder / robustness).exists() else {})
+    return report | ({"robustness": ROBUSTNESS} if (job.folder / ROBUSTNESS).exists() else {})
+
+
+def _report(manifest: dict[str, Any]) -> Step:
+    told = [path for one in manifest["systems"].values() for path in (*one["runs"], one.get("positions"))]
+    texts = (manifest["source"], *manifest["references"], manifest["alignment"], manifest.get("robustness"))
+    reads = dict.fromkeys(path for path in (MANIFEST, *texts, *told) if path)
+    return Step("report", ("preorder", "report", ".", "--out", REPORT), tuple(reads), (REPORT,))
 
 
 def _files(job: Job, system: System, seeds: tuple[int, ...]) -> dict[str, Any]:
@@ -94,30 +116,3 @@ def _summary(values: list[float]) -> dict[str, Any]:
     """Return mean, sample standard deviation (None of one value) and values, as ``preorder score`` does."""
     deviation = statistics.stdev(values) if len(values) > 1 else None
     return {"mean": statistics.fmean(values), "deviation": deviation, "values": values}
-
-
-def _cells(scores: dict[str, Any]) -> list[str]:
-    cells = []
-    for name, (_, digits) in COLUMNS.items():
-        mean, deviation = scores[name]["mean"], scores[name]["deviation"]
-        cells.append(f"{mean:.{digits}f}" + ("" if deviation is None else f" ± {deviation:.{digits}f}"))
-    return cells
-
-
-def _title(results: dict[str, Any]) -> str:
-    counts = sorted({len(system["seeds"]) for system in results["systems"].values()})
-    number = " to ".join(map(str, dict.fromkeys((counts[0], counts[-1]))))
-    seeds = "one training" if counts == [1] else f"mean ± standard deviation of {number} trainings"
-    return f"{results['source']} → {results['target']}, size {results['size']}, {seeds} per system"
-
-
-def _table(results: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
-    """Return the names of the columns, and the rows."""
-    columns = ["system", *(title for title, _ in COLUMNS.values())]
-    return columns, [[system, *_cells(scores)] for system, scores in results["systems"].items()]
-
-
-def _markdown(results: dict[str, Any]) -> list[str]:
-    columns, rows = _table(results)
-    rule = ["---", *("---:" for _ in COLUMNS)]
-    return [_title(results), "", *(f"| {' | '.join(row)} |" for row in (columns, rule, *rows))]

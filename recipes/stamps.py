@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -28,6 +28,8 @@ class Step:
         reads, makes: files and folders.
         output: file for its standard output, which it then makes too.
         progress: a line of its log → a message on the progress, or None.
+        share: a line of its log → how much of its work is done, 0 to 1, or None; only long steps have it.
+        aside: further arguments that change nothing of what it makes, such as a number of threads.
         checkpoints: what it leaves to go on from, until a later step picks one and makes ``makes`` of it.
         resume: a checkpoint → further arguments, with which it goes on from there.
     """
@@ -38,6 +40,8 @@ class Step:
     makes: tuple[str, ...] = ()
     output: str | None = None
     progress: Callable[[str], str | None] = lambda _line: None
+    share: Callable[[str], float | None] | None = None
+    aside: tuple[str, ...] = ()
     checkpoints: Checkpoints | None = None
     resume: Callable[[str], tuple[str, ...]] = lambda _checkpoint: ()
 
@@ -47,9 +51,18 @@ class Step:
         return shlex.join(self.command) + (f" > {shlex.quote(self.output)}" if self.output else "")
 
     @property
+    def script_line(self) -> str:
+        """The command line for a script, which must keep the log where a later step reads it."""
+        return self.line + (f" > {shlex.quote(self.log)} 2>&1" if self.checkpoints else "")
+
+    @property
     def log(self) -> str:
         """The file of what it says."""
         return f"logs/{self.name}.log"
+
+
+Phase = Sequence[Sequence[Step]]
+"""Chains of steps that can run side by side, the steps of each one after another."""
 
 
 class Stamps:

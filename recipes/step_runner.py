@@ -18,7 +18,7 @@ import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from dataclasses import replace
 from pathlib import Path
@@ -30,7 +30,8 @@ from preorder.data import files
 from preorder.data.atomic import reported
 from preorder.data.errors import UsageError
 from preorder.processes import INTERRUPTED, interruptible, start
-from recipes.stamps import Stamps, Step, StepError
+from recipes.progress import Progress
+from recipes.stamps import Phase, Stamps, Step, StepError
 
 ROOT = Path(__file__).resolve().parent.parent
 TAIL_LENGTH = 20  # lines of a failed step's log that are shown
@@ -64,17 +65,18 @@ class StepRunner:
     def __init__(self, folder: Path, jobs: int) -> None:
         self.folder = folder
         self.jobs = jobs
-        self._environment = _environment(max(1, _processors() // jobs))
+        self._environment = _environment(max(1, processors() // jobs))
         self._processes: set[subprocess.Popen[str]] = set()
         self._stopped = threading.Event()
         self._printing = threading.Lock()
         self._start = time.monotonic()
         self._script = folder / "commands.sh"
         self._stamps = Stamps(folder)
+        self._progress = Progress(jobs)
         self._lock: tuple[int, ...] = ()
         files.make_folder(str(folder))
         if not self._script.exists():
-            files.write_lines(str(self._script), _header().splitlines())
+            files.write_lines(str(self._script), _header(self._environment).splitlines())
 
     @contextlib.contextmanager
     def alone(self) -> Iterator[None]:
@@ -93,6 +95,16 @@ class StepRunner:
                 yield
             finally:
                 self._lock = ()
+
+    def run_all(self, phases: Sequence[Phase], later: Sequence[Step] = ()) -> None:
+        """Run phases one after another, and tell which of all steps each is; some will be run ``later``.
+
+        Raises:
+            StepError: a step failed.
+        """
+        self._progress.expect([*(step for phase in phases for chain in phase for step in chain), *later])
+        for phase in phases:
+            self.run(*phase)
 
     def run(self, *chains: Sequence[Step]) -> None:
         """Run chains of steps: the steps of a chain one after another, the chains side by side.
@@ -118,6 +130,18 @@ class StepRunner:
         """
         return self._stamps.seconds(step)
 
+    def note(self, name: str, *command: str) -> None:
+        """Show and keep the command line of what is done here, without a process of its own."""
+        line = shlex.join(command)
+        self.say(f"{name}: {line}")
+        with self._printing:
+            if line not in self._script.read_text(encoding="utf-8").split("\n"):
+                self._keep(line)
+
+    def _keep(self, line: str) -> None:
+        with self._script.open("a", encoding="utf-8") as script:
+            script.write(line + "\n")
+
     def is_done(self, step: Step) -> bool:
         """Say whether a step has been run, and need not be again."""
         is_ready = all((self.folder / path).exists() for path in step.reads)
@@ -136,18 +160,29 @@ class StepRunner:
                 return
             stamp = self._stamps.new(step)
             if self._stamps.is_done(step, stamp):
+                with self._printing:
+                    self._progress.end(step, self._stamps.seconds(step.name))
                 continue
             more, before = self._stamps.begin(step, stamp)
             begin = time.monotonic()
-            self._execute(replace(step, command=(*step.command, *more)), "a" if more else "w")
+            self._execute(replace(step, command=(*step.command, *step.aside, *more)), "a" if more else "w")
             seconds = round(before + time.monotonic() - begin, 2)
             self._stamps.end(step, stamp, seconds)
-            self.say(f"{step.name}: done in {seconds:.1f} s")
+            with self._printing:
+                self._progress.end(step, seconds)
+            self._say_with_time_left(f"{step.name}: done in {seconds:.1f} s")
+
+    def _say_with_time_left(self, message: str) -> None:
+        with self._printing:
+            left = self._progress.left(time.monotonic())
+        self.say(f"{message}; {left}" if left else message)
 
     def _execute(self, step: Step, log_mode: str) -> None:
-        self.say(f"{step.name}: {step.line}")
-        with self._printing, self._script.open("a") as script:
-            script.write(step.line + "\n")
+        with self._printing:
+            self._progress.begin(step, time.monotonic())
+            place = self._progress.place
+            self._keep(step.script_line)
+        self.say(f"{place}{step.name}: {step.line}")
         log = self.folder / step.log
         with log.open(log_mode, encoding="utf-8", buffering=1) as stream:
             status, tail = self._follow(step, stream)
@@ -164,10 +199,14 @@ class StepRunner:
             for line in process.stderr or process.stdout:
                 log.write(line)
                 tail.append(line.rstrip("\n"))
+                share = step.share(line) if step.share else None
+                if share is not None:
+                    with self._printing:
+                        self._progress.reach(step, share, time.monotonic())
                 message = step.progress(line)
                 if message and time.monotonic() - last_message > PROGRESS_INTERVAL:
                     last_message = time.monotonic()
-                    self.say(f"{step.name}: {message}")
+                    self._say_with_time_left(f"{step.name}: {message}")
             status = process.wait()
         self._processes.discard(process)
         return status, tail
@@ -225,16 +264,19 @@ def _lock(descriptor: int) -> bool:
             return True
 
 
-def _processors() -> int:
+def processors() -> int:
+    """Return how many processors this process may use."""
     affinity = getattr(os, "sched_getaffinity", None)  # on Linux: which processors this process may use
     return len(affinity(0)) if affinity else os.cpu_count() or 1
 
 
-def _header() -> str:
-    """Return the first lines of a script that runs the commands again."""
+def _header(environment: Mapping[str, str]) -> str:
+    """Return the first lines of a script that runs the commands again, with as many threads."""
     return f"""\
 #!/bin/sh
 # The commands of this run, in the order in which they were started.
+set -e
+export OMP_NUM_THREADS={environment["OMP_NUM_THREADS"]}
 export PATH={shlex.quote(str(Path(sys.executable).parent))}:"$PATH"
 export PYTHONPATH={shlex.quote(str(ROOT))}
 cd "$(dirname "$0")"

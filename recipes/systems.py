@@ -25,6 +25,15 @@ READS: dict[str, tuple[str | None, str]] = {
 """What a system may read: an order, or None for the source as it is, and the format of ``preorder apply``."""
 SUPERVISION = (None, PREDICTED, KEPT)
 
+BASELINE = "baseline_absolute_relative"
+ALL = "all"
+VOCABULARY_OPTIONS = (
+    "src_vocab_size",
+    "tgt_vocab_size",
+    "src_words_min_frequency",
+    "tgt_words_min_frequency",
+)
+
 
 @dataclass(frozen=True)
 class System:
@@ -36,6 +45,7 @@ class System:
         order: the order that the source tells: :data:`PREDICTED`, :data:`GOLD`, or None for none.
         form: :data:`FEATURES`, ``token￨position``, or :data:`TEXT`, words put in this order.
         supervision: the order, if any, that the model learns to predict; training reads its :data:`FEATURES`.
+        begins_from: the system, if any, from whose trained model training begins.
     """
 
     name: str
@@ -43,6 +53,7 @@ class System:
     order: str | None
     form: str
     supervision: str | None
+    begins_from: str | None = None
 
 
 def path_of(name: str) -> Path:
@@ -65,16 +76,38 @@ def read_system(name: str, size: str | None, subwords: str | None = None) -> Sys
         UsageError: there is no such system or size, or it reads what is not known.
     """
     path = path_of(name)
-    files = read_files(str(path))
-    if subwords:
-        files += read_files(str(CONFIG / f"subwords-{subwords}.yaml"))
-    settings = merge(files, size)
-    reads, supervision = (settings.pop(key, None) for key in FOR_RECIPES)
+    settings = _merged(path, size, subwords)
+    reads, supervision, begins_from = (settings.pop(key, None) for key in FOR_RECIPES)
     if reads not in READS:
         raise UsageError(f"{path}: reads is {reads!r}, not one of {', '.join(READS)}")
     if supervision not in SUPERVISION:
         raise UsageError(f"{path}: supervision is {supervision!r}, not {PREDICTED} or {KEPT}")
-    return System(name, settings, *READS[reads], supervision)
+    if begins_from is not None:
+        path_of(begins_from)
+    return System(name, settings, *READS[reads], supervision, begins_from)
+
+
+def read_vocabulary(size: str | None, subwords: str | None = None) -> dict[str, Any]:
+    """Return the options of the vocabulary that all systems of a run share: those of the Transformers.
+
+    So their scores can be compared. Some papers have other sizes for their own models.
+    """
+    return _merged(CONFIG / "family" / "transformer.yaml", size, subwords)
+
+
+def _merged(path: Path, size: str | None, subwords: str | None) -> dict[str, Any]:
+    files = read_files(str(path))
+    if subwords:
+        files += read_files(str(CONFIG / f"subwords-{subwords}.yaml"))
+    return merge(files, size)
+
+
+def systems_in(size: str) -> tuple[list[str], list[str]]:
+    """Return the names of all systems that there are in a size, the baseline first, and of all others."""
+    names = sorted(file.stem for file in (CONFIG / "system").glob("*.yaml"))
+    names.sort(key=lambda name: name != BASELINE)
+    has_size = {name: any(size in file.sizes for file in read_files(str(path_of(name)))) for name in names}
+    return [name for name in names if has_size[name]], [name for name in names if not has_size[name]]
 
 
 def key_and_value(text: str) -> tuple[str, str]:

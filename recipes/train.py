@@ -11,27 +11,37 @@ import yaml
 from preorder.data import files
 from recipes.checkpoints import VALIDATION, Checkpoints, weights_of
 from recipes.job import Job
-from recipes.stamps import Step
-from recipes.step_runner import StepRunner
-from recipes.systems import System
+from recipes.stamps import Phase, Step
+from recipes.systems import VOCABULARY_OPTIONS, System, read_system, read_vocabulary
 
 MODEL = "model.pt"
 SUBWORD_MODEL = "subwords"
 _STEP = re.compile(r"Step +(\d+)/ *(\d+); acc: ([\d.]+); ppl: +([\d.]+)")
 
 
-def train(job: Job, runner: StepRunner) -> None:
-    """Build vocabularies, train, keep the best checkpoint and translate the test set."""
+def train(job: Job) -> list[Phase]:
+    """Write the configurations; return the phases from them to the best checkpoints and translations.
+
+    They are the vocabularies, the systems that begin from nothing, and those that begin from one of these.
+    """
     pairs = [(system, seed) for seed in job.seeds for system in job.systems]
-    for system, seed in pairs:
-        _write_config(job, system, seed)
-    runner.run(*([_vocabulary(job, system)] for system in job.systems))
-    runner.run(*(steps_of(job, *pair) for pair in pairs))
+    first = {
+        (system.name, seed): steps_of(job, system, seed) for system, seed in pairs if not system.begins_from
+    }
+    then = [(system, seed) for system, seed in pairs if system.begins_from]
+    bases = [(read_system(system.begins_from, job.size, job.subwords), seed) for system, seed in then]
+    for base, seed in bases:  # without a translation, where it is no system of the job
+        first.setdefault((base.name, seed), steps_of(job, base, seed)[:-1])
+    for system, seed in (*pairs, *bases):
+        _write(job, job.config(system, seed), config_of(job, system, seed))
+    _write(job, _vocabulary_config(job), vocabulary_of(job))
+    phases = [[[_vocabulary(job)]], list(first.values()), [steps_of(job, *pair) for pair in then]]
+    return [phase for phase in phases if phase]
 
 
 def steps_of(job: Job, system: System, seed: int) -> list[Step]:
     """Return the steps from a system's configuration to its translation."""
-    return [_train(job, system, seed), _select(job, system, seed), _translate(job, system, seed)]
+    return [_train(job, system, seed), _select(job, system, seed), translate_step(job, system, seed)]
 
 
 def train_step(system: System, seed: int) -> str:
@@ -39,42 +49,63 @@ def train_step(system: System, seed: int) -> str:
     return f"train/{system.name}-seed{seed}"
 
 
-def _log(system: System, seed: int) -> str:
+def train_log(system: System, seed: int) -> str:
+    """Return the log of a training."""
     return f"logs/{train_step(system, seed)}.log"
 
 
-def _write_config(job: Job, system: System, seed: int) -> None:
-    path = job.folder / job.config(system, seed)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    text = yaml.safe_dump(config_of(job, system, seed), sort_keys=False, allow_unicode=True)
-    files.write_bytes(str(path), text.encode())
+def _write(job: Job, name: str, config: dict[str, Any]) -> None:
+    path = job.folder / name
+    files.make_folder(str(path.parent))
+    files.write_bytes(str(path), yaml.safe_dump(config, sort_keys=False, allow_unicode=True).encode())
+
+
+def _vocabulary_config(job: Job) -> str:
+    return f"{job.vocabulary_folder}/config.yaml"
+
+
+def vocabulary_of(job: Job) -> dict[str, Any]:
+    """Return the options of the vocabularies, which are those of the plain text for all systems."""
+    options = read_vocabulary(job.size, job.subwords)
+    texts = {"path_src": job.text("train", job.source), "path_tgt": job.text("train", job.target)}
+    return options | job.changes | {"data": {"train": texts}, **_vocabulary_paths(job)}
+
+
+def _vocabulary_paths(job: Job) -> dict[str, str]:
+    folder = job.vocabulary_folder
+    pieces = f"{folder}/{SUBWORD_MODEL}"
+    return {
+        "src_vocab": f"{folder}/vocab.{job.source}",
+        "tgt_vocab": f"{folder}/vocab.{job.target}",
+        "save_data": folder,
+        **({"src_subword_model": pieces, "tgt_subword_model": pieces} if job.subwords else {}),
+    }
 
 
 def config_of(job: Job, system: System, seed: int) -> dict[str, Any]:
     """Return a system's options with the paths, the seed and the device.
 
-    Every checkpoint that may turn out to be the best is kept until it is known.
+    Every checkpoint that may turn out to be the best is kept until it is known. The vocabulary is the run's.
     """
-    config = system.options | job.changes
+    vocabulary = read_vocabulary(job.size, job.subwords)
+    own = {key: value for key, value in system.options.items() if key not in VOCABULARY_OPTIONS}
+    config = own | {key: vocabulary[key] for key in VOCABULARY_OPTIONS if key in vocabulary} | job.changes
     steps = min(config["valid_steps"], config["train_steps"])
     patience = config.get("early_stopping", 0)
-    folder, vocabulary = job.system_folder(system, seed), job.system_folder(system)
-    pieces = f"{vocabulary}/{SUBWORD_MODEL}"
+    folder = job.system_folder(system.name, seed)
     return config | {
         "data": {
             corpus: {"path_src": job.source_of(system, part), "path_tgt": job.text(part, job.target)}
             for corpus, part in (("train", "train"), ("valid", "dev"))
         },
-        "src_vocab": f"{vocabulary}/vocab.{job.source}",
-        "tgt_vocab": f"{vocabulary}/vocab.{job.target}",
-        "save_data": vocabulary,
+        **_vocabulary_paths(job),
+        **_beginning(job, system, seed),
         "save_model": f"{folder}/model",
         "seed": seed,
         "valid_steps": steps,
         "save_checkpoint_steps": steps,
         "keep_checkpoint": patience + 1 if patience else -1,
         **({"early_stopping_criteria": ["ppl"]} if patience else {}),
-        **({"src_subword_model": pieces, "tgt_subword_model": pieces} if job.subwords else {}),
         **({"world_size": 1, "gpu_ranks": [0]} if job.device == "gpu" else {}),
     }
 
@@ -83,25 +114,37 @@ def _data_of(job: Job, system: System, *parts: str) -> tuple[str, ...]:
     return tuple(file for part in parts for file in (job.source_of(system, part), job.text(part, job.target)))
 
 
-def _vocabularies(job: Job, system: System) -> tuple[str, ...]:
+def _beginning(job: Job, system: System, seed: int) -> dict[str, Any]:
+    if system.begins_from is None:
+        return {}
+    return {"train_from": _base_model(job, system, seed), "override_opts": True, "reset_optim": "all"}
+
+
+def _base_model(job: Job, system: System, seed: int) -> str:
+    return f"{job.system_folder(system.begins_from, seed)}/{MODEL}"
+
+
+def _vocabularies(job: Job) -> tuple[str, ...]:
     names = [f"vocab.{side}" for side in (job.source, job.target)] + [SUBWORD_MODEL] * bool(job.subwords)
-    return tuple(f"{job.system_folder(system)}/{name}" for name in names)
+    return tuple(f"{job.vocabulary_folder}/{name}" for name in names)
 
 
-def _vocabulary(job: Job, system: System) -> Step:
-    config = job.config(system, job.seeds[0])
+def _vocabulary(job: Job) -> Step:
+    config = _vocabulary_config(job)
     command = ("onmt_build_vocab", "-config", config, "-n_sample", "-1", "-overwrite")
-    reads = (config, *_data_of(job, system, "train"))
-    return Step(f"vocabulary/{system.name}", command, reads, _vocabularies(job, system))
+    reads = (config, *(job.text("train", side) for side in (job.source, job.target)))
+    return Step("vocabulary", command, reads, _vocabularies(job))
 
 
 def _train(job: Job, system: System, seed: int) -> Step:
     config = job.config(system, seed)
-    reads = (config, *_vocabularies(job, system), *_data_of(job, system, "train", "dev"))
-    name, folder = train_step(system, seed), job.system_folder(system, seed)
-    checkpoints = Checkpoints(job.folder / folder, job.folder / _log(system, seed))
+    reads = (config, *_vocabularies(job), *_data_of(job, system, "train", "dev"))
+    reads += (_base_model(job, system, seed),) if system.begins_from else ()
+    name, folder = train_step(system, seed), job.system_folder(system.name, seed)
+    checkpoints = Checkpoints(job.folder / folder, job.folder / train_log(system, seed))
     command, made = ("onmt_train", "-config", config), _model(job, system, seed)  # by the selection
-    return Step(name, command, reads, made, progress=_progress, checkpoints=checkpoints, resume=_resume)
+    told = {"progress": _progress, "share": _share}
+    return Step(name, command, reads, made, checkpoints=checkpoints, resume=_resume, **told)
 
 
 def _resume(checkpoint: str) -> tuple[str, ...]:
@@ -118,23 +161,39 @@ def _progress(line: str) -> str | None:
     return None
 
 
+def _share(line: str) -> float | None:
+    match = _STEP.search(line)
+    return int(match[1]) / int(match[2]) if match else None
+
+
 def _select(job: Job, system: System, seed: int) -> Step:
-    folder, log = job.system_folder(system, seed), _log(system, seed)
+    folder, log = job.system_folder(system.name, seed), train_log(system, seed)
     command = ("python", "-m", "recipes.best_checkpoint", "--log", log, "--folder", folder)
     return Step(f"best/{system.name}-seed{seed}", command, (log,), _model(job, system, seed))
 
 
 def _model(job: Job, system: System, seed: int) -> tuple[str, ...]:
     """Return the files of a trained model, that for ``onmt_translate`` first."""
-    model = Path(job.system_folder(system, seed), MODEL)
+    model = Path(job.system_folder(system.name, seed), MODEL)
     has_weights = config_of(job, system, seed).get("save_format") == "safetensors"
     return (str(model), *([str(weights_of(model))] if has_weights else []))
 
 
-def _translate(job: Job, system: System, seed: int) -> Step:
+def translate_step(job: Job, system: System, seed: int) -> Step:
+    """Return the step that translates the test set; its log ends with the time that it takes."""
     models, source = _model(job, system, seed), job.source_of(system, "test")
     out = job.translation(system, seed)
-    command = ("onmt_translate", "-model", models[0], "-src", source, "-output", out)
-    command += ("-beam_size", str(job.beam), "-batch_size", "64", "-seed", str(seed))
-    command += ("-gpu", "0") if job.device == "gpu" else ()
+    command = (
+        "onmt_translate",
+        "-model",
+        models[0],
+        "-src",
+        source,
+        "-output",
+        out,
+        "-beam_size",
+        str(job.beam),
+    )
+    command += ("-report_time",)
+    command += ("-batch_size", "64", "-seed", str(seed), *(("-gpu", "0") if job.device == "gpu" else ()))
     return Step(f"translate/{system.name}-seed{seed}", command, (*models, source), (out,))

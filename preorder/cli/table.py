@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 FILE_WIDTH = 200  # characters, in a file or a pipe
+MOST = 10_000  # characters that the widest table may need
 
 
 def visible(text: str) -> str:
@@ -35,8 +36,12 @@ def print_table(
 
     table = Table(title=title and Text(visible(title)), title_justify="left", show_lines=lines)
     for index, column in enumerate(columns):
-        table.add_column(Text(visible(column)), justify="right" if index else "left", overflow="fold")
+        justify = "right" if index else "left"
+        table.add_column(Text(visible(column)), justify=justify, overflow="fold", no_wrap=index == 0)
     for row in rows:
         # as Text, brackets in a name are no markup
         table.add_row(*(Text(visible(cell)) if isinstance(cell, str) else cell for cell in row))
-    Output(width=None if sys.stdout.isatty() else FILE_WIDTH).print(table)
+    output = Output(width=None if sys.stdout.isatty() else FILE_WIDTH)
+    unbounded = output.options.update(max_width=MOST)
+    output.width = max(output.width, output.measure(table, options=unbounded).minimum)  # no name is cut
+    output.print(table)

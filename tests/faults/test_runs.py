@@ -1,6 +1,7 @@
 """Runs that are killed or interrupted: nothing runs on, and the same command comes to the same end."""
 
 import json
+import re
 import shutil
 import signal
 import subprocess
@@ -13,6 +14,7 @@ import pytest
 from preorder import processes
 from recipes import best_checkpoint, run, step_runner
 from recipes.checkpoints import Checkpoints
+from recipes.systems import systems_in
 from tests.support import fake_programs
 from tests.support.running import ROOT, environment, still_running, wait_until
 
@@ -104,7 +106,7 @@ def check_after_a_kill(workplace, finished, folder, **variables):
     shutil.rmtree(folder)
 
 
-WITHIN_TRAINING = 9
+WITHIN_TRAINING = 8
 """The call of the fake programs in which the system is trained."""
 
 
@@ -200,6 +202,34 @@ def test_the_results_keep_what_earlier_commands_have_finished(in_process, tmp_pa
     assert in_process(folder, "--systems", two, "--seeds", "1", "--steps", "8") == 0
     assert list(json.loads((folder / "results.json").read_text())["systems"]) == [two]
     assert f"made them: {one} with seed 1, {one} with seed 2, {two} with seed 2" in capsys.readouterr().err
+
+
+def test_all_systems_are_in_one_table(in_process, tmp_path, capsys):
+    folder = tmp_path / "run"
+    assert in_process(folder, "--systems", "all", "--jobs", "2") == 0
+    names, _ = systems_in("tiny")
+    assert len(names) > 20
+    assert list(json.loads((folder / "results.json").read_text())["systems"]) == names
+    table = (folder / "results.md").read_text()
+    printed = capsys.readouterr()
+    assert all(f"| {name} |" in table and f"│ {name} " in printed.out for name in names)
+    steps = re.findall(r"step (\d+) of (\d+): ([^ ]+):", printed.err)
+    total = len(list((folder / "stamps").rglob("*.json")))
+    assert [int(number) for number, _, _ in steps] == list(range(1, total + 1))
+    assert {int(of) for _, of, _ in steps} == {total}
+    order = [name for _, _, name in steps]
+    assert order.index("train/distortion_hidden-seed1") > order.index("best/rnnsearch-seed1")
+    assert " left\n" in printed.err
+    assert f"to read: {folder / 'report.html'}" in printed.err
+
+
+def test_the_report_is_opened_where_one_asks_for_it(in_process, tmp_path, monkeypatch):
+    opened = []
+    monkeypatch.setattr("webbrowser.open", opened.append)
+    assert in_process(tmp_path / "run") == 0
+    assert opened == []
+    assert in_process(tmp_path / "run", "--open") == 0
+    assert opened == [(tmp_path / "run/report.html").as_uri()]
 
 
 def save(folder, steps):

@@ -3,7 +3,7 @@
 import pytest
 
 from preorder.data.errors import DataError
-from recipes.data import copy_data
+from recipes.data import copy_data, main
 from recipes.job import Job
 from recipes.systems import read_system
 
@@ -34,14 +34,22 @@ def job(tmp_path):
     return Job(tmp_path / "run", "en", "ja", "tiny", (read_system("gold", "tiny"),), (1,), "cpu", 5)
 
 
+def copied(job, data, use_alignment=False):
+    return copy_data(data, job.folder / "data", (job.source, job.target), use_alignment)
+
+
 def read(job, name):
     return (job.folder / "data" / name).read_text()
 
 
 def test_training_pairs_are_filtered_in_all_files_alike(job, data):
     """Left out: an empty side, 51 tokens, and ten tokens for one."""
-    message = copy_data(job, data, use_alignment=False)
-    assert message.startswith("2 of 6 training pairs are kept: 1 to 50 tokens")
+    message = copied(job, data)
+    assert message == (
+        "2 of 6 training pairs are kept: 1 to 50 tokens a side, neither over 9 times the other; left out: "
+        "2 with an empty side, 1 of more than 50 tokens, 1 over 9 times as long on one side; "
+        "are there spaces between the tokens?"
+    )
     assert read(job, "train.en") == "a b\nc\n"
     assert read(job, "train.ja") == "b a\nc\n"
     assert read(job, "train.en.pos") == "A B\nC\n"
@@ -49,7 +57,7 @@ def test_training_pairs_are_filtered_in_all_files_alike(job, data):
 
 
 def test_all_parts_stand_in_one_file_for_the_aligner(job, data):
-    copy_data(job, data, use_alignment=False)
+    copied(job, data)
     assert read(job, "all.en") == "a b\nc\nd\ne f\n"
     assert read(job, "all.ja") == "b a\nc\nd\nf e\n"
 
@@ -58,13 +66,13 @@ def test_given_alignments_are_filtered_along(job, data):
     for part in ("train", "dev", "test"):
         count = TEXTS[f"{part}.en"].count("\n")
         (data / f"{part}.align").write_text("".join(f"0-{i}\n" for i in range(count)))
-    copy_data(job, data, use_alignment=True)
+    copied(job, data, True)
     assert read(job, "train.align") == "0-0\n0-5\n"
 
 
 def test_tags_are_not_needed(job, data):
     (data / "dev.en.pos").unlink()
-    copy_data(job, data, use_alignment=False)
+    copied(job, data)
     assert not job.has_tags
 
 
@@ -81,10 +89,21 @@ def test_tags_are_not_needed(job, data):
 def test_bad_data_is_told_by_file_and_line(job, data, name, text, message):
     (data / name).write_text(text)
     with pytest.raises(DataError, match=message):
-        copy_data(job, data, use_alignment=False)
+        copied(job, data)
 
 
 def test_a_missing_file_is_told(job, data):
     (data / "test.ja").unlink()
     with pytest.raises(DataError, match=r"test.ja: cannot be read: No such file"):
-        copy_data(job, data, use_alignment=False)
+        copied(job, data)
+
+
+def test_the_command_does_the_same(job, data, tmp_path, capsys):
+    message = copied(job, data)
+    line = ["--data", str(data), "--src", "en", "--tgt", "ja", "--out", str(tmp_path / "other")]
+    assert main(line) == 0
+    assert capsys.readouterr().out == message + "\n"
+    made = {path.name: path.read_bytes() for path in (tmp_path / "other").iterdir()}
+    assert made == {path.name: path.read_bytes() for path in (job.folder / "data").iterdir()}
+    assert main([*line, "--given-alignment"]) == 2
+    assert "train.align: cannot be read" in capsys.readouterr().err

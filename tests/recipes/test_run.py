@@ -4,7 +4,6 @@ import json
 
 import pytest
 
-from preorder.cli import main
 from recipes import robustness, run
 from recipes.synthetic import generate
 from recipes.systems import path_of
@@ -53,7 +52,19 @@ def test_the_main_job_from_end_to_end(data, finished, capsys, monkeypatch):
     assert set(results["significance"]) == set(SYSTEMS[1:])
     assert (folder / "results.md").read_text().count("\n| ") == 2 + len(SYSTEMS)
 
-    assert main(["report", str(folder)]) == 0
+    table = (folder / "results.md").read_text().split("\n")
+    for title in ("BLEU", "chrF", "TER", "RIBES", "tau", "parameters", "training, s", "words/s"):
+        assert f" {title} |" in table[2]
+    for row, system in zip(table[4 : 4 + len(SYSTEMS)], SYSTEMS, strict=True):
+        figures = results["systems"][system]
+        assert row.startswith(f"| {system} | {figures['bleu']['mean']:.2f}")
+        assert f"| {figures['parameters']['mean']:,.0f} |" in row
+        assert figures["words_per_second"]["mean"] > 0
+    assert all(
+        f"p {results['significance'][s]['bleu']['p_value']:.3f}" in table[5 + i]
+        for i, s in enumerate(SYSTEMS[1:])
+    )
+
     assert all(system in (folder / "report.html").read_text() for system in SYSTEMS)
 
     for system in SYSTEMS:
@@ -73,7 +84,8 @@ def test_the_main_job_from_end_to_end(data, finished, capsys, monkeypatch):
     model.unlink()
     assert run.main([*line, "--stage", "train", *PREORDER]) == 0  # only this one
     again = (folder / "commands.sh").read_text().removeprefix(script).splitlines()
-    assert again[0] == "onmt_train -config systems/reordered_text/seed1/config.yaml"
+    log = "logs/train/reordered_text-seed1.log"
+    assert again[0] == f"onmt_train -config systems/reordered_text/seed1/config.yaml > {log} 2>&1"
     assert {line.split()[0] for line in again} <= {"onmt_train", "python", "onmt_translate"}
     assert model.exists()
 
@@ -102,6 +114,31 @@ def test_robustness_of_trained_models(data, finished, tmp_path, monkeypatch):
     script = (tmp_path / "commands.sh").read_text()
     assert robustness.main(line) == 0  # nothing is done again
     assert (tmp_path / "commands.sh").read_text() == script
+
+
+@pytest.mark.slow
+def test_families_and_seeds_in_one_table(data, tmp_path, capsys, monkeypatch):
+    """What begins from a trained model, and what has other options, beside the baseline."""
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    systems = ["baseline_absolute_relative", "distortion_hidden", "npmt"]
+    line = command(data, tmp_path, "--given-alignment", "--cross-fit", "0", "--systems", ",".join(systems))
+    assert run.main([*line, "--seeds", "1,2", *PREORDER]) == 0
+    results = json.loads((tmp_path / "results.json").read_text())
+    assert list(results["systems"]) == systems
+    for figures in results["systems"].values():
+        assert figures["seeds"] == [1, 2]
+        assert len(figures["bleu"]["values"]) == len(figures["seconds"]["values"]) == 2
+        assert figures["ribes"]["deviation"] is not None
+    log = (tmp_path / "logs/train/distortion_hidden-seed2.log").read_text()
+    assert "systems/rnnsearch/seed2/model.pt" in log
+    vocabularies = {path.name for path in tmp_path.rglob("vocab.*")}
+    assert len([*tmp_path.rglob("vocab.svo")]) == 1, vocabularies
+    printed = capsys.readouterr().out
+    assert all(
+        text in printed
+        for text in (*systems, " ± ", "p 0.", "from the trained rnnsearch go on: distortion_hidden")
+    )
+    assert "± standard deviation of 2 trainings" in (tmp_path / "results.md").read_text()
 
 
 @pytest.mark.slow
@@ -139,6 +176,20 @@ def test_unusable_options_are_one_line_and_status_2(tmp_path, capsys, options, m
     error = capsys.readouterr().err
     assert error.startswith(message)
     assert error.count("\n") == 1
+
+
+@pytest.mark.parametrize("folds", ["1", "x", "-1"])
+def test_one_fold_is_none(capsys, folds):
+    with pytest.raises(SystemExit) as ended:
+        run.build_parser().parse_args(["--src", "a", "--tgt", "b", "--run", "r", "--cross-fit", folds])
+    assert ended.value.code == 2
+    assert "--cross-fit" in capsys.readouterr().err
+
+
+def test_training_lines_are_cross_fitted_unless_told_otherwise():
+    parse = run.build_parser().parse_args
+    line = ["--src", "a", "--tgt", "b", "--run", "r"]
+    assert [parse([*line, *more]).cross_fit for more in ([], ["--cross-fit", "0"])] == [5, 0]
 
 
 def test_missing_data_is_one_line_and_status_2(tmp_path, capsys):

@@ -119,7 +119,7 @@ def test_chains_run_side_by_side(runner):
 
 @pytest.mark.parametrize(("limit", "threads"), [(None, "4"), ("3", "3"), ("9", "4")])
 def test_every_command_has_its_share_of_threads_and_huge_pages(tmp_path, monkeypatch, limit, threads):
-    monkeypatch.setattr("recipes.step_runner._processors", lambda: 8)
+    monkeypatch.setattr("recipes.step_runner.processors", lambda: 8)
     monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
     monkeypatch.delenv("GLIBC_TUNABLES", raising=False)
     if limit is not None:

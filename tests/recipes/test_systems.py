@@ -4,12 +4,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import yaml
 
 from preorder.data.errors import UsageError
 from recipes.job import PARTS, Job
 from recipes.prepare import prepare
-from recipes.systems import read_system
-from recipes.train import _train, _vocabulary, config_of
+from recipes.systems import VOCABULARY_OPTIONS, read_system, read_vocabulary, systems_in
+from recipes.train import _train, _vocabulary, config_of, train, vocabulary_of
 
 SOURCES = {  # of training and of test
     "plain": ("en", "en"),
@@ -54,6 +55,7 @@ def test_what_is_told_and_what_is_learned_from():
     ("line", "message"),
     [
         ("reads: goldd", "odd.yaml: reads is 'goldd', not one of plain, predicted, gold, "),
+        ("reads: plain\nbegins_from: nothing", "no configuration of a system nothing; there are: odd"),
         ("supervision: gold", "odd.yaml: reads is None, not one of plain"),
         ("reads: plain\nsupervision: gold", "odd.yaml: supervision is 'gold', not predicted or gold_kept"),
     ],
@@ -66,29 +68,22 @@ def test_what_a_system_cannot_read(tmp_path, monkeypatch, line, message):
         read_system("odd", None)
 
 
-class Recorder:
-    """A runner that only writes down what it is to do."""
-
-    def __init__(self):
-        self.steps = []
-
-    def run(self, *chains):
-        self.steps += [step for chain in chains for step in chain]
+def steps_of(phases):
+    return [step for phase in phases for chain in phase for step in chain]
 
 
+@pytest.mark.parametrize("folds", [0, 5])
 @pytest.mark.parametrize("system", SOURCES)
-def test_the_preparation_makes_what_is_read(tmp_path, system):
-    job, runner = job_of(tmp_path, system), Recorder()
-    prepare(job, runner, False, 0, ())
+def test_the_preparation_makes_what_is_read(tmp_path, system, folds):
+    job = job_of(tmp_path, system)
     given = {job.text(part, "en") for part in PARTS}
-    made = {path for step in runner.steps for path in step.makes}
+    made = {path for step in steps_of(prepare(job, False, folds, ())) for path in step.makes}
     assert {job.source_of(job.systems[0], part) for part in PARTS} <= given | made
 
 
 def test_unaligned_words_keep_their_positions_only_where_the_paper_says_so(tmp_path):
-    runner = Recorder()
-    prepare(job_of(tmp_path, "exgre", "gold"), runner, False, 0, ())
-    gold = {step.makes[0]: step.command for step in runner.steps if step.command[1] == "gold"}
+    steps = steps_of(prepare(job_of(tmp_path, "exgre", "gold"), False, 0, ()))
+    gold = {step.makes[0]: step.command for step in steps if step.command[1] == "gold"}
     kept = {path for path, command in gold.items() if command[-2:] == ("--unaligned", "keep")}
     assert kept == {f"data/{part}.en.gold_kept.features" for part in ("train", "dev")}
     assert "data/train.en.gold.features" in gold
@@ -97,13 +92,50 @@ def test_unaligned_words_keep_their_positions_only_where_the_paper_says_so(tmp_p
 def test_subwords_are_learned_with_the_vocabularies_and_read_in_training():
     system = read_system("gold", "tiny", "bpe")
     job = replace(job_of(Path()), subwords="bpe", systems=(system,), changes={"learn_subwords_size": 500})
-    pieces = "systems/gold/subwords"
+    pieces = "vocabulary/subwords"
     config = config_of(job, system, 1)
     assert config["preorder_encoding"] == ["relative"]
     assert (config["src_subword_model"], config["tgt_subword_model"]) == (pieces, pieces)
     assert (config["src_subword_type"], config["learn_subwords_size"]) == ("bpe", 500)
-    assert pieces in _vocabulary(job, system).makes
+    assert vocabulary_of(job)["learn_subwords_size"] == 500
+    assert pieces in _vocabulary(job).makes
     assert pieces in _train(job, system, 1).reads
     job = job_of(Path(), "gold")
     assert "src_subword_model" not in config_of(job, job.systems[0], 1)
-    assert len(_vocabulary(job, job.systems[0]).makes) == 2
+    assert len(_vocabulary(job).makes) == 2
+
+
+def test_all_systems_of_a_run_share_one_vocabulary(tmp_path):
+    for size in ("tiny", "small", "paper"):
+        names, others = systems_in(size)
+        assert (names[0], others) == ("baseline_absolute_relative", [])
+        job = replace(job_of(tmp_path), size=size, systems=tuple(read_system(name, size) for name in names))
+        configs = [config_of(job, system, 1) for system in job.systems]
+        assert len({tuple(config.get(key) for key in VOCABULARY_OPTIONS) for config in configs}) == 1
+        assert {key: configs[0].get(key) for key in VOCABULARY_OPTIONS} == {
+            key: read_vocabulary(size).get(key) for key in VOCABULARY_OPTIONS
+        }
+        assert {config["src_vocab"] for config in configs} == {"vocabulary/vocab.en"}
+
+
+def test_all_leaves_out_what_has_no_model_of_the_size():
+    names, others = systems_in("medium")
+    assert {name.partition("_")[0] for name in others} == {"distortion", "npmt", "rnnsearch"}
+    assert "exgre" in names
+
+
+@pytest.mark.parametrize("names", [("distortion_hidden",), ("distortion_hidden", "rnnsearch")])
+def test_a_system_begins_from_the_trained_model_of_the_same_seed(tmp_path, names):
+    job = replace(job_of(tmp_path, *names), seeds=(1, 2))
+    phases = train(job)
+    assert [len(phase) for phase in phases] == [1, 2, 2]  # vocabulary; rnnsearch; what begins from it
+    bases, jumps = [[chain[0] for chain in phase] for phase in phases[1:]]
+    assert {step.name for step in bases} == {"train/rnnsearch-seed1", "train/rnnsearch-seed2"}
+    for base, step, seed in zip(bases, jumps, (1, 2), strict=True):
+        assert base.makes[0] in step.reads
+        config = yaml.safe_load((tmp_path / f"systems/distortion_hidden/seed{seed}/config.yaml").read_text())
+        assert config["train_from"] == f"systems/rnnsearch/seed{seed}/model.pt"
+        assert (config["override_opts"], config["reset_optim"]) == (True, "all")
+    is_translated = any("translate/rnnsearch" in step.name for step in steps_of(phases))
+    assert is_translated == ("rnnsearch" in names)
+    assert (tmp_path / "systems/rnnsearch/seed2/config.yaml").exists()

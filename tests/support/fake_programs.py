@@ -52,12 +52,12 @@ def kill():
     time.sleep(60)
 
 
-def wait_for_log(text):
-    """Wait until the runner has written down what this program has said."""
+def wait_for_log(line):
+    """Wait until the runner has written a line of ours; killed at once, it may not have read any."""
     end = time.monotonic() + 60
-    while not any(text in log.read_text() for log in Path("logs/train").iterdir()):
+    while not any(line in log.read_text() for log in Path("logs").rglob("*.log")):
         assert time.monotonic() < end
-        time.sleep(0.01)
+        time.sleep(0.02)
 
 
 def option_of(config, name):
@@ -67,6 +67,7 @@ def option_of(config, name):
 def train(arguments, killed):
     config = Path(after("-config", arguments)).read_text()
     start, state = 0, digest(config)
+    print("* number of parameters: 1234", file=sys.stderr)
     if checkpoint := after("-train_from", arguments):
         assert after("-reset_optim", arguments) == "none"
         with zipfile.ZipFile(checkpoint) as archive:
@@ -82,7 +83,7 @@ def train(arguments, killed):
             archive.writestr(zipfile.ZipInfo("state"), json.dumps([step, state]))
         if killed and step == 3:
             path.write_bytes(path.read_bytes()[:60])
-            wait_for_log(path.name)
+            wait_for_log(f"Saving checkpoint {path}")
             kill()
 
 
@@ -102,7 +103,15 @@ def build_vocabulary(arguments, killed):
 def translate(arguments, killed):
     with zipfile.ZipFile(after("-model", arguments)) as archive:
         text = digest(archive.read("state").decode(), Path(after("-src", arguments)).read_text())
+    assert "-report_time" in arguments
+    print("Total translation time (s): 0.5", file=sys.stderr)
     write(after("-output", arguments), text + "\n", killed)
+
+
+def numbered(path, features):
+    tokens = map(str.split, path.read_text().splitlines())
+    lines = ([f"{token}￨{n}" if features else str(n) for n, token in enumerate(line)] for line in tokens)
+    return "".join(" ".join(line) + "\n" for line in lines)
 
 
 def preorder(command, arguments, killed):
@@ -113,20 +122,23 @@ def preorder(command, arguments, killed):
             runs.setdefault(name, []).append(Path(path).read_text())
         one = {metric: {"mean": 1.0, "deviation": None} for metric in ("bleu", "chrf", "ter", "ribes")}
         found = {name: {key: value | {"values": runs[name]} for key, value in one.items()} for name in runs}
-        text = json.dumps({"runs": found, "signature": "", "significance": {}})
+        best = {metric: {"system": min(runs), "not_worse": sorted(runs)} for metric in one}
+        text = json.dumps({"runs": found, "signature": {}, "significance": {}, "best": best})
     elif command == "evaluate":
         text = json.dumps({"tau": 0.5, "monotone": {"tau": 0.25}})
+    elif command == "report":
+        text = digest(
+            *(path.read_text() for path in sorted(Path(arguments[0]).glob("systems/*/seed*/test.*")))
+        )
     elif command == "train":
         Path(after("--model", arguments)).mkdir(exist_ok=True)
         write(f"{after('--model', arguments)}/model.json", "{}", killed)
+        if orders := after("--cross-fit-out", arguments):
+            write(orders, numbered(Path(after("--src", arguments)), features=True), killed)
         return
     else:  # apply, gold
-        lines = Path(after("--src", arguments)).read_text().splitlines()
         features = after("--format", arguments) in (None, "features")
-        numbered = [
-            [f"{token}￨{n}" if features else str(n) for n, token in enumerate(line.split())] for line in lines
-        ]
-        text = "".join(" ".join(tokens) + "\n" for tokens in numbered)
+        text = numbered(Path(after("--src", arguments)), features)
     if out := after("--out", arguments):
         write(out, text, killed)
     else:

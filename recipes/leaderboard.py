@@ -1,0 +1,135 @@
+"""The table of a run's systems, for the terminal and as Markdown: ``results.json`` as people read it."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from preorder.analysis.score_formats import SCORE_FORMATS
+from preorder.analysis.tables import arrow
+from preorder.cli.table import print_table
+from preorder.metrics.metric import METRICS
+from preorder.metrics.significance import SIGNIFICANCE_LEVEL, Comparison
+
+COSTS: dict[str, tuple[str, Callable[[float], str]]] = {
+    "tau": ("tau", SCORE_FORMATS["tau"].format),
+    "parameters": ("parameters", "{:,.0f}".format),
+    "seconds": ("training, s", "{:,.0f}".format),
+    "words_per_second": ("words/s", "{:,.0f}".format),
+}
+"""What stands beside the scores: titles, and how a number is written."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A figure of a system, as text.
+
+    Attributes:
+        mean: over the trainings, with its marks.
+        deviation: ``± …``, or empty for a single training.
+        p_value: ``p …`` of the comparison with the baseline, or empty.
+    """
+
+    mean: str
+    deviation: str = ""
+    p_value: str = ""
+
+    @property
+    def lines(self) -> str:
+        """The parts below each other, for the terminal."""
+        return "\n".join(filter(None, (self.mean, self.deviation, self.p_value)))
+
+    @property
+    def line(self) -> str:
+        """The parts beside each other."""
+        return " ".join(filter(None, (self.mean, self.deviation, self.p_value and f"({self.p_value})")))
+
+
+def print_leaderboard(results: dict[str, Any]) -> None:
+    """Print the table, in two parts where the terminal is too narrow for one."""
+    columns, rows = _table(results)
+    table = [columns, *([name, *(cell.lines for cell in cells)] for name, cells in rows)]
+    scores = 1 + len(METRICS)
+    parts = [range(len(columns))]
+    if sys.stdout.isatty() and _width(table) > shutil.get_terminal_size().columns:
+        parts = [range(scores), [0, *range(scores, len(columns))]]
+    for number, part in enumerate(parts):
+        head, *body = ([row[i] for i in part] for row in table)
+        print_table(title(results) if number == 0 else None, head, body, lines=True)
+    print("\n".join(_notes(results)))
+
+
+def markdown(results: dict[str, Any]) -> list[str]:
+    """Return the lines of ``results.md``."""
+    columns, rows = _table(results)
+    body = [columns, ["---", *("---:" for _ in columns[1:])]]
+    body += [[name, *(cell.line for cell in cells)] for name, cells in rows]
+    signatures = [f"{SCORE_FORMATS[name].title} {text}" for name, text in results["signature"].items()]
+    notes = (f"- {note.replace('*', chr(92) + '*')}" for note in (*_notes(results), *signatures))
+    return [title(results), "", *(f"| {' | '.join(row)} |" for row in body), "", *notes]
+
+
+def title(results: dict[str, Any]) -> str:
+    """Return what was compared, in one line."""
+    counts = sorted({len(system["seeds"]) for system in results["systems"].values()})
+    number = " to ".join(map(str, dict.fromkeys((counts[0], counts[-1]))))
+    seeds = "one training" if counts == [1] else f"mean ± standard deviation of {number} trainings"
+    return f"{results['source']} → {results['target']}, size {results['size']}, {seeds} per system"
+
+
+def _table(results: dict[str, Any]) -> tuple[list[str], list[tuple[str, list[Cell]]]]:
+    """Return the titles of the columns, and name and cells of each system."""
+    columns = [
+        "system",
+        *(SCORE_FORMATS[name].title for name in METRICS),
+        *(name for name, _ in COSTS.values()),
+    ]
+    return columns, [(system, _cells(results, system)) for system in results["systems"]]
+
+
+def _cells(results: dict[str, Any], system: str) -> list[Cell]:
+    figures = results["systems"][system]
+    scores = [_score(results, system, name) for name in METRICS]
+    return scores + [_cell(figures[name], form) for name, (_, form) in COSTS.items()]
+
+
+def _score(results: dict[str, Any], system: str, name: str) -> Cell:
+    mark, p_value = "*" if system in results["best"][name]["not_worse"] else "", ""
+    if found := results["significance"].get(system):
+        comparison = Comparison(**found[name])
+        mark += arrow(name, comparison)
+        p_value = f"p {comparison.p_value:.3f}"
+    return _cell(results["systems"][system][name], SCORE_FORMATS[name].format, mark, p_value)
+
+
+def _cell(figures: dict[str, Any], form: Callable[[float], str], mark: str = "", p_value: str = "") -> Cell:
+    """Return mean and deviation as text; a deviation of nothing, as that of parameters, is left out."""
+    deviation = f"± {form(figures['deviation'])}" if figures["deviation"] else ""
+    return Cell(form(figures["mean"]) + mark, deviation, p_value)
+
+
+def _notes(results: dict[str, Any]) -> list[str]:
+    lower = [SCORE_FORMATS[name].title for name in METRICS if not SCORE_FORMATS[name].higher_is_better]
+    drawn = "sentences" if all(len(one["seeds"]) == 1 for one in results["systems"].values()) else ""
+    notes = [
+        f"↑ ↓ better, worse than {results['baseline']}, p < {SIGNIFICANCE_LEVEL}: paired bootstrap over "
+        f"{drawn or 'sentences and trainings'}",
+        "* the best system, and those not significantly worse",
+        f"less is better: {', '.join(lower)}; tau: of the order that a system is told, −1 to 1",
+        f"words/s: source words translated in a second, beam {results['beam']}, on {results['device']}; "
+        "training, s: while other steps may run beside it",
+    ]
+    begun: dict[str, list[str]] = {}
+    for name, one in results["systems"].items():
+        if one["begins_from"]:
+            begun.setdefault(one["begins_from"], []).append(name)
+    return notes + [f"from the trained {base} go on: {', '.join(names)}" for base, names in begun.items()]
+
+
+def _width(table: Sequence[Sequence[str]]) -> int:
+    """Return how many columns of a terminal a table takes, with its lines."""
+    columns = zip(*table, strict=True)
+    return 1 + sum(3 + max(len(line) for cell in column for line in cell.split("\n")) for column in columns)

@@ -1,0 +1,228 @@
+"""Make a data folder of a corpus: split off dev and test where they are missing, keep their lines to them.
+
+A pair is left out of training if its source or its target is also one of dev or test.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path, PurePath
+
+from preorder.cli import execute
+from preorder.cli.options import add_number, positive, seed
+from preorder.data import files
+from preorder.data.atomic import atomic_directory
+from preorder.data.errors import DataError, UsageError
+from preorder.data.formats import parse_tokens
+from recipes.data import fault_of, read_rows
+from recipes.job import PARTS
+
+HELD_OUT = PARTS[1:]
+DEFAULT_SIZE = 1000
+LARGEST_SHARE = 20  # of the training pairs that can be drawn, one in so many at most
+DEFAULT_NAMES = ("src", "tgt")
+COMPRESSED = (".gz", ".xz", ".zst")
+
+Pair = tuple[str, ...]
+"""A source line and its target line."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command; return its exit status."""
+    parser = argparse.ArgumentParser(prog="python -m recipes.split", description=__doc__, allow_abbrev=False)
+    add_texts(parser)
+    parser.add_argument("--out", metavar="DIR", required=True, help="data folder to write")
+    parser.set_defaults(run=lambda arguments: print("\n".join(write_split(arguments, arguments.out))))
+    return execute(parser, argv)
+
+
+def add_texts(parser: argparse.ArgumentParser) -> None:
+    """Add the options that :func:`write_split` reads."""
+    add = parser.add_argument
+    add("--src", metavar="F", required=True, help="source text, a tokenised sentence a line")
+    add("--tgt", metavar="F", required=True, help="its translation, line by line")
+    for part in HELD_OUT:
+        for side, what in (("src", "source"), ("tgt", "target")):
+            add(f"--{part}-{side}", metavar="F", help=f"{what} of {part} (default: split off)")
+    add("--names", metavar=("XX", "YY"), nargs=2, help="languages (default: as the files' names end)")
+    text = "pairs to split off for each of dev and test; fewer where they are over a 20th of the text"
+    add_number(parser, "--held", positive, DEFAULT_SIZE, text)
+    add_number(parser, "--split-seed", seed, 1, "chooses them")
+
+
+def texts_of(arguments: argparse.Namespace) -> list[str]:
+    """Return what the options of :func:`add_texts` are, with absolute paths, as a command line has them."""
+    line = []
+    for part in ("", *(f"{part}_" for part in HELD_OUT)):
+        for side in ("src", "tgt"):
+            if (path := getattr(arguments, f"{part}{side}")) is not None:
+                line += [f"--{part}{side}".replace("_", "-"), str(Path(path).resolve())]
+    line += ["--names", *names_of(arguments)]
+    return [*line, "--held", str(arguments.held), "--split-seed", str(arguments.split_seed)]
+
+
+def names_of(arguments: argparse.Namespace) -> tuple[str, str]:
+    """Return the languages: as given, as the files' names end, or ``src`` and ``tgt`` where these are alike.
+
+    Raises:
+        UsageError: those that are given cannot be the ends of two files' names.
+    """
+    given = arguments.names
+    source, target = given or map(_ending, (arguments.src, arguments.tgt))
+    if source and target and source != target and all(map(_is_plain, (source, target))):
+        return source, target
+    if given:
+        raise UsageError(f"--names: not two different names of letters and digits: {source} {target}")
+    return DEFAULT_NAMES
+
+
+def write_split(arguments: argparse.Namespace, out: str) -> list[str]:
+    """Write ``{train,dev,test}.{source,target}`` into a folder, which appears once it is complete.
+
+    Returns:
+        Messages: where each part comes from, and how many pairs are left out.
+
+    Raises:
+        UsageError: of a part one side is missing, a text is standard input, which is read only once, or the
+            folder holds other files or what is to be read.
+        DataError: texts cannot be read or differ in length, or too few pairs can be split off.
+    """
+    names = names_of(arguments)
+    _check_replaceable(Path(out), _texts(arguments))
+    given = {part: _held_out(arguments, part) for part in HELD_OUT}
+    train = files.not_empty(arguments.src, read_rows((arguments.src, arguments.tgt)))
+    kept = {part: pairs for part, pairs in given.items() if pairs is not None}
+    filled = {part: [pair for pair in pairs if all(map(parse_tokens, pair))] for part, pairs in kept.items()}
+    for part, pairs in filled.items():
+        if not pairs:
+            raise DataError("no sentence pair is left", getattr(arguments, f"{part}_src"))
+    try:
+        parts = split(train, filled, arguments.held, arguments.split_seed)
+    except DataError as error:
+        raise error.at(arguments.src, None) from None
+    with atomic_directory(out) as fresh:
+        for part, pairs in parts.items():
+            for name, lines in zip(names, zip(*pairs, strict=True), strict=True):
+                files.write_lines(str(fresh / f"{part}.{name}"), lines)
+    return _messages(arguments, train, kept, parts)
+
+
+def split(
+    train: Sequence[Pair], given: Mapping[str, Sequence[Pair]], size: int, number: int
+) -> dict[str, list[Pair]]:
+    """Return the pairs of each part: dev and test as given or drawn, train all that share no line with them.
+
+    Only pairs that are fit for training are drawn, in the order of the text.
+
+    Raises:
+        DataError: there are too few of them.
+    """
+    held = _Lines()
+    for pairs in given.values():
+        held.add(pairs)
+    fit = [index for index, pair in enumerate(train) if fault_of(pair) is None]
+    random.Random(number).shuffle(fit)
+    size = min(size, max(1, len(fit) // LARGEST_SHARE))
+    parts: dict[str, list[Pair]] = {}
+    for part in HELD_OUT:
+        parts[part] = list(given[part]) if part in given else _drawn(train, fit, size, held)
+    rest = [pair for pair in train if not held.shares(pair)]
+    if not any(fault_of(pair) is None for pair in rest):
+        raise DataError(
+            "no pair is left to train on: all have a line of dev or test, or are empty or too long"
+        )
+    return {"train": rest, **parts}
+
+
+@dataclass(frozen=True)
+class _Lines:
+    """The tokens of all lines of dev and test, source and target."""
+
+    sides: tuple[set[tuple[str, ...]], set[tuple[str, ...]]] = field(default_factory=lambda: (set(), set()))
+
+    def add(self, pairs: Iterable[Pair]) -> None:
+        for pair in pairs:
+            for side, line in zip(self.sides, pair, strict=True):
+                side.add(parse_tokens(line))
+
+    def shares(self, pair: Pair) -> bool:
+        return any(parse_tokens(line) in side for side, line in zip(self.sides, pair, strict=True))
+
+
+def _drawn(train: Sequence[Pair], candidates: list[int], size: int, held: _Lines) -> list[Pair]:
+    """Take pairs from the end of the candidates, whose lines are not held out already; hold them out."""
+    found: list[int] = []
+    while candidates and len(found) < size:
+        index = candidates.pop()
+        if not held.shares(train[index]):
+            held.add([train[index]])
+            found.append(index)
+    if len(found) < size:
+        raise DataError("too few pairs of different lines to split dev and test off")
+    return [train[index] for index in sorted(found)]
+
+
+def _held_out(arguments: argparse.Namespace, part: str) -> list[Pair] | None:
+    paths = [getattr(arguments, f"{part}_{side}") for side in ("src", "tgt")]
+    if paths == [None, None]:
+        return None
+    if None in paths:
+        raise UsageError(f"--{part}-src and --{part}-tgt go together")
+    return files.not_empty(paths[0], read_rows(paths))
+
+
+def _messages(
+    arguments: argparse.Namespace,
+    train: Sequence[Pair],
+    given: Mapping[str, Sequence[Pair]],
+    parts: Mapping[str, Sequence[Pair]],
+) -> list[str]:
+    drawn = sum(len(parts[part]) for part in HELD_OUT if part not in given)
+    shared = len(train) - len(parts["train"]) - drawn
+    messages = [
+        f"train: {len(parts['train']):,} of {len(train):,} pairs; {drawn:,} are split off, "
+        f"{shared:,} left out, since they share a line with dev or test"
+    ]
+    for part in HELD_OUT:
+        if part in given:
+            empty = len(given[part]) - len(parts[part])
+            what = f"as given; {empty:,} with an empty side are left out"
+        else:
+            what = f"split off from the training text, chosen by seed {arguments.split_seed}"
+        messages.append(f"{part}: {len(parts[part]):,} pairs, {what}")
+    return messages
+
+
+def _check_replaceable(out: Path, texts: Sequence[str]) -> None:
+    """Raise a UsageError if a folder holds other things than the parts of a corpus, or one of some texts."""
+    if files.STANDARD in texts:
+        raise UsageError("a corpus is read from files, not from standard input")
+    for path in sorted(out.glob("*")):
+        if path.name.partition(".")[0] not in PARTS or path.is_dir():
+            raise UsageError(f"{out}: holds other files than a split corpus: {path.name}")
+        if any(path.resolve() == Path(text).resolve() for text in texts):
+            raise UsageError(f"{path}: would be replaced by a part of itself")
+
+
+def _texts(arguments: argparse.Namespace) -> list[str]:
+    """Return the paths of all texts that are given."""
+    parts = ("", *(f"{part}_" for part in HELD_OUT))
+    paths = [getattr(arguments, f"{part}{side}") for part in parts for side in ("src", "tgt")]
+    return [path for path in paths if path is not None]
+
+
+def _ending(path: str) -> str:
+    name = PurePath(path)
+    return (PurePath(name.stem) if name.suffix in COMPRESSED else name).suffix.removeprefix(".")
+
+
+def _is_plain(name: str) -> bool:
+    return name.replace("-", "").replace("_", "").isalnum()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

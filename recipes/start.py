@@ -1,0 +1,71 @@
+"""From a corpus of your own to translations and a report, in one command.
+
+Makes a data folder of it (python -m recipes.split), then aligns, learns to preorder, trains a
+baseline and our system, translates, scores and writes the report (python -m recipes.run).
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from recipes import run as main_job
+from recipes.split import add_texts, names_of, texts_of, write_split
+from recipes.step_runner import StepRunner, exit_status
+
+CORPUS = "corpus"
+DEFAULTS = ("--size", "small", "--jobs", "2")
+EPILOG = """\
+All options of python -m recipes.run but --data can follow, such as --size, --systems, --seeds, --subwords,
+--device, --jobs and --open. Every command is shown, and kept in DIR/commands.sh; what is done already is not
+done again.
+
+  python -m recipes.start --src train.en --tgt train.ja --run runs/mine --open
+  python -m recipes.start --src news.en.gz --tgt news.de.gz --test-src test.en --test-tgt test.de \\
+      --run runs/news --subwords bpe --device gpu
+"""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command; return its exit status."""
+    arguments, more = build_parser().parse_known_args(argv)
+    line = ["--data", str(arguments.run / CORPUS), "--run", str(arguments.run), *DEFAULTS, *more]
+    return exit_status(lambda: start(arguments, line))
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """Build the parser of the options that are not those of ``recipes.run``."""
+    parser = argparse.ArgumentParser(
+        prog="python -m recipes.start",
+        description=__doc__,
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    add_texts(parser)
+    parser.add_argument("--run", metavar="DIR", type=Path, required=True, help="folder to work in")
+    return parser
+
+
+def start(arguments: argparse.Namespace, line: Sequence[str]) -> None:
+    """Make the data folder, then do as ``recipes.run`` does with a command line.
+
+    Raises:
+        PreorderError: bad input or usage.
+        StepError: a command failed.
+    """
+    source, target = names_of(arguments)
+    parsed = main_job.build_parser().parse_args(["--src", source, "--tgt", target, *line])
+    runner = StepRunner(arguments.run, parsed.jobs)
+    with runner.alone():
+        messages = write_split(arguments, str(arguments.run / CORPUS))
+        runner.note("split", "python", "-m", "recipes.split", *texts_of(arguments), "--out", CORPUS)
+        for message in messages:
+            runner.say(message)
+    main_job.run(parsed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,98 @@
+"""From two files to a report, and the same by the commands that were shown."""
+
+import os
+import shutil
+import subprocess
+
+import pytest
+
+from recipes import start
+from recipes.synthetic import generate
+from recipes.systems import path_of
+from tests.recipes.test_run import PREORDER, TINY
+
+INPUTS = ("commands.sh", "config.yaml", "report.json")
+"""What a run's commands read, and do not make."""
+
+
+@pytest.fixture(scope="module")
+def texts(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("texts")
+    generate.main(["--out", str(folder / "data"), "--pairs", "120", "--held", "1"])
+    for side in ("svo", "sov"):
+        shutil.copy(folder / f"data/train.{side}", folder / f"mine.{side}")
+    return ["--src", str(folder / "mine.svo"), "--tgt", str(folder / "mine.sov")]
+
+
+def made(folder):
+    """Return the texts, the scores and the page, by name."""
+    kinds = ("corpus/*", "data/*", "vocabulary/*", "systems/*/*/test.*", "scores/*", "report.html")
+    return {str(path.relative_to(folder)): path.read_bytes() for kind in kinds for path in folder.glob(kind)}
+
+
+@pytest.mark.slow
+def test_the_commands_that_are_shown_make_the_same(texts, tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    monkeypatch.chdir(tmp_path)
+    changes = [part for change in TINY for part in ("--set", change)]
+    options = ["--run", "run", "--size", "tiny", "--steps", "2", "--beam", "1", "--cross-fit", "2", *changes]
+    assert start.main([*texts, "--held", "6", *options, *PREORDER]) == 0
+    printed = capsys.readouterr()
+    run = tmp_path / "run"
+    script = (run / "commands.sh").read_text()
+    for line in script.split('cd "$(dirname "$0")"\n')[1].splitlines():
+        assert line.removesuffix(" 2>&1").partition(" > logs")[0] in printed.err
+    for part in ("6 pairs, split off", "108 of 108 training pairs are kept", "step 1 of ", "report.html"):
+        assert part in printed.err
+    assert "preorder_relative" in printed.out
+    first = made(run)
+    assert len(first) > 25
+
+    by_hand = shutil.copytree(run, tmp_path / "by hand")
+    for path in by_hand.rglob("*"):
+        if path.is_file() and path.name not in INPUTS:
+            path.unlink()
+    environment = {**os.environ, "PATH": os.defpath}
+    subprocess.run(["sh", str(by_hand / "commands.sh")], env=environment, check=True, capture_output=True)
+    assert made(by_hand) == first
+
+    assert start.main([*texts, "--held", "6", *options, *PREORDER]) == 0  # nothing is done again
+    assert (run / "commands.sh").read_text() == script
+    assert made(run) == first
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (["--systems", "nonsense"], "no configuration of a system nonsense; there are: baseline_"),
+        (["--size", "medium", "--systems", "npmt"], f"{path_of('npmt')}: no size 'medium'"),
+        (["--dev-src", "x"], "--dev-src and --dev-tgt go together"),
+        (["--names", "a", "a"], "--names: not two different names of letters and digits: a a"),
+    ],
+)
+def test_a_mistake_is_one_line_and_status_2(texts, tmp_path, capsys, more, message):
+    assert start.main([*texts, "--run", str(tmp_path / "run"), *more]) == 2
+    assert capsys.readouterr().err.splitlines()[-1].startswith(message)
+
+
+def test_an_unknown_option_is_one_line_of_usage(texts, tmp_path, capsys):
+    with pytest.raises(SystemExit) as ended:
+        start.main([*texts, "--run", str(tmp_path / "run"), "--nonsense"])
+    assert ended.value.code == 2
+    assert "unrecognized arguments: --nonsense" in capsys.readouterr().err
+    assert not (tmp_path / "run").exists()
+
+
+def test_an_own_corpus_is_small_unless_told_otherwise(texts, tmp_path, monkeypatch):
+    found = []
+    monkeypatch.setattr("recipes.run.run", found.append)
+    line = [*texts, "--run", str(tmp_path / "run")]
+    assert start.main(line) == start.main([*line, "--size", "tiny", "--preorder", "--seed", "7"]) == 0
+    assert [(one.src, one.tgt, one.size, one.jobs) for one in found] == [
+        ("svo", "sov", "small", 2),
+        ("svo", "sov", "tiny", 2),
+    ]
+    assert found[1].preorder == ["--seed", "7"]
+    assert {path.name for path in (tmp_path / "run/corpus").iterdir()} == {
+        f"{part}.{side}" for part in ("train", "dev", "test") for side in ("svo", "sov")
+    }
