@@ -21,7 +21,7 @@ UnalignedTokens = Literal["free", "gold"]
 UnalignedOption = Annotated[
     UnalignedTokens,
     "in training, a token without a link may go anywhere (free) or stays with its nearest aligned neighbour "
-    "(gold)",
+    "(gold; not for links with confidences)",
 ]
 """What training asks of tokens without a link: an option of every method."""
 

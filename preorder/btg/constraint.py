@@ -3,7 +3,7 @@
 A node is valid when no token of the child that it puts first belongs after one of the other child. Where
 each token belongs is its target group (:mod:`preorder.alignment.target_groups`), and tokens without one may
 go anywhere; or, as an option, its position in the gold order, which leaves no token free. Tokens of the same
-group may be reordered.
+group may be reordered. Where links are less than certain, what they ask for counts in a share of the draws.
 """
 
 from __future__ import annotations
@@ -14,35 +14,86 @@ from typing import NamedTuple
 import numpy as np
 
 from preorder.alignment.gold import UnalignedTokens, gold_permutation
-from preorder.alignment.target_groups import target_groups
+from preorder.alignment.target_groups import UNALIGNED, trusted_groups
 from preorder.btg.grammar import INVERTED, STRAIGHT
 from preorder.btg.scores import node_index
 from preorder.compiled import entry_point, inner
+from preorder.data.alignment import CERTAIN
 from preorder.data.errors import UsageError
 from preorder.data.types import Alignment, Bitext, Sentence
 
+DRAW = 1
+"""Added to the seed of an iteration, so that groups are not drawn by the numbers that shuffle sentences."""
 
-def constraint(alignment: Alignment, source_length: int, unaligned: UnalignedTokens) -> np.ndarray | None:
-    """Return where each token belongs: int32 groups, -1 for tokens that are free.
 
-    Returns None where the alignment asks for no one order, or for one that no BTG tree gives.
+class Constraint(NamedTuple):
+    """Where each token belongs, and how sure that is; of one sentence, or of several, one after another."""
+
+    groups: np.ndarray  # int32, -1 for tokens that are free
+    confidences: np.ndarray  # float64, above 0 and at most 1; 1 for tokens that are free
+
+    @classmethod
+    def certain(cls, groups: Sequence[int]) -> Constraint:
+        """Make one of groups that are all certain."""
+        return cls(np.array(groups, np.int32), np.ones(len(groups)))
+
+    def drawn(self, lengths: np.ndarray, generator: np.random.Generator) -> np.ndarray:
+        """Return the groups, without those that are less confident than a threshold drawn for each sentence.
+
+        A group stays with a probability of its confidence; two of a sentence, with that of the lesser. So the
+        expectation of any loss over the draws weighs constraints by their confidence.
+
+        Args:
+            lengths: of the sentences.
+            generator: nothing is drawn where all is certain.
+        """
+        if (self.confidences == CERTAIN).all():
+            return self.groups
+        thresholds = np.repeat(generator.random(lengths.size), lengths)  # below 1
+        return np.where(self.confidences > thresholds, self.groups, np.int32(UNALIGNED))
+
+
+def constraint(alignment: Alignment, source_length: int, unaligned: UnalignedTokens) -> Constraint | None:
+    """Return where each token belongs, so that some BTG tree satisfies it.
+
+    Of tokens that are less than certain, the more confident first, those are free that would ask for what no
+    tree gives. Returns None where the certain ones ask for no one order, or for one that no tree gives.
 
     Raises:
         DataError: a link is out of range.
+        UsageError: there are confidences, and tokens shall be as in the gold order, which has none.
     """
     if unaligned == "gold":
-        groups: Sequence[int] | None = gold_permutation(alignment, source_length).positions
+        if alignment.doubtful:
+            raise UsageError("--unaligned gold: the gold order knows no confidences, and the links have some")
+        found = Constraint.certain(gold_permutation(alignment, source_length).positions)
     else:
-        groups = target_groups(alignment, source_length)
-    if groups is None:
+        trusted = trusted_groups(alignment, source_length)
+        if trusted is None:
+            return None
+        found = Constraint(np.array(trusted[0], np.int32), np.array(trusted[1]))
+    return found if reachable(found.groups) else _reachable_part(found)
+
+
+def _reachable_part(whole: Constraint) -> Constraint | None:
+    """Free the tokens that no tree satisfies beside more confident ones; None: some of those are certain."""
+    groups = np.where(whole.confidences == CERTAIN, whole.groups, np.int32(UNALIGNED))
+    if not reachable(groups):
         return None
-    array = np.array(groups, np.int32)
-    return array if reachable(array) else None
+    confidences = np.ones(groups.size)
+    for i in np.argsort(-whole.confidences, kind="stable"):
+        if whole.confidences[i] < CERTAIN:
+            groups[i] = whole.groups[i]
+            if reachable(groups):
+                confidences[i] = whole.confidences[i]
+            else:
+                groups[i] = UNALIGNED
+    return Constraint(groups, confidences)
 
 
 def learnable(
     bitext: Bitext, unaligned: UnalignedTokens
-) -> tuple[list[Sentence], np.ndarray, dict[str, int]]:
+) -> tuple[list[Sentence], Constraint, dict[str, int]]:
     """Return the sentences that a BTG model can learn from.
 
     Returns:
@@ -51,15 +102,16 @@ def learnable(
 
     Raises:
         DataError: a link is out of range.
-        UsageError: there are none.
+        UsageError: there are none; or as :func:`constraint`.
     """
     pairs = [(s, a) for s, a in zip(bitext.sentences, bitext.alignments, strict=True) if len(s) > 1]
-    groups = [constraint(alignment, len(s), unaligned) for s, alignment in pairs]
-    used = [(s, g) for (s, _), g in zip(pairs, groups, strict=True) if g is not None]
+    found = [constraint(alignment, len(s), unaligned) for s, alignment in pairs]
+    used = [(s, c) for (s, _), c in zip(pairs, found, strict=True) if c is not None]
     if not used:
         raise UsageError("no sentence has two tokens and an alignment that a BTG tree can satisfy")
     counts = {"trained": len(used), "skipped": len(pairs) - len(used), "trivial": len(bitext) - len(pairs)}
-    return [s for s, _ in used], np.concatenate([g for _, g in used]), counts
+    sentences, constraints = zip(*used, strict=True)
+    return list(sentences), Constraint(*map(np.concatenate, zip(*constraints, strict=True))), counts
 
 
 @entry_point

@@ -65,10 +65,15 @@ def add_source(parser: argparse.ArgumentParser, default: str | None = STANDARD) 
     )
 
 
-def add_alignment(parser: argparse._ActionsContainer, required: bool = True) -> None:
-    """Add ``--align``."""
+def add_alignment(
+    parser: argparse._ActionsContainer, required: bool = True, confidences: str = "make no difference"
+) -> None:
+    """Add ``--align``; its help says what ``confidences`` do."""
     parser.add_argument(
-        "--align", metavar="F", required=required, help="word alignment, in Pharaoh's or lader's format"
+        "--align",
+        metavar="F",
+        required=required,
+        help=f"word alignment, in Pharaoh's or lader's format; confidences of links (1-3:0.75) {confidences}",
     )
 
 

@@ -58,7 +58,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     source.add_layer_options(parser)
     links = parser.add_mutually_exclusive_group(required=True)
     links.add_argument("--tgt", metavar="F", help="target text, which is aligned first, by eflomal")
-    options.add_alignment(links, required=False)
+    options.add_alignment(links, False, "are heeded by --method btg and neural-btg")
     parser.add_argument(
         "--classes",
         metavar="N|F",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 
-from preorder.alignment.target_groups import target_groups
+from preorder.alignment.target_groups import trusted_groups
 from preorder.data.errors import UsageError
 from preorder.data.types import Bitext, Permutation
 from preorder.metrics.preordering import mean_scores, order_statistics
@@ -59,9 +59,9 @@ class HeldOutLines:
 
     def __init__(self, bitext: Bitext) -> None:
         pairs = zip(bitext.sentences, bitext.alignments, strict=True)
-        grouped = [(s, groups) for s, a in pairs if len(s) > 1 and (groups := target_groups(a, len(s)))]
+        grouped = [(s, trusted) for s, a in pairs if len(s) > 1 and (trusted := trusted_groups(a, len(s)))]
         self.sentences = [sentence for sentence, _ in grouped]
-        self.groups = [groups for _, groups in grouped]
+        self.groups = [groups for _, (groups, _) in grouped]
 
     def __len__(self) -> int:
         return len(self.sentences)

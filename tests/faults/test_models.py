@@ -21,6 +21,7 @@ pytest.importorskip("torch")
 
 from preorder.annotate.classes import learn_classes
 from preorder.btg.chart import Chart
+from preorder.btg.constraint import Constraint
 from preorder.btg.grammar import ROOT
 from preorder.btg.viterbi import _fill_trees
 from preorder.data.errors import DataError, NotFiniteError, PreorderError
@@ -277,8 +278,8 @@ def test_scores_that_are_no_numbers():
 
 def test_a_perceptron_that_diverges():
     lines = bitext()
-    groups = np.concatenate([np.arange(len(sentence), dtype=np.int32) for sentence in lines.sentences])
-    learner = Learner(["words"], lines.sentences, groups, all_options()["btg"]())
+    groups = [i for sentence in lines.sentences for i in range(len(sentence))]
+    learner = Learner(["words"], lines.sentences, Constraint.certain(groups), all_options()["btg"]())
     learner._tables[-1].weights[:] = np.nan
     with pytest.raises(NotFiniteError, match="the weights are not finite"):
         learner.learn(1, lambda done: None)

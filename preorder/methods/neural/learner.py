@@ -1,18 +1,20 @@
 """Training: the marginal likelihood of all trees that the alignment allows.
 
 The loss of a sentence is −log of the probability that its tree is one of those whose nodes are all
-valid, a difference of two log-partitions.
+valid, a difference of two log-partitions. Where links are less than certain, what they ask for is drawn anew
+in each iteration, by their confidences (:meth:`preorder.btg.constraint.Constraint.drawn`).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from preorder.btg.chart import Chart
+from preorder.btg.constraint import DRAW, Constraint
 from preorder.btg.results import permutations
 from preorder.data.types import Permutation, Sentence
 from preorder.learning.backend import device, set_weights, torch
@@ -40,7 +42,7 @@ class Learner(NetworkLearner[Scorer, torch.Tensor]):
         self,
         layers: Sequence[str],
         sentences: Sequence[Sentence],
-        groups: np.ndarray,
+        constraint: Constraint,
         options: Options,
         initial: Initial | None = None,
     ) -> None:
@@ -62,15 +64,25 @@ class Learner(NetworkLearner[Scorer, torch.Tensor]):
         self._lengths = lengths_of(sentences)
         self._starts = np.cumsum(self._lengths) - self._lengths
         self._tokens = torch.from_numpy(self.vocabulary(sentences)).to(device())
-        self._groups = torch.from_numpy(groups.astype(np.int64)).to(device())
+        self._constraint = constraint
+        self._set_groups(constraint.groups)
 
     def __len__(self) -> int:
         return self._lengths.size
 
     def key(self) -> str:
         """Return a digest of data and options."""
-        arrays = (self._tokens.cpu().numpy(), self._groups.cpu().numpy(), self._lengths)
-        return digest([without_threads(self._options), self.vocabulary.known], *arrays, *self._initial)
+        arrays = (self._tokens.cpu().numpy(), *self._constraint, self._lengths, *self._initial)
+        return digest([without_threads(self._options), self.vocabulary.known], *arrays)
+
+    def learn(self, iteration: int, advance: Callable[[int], Any]) -> TrainingStatistics:
+        """Learn from every sentence once; see :class:`preorder.learning.training_loop.Trainable`."""
+        draw = np.random.default_rng((self._options.seed, iteration, DRAW))
+        self._set_groups(self._constraint.drawn(self._lengths, draw))
+        return super().learn(iteration, advance)
+
+    def _set_groups(self, groups: np.ndarray) -> None:
+        self._groups = torch.from_numpy(groups.astype(np.int64)).to(device())
 
     def order(self, sentences: Sequence[Sentence]) -> list[Permutation]:
         """Return the reordering of each sentence by the averaged weights."""

@@ -111,9 +111,9 @@ class NeuralBTGPreorderer(PickledByState, Continuable, TreePreorderer):
         network's.
         """
         layers = common_layers((*bitext.sentences, *held_out.sentences))
-        sentences, groups, counts = learnable(bitext, options.unaligned)
+        sentences, constraint, counts = learnable(bitext, options.unaligned)
         given = initial and Initial(initial._vocabulary, weights_of(initial._scorer))
-        learner = Learner(layers, sentences, groups, options, given)
+        learner = Learner(layers, sentences, constraint, options, given)
         statistics = {"options": without_threads(options), **counts, **learner.train(held_out, checkpoint)}
         partner = None
         if options.ensemble == "perceptron":

@@ -7,6 +7,9 @@ the weights move from the one tree's features to the other's by the smallest ste
 (passive-aggressive, PA-I; Crammer et al. 2006), but at most by ``aggressiveness``. The model is the average
 of all weights over time.
 
+Links may be less than certain: in each iteration what they ask for is drawn anew, by their confidences
+(:meth:`preorder.btg.constraint.Constraint.drawn`).
+
 The sentences of a minibatch are solved under the same weights, in parallel, and learned from in their order,
 each table by one thread: the model is the same for any number of threads.
 """
@@ -20,6 +23,7 @@ from typing import Any
 
 import numpy as np
 
+from preorder.btg.constraint import DRAW, Constraint
 from preorder.btg.grammar import LABELS
 from preorder.btg.pieces import EXACT
 from preorder.btg.results import permutations
@@ -50,7 +54,7 @@ class Learner:
         self,
         layers: Sequence[str],
         sentences: Sequence[Sentence],
-        groups: np.ndarray,
+        constraint: Constraint,
         options: Options,
         initial: Weights | None = None,
     ) -> None:
@@ -60,7 +64,8 @@ class Learner:
         """
         self._encoder = Encoder(layers)
         self._batch = self._encoder(sentences)
-        self._groups = groups
+        self._constraint = constraint
+        self._groups = constraint.groups  # of this iteration
         self._options = options
         self._tables = _first_tables(self._batch, initial)
         self._initial = () if initial is None else (*initial.keys, *initial.rows, initial.shape)
@@ -71,7 +76,7 @@ class Learner:
 
     def key(self) -> str:
         """Return a digest of data and options."""
-        return digest(without_threads(self._options), *self._batch, self._groups, *self._initial)
+        return digest(without_threads(self._options), *self._batch, *self._constraint, *self._initial)
 
     def learn(self, iteration: int, advance: Callable[[int], Any]) -> TrainingStatistics:
         """Learn from every sentence once; return the sums of what :meth:`learn_from` returns.
@@ -81,6 +86,8 @@ class Learner:
         """
         size = self._options.minibatch * MINIBATCHES
         shuffled = np.random.default_rng((self._options.seed, iteration)).permutation(len(self))
+        draw = np.random.default_rng((self._options.seed, iteration, DRAW))
+        self._groups = self._constraint.drawn(self._batch.lengths, draw)
         errors = updates = 0
         with ThreadPoolExecutor(self._options.threads) as pool:
             for begin in range(0, shuffled.size, size):

@@ -3,8 +3,8 @@ from itertools import permutations, product
 import numpy as np
 import pytest
 
-from preorder.btg.constraint import constraint, reachable
-from preorder.data.errors import DataError
+from preorder.btg.constraint import Constraint, constraint, reachable
+from preorder.data.errors import DataError, UsageError
 from preorder.data.types import Alignment
 from tests.support.brute_force import order, trees, violations
 
@@ -35,8 +35,8 @@ def alignment(*targets):
 
 def test_free_and_gold():
     links = Alignment(frozenset({(0, 2), (2, 0)}))
-    assert constraint(links, 3, "free").tolist() == [1, -1, 0]
-    assert constraint(links, 3, "gold").tolist() == [1, 2, 0]  # the unaligned token goes with the left
+    assert constraint(links, 3, "free").groups.tolist() == [1, -1, 0]
+    assert constraint(links, 3, "gold").groups.tolist() == [1, 2, 0]  # the unaligned token goes with the left
 
 
 def test_unreachable():
@@ -47,10 +47,62 @@ def test_unreachable():
 def test_unsortable():
     enclosing = Alignment(frozenset({(0, 0), (0, 2), (1, 1)}))
     assert constraint(enclosing, 2, "free") is None
-    assert constraint(enclosing, 2, "gold").tolist() == [0, 1]  # by mean target, equal ones in source order
+    gold = constraint(enclosing, 2, "gold")
+    assert gold.groups.tolist() == [0, 1]  # by mean target, equal ones in source order
 
 
 @pytest.mark.parametrize("unaligned", ["free", "gold"])
 def test_link_out_of_range(unaligned):
     with pytest.raises(DataError, match="out of range"):
         constraint(alignment(0, 1, 2), 2, unaligned)
+
+
+def test_what_is_certain_must_be_reachable_and_what_is_doubtful_gives_way():
+    given = {(0, 1): 1, (1, 3): 0.75, (2, 0): 1, (3, 2): 0.5}
+    found = constraint(Alignment.weighted(given), 4, "free")
+    assert found.groups.tolist() == [1, 3, 0, -1]
+    assert found.confidences.tolist() == [1, 0.75, 1, 1]
+    assert constraint(Alignment.weighted(dict.fromkeys(given, 1)), 4, "free") is None
+    equal = constraint(Alignment.weighted(dict.fromkeys(given, 0.5)), 4, "free")
+    assert equal.groups.tolist() == [1, 3, 0, -1]  # of equals the left ones
+    with pytest.raises(UsageError, match="--unaligned gold: the gold order knows no confidences"):
+        constraint(Alignment.weighted(given), 4, "gold")
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_most_confident_tokens_that_a_tree_can_satisfy(seed):
+    generator = np.random.default_rng(seed)
+    confidences = generator.choice([0.25, 0.5, 1], 6, p=[0.4, 0.4, 0.2]).tolist()
+    targets = generator.permutation(6).tolist()
+    alignment = Alignment.weighted({(i, targets[i]): confidences[i] for i in range(6)})
+    kept = [-1] * 6
+    for i in sorted(range(6), key=lambda i: (-confidences[i], i)):
+        tried = [*kept[:i], targets[i], *kept[i + 1 :]]
+        if any(not violations(tree, tried) for tree in trees(0, 6)):
+            kept = tried
+    found = constraint(alignment, 6, "free")
+    assert found.groups.tolist() == kept
+    assert found.confidences.tolist() == [c if k >= 0 else 1 for c, k in zip(confidences, kept, strict=True)]
+
+
+def test_groups_are_drawn_by_their_confidence():
+    """One threshold a sentence: what stays is the more confident, as often as its confidence says."""
+    sentences, lengths = 4000, [2, 3]
+    groups, confidences = [0, 1, 2, -1, 0], [0.25, 0.75, 1, 1, 0.5]
+    whole = Constraint(np.array(groups * sentences, np.int32), np.array(confidences * sentences))
+    drawn = whole.drawn(np.array(lengths * sentences), np.random.default_rng(1)).reshape(sentences, 5)
+    assert drawn.dtype == np.int32
+    stays = drawn == groups
+    np.testing.assert_allclose(stays.mean(0), confidences, atol=0.03)
+    assert ((drawn == groups) | (drawn == -1)).all()
+    assert stays[stays[:, 0], 1].all()
+    assert 0.1 < (stays[:, 1] & ~stays[:, 4]).mean() < 0.6  # another sentence has another threshold
+    again = whole.drawn(np.array(lengths * sentences), np.random.default_rng(1))
+    assert (again == drawn.ravel()).all()
+
+
+def test_nothing_is_drawn_where_all_is_certain():
+    generator = np.random.default_rng(1)
+    whole = Constraint.certain([1, -1, 0])
+    assert whole.drawn(np.array([3]), generator) is whole.groups
+    assert generator.random() == np.random.default_rng(1).random()

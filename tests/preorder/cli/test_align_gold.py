@@ -56,9 +56,10 @@ def test_align_repeats_itself(bitext, tmp_path):
 )
 def test_gold_formats_keep_empty_lines(tmp_path, capsys, options, lines):
     source = write(tmp_path / "source", "b a", "", "c")
-    links = write(tmp_path / "links", "0-1 1-0", "", "")
-    assert main(["gold", "--src", source, "--align", links, *options]) == 0
-    assert capsys.readouterr().out.splitlines() == lines
+    for first in ("0-1 1-0", "0-1:0.5 1-0:0.25"):
+        links = write(tmp_path / "links", first, "", "")
+        assert main(["gold", "--src", source, "--align", links, *options]) == 0
+        assert capsys.readouterr().out.splitlines() == lines
 
 
 def test_gold_says_once_that_a_token_is_escaped(tmp_path, capsys):

@@ -183,6 +183,19 @@ def test_classes_from_a_file(data, tmp_path, capsys):
     assert capsys.readouterr().out == "S1 O1 new\n"
 
 
+def test_doubtful_links_give_way(data, source_file, tmp_path, capsys):
+    """Two lines of three ask, hardly certain, for another order than the third."""
+    doubtful = "0-0:0.2 1-1:0.20 2-2:0.2"
+    links = itertools.islice(itertools.cycle(["0-0 1-2:1 2-1", doubtful, doubtful]), 200)
+    align, model = write(tmp_path / "align", *links), str(tmp_path / "model")
+    argv = [*COMMON, *options(data, "src"), "--align", align, "--model", model]
+    assert main([*argv, "--unaligned", "gold"]) == 2
+    assert capsys.readouterr().err.startswith("--unaligned gold: the gold order knows no confidences")
+    assert main(argv) == 0
+    assert main(["apply", "--model", model, "--src", source_file, "--format", "order"]) == 0
+    assert capsys.readouterr().out.splitlines() == ["0 2 1"] * 5 + ["", "0"]
+
+
 def test_cross_fit_writes_every_line(data, tmp_path):
     out = tmp_path / "features"
     argv = [*COMMON, *options(data, "src", "align"), "--model", str(tmp_path / "model")]

@@ -55,3 +55,9 @@ def test_held_out_lines_that_ask_for_no_order_are_left_out():
     reversal = Alignment(frozenset((i, 3 - i) for i in range(4)))
     lines = Bitext([words, words, Sentence(("a",))], [enclosing, reversal, Alignment(frozenset())])
     assert HeldOutLines(lines).groups == [(3, 2, 1, 0)]
+
+
+def test_held_out_lines_heed_confidences():
+    words = Sentence(tuple("ab"))
+    doubtful = Alignment.weighted({(0, 0): 1, (0, 2): 0.5, (1, 1): 1})  # all alike, they ask for no order
+    assert HeldOutLines(Bitext([words], [doubtful])).groups == [(0, 1)]

@@ -9,7 +9,7 @@ import pytest
 pytest.importorskip("torch")
 
 from preorder.data.errors import UsageError
-from preorder.data.types import NO_LINES, Bitext, Sentence
+from preorder.data.types import NO_LINES, Alignment, Bitext, Sentence
 from preorder.learning.checkpoint import Checkpoint
 from preorder.methods.base import Continuable
 from preorder.methods.model_directory import Model, load_model, save_model
@@ -155,6 +155,20 @@ def test_training_begins_from_a_model(method, tmp_path):
     resumed, again = tuned(Checkpoint(tmp_path / "checkpoint"))
     assert again == statistics
     assert content(resumed, tmp_path / "resumed") == content(after, tmp_path / "after")
+
+
+@pytest.mark.parametrize("method", CONTINUED)
+def test_few_sure_links_count_more_than_many_doubtful_ones(method):
+    """Three times as many lines ask for another order: sure ones win, doubtful ones do not."""
+    sure = bitext()
+    for confidence, expected in ((1, [tuple(range(len(s))) for s in SENTENCES]), (0.2, POSITIONS)):
+        others = [Alignment.weighted(dict.fromkeys(a.links, confidence)) for a in monotone().alignments]
+        lines = Bitext(SENTENCES * 4, [*sure.alignments, *others * 3])
+        model, statistics = method_class(method).fit(
+            lines, options_of(method, iterations=12, ensemble="none")
+        )
+        assert statistics["trained"] == len(lines)
+        assert [order.positions for order in model.order(SENTENCES)] == expected
 
 
 @pytest.mark.parametrize("method", ITERATED)

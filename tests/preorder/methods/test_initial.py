@@ -78,6 +78,13 @@ def test_parts_begin_from_the_model_too(folder, tmp_path):
     assert len((tmp_path / "features").read_text().splitlines()) == len(SOURCES)
 
 
+def test_layers_that_the_model_does_not_read(folder, tmp_path, capsys):
+    tags = write(tmp_path / "tags", [" ".join("X" for _ in source.split()) for source in SOURCES])
+    assert main(command(folder, "btg", "btg", tmp_path / "m", "--iterations", "1", "--pos", tags)) == 0
+    assert "--pos is not used: the model was trained without it\n" in capsys.readouterr().err
+    assert preorder.load(str(tmp_path / "m")).positions(SOURCES)
+
+
 def test_attachment_is_learned_anew(folder, tmp_path):
     out = command(folder, "btg", "attaching", tmp_path / "m", "--attach", "--iterations", "8")
     assert main(out) == 0
@@ -105,7 +112,7 @@ def test_attachment_is_learned_anew(folder, tmp_path):
             "--ensemble perceptron: the model of --init has none",
         ),
         ("btg", "tagged", [], "the model needs POS tags (--pos), and none are given"),
-        ("btg", "nowhere", [], "nowhere/model.json: No such file or directory"),
+        ("btg", "nowhere", [], "nowhere/model.json: cannot be read: No such file or directory"),
     ],
 )
 def test_what_contradicts_the_model(folder, tmp_path, capsys, method, initial, more, reason):

@@ -5,6 +5,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
+from preorder.btg.constraint import Constraint  # noqa: E402
 from preorder.data.errors import DataError  # noqa: E402
 from preorder.data.types import Sentence  # noqa: E402
 from preorder.learning.backend import set_weights, weights_of  # noqa: E402
@@ -21,7 +22,7 @@ def reversals(sentences=60, seed=0):
     lengths = generator.integers(2, 8, sentences)
     groups = [np.where(generator.random(n) < 0.8, np.arange(n)[::-1], -1) for n in lengths]
     words = [Sentence(tuple(map(str, generator.integers(0, 10, n)))) for n in lengths]
-    return words, np.concatenate(groups)
+    return words, Constraint.certain(np.concatenate(groups))
 
 
 def learner(options=OPTIONS, **changes):
