@@ -28,9 +28,13 @@ def options_of(method, **changes):
 
 
 def puzzling():
-    """Return sentences with random alignments, so that no iteration is without errors."""
+    """Return sentences with random alignments, some doubtful, so that no iteration is without errors."""
     generator = random.Random(3)
-    return Bitext(SENTENCES, [links(*generator.sample(range(len(s)), len(s))) for s in SENTENCES])
+    drawn = [links(*generator.sample(range(len(s)), len(s))).links for s in SENTENCES]
+    doubt = (1, 0.8, 1)
+    return Bitext(
+        SENTENCES, [Alignment.weighted(dict.fromkeys(one, doubt[i % 3])) for i, one in enumerate(drawn)]
+    )
 
 
 def content(preorderer, directory):
