@@ -5,8 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 DIRECTIONS = ("en-ja", "ja-en")
+LAYERS = ("pos", "constituency", "dependency")
+"""Annotations of the English source by Stanza: tags alone, or trees, too."""
+
 LINES = 40_000
 """Training lines of most experiments."""
+
+PARSED_LINES = 10_000
+"""Training lines of the experiments with trees."""
+
+ORACLE = "oracle"
+"""Stands for the best order that the trees of the hand-aligned sentences allow; nothing is trained."""
 
 HAND = "hand"
 """Stands for the hand-made links alone, and begins the names of links that they have taught."""
@@ -69,6 +78,8 @@ class Experiment:
         lines: of training text.
         options: of ``preorder train``.
         init: the experiment (table, name) whose model it begins from.
+        layer: what the source is annotated with: one of :data:`LAYERS`, or nothing.
+        directions: of :data:`DIRECTIONS`.
     """
 
     table: str
@@ -78,6 +89,8 @@ class Experiment:
     options: tuple[str, ...] = ()
     method: str = "btg"
     init: tuple[str, str] | None = None
+    layer: str | None = None
+    directions: tuple[str, ...] = DIRECTIONS
 
     def model(self, direction: str) -> str:
         """Return the folder of its model, in the folder of the run."""
@@ -107,6 +120,25 @@ def _trust() -> list[Experiment]:
     ]
 
 
+def _syntax() -> list[Experiment]:
+    """Tags and trees of English, and the best order that each kind of tree allows."""
+    rows = [
+        ("btg", None, PARSED_LINES, "btg", ("--limit", str(PARSED_LINES))),
+        *(("btg, tags", "pos", lines, "btg", ()) for lines in (PARSED_LINES, LINES)),
+        *(
+            (f"{method}, {trees}", trees, PARSED_LINES, method, ("--classes", "0"))
+            for trees in ("constituency", "dependency")
+            for method in ("swap-logistic", "rvnn", ORACLE)
+        ),
+    ]
+    return [
+        Experiment(
+            "syntax", f"{name}, {lines}", BEST, lines, options, method, layer=layer, directions=("en-ja",)
+        )
+        for name, layer, lines, method, options in rows
+    ]
+
+
 _ORDERING = (*(f"ibm3-{how}" for how in (*SYMMETRIZED, "forward", "reverse")), "samplers-4", "hand-0.5", BEST)
 
 EXPERIMENTS: tuple[Experiment, ...] = (
@@ -122,6 +154,7 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         for links in (BASELINE, BEST)
         for lines in (10_000, LINES, 120_000, 369_368)
     ),
+    *_syntax(),
     *(
         Experiment("methods", f"{method}, {links}", links, method=method)
         for links in (BASELINE, BEST)

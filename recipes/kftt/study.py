@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from preorder.cli import Parser, options
-from recipes.kftt.experiments import DIRECTIONS, EXPERIMENTS, HAND, LINES, LINKS, Experiment, Links
+from recipes.kftt.experiments import DIRECTIONS, EXPERIMENTS, HAND, LINES, LINKS, ORACLE, Experiment, Links
 from recipes.kftt.tables import write_tables
 from recipes.step_runner import Step, StepRunner, exit_status
 
@@ -24,10 +24,17 @@ is not done again; results.json and results.md hold all results so far."""
 
 @dataclass(frozen=True)
 class Study:
-    """Where the files of a study are, relative to the folder of its run."""
+    """Where the files of a study are, relative to the folder of its run, and the steps that make them.
+
+    Attributes:
+        direction: one of :data:`DIRECTIONS`.
+        seed: of all random numbers.
+        stanza: folder of Stanza's models, or None: where Stanza has them.
+    """
 
     direction: str
     seed: int
+    stanza: str | None
 
     @property
     def source(self) -> str:
@@ -80,30 +87,50 @@ class Study:
         return Step(out, command, reads, (out,))
 
     def learn(self, experiment: Experiment) -> list[Step]:
-        """Return the steps from links to a measured order."""
+        """Return the steps from links to the orders of the hand-aligned test sentences."""
         model, orders = experiment.model(self.direction), experiment.orders(self.direction)
         source, links, steps = self._training_data(experiment)
-        reads = (source, links)
-        command = ["preorder", "train", "--method", experiment.method, "--src", source, "--align", links]
+        test = f"data/hand-test.{self.source}"
+        (layer, made), (test_layer, test_made) = (self._layer(experiment, text) for text in (source, test))
+        if experiment.method == ORACLE:
+            gold = "data/hand-test.align"
+            command = ("python", "-m", "recipes.kftt.oracle", "--src", test, *test_layer, "--align", gold)
+            reads = (test, *test_layer[1:], gold)
+            return [*test_made, Step(orders, (*command, "--out", orders), reads, (orders,))]
+        reads = (source, links, *layer[1:])
+        command = [
+            "preorder",
+            "train",
+            "--method",
+            experiment.method,
+            "--src",
+            source,
+            "--align",
+            links,
+            *layer,
+        ]
         if experiment.init:
             reads += (BY_KEY[experiment.init].model(self.direction),)
             command += ["--init", reads[-1]]
         command += [*experiment.options, "--seed", str(self.seed), "--model", model]
-        test = f"data/hand-test.{self.source}"
-        apply = (
-            "preorder",
-            "apply",
-            "--model",
-            model,
-            "--src",
-            test,
-            "--format",
-            "positions",
-            "--out",
-            orders,
-        )
-        steps.append(Step(model, tuple(command), reads, (model,)))
-        return [*steps, Step(orders, apply, (model, test), (orders,))]
+        apply = ("preorder", "apply", "--model", model, "--src", test, *test_layer, "--format", "positions")
+        ordered = Step(orders, (*apply, "--out", orders), (model, test, *test_layer[1:]), (orders,))
+        return [*steps, *made, *test_made, Step(model, tuple(command), reads, (model,)), ordered]
+
+    def _layer(self, experiment: Experiment, text: str) -> tuple[tuple[str, ...], list[Step]]:
+        """Return the option that names the annotation of a text, and the steps that make it."""
+        if experiment.layer is None:
+            return (), []
+        tags = f"{text}.pos"
+        common = ("preorder", "annotate", "--src", text, "--lang", self.source)
+        common += ("--stanza-dir", self.stanza) if self.stanza else ()
+        steps = [Step(tags, (*common, "--pos-out", tags, "--out", f"{text}.annot"), (text,), (tags,))]
+        if experiment.layer == "pos":
+            return ("--pos", tags), steps
+        trees = f"{text}.{experiment.layer}"
+        command = (*common, "--pos", tags, "--trees", experiment.layer, "--trees-out", trees)
+        steps.append(Step(trees, (*command, "--out", f"{trees}.annot"), (text, tags), (trees,)))
+        return ("--trees", trees), steps
 
     def _training_data(self, experiment: Experiment) -> tuple[str, str, list[Step]]:
         """Return the files of the source and its links, and the steps that turn the links round."""
@@ -129,6 +156,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     for name, choices in (("tables", tables), ("directions", DIRECTIONS), ("alignments", tuple(LINKS))):
         text = f"of {', '.join(choices)} (default: all)"
         parser.add_argument(f"--{name}", metavar="NAME,…", type=_names(choices), default=choices, help=text)
+    parser.add_argument(
+        "--stanza-dir", metavar="DIR", help="folder of Stanza's models (default: Stanza's own)"
+    )
     text = f"lines of the table {ALIGNMENT}"
     options.add_number(parser, "--lines", options.positive, LINES, text)
     options.add_number(parser, "--jobs", options.positive, 2, "steps side by side")
@@ -151,7 +181,8 @@ def _names(choices: Sequence[str]) -> Callable[[str], tuple[str, ...]]:
 def run(arguments: argparse.Namespace) -> None:
     """Do all that is not done yet; the tables are written again after each experiment."""
     runner = StepRunner(Path(arguments.run), arguments.jobs)
-    studies = [Study(direction, arguments.seed) for direction in arguments.directions]
+    stanza = arguments.stanza_dir and str(Path(arguments.stanza_dir).resolve())
+    studies = [Study(direction, arguments.seed, stanza) for direction in arguments.directions]
     with runner.alone():
         runner.run([_prepare(arguments)])
         if ALIGNMENT in arguments.tables:
@@ -160,7 +191,9 @@ def run(arguments: argparse.Namespace) -> None:
         for experiment in (each for each in EXPERIMENTS if each.table in arguments.tables):
             if experiment.links != HAND:
                 runner.run(studies[0].align(experiment.links, experiment.lines))
-            runner.run(*(study.learn(experiment) for study in studies))
+            runner.run(
+                *(study.learn(experiment) for study in studies if study.direction in experiment.directions)
+            )
             write_tables(runner.folder, runner.seconds)
         write_tables(runner.folder, runner.seconds)
 

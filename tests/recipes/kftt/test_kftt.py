@@ -9,7 +9,7 @@ from preorder.cli import main as preorder
 from preorder.data.formats import parse_alignment, parse_positions
 from preorder.data.types import Permutation
 from preorder.metrics.preordering import evaluate
-from recipes.kftt import experiments, prepare, study, tables
+from recipes.kftt import experiments, oracle, prepare, study, tables
 from recipes.kftt.experiments import LINKS, Experiment
 
 FUGASHI = """
@@ -150,3 +150,15 @@ def test_every_experiment_has_its_links_and_its_beginning():
         assert each.init is None or each.init in study.BY_KEY
     assert len(study.BY_KEY) == len(experiments.EXPERIMENTS)
     assert preorder(["align", "--forward", "x", "--reverse", "y", *LINKS["ibm1-union"].options]) == 2
+
+
+def test_the_best_order_of_trees_is_the_best_of_all_labels(tmp_path, capsys):
+    trees = ["(S (A a) (B (C b) (D (E c) (F d))))", "(S (A a) (B b))", "(S (A (B a) (C b)) (D (E c) (F d)))"]
+    links = ["0-3 1-2 2-0 3-1", "", "0-2 1-0 2-3 3-1"]
+    for name, lines in (("src", ["a b c d", "a b", "a b c d"]), ("trees", trees), ("links", links)):
+        write(tmp_path / name, lines)
+    command = [f"--{option}={tmp_path / name}" for option, name in (("src", "src"), ("align", "links"))]
+    assert oracle.main([*command, f"--trees={tmp_path / 'trees'}"]) == 0
+    # The last cannot have 1 0 3 2 and all pairs right: b and d would have to come between a and c.
+    assert capsys.readouterr().out.splitlines() == ["3 2 0 1", "0 1", "1 0 3 2"]
+    assert oracle.main([*command, f"--trees={tmp_path / 'src'}"]) == 2
