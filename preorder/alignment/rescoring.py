@@ -177,16 +177,20 @@ def _ends(found: Sequence[Candidates]) -> np.ndarray:
     return np.cumsum([len(each.sources) for each in found])[:-1]
 
 
-def known_candidates(corpus: Corpus, hand: Mapping[int, Alignment]) -> list[tuple[Candidates, Set[Link]]]:
-    """Return the possible links of the hand-aligned sentence pairs beside the right ones.
+def check_enough(count: int) -> None:
+    """Check the number of hand-aligned sentence pairs.
 
     Raises:
         UsageError: they are fewer than :data:`MIN_HAND_ALIGNED`.
     """
-    if len(hand) < MIN_HAND_ALIGNED:
+    if count < MIN_HAND_ALIGNED:
         raise UsageError(
-            f"{len(hand)} hand-aligned sentences are too few to learn from: {MIN_HAND_ALIGNED} at least"
+            f"{count} hand-aligned sentences are too few to learn from: {MIN_HAND_ALIGNED} at least"
         )
+
+
+def known_candidates(corpus: Corpus, hand: Mapping[int, Alignment]) -> list[tuple[Candidates, Set[Link]]]:
+    """Return the possible links of the hand-aligned sentence pairs beside the right ones."""
     return [(candidates(corpus, pair), links.links) for pair, links in hand.items()]
 
 

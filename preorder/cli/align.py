@@ -160,6 +160,7 @@ def _rescored(
     from preorder.alignment import rescoring
 
     hand_sources, hand_targets, hand_links = _read_hand(arguments)
+    rescoring.check_enough(len(hand_links))
     whole = (*sources, *hand_sources), (*targets, *hand_targets)
     samples = sample(*whole, arguments.samplers or DEFAULT_SAMPLERS, arguments.seed, settings)
     corpus = rescoring.Corpus.build(*whole, samples)

@@ -8,6 +8,7 @@ import torch
 
 from onmt_preorder.cli import _chunks, _prompted, main
 from onmt_preorder.input import raw_text
+from preorder.data.errors import MissingExtraError
 from preorder.progress import LOGGER
 from tests.support.opennmt import ROOT, make_opt
 
@@ -76,8 +77,7 @@ def test_without_sacremoses(monkeypatch, capsys, argument):
     raw_text._moses.cache_clear()
     monkeypatch.setitem(sys.modules, "sacremoses", None)
     assert main(["translate", "--model", "nowhere.pt", argument, "de"]) == 2
-    message = "sacremoses is not installed; install it with: pip install 'onmt-preorder[text]'\n"
-    assert capsys.readouterr().err == message
+    assert capsys.readouterr().err == f"{MissingExtraError('sacremoses', 'text')}\n"
 
 
 def test_typed_sentences_are_asked_for(monkeypatch, capsys):

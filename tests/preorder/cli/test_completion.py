@@ -26,7 +26,7 @@ def completions(module, line, folder):
         ("preorder", "preorder train --cross", ["--cross-fit", "--cross-fit-out"]),
         ("preorder", "preorder train --method rv", ["rvnn"]),
         ("preorder", "preorder apply --src te", ["test.en"]),
-        ("onmt_preorder", "onmt_preorder translate --tokenize a", ["aggressive"]),
+        ("onmt_preorder", "onmt_preorder translate --deto", ["--detokenize"]),
     ],
 )
 def test_the_tab_key(tmp_path, module, line, found):

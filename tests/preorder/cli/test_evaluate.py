@@ -124,6 +124,7 @@ def test_alignment_against_gold(tmp_path, capsys):
         "aer": pytest.approx(1 - (1 + 2) / (3 + 3)),
         "precision": pytest.approx(2 / 3),
         "recall": pytest.approx(1 / 3),
+        "f1": pytest.approx(4 / 9),
         "sentences": 2,
         "links": 3,
         "sure": 3,
