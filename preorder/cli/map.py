@@ -17,12 +17,13 @@ SIDES = ("src", "tgt")
 EXAMPLES = """\
   preorder map --align hand.align --tgt hand.ja --new-tgt hand.unidic.ja --out hand.unidic.align
   preorder map --align en-ja.align --reverse --out ja-en.align
+  preorder map --align en-ja.align --min-confidence 0.5 --out en-ja.sure.align
 """
 
 
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
     """Add the subcommand."""
-    summary = "map word alignments to other tokens of the same text, or to the other direction"
+    summary = "map word alignments to other tokens of the same text, to the other direction, to surer links"
     parser = options.add_command(subparsers, "map", run, summary, EXAMPLES)
     options.add_alignment(parser)
     for side, name in zip(SIDES, ("source", "target"), strict=True):
@@ -31,19 +32,24 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     parser.add_argument(
         "--reverse", action="store_true", help="write target-source links, for translation the other way"
     )
+    parser.add_argument(
+        "--min-confidence", metavar="P", type=options.confidence, help="leave out links of less confidence"
+    )
     options.add_output(parser)
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Run the subcommand."""
     sides = [_side(arguments, side) for side in SIDES]
-    if not any(sides) and not arguments.reverse:
+    if not any(sides) and not arguments.reverse and not arguments.min_confidence:
         raise UsageError("nothing to do: name the texts, --tgt and --new-tgt, or --src and --new-src")
     given = [stream for side in sides for stream in side]
 
     def mapped(alignment: Alignment, *texts: Sequence[str]) -> Alignment:
         pairs = iter(zip(texts[::2], texts[1::2], strict=True))
         links = map_links(alignment, *(next(pairs) if side else None for side in sides))
+        if arguments.min_confidence:
+            links = links.at_least(arguments.min_confidence)
         return links.reversed() if arguments.reverse else links
 
     alignments = (arguments.align, read_alignments(arguments.align))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from preorder.data.errors import DataError
 
@@ -65,6 +65,12 @@ class Alignment:
                     raise DataError(
                         f"link {link[0]}-{link[1]} is out of range: the {side} has {length} tokens"
                     )
+
+    def at_least(self, confidence: float) -> Alignment:
+        """Return the alignment without the sure links of less confidence, above 0 and at most 1."""
+        lost = {link for link, c in self.doubtful if c < confidence}
+        doubtful = frozenset(pair for pair in self.doubtful if pair[0] not in lost)
+        return replace(self, links=self.links - lost, doubtful=doubtful)
 
     def reversed(self) -> Alignment:
         """Return the alignment of the target with the source."""

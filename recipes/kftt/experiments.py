@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from preorder.methods.training import DEFAULT_LIMIT
+
 DIRECTIONS = ("en-ja", "ja-en")
 LAYERS = ("pos", "constituency", "dependency")
 """Annotations of the English source by Stanza: tags alone, or trees, too."""
@@ -11,6 +13,7 @@ LAYERS = ("pos", "constituency", "dependency")
 LINES = 40_000
 """Training lines of most experiments."""
 
+ALL_LINES = 369_368
 PARSED_LINES = 10_000
 """Training lines of the experiments with trees."""
 
@@ -37,10 +40,17 @@ class Links:
 
     Attributes:
         joins: the two ways whose links are joined, where nothing is aligned anew.
+        filters: the links that are filtered by options of ``preorder map``, likewise.
     """
 
     options: tuple[str, ...]
-    joins: tuple[str, str] | None = None
+    joins: tuple[str, ...] = ()
+    filters: tuple[str, ...] = ()
+
+    @property
+    def made_of(self) -> tuple[str, ...]:
+        """The links that these are made of."""
+        return self.joins or self.filters
 
 
 def _directions(model: int) -> dict[str, Links]:
@@ -58,9 +68,8 @@ def _joined(model: int) -> dict[str, Links]:
 LINKS: dict[str, Links] = {
     **{name: links for model in MODELS for name, links in (_directions(model) | _joined(model)).items()},
     **{f"samplers-{n}": Links(("--samplers", str(n))) for n in (2, 4, 8)},
-    "hand-0.5": Links((*_HAND_OPTIONS, "--min-confidence", "0.5")),
-    "hand-0.3": Links((*_HAND_OPTIONS, "--min-confidence", "0.3")),
     "hand-0.1": Links((*_HAND_OPTIONS, "--min-confidence", "0.1")),
+    **{f"hand-{p}": Links(("--min-confidence", p), filters=("hand-0.1",)) for p in ("0.3", "0.5")},
 }
 """Name → how it is aligned. ``hand``: rescored by what hand-aligned sentences teach."""
 
@@ -102,28 +111,34 @@ class Experiment:
 
     @property
     def _file_name(self) -> str:
-        return f"{self.table}/{self.name}".replace(", ", "-").replace(" ", "-")
+        """What is trained, so that experiments of two tables that are the same are done once."""
+        parts = (self.method, self.links, self.layer or "", str(self.lines), *self.options)
+        begun = f"after.{BY_KEY[self.init]._file_name}" if self.init else ""
+        return ".".join(filter(None, (*(part.removeprefix("--") for part in parts), begun)))
 
 
 def _trust() -> list[Experiment]:
     """Links of unequal trust, and hand-made ones: alone, after automatic ones, beside them."""
     hand = {"links": HAND, "options": ("--held-out", "0", "--iterations", "10")}
-    weighted = Experiment("trust", "weighted", "hand-0.1")
-    rescored = Experiment("trust", "rescored", BEST)
     return [
-        weighted,
-        rescored,
         Experiment("trust", "hand alone", **hand),
-        Experiment("trust", "intersect then hand", **hand, init=("links", BASELINE)),
-        Experiment("trust", "rescored then hand", **hand, init=("trust", rescored.name)),
-        Experiment("trust", "weighted then hand", **hand, init=("trust", weighted.name)),
+        *(
+            Experiment("trust", f"{links}{name}", **({"links": links} | options))
+            for links in (BASELINE, BEST, "hand-0.1")
+            for name, options in (("", {}), (", then hand", hand | {"init": ("links", links)}))
+        ),
     ]
+
+
+def _limit(lines: int) -> tuple[str, ...]:
+    """Return the options that let ``preorder train`` learn from so many lines."""
+    return ("--limit", str(lines)) if lines > DEFAULT_LIMIT else ()
 
 
 def _syntax() -> list[Experiment]:
     """Tags and trees of English, and the best order that each kind of tree allows."""
     rows = [
-        ("btg", None, PARSED_LINES, "btg", ("--limit", str(PARSED_LINES))),
+        ("btg", None, PARSED_LINES, "btg", ()),
         *(("btg, tags", "pos", lines, "btg", ()) for lines in (PARSED_LINES, LINES)),
         *(
             (f"{method}, {trees}", trees, PARSED_LINES, method, ("--classes", "0"))
@@ -139,20 +154,31 @@ def _syntax() -> list[Experiment]:
     ]
 
 
-_ORDERING = (*(f"ibm3-{how}" for how in (*SYMMETRIZED, "forward", "reverse")), "samplers-4", "hand-0.5", BEST)
+_ORDERING = (
+    *(f"ibm3-{how}" for how in (*SYMMETRIZED, "forward", "reverse")),
+    "samplers-4",
+    "hand-0.5",
+    BEST,
+    "hand-0.1",
+)
 
 EXPERIMENTS: tuple[Experiment, ...] = (
     *(Experiment("links", links, links) for links in _ORDERING),
     *_trust(),
     *(
         Experiment("unaligned", f"{links}, {name}", links, options=treatment)
-        for links in (BASELINE, BEST)
-        for name, treatment in (("free", ()), ("attach", ("--attach",)), ("gold", ("--unaligned", "gold")))
+        for links, name, treatment in (
+            (BASELINE, "free", ()),
+            (BASELINE, "attach", ("--attach",)),
+            (BASELINE, "gold", ("--unaligned", "gold")),  # knows no confidences
+            (BEST, "free", ()),
+            (BEST, "attach", ("--attach",)),
+        )
     ),
     *(
-        Experiment("lines", f"{links}, {lines}", links, lines, ("--limit", str(lines)))
+        Experiment("lines", f"{links}, {lines}", links, lines, _limit(lines))
         for links in (BASELINE, BEST)
-        for lines in (10_000, LINES, 120_000, 369_368)
+        for lines in (10_000, LINES, 120_000, ALL_LINES)
     ),
     *_syntax(),
     *(
@@ -161,3 +187,5 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         for method in ("btg", "neural-btg")
     ),
 )
+
+BY_KEY = {(experiment.table, experiment.name): experiment for experiment in EXPERIMENTS}

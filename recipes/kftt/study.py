@@ -10,11 +10,20 @@ from functools import partial
 from pathlib import Path
 
 from preorder.cli import Parser, options
-from recipes.kftt.experiments import DIRECTIONS, EXPERIMENTS, HAND, LINES, LINKS, ORACLE, Experiment, Links
+from recipes.kftt.experiments import (
+    BY_KEY,
+    DIRECTIONS,
+    EXPERIMENTS,
+    HAND,
+    LINES,
+    LINKS,
+    ORACLE,
+    Experiment,
+    Links,
+)
 from recipes.kftt.tables import write_tables
 from recipes.step_runner import Step, StepRunner, exit_status
 
-BY_KEY = {(experiment.table, experiment.name): experiment for experiment in EXPERIMENTS}
 ALIGNMENT = "alignment"
 DATA = "data"
 DESCRIPTION = """\
@@ -53,8 +62,7 @@ class Study:
         """Return the steps that align the first so many training pairs together with hand-test."""
         links, whole = LINKS[name], self.links(lines, name, "all")
         steps = [step for language in ("en", "ja") for step in self._text(lines, language)]
-        if links.joins:
-            steps += [step for joined in links.joins for step in self.align(joined, lines)]
+        steps += [step for base in links.made_of for step in self.align(base, lines)]
         steps.append(self._align(links, name, lines))
         for part, command in (
             ("train", ("head", "-n", f"{lines}")),
@@ -77,8 +85,11 @@ class Study:
 
     def _align(self, links: Links, name: str, lines: int) -> Step:
         out = self.links(lines, name, "all")
+        reads = tuple(self.links(lines, base, "all") for base in links.made_of)
+        if links.filters:
+            command = ("preorder", "map", "--align", *reads, *links.options, "--out", out)
+            return Step(out, command, reads, (out,))
         if links.joins:
-            reads = tuple(self.links(lines, joined, "all") for joined in links.joins)
             given = ("--forward", reads[0], "--reverse", reads[1])
         else:
             reads = tuple(self.text(lines, "all", language) for language in ("en", "ja"))

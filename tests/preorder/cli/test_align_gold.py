@@ -247,6 +247,12 @@ def test_map_to_the_other_direction(tmp_path, capsys):
     assert capsys.readouterr().out.splitlines() == ["0-2:0.5 1-0 3?1", ""]
 
 
+def test_map_to_surer_links(tmp_path, capsys):
+    links = write(tmp_path / "links", "0-1 2-0:0.5 2-1:0.49 1?3", "")
+    assert main(["map", "--align", links, "--min-confidence", "0.5"]) == 0
+    assert capsys.readouterr().out.splitlines() == ["0-1 1?3 2-0:0.5", ""]
+
+
 def test_map_to_other_tokens(tmp_path, capsys):
     links = write(tmp_path / "links", "0-0 1-1:0.5", "", "0-1")
     old = write(tmp_path / "old", "（京 都", "", "a b")

@@ -105,11 +105,12 @@ def test_the_study_from_end_to_end(data, tmp_path, monkeypatch, capsys):
         Experiment("trust", "rescored", "hand-0.3", 120, options),
         Experiment("trust", "then hand", "hand", 120, options[:2], init=("links", "intersect")),
     )
-    links = experiments.LINKS["hand-0.3"]
+    links = experiments.LINKS["hand-0.1"]
     assert "--hand-align" in links.options
     for module in (study, tables):
         monkeypatch.setattr(module, "EXPERIMENTS", small)
-    monkeypatch.setattr(study, "BY_KEY", {(each.table, each.name): each for each in small})
+    for module in (study, experiments):
+        monkeypatch.setattr(module, "BY_KEY", {(each.table, each.name): each for each in small})
     monkeypatch.setattr(prepare, "HAND_TRAIN", 40)
     run = tmp_path / "run"
     assert prepare.main(["--data", str(data), "--out", str(run / "data"), "--hand-train", "40"]) == 0
@@ -147,8 +148,8 @@ def test_options_of_the_study(tmp_path, capsys, options, reason):
 def test_every_experiment_has_its_links_and_its_beginning():
     for each in experiments.EXPERIMENTS:
         assert each.links in LINKS or each.links == experiments.HAND
-        assert each.init is None or each.init in study.BY_KEY
-    assert len(study.BY_KEY) == len(experiments.EXPERIMENTS)
+        assert each.init is None or each.init in experiments.BY_KEY
+    assert len(experiments.BY_KEY) == len(experiments.EXPERIMENTS)
     assert preorder(["align", "--forward", "x", "--reverse", "y", *LINKS["ibm1-union"].options]) == 2
 
 
