@@ -77,6 +77,13 @@ def test_model(tmp_path, files, capsys):
     assert main(["apply", *options[:-1], "--format", "tree"]) == 0
     assert capsys.readouterr().out.splitlines()[0] == shown["tree"]
     assert shown["preordered"] == ["c", "b", "a"]
+    options += ["--tgt", str(many), "--align", str(tmp_path / "links"), "--gain", "2"]
+    assert main(["show", *options]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert lines_of(found) == [1, 2]  # of equal gains the first
+    assert found["chosen"] == "the 2 of 4 sentences whose tau_nakagawa rises most"
+    assert all(one["preordered"] == ["c", "b", "a"] for one in found["sentences"])
+    assert all((one["tau_nakagawa"], one["tau_nakagawa_preordered"]) == (0, 1) for one in found["sentences"])
 
 
 def test_pictures(tmp_path, files, capsys):
