@@ -9,7 +9,7 @@ from preorder.alignment.target_groups import target_groups
 from preorder.data import files
 from preorder.data.errors import DataError
 from preorder.data.formats import parse_positions, parse_tokens, read_alignments
-from preorder.data.types import Permutation
+from preorder.data.types import Alignment, Permutation
 from preorder.metrics.metric import MetricOptions
 from preorder.metrics.preordering import TargetGroups
 from preorder.metrics.scoring import Systems, SystemStatistics, Text, measure_translations
@@ -41,6 +41,7 @@ class EvaluationData:
     Attributes:
         references, systems: as in the files.
         source: the tokens of each sentence; empty without a file of it.
+        alignments: of source and reference; empty without a file of them.
         target_groups: of the tokens of each sentence, None where its alignment cannot be sorted; empty
             without an alignment.
         orders: name → a permutation for each sentence.
@@ -51,6 +52,7 @@ class EvaluationData:
     references: Sequence[Text]
     systems: Systems
     source: Sequence[Sequence[str]]
+    alignments: Sequence[Alignment]
     target_groups: Sequence[TargetGroups | None]
     orders: Mapping[str, Sequence[Permutation]]
     options: MetricOptions
@@ -90,10 +92,12 @@ def read_evaluation_data(paths: EvaluationFiles, options: MetricOptions, seed: i
     permutations = {name: next(columns) for name in paths.orders}
     lengths = _lengths(paths, source, permutations)
     groups: list[TargetGroups | None] = []
+    alignments: list[Alignment] = []
     if paths.alignment is not None:
-        pairs = (paths.alignment, next(columns)), (paths.alignment, lengths)
+        alignments = next(columns)
+        pairs = (paths.alignment, alignments), (paths.alignment, lengths)
         groups = list(files.map_parallel(target_groups, paths.alignment, *pairs))
-    return EvaluationData(references, systems, source, groups, permutations, options, seed)
+    return EvaluationData(references, systems, source, alignments, groups, permutations, options, seed)
 
 
 def _lengths(

@@ -203,6 +203,19 @@ samplers = _whole_number(1, 1000)
 _percentage = _whole_number(0, 100)
 
 
+def line_numbers(text: str) -> tuple[range, ...]:
+    """Parse line numbers and ranges, both ends included: ``3,8,10-14``; argparse reports its errors."""
+    found = []
+    for part in text.split(","):
+        first, dash, last = part.partition("-")
+        begin = positive(first)
+        end = positive(last) if dash else begin
+        if end < begin:
+            raise argparse.ArgumentTypeError(f"ends before it begins: {shown(part)}")
+        found.append(range(begin, end + 1))
+    return tuple(found)
+
+
 def confidence(text: str) -> float:
     """Parse a number above 0 and at most 1; argparse reports its errors."""
     with contextlib.suppress(ValueError):

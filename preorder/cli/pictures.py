@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from preorder.data import files
@@ -12,24 +13,26 @@ from preorder.progress import LOGGER
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-SUFFIXES = (".svg", ".png")
+PICTURES = (".svg", ".png")
+PAGE = ".html"
 
 
-def add_pictures(parser: argparse.ArgumentParser) -> None:
-    """Add ``--out``, the paths for :func:`write_pictures`."""
+def add_pictures(parser: argparse.ArgumentParser, suffixes: Sequence[str] = PICTURES) -> None:
+    """Add ``--out``, the paths for :func:`write_pictures`, or of pages; their names end in the suffixes."""
+    what = "picture or a page" if PAGE in suffixes else "picture"
     parser.add_argument(
         "--out",
-        metavar="F.svg|F.png",
-        type=_picture,
+        metavar="|".join(f"F{suffix}" for suffix in suffixes),
+        type=partial(_picture, suffixes),
         action="append",
         default=[],
-        help="write a picture (needs matplotlib, the extra plots); repeat it for both formats",
+        help=f"write a {what} (needs matplotlib, the extra plots); repeat it for several formats",
     )
 
 
-def _picture(path: str) -> str:
-    if not path.endswith(SUFFIXES):
-        raise argparse.ArgumentTypeError(f"a picture's name ends in {' or '.join(SUFFIXES)}: {path!r}")
+def _picture(suffixes: Sequence[str], path: str) -> str:
+    if not path.endswith(tuple(suffixes)):
+        raise argparse.ArgumentTypeError(f"a picture's name ends in {' or '.join(suffixes)}: {path!r}")
     return path
 
 

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from preorder.cli import options
 from preorder.data import files
 from preorder.data.errors import UsageError
 from preorder.progress import progress
+
+if TYPE_CHECKING:
+    from preorder.analysis.page.page import Run
 
 EXAMPLES = """\
   preorder report runs/svo-sov-tiny
@@ -66,10 +70,24 @@ def run(arguments: argparse.Namespace) -> None:
     runs = [report_run(one, arguments.seed) for one in measuring]
     title = arguments.title or (runs[0].title if len(runs) == 1 else f"{len(runs)} runs")
     if arguments.json:
-        files.write_json(files.STANDARD, {"title": title, "runs": [asdict(one) for one in runs]})
+        files.write_json(files.STANDARD, {"title": title, "runs": list(map(_as_json, runs))})
     if out is not None:
         arguments.out = out
         files.write_lines(out, [page(title, runs)])
+
+
+def _as_json(run: Run) -> dict[str, Any]:
+    from preorder.analysis.show.gallery import Gallery
+
+    contents = [
+        one.content.as_json() if isinstance(one.content, Gallery) else asdict(one.content)
+        for one in run.chapters
+    ]
+    chapters = [
+        {"heading": chapter.heading, "content": found}
+        for chapter, found in zip(run.chapters, contents, strict=True)
+    ]
+    return asdict(replace(run, chapters=())) | {"chapters": chapters}
 
 
 def _check_output(out: str, folders: Sequence[str], inputs: Sequence[str]) -> None:
@@ -78,7 +96,7 @@ def _check_output(out: str, folders: Sequence[str], inputs: Sequence[str]) -> No
     Raises:
         UsageError: the output is another file in a run's folder, or one that a run names elsewhere.
     """
-    from preorder.analysis.page.page import is_page
+    from preorder.analysis.page.document import is_page
 
     place = Path(out).resolve()
     if not place.is_file() or is_page(place):

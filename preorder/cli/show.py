@@ -1,30 +1,43 @@
-"""``preorder show``: show what preordering does to one sentence."""
+"""``preorder show``: show what preordering does to a sentence, or to several."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable
-from dataclasses import replace
+from collections.abc import Callable, Iterator
 from functools import partial
-from itertools import islice
-from typing import Any, TypeVar
+from itertools import starmap
+from pathlib import Path
+from typing import TYPE_CHECKING
 
-from preorder.analysis.show.sentence import SentenceView, crossings, hard_attention
-from preorder.annotate.stanza import add_layers
+from preorder.analysis.show.choose import draw, greatest
 from preorder.cli import options, source
-from preorder.cli.pictures import add_pictures, write_pictures
+from preorder.cli.pictures import PAGE, PICTURES, add_pictures, write_pictures
 from preorder.cli.table import visible
-from preorder.data import files, formats
-from preorder.data.errors import DataError
-from preorder.data.types import BinaryTree, Permutation, Sentence
-from preorder.methods.model_directory import load_model
+from preorder.cli.views import read_rows, read_views
+from preorder.data import files
+from preorder.data.errors import DataError, UsageError
 
-T = TypeVar("T")
+if TYPE_CHECKING:
+    from preorder.analysis.show.gallery import Gallery, Numbered
+
+FIRST = (range(1, 2),)
+MOST_DRAWN = 100
+CHOICES = {
+    "sample": "show N sentences, drawn at random by --seed",
+    "gain": "show the N sentences whose tau_nakagawa rises most, the greatest rise first",
+    "worst": "show the N sentences with the least tau_nakagawa once they are preordered, the least first",
+}
 
 EXAMPLES = """\
-  preorder show --model model --src test.en --pos test.en.pos --line 7
+  preorder show --model model --src test.en --pos test.en.pos --lines 7
   preorder show --model model --src test.en --tgt test.ja --align test.align --out sentence.svg
+  preorder show --src test.en --positions test.positions --tgt test.ja --align test.align \\
+      --sample 10 --min-length 5 --max-length 40 --out gallery.html
   preorder show --src test.en --positions test.positions --tgt hyp.ja --attention hyp.attention --out s.png
+
+An .html holds all sentences, a picture and a row of a table for each, and needs no other file; .svg and
+.png draw them one below the other. tau_nakagawa, 0 to 1, is that of preorder evaluate, over the linked
+tokens. With several sentences the tree is left out of pictures that have links.
 
 A line of --attention is JSON, a list with a row for each target token, which has the weights, 0 to 1,
 of the source tokens: [[0.9, 0.1], [0.2, 0.8]]; or links as in alignments: 0-0 1-1.
@@ -33,13 +46,11 @@ of the source tokens: [[0.9, 0.1], [0.2, 0.8]]; or links as in alignments: 0-0 1
 
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
     """Add the subcommand."""
-    parser = options.add_command(
-        subparsers, "show", run, "show what preordering does to one sentence", EXAMPLES
-    )
+    parser = options.add_command(subparsers, "show", run, "show what preordering does to sentences", EXAMPLES)
     source.add_layer_options(parser, f"{source.STANZA}, and so for trees, if the model was trained so")
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument(
-        "--model", metavar="DIR", help="model directory: show the order and tree that it predicts"
+        "--model", metavar="DIR", help="model directory: show the orders and trees that it predicts"
     )
     options.add_orders(what, "any system's order: {}", metavar="F")
     parser.add_argument("--tgt", metavar="F", help="target text, tokenised")
@@ -47,92 +58,119 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     parser.add_argument(
         "--attention", metavar="F", help="attention of each target token to the source tokens"
     )
-    options.add_number(parser, "--line", options.positive, 1, "line number of the sentence")
-    add_pictures(parser)
+    _add_choice(parser)
+    add_pictures(parser, (*PICTURES, PAGE))
     options.add_json(parser)
+
+
+def _add_choice(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say which sentences are shown."""
+    parser.add_argument(
+        "--lines",
+        "--line",
+        metavar="N,A-B,…",
+        type=options.line_numbers,
+        help="line numbers of the sentences, from 1 (default: 1; with --sample, --gain or --worst all lines)",
+    )
+    choice = parser.add_mutually_exclusive_group()
+    for name, text in CHOICES.items():
+        choice.add_argument(f"--{name}", metavar="N", type=options.positive, help=text)
+    text = "leave out sentences of {} than N tokens, source or target"
+    options.add_number(parser, "--min-length", options.natural, 0, text.format("fewer"))
+    options.add_number(parser, "--max-length", options.positive, options.MOST, text.format("more"))
+    options.add_seed(parser)
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Run the subcommand."""
+    choice = next((name for name in CHOICES if getattr(arguments, name) is not None), None)
+    if choice is None and arguments.lines is None:
+        arguments.lines = FIRST
+    single = choice is None and sum(map(len, arguments.lines)) == 1
+    gallery = _gallery(arguments, choice)
+    _write_pictures(gallery, single, arguments)
+    if arguments.json:
+        found = gallery.as_json()
+        files.write_json(files.STANDARD, found["sentences"][0] if single else found)
+    elif not arguments.out:
+        files.write_lines(files.STANDARD, _text(gallery, single))
+
+
+def _gallery(arguments: argparse.Namespace, choice: str | None) -> Gallery:
+    """Return the sentences that are asked for."""
+    from preorder.analysis.show.gallery import Gallery, Numbered
+
+    if choice in ("gain", "worst") and (arguments.align is None or arguments.tgt is None):
+        raise UsageError(f"--{choice} measures orders by links: it needs --align and --tgt")
+    rows = read_rows(arguments)
+    total = 0
+    if choice == "sample":
+        rows, total = draw((row for row in rows if len(row.sentence)), arguments.sample, arguments.seed)
+    views = starmap(Numbered, read_views(arguments, rows))
+    if choice == "gain":
+        views, total = greatest(_measured(views, lambda before, after: after - before), arguments.gain)
+    elif choice == "worst":
+        views, total = greatest(_measured(views, lambda _, after: -after), arguments.worst)
+    sentences = tuple(views)
+    if not sentences:
+        raise DataError("no sentence is left to be shown", files.display_name(source.source_name(arguments)))
+    return Gallery(_chosen(arguments, choice, len(sentences), total), sentences)
+
+
+def _measured(
+    views: Iterator[Numbered], number: Callable[[float, float], float]
+) -> Iterator[tuple[float, Numbered]]:
+    """Yield the sentences whose links can be sorted, with a number made of tau before and after."""
+    from preorder.analysis.show.scores import taus
+
+    for one in views:
+        found = taus(one.view)
+        if found is not None:
+            yield number(*found), one
+
+
+def _chosen(arguments: argparse.Namespace, choice: str | None, count: int, total: int) -> str:
+    """Say how the sentences were chosen."""
+    shortest, longest = arguments.min_length, arguments.max_length
+    bounds = [f"at least {shortest}"] * (shortest > 0) + [f"at most {longest}"] * (longest < options.MOST)
+    sentences = f"sentences of {' and '.join(bounds)} tokens" if bounds else "sentences"
+    if choice is None:
+        return f"{count} {sentences}, chosen by their lines"
+    if choice == "sample":
+        return f"{count} of {total} {sentences}, drawn at random, seed {arguments.seed}"
+    what = "whose tau_nakagawa rises most" if choice == "gain" else "with the least tau_nakagawa, preordered"
+    return f"the {count} of {total} {sentences} {what}"
+
+
+def _write_pictures(gallery: Gallery, single: bool, arguments: argparse.Namespace) -> None:
+    """Draw the sentences to each ``--out``."""
     from preorder.analysis.show.picture import draw_sentence, sentence_title
+
+    count = len(gallery.sentences)
+    if arguments.out and count > MOST_DRAWN:
+        raise UsageError(f"{count} sentences: a picture holds at most {MOST_DRAWN}; choose some (--sample)")
+    if single:
+        view = gallery.sentences[0].view
+        draw_all, title = partial(draw_sentence, view), sentence_title(view)
+    else:
+        draw_all, title = gallery.draw, f"{count} sentences before and after preordering"
+    for path in arguments.out:
+        if path.endswith(PAGE):
+            from preorder.analysis.page.gallery_page import gallery_page
+
+            name = Path(files.display_name(source.source_name(arguments))).name
+            files.write_lines(path, [gallery_page(f"{name}, before and after preordering", gallery)])
+        else:
+            write_pictures(draw_all, title, [path])
+
+
+def _text(gallery: Gallery, single: bool) -> Iterator[str]:
+    """Yield the lines for a terminal, control characters written out."""
     from preorder.analysis.show.text import text_lines
 
-    view = _read(arguments)
-    write_pictures(partial(draw_sentence, view), sentence_title(view), arguments.out)
-    if arguments.json:
-        files.write_json(files.STANDARD, _summary(view))
-    elif not arguments.out:
-        files.write_lines(files.STANDARD, text_lines(_visible(view)))
-
-
-def _read(arguments: argparse.Namespace) -> SentenceView:
-    """Return the sentence with everything that the files tell of it."""
-    sentence = _nth(source.source_name(arguments), source.read_sentences(arguments), arguments.line)
-    permutation, tree = _order(arguments, sentence)
-    target = alignment = attention = None
-    if arguments.tgt is not None:
-        target = _nth(arguments.tgt, files.read_parsed(arguments.tgt, formats.parse_tokens), arguments.line)
-    if arguments.align is not None:
-        alignment = _nth(arguments.align, formats.read_alignments(arguments.align), arguments.line)
-    if arguments.attention is not None:
-        attention = _nth(arguments.attention, files.read_lines(arguments.attention), arguments.line)
-    try:
-        matrix = None if attention is None else _attention(attention, len(sentence), len(target or ()))
-        return SentenceView(sentence.words, permutation, tree, target, alignment, matrix)
-    except DataError as error:
-        raise error.at(files.display_name(source.source_name(arguments)), arguments.line) from None
-
-
-def _order(arguments: argparse.Namespace, sentence: Sentence) -> tuple[Permutation, BinaryTree | None]:
-    """Return the order, and a tree that gives it (a model's own if there is a model), or None."""
-    if arguments.model is not None:
-        return _predicted(arguments, sentence)
-    permutation = _nth(*options.read_order(arguments), arguments.line)
-    try:
-        return permutation, BinaryTree.from_permutation(permutation)
-    except DataError:  # few orders of long sentences have one
-        return permutation, None
-
-
-def _predicted(arguments: argparse.Namespace, sentence: Sentence) -> tuple[Permutation, BinaryTree]:
-    model = load_model(arguments.model)
-    stanza = source.stanza_options(arguments, model.stanza, model.language)
-    source.warn_of_unused(arguments, model.preorderer.layers, stanza)
-    if stanza is not None:
-        (sentence,) = add_layers(iter([sentence]), stanza)
-    (tree,) = model.preorderer.trees([model.annotate(sentence)])
-    return tree.permutation, tree
-
-
-def _attention(line: str, source_length: int, target_length: int) -> formats.Matrix:
-    if line.startswith("["):
-        return formats.parse_attention(line)
-    return hard_attention(formats.parse_alignment(line), source_length, target_length)
-
-
-def _nth(path: str, items: Iterable[T], line: int) -> T:
-    """Return the item of a line."""
-    for item in islice(items, line - 1, None):
-        return item
-    raise DataError("the file has no such line", files.display_name(path), line)
-
-
-def _visible(view: SentenceView) -> SentenceView:
-    """Return the sentence with its control characters written out."""
-    target = None if view.target is None else tuple(map(visible, view.target))
-    return replace(view, words=tuple(map(visible, view.words)), target=target)
-
-
-def _summary(view: SentenceView) -> dict[str, Any]:
-    """Return the JSON object; what is not known is null."""
-    known = view.alignment is not None
-    return {
-        "source": list(view.words),
-        "preordered": list(view.permutation.apply(view.words)),
-        "positions": list(view.permutation.positions),
-        "order": list(view.permutation.order),
-        "tree": None if view.tree is None else formats.format_tree(view.words, view.tree),
-        "target": None if view.target is None else list(view.target),
-        "crossings": crossings(view.links) if known else None,
-        "crossings_preordered": crossings(view.reordered().links) if known else None,
-    }
+    if not single:
+        yield gallery.chosen
+    for one in gallery.sentences:
+        if not single:
+            yield from ("", one.title)
+        yield from map(visible, text_lines(one.view))

@@ -1,5 +1,7 @@
 """Every number on the command line has bounds, which the option's own error tells."""
 
+import re
+
 import pytest
 
 import preorder
@@ -25,7 +27,8 @@ OPTIONS = [
     *((APPLY, name) for name in ("--n-best", "--threads")),
     *((["annotate", "--src", "x"], name) for name in ("--seed", "--workers")),
     *((LENGTH, name) for name in ("--width", "--last", "--seed")),
-    (["show", "--model", "x"], "--line"),
+    (["show", "--model", "x"], "--lines"),
+    *((["show", "--model", "x"], name) for name in ("--sample", "--gain", "--worst", "--max-length")),
     (["swap", "--src", "x", "--out", "x"], "--percent"),
     (["align", "--tgt", "x"], "--seed"),
 ]
@@ -40,7 +43,7 @@ def test_bounds(command, option, value, capsys):
         main([*command, f"{option}={value}"])
     error = capsys.readouterr().err
     assert caught.value.code == 2
-    assert f"argument {option}: " in error
+    assert re.search(f"argument {option}(/--line)?: ", error)
     assert error.count("\n") == 1
     assert len(error) < 250
 

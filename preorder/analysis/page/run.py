@@ -9,6 +9,7 @@ from preorder.analysis.curves import gain_curves, length_curves
 from preorder.analysis.defaults import CURVE_METRICS, EXAMPLE_METRIC, GAIN_WIDTH
 from preorder.analysis.evaluation_data import EvaluationData, read_evaluation_data
 from preorder.analysis.examples import system_examples
+from preorder.analysis.page.galleries import order_galleries
 from preorder.analysis.page.manifest import Manifest
 from preorder.analysis.page.page import Chapter, Run
 from preorder.analysis.results import parse_curves
@@ -45,9 +46,12 @@ def _analyses(manifest: Manifest, data: EvaluationData) -> Iterator[Chapter]:
     lengths = list(map(len, data.source))
     groups = by_length(lengths, *fitting_width(lengths))
     yield Chapter("By length", length_curves(data, CURVE_METRICS, groups))
-    for names in _orders(manifest) if data.target_groups else ():
-        curves = gain_curves(data, CURVE_METRICS, names[0], GAIN_WIDTH)
-        yield Chapter(f"By what the order of {', '.join(names)} gains", curves)
+    orders = {names[0]: ", ".join(names) for names in _orders(manifest)} if data.target_groups else {}
+    for order, names in orders.items():
+        curves = gain_curves(data, CURVE_METRICS, order, GAIN_WIDTH)
+        yield Chapter(f"By what the order of {names} gains", curves)
+    for order, gallery in order_galleries(data, list(orders), manifest.files.alignment).items():
+        yield Chapter(f"Sentences in the order of {orders[order]}", gallery)
     yield Chapter("n-gram precisions", precision_breakdown(data, baseline))
     yield Chapter("Under- and over-generation", generation_breakdown(data, baseline))
     for system in others:

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, NamedTuple
 from xml.sax.saxutils import escape
 
 from preorder.analysis.pictures.style import PARAMETERS
-from preorder.data.errors import require
+from preorder.data.errors import UsageError, require
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 RESOLUTION = 160  # dots an inch
+MOST_PIXELS = 2**16  # on either side: more matplotlib does not draw
 CJK_FONTS = ("Noto Sans CJK JP", "Noto Sans CJK SC", "IPAGothic", "Hiragino Sans", "Yu Gothic", "MS Gothic")
 """Fonts that may be installed, for letters that DejaVu Sans lacks."""
 
@@ -40,6 +41,7 @@ def encode(draw: Callable[[], Figure], title: str, path: str) -> Picture:
 
     Raises:
         MissingExtraError: matplotlib is not installed.
+        UsageError: the picture is too large for a PNG.
     """
     if path.endswith(".svg"):
         return Picture(f"{XML}\n{svg_element(draw, title)}\n".encode(), complete=True)
@@ -61,8 +63,13 @@ def svg_element(draw: Callable[[], Figure], title: str, transparent: bool = Fals
 
 
 def _without_ballast(svg: str) -> str:
-    """Leave out names that nothing refers to, groups of one element, and line breaks inside paths."""
+    """Leave out names that nothing refers to, groups of one element, and what each word repeats."""
     svg = re.sub(r'<g id="[^"]*">', "<g>", svg)  # a page holds several pictures: names would clash
+    svg = re.sub(r' transform="rotate\(-0 [^"]*"', "", svg)
+    families = set(re.findall(r"font-family: [^;]*;", svg))
+    if len(families) == 1:  # told once, not with every word
+        (family,) = families
+        svg = svg.replace(f"{family} ", "").replace("<svg ", f'<svg style="{family}" ', 1)
     svg = re.sub(r"<g>\s*(<text [^<]*</text>|<path [^<]*/>)\s*</g>", r"\1", svg)
     return re.sub(r' d="[^"]*"', lambda path: path[0].replace(" \n", " ").replace("\n", ""), svg)
 
@@ -76,7 +83,10 @@ def _saved(draw: Callable[[], Figure], form: str, **options: object) -> Picture:
         matplotlib.rcParams.update(PARAMETERS)
         if form == "png":  # an SVG leaves the choice of a font to the program that shows it
             matplotlib.rcParams["font.family"] = ["DejaVu Sans", *_installed(CJK_FONTS)]
-        draw().savefig(stream, format=form, **options)
+        figure = draw()
+        if form == "png" and max(figure.get_size_inches()) * RESOLUTION >= MOST_PIXELS:
+            raise UsageError("too large for a .png: give fewer or shorter sentences, or write an .svg")
+        figure.savefig(stream, format=form, **options)
     return Picture(stream.getvalue(), not any("missing from" in str(warning.message) for warning in caught))
 
 

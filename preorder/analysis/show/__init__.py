@@ -1,1 +1,1 @@
-"""One sentence, drawn: its tree, the links to its translation before and after preordering, attention."""
+"""Sentences, drawn: trees, links to their translations before and after preordering, attention."""

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import colorsys
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from preorder.analysis.show.sentence import SentenceView, crossings_text
+from preorder.analysis.show.scores import panel_names
+from preorder.analysis.show.sentence import SentenceView
 from preorder.data.errors import require
 from preorder.data.types import BinaryTree
 
@@ -31,11 +32,21 @@ POINTS = 0.72  # in a hundredth of an inch
 
 def sentence_title(view: SentenceView) -> str:
     """Say what :func:`draw_sentence` shows."""
-    return f"“{' '.join(view.words)}”, its tree and its links before and after preordering"
+    parts = " and ".join(["its tree"] * (view.tree is not None) + ["its links"] * bool(view.links))
+    return ", ".join(filter(None, (f"“{' '.join(view.words)}”", parts, "before and after preordering")))
 
 
 def draw_sentence(view: SentenceView) -> Figure:
     """Draw a sentence before and after preordering, and its attention. O(source × target tokens).
+
+    Raises:
+        MissingExtraError: matplotlib is not installed.
+    """
+    return draw_sentences([(None, view)])
+
+
+def draw_sentences(titled: Iterable[tuple[str | None, SentenceView]]) -> Figure:
+    """Draw sentences one below the other, each under its title, as :func:`draw_sentence` does.
 
     Raises:
         MissingExtraError: matplotlib is not installed.
@@ -46,14 +57,21 @@ def draw_sentence(view: SentenceView) -> Figure:
     figure = Figure(facecolor=PAPER)
     axes = figure.add_axes((0, 0, 1, 1))
     axes.axis("off")
-    sheet = _Sheet(axes, _width(view), _colours(view))
-    bottom = sheet.draw_before(view, MARGIN / 2)
-    bottom = sheet.draw_links(view, bottom, view.permutation.order, "preordered")
-    if view.attention is not None:
-        bottom = sheet.draw_attention(view, bottom)
-    figure.set_size_inches(sheet.width / 100, bottom / 100)
-    axes.set(xlim=(0, sheet.width), ylim=(bottom, 0))
+    width, bottom = 0.0, MARGIN / 2
+    for title, view in titled:
+        sheet = _Sheet(axes, _width(view), _colours(view))
+        if title is not None:
+            bottom = sheet.draw_title(title, bottom)
+        bottom = sheet.draw(view, bottom)
+        width = max(width, sheet.width)
+    figure.set_size_inches(width / 100, bottom / 100)
+    axes.set(xlim=(0, width), ylim=(bottom, 0))
     return figure
+
+
+def sentence_width(view: SentenceView) -> float:
+    """Return how wide the picture of a sentence is, in inches."""
+    return _width(view) / 100
 
 
 def text_width(text: str, size: float = SIZE) -> float:
@@ -102,23 +120,29 @@ class _Sheet:
     width: float
     colours: Sequence[str]
 
-    def draw_before(self, view: SentenceView, top: float) -> float:
-        """Draw the source as it is, its tree above it, links below it."""
-        name, height = "as it is written", 0.0
-        if view.tree is not None and view.tree.nodes:
-            name = f"S straight, I inverted; {name}"
-            height = self._draw_tree(view.tree, self._centres(view.words), top + HEADING)
-        return self.draw_links(view, top, range(len(view.words)), name, height)
+    def draw_title(self, title: str, top: float) -> float:
+        """Draw the title of a sentence."""
+        self._text(MARGIN, top + SIZE, title, SIZE, INK, "left")
+        return top + SIZE + GAP / 2
 
-    def draw_links(
+    def draw(self, view: SentenceView, top: float) -> float:
+        """Draw the source as it is, its tree above it, links below it; then preordered; then attention."""
+        before, after = panel_names(view)
+        height = 0.0
+        if view.tree is not None and view.tree.nodes:
+            before = f"S straight, I inverted; {before}"
+            height = self._draw_tree(view.tree, self._centres(view.words), top + HEADING)
+        bottom = self._draw_links(view, top, range(len(view.words)), before, height)
+        bottom = self._draw_links(view, bottom, view.permutation.order, after)
+        return bottom if view.attention is None else self._draw_attention(view, bottom)
+
+    def _draw_links(
         self, view: SentenceView, top: float, order: Sequence[int], name: str, tree_height: float = 0
     ) -> float:
         """Draw the source in an order, the target below it, and a curve for each link."""
         centres = dict(zip(order, self._centres([view.words[i] for i in order]), strict=True))
         targets = self._centres(view.target or ())
-        index = {token: r for r, token in enumerate(order)}
-        crossed = crossings_text((index[i], j) for i, j in view.links)
-        self._heading(f"{name}: {crossed}" if view.links else name, top)
+        self._heading(name, top)
         upper = top + tree_height + HEADING + SIZE
         lower = upper + LINKS
         possible = view.alignment.possible if view.alignment is not None else ()
@@ -133,7 +157,7 @@ class _Sheet:
             self._text(x, lower, word, SIZE, linked.get(j, UNLINKED if linked else INK))
         return (lower if targets else upper + 16) + SIZE / 2 + MARGIN / 2
 
-    def draw_attention(self, view: SentenceView, top: float) -> float:
+    def _draw_attention(self, view: SentenceView, top: float) -> float:
         """Draw the attention as a matrix of greys: target tokens down, source tokens across."""
         lefts = list(accumulate(_column_widths(view), initial=MARGIN + _label_width(view)))
         upper = top + HEADING + SMALL

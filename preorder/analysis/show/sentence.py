@@ -76,12 +76,6 @@ def crossings(links: Iterable[tuple[int, int]]) -> int:
     return sum((i - k) * (j - m) < 0 for (i, j), (k, m) in combinations(links, 2))
 
 
-def crossings_text(links: Iterable[tuple[int, int]]) -> str:
-    """Return how many pairs of links cross, in words."""
-    count = crossings(links)
-    return f"{count} crossing{'' if count == 1 else 's'} of links"
-
-
 def hard_attention(alignment: Alignment, source_length: int, target_length: int) -> Matrix:
     """Return links as attention: weight 1 for a sure link, 0.5 for a possible one.
 

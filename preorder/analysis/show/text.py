@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from rich.cells import cell_len
 
-from preorder.analysis.show.sentence import SentenceView, crossings_text
+from preorder.analysis.show.scores import panel_names
+from preorder.analysis.show.sentence import SentenceView
 from preorder.data.types import BinaryTree
 
 SURE, POSSIBLE, NONE = "●", "○", "·"
@@ -26,8 +27,8 @@ def text_lines(view: SentenceView) -> Iterator[str]:
     if view.tree is not None and view.tree.nodes:
         yield from ("", *_tree(view.words, view.tree))
     if view.links:
-        for name, one in (("as it is written", view), ("preordered", after)):
-            yield from ("", f"{name}: {crossings_text(one.links)}; target tokens across")
+        for name, one in zip(panel_names(view), (view, after), strict=True):
+            yield from ("", f"{name}; target tokens across")
             yield from _matrix(one.words, _links(one), len(view.target))
     if view.attention is not None:
         yield from ("", "attention of target tokens, source tokens across; darker is more")

@@ -73,8 +73,8 @@ def test_picture_has_everything_once(draw):
     assert texts["like"] == 3  # both orders, attention
     assert texts["ペン"] == 3
     assert (texts["S"], texts["I"]) == (2, 1 + 3)  # nodes, and the word
-    assert texts["S straight, I inverted; as it is written: 3 crossings of links"] == 1
-    assert texts["preordered: 1 crossing of links"] == 1
+    assert texts["S straight, I inverted; as it is written: 3 crossings of links, tau_nakagawa 0.667"] == 1
+    assert texts["preordered: 1 crossing of links, tau_nakagawa 1.000"] == 1
     width, height = axes.get_xlim()[1], axes.get_ylim()[0]
     assert figure.get_size_inches() * 100 == pytest.approx((width, height))
     points = [text.get_position() for text in axes.texts]
@@ -155,14 +155,14 @@ straight
       ├─ the
       └─ pen
 
-as it is written: 3 crossings of links; target tokens across
+as it is written: 3 crossings of links, tau_nakagawa 0.667; target tokens across
       012345
 I     ●·····
 like  ····●·
 the   ···○··
 pen   ··●···
 
-preordered: 1 crossing of links; target tokens across
+preordered: 1 crossing of links, tau_nakagawa 1.000; target tokens across
       012345
 I     ●·····
 the   ···○··

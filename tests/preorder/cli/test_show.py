@@ -1,6 +1,10 @@
 """``preorder show``, end to end."""
 
+import itertools
 import json
+import random
+import re
+import statistics
 import sys
 
 import pytest
@@ -24,7 +28,7 @@ def files(tmp_path):
 
 def show(capsys, files, *options, names=("src", "positions", "tgt", "align")):
     line = [part for name in names for part in (f"--{name}", files[name])]
-    status = main(["show", *line, *options])
+    status = main(["show", *line, *options, "--quiet"])
     out, error = capsys.readouterr()
     assert status == (2 if error else 0), error
     return error or out
@@ -43,6 +47,7 @@ def test_text(files, capsys):
 
 def test_json(files, capsys):
     assert json.loads(show(capsys, files, "--json")) == {
+        "line": 1,
         "source": ["I", "like", "the", "pen"],
         "preordered": ["I", "the", "pen", "like"],
         "positions": [0, 3, 1, 2],
@@ -51,9 +56,12 @@ def test_json(files, capsys):
         "target": ["watashi", "wa", "pen", "ga", "suki"],
         "crossings": 1,
         "crossings_preordered": 0,
+        "tau_nakagawa": pytest.approx(2 / 3),
+        "tau_nakagawa_preordered": 1.0,
     }
     alone = json.loads(show(capsys, files, "--json", "--line", "2", names=("src", "positions")))
-    assert [alone[name] for name in ("tree", "target", "crossings", "crossings_preordered")] == [None] * 4
+    unknown = ("tree", "target", "crossings", "crossings_preordered", "tau_nakagawa")
+    assert [alone[name] for name in unknown] == [None] * 5
 
 
 def test_model(tmp_path, files, capsys):
@@ -69,12 +77,19 @@ def test_model(tmp_path, files, capsys):
     assert main(["apply", *options[:-1], "--format", "tree"]) == 0
     assert capsys.readouterr().out.splitlines()[0] == shown["tree"]
     assert shown["preordered"] == ["c", "b", "a"]
+    options += ["--tgt", str(many), "--align", str(tmp_path / "links"), "--gain", "2"]
+    assert main(["show", *options]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert lines_of(found) == [1, 2]  # of equal gains the first
+    assert found["chosen"] == "the 2 of 4 sentences whose tau_nakagawa rises most"
+    assert all(one["preordered"] == ["c", "b", "a"] for one in found["sentences"])
+    assert all((one["tau_nakagawa"], one["tau_nakagawa_preordered"]) == (0, 1) for one in found["sentences"])
 
 
 def test_pictures(tmp_path, files, capsys):
     pytest.importorskip("matplotlib")
     paths = [tmp_path / "s.svg", tmp_path / "s.png"]
-    assert show(capsys, files, "--out", str(paths[0]), "--out", str(paths[1]), "--quiet") == ""
+    assert show(capsys, files, "--out", str(paths[0]), "--out", str(paths[1])) == ""
     assert "<title>“I like the pen”" in paths[0].read_text()
     assert paths[1].read_bytes().startswith(b"\x89PNG")
     (tmp_path / "src").write_text("I like the \ue123\n")
@@ -97,7 +112,16 @@ def main_error(capsys, files, path):
     ("names", "options", "message"),
     [
         (("src", "positions"), ["--line", "3"], "src:3: the file has no such line"),
-        (("src", "order"), ["--line", "2"], "order:2: the file has no such line"),
+        (("src", "order"), ["--line", "2"], "order:2: the file ends after 1 lines, "),
+        (("src", "positions"), ["--lines", "1,2-4"], "src:3: the file has no such line"),
+        (("src", "positions"), ["--lines", "1,5"], "src:5: the file has no such line"),
+        (("src", "positions"), ["--max-length", "3"], "src: no sentence is left to be shown"),
+        (
+            ("src", "positions"),
+            ["--gain", "1"],
+            "--gain measures orders by links: it needs --align and --tgt",
+        ),
+        (("src", "positions", "tgt"), ["--worst", "1"], "--worst measures orders by links: it needs"),
         (("src", "positions", "align"), [], "src:1: an alignment links the source to a target"),
         (("src", "positions", "attention"), [], "is out of range: the target has 0 tokens"),
         (("src", "positions", "tgt", "attention"), ["--line", "2", "--order"], "not allowed"),
@@ -110,3 +134,177 @@ def test_bad_input(files, capsys, names, options, message):
         assert message in capsys.readouterr().err
         return
     assert message in show(capsys, files, *options, names=names)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--lines", "0"], "not a whole number from 1: '0'"),
+        (["--lines", "1,"], "not a whole number from 1: ''"),
+        (["--lines", "3-1"], "ends before it begins: '3-1'"),
+        (["--sample", "0"], "not a whole number from 1: '0'"),
+        (["--sample", "1", "--gain", "1"], "not allowed with"),
+        (["--out", "x.pdf"], "a picture's name ends in .svg or .png or .html: 'x.pdf'"),
+    ],
+)
+def test_bad_options(files, capsys, options, message):
+    with pytest.raises(SystemExit) as ended:
+        main(["show", "--src", files["src"], "--positions", files["positions"], *options])
+    error = capsys.readouterr().err
+    assert ended.value.code == 2
+    assert message in error
+    assert error.count("\n") == 1
+
+
+MANY = 40
+
+
+def tau(alignment, positions):
+    """The share of the pairs of linked tokens that are not reversed; None without an order of the targets."""
+    targets = {}
+    for link in alignment.split():
+        i, j = map(int, link.split("-"))
+        targets.setdefault(i, []).append(j)
+    extents = [(min(targets[i]), max(targets[i])) for i in sorted(targets, key=positions.__getitem__)]
+    pairs = list(itertools.combinations(extents, 2))
+    if any((a[0] - b[0]) * (a[1] - b[1]) < 0 for a, b in pairs):
+        return None
+    return 1 - sum(a > b for a, b in pairs) / max(len(pairs), 1)
+
+
+@pytest.fixture
+def corpus(tmp_path):
+    """Random sentences, links and orders, with the truth: line → tau before and after."""
+    numbers = random.Random(1)
+    rows, truth = [], {}
+    for line in range(1, MANY + 1):
+        n, m = numbers.randint(1, 7), numbers.randint(1, 7)
+        links = {f"{numbers.randrange(n)}-{numbers.randrange(m)}" for _ in range(n)}
+        positions = numbers.sample(range(n), n)
+        words = [" ".join(f"{side}{line}.{i}" for i in range(k)) for side, k in (("s", n), ("t", m))]
+        align = " ".join(sorted(links))
+        truth[line] = tau(align, range(n)), tau(align, positions)
+        rows.append((*words, align, " ".join(map(str, positions))))
+    names = ("src", "tgt", "align", "positions")
+    for name, column in zip(names, zip(*rows, strict=True), strict=True):
+        (tmp_path / name).write_text("".join(f"{text}\n" for text in column))
+    return {name: str(tmp_path / name) for name in names}, truth
+
+
+def gallery(capsys, files, *options):
+    return json.loads(show(capsys, files, "--json", *options))
+
+
+def lines_of(found):
+    return [one["line"] for one in found["sentences"]]
+
+
+def test_tau_of_each_sentence(corpus, capsys):
+    """As counted by hand; and their mean is what ``preorder evaluate`` says of the corpus."""
+    files, truth = corpus
+    found = gallery(capsys, files, "--lines", f"1-{MANY}")
+    assert found["chosen"] == f"{MANY} sentences, chosen by their lines"
+    told = {one["line"]: (one["tau_nakagawa"], one["tau_nakagawa_preordered"]) for one in found["sentences"]}
+    known = {line: pair for line, pair in truth.items() if None not in pair}
+    assert MANY / 3 < len(known) < MANY  # some cannot be sorted
+    assert {line for line, pair in told.items() if None not in pair} == set(known)
+    assert told == {line: pytest.approx(pair) if line in known else pair for line, pair in truth.items()}
+    given = ["--align", files["align"], "--positions", files["positions"]]
+    assert main(["evaluate", *given, "--json", "--quiet"]) == 0
+    whole = json.loads(capsys.readouterr().out)
+    before, after = (statistics.fmean(column) for column in zip(*known.values(), strict=True))
+    assert (whole["monotone"]["tau_nakagawa"], whole["tau_nakagawa"]) == pytest.approx((before, after))
+
+
+def test_which_sentences(corpus, capsys):
+    files, truth = corpus
+    assert lines_of(gallery(capsys, files, "--lines", "7,3-5,4")) == [3, 4, 5, 7]
+    known = {line: pair for line, pair in truth.items() if None not in pair}
+    gains = sorted(known, key=lambda line: known[line][0] - known[line][1])
+    found = gallery(capsys, files, "--gain", "5")
+    assert found["chosen"] == f"the 5 of {len(known)} sentences whose tau_nakagawa rises most"
+    assert lines_of(found) == gains[:5]
+    worst = sorted((line for line in known if line <= 20), key=lambda line: known[line][1])
+    found = gallery(capsys, files, "--worst", "4", "--lines", "1-20")
+    assert lines_of(found) == worst[:4]
+    assert found["chosen"] == f"the 4 of {len(worst)} sentences with the least tau_nakagawa, preordered"
+
+
+def test_sample(corpus, capsys):
+    files, _ = corpus
+    found = gallery(capsys, files, "--sample", "10", "--min-length", "2", "--max-length", "6")
+    lengths = [[len(one[side]) for side in ("source", "target")] for one in found["sentences"]]
+    assert all(2 <= length <= 6 for pair in lengths for length in pair)
+    assert " sentences of at least 2 and at most 6 tokens, drawn at random, seed 1" in found["chosen"]
+    assert gallery(capsys, files, "--sample", "10", "--min-length", "2", "--max-length", "6") == found
+    assert lines_of(found) == sorted(set(lines_of(found)))
+    drawn = [lines_of(gallery(capsys, files, "--sample", "1", "--seed", str(seed))) for seed in range(40)]
+    assert len(set(map(tuple, drawn))) > 15  # about 40 · (1 - 1/e) = 25 different lines
+    assert lines_of(gallery(capsys, files, "--sample", "1000")) == list(range(1, MANY + 1))
+
+
+def test_several_as_text(corpus, capsys):
+    files, _ = corpus
+    out = show(capsys, files, "--lines", "2-3").splitlines()
+    assert out[:3] == ["2 sentences, chosen by their lines", "", "line 2"]
+    one = show(capsys, files, "--lines", "3")
+    assert "\n".join(out).endswith(f"\n\nline 3\n{one}".rstrip("\n"))
+
+
+def test_a_page(corpus, tmp_path, capsys):
+    pytest.importorskip("matplotlib")
+    files, truth = corpus
+    paths = [tmp_path / name for name in ("g.html", "g.svg", "again.html")]
+    options = [part for path in paths for part in ("--out", str(path))]
+    assert show(capsys, files, "--sample", "10", "--seed", "3", *options) == ""
+    page, svg, again = (path.read_text(encoding="utf-8") for path in paths)
+    assert page == again
+    chosen = lines_of(gallery(capsys, files, "--sample", "10", "--seed", "3"))
+    assert page.count("<svg") == page.count('class="sentence"') == 10
+    assert svg.count("<svg") == 1
+    for line in chosen:
+        assert f'href="#gallery-line-{line}"' in page
+        assert f'<figure id="gallery-line-{line}"' in page
+        assert f">line {line}</text>" in svg
+        if None not in truth[line]:
+            before, after = (f"{number:.3f}" for number in truth[line])
+            assert re.search(rf'<th scope="row">{line}</th>.*<td>{before}</td><td>{after}</td>', page)
+            start = page.index(f'<figure id="gallery-line-{line}"')
+            figure = page[start : page.index("</figure>", start)]
+            assert figure.index(f"tau_nakagawa {before}<") < figure.rindex(f"tau_nakagawa {after}<")
+    assert "http:" not in re.sub(r'xmlns(:\w+)?="[^"]*"', "", page)  # it needs nothing from elsewhere
+
+
+def test_a_page_without_links(files, tmp_path, capsys):
+    pytest.importorskip("matplotlib")
+    out = tmp_path / "g.html"
+    show(capsys, files, "--lines", "1-2", "--out", str(out), names=("src", "positions"))
+    page = out.read_text(encoding="utf-8")
+    assert "<table" not in page
+    assert page.count("<svg") == 2
+    assert "S straight, I inverted" in page  # the tree stays, since nothing else shows the order
+
+
+def test_what_cannot_be_sorted(tmp_path, capsys):
+    pytest.importorskip("matplotlib")
+    texts = {"src": "a b", "tgt": "x y z", "align": "0-0 0-2 1-1", "positions": "1 0"}
+    for name, text in texts.items():
+        (tmp_path / name).write_text(f"{text}\n")
+    paths = {name: str(tmp_path / name) for name in texts}
+    told = "1 crossing of links, no tau_nakagawa, since the links cannot be sorted"
+    assert f"as it is written: {told}" in show(capsys, paths)
+    assert show(capsys, paths, "--gain", "1").endswith("src: no sentence is left to be shown\n")
+
+
+def test_too_much_for_a_picture(tmp_path, capsys):
+    pytest.importorskip("matplotlib")
+    (tmp_path / "src").write_text("a b\n" * 101)
+    (tmp_path / "positions").write_text("1 0\n" * 101)
+    paths = {name: str(tmp_path / name) for name in ("src", "positions")}
+    message = show(capsys, paths, "--lines", "1-101", "--out", str(tmp_path / "x.html"), names=tuple(paths))
+    assert message == "101 sentences: a picture holds at most 100; choose some (--sample)\n"
+    (tmp_path / "src").write_text("word " * 700 + "\n")
+    (tmp_path / "positions").write_text(" ".join(map(str, range(700))) + "\n")
+    message = show(capsys, paths, "--out", str(tmp_path / "x.png"), names=tuple(paths))
+    assert message == "too large for a .png: give fewer or shorter sentences, or write an .svg\n"
+    assert list(tmp_path.glob("x.*")) == []

@@ -151,6 +151,7 @@ def test_page(page):
         "Scores",
         "By length",
         "By what the order of ours<b> gains",
+        "Sentences in the order of ours<b>",
         "n-gram precisions",
         "Under- and over-generation",
         "Examples of ours<b>",
@@ -160,8 +161,8 @@ def test_page(page):
     assert outline.loads == []  # nothing from elsewhere
     assert outline.scripts == 1  # ours
     assert len(outline.names) == len(set(outline.names))
-    assert text.count("<caption>") == text.count("<table>") == 1 + 3 + 2 + 1 + 1 + 2
-    assert text.count("<svg") == text.count('role="img"') == text.count(" <title>") == 5
+    assert text.count("<caption>") == text.count("<table>") == 1 + 3 + 2 + 1 + 1 + 1 + 2
+    assert text.count("<svg") == text.count('role="img"') == text.count(" <title>") == 5 + 10
     assert "@import" not in text
     assert "url(http" not in text
 
@@ -189,6 +190,68 @@ def test_json(page, capsys):
     assert run["scores"]["rows"][0][:1] == ["base"]
     assert run["scores"]["rows"][0][1].startswith(f"{score:.2f}")
     assert main(["report", str(page.parent)]) == 0
+
+
+def test_galleries(page, tmp_path, capsys):
+    """The sentences are drawn by the seed, the same in each order; tau is that of ``preorder score``."""
+    for path in page.parent.iterdir():
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    manifest = json.loads((tmp_path / "report.json").read_text())
+    lengths = [len(text.split()) for text in SOURCE]
+    lines(tmp_path / "same", (" ".join(map(str, range(n))) for n in lengths))
+    manifest["systems"]["third"]["positions"] = "same"
+    (tmp_path / "report.json").write_text(json.dumps(manifest))
+
+    def galleries(seed):
+        assert main(["report", str(tmp_path), "--json", "--seed", seed]) == 0
+        (run,) = json.loads(capsys.readouterr().out)["runs"]
+        return [found["content"] for found in run["chapters"] if found["content"].get("kind") == "gallery"]
+
+    ours, third = galleries("1")
+    assert ours["chosen"] == "10 of 12 sentences of at most 40 tokens, drawn at random, seed 1"
+    chosen = [one["line"] for one in ours["sentences"]]
+    assert chosen == [one["line"] for one in third["sentences"]]
+    assert chosen == sorted(set(chosen))
+    assert len(chosen) == 10
+    others = [[one["line"] for one in galleries(seed)[0]["sentences"]] for seed in "2345"]
+    assert any(other != chosen for other in others)
+    for mine, same in zip(ours["sentences"], third["sentences"], strict=True):
+        assert mine["source"] == SOURCE[mine["line"] - 1].split()
+        assert mine["target"] == REFERENCE[mine["line"] - 1].split()
+        assert mine["preordered"] == mine["source"][::-1]
+        assert mine["tau_nakagawa_preordered"] == 1 > mine["tau_nakagawa"]
+        assert same["tau_nakagawa_preordered"] == same["tau_nakagawa"] == mine["tau_nakagawa"]
+
+
+LONG = " ".join("a" * 41)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "drawn"),
+    [
+        (("a b", "x y", "0-1 1-0"), ("a b", "x y", "0-0"), [1, 2]),
+        (("a b", "x y z", "0-0 0-2 1-1"), ("a b", "x y", "0-0"), [2]),  # cannot be sorted
+        ((LONG, "x y", "0-1 1-0"), ("a b", LONG, "0-0"), []),
+        (("", "x y", ""), ("a b", "", ""), []),
+        (("a b", "x y", "0-1 1-0"), ("a b", "x y", "0-2"), None),
+    ],
+)
+def test_sentences_that_are_not_drawn(tmp_path, capsys, first, second, drawn):
+    for name, texts in zip(("test.src", "test.ref", "align"), zip(first, second, strict=True), strict=True):
+        lines(tmp_path / name, texts)
+    lines(tmp_path / "positions", (" ".join(map(str, range(len(one[0].split())))) for one in (first, second)))
+    manifest = {"title": "run", "source": "test.src", "references": ["test.ref"], "alignment": "align"}
+    manifest["systems"] = {"ours": {"runs": ["test.ref"], "positions": "positions"}}
+    (tmp_path / "report.json").write_text(json.dumps(manifest))
+    assert main(["report", str(tmp_path), "--json", "--quiet"]) == 0
+    out, error = capsys.readouterr()
+    contents = [chapter["content"] for chapter in json.loads(out)["runs"][0]["chapters"]]
+    galleries = [content["sentences"] for content in contents if content.get("kind") == "gallery"]
+    found = [sentence["line"] for gallery in galleries for sentence in gallery]
+    assert found == (drawn or [])
+    reason = "the reference is not the text that was aligned, so no sentences are drawn"
+    where = f"{tmp_path}/align:2: link 0-2 is out of range: the target has 2 tokens"
+    assert error == ("" if drawn is not None else f"{where}: {reason}\n")
 
 
 def test_several_runs(page, tmp_path, capsys):
@@ -331,7 +394,8 @@ def test_what_a_screen_reader_is_told(browser):
     names = browser.run(
         "return [...document.querySelectorAll('svg')].map(svg => svg.getAttribute('aria-label'))"
     )
-    assert len(names) == 5
-    assert all(" of " in name for name in names)
+    assert len(names) == 5 + 10
+    assert sum(" of " in name for name in names) == 5
+    assert sum(name.endswith(", its links, before and after preordering") for name in names) == 10
     assert browser.run("return document.querySelectorAll('th:not([scope])').length") == 0
     assert browser.run("return document.querySelectorAll('h1').length") == 1
