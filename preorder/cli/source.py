@@ -176,11 +176,12 @@ def read_or_learn_classes(classes: str, sentences: Sequence[Sequence[str]], seed
     if classes == "0":
         return None
     if classes.isdecimal():
-        LOGGER.info(f"learning {int(classes):,} word classes from {len(sentences):,} lines")
         try:
-            return learn_classes(sentences, options.class_count(classes), seed)
+            count = options.class_count(classes)
         except argparse.ArgumentTypeError as error:
             raise UsageError(f"--classes: {error}") from None
+        LOGGER.info(f"learning {count:,} word classes from {len(sentences):,} lines")
+        return learn_classes(sentences, count, seed)
     if not Path(classes).exists():
         raise UsageError(f"--classes {classes}: neither a number nor a file")
     return WordClasses.read(classes)

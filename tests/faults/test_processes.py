@@ -60,8 +60,8 @@ def test_eflomal_and_its_files_end_with_us(tmp_path, number):
     for end in ("src", "tgt"):
         (tmp_path / end).write_text("a b\n")
     program = tmp_path / "eflomal"
-    program.write_bytes(b"#!/bin/sh\necho x >> ../started\nsleep 64\nexit\n# /dev/urandom\0")
-    command = [sys.executable, "-c", ALIGN, str(program), "align", "--src", f"{tmp_path}/src"]
+    program.write_bytes(b"#!/bin/sh\necho x >> ../../started\nsleep 64\nexit\n# /dev/urandom\0")
+    command = [sys.executable, "-c", ALIGN, str(program), "align", "-q", "--src", f"{tmp_path}/src"]
     command += ["--tgt", f"{tmp_path}/tgt", "--out", f"{tmp_path}/out"]
     variables = environment(TMPDIR=str(tmp_path / "temporary"))
     with subprocess.Popen(command, env=variables, stderr=subprocess.PIPE, text=True) as process:
