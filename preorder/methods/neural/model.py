@@ -84,7 +84,7 @@ class NeuralBTGPreorderer(PickledByState, Continuable, TreePreorderer):
         """
         vocabulary = Vocabulary.from_state(values.get("vocabulary"))
         hidden, depth = sizes_of(values, arrays, "hidden", "depth")
-        if depth > len(arrays):  # each layer has some
+        if depth > sum(not name.startswith(f"{PARTNER}.") for name in arrays):  # each layer has some
             raise DataError(f"not a size of the model's network: depth {depth}")
         scorer = network_of(lambda: Scorer(vocabulary.rows, hidden, depth), arrays)
         partner = None
