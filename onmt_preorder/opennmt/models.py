@@ -41,7 +41,8 @@ def _build_source_embeddings(original: Any, model_opt: Namespace, vocabs: dict[s
     if model_opt.local_reordering_window:
         from onmt_preorder.papers.npmt.local_reordering import LocalReordering
 
-        layer = LocalReordering(model_opt.local_reordering_window, embeddings.embedding_size)
+        window, bias = model_opt.local_reordering_window, model_opt.local_reordering_bias
+        layer = LocalReordering(window, embeddings.embedding_size, bias)
         embeddings.local_reordering = layer
         # After the lookup, before positions are added and dropout.
         embeddings.emb_luts.register_forward_hook(
