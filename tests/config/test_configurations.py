@@ -20,7 +20,7 @@ ENCODINGS = {
     "reordered_text": EncodingOptions(False, None, RELATIVE),
 }
 # Chen et al. 2019 and 2020: what each has beside plain.
-EXPLICIT = {"reordering_loss_weight": 0.6, "reordering_distance": 0.5, "reordering_window": 2}
+EXPLICIT = {"reordering_loss_weight": 0.6, "reordering_distance": 0.5}
 LEARNED = {
     "plain": {},
     "plain_relative": {

@@ -29,7 +29,7 @@ RECURRENT = {
     "param_init_glorot": False,
 }
 OUR_DECODER = {"decoder_type": "preorder_transformer"}
-EXPLICIT = {**OUR_DECODER, "norm_placement": "post", "preorder_encoding": [], "reordering_window": 2}
+EXPLICIT = {**OUR_DECODER, "norm_placement": "post", "preorder_encoding": []}
 
 FAMILIES = {
     "relative": {},
