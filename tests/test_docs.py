@@ -71,7 +71,7 @@ def test_recipes_run_both_ways(tmp_path):
     assert failed.stderr.startswith("usage: recipes/both_ways.sh NAME LANGUAGE LANGUAGE DATA_FOLDER")
 
 
-@pytest.mark.parametrize("name", ["phrases", "explicit_reordering"])
+@pytest.mark.parametrize("name", ["phrases", "explicit_reordering", "distortion"])
 def test_the_recipes_of_papers(tmp_path, name):
     """With a Python that only tells how it was called."""
     python = tmp_path / "python"

@@ -18,6 +18,7 @@ import torch
 
 from onmt_preorder.opennmt.wrapping import adapts
 from onmt_preorder.papers.distortion.initialise import add_jumps, initialise
+from onmt_preorder.papers.distortion.learning_rate import multiply_rate
 from onmt_preorder.papers.distortion.options import DECODER, NONE, DistortionOptions
 from preorder.data.errors import UsageError
 
@@ -38,7 +39,6 @@ def _build_model(
     return model
 
 
-def _add_jumps(model_opt: Namespace, opt: Namespace, checkpoint: dict[str, Any]) -> None:
 def _initialise_words(model: Any, model_opt: Namespace) -> None:
     """Draw the embeddings by ``embedding_init``, and what stands behind them as it does by itself."""
     pretrained = {"encoder": model_opt.pre_word_vecs_enc, "decoder": model_opt.pre_word_vecs_dec}
@@ -57,6 +57,7 @@ def _initialise_words(model: Any, model_opt: Namespace) -> None:
         embeddings.load_pretrained_vectors(vectors)
 
 
+def _add_jumps(model_opt: Namespace, opt: Namespace, checkpoint: dict[str, Any]) -> None:
     """Add the parameters of the jumps to a checkpoint without them (with ``override_opts``)."""
     wanted, known = DistortionOptions.from_opt(model_opt), DistortionOptions.from_opt(checkpoint["opt"])
     if known.context == NONE != wanted.context:
@@ -78,6 +79,9 @@ def _initialise_words(model: Any, model_opt: Namespace) -> None:
 @adapts("onmt.utils.optimizers", "build_torch_optimizer")
 def _build_optimizer(original: Any, model: Any, opt: Namespace) -> Any:
     optimizer = original(model, opt)
+    jumps = getattr(model.decoder, "jumps", None)
+    if jumps is not None and opt.distortion_rate_factor != 1:
+        multiply_rate(optimizer, list(jumps.parameters()), opt.distortion_rate_factor)
     if opt.optim == "adadelta":
         for group in optimizer.param_groups:
             group |= {"rho": opt.adadelta_rho, "eps": opt.adadelta_eps}
