@@ -48,6 +48,10 @@ class Job:
         """Return the word alignment of a part."""
         return f"{DATA}/{part}.align"
 
+    def source_links(self, part: str) -> str:
+        """Return a part's word alignment in the direction that gives every source word its link."""
+        return f"{DATA}/{part}.{self.source}.align"
+
     def tags(self, part: str) -> str:
         """Return the POS tags of a part's source; the file exists where the data have them."""
         return f"{DATA}/{part}.{self.source}.pos"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from preorder.learning.options import MAX_THREADS
 from recipes.job import PARTS, Job
 from recipes.stamps import Phase, Step
@@ -21,8 +23,11 @@ def prepare(job: Job, align: bool, cross_fit: int, options: tuple[str, ...]) -> 
         options: further options of ``preorder train``.
     """
     texts = PARTS if _is_read(job, PREDICTED, TEXT) else ()
+    links = [_aligned(job, "align", job.alignment)] if align else []
+    if any(system.supervision == KEPT for system in job.systems):
+        links += _source_links(job, align)
     return [
-        *([[_alignment(job)]] if align else []),
+        *([links] if links else []),
         [[train_preorderer(job, cross_fit, options)], *([step] for step in _gold_steps(job))],
         [[_apply(job, part)] for part in PARTS if part != "train" or not cross_fit],
         [
@@ -33,17 +38,30 @@ def prepare(job: Job, align: bool, cross_fit: int, options: tuple[str, ...]) -> 
     ]
 
 
-def _alignment(job: Job) -> list[Step]:
-    """Align all parts as one text, then cut the alignment into parts."""
-    whole, sides = job.alignment("all"), [job.text("all", side) for side in (job.source, job.target)]
-    command = ("preorder", "align", "--src", sides[0], "--tgt", sides[1], "--out", whole)
-    steps = [Step("align", command, tuple(sides), (whole,))]
+def _source_links(job: Job, align: bool) -> list[list[Step]]:
+    """Find a link for every source word (Chen et al. 2020), by one direction alone: half the time of two.
+
+    Where the data come with alignments, theirs are taken.
+    """
+    if align:
+        return [_aligned(job, "align-source", job.source_links, "--symmetrize", "reverse")]
+    copies = {part: (job.alignment(part), job.source_links(part)) for part in PARTS}
+    return [
+        [Step(f"align-source-{part}", ("cp", *pair), pair[:1], pair[1:])] for part, pair in copies.items()
+    ]
+
+
+def _aligned(job: Job, name: str, path_of: Callable[[str], str], *options: str) -> list[Step]:
+    """Align all parts as one text, then cut the alignment into parts; ``path_of`` names the files."""
+    whole, sides = path_of("all"), [job.text("all", side) for side in (job.source, job.target)]
+    command = ("preorder", "align", "--src", sides[0], "--tgt", sides[1], *options, "--out", whole)
+    steps = [Step(name, command, tuple(sides), (whole,))]
     first = 1
     for part in PARTS:
         last = first + (job.folder / job.text(part, job.target)).read_bytes().count(b"\n") - 1
         cut = ("sed", "-n", f"{first},{last}p", whole)
-        out = job.alignment(part)
-        steps.append(Step(f"align-{part}", cut, (whole,), (out,), output=out))
+        out = path_of(part)
+        steps.append(Step(f"{name}-{part}", cut, (whole,), (out,), output=out))
         first = last + 1
     return steps
 
@@ -85,7 +103,7 @@ def source_steps(job: Job, system: System) -> list[Step]:
     if system.order == GOLD:
         steps += [_gold(job, part, system.form) for part in PARTS]
     if system.supervision == KEPT:
-        steps += [_gold(job, part, FEATURES, KEPT) for part in ("train", "dev")]
+        steps += [_gold(job, part, FEATURES, KEPT) for part in PARTS]
     return steps
 
 
@@ -94,12 +112,13 @@ def _gold_steps(job: Job) -> list[Step]:
     forms = [form for form in (FEATURES, TEXT) if _is_read(job, GOLD, form)]
     steps = [_gold(job, "test", "positions"), *(_gold(job, part, form) for form in forms for part in PARTS)]
     if any(system.supervision == KEPT for system in job.systems):
-        steps += [_gold(job, part, FEATURES, KEPT) for part in ("train", "dev")]
+        steps += [_gold(job, part, FEATURES, KEPT) for part in PARTS]
     return steps
 
 
 def _gold(job: Job, part: str, form: str, order: str = GOLD) -> Step:
-    source, alignment, out = job.text(part, job.source), job.alignment(part), job.reordered(part, order, form)
+    source, out = job.text(part, job.source), job.reordered(part, order, form)
+    alignment = job.source_links(part) if order == KEPT else job.alignment(part)
     command = ("preorder", "gold", "--src", source, "--align", alignment, "--format", form, "--out", out)
     command += ("--unaligned", "keep") if order == KEPT else ()
     return Step(f"preorder-{order}-{part}-{form}", command, (source, alignment), (out,))

@@ -1,7 +1,9 @@
 """Measure how well a model with explicit reordering predicts positions (Chen et al. 2020, equation 12).
 
-Prints two mean cosines with the encodings of the gold positions: of the encodings of the original
-positions (PE), and of the encodings that the model's last layer predicts (PR).
+Prints the mean cosine with the encodings of the gold positions, and the mean distance from these in tokens:
+of the original positions (PE), and of those that the model's last layer predicts (PR). Then the share of
+the way from the original positions to the gold ones that the predicted ones have gone: 0 is where the
+source's words stand, 1 is gold, and less than 0 is worse than doing nothing.
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ import argparse
 import os
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -34,36 +37,73 @@ def _print(arguments: argparse.Namespace) -> None:
     check_readable([Path(arguments.model), Path(arguments.src)])
     check_device("cpu" if arguments.gpu < 0 else "gpu")
     original, learned = similarities(arguments.model, arguments.src, arguments.gpu)
-    print(f"PE {original:.4f}\nPR {learned:.4f}")
+    for name, closeness in (("PE", original), ("PR", learned)):
+        print(f"{name} {closeness.cosine:.4f}, {closeness.tokens:.3f} tokens away")
+    if original.tokens == 0:
+        print("share of the way: the original positions are the gold ones")
+    else:
+        shares = (share_of_the_way(original, learned, measure) for measure in ("cosine", "tokens"))
+        print("share of the way {:.3f} by the cosine, {:.3f} by tokens".format(*shares))
 
 
-def similarities(model: str, source: str, gpu: int = -1) -> tuple[float, float]:
-    """Return the mean cosines, over all tokens, of original and of predicted positions with the given ones.
+@dataclass(frozen=True)
+class Closeness:
+    """How close positions are to the gold ones, as means over all tokens.
+
+    Attributes:
+        cosine: of their encodings with those of the gold positions.
+        tokens: the absolute difference.
+    """
+
+    cosine: float
+    tokens: float
+
+
+def share_of_the_way(original: Closeness, learned: Closeness, measure: str) -> float:
+    """Return how far the learned positions have come from the original ones, 0, to the gold ones, 1."""
+    gold, begin, now = (
+        {"cosine": 1.0, "tokens": 0.0}[measure],
+        *(getattr(c, measure) for c in (original, learned)),
+    )
+    return (now - begin) / (gold - begin)
+
+
+def similarities(model: str, source: str, gpu: int = -1) -> tuple[Closeness, Closeness]:
+    """Return how close original and predicted positions are to the given ones.
 
     Raises:
         UsageError: the model has no explicit reordering.
         DataError: the source cannot be read.
     """
     import torch
+    from torch import Tensor
 
     from onmt_preorder.papers.explicit_reordering.layers import SIMILARITY, reordering_loss
     from onmt_preorder.transformer.sinusoidal import encodings
 
     encoder, batches = _load(model, source, gpu)
-    sums = [0.0, 0.0]
-    tokens = 0.0
+    predicted: list[Tensor] = []
+    block = encoder.transformer[-1].after_layer
+    block.register_forward_hook(
+        lambda _, given, __: predicted.append(block.positions(given[0], given[1].lengths))
+    )
+    sums, tokens = torch.zeros(2, 2, dtype=torch.float64), 0.0
     for batch in batches:
         src, lengths = batch["src"], batch["srclen"]
         with torch.no_grad():
             states = encoder(src, lengths)[0]
-        padding = torch.arange(src.size(1), device=src.device) >= lengths.unsqueeze(1)
-        own = encodings(0, src.size(1), states).expand_as(states)
-        original = reordering_loss(own, encoder.positions(src, padding), padding, encoder.explicit)
-        for i, found in enumerate((original, encoder.additional_loss())):
-            total, count = found.statistics[SIMILARITY]
-            sums[i] += total
+        own = torch.arange(src.size(1), device=src.device)
+        padding = own >= lengths.unsqueeze(1)
+        gold = encoder.positions(src, padding)
+        table = encodings(0, src.size(1), states).expand_as(states)
+        losses = reordering_loss(table, gold, padding, encoder.explicit), encoder.additional_loss()
+        for i, (loss, positions) in enumerate(zip(losses, (own, predicted.pop()), strict=True)):
+            total, count = loss.statistics[SIMILARITY]
+            away = (positions - gold).abs().masked_fill(padding, 0).sum().item()
+            sums[i] += torch.tensor([total, away])
         tokens += count
-    return sums[0] / tokens, sums[1] / tokens
+    original, learned = (sums / tokens).tolist()
+    return Closeness(*original), Closeness(*learned)
 
 
 def _load(model: str, source: str, gpu: int) -> tuple[Any, Iterator[dict[str, Any]]]:

@@ -71,6 +71,29 @@ def test_recipes_run_both_ways(tmp_path):
     assert failed.stderr.startswith("usage: recipes/both_ways.sh NAME LANGUAGE LANGUAGE DATA_FOLDER")
 
 
+@pytest.mark.parametrize("name", ["phrases", "explicit_reordering", "distortion"])
+def test_the_recipes_of_papers(tmp_path, name):
+    """With a Python that only tells how it was called."""
+    python = tmp_path / "python"
+    python.write_text('#!/bin/sh\necho "$@"\n')
+    python.chmod(0o755)
+    command = [str(ROOT / f"recipes/{name}.sh"), "folder", "en", "de", "--jobs", "2"]
+    environment = {**os.environ, "PYTHON": str(python)}
+    first, *more = subprocess.run(
+        command, env=environment, capture_output=True, text=True, check=True
+    ).stdout.splitlines()
+    assert "-m recipes.run --data folder --src en --tgt de --run" in first
+    assert first.endswith(" --jobs 2")
+    size, systems = re.search(r"--size (\w+)", first)[1], re.search(r"--systems ([\w,]+)", first)[1]
+    for system in systems.split(","):
+        assert read_system(system, size).name == system
+    for folder in re.findall(r"systems/(\w+)/seed[12]/model.pt", "\n".join(more)):
+        assert folder in systems.split(",")
+    failed = subprocess.run(command[:-3], env=environment, capture_output=True, text=True, check=False)
+    assert failed.returncode == 2
+    assert failed.stderr.startswith(f"usage: recipes/{name}.sh DATA_FOLDER SOURCE TARGET")
+
+
 def test_the_reference_and_the_contents_are_whole():
     reference = (ROOT / "docs/reference.md").read_text(encoding="utf-8")
     assert set(re.findall(r":: preorder\.(\w+)$", reference, re.M)) == set(preorder.__all__) | {"api"}

@@ -38,6 +38,8 @@ NOT_RUN = {  # part of a command → why it is not run here
     "for side in en de; do": "needs the downloaded corpus",
     "recipes/both_ways.sh": "needs a corpus and hours; tests/test_docs.py",
     "--data DATA_FOLDER": "needs a corpus and hours; tests/recipes/test_run.py",
+    "recipes/phrases.sh": "needs a corpus and hours; tests/test_docs.py",
+    "recipes/explicit_reordering.sh DATA_FOLDER en de": "needs a corpus and hours; tests/test_docs.py",
     "recipes/syntax.sh": "needs a corpus and minutes; tests/recipes/test_syntax.py",
     "curl ": "needs a running server; tests/onmt_preorder/opennmt/test_server.py",
     "-swan_lm en.arpa": "needs kenlm and a language model; tests/onmt_preorder/papers/npmt",

@@ -99,6 +99,16 @@ def _translate(original: Any, self: Any, *args: Any, **kwargs: Any) -> Any:
     return result
 
 
+@adapts("onmt.translate.translator:Translator", "_align_forward")
+def _align(original: Any, self: Any, *args: Any, **kwargs: Any) -> Any:
+    """Leave out the end symbol that our encoder puts after each source sentence: it is no word of it."""
+    alignments = original(self, *args, **kwargs)
+    encoders = getattr(self.model.encoder, "model_encoders", [self.model.encoder])  # of an ensemble
+    if all(getattr(encoder, "end_symbol", None) is None for encoder in encoders):
+        return alignments
+    return [[rows if rows is None else rows[:, :-1] for rows in best] for best in alignments]
+
+
 @adapts("onmt.utils.alignment", "build_align_pharaoh")
 def _build_align(original: Any, attention: Any) -> tuple[list[str], list[str]]:
     """Put the attention itself behind `` ||| `` where :class:`_AttentionKeeper` takes it from there."""

@@ -14,10 +14,13 @@ from __future__ import annotations
 from argparse import Namespace
 from typing import Any
 
+from onmt.constants import DefaultTokens
+
 from onmt_preorder.input import pipeline
 from onmt_preorder.input.raw_text import is_escaped, make_detokenizer, make_tokenizer
 from onmt_preorder.opennmt.wrapping import adapts
 from onmt_preorder.options import is_ours
+from onmt_preorder.papers.distortion import options as distortion
 from onmt_preorder.transformer.options import ENCODER
 from preorder.data.errors import UsageError
 
@@ -25,7 +28,10 @@ from preorder.data.errors import UsageError
 @adapts("onmt.model_builder", "build_encoder_with_embeddings")
 def _build_encoder(original: Any, model_opt: Namespace, vocabs: dict[str, Any]) -> Any:
     if model_opt.encoder_type != ENCODER:
-        return original(model_opt, vocabs)
+        encoder, embeddings = original(model_opt, vocabs)
+        if model_opt.encoder_type == distortion.ENCODER and model_opt.distortion_source_end:
+            encoder.end_sources_with(vocabs["src"][DefaultTokens.EOS])
+        return encoder, embeddings
     words = {name: vocabulary for name, vocabulary in vocabs.items() if name != "src_feats"}
     encoder, embeddings = original(model_opt, words)
     if "src_feats" in vocabs:
@@ -41,7 +47,8 @@ def _build_source_embeddings(original: Any, model_opt: Namespace, vocabs: dict[s
     if model_opt.local_reordering_window:
         from onmt_preorder.papers.npmt.local_reordering import LocalReordering
 
-        layer = LocalReordering(model_opt.local_reordering_window, embeddings.embedding_size)
+        window, bias = model_opt.local_reordering_window, model_opt.local_reordering_bias
+        layer = LocalReordering(window, embeddings.embedding_size, bias)
         embeddings.local_reordering = layer
         # After the lookup, before positions are added and dropout.
         embeddings.emb_luts.register_forward_hook(

@@ -1,6 +1,7 @@
-"""Initialisation and optimiser of the distortion models; recomputing of activations under new torch.
+"""Initial values of models; optimiser of the distortion models; recomputing of activations under new torch.
 
-Why: OpenNMT-py fills all parameters of a new model uniformly or by Glorot's rule; where a training is
+Why: OpenNMT-py fills all parameters of a new model uniformly or by Glorot's rule, embeddings and our layers
+included; where a training is
 resumed, it demands all parameters of the model in the checkpoint; it has no options for AdaDelta; and it does
 not give ``use_reentrant``, which ``torch.utils.checkpoint`` of torch newer than 2.4 asks for.
 
@@ -13,8 +14,11 @@ from __future__ import annotations
 from argparse import Namespace
 from typing import Any
 
+import torch
+
 from onmt_preorder.opennmt.wrapping import adapts
 from onmt_preorder.papers.distortion.initialise import add_jumps, initialise
+from onmt_preorder.papers.distortion.learning_rate import multiply_rate
 from onmt_preorder.papers.distortion.options import DECODER, NONE, DistortionOptions
 from preorder.data.errors import UsageError
 
@@ -23,16 +27,34 @@ from preorder.data.errors import UsageError
 def _build_model(
     original: Any, model_opt: Namespace, opt: Namespace, vocabs: Any, checkpoint: Any, device_id: int
 ) -> Any:
-    """Initialise as the paper does, or begin from a trained RNNsearch*."""
+    """Initialise as the papers do, or begin from a trained RNNsearch*."""
     ours = model_opt.decoder_type == DECODER
     if ours and checkpoint is not None:
         _add_jumps(model_opt, opt, checkpoint)
     model = original(model_opt, opt, vocabs, checkpoint, device_id)
-    if ours and checkpoint is None and model_opt.param_init:
-        initialise(model, model_opt.param_init)
-        model.encoder.embeddings.load_pretrained_vectors(model_opt.pre_word_vecs_enc)
-        model.decoder.embeddings.load_pretrained_vectors(model_opt.pre_word_vecs_dec)
+    if checkpoint is None:
+        if ours and model_opt.param_init:
+            initialise(model, model_opt.param_init)
+        _initialise_words(model, model_opt)
     return model
+
+
+def _initialise_words(model: Any, model_opt: Namespace) -> None:
+    """Draw the embeddings by ``embedding_init``, and what stands behind them as it does by itself."""
+    pretrained = {"encoder": model_opt.pre_word_vecs_enc, "decoder": model_opt.pre_word_vecs_dec}
+    for side, vectors in pretrained.items():
+        embeddings = getattr(
+            getattr(model, side, None), "embeddings", None
+        )  # a language model has no encoder
+        if embeddings is None:
+            continue
+        if model_opt.embedding_init:
+            with torch.no_grad():
+                weight = embeddings.word_lut.weight.normal_(std=model_opt.embedding_init)
+                weight[embeddings.word_padding_idx] = 0
+        if hasattr(embeddings, "local_reordering"):
+            embeddings.local_reordering.reset_parameters()
+        embeddings.load_pretrained_vectors(vectors)
 
 
 def _add_jumps(model_opt: Namespace, opt: Namespace, checkpoint: dict[str, Any]) -> None:
@@ -57,6 +79,9 @@ def _add_jumps(model_opt: Namespace, opt: Namespace, checkpoint: dict[str, Any])
 @adapts("onmt.utils.optimizers", "build_torch_optimizer")
 def _build_optimizer(original: Any, model: Any, opt: Namespace) -> Any:
     optimizer = original(model, opt)
+    jumps = getattr(model.decoder, "jumps", None)
+    if jumps is not None and opt.distortion_rate_factor != 1:
+        multiply_rate(optimizer, list(jumps.parameters()), opt.distortion_rate_factor)
     if opt.optim == "adadelta":
         for group in optimizer.param_groups:
             group |= {"rho": opt.adadelta_rho, "eps": opt.adadelta_eps}

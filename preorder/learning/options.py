@@ -1,9 +1,10 @@
 """Options of ``preorder train`` that belong to single methods: a frozen dataclass for each method.
 
-A field ``name: Annotated[kind, help, most] = default`` becomes an option of the command line: with the kind
-int or float it takes a positive number, at most that of ``most`` or else of ``MOST``; with a ``Literal`` one
-of its values. Two methods may have an option of the same name with different defaults. A field without help
-(``seed``, ``threads``) is an option of every method that the command line declares itself.
+A field ``name: Annotated[kind, help, most, 0] = default`` becomes an option of the command line: with the
+kind int or float it takes a positive number, at most that of ``most`` or else of ``MOST``, or 0 where this
+stands at the end; with a ``Literal`` one of its values. Two methods may have an option of the same name with
+different defaults. A field without help (``seed``, ``threads``) is an option of every method that the
+command line declares itself.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ PatienceOption = Annotated[
     int, "stop when this many iterations in a row have not raised tau on the held-out lines"
 ]
 MinibatchOption = Annotated[int, "number of sentences between two updates of the weights"]
-DropoutOption = Annotated[float, "share of the network's units that is dropped in training", 0.99]
+DropoutOption = Annotated[float, "share of the network's units that is dropped in training", 0.99, 0]
 LearningRateOption = Annotated[
     float, "greatest learning rate of Adam; the rate rises to it at first, then falls to zero"
 ]
@@ -39,6 +40,7 @@ class _Option:
     kind: Any
     help: str
     most: float | None
+    may_be_zero: bool
     defaults: dict[str, Any]  # by method
 
     @property
@@ -52,7 +54,8 @@ class _Option:
     def values(self) -> dict[str, Any]:
         """How argparse reads it."""
         choices = get_args(self.kind)
-        return {"choices": choices} if choices else {"metavar": "N", "type": _positive(self.kind, self.most)}
+        parse = _positive(self.kind, self.most, self.may_be_zero)
+        return {"choices": choices} if choices else {"metavar": "N", "type": parse}
 
 
 def without_threads(options: Any) -> dict[str, Any]:
@@ -124,8 +127,9 @@ def _all(methods: Mapping[str, type[Any]]) -> dict[str, _Option]:
         hints = get_type_hints(cls, include_extras=True)
         for field in fields(cls):
             if get_origin(hints[field.name]) is Annotated:
-                kind, text, *most = get_args(hints[field.name])
-                option = _Option(kind, text, *(most or [MOST.get(kind)]), {})
+                kind, text, *bounds = get_args(hints[field.name])
+                most, *least = bounds or [MOST.get(kind)]
+                option = _Option(kind, text, most, 0 in least, {})
                 options.setdefault(field.name, option).defaults[method] = field.default
     return options
 
@@ -134,15 +138,16 @@ def _flag(name: str) -> str:
     return "--" + name.replace("_", "-")
 
 
-def _positive(kind: type, most: float) -> Callable[[str], Any]:
+def _positive(kind: type, most: float, or_zero: bool) -> Callable[[str], Any]:
     def parse(text: str) -> Any:
         try:
             value = kind(text)
         except ValueError:
-            value = 0
-        if not 0 < value < float("inf"):
+            value = -1
+        if not 0 < value < float("inf") and not (or_zero and value == 0):
             name = "number" if kind is float else "whole number"
-            raise argparse.ArgumentTypeError(f"not a positive {name}: {shown(text)}")
+            zero = " or 0" if or_zero else ""
+            raise argparse.ArgumentTypeError(f"not a positive {name}{zero}: {shown(text)}")
         if value > most:
             raise argparse.ArgumentTypeError(f"more than {most:g}: {shown(text)}")
         return value

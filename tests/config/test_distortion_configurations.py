@@ -9,6 +9,7 @@ from tests.support.opennmt import checked_opt
 SIZES = ["tiny", "small", "paper"]
 SYSTEMS = {
     "rnnsearch": "none",
+    "rnnsearch_longer": "none",
     "distortion_source": "source",
     "distortion_target": "target",
     "distortion_hidden": "hidden",
@@ -20,6 +21,10 @@ SYSTEMS = {
 def test_opennmt_reads_it(size, system):
     opt = checked_opt(size, system)
     assert DistortionOptions.from_opt(opt) == DistortionOptions(SYSTEMS[system], 3, 0.5, False)
+    jumps_alone = opt.distortion != "none" and size != "paper"
+    assert (opt.distortion_rate_factor, opt.distortion_source_end) == (10 if jumps_alone else 1, True)
+    begins_from = None if system == "rnnsearch" else "rnnsearch"
+    assert read_system(system, size).begins_from == begins_from
 
 
 def test_the_papers_settings():

@@ -25,12 +25,19 @@ def test_opennmt_reads_it(size, system):
     assert opt.swan_segment_length == 6
 
 
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_the_embeddings_are_large_and_the_layer_begins_with_the_words(size, system):
+    opt = checked_opt(size, system)
+    assert (opt.embedding_init, opt.local_reordering_bias) == (1, 4 if system == "npmt" else 0)
+
+
 def test_the_papers_settings():
     settings = read_system("npmt", "paper").options
     expected = {
         "rnn_type": "GRU", "layers": 2, "hidden_size": 512, "dropout": [0.5], "optim": "adam",
         "learning_rate": 0.001, "batch_size": 32, "swan_segment_length": 6, "local_reordering_window": 7,
-        "swan_unpromising": 0,
+        "swan_unpromising": 0, "word_vec_size": 256, "max_grad_norm": 10,
     }  # fmt: skip
     assert {key: settings[key] for key in expected} == expected
 

@@ -29,7 +29,7 @@ RECURRENT = {
     "param_init_glorot": False,
 }
 OUR_DECODER = {"decoder_type": "preorder_transformer"}
-EXPLICIT = {**OUR_DECODER, "norm_placement": "post", "preorder_encoding": [], "reordering_window": 2}
+EXPLICIT = {**OUR_DECODER, "norm_placement": "post", "preorder_encoding": []}
 
 FAMILIES = {
     "relative": {},
@@ -43,6 +43,7 @@ FAMILIES = {
     "OpenNMT-py's Transformer": {**NO_POSITIONS, "encoder_type": "transformer"},
     "OpenNMT-py's encoder": {**NO_POSITIONS, **OUR_DECODER, "encoder_type": "transformer"},
     "attention": {**RECURRENT, "decoder_type": "rnn"},
+    "local reordering": {**RECURRENT, "decoder_type": "rnn", "local_reordering_window": 3},
     "SWAN": {**RECURRENT, "decoder_type": "swan"},
     "SWAN after a Transformer": {"decoder_type": "swan"},
     "rnnsearch": DISTORTION,
@@ -69,9 +70,13 @@ VALUES = {
     "distortion_window": 1,
     "distortion_lambda": 0.3,
     "distortion_renormalise": True,
+    "distortion_rate_factor": 10.0,
+    "distortion_source_end": True,
     "adadelta_rho": 0.5,
     "adadelta_eps": 1e-3,
     "local_reordering_window": 3,
+    "local_reordering_bias": 2.0,
+    "embedding_init": 1.0,
     "swan_segment_length": 2,
     "swan_negligible": 0.3,
     "swan_unpromising": 0.1,
@@ -143,7 +148,7 @@ def test_an_option_has_an_effect_or_is_refused(plain_effects, name):
     for message in refused:
         assert message.startswith((name, "reordering_embedding and add", "the reordering loss")), message
         assert "\n" not in message
-    assert refused or name == "local_reordering_window"
+    assert refused or name in ("local_reordering_window", "embedding_init")
 
 
 def test_a_folder_for_stanza_needs_a_preorderer():

@@ -85,8 +85,29 @@ def test_unaligned_words_keep_their_positions_only_where_the_paper_says_so(tmp_p
     steps = steps_of(prepare(job_of(tmp_path, "exgre", "gold"), False, 0, ()))
     gold = {step.makes[0]: step.command for step in steps if step.command[1] == "gold"}
     kept = {path for path, command in gold.items() if command[-2:] == ("--unaligned", "keep")}
-    assert kept == {f"data/{part}.en.gold_kept.features" for part in ("train", "dev")}
+    assert kept == {f"data/{part}.en.gold_kept.features" for part in PARTS}
+    for part in PARTS:
+        links = gold[f"data/{part}.en.gold_kept.features"]
+        assert links[links.index("--align") + 1] == f"data/{part}.en.align"
     assert "data/train.en.gold.features" in gold
+
+
+@pytest.mark.parametrize("system", ["exgre", "plain"])
+def test_every_source_word_is_linked_for_what_learns_places(tmp_path, system):
+    (tmp_path / "data").mkdir()
+    for part in PARTS:
+        (tmp_path / f"data/{part}.ja").write_text("x\ny\n")
+    job = job_of(tmp_path, system)
+    for align, command in ((True, ("preorder", "align")), (False, ("cp", "data/train.align"))):
+        steps = {step.makes[0]: step.command for step in steps_of(prepare(job, align, 0, ()))}
+        path = "data/all.en.align" if align else "data/train.en.align"
+        assert (path in steps) == (system == "exgre")
+        if path in steps:
+            assert steps[path][:2] == command
+            assert not align or steps[path][6:8] == ("--symmetrize", "reverse")
+        assert ("data/all.align" in steps) == align
+    made = {path for step in steps_of(prepare(job, True, 0, ())) for path in step.makes}
+    assert ("data/dev.en.align" in made) == (system == "exgre")
 
 
 def test_subwords_are_learned_with_the_vocabularies_and_read_in_training():

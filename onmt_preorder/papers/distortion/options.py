@@ -31,6 +31,8 @@ _JUMPS = Need(f"distortion: {SOURCE}, {TARGET} or {HIDDEN}", lambda opt: opt.dis
 _ADADELTA = Need("optim: adadelta", lambda opt: opt.optim == "adadelta")
 NEEDS = {
     **dict.fromkeys(("distortion_window", "distortion_lambda", "distortion_renormalise"), _JUMPS),
+    "distortion_rate_factor": _JUMPS,
+    "distortion_source_end": Need(f"decoder_type: {DECODER}", lambda opt: opt.decoder_type == DECODER),
     **dict.fromkeys(("adadelta_rho", "adadelta_eps"), _ADADELTA),
 }
 
@@ -65,6 +67,10 @@ def add_options(parser: Any) -> None:
     add("distortion_lambda", type=float, default=PAPER_LAMBDA, help=share)
     ends = "Let attention sum to one again where jumps have pushed some of it past the sentence's ends."
     add("distortion_renormalise", action="store_true", help=ends)
+    rate = "The learning rate of the jumps, as a multiple of that of all other parameters."
+    add("distortion_rate_factor", type=float, default=1.0, help=rate)
+    end = "End every source sentence with an end symbol, to which attention can go."
+    add("distortion_source_end", action="store_true", help=end)
     for name, default, what in (("rho", 0.9, "decay constant"), ("eps", 1e-6, "term of the denominator")):
         what = f"The {what} of optim: adadelta, with any model."
         add(f"adadelta_{name}", type=float, default=default, help=what)
@@ -87,6 +93,8 @@ def check(opt: Namespace) -> None:
         raise UsageError(f"distortion_window counts from 1, not {opt.distortion_window}")
     if not 0 <= opt.distortion_lambda <= 1:
         raise UsageError(f"distortion_lambda is between 0 and 1, not {opt.distortion_lambda}")
+    if opt.distortion_rate_factor != 1 and opt.optim == "sparseadam":  # two optimisers in one
+        raise UsageError("distortion_rate_factor does not work with optim: sparseadam")
     if opt.share_decoder_embeddings and opt.tgt_word_vec_size != opt.dec_hid_size:
         raise UsageError(
             f"share_decoder_embeddings needs word_vec_size {opt.tgt_word_vec_size} to be "

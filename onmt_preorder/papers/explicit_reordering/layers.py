@@ -34,10 +34,10 @@ class ExplicitReordering(nn.Module):
     The paper types W and U as ``d × 1``. Here W is ``d × d``, or the product of a ``d × r`` and
     an ``r × d`` matrix, and U is ``1 × d``: one number a token.
 
-    The paper's window is D = 0.5 and holds one integer. The encoding then has the direction of one PE_s
-    whatever b_j, so its cosine with any other vector has no gradient: b_j learns from the translation
-    alone. A window of 2 holds all that the Gaussian does not make zero, and the encoding then changes
-    smoothly with b_j.
+    The paper says of the Gaussian that it is "minimal or zero" outside a window of D = 0.5. A window of 2
+    holds all of the sum but .0003, and the encoding changes smoothly with b_j. One cut hard at D holds one
+    integer: the encoding then has the direction of one PE_s whatever b_j, its cosine with any other vector
+    has no gradient, and b_j learns from the translation alone.
     """
 
     def __init__(self, size: int, options: ExplicitOptions) -> None:

@@ -12,6 +12,7 @@ from preorder.data.errors import UsageError
 
 NONE, EXGRE, REFSR = "none", "exgre", "refsr"
 TOKENS, SENTENCES = "tokens", "sentences"
+WINDOW = 2.0  # all of the Gaussian that is not zero to .0003
 
 _EXPLICIT = Need(
     f"explicit_reordering: {EXGRE} or {REFSR}", lambda opt: opt.explicit_reordering in (EXGRE, REFSR)
@@ -74,9 +75,9 @@ def add_options(parser: Any) -> None:
     add(
         "reordering_window",
         type=float,
-        default=SAME,
-        help=f"How far from a learned position encodings are summed ({SAME}: reordering_distance; "
-        "at its default the reordering loss then has no gradient).",
+        default=WINDOW,
+        help=f"How far from a learned position encodings are summed (default: %(default)s; {SAME}: "
+        "reordering_distance, at whose default the reordering loss has no gradient).",
     )
     add("reordering_rank", type=int, default=0, help="Rank of the matrix W of learned positions (0: full).")
 

@@ -56,15 +56,20 @@ _SEARCH: dict[str, tuple[Any, str]] = {
 
 _SWAN = Need(f"decoder_type: {DECODER}", lambda opt: opt.decoder_type == DECODER)
 _OF_DECODER = ("swan_segment_length", "swan_negligible", "swan_unpromising", "swan_logits")
-NEEDS = dict.fromkeys(_OF_DECODER, _SWAN)
+_WINDOW = Need("local_reordering_window", lambda opt: opt.local_reordering_window > 0)
+NEEDS = {**dict.fromkeys(_OF_DECODER, _SWAN), "local_reordering_bias": _WINDOW}
 
 
 def add_options(parser: Any) -> None:
     """Add the layers' options to a parser of OpenNMT-py."""
     add = option_group(parser, f"Model- decoder_type {DECODER}, local reordering")
+    bias = "Its gates' biases at first: this for the token itself, its negative for the others; 0: no biases."
+    spread = "Standard deviation of the word embeddings at first, with any model; 0: as all parameters."
     coarse = "In training, leave out segments to which a coarser model gives a smaller probability; 0: none."
     for name, default, what in (
         ("local_reordering_window", 0, "Tokens that the layer before the encoder looks at; odd, 0: none."),
+        ("local_reordering_bias", 0.0, bias),
+        ("embedding_init", 0.0, spread),
         ("swan_segment_length", 6, "The most target words that a source token can emit."),
         ("swan_negligible", 1e-4, "Segments below this probability have no gradient; 0: all have."),
         ("swan_unpromising", 0.0, coarse),

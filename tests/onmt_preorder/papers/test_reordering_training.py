@@ -84,7 +84,9 @@ def test_the_similarity_is_reported_everywhere_and_rises(trained, name):
     early, late = map(float, re.findall(r"Step.*; .* similarity: ([-0-9.]+)", printed))
     assert early < late
     validation = float(re.search(r"Validation similarity: ([-0-9.]+)", printed)[1])
-    assert validation > 0.9
+    nothing = mean_cosine(moves(folder / "valid.src", place=lambda _, length: length / 2))
+    assert nothing < 0.92  # where b_j stays at its start
+    assert validation > 0.96
     assert "Train similarity: " in printed
     written = scalars(folder / f"log-{name}")
     assert written["valid/similarity"] == pytest.approx(validation, abs=1e-4)
@@ -109,7 +111,10 @@ def test_models_without_explicit_reordering_report_none(trained):
 def test_translation_reads_plain_text_and_is_the_same_with_positions(trained, name):
     plain, told = translate(trained[0], name)
     assert plain == told
-    assert len(set(plain)) > 30
+    gold = (trained[0] / "test.tgt").read_text(encoding="utf-8").splitlines()
+    words = [(o.split(), g.split()) for o, g in zip(plain, gold, strict=True)]
+    right = sum(a == b for o, g in words for a, b in zip(o, g, strict=False))
+    assert right > 0.9 * sum(len(g) for _, g in words)
 
 
 def test_the_checkpoint_holds_the_options(trained):
@@ -123,21 +128,40 @@ def test_similarity_on_a_test_set(trained, name, capsys):
     folder, printed = trained
     model = str(folder / f"{name}_step_{STEPS}.pt")
     assert similarity.main(["--model", model, "--src", str(folder / "valid.src")]) == 0
-    original, learned = (float(line.split()[1]) for line in capsys.readouterr().out.splitlines()[-2:])
+    numbers = [re.findall(r"-?\d+\.\d+", line) for line in capsys.readouterr().out.splitlines()[-3:]]
+    (original, own_away), (learned, away), shares = (map(float, line) for line in numbers)
     validation = float(re.search(r"Validation similarity: ([-0-9.]+)", printed[name])[1])
     assert learned == pytest.approx(validation, abs=1e-3)
     assert original == pytest.approx(similarity_of_original_places(folder / "valid.src"), abs=1e-3)
+    assert own_away == pytest.approx(distance_of_original_places(folder / "valid.src"), abs=1e-3)
+    expected = (learned - original) / (1 - original), 1 - away / own_away
+    assert tuple(shares) == pytest.approx(expected, abs=2e-3)
+    assert min(expected) > 0.5
+
+
+def moves(path, place=lambda j, _: j):
+    """Return how far each token's gold position is from a place; by default the original one."""
+    for line in path.read_text(encoding="utf-8").splitlines():
+        tokens = line.split()
+        for j, token in enumerate(tokens):
+            yield int(token.split("￨")[1]) - place(j, len(tokens))
+
+
+def distance_of_original_places(path):
+    distances = list(map(abs, moves(path)))
+    return sum(distances) / len(distances)
 
 
 def similarity_of_original_places(path):
+    return mean_cosine(moves(path))
+
+
+def mean_cosine(distances):
     """The cosine of two encodings is the mean cosine of their angles' differences."""
-    cosines = []
-    for line in path.read_text(encoding="utf-8").splitlines():
-        for j, token in enumerate(line.split()):
-            away = int(token.split("￨")[1]) - j
-            size = TINY["hidden_size"]
-            angles = [away / 10000 ** (2 * q / size) for q in range(size // 2)]
-            cosines.append(sum(map(math.cos, angles)) / len(angles))
+    size, cosines = TINY["hidden_size"], []
+    for away in distances:
+        angles = [away / 10000 ** (2 * q / size) for q in range(size // 2)]
+        cosines.append(sum(map(math.cos, angles)) / len(angles))
     return sum(cosines) / len(cosines)
 
 

@@ -13,6 +13,7 @@ from preorder.methods.registry import METHODS, all_options
 class One:
     passes: Annotated[int, "passes over the text"] = 20
     step_size: Annotated[float, "how far"] = 0.5
+    share: Annotated[float, "how much", 0.9, 0] = 0.2
     seed: int = 1
 
 
@@ -42,7 +43,12 @@ def test_each_method_has_its_own_defaults():
 
 def test_given():
     arguments, _ = parsed("--passes", "3", "--step-size", "1e-3", "--seed", "5")
-    assert options_of("one", BOTH, arguments) == One(3, 1e-3, 5)
+    assert options_of("one", BOTH, arguments) == One(3, 1e-3, 0.2, 5)
+
+
+def test_a_share_may_be_zero():
+    arguments, _ = parsed("--share", "0")
+    assert options_of("one", BOTH, arguments).share == 0
 
 
 def test_help_names_owners_and_defaults():
@@ -62,6 +68,10 @@ def test_help_names_owners_and_defaults():
         (["--passes", "2.5"], "not a positive whole number: '2.5'"),
         (["--step-size", "nan"], "not a positive number: 'nan'"),
         (["--step-size", "inf"], "not a positive number: 'inf'"),
+        (["--step-size", "0"], "not a positive number: '0'"),
+        (["--share", "-0.1"], "not a positive number or 0: '-0.1'"),
+        (["--share", "x"], "not a positive number or 0: 'x'"),
+        (["--share", "0.95"], "more than 0.9: '0.95'"),
         (["--kind", "c"], "invalid choice: 'c'"),
     ],
 )

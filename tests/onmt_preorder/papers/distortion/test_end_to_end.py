@@ -16,6 +16,7 @@ SETTINGS = {
     "encoder_type": "bidirectional_gru",
     "decoder_type": "distortion_rnn",
     "distortion": "none",
+    "distortion_source_end": True,
     "layers": 1,
     "hidden_size": 48,
     "word_vec_size": 32,

@@ -5,11 +5,11 @@ import copy
 import pytest
 import torch
 from onmt.model_builder import build_model
-from onmt.utils.optimizers import build_torch_optimizer
+from onmt.utils.optimizers import Optimizer, build_torch_optimizer
 
 from onmt_preorder.plugin import register
 from preorder.data.errors import UsageError
-from tests.support.distortion_models import CONTEXTS, make_batch, make_distortion_opt, make_vocabs
+from tests.support.distortion_models import CONTEXTS, PAD, make_batch, make_distortion_opt, make_vocabs
 from tests.support.opennmt import make_opt
 
 register()
@@ -22,6 +22,10 @@ register()
         ({"layers": 2}, "has one layer: dec_layers: 1, not 2"),
         ({"distortion_window": 0}, "distortion_window counts from 1, not 0"),
         ({"distortion_lambda": 1.5}, "distortion_lambda is between 0 and 1, not 1.5"),
+        (
+            {"distortion_rate_factor": 3, "optim": "sparseadam"},
+            "distortion_rate_factor does not work with opt",
+        ),
         ({"copy_attn": True}, "copy_attn does not work with decoder_type: distortion_rnn"),
         ({"n_src_feats": 1}, "n_src_feats does not work"),
         ({"parallel_mode": "tensor_parallel", "world_size": 2}, "tensor_parallel does not work"),
@@ -144,3 +148,47 @@ def test_adadelta():
     default = torch.optim.Adadelta(model.parameters()).param_groups[0]
     group = build_torch_optimizer(model, make_distortion_opt(optim="adadelta")).param_groups[0]
     assert (group["rho"], group["eps"]) == (default["rho"], default["eps"])
+
+
+def rates_of_change(optimizer, model):
+    """Make one step with gradients of 1; return how much each parameter has moved."""
+    before = {name: parameter.detach().clone() for name, parameter in model.named_parameters()}
+    for parameter in model.parameters():
+        parameter.grad = torch.ones_like(parameter)
+    optimizer.step()
+    return {name: (before[name] - parameter).max().item() for name, parameter in model.named_parameters()}
+
+
+@pytest.mark.parametrize("resumed", [False, True])
+def test_the_jumps_learn_at_a_multiple_of_the_rate(resumed):
+    settings = {"optim": "sgd", "learning_rate": 0.1, "distortion": "target", "distortion_rate_factor": 3}
+    settings |= {"learning_rate_decay": 0.5, "start_decay_steps": 2, "decay_steps": 1, "max_grad_norm": 0}
+    opt, model = make_distortion_opt(**settings), build(**settings)
+    optimizer = Optimizer.from_opt(model, opt)
+    if resumed:
+        checkpoint = {"opt": opt, "optim": optimizer.state_dict()}
+        opt.reset_optim, opt.train_from = "none", "model.pt"
+        optimizer = Optimizer.from_opt(model, opt, checkpoint)
+    for rate in (0.1, 0.05, 0.025):
+        for name, moved in rates_of_change(optimizer, model).items():
+            assert moved == pytest.approx(3 * rate if ".jumps." in name else rate, rel=1e-3), name
+
+
+def test_one_group_where_all_rates_are_the_same():
+    model = build(distortion="target")
+    assert len(build_torch_optimizer(model, make_distortion_opt(distortion="target")).param_groups) == 1
+
+
+def test_the_source_ends_with_a_symbol():
+    """As if it stood in the text."""
+    src, _, lengths = make_batch()
+    ends, plain = build(distortion_source_end=True).encoder, build().encoder
+    written = torch.cat([src, torch.full_like(src[:, :1], PAD)], dim=1)
+    for sentence, length in zip(written, lengths, strict=True):
+        sentence[length] = make_vocabs()["src"]["</s>"]
+    before = src.clone()
+    found, expected = ends(src, lengths), plain(written, lengths + 1)
+    for one, other in zip(found, expected, strict=True):
+        assert one.equal(other)
+    assert found[2].tolist() == [8, 6, 3]
+    assert src.equal(before)

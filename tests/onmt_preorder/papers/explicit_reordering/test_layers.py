@@ -221,7 +221,7 @@ def test_fusion_is_two_runs_and_a_gate():
 
 @pytest.mark.parametrize("kind", ["exgre", "refsr"])
 def test_every_parameter_gets_a_gradient(kind):
-    encoder = make_encoder(**OURS | {"explicit_reordering": kind}, layers=2, reordering_window=2).train()
+    encoder = make_encoder(**OURS | {"explicit_reordering": kind}, layers=2).train()
     states = encoder(*batch_of(LONG, SHORT))[0]
     (states.square().cumsum(-1).sum() + encoder.additional_loss().loss).backward()
     for name, parameter in encoder.named_parameters():
@@ -242,7 +242,7 @@ def test_parameter_counts():
 
 @pytest.mark.parametrize("kind", ["exgre", "refsr"])
 def test_half_precision(kind):
-    encoder = make_encoder(**OURS | {"explicit_reordering": kind}, reordering_window=2)
+    encoder = make_encoder(**OURS | {"explicit_reordering": kind})
     exact = encoder(*batch_of(LONG, SHORT))[0]
     loss = encoder.additional_loss().loss
     with torch.autocast("cpu", torch.bfloat16):

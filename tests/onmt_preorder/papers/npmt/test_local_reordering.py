@@ -20,19 +20,29 @@ def by_the_formula(layer, embedded, lengths):
             near = [embedded[b, p] if 0 <= p < length else torch.zeros(size) for p in places]
             total = torch.zeros(size)
             for i in range(window):
-                gate = sum(weight[i, :, k] @ near[k] for k in range(window)).sigmoid()
-                total = total + gate * near[i]
+                gate = sum(weight[i, :, k] @ near[k] for k in range(window))
+                if layer.bias is not None:
+                    gate = gate + layer.bias[i]
+                total = total + gate.sigmoid() * near[i]
             result[b, t] = total.tanh()
     return result
 
 
+@pytest.mark.parametrize("bias", [0, 2.0])
 @pytest.mark.parametrize("window", [1, 3, 7])
-def test_it_is_the_papers_sum(window):
+def test_it_is_the_papers_sum(window, bias):
     torch.manual_seed(1)
-    layer, lengths = LocalReordering(window, 5), [6, 2, 1]
+    layer, lengths = LocalReordering(window, 5, bias), [6, 2, 1]
     embedded = torch.randn(3, 6, 5)
     padding = torch.arange(6) >= torch.tensor(lengths).unsqueeze(1)
     torch.testing.assert_close(layer(embedded, padding), by_the_formula(layer, embedded, lengths))
+
+
+def test_with_large_biases_it_begins_by_passing_on_each_embedding():
+    torch.manual_seed(1)
+    embedded = torch.randn(2, 6, 5)
+    layer = LocalReordering(7, 5, 30.0)
+    torch.testing.assert_close(layer(embedded, torch.zeros(2, 6, dtype=torch.bool)), embedded.tanh())
 
 
 def test_it_can_swap_two_neighbours():

@@ -1,0 +1,29 @@
+"""A learning rate of their own for the jumps, which begin anew where all other parameters are trained."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from torch.nn import Parameter
+from torch.optim import Optimizer
+
+FACTOR = "rate_factor"
+
+
+def multiply_rate(optimizer: Optimizer, parameters: Sequence[Parameter], factor: float) -> None:
+    """Put some of an optimiser's parameters into a group that learns at a multiple of the rate of the others.
+
+    OpenNMT-py gives all groups the same rate before each step; so the rate is multiplied at the step itself.
+    It also clips the gradient of each group by itself.
+    """
+    (group,) = optimizer.param_groups
+    chosen = set(map(id, parameters))
+    group["params"] = [parameter for parameter in group["params"] if id(parameter) not in chosen]
+    optimizer.add_param_group({"params": list(parameters), FACTOR: factor})
+    optimizer.register_step_pre_hook(_multiply)
+
+
+def _multiply(optimizer: Optimizer, *_: Any) -> None:
+    for group in optimizer.param_groups:
+        group["lr"] *= group.get(FACTOR, 1.0)

@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# S-, T- and H-Distortion, and RNNsearch* at the same schedule, from one RNNsearch*, two seeds; then alignments by attention.
+set -euo pipefail
+if [ $# -lt 3 ]; then
+    echo "usage: recipes/distortion.sh DATA_FOLDER SOURCE TARGET [OPTION_OF_RECIPES.RUN ...]" >&2
+    exit 2
+fi
+data=$1 source=$2 target=$3
+shift 3
+root=$(cd "$(dirname "$0")/.." && pwd)
+python=${PYTHON:-$root/.venv/bin/python} run=$root/runs/distortion-$source-$target
+systems=rnnsearch,rnnsearch_longer,distortion_source,distortion_target,distortion_hidden
+export PYTHONPATH=$root
+
+"$python" -m recipes.run --data "$data" --src "$source" --tgt "$target" --run "$run" --size small --seeds 1,2 \
+    --systems $systems "$@"
+
+for system in ${systems//,/ }; do
+    for seed in 1 2; do
+        echo "$system, seed $seed"
+        folder=$run/systems/$system/seed$seed
+        "$python" -m onmt.bin.translate -model "$folder/model.pt" -src "$run/data/test.$source" \
+            -tgt "$run/data/test.$target" -gold_align -beam_size 1 -output /dev/null -align_output "$folder/test.align"
+        "$python" -m preorder evaluate --align "$folder/test.align" --gold "$run/data/test.align"
+    done
+done

@@ -1,0 +1,81 @@
+"""What a new model begins with: word embeddings, and the local reordering before its encoder."""
+
+import pyonmttok
+import pytest
+import torch
+from onmt.model_builder import build_model
+from onmt.utils.parse import ArgumentParser
+
+from onmt_preorder.plugin import register
+from tests.config.test_phrase_configurations import SWAN
+from tests.support.opennmt import make_opt
+
+register()
+
+SPECIALS = ["<unk>", "<blank>", "<s>", "</s>"]
+PAD = SPECIALS.index("<blank>")
+NPMT = {**SWAN, "local_reordering_window": 7}
+GLOROT = {"param_init": 0, "param_init_glorot": True}
+
+
+def build(opt):
+    torch.manual_seed(1)
+    words = pyonmttok.build_vocab_from_tokens([*SPECIALS, *(f"w{i}" for i in range(200))])
+    return build_model(opt, opt, {"src": words, "tgt": words, "data_task": "seq2seq"}, None, -1)
+
+
+def embeddings_of(model):
+    return [side.embeddings.word_lut.weight for side in (model.encoder, model.decoder)]
+
+
+@pytest.mark.parametrize("changes", [{}, GLOROT, {"decoder_type": "rnn"}])
+def test_the_embeddings_have_a_deviation_of_their_own(changes):
+    model = build(make_opt(**{**NPMT, **changes}, embedding_init=0.7))
+    for weight in embeddings_of(model):
+        assert not weight[PAD].any()
+        rest = torch.cat([weight[:PAD], weight[PAD + 1 :]])
+        assert rest.mean().item() == pytest.approx(0, abs=0.03)
+        assert rest.std().item() == pytest.approx(0.7, rel=0.03)
+    assert model.generator.weight.abs().max() < 0.2
+
+
+def test_without_it_they_are_as_all_parameters():
+    for weight in embeddings_of(build(make_opt(**NPMT))):
+        assert 0.099 < weight.abs().max() <= 0.1
+
+
+@pytest.mark.parametrize("changes", [{}, GLOROT])
+def test_the_layer_begins_as_it_does_by_itself(changes):
+    layer = build(
+        make_opt(**{**NPMT, **changes}, local_reordering_bias=2.0)
+    ).encoder.embeddings.local_reordering
+    bound = (7 * 64) ** -0.5
+    assert 0.99 * bound < layer.weight.abs().max() <= bound
+    assert layer.bias.tolist() == [-2, -2, -2, 2, -2, -2, -2]
+
+
+def test_pretrained_vectors_stay(tmp_path):
+    vectors = torch.rand(204, 64)
+    torch.save(vectors, tmp_path / "vectors.pt")
+    model = build(make_opt(**NPMT, embedding_init=1.0, pre_word_vecs_dec=str(tmp_path / "vectors.pt")))
+    source, target = embeddings_of(model)
+    assert target.equal(vectors)
+    assert not source.equal(vectors)
+
+
+def test_a_checkpoint_of_before_these_options_is_loaded():
+    opt = make_opt(**NPMT)
+    trained = build(opt)
+    checkpoint = {
+        "model": {n: p for n, p in trained.state_dict().items() if not n.startswith("generator")},
+        "generator": trained.generator.state_dict(),
+    }
+    for name in ("embedding_init", "local_reordering_bias"):
+        delattr(opt, name)
+    model_opt, training = ArgumentParser.ckpt_model_opts(opt), make_opt(**NPMT, embedding_init=1.0)
+    words = pyonmttok.build_vocab_from_tokens([*SPECIALS, *(f"w{i}" for i in range(200))])
+    vocabs = {"src": words, "tgt": words, "data_task": "seq2seq"}
+    torch.manual_seed(2)
+    loaded = build_model(model_opt, training, vocabs, checkpoint, -1)
+    for (name, one), (_, other) in zip(trained.named_parameters(), loaded.named_parameters(), strict=True):
+        assert one.equal(other), name
