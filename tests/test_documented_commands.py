@@ -99,7 +99,8 @@ cp test.en test.de; cp test.ja base.ja; tac test.ja > ours.ja
 """
 BEFORE = {  # what a page has from another place
     "docs/evaluation.md": "cp test.align test.gold\n",
-    "docs/models.md": "preorder gold --src test.en --align test.align --unaligned keep --out test.gold\n",
+    "docs/models.md": "preorder gold --src test.en --align test.align --unaligned keep --out test.gold\n"
+    'DATA="${DATA//.features/.en}"\n',
 }
 
 
