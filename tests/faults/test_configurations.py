@@ -1,5 +1,7 @@
 """Configuration files that are none, or ask for what cannot be: one line, status 2, nothing written."""
 
+import os
+
 import pytest
 import yaml
 
@@ -93,7 +95,7 @@ KEYS = [
 
 @pytest.mark.parametrize("key", KEYS)
 def test_values_of_odd_types(folder, capsys, key):
-    for value in ODD:
+    for value in ODD if "FAULTS" in os.environ else ODD[KEYS.index(key) % 4 :: 4]:  # a quarter of them in CI
         text = yaml.safe_dump(TINY | {"train_steps": 0, key: value}, allow_unicode=True)
         (folder / "c.yaml").write_text(text)
         before = content(folder)
