@@ -31,7 +31,7 @@ NOT_RUN = {  # part of a command → why it is not run here
     "--device cuda": "needs a GPU",
     "--device gpu": "needs a GPU",
     "python -m benchmarks.btg": "needs the programs that it compares with; tests/benchmarks/test_btg.py",
-    "benchmarks.training --size paper": "takes gigabytes and minutes; tests/benchmarks/test_training_benchmark.py",
+    "benchmarks.training --size paper": "takes gigabytes; tests/benchmarks/test_training_benchmark.py",
     "cityhash": "downloads and builds another project",
     "topdown-btg-preordering": "downloads and builds another project",
     "git clone": "downloads a corpus",
