@@ -8,6 +8,7 @@ damaged, and one after it what came of it: the orders, or the error.
 
 import faulthandler
 import json
+import logging
 import random
 import resource
 import shutil
@@ -20,6 +21,7 @@ from safetensors.numpy import load, save
 
 from preorder.data.errors import PreorderError
 from preorder.methods import model_directory
+from preorder.progress import LOGGER
 from tests.support.verb_last import LINES
 
 SECONDS = 60  # the first case of a kind compiles
@@ -154,6 +156,7 @@ def used(folder):
 
 
 def main(models, seed, count):
+    LOGGER.setLevel(logging.WARNING + 1)  # errors of Python alone are to be seen on standard error
     resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
     model_directory.MAX_TRIES = 1
     kinds = sorted(Path(models).iterdir())
