@@ -29,7 +29,8 @@ def install(folder):
 
 
 def program_in(folder):
-    return lambda name: sys.executable if name == "python" else str(Path(folder) / name)
+    others = {"python": sys.executable, "cp": "cp"}
+    return lambda name: others.get(name) or str(Path(folder) / name)
 
 
 def digest(*texts):
