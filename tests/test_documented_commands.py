@@ -47,7 +47,7 @@ NOT_RUN = {  # part of a command → why it is not run here
     "preorder report   runs/svo-sov-tiny": "needs a run; tests/recipes/test_run.py",
     "make ": "sets up an environment",
 }
-ELSEWHERE = ("README.md",)  # run by a test of its own: test_readme.py
+ELSEWHERE = ("README.md", "docs/benchmarks.md")  # run by tests of their own: test_readme.py, benchmarks
 
 SHORTER = f"""\
 set -euo pipefail
@@ -99,6 +99,8 @@ preorder apply --model model --src test.en --format positions --out test.pos
 cp test.en test.de; cp test.ja base.ja; tac test.ja > ours.ja
 """
 BEFORE = {  # what a page has from another place
+    "docs/confidences.md": r"sed 's/[0-9]*-[0-9]*/&:0.5/g' train.align > weighted.align"
+    "\nhead -n 30 train.en > hand.en; head -n 30 train.align > hand.align\n",
     "docs/evaluation.md": "cp test.align test.gold\n",
     "docs/models.md": "preorder gold --src test.en --align test.align --unaligned keep --out test.gold\n"
     'DATA="${DATA//.features/.en}"\n',
