@@ -35,6 +35,7 @@ NOT_RUN = {  # part of a command → why it is not run here
     "cityhash": "downloads and builds another project",
     "topdown-btg-preordering": "downloads and builds another project",
     "git clone": "downloads a corpus",
+    "stanza.download": "downloads models",
     "for side in en ja; do cat": "needs the downloaded corpus",
     "for side in en de; do": "needs the downloaded corpus",
     "recipes/both_ways.sh": "needs a corpus and hours; tests/test_docs.py",
@@ -69,7 +70,7 @@ seq() {{ command seq 0 100 100; }}
 python() {{
     case "$2" in
         recipes.synthetic.generate) set -- "$@" --pairs 60 --held 10 ;;
-        recipes.run) set -- "$@" --steps 2 --set bucket_size=60 ;;
+        recipes.run | recipes.start) set -- "$@" --steps 2 --size tiny --set bucket_size=60 ;;
         benchmarks.training) set -- "$@" --rounds 1 --steps 1 --size tiny --batch 64 ;;
         benchmarks.attention) set -- "$@" --lengths 8 ;;
         benchmarks.rvnn) set -- "$@" --lines 10 --size 8 ;;
@@ -99,6 +100,7 @@ preorder apply --model model --src test.en --format positions --out test.pos
 cp test.en test.de; cp test.ja base.ja; tac test.ja > ours.ja
 """
 BEFORE = {  # what a page has from another place
+    "docs/plain-text.md": "cp test.en test.en.raw\n",
     "docs/confidences.md": r"sed 's/[0-9]*-[0-9]*/&:0.5/g' train.align > weighted.align"
     "\nhead -n 30 train.en > hand.en; head -n 30 train.align > hand.align\n",
     "docs/evaluation.md": "cp test.align test.gold\n",

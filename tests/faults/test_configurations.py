@@ -86,7 +86,6 @@ KEYS = [
     "data",
     "transforms",
     "src_vocab",
-    "early_stopping_criteria",
     "n_src_feats",
     "hiden_size",
     "",
