@@ -14,8 +14,6 @@ from __future__ import annotations
 from argparse import Namespace
 from typing import Any
 
-from onmt.constants import DefaultTokens
-
 from onmt_preorder.input import pipeline
 from onmt_preorder.input.raw_text import is_escaped, make_detokenizer, make_tokenizer
 from onmt_preorder.opennmt.wrapping import adapts
@@ -27,6 +25,8 @@ from preorder.data.errors import UsageError
 
 @adapts("onmt.model_builder", "build_encoder_with_embeddings")
 def _build_encoder(original: Any, model_opt: Namespace, vocabs: dict[str, Any]) -> Any:
+    from onmt.constants import DefaultTokens
+
     if model_opt.encoder_type != ENCODER:
         encoder, embeddings = original(model_opt, vocabs)
         if model_opt.encoder_type == distortion.ENCODER and model_opt.distortion_source_end:
