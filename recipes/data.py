@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from preorder.cli import execute
+from preorder.cli import Parser, execute
 from preorder.data import files
 from preorder.data.errors import DataError
 from preorder.data.formats import FEATURE_SEPARATOR, parse_tokens
@@ -21,7 +21,7 @@ RULE = f"1 to {MAX_LENGTH} tokens a side, neither over {MAX_RATIO} times the oth
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command; return its exit status."""
-    parser = argparse.ArgumentParser(prog="python -m recipes.data", description=__doc__, allow_abbrev=False)
+    parser = Parser(prog="python -m recipes.data", description=__doc__, allow_abbrev=False)
     add = parser.add_argument
     add("--data", metavar="DIR", type=Path, required=True, help="folder of {train,dev,test}.{xx,yy}")
     add("--src", metavar="xx", required=True, help="source language, as the files' names end")

@@ -12,10 +12,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 
-from preorder.cli import execute
+from preorder.cli import Parser, execute
 from preorder.cli.options import add_number, positive, seed
 from preorder.data import files
 from preorder.data.atomic import atomic_directory
+from preorder.data.compression import split_suffix
 from preorder.data.errors import DataError, UsageError
 from preorder.data.formats import parse_tokens
 from recipes.data import fault_of, read_rows
@@ -25,7 +26,6 @@ HELD_OUT = PARTS[1:]
 DEFAULT_SIZE = 1000
 LARGEST_SHARE = 20  # of the training pairs that can be drawn, one in so many at most
 DEFAULT_NAMES = ("src", "tgt")
-COMPRESSED = (".gz", ".xz", ".zst")
 
 Pair = tuple[str, ...]
 """A source line and its target line."""
@@ -33,7 +33,7 @@ Pair = tuple[str, ...]
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command; return its exit status."""
-    parser = argparse.ArgumentParser(prog="python -m recipes.split", description=__doc__, allow_abbrev=False)
+    parser = Parser(prog="python -m recipes.split", description=__doc__, allow_abbrev=False)
     add_texts(parser)
     parser.add_argument("--out", metavar="DIR", required=True, help="data folder to write")
     parser.set_defaults(run=lambda arguments: print("\n".join(write_split(arguments, arguments.out))))
@@ -56,11 +56,9 @@ def add_texts(parser: argparse.ArgumentParser) -> None:
 
 def texts_of(arguments: argparse.Namespace) -> list[str]:
     """Return what the options of :func:`add_texts` are, with absolute paths, as a command line has them."""
-    line = []
-    for part in ("", *(f"{part}_" for part in HELD_OUT)):
-        for side in ("src", "tgt"):
-            if (path := getattr(arguments, f"{part}{side}")) is not None:
-                line += [f"--{part}{side}".replace("_", "-"), str(Path(path).resolve())]
+    line = [
+        text for option, path in _texts(arguments).items() for text in (option, str(Path(path).resolve()))
+    ]
     line += ["--names", *names_of(arguments)]
     return [*line, "--held", str(arguments.held), "--split-seed", str(arguments.split_seed)]
 
@@ -92,7 +90,7 @@ def write_split(arguments: argparse.Namespace, out: str) -> list[str]:
         DataError: texts cannot be read or differ in length, or too few pairs can be split off.
     """
     names = names_of(arguments)
-    _check_replaceable(Path(out), _texts(arguments))
+    _check_replaceable(Path(out), list(_texts(arguments).values()))
     given = {part: _held_out(arguments, part) for part in HELD_OUT}
     train = files.not_empty(arguments.src, read_rows((arguments.src, arguments.tgt)))
     kept = {part: pairs for part, pairs in given.items() if pairs is not None}
@@ -208,16 +206,15 @@ def _check_replaceable(out: Path, texts: Sequence[str]) -> None:
             raise UsageError(f"{path}: would be replaced by a part of itself")
 
 
-def _texts(arguments: argparse.Namespace) -> list[str]:
-    """Return the paths of all texts that are given."""
-    parts = ("", *(f"{part}_" for part in HELD_OUT))
-    paths = [getattr(arguments, f"{part}{side}") for part in parts for side in ("src", "tgt")]
-    return [path for path in paths if path is not None]
+def _texts(arguments: argparse.Namespace) -> dict[str, str]:
+    """Return the path of each text that is given, by its option."""
+    names = [f"{part}{side}" for part in ("", *(f"{part}-" for part in HELD_OUT)) for side in ("src", "tgt")]
+    paths = {f"--{name}": getattr(arguments, name.replace("-", "_")) for name in names}
+    return {option: path for option, path in paths.items() if path is not None}
 
 
 def _ending(path: str) -> str:
-    name = PurePath(path)
-    return (PurePath(name.stem) if name.suffix in COMPRESSED else name).suffix.removeprefix(".")
+    return PurePath(split_suffix(path)[0]).suffix.removeprefix(".")
 
 
 def _is_plain(name: str) -> bool:

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from preorder.cli import Parser
 from recipes import run as main_job
 from recipes.split import add_texts, names_of, texts_of, write_split
 from recipes.step_runner import StepRunner, exit_status
@@ -37,7 +38,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def build_parser() -> argparse.ArgumentParser:
     """Build the parser of the options that are not those of ``recipes.run``."""
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="python -m recipes.start",
         description=__doc__,
         epilog=EPILOG,

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from preorder.cli import execute, options
+from preorder.cli import Parser, execute, options
 from preorder.data import files
 from preorder.data.formats import parse_source, read_alignments
 from preorder.data.types import Bitext
@@ -19,7 +19,7 @@ from preorder.syntax.read import add_trees
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command; return its exit status."""
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="python -m recipes.kftt.oracle",
         description="Write the positions of the tokens in the best order that trees allow, by the links.",
         allow_abbrev=False,

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from preorder.alignment.tokens import map_links
-from preorder.cli import execute, options
+from preorder.cli import Parser, execute, options
 from preorder.data import files
 from preorder.data.atomic import atomic_directory
 from preorder.data.errors import DataError, require
@@ -42,9 +42,7 @@ class HandAligned:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command; return its exit status."""
-    parser = argparse.ArgumentParser(
-        prog="python -m recipes.kftt.prepare", description=DESCRIPTION, allow_abbrev=False
-    )
+    parser = Parser(prog="python -m recipes.kftt.prepare", description=DESCRIPTION, allow_abbrev=False)
     parser.add_argument(
         "--data",
         metavar="DIR",

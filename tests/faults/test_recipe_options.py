@@ -122,6 +122,12 @@ def check(folder, capsys, line, message):
         ("robustness --src data/test.aa --ref none --run RUN --plain a=file", "none: cannot be read"),
         ("robustness --src file --ref file --run file --plain a=file", "file: cannot be written: File exi"),
         # the others
+        ("data --data data --src aa --tgt bb", "required: --out"),
+        ("split --src data/train.aa --tgt data/train.bb --out RUN --held x", "--held: not a whole number"),
+        ("start --src data/train.aa --tgt data/train.bb", "required: --run"),
+        ("kftt.prepare --data data --out RUN --lines 0", "--lines: not a whole number from 1"),
+        ("kftt.oracle --src data/train.aa", "required: --trees, --align"),
+        ("kftt.study --data data --run RUN --tables none", "'none' is none of alignment"),
         ("best_checkpoint --log none --folder data", "none: No such file or directory"),
         ("best_checkpoint --log data --folder data", "data: Is a directory"),
         (BEST, "log: no checkpoint was saved after a validation"),

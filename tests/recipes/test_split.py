@@ -1,5 +1,6 @@
 """A data folder from a corpus: nothing of dev and test is learned from."""
 
+import bz2
 import gzip
 
 import pytest
@@ -91,15 +92,16 @@ def test_unfit_pairs_are_never_drawn(tmp_path):
     [
         (("train.en", "train.ja"), ("en", "ja")),
         (("a.de.gz", "b.x.fr"), ("de", "fr")),
+        (("a.de.bz2", "b.x.fr"), ("de", "fr")),
         (("en.txt", "ja.txt"), ("src", "tgt")),
         (("en", "ja"), ("src", "tgt")),
     ],
 )
 def test_languages_are_the_ends_of_the_names(tmp_path, files, names):
     line = corpus(tmp_path, names=files)
-    if files[0].endswith(".gz"):
-        path = tmp_path / files[0]
-        path.write_bytes(gzip.compress(path.read_bytes()))
+    path = tmp_path / files[0]
+    if compress := {".gz": gzip.compress, ".bz2": bz2.compress}.get(path.suffix):
+        path.write_bytes(compress(path.read_bytes()))
     run_out = tmp_path / "out"
     assert split.main([*line, "--out", str(run_out)]) == 0
     assert len(read(run_out, names)["train"]) == 180
