@@ -68,8 +68,8 @@ def align(
         UsageError: this build of eflomal cannot be seeded, or it failed.
     """
     ways = {"forward": ("-f",), "reverse": ("-r",)}.get(symmetrization, WAYS)
-    ((forward, *rest),) = _run_all(sources, targets, [seed], CHAINS, settings, ways)
-    reverse = rest[0] if rest else forward
+    (drawn,) = _run_all(sources, targets, [seed], CHAINS, settings, ways)
+    forward, reverse = drawn[0], drawn[-1]  # one and the same where only one is asked for
     symmetrize = SYMMETRIZATIONS[symmetrization]
     return [
         Alignment(

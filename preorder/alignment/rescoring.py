@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 from sklearn.ensemble import HistGradientBoostingClassifier
 
-from preorder.alignment.samples import Samples, confident
+from preorder.alignment.samples import Samples
 from preorder.alignment.symmetrize import NEIGHBOURS, Link
 from preorder.data.alignment import Alignment
 from preorder.data.errors import UsageError
@@ -53,17 +54,16 @@ class Corpus:
     ) -> Corpus:
         """Count the words and their links. O(tokens + links log links)."""
         words, frequencies = zip(*map(_numbered, (sources, targets)), strict=True)
+        flat = [np.concatenate(side) for side in words]
+        starts = [np.cumsum([0, *map(len, side)]) for side in words]
         keys, counts = np.array([-1]), np.zeros(1)  # of no words: so that there is a key
-        for draw in samples.draws:
-            for links in draw:
-                pairs = np.repeat(np.arange(len(samples)), np.diff(links.starts))
-                drawn = [
-                    np.concatenate(side)[np.cumsum([0, *map(len, side)])[pairs] + tokens]
-                    for side, tokens in zip(words, (links.sources, links.targets), strict=True)
-                ]
-                found, times = np.unique(drawn[0] * len(frequencies[1]) + drawn[1], return_counts=True)
-                keys, places = np.unique(np.concatenate((keys, found)), return_inverse=True)
-                counts = np.bincount(places, np.concatenate((counts, times / (2 * len(samples.draws)))))
+        for links in chain.from_iterable(samples.draws):
+            pairs = np.repeat(np.arange(len(samples)), np.diff(links.starts))
+            source = flat[0][starts[0][pairs] + links.sources]
+            target = flat[1][starts[1][pairs] + links.targets]
+            found, times = np.unique(source * len(frequencies[1]) + target, return_counts=True)
+            keys, places = np.unique(np.concatenate((keys, found)), return_inverse=True)
+            counts = np.bincount(places, np.concatenate((counts, times / (2 * len(samples.draws)))))
         return cls(words, frequencies, samples, keys, counts)
 
     def linked(self, sources: np.ndarray, targets: np.ndarray) -> np.ndarray:
@@ -211,12 +211,3 @@ def cross_validated(known: Sequence[tuple[Candidates, Set[Link]]], seed: int) ->
         classifier = LinkClassifier.learn([known[n] for n in np.setdiff1d(order, held_out)], seed)
         found |= zip(held_out.tolist(), classifier.confidences([known[n][0] for n in held_out]), strict=True)
     return [found[n] for n in range(len(known))]
-
-
-def precision_and_recall(
-    found: Sequence[np.ndarray], known: Sequence[tuple[Candidates, Set[Link]]], least: float
-) -> tuple[float, float]:
-    """Measure the links with at least some confidence by the right ones; both 0 to 1."""
-    links = [confident(each, least).links for each in found]
-    right = sum(len(one & gold) for one, (_, gold) in zip(links, known, strict=True))
-    return right / max(1, sum(map(len, links))), right / max(1, sum(len(gold) for _, gold in known))

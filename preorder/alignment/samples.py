@@ -82,13 +82,9 @@ def confident(confidences: np.ndarray, least: float) -> Alignment:
         least: the smallest confidence of a link, above 0 and at most 1.
     """
     sources, targets = np.nonzero(confidences >= least - 1e-6)
-    values = confidences[sources, targets].round(3)
+    values = confidences[sources, targets].astype(float).round(3).tolist()
     links = zip(sources.tolist(), targets.tolist(), strict=True)
-    return Alignment.weighted(dict(zip(links, map(_decimal, values), strict=True)))
-
-
-def _decimal(value: np.floating) -> float:
-    return round(float(value), 3)
+    return Alignment.weighted(dict(zip(links, values, strict=True)))
 
 
 def agreement(samples: Samples, least: float) -> list[Alignment]:

@@ -158,6 +158,7 @@ def _rescored(
 ) -> list[Alignment]:
     """Align the text together with the hand-aligned sentences, and rescore its links by what these teach."""
     from preorder.alignment import rescoring
+    from preorder.metrics.alignment import alignment_counts, alignment_scores
 
     hand_sources, hand_targets, hand_links = _read_hand(arguments)
     rescoring.check_enough(len(hand_links))
@@ -165,9 +166,10 @@ def _rescored(
     samples = sample(*whole, arguments.samplers or DEFAULT_SAMPLERS, arguments.seed, settings)
     corpus = rescoring.Corpus.build(*whole, samples)
     known = rescoring.known_candidates(corpus, dict(enumerate(hand_links, len(sources))))
-    held_out = rescoring.cross_validated(known, arguments.seed)
-    precision, recall = rescoring.precision_and_recall(held_out, known, least)
-    LOGGER.info(f"hand-aligned sentences, held out: precision {precision:.3f}, recall {recall:.3f}")
+    held_out = (confident(each, least) for each in rescoring.cross_validated(known, arguments.seed))
+    scores = alignment_scores(list(map(alignment_counts, held_out, hand_links)))
+    measured = f"precision {scores.precision:.3f}, recall {scores.recall:.3f}"
+    LOGGER.info(f"hand-aligned sentences, held out: {measured}")
     classifier = rescoring.LinkClassifier.learn(known, arguments.seed)
     found = rescoring.rescored(corpus, classifier, range(len(sources)))
     return [confident(confidences, least) for confidences in found]

@@ -61,8 +61,10 @@ class Study:
     def align(self, name: str, lines: int) -> list[Step]:
         """Return the steps that align the first so many training pairs together with hand-test."""
         links, whole = LINKS[name], self.links(lines, name, "all")
-        steps = [step for language in ("en", "ja") for step in self._text(lines, language)]
-        steps += [step for base in links.made_of for step in self.align(base, lines)]
+        if links.made_of:
+            steps = [step for base in links.made_of for step in self.align(base, lines)]
+        else:
+            steps = [step for language in ("en", "ja") for step in self._text(lines, language)]
         steps.append(self._align(links, name, lines))
         for part, command in (
             ("train", ("head", "-n", f"{lines}")),
@@ -199,6 +201,7 @@ def run(arguments: argparse.Namespace) -> None:
         if ALIGNMENT in arguments.tables:
             for name in arguments.alignments:
                 runner.run(studies[0].align(name, arguments.lines))
+            write_tables(runner.folder, runner.seconds)
         for experiment in (each for each in EXPERIMENTS if each.table in arguments.tables):
             if experiment.links != HAND:
                 runner.run(studies[0].align(experiment.links, experiment.lines))
@@ -206,7 +209,6 @@ def run(arguments: argparse.Namespace) -> None:
                 *(study.learn(experiment) for study in studies if study.direction in experiment.directions)
             )
             write_tables(runner.folder, runner.seconds)
-        write_tables(runner.folder, runner.seconds)
 
 
 def _prepare(arguments: argparse.Namespace) -> Step:

@@ -7,20 +7,16 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from preorder.alignment.gold import gold_permutation
 from preorder.alignment.target_groups import target_groups
 from preorder.data import files
 from preorder.data.formats import parse_positions, read_alignments
 from preorder.data.types import Alignment, Permutation
-from preorder.metrics.preordering import Preordering
-from preorder.metrics.significance import resampled_totals
+from preorder.metrics.preordering import Preordering, TargetGroups, evaluate
+from preorder.metrics.significance import draw_runs, resampled, resampled_totals
 from recipes.kftt.experiments import DIRECTIONS, EXPERIMENTS, ORACLE
 
 SEED = 1  # of the bootstrap
-TAU = 1  # column of tau_nakagawa
-COMPLETE = 3
 
 
 def write_tables(folder: Path, seconds: Callable[[str], float]) -> None:
@@ -59,25 +55,24 @@ def measured(gold: Sequence[Alignment], orders: Sequence[Permutation]) -> dict[s
 
     Each with the bounds of 95 % of resamples of the sentences, and without any reordering.
     """
-    linked = Preordering([target_groups(one, len(order)) for one, order in zip(gold, orders, strict=True)])
-    everything = Preordering(
-        [gold_permutation(one, len(order)).positions for one, order in zip(gold, orders, strict=True)]
-    )
-    unreordered = [Permutation.identity(len(order)) for order in orders]
+    pairs = list(zip(gold, map(len, orders), strict=True))
+    linked = [target_groups(alignment, length) for alignment, length in pairs]
+    everything = [gold_permutation(alignment, length).positions for alignment, length in pairs]
     found: dict[str, Any] = {}
-    for name, metric in (("linked", linked), ("all", everything)):
-        statistics = metric.statistics(orders)
-        (totals,) = resampled_totals([statistics[None]], SEED)
-        scores = totals[:, 0, TAU] / totals[:, 0, -1]
-        found[name] = _mean(statistics, TAU)
-        found[f"{name}_interval"] = np.percentile(scores, (2.5, 97.5)).round(4).tolist()
-        found[f"{name}_unreordered"] = _mean(metric.statistics(unreordered), TAU)
-    return found | {"complete": _mean(linked.statistics(orders), COMPLETE)}
+    for name, groups in (("linked", linked), ("all", everything)):
+        evaluation = evaluate(groups, orders)
+        found[name] = round(evaluation.tau_nakagawa, 4)
+        found[f"{name}_interval"] = [round(bound, 4) for bound in _interval(groups, orders)]
+        found[f"{name}_unreordered"] = round(evaluation.monotone.tau_nakagawa, 4)
+    return found | {"complete": round(evaluate(linked, orders).complete_match, 4)}
 
 
-def _mean(statistics: np.ndarray, column: int) -> float:
-    totals = statistics.sum(0)
-    return round(float(totals[column] / totals[-1]), 4)
+def _interval(groups: Sequence[TargetGroups | None], orders: Sequence[Permutation]) -> tuple[float, float]:
+    metric = Preordering(groups)
+    statistics = metric.statistics(orders)[None]
+    (totals,) = resampled_totals([statistics], SEED)
+    tau = next(score for score in metric.scores if score.name == "tau_nakagawa")
+    return resampled(tau, statistics, totals, draw_runs(1, (SEED,))).interval
 
 
 def _markdown(results: dict[str, list[dict[str, Any]]]) -> Iterator[str]:
