@@ -1,16 +1,8 @@
 #!/usr/bin/env bash
 # S-, T- and H-Distortion, and RNNsearch* at the same schedule, from one RNNsearch*, two seeds; then alignments by attention.
-set -euo pipefail
-if [ $# -lt 3 ]; then
-    echo "usage: recipes/distortion.sh DATA_FOLDER SOURCE TARGET [OPTION_OF_RECIPES.RUN ...]" >&2
-    exit 2
-fi
-data=$1 source=$2 target=$3
-shift 3
-root=$(cd "$(dirname "$0")/.." && pwd)
-python=${PYTHON:-$root/.venv/bin/python} run=$root/runs/distortion-$source-$target
+. "$(dirname "$0")/arguments.sh"
+run=$root/runs/distortion-$source-$target
 systems=rnnsearch,rnnsearch_longer,distortion_source,distortion_target,distortion_hidden
-export PYTHONPATH=$root
 
 "$python" -m recipes.run --data "$data" --src "$source" --tgt "$target" --run "$run" --size small --seeds 1,2 \
     --systems $systems "$@"

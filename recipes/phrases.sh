@@ -1,15 +1,7 @@
 #!/usr/bin/env bash
 # NPMT with and without local reordering, and attention, two seeds; then a beam with several word rewards, on dev and test.
-set -euo pipefail
-if [ $# -lt 3 ]; then
-    echo "usage: recipes/phrases.sh DATA_FOLDER SOURCE TARGET [OPTION_OF_RECIPES.RUN ...]" >&2
-    exit 2
-fi
-data=$1 source=$2 target=$3
-shift 3
-root=$(cd "$(dirname "$0")/.." && pwd)
-python=${PYTHON:-$root/.venv/bin/python} run=$root/runs/phrases-$source-$target
-export PYTHONPATH=$root
+. "$(dirname "$0")/arguments.sh"
+run=$root/runs/phrases-$source-$target
 
 "$python" -m recipes.run --data "$data" --src "$source" --tgt "$target" --run "$run" --size tiny --seeds 1,2 --beam 10 \
     --systems npmt_attention,npmt_no_reordering,npmt --cross-fit 0 --steps 3000 --set valid_steps=500 \
