@@ -65,8 +65,13 @@ def _validate(original: Any, cls: type, opt: Namespace) -> None:
 
 @adapts("onmt.utils.parse:ArgumentParser", "validate_train_opts")
 def _validate_training(original: Any, cls: type, opt: Namespace) -> None:
+    from onmt.utils.earlystopping import SCORER_BUILDER
+
     original(cls, opt)
     options.check_used(opt)
+    for name in opt.early_stopping_criteria or ():
+        if name not in SCORER_BUILDER:
+            raise UsageError(f"early_stopping_criteria: {_unknown(name, SCORER_BUILDER, 'criterion')}")
 
 
 def _imply_positions(opt: Namespace) -> None:

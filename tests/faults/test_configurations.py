@@ -10,7 +10,7 @@ pytest.importorskip("onmt", reason="OpenNMT-py is not installed: see the README"
 from onmt_preorder.base_configuration import MOST_VALUES, parse_yaml
 from preorder.data.errors import DataError
 from tests.faults.test_opennmt import content, outcome
-from tests.support.opennmt import TINY, write, write_task
+from tests.support.opennmt import TINY, write_task, write_task_vocabularies
 
 BOMB = "a: &a [x, x, x, x, x, x, x, x, x, x]\n" + "".join(
     f"{name}: &{name} [{', '.join(f'*{before}' for _ in range(10))}]\n"
@@ -49,8 +49,7 @@ def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("configurations")
     write_task(folder, "train", 5, seed=1)
     write_task(folder, "valid", 5, seed=2)
-    for side in ("src", "tgt"):
-        write(folder / f"vocab.{side}", (f"w{number}\t{number + 1}" for number in range(20)))
+    write_task_vocabularies(folder)
     return folder
 
 
@@ -86,6 +85,7 @@ KEYS = [
     "data",
     "transforms",
     "src_vocab",
+    "early_stopping_criteria",
     "n_src_feats",
     "hiden_size",
     "",

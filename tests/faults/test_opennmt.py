@@ -22,7 +22,7 @@ from onmt.utils.parse import ArgumentParser
 
 from onmt_preorder.cli import main as onmt_preorder
 from onmt_preorder.opennmt import numbers
-from tests.support.opennmt import TINY, call, start, write, write_task
+from tests.support.opennmt import TINY, call, start, write, write_task, write_task_vocabularies
 
 MODEL = "model_step_1.pt"
 
@@ -33,8 +33,7 @@ def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("opennmt")
     write_task(folder, "train", 20, seed=1)
     write_task(folder, "valid", 20, seed=2)
-    for side in ("src", "tgt"):
-        write(folder / f"vocab.{side}", (f"w{number}\t{number + 1}" for number in range(20)))
+    write_task_vocabularies(folder)
     (folder / "config.yaml").write_text(
         yaml.safe_dump({**TINY, "train_steps": 1, "save_checkpoint_steps": 1})
     )

@@ -10,14 +10,13 @@ pytest.importorskip("onmt", reason="OpenNMT-py is not installed: see the README"
 import torch
 from safetensors.torch import load_file
 
-from tests.support.opennmt import TINY, call, run, write, write_task
+from tests.support.opennmt import TINY, call, run, write_task, write_task_vocabularies
 
 
 @pytest.fixture
 def folder(tmp_path):
     write_task(tmp_path, "train", 20, seed=1)
-    for side in ("src", "tgt"):
-        write(tmp_path / f"vocab.{side}", (f"w{number}\t{number + 1}" for number in range(20)))
+    write_task_vocabularies(tmp_path)
     data = {"train": {"path_src": "../train.src", "path_tgt": "../train.tgt", "weight": 1}}
     paths = {f"{side}_vocab": f"../vocab.{side}" for side in ("src", "tgt")}
     (tmp_path / "config.yaml").write_text(

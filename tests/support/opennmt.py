@@ -80,6 +80,12 @@ def write_task(folder, name, count, seed, vocabulary=20):
     write(folder / f"{name}.tgt", targets)
 
 
+def write_task_vocabularies(folder, size=20):
+    """Write the vocabularies of :func:`write_task`."""
+    for side in ("src", "tgt"):
+        write(folder / f"vocab.{side}", (f"w{number}\t{number + 1}" for number in range(size)))
+
+
 TINY = {
     "encoder_type": "preorder_transformer",
     "decoder_type": "transformer",
