@@ -47,6 +47,9 @@ NOT_RUN = {  # part of a command → why it is not run here
     "-swan_lm en.arpa": "needs kenlm and a language model; tests/onmt_preorder/papers/npmt",
     "preorder report   runs/svo-sov-tiny": "needs a run; tests/recipes/test_run.py",
     "make ": "sets up an environment",
+    "pip install": "changes the environment",
+    "recipes.kftt.study": "needs a corpus and hours; tests/recipes/kftt",
+    "runs/kftt": "needs what the study of KFTT has made; tests/preorder/cli",
 }
 ELSEWHERE = ("README.md", "docs/benchmarks.md")  # run by tests of their own: test_readme.py, benchmarks
 

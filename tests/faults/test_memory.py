@@ -18,7 +18,7 @@ taken = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
 resource.setrlimit(resource.RLIMIT_AS, (taken + int(sys.argv[1]) * 2**20,) * 2)
 sys.exit(main(sys.argv[3].split()))
 """
-TRAIN = "train --max-length 1000 --classes 0 --held-out 0 --iterations 1"
+TRAIN = "train -q --max-length 1000 --classes 0 --held-out 0 --iterations 1"
 SHORT, LONG = (
     f"{TRAIN} --src {name} --align {name}.align --model {name}.model" for name in ("short", "long")
 )
