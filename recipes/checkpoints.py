@@ -18,6 +18,15 @@ from preorder.data import files
 VALIDATION = re.compile(r"Validation perplexity: (\S+)")
 _SAVED = re.compile(r"Saving (?:checkpoint|safetensors) .*_step_([0-9]{1,18})\.pt")
 _WEIGHTS = "Saving safetensors"
+_DAMAGE = (
+    OSError,
+    zipfile.BadZipFile,
+    zlib.error,
+    NotImplementedError,
+    EOFError,
+    ValueError,
+    SafetensorError,
+)
 
 
 @dataclass(frozen=True)
@@ -107,8 +116,6 @@ def _is_whole(path: Path, has_weights: bool) -> bool:
         if has_weights:
             with safe_open(weights_of(path), framework="numpy"):  # which compares lengths
                 pass
-    except (OSError, zipfile.BadZipFile, zlib.error, NotImplementedError, EOFError, ValueError):
-        return False
-    except SafetensorError:
+    except _DAMAGE:
         return False
     return True

@@ -132,9 +132,9 @@ def check_preorder_options(job: Job, cross_fit: int, options: Sequence[str]) -> 
     Raises:
         UsageError: one that the job sets itself is among them.
     """
-    command = train_preorderer(job, cross_fit, tuple(options)).command
-    arguments = build_parser().parse_args(command[1:])
-    own = build_parser().parse_args(train_preorderer(job, cross_fit, ()).command[1:])
+    parser = build_parser()
+    commands = (train_preorderer(job, cross_fit, given).command for given in (tuple(options), ()))
+    arguments, own = (parser.parse_args(command[1:]) for command in commands)
     options_of(arguments.method, all_options(), arguments)
     for name in ("method", "lang", "model", "src", "align", "tgt", "annot", "cross_fit", "cross_fit_out"):
         if getattr(arguments, name) != getattr(own, name):

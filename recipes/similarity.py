@@ -61,10 +61,8 @@ class Closeness:
 
 def share_of_the_way(original: Closeness, learned: Closeness, measure: str) -> float:
     """Return how far the learned positions have come from the original ones, 0, to the gold ones, 1."""
-    gold, begin, now = (
-        {"cosine": 1.0, "tokens": 0.0}[measure],
-        *(getattr(c, measure) for c in (original, learned)),
-    )
+    gold = {"cosine": 1.0, "tokens": 0.0}[measure]
+    begin, now = (getattr(one, measure) for one in (original, learned))
     return (now - begin) / (gold - begin)
 
 

@@ -19,9 +19,9 @@ from typing import Any, NoReturn
 from onmt_preorder.opennmt.wrapping import adapts
 from preorder.cli.table import visible
 from preorder.data.errors import DataError, MissingExtraError, PreorderError, UsageError
+from preorder.processes import INTERRUPTED
 
 EXIT_STATUS = 2
-INTERRUPTED = 130
 
 
 def show_errors_in_one_line() -> None:

@@ -1,9 +1,9 @@
 """Initial values of models; optimiser of the distortion models; recomputing of activations under new torch.
 
 Why: OpenNMT-py fills all parameters of a new model uniformly or by Glorot's rule, embeddings and our layers
-included; where a training is
-resumed, it demands all parameters of the model in the checkpoint; it has no options for AdaDelta; and it does
-not give ``use_reentrant``, which ``torch.utils.checkpoint`` of torch newer than 2.4 asks for.
+included; where a training is resumed, it demands all parameters of the model in the checkpoint; it has no
+options for AdaDelta; and it does not give ``use_reentrant``, which ``torch.utils.checkpoint`` of torch newer
+than 2.4 asks for.
 
 Can go when a model can initialise itself, parameters can be added to a trained model, AdaDelta has options,
 and ``use_reentrant`` is given.
@@ -43,9 +43,8 @@ def _initialise_words(model: Any, model_opt: Namespace) -> None:
     """Draw the embeddings by ``embedding_init``, and what stands behind them as it does by itself."""
     pretrained = {"encoder": model_opt.pre_word_vecs_enc, "decoder": model_opt.pre_word_vecs_dec}
     for side, vectors in pretrained.items():
-        embeddings = getattr(
-            getattr(model, side, None), "embeddings", None
-        )  # a language model has no encoder
+        part = getattr(model, side, None)  # a language model has no encoder
+        embeddings = getattr(part, "embeddings", None)
         if embeddings is None:
             continue
         if model_opt.embedding_init:
