@@ -108,9 +108,9 @@ def _run_all(
     ways: Sequence[str] = WAYS,
 ) -> list[tuple[Links, ...]]:
     """Run eflomal each way with each seed, some runs side by side; return what each seed drew each way."""
+    program = _find_eflomal()
     start_time = time.monotonic()
     LOGGER.info(f"aligning {len(sources):,} pairs")
-    program = _find_eflomal()
     with temporary_directory("preorder-align-") as folder:
         _write_indices(folder / "source", sources)
         _write_indices(folder / "target", targets)

@@ -14,8 +14,8 @@ LINES = 40_000
 """Training lines of most experiments."""
 
 ALL_LINES = 369_368
-PARSED_LINES = 10_000
-"""Training lines of the experiments with trees."""
+FEW_LINES = 10_000
+"""Training lines of what is slow: trees, and the neural model."""
 
 ORACLE = "oracle"
 """Stands for the best order that the trees of the hand-aligned sentences allow; nothing is trained."""
@@ -138,10 +138,10 @@ def _limit(lines: int) -> tuple[str, ...]:
 def _syntax() -> list[Experiment]:
     """Tags and trees of English, and the best order that each kind of tree allows."""
     rows = [
-        ("btg", None, PARSED_LINES, "btg", ()),
-        *(("btg, tags", "pos", lines, "btg", ()) for lines in (PARSED_LINES, LINES)),
+        ("btg", None, FEW_LINES, "btg", ()),
+        *(("btg, tags", "pos", lines, "btg", ()) for lines in (FEW_LINES, LINES)),
         *(
-            (f"{method}, {trees}", trees, PARSED_LINES, method, ("--classes", "0"))
+            (f"{method}, {trees}", trees, FEW_LINES, method, ("--classes", "0"))
             for trees in ("constituency", "dependency")
             for method in ("swap-logistic", "rvnn", ORACLE)
         ),
@@ -177,12 +177,13 @@ EXPERIMENTS: tuple[Experiment, ...] = (
     ),
     *(
         Experiment("lines", f"{links}, {lines}", links, lines, _limit(lines))
+        for lines in (FEW_LINES, LINES, 120_000, ALL_LINES)
         for links in (BASELINE, BEST)
-        for lines in (10_000, LINES, 120_000, ALL_LINES)
     ),
     *_syntax(),
     *(
-        Experiment("methods", f"{method}, {links}", links, method=method)
+        Experiment("methods", f"{method}, {links}, {lines}", links, lines, method=method)
+        for lines in (FEW_LINES, LINES)
         for links in (BASELINE, BEST)
         for method in ("btg", "neural-btg")
     ),
