@@ -25,7 +25,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     """Add the subcommand."""
     summary = "map word alignments to other tokens of the same text, to the other direction, to surer links"
     parser = options.add_command(subparsers, "map", run, summary, EXAMPLES)
-    options.add_alignment(parser)
+    options.add_alignment(parser, confidences="are kept")
     for side, name in zip(SIDES, ("source", "target"), strict=True):
         parser.add_argument(f"--{side}", metavar="F", help=f"{name} with the tokens that are aligned")
         parser.add_argument(f"--new-{side}", metavar="F", help=f"the same {name} with other tokens")

@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from preorder.cli import Parser, options
+from recipes.checks import check_readable
 from recipes.kftt.experiments import (
     BY_KEY,
     DIRECTIONS,
@@ -193,6 +194,7 @@ def _names(choices: Sequence[str]) -> Callable[[str], tuple[str, ...]]:
 
 def run(arguments: argparse.Namespace) -> None:
     """Do all that is not done yet; the tables are written again after each experiment."""
+    check_readable([Path(arguments.data, "hand.align")])
     runner = StepRunner(Path(arguments.run), arguments.jobs)
     stanza = arguments.stanza_dir and str(Path(arguments.stanza_dir).resolve())
     studies = [Study(direction, arguments.seed, stanza) for direction in arguments.directions]

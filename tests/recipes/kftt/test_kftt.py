@@ -145,6 +145,14 @@ def test_options_of_the_study(tmp_path, capsys, options, reason):
     assert reason in capsys.readouterr().err
 
 
+def test_data_that_are_not_there_are_named_before_any_work(tmp_path, capsys):
+    run = tmp_path / "run"
+    assert study.main(["--data", str(tmp_path), "--run", str(run)]) == 2
+    missing = tmp_path / "hand.align"
+    assert capsys.readouterr().err == f"{missing}: cannot be read: No such file or directory\n"
+    assert not run.exists()
+
+
 def test_every_experiment_has_its_links_and_its_beginning():
     for each in experiments.EXPERIMENTS:
         assert each.links in LINKS or each.links == experiments.HAND
