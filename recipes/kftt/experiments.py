@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from preorder.methods.training import DEFAULT_LIMIT
 
@@ -19,6 +21,9 @@ FEW_LINES = 10_000
 
 ORACLE = "oracle"
 """Stands for the best order that the trees of the hand-aligned sentences allow; nothing is trained."""
+
+HAND_COPIES = 20
+"""So that 400 hand-aligned sentences are a sixth of the text."""
 
 HAND = "hand"
 """Stands for the hand-made links alone, and begins the names of links that they have taught."""
@@ -86,6 +91,7 @@ class Experiment:
         links: one of :data:`LINKS`, or :data:`HAND`: the hand-aligned sentences alone.
         lines: of training text.
         options: of ``preorder train``.
+        copies: so many copies of the hand-aligned sentences are added to the text.
         init: the experiment (table, name) whose model it begins from.
         layer: what the source is annotated with: one of :data:`LAYERS`, or nothing.
         directions: of :data:`DIRECTIONS`.
@@ -97,6 +103,7 @@ class Experiment:
     lines: int = LINES
     options: tuple[str, ...] = ()
     method: str = "btg"
+    copies: int = 0
     init: tuple[str, str] | None = None
     layer: str | None = None
     directions: tuple[str, ...] = DIRECTIONS
@@ -113,21 +120,28 @@ class Experiment:
     def _file_name(self) -> str:
         """What is trained, so that experiments of two tables that are the same are done once."""
         parts = (self.method, self.links, self.layer or "", str(self.lines), *self.options)
+        parts += (f"and-{self.copies}-hand",) if self.copies else ()
         begun = f"after.{BY_KEY[self.init]._file_name}" if self.init else ""
         return ".".join(filter(None, (*(part.removeprefix("--") for part in parts), begun)))
 
 
 def _trust() -> list[Experiment]:
     """Links of unequal trust, and hand-made ones: alone, after automatic ones, beside them."""
-    hand = {"links": HAND, "options": ("--held-out", "0", "--iterations", "10")}
     return [
-        Experiment("trust", "hand alone", **hand),
+        Experiment("trust", "hand alone", **_hand()),
+        Experiment("trust", f"{BASELINE} and hand", copies=HAND_COPIES),
         *(
             Experiment("trust", f"{links}{name}", **({"links": links} | options))
             for links in (BASELINE, BEST, "hand-0.1")
-            for name, options in (("", {}), (", then hand", hand | {"init": ("links", links)}))
+            for name, options in (("", {}), (", then hand", _hand("links", links)))
         ),
     ]
+
+
+def _hand(*begun: str, **options: Any) -> dict[str, Any]:
+    """Return how an experiment learns from hand-made links, after another one (its table and name)."""
+    learning = {"links": HAND, "options": ("--held-out", "0", "--iterations", "10")}
+    return learning | {"init": begun or None} | options
 
 
 def _limit(lines: int) -> tuple[str, ...]:
@@ -135,8 +149,19 @@ def _limit(lines: int) -> tuple[str, ...]:
     return ("--limit", str(lines)) if lines > DEFAULT_LIMIT else ()
 
 
+def _lines() -> Iterator[Experiment]:
+    """More text, alone and before the hand-made links."""
+    for lines in (FEW_LINES, LINES, 120_000, ALL_LINES):
+        for links in (BASELINE, BEST):
+            yield Experiment("lines", f"{links}, {lines}", links, lines, _limit(lines))
+        begun = f"{BASELINE}, {lines}"
+        yield Experiment("lines", f"{begun}, then hand", **_hand("lines", begun))
+
+
 def _syntax() -> list[Experiment]:
     """Tags and trees of English, and the best order that each kind of tree allows."""
+    tagged = f"btg, tags, {BASELINE}, {LINES}"
+    english = {"layer": "pos", "directions": ("en-ja",)}
     rows = [
         ("btg", None, FEW_LINES, "btg", ()),
         *(("btg, tags", "pos", lines, "btg", ()) for lines in (FEW_LINES, LINES)),
@@ -147,10 +172,14 @@ def _syntax() -> list[Experiment]:
         ),
     ]
     return [
-        Experiment(
-            "syntax", f"{name}, {lines}", BEST, lines, options, method, layer=layer, directions=("en-ja",)
-        )
-        for name, layer, lines, method, options in rows
+        Experiment("syntax", tagged, **english),
+        Experiment("syntax", f"{tagged}, then hand", **_hand("syntax", tagged, **english)),
+        *(
+            Experiment(
+                "syntax", f"{name}, {lines}", BEST, lines, options, method, layer=layer, directions=("en-ja",)
+            )
+            for name, layer, lines, method, options in rows
+        ),
     ]
 
 
@@ -175,11 +204,7 @@ EXPERIMENTS: tuple[Experiment, ...] = (
             (BEST, "attach", ("--attach",)),
         )
     ),
-    *(
-        Experiment("lines", f"{links}, {lines}", links, lines, _limit(lines))
-        for lines in (FEW_LINES, LINES, 120_000, ALL_LINES)
-        for links in (BASELINE, BEST)
-    ),
+    *_lines(),
     *_syntax(),
     *(
         Experiment("methods", f"{method}, {links}, {lines}", links, lines, method=method)

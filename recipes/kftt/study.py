@@ -154,11 +154,21 @@ class Study:
             source = self.text(experiment.lines, "train", self.source)
             links = self.links(experiment.lines, experiment.links, "train")
         steps = []
+        if experiment.copies:
+            added = f".and-{experiment.copies}-hand"
+            pairs = ((source, f"data/hand-train.{self.source}"), (links, "data/hand-train.align"))
+            steps += [_copies(given, hand, experiment.copies, f"{given}{added}") for given, hand in pairs]
+            source, links = (step.outputs[0] for step in steps)
         if self.source == "ja":
             links, given = f"{links}.ja-en", links
             command = ("preorder", "map", "--align", given, "--reverse", "--out", links)
             steps.append(Step(links, command, (given,), (links,)))
         return source, links, steps
+
+
+def _copies(given: str, added: str, copies: int, out: str) -> Step:
+    """Return the step that appends copies of a file to another one."""
+    return Step(out, ("cat", given, *[added] * copies), (given, added), (out,), out)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
