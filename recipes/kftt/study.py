@@ -158,7 +158,7 @@ class Study:
             added = f".and-{experiment.copies}-hand"
             pairs = ((source, f"data/hand-train.{self.source}"), (links, "data/hand-train.align"))
             steps += [_copies(given, hand, experiment.copies, f"{given}{added}") for given, hand in pairs]
-            source, links = (step.outputs[0] for step in steps)
+            source, links = (step.name for step in steps)
         if self.source == "ja":
             links, given = f"{links}.ja-en", links
             command = ("preorder", "map", "--align", given, "--reverse", "--out", links)

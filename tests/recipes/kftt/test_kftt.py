@@ -161,6 +161,19 @@ def test_every_experiment_has_its_links_and_its_beginning():
     assert preorder(["align", "--forward", "x", "--reverse", "y", *LINKS["ibm1-union"].options]) == 2
 
 
+def test_all_that_an_experiment_reads_was_made_before():
+    made = {f"data/{part}.{end}" for part in ("train", "dev", "test") for end in ("en", "ja")}
+    made |= {f"data/hand-{part}.{end}" for part in ("train", "test") for end in ("en", "ja", "align")}
+    for each in experiments.EXPERIMENTS:
+        for direction in each.directions:
+            plan = study.Study(direction, 1, None)
+            steps = [] if each.links == experiments.HAND else plan.align(each.links, each.lines)
+            for step in [*steps, *plan.learn(each)]:
+                assert made.issuperset(step.reads), step.name
+                made.update(step.makes)
+            assert each.orders(direction) in made
+
+
 def test_the_best_order_of_trees_is_the_best_of_all_labels(tmp_path, capsys):
     trees = ["(S (A a) (B (C b) (D (E c) (F d))))", "(S (A a) (B b))", "(S (A (B a) (C b)) (D (E c) (F d)))"]
     links = ["0-3 1-2 2-0 3-1", "", "0-2 1-0 2-3 3-1"]
