@@ -9,21 +9,13 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from statistics import fmean, median
-from typing import Annotated, Literal, get_args
+from typing import Literal, get_args
 
 from preorder.data.alignment import Alignment
 from preorder.data.permutation import Permutation
 
 UnalignedRule = Literal["nearest", "left", "right", "keep"]
 Statistic = Literal["mean", "min", "median"]
-
-UnalignedTokens = Literal["free", "gold"]
-UnalignedOption = Annotated[
-    UnalignedTokens,
-    "in training, a token without a link may go anywhere (free) or stays with its nearest aligned neighbour "
-    "(gold; not for links with confidences)",
-]
-"""What training asks of tokens without a link: an option of every method."""
 
 UNALIGNED_RULES: tuple[str, ...] = get_args(UnalignedRule)
 STATISTICS: dict[str, Callable[[Sequence[int]], float]] = {"mean": fmean, "min": min, "median": median}

@@ -2,8 +2,8 @@
 
 A node is valid when no token of the child that it puts first belongs after one of the other child. Where
 each token belongs is its target group (:mod:`preorder.alignment.target_groups`), and tokens without one may
-go anywhere; or, as an option, its position in the gold order, which leaves no token free. Tokens of the same
-group may be reordered. Where links are less than certain, what they ask for counts in a share of the draws.
+go anywhere. Tokens of the same group may be reordered. Where links are less than certain, what they ask for
+counts in a share of the draws.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from preorder.alignment.gold import UnalignedTokens, gold_permutation
 from preorder.alignment.target_groups import UNALIGNED, trusted_groups
 from preorder.btg.grammar import INVERTED, STRAIGHT
 from preorder.btg.scores import node_index
@@ -53,7 +52,7 @@ class Constraint(NamedTuple):
         return np.where(self.confidences > thresholds, self.groups, np.int32(UNALIGNED))
 
 
-def constraint(alignment: Alignment, source_length: int, unaligned: UnalignedTokens) -> Constraint | None:
+def constraint(alignment: Alignment, source_length: int) -> Constraint | None:
     """Return where each token belongs, so that some BTG tree satisfies it.
 
     Of tokens that are less than certain, the more confident first, those are free that would ask for what no
@@ -61,17 +60,11 @@ def constraint(alignment: Alignment, source_length: int, unaligned: UnalignedTok
 
     Raises:
         DataError: a link is out of range.
-        UsageError: there are confidences, and tokens shall be as in the gold order, which has none.
     """
-    if unaligned == "gold":
-        if alignment.doubtful:
-            raise UsageError("--unaligned gold: the gold order knows no confidences, and the links have some")
-        found = Constraint.certain(gold_permutation(alignment, source_length).positions)
-    else:
-        trusted = trusted_groups(alignment, source_length)
-        if trusted is None:
-            return None
-        found = Constraint(np.array(trusted[0], np.int32), np.array(trusted[1]))
+    trusted = trusted_groups(alignment, source_length)
+    if trusted is None:
+        return None
+    found = Constraint(np.array(trusted[0], np.int32), np.array(trusted[1]))
     return found if reachable(found.groups) else _reachable_part(found)
 
 
@@ -91,9 +84,7 @@ def _reachable_part(whole: Constraint) -> Constraint | None:
     return Constraint(groups, confidences)
 
 
-def learnable(
-    bitext: Bitext, unaligned: UnalignedTokens
-) -> tuple[list[Sentence], Constraint, dict[str, int]]:
+def learnable(bitext: Bitext) -> tuple[list[Sentence], Constraint, dict[str, int]]:
     """Return the sentences that a BTG model can learn from.
 
     Returns:
@@ -102,10 +93,10 @@ def learnable(
 
     Raises:
         DataError: a link is out of range.
-        UsageError: there are none; or as :func:`constraint`.
+        UsageError: there are none.
     """
     pairs = [(s, a) for s, a in zip(bitext.sentences, bitext.alignments, strict=True) if len(s) > 1]
-    found = [constraint(alignment, len(s), unaligned) for s, alignment in pairs]
+    found = [constraint(alignment, len(s)) for s, alignment in pairs]
     used = [(s, c) for (s, _), c in zip(pairs, found, strict=True) if c is not None]
     if not used:
         raise UsageError("no sentence has two tokens and an alignment that a BTG tree can satisfy")

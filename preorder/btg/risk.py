@@ -3,8 +3,7 @@
 Many trees give one order, and orders that are nearly right have much in common, of which the one best tree
 knows nothing. What counts is how many pairs of tokens are in the right order. Trees agree on that with a
 probability that follows from the marginals of nodes; and the order with the greatest expected number of
-agreements is that of the best tree where each pair gains 1/2 - P(i, j are inverted) by its order: see
-:mod:`preorder.btg.pairs`.
+agreements is that of the best tree where each pair gains 1/2 - P(i, j are inverted) by its order.
 """
 
 from __future__ import annotations

@@ -71,12 +71,6 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         help="begin from this model of the same --method (btg or neural-btg), with its vocabulary, word "
         "classes, layers and network: to go on with hand-made links after automatic ones, say",
     )
-    parser.add_argument(
-        "--attach",
-        action="store_true",
-        help="also learn which tokens are unaligned, and put these beside the nearest aligned token: better "
-        "orders of all tokens, slightly worse orders of the aligned tokens",
-    )
     _add_selection(parser)
     options.add_seed(parser)
     options.add_threads(parser)
@@ -154,14 +148,14 @@ def _stanza(arguments: argparse.Namespace, initial: Model | None) -> StanzaOptio
 
 
 def _plan(arguments: argparse.Namespace, initial: Model | None) -> TrainingPlan:
-    method, attach, fixed = arguments.method, arguments.attach, {}
+    method, fixed = arguments.method, {}
     if initial is not None:
         if arguments.classes is not None:
             raise UsageError("--classes: with --init the model's word classes are used")
-        fixed = initial_preorderer(initial, method, attach).fixed_options()
+        fixed = initial_preorderer(initial, method).fixed_options()
     settings = method_options.options_of(method, all_options(), arguments, fixed)
     selection = (arguments.limit, arguments.max_length, arguments.held_out)
-    return TrainingPlan(method, settings, *selection, attach, initial)
+    return TrainingPlan(method, settings, *selection, initial)
 
 
 def _read(arguments: argparse.Namespace) -> Bitext:

@@ -9,9 +9,6 @@ from typing import Any, ClassVar, Protocol
 from preorder.data.types import NO_LINES, BinaryTree, Bitext, Permutation, Sentence
 from preorder.learning.checkpoint import NO_CHECKPOINT, Arrays, Checkpoint
 
-ATTACHMENT = "links.weights"
-"""The array that a model has beside its method's own where it attaches unaligned tokens."""
-
 
 class Preorderer(Protocol):
     """A trained preorderer: a pure function of annotated sentences."""

@@ -10,27 +10,19 @@ from preorder.methods.base import Continuable
 from preorder.methods.model_directory import Model
 
 
-def initial_preorderer(model: Model, method: str, attach: bool) -> Any:
+def initial_preorderer(model: Model, method: str) -> Any:
     """Return the :class:`preorder.methods.base.Continuable` that training with a method begins from.
 
     Args:
         model: the trained model.
         method: of the training.
-        attach: whether the training also learns, always anew, which tokens are unaligned.
 
     Raises:
-        UsageError: the model is of another method, or of one that cannot begin from a model; or it attaches
-            unaligned tokens, and the new one would not.
+        UsageError: the model is of another method, or of one that cannot begin from a model.
     """
-    from preorder.methods.unaligned.preorderer import AttachingPreorderer  # compiled code: slow to import
-
     preorderer = model.preorderer
     if preorderer.method != method:
         raise UsageError(f"--init: the model is of method {preorderer.method}, not {method}")
-    if isinstance(preorderer, AttachingPreorderer):
-        if not attach:
-            raise UsageError("--init: the model attaches unaligned tokens: give --attach, too")
-        preorderer = preorderer.preorderer
     if not isinstance(preorderer, Continuable):
         raise UsageError(f"--init: training of method {method} cannot begin from a model")
     return preorderer

@@ -25,7 +25,7 @@ from preorder.data.atomic import atomic_directory
 from preorder.data.errors import DataError, UsageError, shown
 from preorder.data.types import Sentence
 from preorder.learning.checkpoint import Arrays
-from preorder.methods.base import ATTACHMENT, Preorderer
+from preorder.methods.base import Preorderer
 from preorder.methods.registry import METHODS, method_class
 
 DESCRIPTION, WEIGHTS, CLASSES = "model.json", "weights.safetensors", "classes.txt"
@@ -279,9 +279,6 @@ def _is_folder(folder: Any) -> bool:
 
 
 def _preorderer(description: dict[str, Any], arrays: Arrays) -> Preorderer:
-    preorderer = method_class(description["method"]).from_state(description["state"], arrays)
-    if ATTACHMENT not in arrays:
-        return preorderer
-    from preorder.methods.unaligned.preorderer import AttachingPreorderer  # compiled code: slow to import
-
-    return AttachingPreorderer.of(preorderer, arrays[ATTACHMENT])
+    if "links.weights" in arrays:
+        raise DataError("it was trained with --attach, which is no more: train it again")
+    return method_class(description["method"]).from_state(description["state"], arrays)

@@ -30,7 +30,6 @@ class TrainingPlan:
         limit: train on at most so many sentences, drawn at random.
         max_length: leave out sentences of more tokens.
         held_out: so many of these only decide when to stop; None: see :func:`hold_out`.
-        attach: also learn which tokens are unaligned, and put these beside their aligned neighbours.
         initial: a model to begin from, of the same method and with all its ``fixed_options``; or None.
     """
 
@@ -39,7 +38,6 @@ class TrainingPlan:
     limit: int = DEFAULT_LIMIT
     max_length: int = DEFAULT_MAX_LENGTH
     held_out: int | None = None
-    attach: bool = False
     initial: Model | None = None
 
     @classmethod
@@ -59,7 +57,7 @@ class TrainingPlan:
             raise UsageError(f"{min(unknown)} is no option of method {method}")
         chosen = {name: given.pop(name) for name in names & given.keys()}
         if given.get("initial") is not None:
-            begun = initial_preorderer(given["initial"], method, given.get("attach", False))
+            begun = initial_preorderer(given["initial"], method)
             chosen = with_fixed(chosen, begun.fixed_options())
         theirs = options(**chosen)
         check_values(theirs)
@@ -83,18 +81,12 @@ class TrainingPlan:
         """
         begun = {}
         if self.initial is not None:
-            begun["initial"] = initial_preorderer(self.initial, self.method, self.attach)
+            begun["initial"] = initial_preorderer(self.initial, self.method)
             bitext = replace(bitext, sentences=list(map(self.initial.annotate, bitext.sentences)))
         learned, held_out = hold_out(bitext, self.held_out, self.options.seed)
         LOGGER.info(f"training {self.method} on {len(learned):,} lines; {len(held_out):,} are held out")
         fit = method_class(self.method).fit
-        preorderer, statistics = fit(learned, self.options, held_out, checkpoint, **begun)
-        if self.attach:
-            from preorder.methods.unaligned.preorderer import AttachingPreorderer  # compiled: slow to import
-
-            LOGGER.info("learning which tokens are unaligned")
-            preorderer = AttachingPreorderer.fit(preorderer, bitext, self.options.seed)
-        return preorderer, statistics
+        return fit(learned, self.options, held_out, checkpoint, **begun)
 
     def train(
         self, bitext: Bitext, checkpoint: Checkpoint = NO_CHECKPOINT

@@ -31,14 +31,12 @@ from preorder.methods import model_directory
 from preorder.methods.model_directory import Model, load_model, save_model
 from preorder.methods.perceptron.learner import Learner, weights_of
 from preorder.methods.registry import METHODS, all_options, method_class
-from preorder.methods.unaligned.preorderer import AttachingPreorderer
 from tests.support.damaged_models import seal
 from tests.support.verb_last import LINES, bitext
 
 COUNT = int(os.environ.get("FAULTS", "1000"))
 SEED = os.environ.get("FAULTS_SEED", "1")
 SMALL = {"iterations": 1, "minibatch": 6, "hidden": 8, "depth": 1, "size": 8}
-KINDS = (*METHODS, "btg-attached")
 
 
 def trained(kind):
@@ -46,12 +44,9 @@ def trained(kind):
     plain = bitext()
     classes = learn_classes([sentence.words for sentence in plain.sentences], 3, 1)
     lines = Bitext(list(map(classes.add_to, plain.sentences)), plain.alignments)
-    method = kind.removesuffix("-attached")
-    options = all_options()[method]()
+    options = all_options()[kind]()
     options = replace(options, **{name: value for name, value in SMALL.items() if hasattr(options, name)})
-    preorderer = method_class(method).fit(lines, options)[0]
-    if method != kind:
-        preorderer = AttachingPreorderer.fit(preorderer, lines, 1)
+    preorderer = method_class(kind).fit(lines, options)[0]
     return Model(preorderer, classes, "en", {"options": options.__dict__})
 
 
@@ -59,7 +54,7 @@ def trained(kind):
 def models(tmp_path_factory):
     """Give a folder with a model directory of each kind."""
     folder = tmp_path_factory.mktemp("models")
-    for kind in KINDS:
+    for kind in METHODS:
         save_model(trained(kind), str(folder / kind))
     return folder
 
@@ -75,8 +70,8 @@ def test_damaged_models(models):
     )
     found = [json.loads(line) for line in run.stdout.splitlines()]
     assert (run.returncode, run.stderr) == (0, ""), found[-1:]
-    expected = {one["kind"]: one["orders"] for one in found[: len(KINDS)]}
-    results = found[len(KINDS) + 1 :: 2]
+    expected = {one["kind"]: one["orders"] for one in found[: len(METHODS)]}
+    results = found[len(METHODS) + 1 :: 2]
     assert len(results) == COUNT
     for case in results:
         if "error" in case:
@@ -168,7 +163,6 @@ HOSTILE = [
     ("btg", fill("token.tags", 1, np.int64), "token.tags is int64"),
     ("btg", fill("shape", np.inf), "not all of shape are finite"),
     ("btg", fill("shape", 1e30), "the shape's are too large"),
-    ("btg-attached", fill("links.weights", np.nan), "not the weights of a predictor of links: not all of"),
     ("swap-logistic", put("state", "channels", value=["words"]), "not the layers of a regression on nodes"),
     ("swap-logistic", fill("weights", np.nan), "not all of weights are finite"),
     ("swap-logistic", put("state", "trees", value=[]), "not the trees of a model of nodes: []"),

@@ -80,10 +80,10 @@ def test_saved_loaded_and_pickled_it_is_the_same(model, tmp_path):
 def test_trains_what_the_command_trains(tmp_path):
     write(tmp_path / "src", SOURCES)
     write(tmp_path / "align", ALIGNMENTS)
-    options = ["--classes", "4", "--iterations", "2", "--seed", "3", "--limit", "40", "--attach"]
+    options = ["--classes", "4", "--iterations", "2", "--seed", "3", "--limit", "40"]
     command = ["--method", "btg", "--src", str(tmp_path / "src"), "--align", str(tmp_path / "align")]
     assert main(["train", *command, "--model", str(tmp_path / "a"), *options]) == 0
-    model = preorder.train(SOURCES, ALIGNMENTS, classes=4, iterations=2, seed=3, limit=40, attach=True)
+    model = preorder.train(SOURCES, ALIGNMENTS, classes=4, iterations=2, seed=3, limit=40)
     model.save(str(tmp_path / "b"))
     for name in ("weights.safetensors", "classes.txt", "model.json"):
         assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()

@@ -111,13 +111,13 @@ class NeuralBTGPreorderer(PickledByState, Continuable, TreePreorderer):
         network's.
         """
         layers = common_layers((*bitext.sentences, *held_out.sentences))
-        sentences, constraint, counts = learnable(bitext, options.unaligned)
+        sentences, constraint, counts = learnable(bitext)
         given = initial and Initial(initial._vocabulary, weights_of(initial._scorer))
         learner = Learner(layers, sentences, constraint, options, given)
         statistics = {"options": without_threads(options), **counts, **learner.train(held_out, checkpoint)}
         partner = None
         if options.ensemble == "perceptron":
             LOGGER.info("training the ensemble partner")
-            chosen = PerceptronOptions(options.unaligned, seed=options.seed, threads=options.threads)
+            chosen = PerceptronOptions(seed=options.seed, threads=options.threads)
             partner, _ = BTGPreorderer.fit(bitext, chosen, initial=initial and initial._partner)
         return cls(learner.vocabulary, learner.average, partner), statistics

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from preorder.alignment.gold import UnalignedOption
 from preorder.learning.options import (
     DropoutOption,
     IterationsOption,
@@ -23,7 +22,6 @@ class Options:
     seen. ``threads`` order held-out lines, and train the ensemble partner; the model does not depend on them.
     """
 
-    unaligned: UnalignedOption = "free"
     iterations: IterationsOption = 8
     patience: PatienceOption = 4
     minibatch: MinibatchOption = 64

@@ -149,7 +149,7 @@ class SwapLogisticPreorderer(TreeLabeller):
         Takes some 100 µs a node. The statistics include those of :class:`.training_data.TrainingData`, and
         the ``tau_nakagawa`` of the held-out lines; ``weights`` counts those that are not zero.
         """
-        data = training_data(bitext, held_out, options.binarisation, options.unaligned)
+        data = training_data(bitext, held_out, options.binarisation)
         counted = data.counts.any(axis=1)
         features = Features(data.layers)(data.sentences, data.trees)[counted]
         labels = best_labels(data.counts)[counted]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from preorder.alignment.gold import UnalignedOption
 from preorder.data.trees import BinarisationOption
 from preorder.learning.options import (
     DropoutOption,
@@ -28,7 +27,6 @@ class LogisticOptions:
     """How to train the logistic regression; each option is explained by its help. ``threads`` is not used."""
 
     binarisation: BinarisationOption = "head"
-    unaligned: UnalignedOption = "free"
     inverse_penalty: Annotated[float, "inverse strength of the regularisation"] = 0.05
     seed: int = 1
     threads: int = 1
@@ -43,7 +41,6 @@ class RecursiveOptions:
     """
 
     binarisation: BinarisationOption = "head"
-    unaligned: UnalignedOption = "free"
     category: Annotated[Literal["on", "off"], "whether the network sees the categories of nodes"] = "on"
     weighting: Annotated[
         Weighting,

@@ -12,7 +12,7 @@ from itertools import compress
 
 import numpy as np
 
-from preorder.alignment.gold import UnalignedTokens, gold_permutation
+from preorder.alignment.gold import gold_permutation
 from preorder.alignment.target_groups import UNALIGNED, target_groups
 from preorder.compiled import entry_point
 from preorder.data.types import Alignment, Bitext
@@ -22,31 +22,31 @@ from preorder.metrics.preordering import mean_scores, order_statistics
 IN_ORDER, REVERSED, TIED = range(3)
 
 
-def keys(alignment: Alignment, length: int, unaligned: UnalignedTokens) -> Sequence[int]:
+def keys(alignment: Alignment, length: int, every: bool = False) -> Sequence[int]:
     """Return where each token belongs, or ``UNALIGNED``.
 
-    That is its target group; where these have no order, its position in the gold order; with ``gold`` always
-    that position, for unaligned tokens too.
+    That is its target group; where these have no order, its position in the gold order; that of ``every``
+    token, the unaligned ones too, is always that position.
 
     Raises:
         DataError: a link is out of range.
     """
-    if unaligned == "free" and (groups := target_groups(alignment, length)) is not None:
-        return groups
     gold = gold_permutation(alignment, length).positions
-    if unaligned == "gold":
+    if every:
         return gold
+    if (groups := target_groups(alignment, length)) is not None:
+        return groups
     return [p if targets else UNALIGNED for p, targets in zip(gold, alignment.targets(length), strict=True)]
 
 
-def flat_keys(bitext: Bitext, unaligned: UnalignedTokens) -> np.ndarray:
+def flat_keys(bitext: Bitext, every: bool = False) -> np.ndarray:
     """Return the :func:`keys` of all tokens, one sentence after another: int32 ``[tokens]``.
 
     Raises:
         DataError: a link is out of range.
     """
     pairs = zip(bitext.sentences, bitext.alignments, strict=True)
-    flat = (key for sentence, alignment in pairs for key in keys(alignment, len(sentence), unaligned))
+    flat = (key for sentence, alignment in pairs for key in keys(alignment, len(sentence), every))
     return np.fromiter(flat, np.int32, sum(map(len, bitext.sentences)))
 
 
@@ -78,15 +78,15 @@ def best_labels(counts: np.ndarray) -> np.ndarray:
     return counts[:, REVERSED] > counts[:, IN_ORDER]
 
 
-def allowed(trees: Forest, bitext: Bitext, unaligned: UnalignedTokens) -> float:
+def allowed(trees: Forest, bitext: Bitext, every: bool = False) -> float:
     """Return the tau_nakagawa of the best order that trees allow.
 
-    ``free``: of aligned tokens, in sentences whose target groups have an order; ``gold``: of all tokens.
+    It is that of the aligned tokens, in sentences whose target groups have an order, or of ``every`` token.
     """
-    flat = flat_keys(bitext, unaligned)
+    flat = flat_keys(bitext, every)
     ordered = positions(trees, best_labels(count_pairs(trees, flat)))
     parts, orders = np.split(flat, trees.starts[1:]), np.split(ordered, trees.starts[1:])
     pairs = zip(bitext.sentences, bitext.alignments, strict=True)
-    sortable = [unaligned == "gold" or target_groups(a, len(s)) is not None for s, a in pairs]
+    sortable = [every or target_groups(a, len(s)) is not None for s, a in pairs]
     statistics = order_statistics(list(compress(parts, sortable)), list(compress(orders, sortable)))
     return mean_scores(statistics).tau_nakagawa if any(sortable) else 1.0

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from preorder.alignment.gold import UnalignedTokens
 from preorder.data.errors import UsageError
 from preorder.data.trees import Binarisation
 from preorder.data.types import Bitext, Sentence
@@ -40,9 +39,7 @@ class TrainingData:
     statistics: dict[str, float]
 
 
-def training_data(
-    bitext: Bitext, held_out: Bitext, how: Binarisation, unaligned: UnalignedTokens
-) -> TrainingData:
+def training_data(bitext: Bitext, held_out: Bitext, how: Binarisation) -> TrainingData:
     """Collect the training data, and tell how good an order the trees allow.
 
     Raises:
@@ -52,10 +49,10 @@ def training_data(
     lines = (*bitext.sentences, *held_out.sentences)
     kind = kind_of(lines)
     trees = forest(bitext.sentences, how)
-    counts = count_pairs(trees, flat_keys(bitext, unaligned))
+    counts = count_pairs(trees, flat_keys(bitext))
     if not counts.any():
         raise UsageError("no node of the trees has an aligned token in both of its children")
-    aligned, everything = allowed(trees, bitext, "free"), allowed(trees, bitext, "gold")
+    aligned, everything = allowed(trees, bitext), allowed(trees, bitext, every=True)
     LOGGER.info(
         f"the best order that the trees allow has a tau_nakagawa of {aligned:.4f} over aligned tokens, "
         f"{everything:.4f} over all"

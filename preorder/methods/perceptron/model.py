@@ -91,7 +91,7 @@ class BTGPreorderer(PickledByState, Continuable, TreePreorderer):
         include those of :func:`preorder.btg.constraint.learnable`; ``weights`` counts all but zeros.
         """
         layers = initial._layers if initial else common_layers((*bitext.sentences, *held_out.sentences))
-        sentences, constraint, counts = learnable(bitext, options.unaligned)
+        sentences, constraint, counts = learnable(bitext)
         learner = Learner(layers, sentences, constraint, options, initial and initial._weights)
         schedule = Schedule(options.iterations, options.patience, keep_best=False)
         average, progress = train(learner, schedule, HeldOutLines(held_out), checkpoint)

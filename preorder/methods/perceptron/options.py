@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-from preorder.alignment.gold import UnalignedOption
 from preorder.learning.options import IterationsOption, MinibatchOption, PatienceOption
 
 
@@ -17,7 +16,6 @@ class Options:
     at a time; the model does not depend on it.
     """
 
-    unaligned: UnalignedOption = "free"
     iterations: IterationsOption = 20
     patience: PatienceOption = 8
     cost: Annotated[float, "what a node that violates the alignment costs in training"] = 1.0

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from preorder.btg.constraint import Constraint, constraint, reachable
-from preorder.data.errors import DataError, UsageError
+from preorder.data.errors import DataError
 from preorder.data.types import Alignment
 from tests.support.brute_force import order, trees, violations
 
@@ -33,40 +33,32 @@ def alignment(*targets):
     return Alignment(frozenset(enumerate(targets)))
 
 
-def test_free_and_gold():
-    links = Alignment(frozenset({(0, 2), (2, 0)}))
-    assert constraint(links, 3, "free").groups.tolist() == [1, -1, 0]
-    assert constraint(links, 3, "gold").groups.tolist() == [1, 2, 0]  # the unaligned token goes with the left
+def test_tokens_without_a_link_are_free():
+    assert constraint(Alignment(frozenset({(0, 2), (2, 0)})), 3).groups.tolist() == [1, -1, 0]
 
 
 def test_unreachable():
-    assert constraint(alignment(1, 3, 0, 2), 4, "free") is None
-    assert constraint(alignment(2, 0, 3, 1), 4, "gold") is None
+    assert constraint(alignment(1, 3, 0, 2), 4) is None
+    assert constraint(alignment(2, 0, 3, 1), 4) is None
 
 
 def test_unsortable():
-    enclosing = Alignment(frozenset({(0, 0), (0, 2), (1, 1)}))
-    assert constraint(enclosing, 2, "free") is None
-    gold = constraint(enclosing, 2, "gold")
-    assert gold.groups.tolist() == [0, 1]  # by mean target, equal ones in source order
+    assert constraint(Alignment(frozenset({(0, 0), (0, 2), (1, 1)})), 2) is None
 
 
-@pytest.mark.parametrize("unaligned", ["free", "gold"])
-def test_link_out_of_range(unaligned):
+def test_link_out_of_range():
     with pytest.raises(DataError, match="out of range"):
-        constraint(alignment(0, 1, 2), 2, unaligned)
+        constraint(alignment(0, 1, 2), 2)
 
 
 def test_what_is_certain_must_be_reachable_and_what_is_doubtful_gives_way():
     given = {(0, 1): 1, (1, 3): 0.75, (2, 0): 1, (3, 2): 0.5}
-    found = constraint(Alignment.weighted(given), 4, "free")
+    found = constraint(Alignment.weighted(given), 4)
     assert found.groups.tolist() == [1, 3, 0, -1]
     assert found.confidences.tolist() == [1, 0.75, 1, 1]
-    assert constraint(Alignment.weighted(dict.fromkeys(given, 1)), 4, "free") is None
-    equal = constraint(Alignment.weighted(dict.fromkeys(given, 0.5)), 4, "free")
+    assert constraint(Alignment.weighted(dict.fromkeys(given, 1)), 4) is None
+    equal = constraint(Alignment.weighted(dict.fromkeys(given, 0.5)), 4)
     assert equal.groups.tolist() == [1, 3, 0, -1]  # of equals the left ones
-    with pytest.raises(UsageError, match="--unaligned gold: the gold order knows no confidences"):
-        constraint(Alignment.weighted(given), 4, "gold")
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -80,7 +72,7 @@ def test_the_most_confident_tokens_that_a_tree_can_satisfy(seed):
         tried = [*kept[:i], targets[i], *kept[i + 1 :]]
         if any(not violations(tree, tried) for tree in trees(0, 6)):
             kept = tried
-    found = constraint(alignment, 6, "free")
+    found = constraint(alignment, 6)
     assert found.groups.tolist() == kept
     assert found.confidences.tolist() == [c if k >= 0 else 1 for c, k in zip(confidences, kept, strict=True)]
 

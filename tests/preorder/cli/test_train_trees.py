@@ -80,12 +80,8 @@ def test_no_trees(files, tmp_path, capsys, method):
     assert last == "the method needs syntax trees (--trees), and none are given"
 
 
-def test_cross_fitting_attaching_and_n_best(files, tmp_path, capsys):
+def test_cross_fitting(files, tmp_path, capsys):
     model, features = tmp_path / "model", tmp_path / "features"
     folds = ["--cross-fit", "2", "--cross-fit-out", str(features)]
     assert train(files, "swap-logistic", "constituency", model, *folds) == 0
     assert features.read_text().splitlines() == [f"S{i % 7}￨0 V{i % 5}￨2 O{i % 3}￨1" for i in range(120)]
-    assert train(files, "swap-logistic", "constituency", tmp_path / "attaching", "--attach") == 0
-    capsys.readouterr()
-    assert apply(files, tmp_path / "attaching", "constituency", "--format", "order") == 0
-    assert capsys.readouterr().out.splitlines()[0] == "0 2 1"

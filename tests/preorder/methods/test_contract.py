@@ -14,10 +14,8 @@ from preorder.learning.checkpoint import Checkpoint
 from preorder.methods.base import Continuable
 from preorder.methods.model_directory import Model, load_model, save_model
 from preorder.methods.registry import METHODS, all_options, method_class
-from preorder.methods.unaligned.preorderer import AttachingPreorderer
 from tests.support.verb_last import LINES, POSITIONS, SENTENCES, bitext, links
 
-ATTACHED = "btg with attachment"
 ITERATED = [method for method, options in all_options().items() if hasattr(options, "iterations")]
 SMALL = {"iterations": 3, "minibatch": 6, "hidden": 8, "depth": 1, "size": 8}
 
@@ -43,11 +41,9 @@ def content(preorderer, directory):
     return {path.name: path.read_bytes() for path in Path(directory).iterdir()}
 
 
-@pytest.fixture(scope="module", params=[*METHODS, ATTACHED])
+@pytest.fixture(scope="module", params=METHODS)
 def preorderer(request):
-    method = "btg" if request.param == ATTACHED else request.param
-    trained, _ = method_class(method).fit(bitext(), options_of(method))
-    return AttachingPreorderer.fit(trained, bitext(), seed=1) if request.param == ATTACHED else trained
+    return method_class(request.param).fit(bitext(), options_of(request.param))[0]
 
 
 def test_orders_and_trees(preorderer):
@@ -66,10 +62,6 @@ def test_threads_and_batches_change_nothing(preorderer):
 
 
 def test_best_orders(preorderer):
-    if isinstance(preorderer, AttachingPreorderer):
-        with pytest.raises(UsageError, match="one order only"):
-            preorderer.best_orders(LINES, 4)
-        return
     best = preorderer.best_orders(LINES, 4)
     assert [orders[0][1] for orders in best] == preorderer.order(LINES)
     for line, orders in zip(LINES, best, strict=True):

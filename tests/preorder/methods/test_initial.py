@@ -37,7 +37,6 @@ def folder(tmp_path_factory):
         assert preorder.evaluate(model.positions(SOURCES), STRAIGHT).complete_match == 1
         model.save(str(folder / method))
     options = {"classes": 0, "held_out": 0, "iterations": 1}
-    preorder.train(SOURCES, STRAIGHT, attach=True, **options).save(str(folder / "attaching"))
     preorder.train(SOURCES, STRAIGHT, "swap-logistic", trees=TREES, classes=0).save(str(folder / "swap"))
     tags = [" ".join("X" for _ in source.split()) for source in SOURCES]
     preorder.train(SOURCES, STRAIGHT, tags=tags, **options).save(str(folder / "tagged"))
@@ -85,12 +84,6 @@ def test_layers_that_the_model_does_not_read(folder, tmp_path, capsys):
     assert preorder.load(str(tmp_path / "m")).positions(SOURCES)
 
 
-def test_attachment_is_learned_anew(folder, tmp_path):
-    out = command(folder, "btg", "attaching", tmp_path / "m", "--attach", "--iterations", "8")
-    assert main(out) == 0
-    assert preorder.load(str(tmp_path / "m")).positions(SOURCES) == POSITIONS
-
-
 @pytest.mark.parametrize(
     ("method", "initial", "more", "reason"),
     [
@@ -102,7 +95,6 @@ def test_attachment_is_learned_anew(folder, tmp_path):
             ["--trees", "trees"],
             "--init: training of method swap-logistic cannot begin from a model",
         ),
-        ("btg", "attaching", [], "--init: the model attaches unaligned tokens: give --attach, too"),
         ("btg", "btg", ["--classes", "4"], "--classes: with --init the model's word classes are used"),
         ("neural-btg", "neural-btg", ["--hidden", "9"], "--hidden 9: the model of --init has 8"),
         (

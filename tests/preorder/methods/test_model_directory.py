@@ -53,6 +53,14 @@ def test_round_trip(directory):
     assert model.preorderer.layers == {"classes"}
 
 
+def test_a_model_of_an_option_that_is_no_more(directory, monkeypatch):
+    arrays = {"weights": np.ones(2, np.float32), "links.weights": np.ones(2, np.float32)}
+    monkeypatch.setattr(Reverser, "state", lambda _: ({"layers": []}, arrays))
+    save_model(Model(Reverser()), directory)
+    with pytest.raises(DataError, match="model: it was trained with --attach, which is no more: train it"):
+        load_model(directory)
+
+
 def test_annotates_what_it_can(directory):
     model = load_model(directory)
     assert model.annotate(Sentence(("a", "b"))).classes == ("1", "0")

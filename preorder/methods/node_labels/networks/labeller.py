@@ -85,7 +85,7 @@ class NetworkLabeller(TreeLabeller):
         model on the same machine, whatever the number of threads and however often training was interrupted.
         The statistics include those of :class:`.training_data.TrainingData`.
         """
-        data = training_data(bitext, held_out, options.binarisation, options.unaligned)
+        data = training_data(bitext, held_out, options.binarisation)
         learner = Learner(cls.method, cls.network, data, options)
         statistics = {
             "options": without_threads(options),

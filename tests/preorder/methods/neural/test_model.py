@@ -6,7 +6,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from preorder.data.errors import DataError, MissingExtraError, UsageError  # noqa: E402
-from preorder.data.types import Alignment, Bitext, Permutation, Sentence  # noqa: E402
+from preorder.data.types import Bitext, Sentence  # noqa: E402
 from preorder.learning.held_out import HeldOutLines  # noqa: E402
 from preorder.methods.neural.model import NeuralBTGPreorderer  # noqa: E402
 from preorder.methods.neural.options import Options  # noqa: E402
@@ -62,14 +62,6 @@ def test_statistics_count_what_was_skipped():
     assert (statistics["trained"], statistics["skipped"], statistics["trivial"]) == (1, 1, 1)
     assert statistics["options"]["hidden"] == 4
     assert statistics["weights"] == sum(array.size for array in model.state()[1].values())
-
-
-def test_unaligned_tokens_can_be_bound_to_the_gold_order():
-    """b has no link: bound, it follows a."""
-    lines = Bitext([Sentence(("a", "b", "c"))] * 30, [Alignment(frozenset({(0, 1), (2, 0)}))] * 30)
-    options = Options(iterations=8, minibatch=2, hidden=8, learning_rate=0.02, unaligned="gold")
-    model, _ = NeuralBTGPreorderer.fit(lines, options)
-    assert model.order(lines.sentences[:1]) == [Permutation((1, 2, 0))]
 
 
 def test_nothing_to_learn_from():

@@ -42,12 +42,12 @@ def reversed_pairs(wanted, permutation):
     return sum(a > b for a, b in itertools.combinations(kept, 2))
 
 
-@given(pairs(), WAYS, st.sampled_from(["free", "gold"]))
-def test_labels_are_the_best_of_all(pair, how, unaligned):
+@given(pairs(), WAYS, st.booleans())
+def test_labels_are_the_best_of_all(pair, how, every):
     sentence, alignment = pair
     trees = forest([sentence], how)
-    counts = count_pairs(trees, flat_keys(Bitext([sentence], [alignment]), unaligned))
-    wanted = keys(alignment, len(sentence), unaligned)
+    counts = count_pairs(trees, flat_keys(Bitext([sentence], [alignment]), every))
+    wanted = keys(alignment, len(sentence), every)
     ranked = [(reversed_pairs(wanted, p), labels, p) for labels, p in orders(sentence, how)]
     # of equally good assignments the one with the fewest inverted nodes is first
     _, labels, permutation = min(ranked, key=lambda row: (row[0], sum(row[1])))
@@ -67,8 +67,8 @@ def test_allowed_tau_is_that_of_the_best_orders(lines, how):
     trees, bitext = forest(sentences, how), Bitext(sentences, alignments)
     groups = [target_groups(a, len(s)) for s, a in lines]
     places = [gold_permutation(a, len(s)).positions for s, a in lines]
-    for unaligned, wanted in (("free", groups), ("gold", places)):
-        found = allowed(trees, bitext, unaligned)
+    for every, wanted in ((False, groups), (True, places)):
+        found = allowed(trees, bitext, every)
         if any(one is not None for one in wanted):
             best = [best_order(s, how, one) for s, one in zip(sentences, wanted, strict=True)]
             assert found == pytest.approx(evaluate(wanted, best).tau_nakagawa)
@@ -93,17 +93,17 @@ def test_positions_are_those_of_the_labelled_trees(lines, how, random):
 def test_keys():
     enclosing = Alignment(frozenset({(0, 0), (0, 5), (1, 2), (3, 3)}))  # the first token encloses the others
     assert target_groups(enclosing, 4) is None
-    assert keys(enclosing, 4, "free") == [2, 0, -1, 3]
-    assert keys(enclosing, 4, "gold") == (2, 0, 1, 3)
-    assert keys(Alignment(frozenset({(0, 4), (2, 1)})), 3, "free") == (1, -1, 0)
+    assert keys(enclosing, 4) == [2, 0, -1, 3]
+    assert keys(enclosing, 4, every=True) == (2, 0, 1, 3)
+    assert keys(Alignment(frozenset({(0, 4), (2, 1)})), 3) == (1, -1, 0)
 
 
 def test_nothing_to_order():
     assert forest([], "left").rows.size == 0
-    assert allowed(forest([], "left"), Bitext([], []), "free") == 1
-    assert allowed(forest([], "left"), Bitext([], []), "gold") == 1
+    assert allowed(forest([], "left"), Bitext([], [])) == 1
+    assert allowed(forest([], "left"), Bitext([], []), every=True) == 1
 
 
 def test_links_out_of_range():
     with pytest.raises(DataError, match="out of range"):
-        keys(Alignment(frozenset({(3, 0)})), 2, "free")
+        keys(Alignment(frozenset({(3, 0)})), 2)

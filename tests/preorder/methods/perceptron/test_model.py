@@ -5,7 +5,7 @@ import pytest
 
 from preorder.btg.pieces import EXACT
 from preorder.data.errors import DataError, UsageError
-from preorder.data.types import Alignment, Bitext, Permutation, Sentence
+from preorder.data.types import Alignment, Bitext, Sentence
 from preorder.methods.perceptron.model import BTGPreorderer
 from preorder.methods.perceptron.options import Options
 from tests.support.verb_last import POSITIONS, SENTENCES, bitext, links, svo
@@ -63,14 +63,6 @@ def test_statistics_count_what_was_skipped():
     assert (statistics["trained"], statistics["skipped"], statistics["trivial"]) == (1, 2, 1)
     assert statistics["options"]["iterations"] == 1
     assert "threads" not in statistics["options"]
-
-
-def test_unaligned_tokens_can_be_bound_to_the_gold_order():
-    """b has no link: free, it stays where it is cheapest; bound, it follows a."""
-    sentences = [Sentence(("a", "b", "c"))] * 3
-    alignments = [Alignment(frozenset({(0, 1), (2, 0)}))] * 3
-    model, _ = BTGPreorderer.fit(Bitext(sentences, alignments), Options(iterations=5, unaligned="gold"))
-    assert model.order(sentences[:1]) == [Permutation((1, 2, 0))]
 
 
 def test_nothing_to_learn_from():
