@@ -194,16 +194,6 @@ _ORDERING = (
 EXPERIMENTS: tuple[Experiment, ...] = (
     *(Experiment("links", links, links) for links in _ORDERING),
     *_trust(),
-    *(
-        Experiment("unaligned", f"{links}, {name}", links, options=treatment)
-        for links, name, treatment in (
-            (BASELINE, "free", ()),
-            (BASELINE, "attach", ("--attach",)),
-            (BASELINE, "gold", ("--unaligned", "gold")),  # knows no confidences
-            (BEST, "free", ()),
-            (BEST, "attach", ("--attach",)),
-        )
-    ),
     *_lines(),
     *_syntax(),
     *(

@@ -47,7 +47,7 @@ def best_orders(bitext: Bitext) -> list[list[int]]:
         DataError: a link is out of range.
     """
     trees = forest(bitext.sentences, "head")
-    flat = positions(trees, best_labels(count_pairs(trees, flat_keys(bitext, "free"))))
+    flat = positions(trees, best_labels(count_pairs(trees, flat_keys(bitext))))
     return [part.tolist() for part in np.split(flat, trees.starts[1:])]
 
 
