@@ -163,7 +163,7 @@ def test_a_folder_for_stanza_needs_a_preorderer():
 # --- translation ---
 
 OF_SEGMENTS = {
-    "swan_choices": 2,
+    "swan_choices": 3,
     "swan_word_reward": 1.0,
     "swan_lm": "absent.arpa",
     "swan_lm_weight": 0.5,
