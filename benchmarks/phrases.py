@@ -41,8 +41,8 @@ from onmt_preorder.papers.npmt.scorer import SegmentLayers, SentencePairs, WorkL
 from preorder.cli.table import print_table
 
 BOUNDS = ((0.0, 0.0), (1e-4, 0.0), (1e-3, 0.0), (1e-3, 1e-4), (1e-3, 1e-3))
-BEAMS = (  # name, beam_size, swan_choices
-    ("greedy", 1, 4),
+BEAMS = (  # name, beam_size, swan_choices where it has an effect
+    ("greedy", 1, None),
     ("beam 5, 4 choices", 5, 4),
     ("beam 10, 2 choices", 10, 2),
     ("beam 10, 4 choices", 10, 4),
@@ -173,11 +173,12 @@ def decoding(arguments: Namespace) -> None:
 
 
 def _search(
-    path: str, beam: int, arguments: Namespace, choices: int = 4
+    path: str, beam: int, arguments: Namespace, choices: int | None = None
 ) -> tuple[Callable[[Any], Any], list[Any]]:
     """Return what translates a batch, and the batches."""
     given = ["-model", path, "-src", arguments.source, "-beam_size", str(beam), "-output", "/dev/null"]
-    given += ["-batch_size", str(arguments.batch), "-swan_choices", str(choices)]
+    given += ["-batch_size", str(arguments.batch)]
+    given += [] if choices is None else ["-swan_choices", str(choices)]
     opt = translation_options(given)
     translator = build_translator(opt, report_score=False, out_file=io.StringIO())  # not pred.txt
     transforms = get_transforms_cls(opt._all_transform)
