@@ -22,8 +22,8 @@ FEW_LINES = 10_000
 ORACLE = "oracle"
 """Stands for the best order that the trees of the hand-aligned sentences allow; nothing is trained."""
 
-HAND_COPIES = 20
-"""So that 400 hand-aligned sentences are a sixth of the text."""
+LINES_A_COPY = 2_000
+"""So often 400 hand-aligned sentences are added to a text: a sixth of the lines are theirs then."""
 
 HAND = "hand"
 """Stands for the hand-made links alone, and begins the names of links that they have taught."""
@@ -129,7 +129,10 @@ def _trust() -> list[Experiment]:
     """Links of unequal trust, and hand-made ones: alone, after automatic ones, beside them."""
     return [
         Experiment("trust", "hand alone", **_hand()),
-        Experiment("trust", f"{BASELINE} and hand", copies=HAND_COPIES),
+        *(
+            Experiment("trust", f"{links} and hand", links, copies=_copies(LINES))
+            for links in (BASELINE, BEST)
+        ),
         *(
             Experiment("trust", f"{links}{name}", **({"links": links} | options))
             for links in (BASELINE, BEST, "hand-0.1")
@@ -142,6 +145,10 @@ def _hand(*begun: str, **options: Any) -> dict[str, Any]:
     """Return how an experiment learns from hand-made links, after another one (its table and name)."""
     learning = {"links": HAND, "options": ("--held-out", "0", "--iterations", "10")}
     return learning | {"init": begun or None} | options
+
+
+def _copies(lines: int) -> int:
+    return lines // LINES_A_COPY
 
 
 def _limit(lines: int) -> tuple[str, ...]:
@@ -158,29 +165,28 @@ def _lines() -> Iterator[Experiment]:
         yield Experiment("lines", f"{begun}, then hand", **_hand("lines", begun))
 
 
-def _syntax() -> list[Experiment]:
+def _syntax() -> Iterator[Experiment]:
     """Tags and trees of English, and the best order that each kind of tree allows."""
-    tagged = f"btg, tags, {BASELINE}, {LINES}"
-    english = {"layer": "pos", "directions": ("en-ja",)}
-    rows = [
-        ("btg", None, FEW_LINES, "btg", ()),
-        *(("btg, tags", "pos", lines, "btg", ()) for lines in (FEW_LINES, LINES)),
-        *(
-            (f"{method}, {trees}", trees, FEW_LINES, method, ("--classes", "0"))
-            for trees in ("constituency", "dependency")
-            for method in ("swap-logistic", "rvnn", ORACLE)
-        ),
-    ]
-    return [
-        Experiment("syntax", tagged, **english),
-        Experiment("syntax", f"{tagged}, then hand", **_hand("syntax", tagged, **english)),
-        *(
-            Experiment(
-                "syntax", f"{name}, {lines}", BEST, lines, options, method, layer=layer, directions=("en-ja",)
-            )
-            for name, layer, lines, method, options in rows
-        ),
-    ]
+    english = {"directions": ("en-ja",)}
+    tagged = english | {"layer": "pos"}
+    yield Experiment("syntax", f"btg, {BEST}, {FEW_LINES}", BEST, FEW_LINES, **english)
+    for links, lines in ((BASELINE, LINES), (BEST, FEW_LINES), (BEST, LINES)):
+        yield Experiment("syntax", f"btg, tags, {links}, {lines}", links, lines, **tagged)
+    for links in (BASELINE, BEST):
+        begun = f"btg, tags, {links}, {LINES}"
+        yield Experiment("syntax", f"{begun}, then hand", **_hand("syntax", begun, **tagged))
+    for trees in ("constituency", "dependency"):
+        for method in ("swap-logistic", "swap-lstm", "rvnn", ORACLE):
+            yield _treelike(method, trees)
+    for method in ("swap-lstm", "rvnn"):
+        yield _treelike(method, "constituency", _copies(FEW_LINES))
+
+
+def _treelike(method: str, trees: str, copies: int = 0) -> Experiment:
+    """Return an experiment of a method that labels the nodes of trees."""
+    name = f"{method}, {trees}, {BEST}{' and hand' if copies else ''}, {FEW_LINES}"
+    options = {"layer": trees, "copies": copies, "directions": ("en-ja",)}
+    return Experiment("syntax", name, BEST, FEW_LINES, ("--classes", "0"), method, **options)
 
 
 _ORDERING = (

@@ -103,14 +103,14 @@ class Study:
     def learn(self, experiment: Experiment) -> list[Step]:
         """Return the steps from links to the orders of the hand-aligned test sentences."""
         model, orders = experiment.model(self.direction), experiment.orders(self.direction)
-        source, links, steps = self._training_data(experiment)
         test = f"data/hand-test.{self.source}"
-        (layer, made), (test_layer, test_made) = (self._layer(experiment, text) for text in (source, test))
+        test_layer, test_made = self._layer(experiment, test)
         if experiment.method == ORACLE:
             gold = "data/hand-test.align"
             command = ("python", "-m", "recipes.kftt.oracle", "--src", test, *test_layer, "--align", gold)
             reads = (test, *test_layer[1:], gold)
             return [*test_made, Step(orders, (*command, "--out", orders), reads, (orders,))]
+        source, layer, links, steps = self._training_data(experiment)
         reads = (source, links, *layer[1:])
         command = [
             "preorder",
@@ -129,7 +129,7 @@ class Study:
         command += [*experiment.options, "--seed", str(self.seed), "--model", model]
         apply = ("preorder", "apply", "--model", model, "--src", test, *test_layer, "--format", "positions")
         ordered = Step(orders, (*apply, "--out", orders), (model, test, *test_layer[1:]), (orders,))
-        return [*steps, *made, *test_made, Step(model, tuple(command), reads, (model,)), ordered]
+        return [*steps, *test_made, Step(model, tuple(command), reads, (model,)), ordered]
 
     def _layer(self, experiment: Experiment, text: str) -> tuple[tuple[str, ...], list[Step]]:
         """Return the option that names the annotation of a text, and the steps that make it."""
@@ -146,28 +146,32 @@ class Study:
         steps.append(Step(trees, (*command, "--out", f"{trees}.annot"), (text, tags), (trees,)))
         return ("--trees", trees), steps
 
-    def _training_data(self, experiment: Experiment) -> tuple[str, str, list[Step]]:
-        """Return the files of the source and its links, and the steps that turn the links round."""
+    def _training_data(self, experiment: Experiment) -> tuple[str, tuple[str, ...], str, list[Step]]:
+        """Return the source, the option that names its annotation, its links, and the steps to make them."""
+        hand = f"data/hand-train.{self.source}", "data/hand-train.align"
         if experiment.links == HAND:
-            source, links = f"data/hand-train.{self.source}", "data/hand-train.align"
+            source, links = hand
         else:
             source = self.text(experiment.lines, "train", self.source)
             links = self.links(experiment.lines, experiment.links, "train")
-        steps = []
+        layer, steps = self._layer(experiment, source)
+        given = [source, links, *layer[1:]]
         if experiment.copies:
-            added = f".and-{experiment.copies}-hand"
-            pairs = ((source, f"data/hand-train.{self.source}"), (links, "data/hand-train.align"))
-            steps += [_copies(given, hand, experiment.copies, f"{given}{added}") for given, hand in pairs]
-            source, links = (step.name for step in steps)
+            hand_layer, made = self._layer(experiment, hand[0])
+            added = zip(given, (*hand, *hand_layer[1:]), strict=True)
+            copied = [_with_copies(name, other, experiment.copies) for name, other in added]
+            steps, given = [*steps, *made, *copied], [step.name for step in copied]
+        source, links, *annotation = given
         if self.source == "ja":
             links, given = f"{links}.ja-en", links
             command = ("preorder", "map", "--align", given, "--reverse", "--out", links)
             steps.append(Step(links, command, (given,), (links,)))
-        return source, links, steps
+        return source, (*layer[:1], *annotation), links, steps
 
 
-def _copies(given: str, added: str, copies: int, out: str) -> Step:
-    """Return the step that appends copies of a file to another one."""
+def _with_copies(given: str, added: str, copies: int) -> Step:
+    """Return the step that appends copies of a file to another one, under a name of their own."""
+    out = f"{given}.and-{copies}-hand"
     return Step(out, ("cat", given, *[added] * copies), (given, added), (out,), out)
 
 
