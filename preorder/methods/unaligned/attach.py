@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from preorder.btg.draws import STEP, uniform
 from preorder.btg.pairs import order_by_pairs
 from preorder.compiled import entry_point, inner
 
@@ -56,8 +57,8 @@ def _gains(positions, linked):
     for _ in range(DRAWS):
         last = -1
         for i in range(n):
-            state += np.uint64(0x9E3779B97F4A7C15)
-            if _uniform(state) < linked[i]:
+            state += STEP
+            if uniform(state) < linked[i]:
                 last = i
             anchors[i] = last
         _place(positions, anchors, drawn)
@@ -65,14 +66,6 @@ def _gains(positions, linked):
             for j in range(n):
                 gains[i, j] += 1 if drawn[i] < drawn[j] else -1
     return gains
-
-
-@inner
-def _uniform(state):
-    """Return a number from [0, 1) for a state (the output function of splitmix64)."""
-    mixed = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return np.float64((mixed ^ (mixed >> np.uint64(31))) >> np.uint64(11)) * 2.0**-53
 
 
 @inner

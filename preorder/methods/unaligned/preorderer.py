@@ -69,6 +69,16 @@ class AttachingPreorderer:
 
     best_trees = best_orders
 
+    def expected_positions(self, *_: Any, **__: Any) -> NoReturn:
+        """Refuse: where unaligned tokens go has no probability.
+
+        Raises:
+            UsageError: always.
+        """
+        raise UsageError("the model attaches unaligned tokens (--attach): it has no probabilities of orders")
+
+    sample = expected_positions
+
     def state(self) -> tuple[dict[str, Any], Arrays]:
         """Return the preorderer's state, with the weights of the predictor of links in its arrays."""
         values, arrays = self.preorderer.state()
