@@ -25,7 +25,7 @@ PRECISION = 1e-3
 """Of the log of the temperature."""
 
 MOST_LINES = 1000
-"""Lines that the temperature is fitted on; they take some 20 evaluations of twice the sums over all trees."""
+"""Lines that the temperature is fitted on; each takes some 20 times the sums over all trees."""
 
 
 def is_temperature(value: Any) -> bool:
