@@ -68,6 +68,9 @@ def _load_test_model(original: Any, opt: Namespace, *args: Any, **kwargs: Any) -
             model.decoder.alignment_layer = -layers
         opt.encoder_type, opt.decoder_type = model_opt.encoder_type, model_opt.decoder_type
         opt.n_src_feats = model_opt.n_src_feats
+        if getattr(opt, "preorder_expected", model_opt.preorder_expected) != model_opt.preorder_expected:
+            raise UsageError("an ensemble needs models that all have preorder_expected, or none of them")
+        opt.preorder_expected = model_opt.preorder_expected
         opt.src_feats_defaults = model_opt.src_feats_defaults
         opt.transforms = opt._all_transform = _restore_transforms(opt, model_opt)
         _prepare_raw_text(opt, vocabs)

@@ -17,6 +17,7 @@ from onmt.transforms import AVAILABLE_TRANSFORMS
 from onmt.transforms.transform import Transform
 
 from onmt_preorder.input import on_the_fly
+from onmt_preorder.input.expected import expected_positions_of_pieces, has_expected
 from onmt_preorder.input.pieces import positions_of_pieces
 from onmt_preorder.input.pipeline import (
     DETOKENIZE_TRANSFORM,
@@ -94,8 +95,8 @@ class PositionsTransform(Transform):
             if positions is not None:
                 example["src_feats"] = [[NO_POSITION]]
         elif positions is not None:
-            pieces, words = example["src"], example["src_original"]
-            example["src_feats"] = [positions_of_pieces(pieces, words, positions[0])]
+            find = expected_positions_of_pieces if has_expected(positions[0]) else positions_of_pieces
+            example["src_feats"] = [find(example["src"], example["src_original"], positions[0])]
         return example
 
     def _repr_args(self) -> str:
