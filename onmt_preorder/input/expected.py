@@ -21,7 +21,7 @@ id is negative, ``-1 - STEPS x``.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -64,13 +64,13 @@ def check(words: Sequence[str], positions: Sequence[str], are_read: bool) -> Non
             raise DataError(f"the position is not from 0 to {last}: {token!r}")
 
 
-def feature(position: float) -> str:
-    """Return an expected position as a feature.
+def features(positions: Iterable[float]) -> list[str]:
+    """Return expected positions of words as ``preorder apply`` writes them.
 
-    >>> feature(2.0), feature(4.73)
-    ('2.0000', '4.7300')
+    >>> features([2.0, 4.733])
+    ['2.00', '4.73']
     """
-    return f"{position:.4f}"
+    return [f"{position:.2f}" for position in positions]
 
 
 def expected_positions_of_pieces(
@@ -94,7 +94,7 @@ def expected_positions_of_pieces(
     first = np.clip(places + before @ (counts - 1), 0, len(pieces) - counts)
     begins = np.cumsum(counts) - counts
     order = np.arange(len(pieces)) - begins[owners]
-    return list(map(feature, first[owners] + order))
+    return [f"{position:.4f}" for position in first[owners] + order]
 
 
 def _whole_words(words: Sequence[str], positions: Sequence[str]) -> list[int]:
