@@ -20,6 +20,7 @@ id is negative, ``-1 - STEPS x``.
 
 from __future__ import annotations
 
+import operator
 import re
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
@@ -85,20 +86,25 @@ def expected_positions_of_pieces(
     ['2.2500', '0.2500', '1.2500', '2.2500']
     """
     whole = _whole_words(words, positions)
-    owners = [whole[word] for word in words_of_pieces(pieces, words)]
-    given = dict(zip(whole, positions, strict=True))
-    places = np.array([float(word if given[word] == NO_POSITION else given[word]) for word in sorted(given)])
+    if len(pieces) == whole[-1] + 1 and pieces == words:
+        return [str(word) if given == NO_POSITION else given for word, given in enumerate(positions)]
+    places = np.empty(whole[-1] + 1)
+    for word, position in zip(whole, positions, strict=True):
+        places[word] = word if position == NO_POSITION else float(position)
+    owners = np.array(whole)[words_of_pieces(pieces, words)]
     counts = np.bincount(owners, minlength=len(places))
     before = np.clip((1 + places[:, None] - places) / 2, 0, 1)
     np.fill_diagonal(before, 0)
     first = np.clip(places + before @ (counts - 1), 0, len(pieces) - counts)
     begins = np.cumsum(counts) - counts
-    order = np.arange(len(pieces)) - begins[owners]
-    return [f"{position:.4f}" for position in first[owners] + order]
+    found = (first - begins)[owners] + np.arange(len(pieces))
+    return [f"{position:.4f}" for position in found.tolist()]
 
 
 def _whole_words(words: Sequence[str], positions: Sequence[str]) -> list[int]:
     """Return which whole word each word belongs to, where the text is split already."""
+    if all(map(operator.ne, positions, positions[1:])):
+        return list(range(len(words)))
     spaced = any(word.startswith("▁") for word in words)
     joins = [
         before == after and _are_joined(left, right, spaced)

@@ -56,7 +56,7 @@ def told(preorderer, sentences):
 def train(folder, name, source, **changes):
     paths = {"path_src": source, "path_tgt": "train.tgt"}
     config = {**TINY, "preorder_encoding": ["absolute", "relative"], "save_model": name, "train_steps": 4}
-    config |= {"valid_steps": 4, "data": {"train": paths, "valid": paths}, **changes}
+    config |= {"valid_steps": 4, "bucket_size": 64, "data": {"train": paths, "valid": paths}, **changes}
     (folder / f"{name}.yaml").write_text(yaml.safe_dump(config))
     call(folder, "onmt_train", "-config", f"{name}.yaml")
 

@@ -40,7 +40,7 @@ def transformed(pieces, words, positions, is_train=True, target=("t",), **kwargs
         ("un@@ seen cat@@ s", "unseen cats", "_ 0", "0 0 0 0"),
         ("a b￭ c", "a bc", "1 _", "1 1 1"),
         ("", "", "", ""),
-        ("a b c", "a b c", "0.5 0.5 2", "0.5000 0.5000 2.0000"),
+        ("a b c", "a b c", "0.5 0.5 2", "0.5 0.5 2"),
         ("a b@@ c@@ d", "a bcd", "0.75 0.25", "2.2500 0.2500 1.2500 2.2500"),
     ],
 )
