@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -63,15 +63,6 @@ def check(words: Sequence[str], positions: Sequence[str], are_read: bool) -> Non
             raise DataError(f"an expected position needs preorder_expected: true: {token!r}")
         if position != NO_POSITION and float(position) > last:
             raise DataError(f"the position is not from 0 to {last}: {token!r}")
-
-
-def features(positions: Iterable[float]) -> list[str]:
-    """Return expected positions of words as ``preorder apply`` writes them.
-
-    >>> features([2.0, 4.733])
-    ['2.00', '4.73']
-    """
-    return [f"{position:.2f}" for position in positions]
 
 
 def expected_positions_of_pieces(

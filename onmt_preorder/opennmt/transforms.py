@@ -31,6 +31,7 @@ from onmt_preorder.input.positions import NO_POSITION
 from onmt_preorder.input.raw_text import make_detokenizer
 from onmt_preorder.transformer.options import ENCODER
 from preorder.data.errors import UsageError
+from preorder.data.formats import format_expected_positions
 
 # Stands for an empty line at translation: OpenNMT-py would drop the line.
 EMPTY_LINE = DefaultTokens.PAD
@@ -96,7 +97,7 @@ class PreorderTransform(Transform):
 
         def best(lines: Sequence[str]) -> list[list[str]]:
             if getattr(self.opts, "preorder_expected", False):  # not in onmt_build_vocab
-                return list(map(expected.features, preorderer.expected(lines)))
+                return [format_expected_positions(places).split(" ") for places in preorderer.expected(lines)]
             return [list(map(str, positions)) for positions in preorderer.positions(lines)]
 
         def draw(lines: Sequence[str], numbers: Sequence[int]) -> list[list[str]]:

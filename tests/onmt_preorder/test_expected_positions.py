@@ -5,8 +5,8 @@ import torch
 import yaml
 
 from onmt_preorder.cli import main
-from onmt_preorder.input import expected
 from preorder.data.errors import DataError, UsageError
+from preorder.data.formats import format_expected_features
 from preorder.data.types import Sentence
 from preorder.methods.model_directory import load_model, save_model
 from tests.support.language import features, sentence, translation
@@ -49,8 +49,7 @@ def told(preorderer, sentences):
     model = load_model(str(preorderer))
     given = [model.annotate(Sentence(tuple(words))) for words in sentences]
     for words, places in zip(sentences, model.preorderer.expected_positions(given), strict=True):
-        pairs = zip(words, expected.features(places), strict=True)
-        yield " ".join(f"{word}￨{place}" for word, place in pairs)
+        yield format_expected_features(words, places)
 
 
 def train(folder, name, source, **changes):

@@ -16,6 +16,9 @@ SOURCES = {  # of training and of test
     "plain": ("en", "en"),
     "reordering_both": ("en", "en"),
     "preorder_relative": ("en.predicted.features", "en.predicted.features"),
+    "preorder_relative_expected": ("en.predicted.expected", "en.predicted.expected"),
+    "preorder_relative_half": ("en.predicted.features", "en.predicted.features"),
+    "preorder_relative_sampled": ("en", "en"),
     "preorder_reordering": ("en.predicted.features", "en.predicted.features"),
     "gold": ("en.gold.features", "en.gold.features"),
     "reordered_text": ("en.predicted.text", "en.predicted.text"),
@@ -54,7 +57,7 @@ def test_what_is_told_and_what_is_learned_from():
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("reads: goldd", "odd.yaml: reads is 'goldd', not one of plain, predicted, gold, "),
+        ("reads: goldd", "odd.yaml: reads is 'goldd', not one of plain, predicted, expected, "),
         ("reads: plain\nbegins_from: nothing", "no configuration of a system nothing; there are: odd"),
         ("supervision: gold", "odd.yaml: reads is None, not one of plain"),
         ("reads: plain\nsupervision: gold", "odd.yaml: supervision is 'gold', not predicted or gold_kept"),
