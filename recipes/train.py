@@ -140,17 +140,12 @@ def _train(job: Job, system: System, seed: int) -> Step:
     config = job.config(system, seed)
     reads = (config, *_vocabularies(job), *_data_of(job, system, "train", "dev"))
     reads += (_base_model(job, system, seed),) if system.begins_from else ()
-    reads += _preorderer(system)
+    reads += (system.preorderer,) if system.preorderer else ()
     name, folder = train_step(system, seed), job.system_folder(system.name, seed)
     checkpoints = Checkpoints(job.folder / folder, job.folder / train_log(system, seed))
     command, made = ("onmt_train", "-config", config), _model(job, system, seed)  # by the selection
     told = {"progress": _progress, "share": _share}
     return Step(name, command, reads, made, checkpoints=checkpoints, resume=_resume, **told)
-
-
-def _preorderer(system: System) -> tuple[str, ...]:
-    """Return the preorderer that a system's lines go through, where that is done on the fly."""
-    return (system.options["preorder_model"],) if "preorder_model" in system.options else ()
 
 
 def _resume(checkpoint: str) -> tuple[str, ...]:
@@ -202,5 +197,5 @@ def translate_step(job: Job, system: System, seed: int) -> Step:
     )
     command += ("-report_time",)
     command += ("-batch_size", "64", "-seed", str(seed), *(("-gpu", "0") if job.device == "gpu" else ()))
-    reads = (*models, source, *_preorderer(system))
+    reads = (*models, source, *([system.preorderer] if system.preorderer else []))
     return Step(f"translate/{system.name}-seed{seed}", command, reads, (out,))

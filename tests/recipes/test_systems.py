@@ -7,6 +7,7 @@ import pytest
 import yaml
 
 from preorder.data.errors import UsageError
+from recipes import run
 from recipes.job import PARTS, Job
 from recipes.prepare import prepare
 from recipes.systems import VOCABULARY_OPTIONS, read_system, read_vocabulary, systems_in
@@ -163,3 +164,47 @@ def test_a_system_begins_from_the_trained_model_of_the_same_seed(tmp_path, names
     is_translated = any("translate/rnnsearch" in step.name for step in steps_of(phases))
     assert is_translated == ("rnnsearch" in names)
     assert (tmp_path / "systems/rnnsearch/seed2/config.yaml").exists()
+
+
+def test_tags_of_files_are_not_for_what_preorders_on_the_fly(tmp_path, capsys):
+    for part in PARTS:
+        (tmp_path / f"{part}.en.pos").write_text("X\n")
+    given = ["--src", "en", "--tgt", "ja", "--run", str(tmp_path / "run"), "--size", "tiny", "--systems"]
+
+    def chosen(systems, *more):
+        arguments = run.build_parser().parse_args([*given, systems, *more])
+        return [system.name for system in run._job(arguments).systems]
+
+    tagged, fly = ("--data", str(tmp_path)), "preorder_relative_sampled"
+    assert fly in chosen("all")
+    assert chosen(f"plain,{fly}") == ["plain", fly]
+    assert set(chosen("all")) - set(chosen("all", *tagged)) == {fly}
+    assert capsys.readouterr().err == f"the data's POS tags cannot be had on the fly by: {fly}\n"
+    with pytest.raises(
+        UsageError, match=f"^{fly} preorders on the fly, where the data's POS tags cannot be h"
+    ):
+        chosen(f"plain,{fly}", *tagged)
+
+
+@pytest.mark.parametrize(("system", "read"), [("preorder_relative_sampled", True), ("plain", False)])
+def test_what_preorders_on_the_fly_reads_the_preorderer(tmp_path, system, read):
+    job = job_of(tmp_path, system)
+    steps = {step.name: step for step in steps_of(train(job))}
+    for kind in ("train", "translate"):
+        assert ("preorderer" in steps[f"{kind}/{system}-seed1"].reads) == read
+
+
+@pytest.mark.parametrize("folds", [0, 5])
+def test_expected_positions_are_cross_fitted_too(tmp_path, folds):
+    steps = {
+        step.name: step
+        for step in steps_of(prepare(job_of(tmp_path, "preorder_relative_expected"), False, folds, ()))
+    }
+    out = "data/train.en.predicted.expected"
+    command = steps["preorder-train"].command
+    assert (command[-2:] == ("--expected-out", out)) == (folds > 0)
+    assert ("preorder-apply-train-expected" in steps) == (folds == 0)
+    for part in PARTS[1:]:
+        assert "--expected" in steps[f"preorder-apply-{part}-expected"].command
+    plain = steps_of(prepare(job_of(tmp_path, "preorder_relative"), False, folds, ()))
+    assert not [step.name for step in plain if "expected" in step.line]
