@@ -65,6 +65,11 @@ class System:
         """The model, if any, that preorders what it reads on the fly."""
         return self.options.get("preorder_model")
 
+    @property
+    def told(self) -> str | None:
+        """The order that it is told where it translates, None for none."""
+        return PREDICTED if self.preorderer else self.order
+
 
 def path_of(name: str) -> Path:
     """Return the file of a system.

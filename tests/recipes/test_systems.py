@@ -46,9 +46,10 @@ def test_sources(system):
 
 def test_what_is_told_and_what_is_learned_from():
     systems = {name: read_system(name, "tiny") for name in SOURCES}
-    told = {name: system.order for name, system in systems.items()}
+    told = {name: system.told for name, system in systems.items()}
     assert told["exgre"] is told["exgre_predicted"] is told["plain"] is None
     assert (told["plain_gold_text"], told["preorder_reordering"]) == ("gold", "predicted")
+    assert told["preorder_relative_sampled"] == told["preorder_relative_expected"] == "predicted"
     learned = {name: system.supervision for name, system in systems.items()}
     assert (learned["exgre"], learned["refsr"]) == ("gold_kept", "gold_kept")
     assert learned["exgre_predicted"] == "predicted"
