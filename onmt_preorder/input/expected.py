@@ -36,6 +36,9 @@ from preorder.data.formats import FEATURE_SEPARATOR
 STEPS = 1 << 16
 """Parts of a place that ids tell apart; a power of two, so that whole numbers stay whole."""
 
+EXAMPLE_KEY = "has_expected_positions"
+"""In an example of OpenNMT-py's: whether the features of its source are expected positions."""
+
 _POINT = "."
 _EXPECTED = re.compile(r"[0-9]+\.[0-9]+")
 _MARK = re.compile(r"｟mrk_\w+｠")

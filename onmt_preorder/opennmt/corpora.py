@@ -169,10 +169,11 @@ def _batch_iter(original: Any, self: Any, data: Iterable[Any], *args: Any, **kwa
 
 @adapts("onmt.inputters.text_utils", "numericalize")
 def _numericalize(original: Any, vocabs: dict[str, Any], example: dict[str, Any]) -> dict[str, Any]:
-    positions = example["src"].get("feats", ("",))[0].split(" ")
+    if not example.get(expected.EXAMPLE_KEY):
+        return original(vocabs, example)
+    positions = example["src"]["feats"][0].split(" ")
     example = original(vocabs, example)
-    if expected.has_expected(positions):
-        example["src"]["feats"] = [list(map(expected.id_of, positions))]
+    example["src"]["feats"] = [list(map(expected.id_of, positions))]
     return example
 
 

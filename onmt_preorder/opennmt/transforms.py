@@ -134,7 +134,7 @@ class PositionsTransform(Transform):
             if positions is not None:
                 example["src_feats"] = [[NO_POSITION]]
         elif positions is not None:
-            are_expected = expected.has_expected(positions[0])
+            example[expected.EXAMPLE_KEY] = are_expected = expected.has_expected(positions[0])
             find = expected.expected_positions_of_pieces if are_expected else positions_of_pieces
             example["src_feats"] = [find(example["src"], example["src_original"], positions[0])]
         return example

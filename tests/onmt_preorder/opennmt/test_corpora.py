@@ -85,12 +85,13 @@ def test_ids_of_expected_positions():
         "decoder_start_token": "<s>",
     }
 
-    def ids(features):
+    def ids(features, **more):
         source = {"src": "a b", "feats": [features]} if features else {"src": "a b"}
-        return numericalize(vocabs, {"src": source, "tgt": None})["src"].get("feats")
+        return numericalize(vocabs, {"src": source, "tgt": None, **more})["src"].get("feats")
 
     assert ids("1 0") == [["1", "0"]]
-    assert ids("0.5000 1.0000") == [[id_of("0.5"), id_of("1")]]
+    assert ids("0.5000 1.0000", has_expected_positions=True) == [[id_of("0.5"), id_of("1")]]
+    assert ids("0.5 .") == [["0.5", "."]]  # of another model
     assert ids(None) is None
 
 
