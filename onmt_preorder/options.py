@@ -23,6 +23,8 @@ from onmt_preorder.transformer import options as transformer
 from preorder.data.errors import UsageError
 
 _PARTS = (transformer, reordering, explicit, distortion, phrases)
+# Options of the transform that preorders on the fly, with their defaults.
+_OF_PREORDERING = {"preorder_stanza_dir": "", "preorder_sample": 0.0, "preorder_identity": 0.0}
 # Values added to ``encoder_type`` and ``decoder_type``, each with its class, imported when a model is built.
 ENCODERS = {
     transformer.ENCODER: "onmt_preorder.models.encoder:PreorderTransformerEncoder",
@@ -69,7 +71,6 @@ def check_used(opt: Namespace) -> None:
     """
     from onmt.utils.parse import ArgumentParser
 
-    defaults = vars(ArgumentParser.defaults(add_options)) | {"preorder_stanza_dir": ""}
     needs = {name: need for part in _PARTS for name, need in part.NEEDS.items()}
-    needs["preorder_stanza_dir"] = Need("preorder_model", lambda opt: bool(opt.preorder_model))
-    refuse_unused(opt, defaults, needs)
+    needs |= dict.fromkeys(_OF_PREORDERING, Need("preorder_model", lambda opt: bool(opt.preorder_model)))
+    refuse_unused(opt, vars(ArgumentParser.defaults(add_options)) | _OF_PREORDERING, needs)

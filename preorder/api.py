@@ -76,6 +76,27 @@ class PreorderModel:
         found = self._model.preorderer.best_orders(sentences, k, self.threads)
         return [[(score, permutation.positions) for score, permutation in best] for best in found]
 
+    def expected_positions(self, sources: Sequence[Tokens], **layers: Any) -> list[tuple[float, ...]]:
+        """Return where each token stands on average over all orders, by their probabilities: from 0.
+
+        Raises:
+            UsageError: the model has no probabilities, as it was trained without held-out lines.
+        """
+        found = self._model.preorderer.expected_positions(self._annotated(sources, layers), self.threads)
+        return [tuple(positions.tolist()) for positions in found]
+
+    def sample(self, sources: Sequence[Tokens], seed: int = 1, **layers: Any) -> list[tuple[int, ...]]:
+        """Return the positions of an order of each sentence, drawn by its probability.
+
+        An order depends on the seed and the sentence's place in the list, not on the other sentences.
+
+        Raises:
+            UsageError: as :meth:`expected_positions`.
+        """
+        sentences = self._annotated(sources, layers)
+        drawn = self._model.preorderer.sample(sentences, range(len(sentences)), seed, self.threads)
+        return [permutation.positions for permutation in drawn]
+
     def trees(self, sources: Sequence[Tokens], **layers: Any) -> list[BinaryTree]:
         """Return the BTG tree behind each reordering."""
         return self._model.preorderer.trees(self._annotated(sources, layers), self.threads)
@@ -161,7 +182,7 @@ def train(
         classes: how many word classes to learn (0: none), or the class of each word; None: 256, or those
             of ``init``.
         init: a model of the same method to begin from, as with ``preorder train --init``.
-        options: ``limit``, ``max_length``, ``held_out``, ``attach``, ``seed``, and the method's own
+        options: ``limit``, ``max_length``, ``held_out``, ``seed``, and the method's own
             (``iterations``, ``threads``, …), as on the command line.
 
     Raises:

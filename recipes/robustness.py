@@ -19,9 +19,10 @@ from preorder.data.compression import split_suffix
 from preorder.data.errors import UsageError
 from recipes.checks import check_device, check_readable
 from recipes.step_runner import Step, StepRunner, exit_status
+from recipes.systems import EXPECTED, FEATURES, TEXT
 
-FORMS = {"plain": None, "preordered": "features", "reordered": "text"}
-"""What a model reads → the format of ``preorder apply`` that gives it; None: the source as it is."""
+FORMS = {"plain": None, "preordered": FEATURES, "expected": EXPECTED, "reordered": TEXT}
+"""What a model reads → the form in which ``preorder apply`` gives it; None: the source as it is."""
 
 
 @dataclass(frozen=True)
@@ -83,6 +84,7 @@ def build_parser() -> argparse.ArgumentParser:
     add("--preorderer", metavar="DIR", type=Path, help="model directory of preorder train")
     add("--plain", metavar="NAME=F", nargs="+", default=[], help="models that read words alone")
     add("--preordered", metavar="NAME=F", nargs="+", default=[], help="models that read token￨position")
+    add("--expected", metavar="NAME=F", nargs="+", default=[], help="models that read expected positions")
     add("--reordered", metavar="NAME=F", nargs="+", default=[], help="models that read words put in order")
     add("--run", metavar="DIR", type=Path, required=True, help="folder to work in")
     options.add_number(parser, "--jobs", options.positive, 1, "steps at a time")
@@ -114,7 +116,7 @@ def _experiment(arguments: argparse.Namespace) -> Experiment:
                 raise UsageError(f"{name}: each model needs a name of its own that a file can have: NAME=F")
             models[name] = (Path(path).resolve(), kind)
     if not models:
-        raise UsageError("no model to translate with: --plain, --preordered, --reordered")
+        raise UsageError(f"no model to translate with: --{', --'.join(FORMS)}")
     if any(FORMS[kind] for _, kind in models.values()) and arguments.preorderer is None:
         raise UsageError("models that read an order need --preorderer, which predicts it")
     given = (arguments.src, arguments.ref, arguments.pos, arguments.preorderer)
@@ -162,7 +164,8 @@ def _apply(experiment: Experiment, kind: str, percent: int) -> Step:
     if experiment.tags is not None:
         reads.append(experiment.swapped(experiment.tags, percent))
         command += ["--pos", reads[-1]]
-    command += ["--format", FORMS[kind], "--out", out]
+    command += ["--expected"] if FORMS[kind] == EXPECTED else ["--format", FORMS[kind]]
+    command += ["--out", out]
     return Step(f"{kind}.{percent}", tuple(command), (str(experiment.preorderer), *reads), (out,))
 
 

@@ -24,10 +24,10 @@ from recipes.checks import (
     language,
     parse_changes,
 )
-from recipes.job import DATA, Job
+from recipes.job import DATA, PARTS, Job
 from recipes.stamps import Phase
 from recipes.step_runner import StepRunner, exit_status
-from recipes.systems import ALL, SIZES, SUBWORDS, read_system, systems_in
+from recipes.systems import ALL, SIZES, SUBWORDS, read_system, systems_in, without_tags
 
 STAGES = ("prepare", "train", "score")
 SYSTEMS = "baseline_absolute_relative,preorder_relative"
@@ -157,7 +157,7 @@ def _job(arguments: argparse.Namespace) -> Job:
         seeds = tuple(map(natural, arguments.seeds.split(",")))
     except argparse.ArgumentTypeError as error:
         raise UsageError(f"--seeds: {error}") from None
-    names = _names(arguments.systems, arguments.size)
+    names = _names(arguments.systems, arguments.size, _has_tags(arguments))
     check_different("--seeds", seeds)
     check_different("--systems", names)
     check_different("--src and --tgt", (arguments.src, arguments.tgt))
@@ -175,14 +175,26 @@ def _job(arguments: argparse.Namespace) -> Job:
     )
 
 
-def _names(text: str, size: str) -> Sequence[str]:
-    """Return the systems that ``--systems`` names; say which ``all`` leaves out."""
-    if text != ALL:
-        return text.split(",")
-    names, others = systems_in(size)
+def _names(text: str, size: str, tagged: bool) -> Sequence[str]:
+    """Return the systems that ``--systems`` names; say which ``all`` leaves out.
+
+    Raises:
+        UsageError: the data have POS tags, which a named system cannot have.
+    """
+    names, others = (text.split(","), []) if text != ALL else systems_in(size)
     if others:
         print(f"there is no size {size} of: {', '.join(others)}", file=sys.stderr)
+    names, others = without_tags(names, size) if tagged else (names, [])
+    if others and text != ALL:
+        raise UsageError(f"{others[0]} preorders on the fly, where the data's POS tags cannot be had")
+    if others:
+        print(f"the data's POS tags cannot be had on the fly by: {', '.join(others)}", file=sys.stderr)
     return names
+
+
+def _has_tags(arguments: argparse.Namespace) -> bool:
+    folders = (arguments.run / DATA, *([arguments.data] if arguments.data else []))
+    return any(all((folder / f"{part}.{arguments.src}.pos").exists() for part in PARTS) for folder in folders)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,15 +15,18 @@ SUBWORDS = ("bpe", "sentencepiece")
 
 PREDICTED, GOLD = "predicted", "gold"
 KEPT = "gold_kept"  # the gold order in which unaligned words keep their positions (Chen et al. 2020, §4)
-FEATURES, TEXT = "features", "text"
+FEATURES, TEXT, EXPECTED = "features", "text", "expected"
 READS: dict[str, tuple[str | None, str]] = {
     "plain": (None, TEXT),
     "predicted": (PREDICTED, FEATURES),
+    "expected": (PREDICTED, EXPECTED),
     "gold": (GOLD, FEATURES),
     "predicted_text": (PREDICTED, TEXT),
     "gold_text": (GOLD, TEXT),
 }
-"""What a system may read: an order, or None for the source as it is, and the format of ``preorder apply``."""
+"""What a system may read: an order, or None for the source as it is, and the format of ``preorder apply``.
+
+:data:`EXPECTED` is that of its ``--expected``."""
 SUPERVISION = (None, PREDICTED, KEPT)
 
 BASELINE = "baseline_absolute_relative"
@@ -43,7 +47,8 @@ class System:
         name: of the file, without its ending.
         options: what OpenNMT-py is told, the data's paths left out.
         order: the order that the source tells: :data:`PREDICTED`, :data:`GOLD`, or None for none.
-        form: :data:`FEATURES`, ``token￨position``, or :data:`TEXT`, words put in this order.
+        form: :data:`FEATURES`, ``token￨position``; :data:`EXPECTED`, the same with expected positions; or
+            :data:`TEXT`, words put in this order.
         supervision: the order, if any, that the model learns to predict; training reads its :data:`FEATURES`.
         begins_from: the system, if any, from whose trained model training begins.
     """
@@ -54,6 +59,16 @@ class System:
     form: str
     supervision: str | None
     begins_from: str | None = None
+
+    @property
+    def preorderer(self) -> str | None:
+        """The model, if any, that preorders what it reads on the fly."""
+        return self.options.get("preorder_model")
+
+    @property
+    def told(self) -> str | None:
+        """The order that it is told where it translates, None for none."""
+        return PREDICTED if self.preorderer else self.order
 
 
 def path_of(name: str) -> Path:
@@ -108,6 +123,15 @@ def systems_in(size: str) -> tuple[list[str], list[str]]:
     names.sort(key=lambda name: name != BASELINE)
     has_size = {name: any(size in file.sizes for file in read_files(str(path_of(name)))) for name in names}
     return [name for name in names if has_size[name]], [name for name in names if not has_size[name]]
+
+
+def without_tags(names: Sequence[str], size: str) -> tuple[list[str], list[str]]:
+    """Return which systems do without POS tags from files where they translate, and which do not.
+
+    On the fly there are no files, and a preorderer that has learned from tags needs them.
+    """
+    fly = [name for name in names if read_system(name, size).preorderer is not None]
+    return [name for name in names if name not in fly], fly
 
 
 def key_and_value(text: str) -> tuple[str, str]:

@@ -140,6 +140,7 @@ def _train(job: Job, system: System, seed: int) -> Step:
     config = job.config(system, seed)
     reads = (config, *_vocabularies(job), *_data_of(job, system, "train", "dev"))
     reads += (_base_model(job, system, seed),) if system.begins_from else ()
+    reads += (system.preorderer,) if system.preorderer else ()
     name, folder = train_step(system, seed), job.system_folder(system.name, seed)
     checkpoints = Checkpoints(job.folder / folder, job.folder / train_log(system, seed))
     command, made = ("onmt_train", "-config", config), _model(job, system, seed)  # by the selection
@@ -196,4 +197,5 @@ def translate_step(job: Job, system: System, seed: int) -> Step:
     )
     command += ("-report_time",)
     command += ("-batch_size", "64", "-seed", str(seed), *(("-gpu", "0") if job.device == "gpu" else ()))
-    return Step(f"translate/{system.name}-seed{seed}", command, (*models, source), (out,))
+    reads = (*models, source, *([system.preorderer] if system.preorderer else []))
+    return Step(f"translate/{system.name}-seed{seed}", command, reads, (out,))

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import lru_cache
+from typing import Any, Generic, TypeVar
 
 from preorder.annotate.stanza import add_layers
 from preorder.annotate.stanza_models import remembered_folder
@@ -16,12 +17,37 @@ from preorder.methods.model_directory import Model, load_model
 MAX_REMEMBERED_TOKENS = 10_000_000
 """Tokens of all lines whose positions are remembered: some 200 MB in each data worker."""
 
+Lines = Sequence[str]
+Found = TypeVar("Found", bound=Sequence[Any])
+
+
+class _Memory(Generic[Found]):
+    """Remembers what has been found of lines, until the memory is full.
+
+    None is dropped for a newer one: an epoch's lines come in the same order again, so that each would be
+    dropped before it is needed.
+    """
+
+    def __init__(self, find: Callable[[Lines], list[Found]]) -> None:
+        self._find = find
+        self._known: dict[str, Found] = {}
+        self._room = MAX_REMEMBERED_TOKENS
+
+    def __call__(self, lines: Lines) -> list[Found]:
+        new = list(dict.fromkeys(line for line in lines if line not in self._known))
+        found = dict(zip(new, self._find(new), strict=True))
+        result = [found[line] if line in found else self._known[line] for line in lines]
+        for line, positions in found.items():
+            if len(positions) <= self._room:
+                self._known[line] = positions
+                self._room -= len(positions)
+        return result
+
 
 class OnTheFlyPreorderer:
     """Does what ``preorder apply`` does, for lines that come in batches and come again each epoch.
 
-    The positions of lines are remembered until the memory is full. None is dropped for a newer one: an
-    epoch's lines come in the same order again, so that each would be dropped before it is needed.
+    All lines hold words that are separated by spaces and escaped as in features.
 
     Args:
         model: a trained preorderer that needs the words alone, or with them annotation by Stanza.
@@ -34,8 +60,7 @@ class OnTheFlyPreorderer:
 
     def __init__(self, model: Model, stanza_folder: str | None = None) -> None:
         self.model = model
-        self._known: dict[str, tuple[int, ...]] = {}
-        self._room = MAX_REMEMBERED_TOKENS  # tokens
+        self._ordered, self._expected = _Memory(self._order), _Memory(self._expect)
         self._stanza = model.stanza and replace(
             model.stanza, folder=remembered_folder(model.stanza, stanza_folder)
         )
@@ -48,24 +73,40 @@ class OnTheFlyPreorderer:
                 "the preorderer needs trees made from POS tags in a file, which cannot be made on the fly"
             )
 
-    def positions(self, lines: Sequence[str]) -> list[tuple[int, ...]]:
-        """Return the position of each word of each line; the words are escaped as in features."""
-        new = list(dict.fromkeys(line for line in lines if line not in self._known))
-        found = dict(zip(new, self._order(new), strict=True))
-        result = [found[line] if line in found else self._known[line] for line in lines]
-        for line, positions in found.items():
-            if len(positions) <= self._room:
-                self._known[line] = positions
-                self._room -= len(positions)
-        return result
+    def positions(self, lines: Lines) -> list[tuple[int, ...]]:
+        """Return the position of each word of each line."""
+        return self._ordered(lines)
 
-    def _order(self, lines: Sequence[str]) -> list[tuple[int, ...]]:
+    def check_probabilities(self) -> None:
+        """Check before any work that :meth:`expected` and :meth:`sample` can tell.
+
+        Raises:
+            UsageError: the model has no probabilities.
+        """
+        self.model.preorderer.expected_positions([])
+
+    def expected(self, lines: Lines) -> list[tuple[float, ...]]:
+        """Return the expected position of each word of each line."""
+        return self._expected(lines)
+
+    def sample(self, lines: Lines, numbers: Sequence[int]) -> list[tuple[int, ...]]:
+        """Return the position of each word of each line in an order that is drawn by the line's number."""
+        orders = self.model.preorderer.sample(self._sentences(lines), numbers, seed=0)
+        return [order.positions for order in orders]
+
+    def _order(self, lines: Lines) -> list[tuple[int, ...]]:
+        return [order.positions for order in self.model.preorderer.order(self._sentences(lines))]
+
+    def _expect(self, lines: Lines) -> list[tuple[float, ...]]:
+        found = self.model.preorderer.expected_positions(self._sentences(lines))
+        return [tuple(positions.tolist()) for positions in found]
+
+    def _sentences(self, lines: Lines) -> list[Sentence]:
         words = (map(unescape_token, parse_tokens(line)) for line in lines)
         sentences: Iterable[Sentence] = map(Sentence, map(tuple, words))
         if self._stanza is not None:
             sentences = add_layers(sentences, self._stanza, workers=0)
-        orders = self.model.preorderer.order([self.model.annotate(sentence) for sentence in sentences])
-        return [order.positions for order in orders]
+        return [self.model.annotate(sentence) for sentence in sentences]
 
 
 @lru_cache(maxsize=2)

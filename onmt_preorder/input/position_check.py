@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 
+from onmt_preorder.input.expected import has_expected
 from onmt_preorder.input.positions import NO_POSITION
 
 PLAIN = (
@@ -39,7 +40,7 @@ class PositionCheck:
             if self._warns_of_plain and len(positions) > 1:
                 self._warns_of_plain = False
                 _warn(PLAIN.format(where))
-        elif not is_permutation(positions):
+        elif not has_expected(positions) and not is_permutation(positions):
             self._odd += 1
             self._first_odd = self._first_odd or where
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 from argparse import Namespace
 from typing import Any
 
-from onmt_preorder.input import pipeline
+from onmt_preorder.input import on_the_fly, pipeline
 from onmt_preorder.input.raw_text import is_escaped, make_detokenizer, make_tokenizer
 from onmt_preorder.opennmt.wrapping import adapts
 from onmt_preorder.options import is_ours
@@ -68,6 +68,9 @@ def _load_test_model(original: Any, opt: Namespace, *args: Any, **kwargs: Any) -
             model.decoder.alignment_layer = -layers
         opt.encoder_type, opt.decoder_type = model_opt.encoder_type, model_opt.decoder_type
         opt.n_src_feats = model_opt.n_src_feats
+        if getattr(opt, "preorder_expected", model_opt.preorder_expected) != model_opt.preorder_expected:
+            raise UsageError("an ensemble needs models that all have preorder_expected, or none of them")
+        opt.preorder_expected = model_opt.preorder_expected
         opt.src_feats_defaults = model_opt.src_feats_defaults
         opt.transforms = opt._all_transform = _restore_transforms(opt, model_opt)
         _prepare_raw_text(opt, vocabs)
@@ -100,11 +103,14 @@ def _restore_transforms(opt: Namespace, model_opt: Namespace) -> list[str]:
     names = [name for name in model_opt.transforms if name in (pipeline.PREORDER_TRANSFORM, *rewriting)]
     for name in names:
         for option, default in vars(ArgumentParser.defaults(AVAILABLE_TRANSFORMS[name].add_options)).items():
-            if getattr(opt, option) == default and hasattr(model_opt, option):
+            is_given = getattr(opt, option) != default
+            if not is_given and option not in pipeline.FOR_TRAINING and hasattr(model_opt, option):
                 setattr(opt, option, getattr(model_opt, option))
     if opt.preorder_model and not opt.n_src_feats:
         raise UsageError("preorder_model: the translation model was trained without positions (n_src_feats)")
     if opt.preorder_stanza_dir and not opt.preorder_model:
         raise UsageError("preorder_stanza_dir has no effect without preorder_model")
     arranged = pipeline.arrange([*given, *names], opt.preorder_model)
+    if opt.preorder_model and model_opt.preorder_expected:
+        on_the_fly.load(opt.preorder_model, opt.preorder_stanza_dir).check_probabilities()
     return [*arranged, *[pipeline.DETOKENIZE_TRANSFORM] * bool(opt.detokenize)]

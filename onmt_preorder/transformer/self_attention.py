@@ -12,9 +12,15 @@ from onmt.modules import MultiHeadedAttention
 from torch import Tensor, nn
 from torch.nn.functional import one_hot
 
-from onmt_preorder.transformer.attention import Positions, RelativePart, relative_attention
+from onmt_preorder.transformer.attention import (
+    Positions,
+    RealPositions,
+    RelativePart,
+    relative_attention,
+)
 from onmt_preorder.transformer.attention.plain import MASKED
 from onmt_preorder.transformer.dropout import Dropout
+from onmt_preorder.transformer.half_heads import attend_by_halves
 from onmt_preorder.transformer.layer_options import LayerOptions
 from onmt_preorder.transformer.options import Limits
 
@@ -33,12 +39,12 @@ class SourceBatch:
     padding: Tensor
     lengths: Tensor
     original: Positions
-    preordered: Positions | None
+    preordered: Positions | RealPositions | None
 
     @cached_property
     def twice(self) -> SourceBatch:
         """The batch with all its sentences appended once more."""
-        preordered = self.preordered and Positions(self.preordered.tensor.repeat(2, 1))
+        preordered = self.preordered and type(self.preordered)(self.preordered.tensor.repeat(2, 1))
         return SourceBatch(self.padding.repeat(2, 1), self.lengths.repeat(2), self.original, preordered)
 
 
@@ -75,6 +81,8 @@ class SelfAttention(nn.Module):
         head_size, encoding = options.size // options.heads, options.encoding
         self.original = RelativeTables(encoding.original, head_size) if encoding.original else None
         self.preordered = RelativeTables(encoding.preordered, head_size) if encoding.preordered else None
+        by_halves = encoding.half and self.original is not None and self.preordered is not None
+        self._attend = attend_by_halves if by_halves else relative_attention
 
     def forward(self, states: Tensor, source: SourceBatch) -> Tensor:
         """Map ``(batch, length, size)`` to the same shape."""
@@ -89,7 +97,7 @@ class SelfAttention(nn.Module):
             for linear in (self.linear_query, self.linear_keys, self.linear_values)
         )
         dropout = self.dropout.p if self.training else 0.0
-        context = relative_attention(query, key, value, source.lengths, parts, dropout)
+        context = self._attend(query, key, value, source.lengths, parts, dropout)
         return self.final_linear(context.transpose(1, 2).flatten(2))
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from preorder.btg.grammar import ROOT
 from preorder.btg.kbest import ScoredTree, kbest_of_parts
+from preorder.btg.sample import draw_trees
 from preorder.btg.viterbi import best_trees
 
 if TYPE_CHECKING:
@@ -39,6 +40,14 @@ class Chart:
         """Return the best trees of each sentence's k best orders; see :func:`preorder.btg.kbest.kbest`."""
         return [kbest_of_parts(one, self.root, k) for one in self.parts]
 
+    def draw(self, uniforms: np.ndarray) -> np.ndarray:
+        """Return a tree of each sentence by its probability; see :func:`preorder.btg.sample.draw_trees`."""
+        return draw_trees(self.parts, self.root, uniforms)
+
+    def as_arrays(self) -> Chart:
+        """Return the chart of tensors as one of arrays, which the searches take."""
+        return Chart(self.parts.float().contiguous().cpu().numpy(), self.root)
+
     def log_partition(self, groups: torch.Tensor | None = None) -> torch.Tensor:
         """Return the log of the sum over trees of exp(score), ``[batch]``; differentiable.
 
@@ -54,6 +63,15 @@ class Chart:
         from preorder.btg.inside import marginals
 
         return marginals(self.parts)
+
+    def expected_positions(self) -> torch.Tensor:
+        """Return where each token stands on average, float64 ``[batch, n]``; costs the marginals."""
+        from preorder.btg.risk import inversions
+
+        inverted = inversions(self.marginals().double())
+        moves = inverted.sum(2) - inverted.sum(1)  # [batch, i, j] of i < j
+        n = moves.shape[1]
+        return (moves + moves.new_tensor(range(n))).clamp(0, n - 1)  # beyond by rounding only
 
     def min_risk(self, partner: np.ndarray | None = None) -> Chart:
         """Return the chart whose best trees are those whose orders can be expected to agree best.

@@ -17,10 +17,20 @@ FORMATTERS: dict[str, Callable[[Sentence, Any], str]] = {
     "tree": lambda sentence, tree: formats.format_tree(sentence.words, tree),
 }
 
+EXPECTED_FORMATTERS: dict[str, Callable[[Sentence, Any], str]] = {
+    "features": lambda sentence, positions: formats.format_expected_features(sentence.words, positions),
+    "positions": lambda _, positions: formats.format_expected_positions(positions),
+}
+"""Formats that can hold expected positions."""
 
-def formatted(pairs: Iterable[tuple[Sentence, Any]], name: str) -> Iterator[str]:
-    """Yield a line for each sentence and its permutation, or tree."""
-    formatter = FORMATTERS[name]
+
+def formatted(
+    pairs: Iterable[tuple[Sentence, Any]],
+    name: str,
+    formatters: dict[str, Callable[[Sentence, Any], str]] = FORMATTERS,
+) -> Iterator[str]:
+    """Yield a line for each sentence and its permutation, or tree, or what else the formatters take."""
+    formatter = formatters[name]
     return (formatter(sentence, item) for sentence, item in _warned(pairs, name))
 
 

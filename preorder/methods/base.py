@@ -6,6 +6,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any, ClassVar, Protocol
 
+import numpy as np
+
 from preorder.data.types import NO_LINES, BinaryTree, Bitext, Permutation, Sentence
 from preorder.learning.checkpoint import NO_CHECKPOINT, Arrays, Checkpoint
 
@@ -60,6 +62,33 @@ class Preorderer(Protocol):
         self, sentences: Sequence[Sentence], k: int, threads: int = 1
     ) -> list[list[tuple[float, BinaryTree]]]:
         """Return for each of the :meth:`best_orders` the best tree that gives it."""
+
+    def expected_positions(self, sentences: Sequence[Sentence], threads: int = 1) -> list[np.ndarray]:
+        """Return where each token stands on average, by the probabilities of orders.
+
+        Returns:
+            float64 ``[n]`` of each sentence of n tokens: i - Σ_{j<i} P(j, i inverted) + Σ_{j>i} P(i, j
+            inverted) of token i, from 0 to n - 1, in all n (n - 1) / 2.
+
+        Raises:
+            UsageError: the model has no probabilities.
+        """
+
+    def sample(
+        self, sentences: Sequence[Sentence], numbers: Sequence[int], seed: int, threads: int = 1
+    ) -> list[Permutation]:
+        """Return a reordering of each sentence, drawn by its probability.
+
+        Args:
+            sentences: of any length.
+            numbers: of the sentences, their line numbers, say: from 0 to 2^63 - 1. What is drawn for a
+                sentence depends on the seed and its number alone.
+            seed: from 0 to ``preorder.learning.options.MAX_SEED``.
+            threads: which change nothing.
+
+        Raises:
+            UsageError: the model has no probabilities.
+        """
 
     def state(self) -> tuple[dict[str, Any], Arrays]:
         """Return what :meth:`from_state` needs: values for JSON, and arrays."""

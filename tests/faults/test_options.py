@@ -13,7 +13,9 @@ from onmt.utils.optimizers import build_torch_optimizer
 from onmt.utils.parse import ArgumentParser
 
 from onmt_preorder import options
+from onmt_preorder.input.expected import id_of
 from onmt_preorder.opennmt import models
+from onmt_preorder.opennmt.transforms import PreorderTransform
 from preorder.data.errors import PreorderError, UsageError
 from tests.support.distortion_models import DISTORTION
 from tests.support.opennmt import make_opt
@@ -52,6 +54,8 @@ FAMILIES = {
 
 VALUES = {
     "preorder_encoding": ["absolute", "relative"],
+    "preorder_expected": True,
+    "preorder_heads": "half",
     "preorder_max_relative": 1,
     "preorder_max_relative_values": 1,
     "source_max_relative": 2,
@@ -100,6 +104,8 @@ def effects(opt):
     model = build_model(opt, opt, vocabs, None, -1)
     groups = build_torch_optimizer(model, opt).param_groups
     src = torch.stack([torch.randint(4, 24, (6, 9)), torch.randint(5, 14, (6, 9))], dim=-1)
+    if opt.preorder_expected:  # in the same order
+        src[0, :, 1] = torch.tensor([id_of(f"{feature - 5}.5") for feature in src[0, :, 1].tolist()])
     lengths = torch.tensor([9, 8, 7, 5, 3, 2])
     batch = {
         "src": src[..., : 1 + opt.n_src_feats],
@@ -151,13 +157,38 @@ def test_an_option_has_an_effect_or_is_refused(plain_effects, name):
     assert refused or name in ("local_reordering_window", "embedding_init")
 
 
-def test_a_folder_for_stanza_needs_a_preorderer():
-    opt = make_opt(preorder_stanza_dir="stanza")
-    with pytest.raises(UsageError, match="^preorder_stanza_dir has no effect without preorder_model$"):
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("preorder_stanza_dir", "stanza"), ("preorder_sample", 0.3), ("preorder_identity", 0.1)],
+)
+def test_options_of_preordering_need_a_preorderer(name, value):
+    opt = make_opt(**{name: value})
+    with pytest.raises(UsageError, match=f"^{name} has no effect without preorder_model$"):
         ArgumentParser.validate_train_opts(opt)
+
+
+def test_a_folder_for_stanza_needs_a_preorderer_in_a_translation():
     given, trained = translation(preorder_stanza_dir="stanza"), make_opt(transforms=[])
     with pytest.raises(UsageError, match="^preorder_stanza_dir has no effect without preorder_model$"):
         models._restore_transforms(given, trained)
+
+
+@pytest.mark.parametrize("name", ["preorder_sample", "preorder_identity"])
+def test_a_translation_has_the_best_order_alone(name):
+    with pytest.raises(UsageError, match=f"^{name} has no effect in a translation$"):
+        ArgumentParser.validate_translate_opts(translation(**{name: 0.5}))
+    trained = make_opt(transforms=["preorder"], preorder_model="model", **{name: 0.5})
+    given = translation(n_src_feats=1)
+    models._restore_transforms(given, trained)
+    assert (given.preorder_model, getattr(given, name)) == ("model", 0)
+    ArgumentParser.validate_translate_opts(given)
+
+
+@pytest.mark.parametrize(("sampled", "identity"), [(0.8, 0.3), (1, 1)])
+def test_shares_are_at_most_all_lines(sampled, identity):
+    opt = make_opt(preorder_sample=sampled, preorder_identity=identity)
+    with pytest.raises(UsageError, match="^preorder_sample .* and preorder_identity .*: together at most 1$"):
+        PreorderTransform._validate_options(opt)
 
 
 # --- translation ---

@@ -53,6 +53,19 @@ def test_all_that_a_model_says_of_a_sentence(model):
     assert [positions for _, positions in empty] == [()]
 
 
+def test_probabilities(model):
+    """What is drawn, on average, is what is expected, as ``apply --expected`` writes it."""
+    with pytest.raises(preorder.UsageError, match="the model has no probabilities of orders"):
+        model.expected_positions(SOURCES[:1])
+    likely = preorder.train(SOURCES, ALIGNMENTS, **OPTIONS | {"held_out": 10})
+    (expected, *_, empty) = likely.expected_positions([SOURCES[0], WORDS[1], ""])
+    assert expected == pytest.approx((0, 3, 1, 2), abs=0.1)
+    assert (sum(expected), empty) == (pytest.approx(6), ())
+    drawn = likely.sample([SOURCES[0]] * 50, seed=3)
+    assert drawn == likely.sample([SOURCES[0]] * 50, seed=3)
+    assert (0, 3, 1, 2) in drawn
+
+
 def test_a_picture_is_what_the_command_draws(model, tmp_path):
     pytest.importorskip("matplotlib")
     model.save(str(tmp_path / "model"))

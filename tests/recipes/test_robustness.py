@@ -10,7 +10,7 @@ LINE = ["--src", "src", "--ref", "ref"]
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ([], "no model to translate with: --plain, --preordered, --reordered"),
+        ([], "no model to translate with: --plain, --preordered, --expected, --reordered"),
         (
             ["--plain", "a=x", "--preordered", "a=y", "--preorderer", "m"],
             "a: each model needs a name of its own",
@@ -44,3 +44,21 @@ def test_interruption_has_status_130(monkeypatch, tmp_path, capsys):
         (tmp_path / name).touch()
     assert robustness.main([*LINE, "--run", "run", "--plain", "a=x"]) == 130
     assert capsys.readouterr().err == "interrupted; the same command goes on\n"
+
+
+def test_each_model_gets_the_form_that_it_reads(tmp_path):
+    kinds = {"plain": "", "preordered": ".features", "expected": ".expected", "reordered": ".text"}
+    models = {kind: (tmp_path / f"{kind}.pt", kind) for kind in kinds}
+    files = {name: tmp_path / name for name in ("source", "reference", "preorderer")}
+    experiment = robustness.Experiment(
+        **files, tags=None, models=models, percentages=(5,), seed=1, translate=()
+    )
+    steps = {step.name: step for step in robustness._chain(experiment, 5)}
+    for kind, ending in kinds.items():
+        command = steps[f"translate/{kind}.5"].command
+        assert command[command.index("-src") + 1] == f"swapped/source.5{ending}"
+    assert {name: step.command[6:-2] for name, step in steps.items() if "preorder" in step.command} == {
+        "preordered.5": ("--format", "features"),
+        "expected.5": ("--expected",),
+        "reordered.5": ("--format", "text"),
+    }

@@ -7,6 +7,7 @@ import pytest
 import yaml
 
 from preorder.data.errors import UsageError
+from recipes import run
 from recipes.job import PARTS, Job
 from recipes.prepare import prepare
 from recipes.systems import VOCABULARY_OPTIONS, read_system, read_vocabulary, systems_in
@@ -16,6 +17,9 @@ SOURCES = {  # of training and of test
     "plain": ("en", "en"),
     "reordering_both": ("en", "en"),
     "preorder_relative": ("en.predicted.features", "en.predicted.features"),
+    "preorder_relative_expected": ("en.predicted.expected", "en.predicted.expected"),
+    "preorder_relative_half": ("en.predicted.features", "en.predicted.features"),
+    "preorder_relative_sampled": ("en", "en"),
     "preorder_reordering": ("en.predicted.features", "en.predicted.features"),
     "gold": ("en.gold.features", "en.gold.features"),
     "reordered_text": ("en.predicted.text", "en.predicted.text"),
@@ -42,9 +46,10 @@ def test_sources(system):
 
 def test_what_is_told_and_what_is_learned_from():
     systems = {name: read_system(name, "tiny") for name in SOURCES}
-    told = {name: system.order for name, system in systems.items()}
+    told = {name: system.told for name, system in systems.items()}
     assert told["exgre"] is told["exgre_predicted"] is told["plain"] is None
     assert (told["plain_gold_text"], told["preorder_reordering"]) == ("gold", "predicted")
+    assert told["preorder_relative_sampled"] == told["preorder_relative_expected"] == "predicted"
     learned = {name: system.supervision for name, system in systems.items()}
     assert (learned["exgre"], learned["refsr"]) == ("gold_kept", "gold_kept")
     assert learned["exgre_predicted"] == "predicted"
@@ -54,7 +59,7 @@ def test_what_is_told_and_what_is_learned_from():
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("reads: goldd", "odd.yaml: reads is 'goldd', not one of plain, predicted, gold, "),
+        ("reads: goldd", "odd.yaml: reads is 'goldd', not one of plain, predicted, expected, "),
         ("reads: plain\nbegins_from: nothing", "no configuration of a system nothing; there are: odd"),
         ("supervision: gold", "odd.yaml: reads is None, not one of plain"),
         ("reads: plain\nsupervision: gold", "odd.yaml: supervision is 'gold', not predicted or gold_kept"),
@@ -160,3 +165,47 @@ def test_a_system_begins_from_the_trained_model_of_the_same_seed(tmp_path, names
     is_translated = any("translate/rnnsearch" in step.name for step in steps_of(phases))
     assert is_translated == ("rnnsearch" in names)
     assert (tmp_path / "systems/rnnsearch/seed2/config.yaml").exists()
+
+
+def test_tags_of_files_are_not_for_what_preorders_on_the_fly(tmp_path, capsys):
+    for part in PARTS:
+        (tmp_path / f"{part}.en.pos").write_text("X\n")
+    given = ["--src", "en", "--tgt", "ja", "--run", str(tmp_path / "run"), "--size", "tiny", "--systems"]
+
+    def chosen(systems, *more):
+        arguments = run.build_parser().parse_args([*given, systems, *more])
+        return [system.name for system in run._job(arguments).systems]
+
+    tagged, fly = ("--data", str(tmp_path)), "preorder_relative_sampled"
+    assert fly in chosen("all")
+    assert chosen(f"plain,{fly}") == ["plain", fly]
+    assert set(chosen("all")) - set(chosen("all", *tagged)) == {fly}
+    assert capsys.readouterr().err == f"the data's POS tags cannot be had on the fly by: {fly}\n"
+    with pytest.raises(
+        UsageError, match=f"^{fly} preorders on the fly, where the data's POS tags cannot be h"
+    ):
+        chosen(f"plain,{fly}", *tagged)
+
+
+@pytest.mark.parametrize(("system", "read"), [("preorder_relative_sampled", True), ("plain", False)])
+def test_what_preorders_on_the_fly_reads_the_preorderer(tmp_path, system, read):
+    job = job_of(tmp_path, system)
+    steps = {step.name: step for step in steps_of(train(job))}
+    for kind in ("train", "translate"):
+        assert ("preorderer" in steps[f"{kind}/{system}-seed1"].reads) == read
+
+
+@pytest.mark.parametrize("folds", [0, 5])
+def test_expected_positions_are_cross_fitted_too(tmp_path, folds):
+    steps = {
+        step.name: step
+        for step in steps_of(prepare(job_of(tmp_path, "preorder_relative_expected"), False, folds, ()))
+    }
+    out = "data/train.en.predicted.expected"
+    command = steps["preorder-train"].command
+    assert (command[-2:] == ("--expected-out", out)) == (folds > 0)
+    assert ("preorder-apply-train-expected" in steps) == (folds == 0)
+    for part in PARTS[1:]:
+        assert "--expected" in steps[f"preorder-apply-{part}-expected"].command
+    plain = steps_of(prepare(job_of(tmp_path, "preorder_relative"), False, folds, ()))
+    assert not [step.name for step in plain if "expected" in step.line]

@@ -57,7 +57,7 @@ def parse(scorer: Scorer, given: Input, threads: int) -> tuple[np.ndarray, np.nd
     def search(minibatch: _Minibatch) -> None:
         indices = minibatch.indices
         if indices.shape[1] > EXACT:
-            trees = _in_pieces(scorer, minibatch, 1, best_of_piece)[0].nodes[None]
+            trees = _best_in_pieces(scorer, minibatch, 1, best_of_piece)[0].nodes[None]
         else:
             trees = Chart(scorer(minibatch.tokens)).min_risk(minibatch.partner).argmax()
         order = np.empty(indices.shape, np.int32)
@@ -77,7 +77,7 @@ def parse_kbest(scorer: Scorer, given: Input, k: int, threads: int) -> list[list
 
     def search(minibatch: _Minibatch) -> None:
         if minibatch.indices.shape[1] > EXACT:
-            found = [_in_pieces(scorer, minibatch, k, lambda chart: chart.kbest(k)[0])]
+            found = [_best_in_pieces(scorer, minibatch, k, lambda chart: chart.kbest(k)[0])]
         else:
             found = Chart(scorer(minibatch.tokens)).min_risk(minibatch.partner).kbest(k)
         for sentence, trees in zip(minibatch.sentences.tolist(), found, strict=True):
@@ -85,6 +85,42 @@ def parse_kbest(scorer: Scorer, given: Input, k: int, threads: int) -> list[list
 
     _for_all(search, given, threads)
     return best
+
+
+def expected_positions(scorer: Scorer, given: Input, threads: int) -> np.ndarray:
+    """Return where each token stands on average, one sentence after another: float64 ``[tokens]``.
+
+    Arguments are those of :func:`parse`, the ensemble partner apart; costs the marginals of its charts.
+    """
+    positions = np.empty(given.tokens.shape[1])
+
+    def search(minibatch: _Minibatch) -> None:
+        for begin, end, chart in _pieces(scorer, minibatch.tokens):
+            expected = begin + chart.expected_positions()
+            positions[minibatch.indices[:, begin:end]] = expected.cpu().numpy()
+
+    _for_all(search, given, threads)
+    return positions
+
+
+def drawn_positions(scorer: Scorer, given: Input, uniforms: np.ndarray, threads: int) -> np.ndarray:
+    """Return the positions that a drawn tree gives, one sentence after another: int32 ``[tokens]``.
+
+    Args:
+        scorer, given, threads: as above.
+        uniforms: float64 ``[tokens]``, from [0, 1), all that the draws depend on, but for rounding.
+    """
+    positions = np.empty(given.tokens.shape[1], np.int32)
+
+    def search(minibatch: _Minibatch) -> None:
+        for begin, end, chart in _pieces(scorer, minibatch.tokens):
+            indices = minibatch.indices[:, begin:end]
+            order = np.empty(indices.shape, np.int32)
+            all_positions(chart.as_arrays().draw(uniforms[indices]), order)
+            positions[indices] = begin + order
+
+    _for_all(search, given, threads)
+    return positions
 
 
 class _Minibatch(NamedTuple):
@@ -121,24 +157,28 @@ def _minibatches(lengths: np.ndarray) -> Iterator[np.ndarray]:
         yield from np.split(sentences, range(size, sentences.size, size))
 
 
-def _in_pieces(
+def _best_in_pieces(
     scorer: Scorer, minibatch: _Minibatch, k: int, search: Callable[[Chart], list[ScoredTree]]
 ) -> list[ScoredTree]:
     """Return the k best trees of a sentence beyond ``EXACT``; ``search`` takes a piece's chart."""
-    tokens, partner = minibatch.tokens, minibatch.partner
+    partner = minibatch.partner
+
+    def best(begin: int, end: int, chart: Chart) -> list[ScoredTree]:
+        return search(chart.min_risk(None if partner is None else partner[:, begin:end]))
+
+    found = ((begin, end, best(begin, end, chart)) for begin, end, chart in _pieces(scorer, minibatch.tokens))
+    return join_pieces(found, minibatch.indices.shape[1], k)
+
+
+def _pieces(scorer: Scorer, tokens: torch.Tensor) -> Iterator[tuple[int, int, Chart]]:
+    """Yield begin, end and chart of each piece of a minibatch: one, but of a sentence beyond ``EXACT``."""
     n = tokens.shape[2]
-
-    def pieces() -> Iterator[tuple[int, int, list[ScoredTree]]]:
-        end = 0
-        while end < n:
-            begin, end = end, n
-            parts = scorer(tokens[:, :, begin : begin + EXACT])
-            if n - begin > EXACT:
-                straight, inverted = (parts[0, FIRST, :, 0] + parts[0, SECOND, :, :, -1]).cpu().numpy()
-                end = begin + EXACT // 2 + 1 + int((straight - inverted)[EXACT // 2 + 1 : EXACT].argmax())
-            size = end - begin
-            order = None if partner is None else partner[:, begin:end]
-            chart = Chart(parts[..., : size + 1, : size + 1], context_of(begin, end, n))
-            yield begin, end, search(chart.min_risk(order))
-
-    return join_pieces(pieces(), n, k)
+    end = 0
+    while end < n:
+        begin, end = end, n
+        parts = scorer(tokens[:, :, begin : begin + EXACT])
+        if n - begin > EXACT:
+            straight, inverted = (parts[0, FIRST, :, 0] + parts[0, SECOND, :, :, -1]).cpu().numpy()
+            end = begin + EXACT // 2 + 1 + int((straight - inverted)[EXACT // 2 + 1 : EXACT].argmax())
+        size = end - begin
+        yield begin, end, Chart(parts[..., : size + 1, : size + 1], context_of(begin, end, n))

@@ -10,6 +10,7 @@ import numpy as np
 from preorder.btg.constraint import learnable
 from preorder.btg.kbest import ScoredTree
 from preorder.btg.results import TreePreorderer
+from preorder.btg.risk import PARTNER_WEIGHT
 from preorder.data.errors import DataError
 from preorder.data.types import NO_LINES, Bitext, Sentence
 from preorder.learning.backend import device, network_of, sizes_of, weights_of
@@ -17,7 +18,7 @@ from preorder.learning.checkpoint import NO_CHECKPOINT, Arrays, Checkpoint, add_
 from preorder.learning.options import without_threads
 from preorder.learning.vocabulary import Vocabulary, common_layers
 from preorder.methods.base import Continuable, PickledByState
-from preorder.methods.neural.decode import Input, parse, parse_kbest
+from preorder.methods.neural.decode import Input, drawn_positions, expected_positions, parse, parse_kbest
 from preorder.methods.neural.learner import Initial, Learner, lengths_of
 from preorder.methods.neural.network import Scorer
 from preorder.methods.neural.options import Options
@@ -48,6 +49,30 @@ class NeuralBTGPreorderer(PickledByState, Continuable, TreePreorderer):
     def kbest(self, sentences: Sequence[Sentence], k: int, threads: int) -> list[list[ScoredTree]]:
         """Return the best trees of each sentence's k best orders; see :mod:`preorder.btg.kbest`."""
         return parse_kbest(self._scorer, self._input(sentences, threads), k, threads)
+
+    def expect(self, sentences: Sequence[Sentence], threads: int) -> np.ndarray:
+        """Return where each token stands on average; cost: see :mod:`.decode`.
+
+        The ensemble partner's order counts as in the search for the safest order.
+        """
+        given = Input(self._vocabulary(sentences), lengths_of(sentences))
+        expected = expected_positions(self._scorer, given, threads)
+        if self._partner is not None:
+            expected += PARTNER_WEIGHT * (self._partner.positions(sentences, threads) - expected)
+        return expected
+
+    def draw(self, sentences: Sequence[Sentence], uniforms: np.ndarray, threads: int) -> np.ndarray:
+        """Return the positions that a drawn tree gives; cost: see :mod:`.decode`.
+
+        A sentence's last number says whether it is the ensemble partner's order instead.
+        """
+        given = Input(self._vocabulary(sentences), lengths_of(sentences))
+        positions = drawn_positions(self._scorer, given, uniforms, threads)
+        if self._partner is not None:
+            lasts = uniforms[np.cumsum(given.lengths)[given.lengths > 0] - 1]
+            of_partner = np.repeat(lasts < PARTNER_WEIGHT, given.lengths[given.lengths > 0])
+            positions[of_partner] = self._partner.positions(sentences, threads)[of_partner]
+        return positions
 
     def _input(self, sentences: Sequence[Sentence], threads: int) -> Input:
         partner = None if self._partner is None else self._partner.positions(sentences, threads)

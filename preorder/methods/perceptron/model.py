@@ -24,7 +24,14 @@ from preorder.methods.perceptron.fast.shapes import shape_scores
 from preorder.methods.perceptron.learner import Learner, weights_of
 from preorder.methods.perceptron.options import Options
 from preorder.methods.perceptron.parse import parse, parse_kbest
+from preorder.methods.perceptron.probabilities import (
+    drawn_positions,
+    expected_positions,
+    log_likelihoods,
+)
+from preorder.methods.perceptron.temperature import fitted_temperature, is_temperature, lines_to_fit
 from preorder.methods.perceptron.weights import NEGLIGIBLE, Weights, unpack
+from preorder.progress import LOGGER
 
 
 class BTGPreorderer(PickledByState, Continuable, TreePreorderer):
@@ -32,10 +39,14 @@ class BTGPreorderer(PickledByState, Continuable, TreePreorderer):
 
     method: ClassVar[str] = "btg"
 
-    def __init__(self, weights: Weights, layers: Sequence[str]) -> None:
-        """Make a preorderer of the weights that were learned on the given layers."""
+    def __init__(self, weights: Weights, layers: Sequence[str], temperature: float | None = None) -> None:
+        """Make a preorderer of the weights that were learned on the given layers.
+
+        Without the :mod:`.temperature` of its scores it has no probabilities.
+        """
         self.layers = frozenset(layers) - {"words"}
         self._weights = weights
+        self._temperature = temperature
         self._layers = tuple(layers)
         self._tables = weights.tables()
         self._shape = shape_scores(weights.shape, EXACT)
@@ -49,6 +60,27 @@ class BTGPreorderer(PickledByState, Continuable, TreePreorderer):
         """Return the best trees of each sentence's k best orders; cost: see :mod:`.parse`."""
         return parse_kbest(self._tables, self._shape, self._encoder(sentences), k, threads)
 
+    def expect(self, sentences: Sequence[Sentence], threads: int) -> np.ndarray:
+        """Return where each token stands on average; cost: see :mod:`.probabilities`.
+
+        Raises:
+            UsageError: the model has no temperature; so does :meth:`draw`.
+        """
+        rate = self._rate()
+        return expected_positions(self._tables, self._shape, self._encoder(sentences), rate, threads)
+
+    def draw(self, sentences: Sequence[Sentence], uniforms: np.ndarray, threads: int) -> np.ndarray:
+        """Return the positions that a drawn tree gives; cost: see :mod:`.probabilities`."""
+        rate = self._rate()
+        return drawn_positions(self._tables, self._shape, self._encoder(sentences), rate, uniforms, threads)
+
+    def _rate(self) -> float:
+        if self._temperature is None:
+            raise UsageError(
+                "the model has no probabilities of orders: train it again, with held-out lines (--held-out)"
+            )
+        return 1 / self._temperature
+
     def fixed_options(self) -> dict[str, Any]:
         """Return no option: training from these weights may have any.
 
@@ -61,7 +93,10 @@ class BTGPreorderer(PickledByState, Continuable, TreePreorderer):
 
     def state(self) -> tuple[dict[str, Any], Arrays]:
         """Return what :meth:`from_state` needs: values for JSON, and arrays."""
-        return {"layers": list(self._layers)}, self._weights.pack()
+        values: dict[str, Any] = {"layers": list(self._layers)}
+        if self._temperature is not None:
+            values["temperature"] = self._temperature
+        return values, self._weights.pack()
 
     @classmethod
     def from_state(cls, values: dict[str, Any], arrays: Arrays) -> BTGPreorderer:
@@ -73,7 +108,10 @@ class BTGPreorderer(PickledByState, Continuable, TreePreorderer):
         layers = values.get("layers")
         if not is_layers(layers):
             raise DataError(f"not the layers of a BTG model: {shown(layers)}")
-        return cls(unpack(arrays), layers)
+        temperature = values.get("temperature")  # the first models have none
+        if temperature is not None and not is_temperature(temperature):
+            raise DataError(f"not the temperature of a BTG model: {shown(temperature)}")
+        return cls(unpack(arrays), layers, temperature)
 
     @classmethod
     def fit(
@@ -101,4 +139,16 @@ class BTGPreorderer(PickledByState, Continuable, TreePreorderer):
         weights = weights.compact(NEGLIGIBLE * options.cost)
         count = sum(int(np.count_nonzero(rows)) for rows in (*weights.rows, weights.shape))
         statistics = {"options": without_threads(options), **counts, "weights": count, **progress}
-        return cls(weights, layers), statistics
+        preorderer = cls(weights, layers)
+        preorderer._fit_temperature(held_out, options)
+        return preorderer, statistics
+
+    def _fit_temperature(self, held_out: Bitext, options: Options) -> None:
+        """Find the temperature under which the held-out lines are most probable, if there are any."""
+        sentences, groups = lines_to_fit(held_out, options.seed)
+        if not sentences:
+            return
+        batch = self._encoder(sentences)
+        given = (self._tables, self._shape, batch, groups)
+        self._temperature = fitted_temperature(lambda rate: log_likelihoods(*given, rate, options.threads))
+        LOGGER.info(f"temperature of the scores: {self._temperature:.3f} ({len(sentences):,} held-out lines)")

@@ -6,7 +6,7 @@ of the longest possible piece, the model most prefers to keep the order by the t
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from itertools import pairwise
@@ -33,13 +33,18 @@ def parse(tables: Tables, shape: np.ndarray, batch: Batch, threads: int) -> tupl
     tokens = int(batch.lengths.sum())
     nodes, positions = np.empty((tokens, NODE_FIELDS), np.int32), np.empty(tokens, np.int32)
     run = partial(_parse_sentences, tables, shape, batch, nodes, positions)
+    in_chunks(run, batch.lengths.size, threads)
+    return nodes, positions
+
+
+def in_chunks(run: Callable[[int, int], None], count: int, threads: int) -> None:
+    """Run a compiled function on so many sentences; it takes the first of a chunk, and where it ends."""
     if threads == 1:
-        run(0, batch.lengths.size)
+        run(0, count)
     else:
-        boundaries = np.linspace(0, batch.lengths.size, threads * CHUNKS + 1).astype(np.int64)
+        boundaries = np.linspace(0, count, threads * CHUNKS + 1).astype(np.int64)
         with ThreadPoolExecutor(threads) as pool:
             list(pool.map(run, boundaries[:-1], boundaries[1:]))
-    return nodes, positions
 
 
 def parse_kbest(
@@ -62,14 +67,15 @@ def _pieces(
     tables: Tables, shape: np.ndarray, tokens: np.ndarray, n: int, k: int
 ) -> Iterator[tuple[int, int, list[ScoredTree]]]:
     """Yield begin, end and best trees of each piece of a sentence; most sentences are one piece."""
-    cuts = _cuts(tables, tokens, n).tolist() if n else []
+    cuts = cuts_of(tables, tokens, n).tolist() if n else []
     for begin, end in pairwise(cuts):
-        scores = _scores(tables, shape, tokens[:, begin : end + 2], end - begin)
+        scores = scores_of(tables, shape, tokens[:, begin : end + 2], end - begin)
         yield begin, end, kbest(scores, end - begin, context_of(begin, end, n), k)
 
 
 @entry_point
-def _scores(tables, shape, tokens, n):
+def scores_of(tables, shape, tokens, n):
+    """Return the scores of a sentence: see :func:`score_sentence`."""
     scores, _ = score_sentence(tables, shape, tokens, n)
     return scores
 
@@ -90,7 +96,7 @@ def _parse_sentences(tables, shape, batch, nodes, positions, first, last):
 @inner
 def _parse_pieces(tables, shape, tokens, n, nodes):
     """Parse a sentence piece by piece; most sentences are one."""
-    cuts = _cuts(tables, tokens, n)
+    cuts = cuts_of(tables, tokens, n)
     count = 0
     for p in range(cuts.size - 1):
         begin, end = cuts[p], cuts[p + 1]
@@ -106,7 +112,7 @@ def _parse_pieces(tables, shape, tokens, n, nodes):
 
 
 @entry_point
-def _cuts(tables, tokens, n):
+def cuts_of(tables, tokens, n):
     """Return the boundaries between which the pieces of a sentence lie: int64, from 0 to n."""
     cuts = [0]
     if n > EXACT:

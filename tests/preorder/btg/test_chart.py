@@ -102,6 +102,16 @@ def test_marginals(n):
 
 
 @SIZES
+def test_expected_positions(n):
+    parts, twins = draw(n)
+    found = Chart(torch.from_numpy(parts)).expected_positions().numpy()
+    for positions, inverted in zip(found, (twin.inversions() for twin in twins), strict=True):
+        expected = np.arange(n) - inverted.sum(0) + inverted.sum(1)  # [i, j] of i < j
+        np.testing.assert_allclose(positions, expected, atol=1e-9)
+        assert positions.sum() == pytest.approx(n * (n - 1) / 2)
+
+
+@SIZES
 @pytest.mark.parametrize("with_partner", [False, True])
 def test_min_risk(n, with_partner):
     parts, twins = draw(n)

@@ -4,6 +4,7 @@ import pickle
 import random
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 pytest.importorskip("torch")
@@ -14,7 +15,7 @@ from preorder.learning.checkpoint import Checkpoint
 from preorder.methods.base import Continuable
 from preorder.methods.model_directory import Model, load_model, save_model
 from preorder.methods.registry import METHODS, all_options, method_class
-from tests.support.verb_last import LINES, POSITIONS, SENTENCES, bitext, links
+from tests.support.verb_last import CORPUS, LINES, POSITIONS, SENTENCES, bitext, links
 
 ITERATED = [method for method, options in all_options().items() if hasattr(options, "iterations")]
 SMALL = {"iterations": 3, "minibatch": 6, "hidden": 8, "depth": 1, "size": 8}
@@ -43,7 +44,7 @@ def content(preorderer, directory):
 
 @pytest.fixture(scope="module", params=METHODS)
 def preorderer(request):
-    return method_class(request.param).fit(bitext(), options_of(request.param))[0]
+    return method_class(request.param).fit(bitext(), options_of(request.param), bitext(CORPUS[::3]))[0]
 
 
 def test_orders_and_trees(preorderer):
@@ -71,6 +72,26 @@ def test_best_orders(preorderer):
     trees = preorderer.best_trees(LINES, 4, 2)
     assert [[(score, tree.permutation) for score, tree in found] for found in trees] == best
     assert preorderer.best_orders([], 4) == []
+
+
+def test_expected_positions_and_samples(preorderer):
+    """What is expected is the mean of what is drawn; neither depends on the batch or the threads."""
+    expected = preorderer.expected_positions(LINES)
+    again = preorderer.expected_positions(LINES * 4, threads=2)[-len(LINES) :]
+    for line, one, other in zip(LINES, expected, again, strict=True):
+        n = len(line)
+        assert one.dtype == np.float64
+        assert one.shape == (n,)
+        assert one.sum() == pytest.approx(n * (n - 1) / 2)
+        assert ((one >= 0) & (one <= max(0, n - 1))).all()
+        np.testing.assert_allclose(other, one, atol=1e-5)
+    drawn = preorderer.sample(LINES, range(len(LINES)), 3)
+    assert preorderer.sample(LINES[::-1], range(len(LINES))[::-1], 3, threads=2) == drawn[::-1]
+    assert preorderer.expected_positions([]) == preorderer.sample([], [], 1) == []
+    many = preorderer.sample(LINES[-1:] * 4000, range(4000), 1)
+    positions = np.array([permutation.positions for permutation in many])
+    error = positions.std(0) / 4000**0.5
+    np.testing.assert_array_less(abs(positions.mean(0) - expected[-1]), 5 * error + 0.01)
 
 
 def test_saved_loaded_and_pickled(preorderer, tmp_path):
