@@ -46,7 +46,7 @@ def trained(kind):
     lines = Bitext(list(map(classes.add_to, plain.sentences)), plain.alignments)
     options = all_options()[kind]()
     options = replace(options, **{name: value for name, value in SMALL.items() if hasattr(options, name)})
-    preorderer = method_class(kind).fit(lines, options)[0]
+    preorderer = method_class(kind).fit(lines, options, lines)[0]
     return Model(preorderer, classes, "en", {"options": options.__dict__})
 
 
@@ -155,6 +155,7 @@ HOSTILE = [
         "not the layers of a BTG model: ['words', 'words']",
     ),
     ("btg", put("state", "layers", value=[["words"]]), "not the layers of a BTG model: [['words']]"),
+    ("btg", put("state", "temperature", value=1e-9), "not the temperature of a BTG model: 1e-09"),
     ("btg", full_table, "quad has 512 keys in 512 slots"),
     ("btg", fill("quad.blocks", np.zeros(1 << 20, np.uint16)), "keys in 268435456 slots"),
     ("btg", fill("token.blocks", 1), "the keys of token"),
@@ -191,6 +192,16 @@ def test_hostile_models(copy, kind, change, reason):
 
     with pytest.raises(PreorderError, match=re.escape(reason)):
         order()
+
+
+@pytest.mark.parametrize("kind", ["neural-btg", "rvnn"])
+def test_probabilities_that_are_no_numbers(copy, kind):
+    model = copy(kind, fill("weight", 3e38))
+    lines = list(map(model.annotate, LINES))
+    preorderer = model.preorderer
+    for use in (preorderer.expected_positions, lambda given: preorderer.sample(given, range(len(given)), 1)):
+        with pytest.raises(NotFiniteError, match="the scores are not finite"):
+            use(lines)
 
 
 @pytest.mark.parametrize(

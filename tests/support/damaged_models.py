@@ -151,6 +151,9 @@ def used(folder):
     orders = [permutation.positions for permutation in preorderer.order(lines)]
     assert [tree.permutation.positions for tree in preorderer.trees(lines)] == orders
     assert [best[0][1].positions for best in preorderer.best_orders(lines, 3)] == orders
+    preorderer.sample(lines, range(len(lines)), 1)
+    for line, expected in zip(lines, preorderer.expected_positions(lines), strict=True):
+        assert abs(expected.sum() - len(line) * (len(line) - 1) / 2) < 0.01
     return orders
 
 

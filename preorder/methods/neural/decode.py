@@ -17,7 +17,7 @@ from preorder.btg.chart import Chart
 from preorder.btg.grammar import NODE_FIELDS
 from preorder.btg.kbest import ScoredTree
 from preorder.btg.pieces import EXACT, context_of, join_pieces
-from preorder.btg.scores import FIRST, SECOND
+from preorder.btg.scores import FIRST, SECOND, check_finite
 from preorder.btg.viterbi import all_positions
 from preorder.learning import backend
 from preorder.learning.backend import device, torch
@@ -91,13 +91,17 @@ def expected_positions(scorer: Scorer, given: Input, threads: int) -> np.ndarray
     """Return where each token stands on average, one sentence after another: float64 ``[tokens]``.
 
     Arguments are those of :func:`parse`, the ensemble partner apart; costs the marginals of its charts.
+
+    Raises:
+        NotFiniteError: a score is infinite or no number.
     """
     positions = np.empty(given.tokens.shape[1])
 
     def search(minibatch: _Minibatch) -> None:
         for begin, end, chart in _pieces(scorer, minibatch.tokens):
-            expected = begin + chart.expected_positions()
-            positions[minibatch.indices[:, begin:end]] = expected.cpu().numpy()
+            expected = chart.expected_positions().cpu().numpy()
+            check_finite(expected)  # as the scores are
+            positions[minibatch.indices[:, begin:end]] = begin + expected
 
     _for_all(search, given, threads)
     return positions
