@@ -11,34 +11,23 @@ most 1: ``"1-2:0.75"``, ``(1, 2, 0.75)``::
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from preorder.alignment.gold import gold_permutation
 from preorder.alignment.target_groups import target_groups
 from preorder.annotate.classes import DEFAULT_CLASSES, WordClasses, learn_classes
-from preorder.data.alignment import CERTAIN
-from preorder.data.errors import DataError, UsageError
-from preorder.data.formats import (
-    format_alignment,
-    format_features,
-    parse_alignment,
-    parse_source,
-    parse_tokens,
-)
-from preorder.data.types import Alignment, BinaryTree, Bitext, Permutation, Sentence
+from preorder.api_values import Links, Tokens, alignment_of, checked_alignment, each, sentences_of, tokens_of
+from preorder.data.errors import UsageError, shown
+from preorder.data.formats import format_alignment, format_features
+from preorder.data.types import BinaryTree, Bitext, Permutation, Sentence
+from preorder.learning.options import MAX_SEED
 from preorder.methods.model_directory import Model, load_model, save_model
 from preorder.methods.training import TrainingPlan
-from preorder.syntax.read import with_bracketing
 
 if TYPE_CHECKING:
     from preorder.analysis.pictures.svg import SvgPicture
     from preorder.metrics.preordering import OrderEvaluation
-
-Tokens = str | Sequence[str]
-Links = str | Iterable[tuple[int, int] | tuple[int, int, float]]
-Result = TypeVar("Result")
 
 
 class PreorderModel:
@@ -88,11 +77,13 @@ class PreorderModel:
     def sample(self, sources: Sequence[Tokens], seed: int = 1, **layers: Any) -> list[tuple[int, ...]]:
         """Return the positions of an order of each sentence, drawn by its probability.
 
-        An order depends on the seed and the sentence's place in the list, not on the other sentences.
+        An order depends on the seed, from 0, and the sentence's place in the list, not on the others.
 
         Raises:
-            UsageError: as :meth:`expected_positions`.
+            UsageError: as :meth:`expected_positions`; or there is no such seed.
         """
+        if not 0 <= seed <= MAX_SEED:
+            raise UsageError(f"seed: {shown(seed)} is not from 0 to {MAX_SEED}")
         sentences = self._annotated(sources, layers)
         drawn = self._model.preorderer.sample(sentences, range(len(sentences)), seed, self.threads)
         return [permutation.positions for permutation in drawn]
@@ -122,8 +113,8 @@ class PreorderModel:
 
         (sentence,) = self._annotated([source], {name: [layer] for name, layer in layers.items()})
         (tree,) = self._model.preorderer.trees([sentence], self.threads)
-        translation = None if target is None else _tokens(target)
-        links = None if alignment is None else _alignment(alignment)
+        translation = None if target is None else tokens_of(target)
+        links = None if alignment is None else alignment_of(alignment)
         view = SentenceView(sentence.words, tree.permutation, tree, translation, links)
         title = sentence_title(view)
         return SvgPicture(title, svg_element(lambda: draw_sentence(view), title))
@@ -148,7 +139,7 @@ class PreorderModel:
         return zip(sentences, self._model.preorderer.order(sentences, self.threads), strict=True)
 
     def _annotated(self, sources: Sequence[Tokens], layers: Mapping[str, Any]) -> list[Sentence]:
-        return list(map(self._model.annotate, _sentences(sources, **layers)))
+        return list(map(self._model.annotate, sentences_of(sources, **layers)))
 
 
 def load(directory: str, threads: int = 1) -> PreorderModel:
@@ -193,8 +184,8 @@ def train(
     if initial is not None and classes is not None:
         raise UsageError("classes: with init the model's word classes are used")
     plan = TrainingPlan.of(method, initial=initial, **options)
-    sentences = _sentences(sources, tags, trees)
-    bitext = Bitext(sentences, _each(_checked_alignment, sources=sentences, alignments=alignments))
+    sentences = sentences_of(sources, tags, trees)
+    bitext = Bitext(sentences, each(checked_alignment, sources=sentences, alignments=alignments))
     if initial is None:
         wanted = DEFAULT_CLASSES if classes is None else classes
         word_classes, language, stanza = _word_classes(wanted, sentences, plan.options.seed), None, None
@@ -218,7 +209,7 @@ def align(
     """
     from preorder.alignment import eflomal
 
-    pairs = _each(lambda *pair: tuple(map(_tokens, pair)), sources=sources, targets=targets)
+    pairs = each(lambda *pair: tuple(map(tokens_of, pair)), sources=sources, targets=targets)
     return list(map(format_alignment, eflomal.align(*zip(*pairs, strict=True), symmetrization, seed)))
 
 
@@ -240,13 +231,13 @@ def evaluate(
     from preorder.metrics import preordering
 
     def groups(permutation: Permutation, links: Links) -> Sequence[int] | None:
-        alignment = _alignment(links)
+        alignment = alignment_of(links)
         if all_tokens:
             return gold_permutation(alignment, len(permutation)).positions
         return target_groups(alignment, len(permutation))
 
-    permutations = _each(lambda numbers: Permutation(tuple(numbers)), positions=positions)
-    wanted = _each(groups, positions=permutations, alignments=alignments)
+    permutations = each(lambda numbers: Permutation(tuple(numbers)), positions=positions)
+    wanted = each(groups, positions=permutations, alignments=alignments)
     return preordering.evaluate(wanted, permutations)
 
 
@@ -265,55 +256,6 @@ def ribes(hypotheses: Sequence[str], *references: Sequence[str]) -> float:
         raise UsageError("ribes needs at least one reference")
     metric = Ribes(references)
     return float(metric.score(metric.statistics(hypotheses).sum(0)))
-
-
-def _each(function: Callable[..., Result], **lists: Sequence[Any]) -> list[Result]:
-    """Call a function with the items of several lists; its errors name the last list and the item, from 1."""
-    (first, items), *others = lists.items()
-    for name, other in others:
-        if len(other) != len(items):
-            raise DataError(f"{len(other)} {name} for {len(items)} {first}")
-    if not len(items):
-        raise DataError(f"no {first} are given")
-    results = []
-    for number, group in enumerate(zip(*lists.values(), strict=True), 1):
-        try:
-            results.append(function(*group))
-        except DataError as error:
-            raise error.at(list(lists)[-1], number) from None
-    return results
-
-
-def _sentences(
-    sources: Sequence[Tokens], tags: Sequence[Tokens] | None = None, trees: Sequence[str] | None = None
-) -> list[Sentence]:
-    sentences = [_sentence(source).interned() for source in sources]
-    if tags is not None:
-        sentences = _each(lambda s, t: replace(s, tags=_tokens(t)), sources=sentences, tags=tags)
-    if trees is not None:
-        sentences = _each(with_bracketing, sources=sentences, trees=trees)
-    return sentences
-
-
-def _sentence(source: Tokens) -> Sentence:
-    return parse_source(source) if isinstance(source, str) else Sentence(tuple(source))
-
-
-def _tokens(sentence: Tokens) -> tuple[str, ...]:
-    return parse_tokens(sentence) if isinstance(sentence, str) else tuple(sentence)
-
-
-def _alignment(links: Links) -> Alignment:
-    if isinstance(links, str):
-        return parse_alignment(links)
-    each = map(tuple, links)
-    return Alignment.weighted({link[:2]: link[2] if len(link) > 2 else CERTAIN for link in each})
-
-
-def _checked_alignment(sentence: Sentence, links: Links) -> Alignment:
-    alignment = _alignment(links)
-    alignment.check_within(len(sentence))
-    return alignment
 
 
 def _word_classes(

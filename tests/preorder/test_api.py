@@ -184,6 +184,7 @@ def small():
         (lambda: preorder.ribes(["a"]), "UsageError", "at least one reference"),
         (lambda: preorder.ribes(["a"], ["a", "b"]), "DataError", "1 hypotheses for 2 reference lines"),
         (lambda: small().picture("a b", alignment="0-0"), "DataError", "an alignment links the source"),
+        (lambda: small().sample(ONE, seed=-1), "UsageError", "seed: -1 is not from 0 to 4294967295"),
         (lambda: preorder.load("/nowhere"), "DataError", "/nowhere/model.json"),
         (lambda: preorder.nothing, "AttributeError", "nothing"),
     ],

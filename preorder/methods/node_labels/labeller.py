@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
-from scipy.special import expit
 
 from preorder.btg.results import TreePreorderer
 from preorder.data.errors import DataError, NotFiniteError, shown
@@ -62,13 +61,18 @@ class TreeLabeller(PickledByState, TreePreorderer):
     def expect(self, sentences: Sequence[Sentence], threads: int) -> np.ndarray:
         """Return where each token stands on average: the labels of a tree's nodes are independent."""
         trees = forest(sentences, self.binarisation)
-        return expected_positions(trees, expit(self._odds(sentences, trees, threads).astype(np.float64)))
+        return expected_positions(trees, self._probabilities(sentences, trees, threads))
 
     def draw(self, sentences: Sequence[Sentence], uniforms: np.ndarray, threads: int) -> np.ndarray:
         """Return the positions that drawn labels give."""
         trees = forest(sentences, self.binarisation)
+        inverted = uniforms[trees.rows] < self._probabilities(sentences, trees, threads)
+        return positions(trees, inverted)
+
+    def _probabilities(self, sentences: Sequence[Sentence], trees: Forest, threads: int) -> np.ndarray:
+        """Return the probability that each of ``trees.rows`` is inverted: float64 ``[nodes]``."""
         odds = self._odds(sentences, trees, threads).astype(np.float64)
-        return positions(trees, uniforms[trees.rows] < expit(odds))
+        return 0.5 + 0.5 * np.tanh(0.5 * odds)
 
     def kbest(
         self, sentences: Sequence[Sentence], k: int, threads: int

@@ -24,11 +24,6 @@ from preorder.methods.perceptron.fast.shapes import shape_scores
 from preorder.methods.perceptron.learner import Learner, weights_of
 from preorder.methods.perceptron.options import Options
 from preorder.methods.perceptron.parse import parse, parse_kbest
-from preorder.methods.perceptron.probabilities import (
-    drawn_positions,
-    expected_positions,
-    log_likelihoods,
-)
 from preorder.methods.perceptron.temperature import fitted_temperature, is_temperature, lines_to_fit
 from preorder.methods.perceptron.weights import NEGLIGIBLE, Weights, unpack
 from preorder.progress import LOGGER
@@ -66,11 +61,15 @@ class BTGPreorderer(PickledByState, Continuable, TreePreorderer):
         Raises:
             UsageError: the model has no temperature; so does :meth:`draw`.
         """
+        from preorder.methods.perceptron.probabilities import expected_positions  # not needed for best orders
+
         rate = self._rate()
         return expected_positions(self._tables, self._shape, self._encoder(sentences), rate, threads)
 
     def draw(self, sentences: Sequence[Sentence], uniforms: np.ndarray, threads: int) -> np.ndarray:
         """Return the positions that a drawn tree gives; cost: see :mod:`.probabilities`."""
+        from preorder.methods.perceptron.probabilities import drawn_positions
+
         rate = self._rate()
         return drawn_positions(self._tables, self._shape, self._encoder(sentences), rate, uniforms, threads)
 
@@ -145,6 +144,8 @@ class BTGPreorderer(PickledByState, Continuable, TreePreorderer):
 
     def _fit_temperature(self, held_out: Bitext, options: Options) -> None:
         """Find the temperature under which the held-out lines are most probable, if there are any."""
+        from preorder.methods.perceptron.probabilities import log_likelihoods
+
         sentences, groups = lines_to_fit(held_out, options.seed)
         if not sentences:
             return
