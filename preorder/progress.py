@@ -7,12 +7,15 @@ shown once the logger's level is above ``INFO``, which is what ``--quiet`` sets.
 
 from __future__ import annotations
 
+import contextlib
 import logging
+import sys
 import time
-from collections.abc import Iterable, Iterator
-from typing import Any, TypeVar
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from tqdm import tqdm
+if TYPE_CHECKING:
+    from tqdm import tqdm
 
 T = TypeVar("T")
 
@@ -35,10 +38,18 @@ def announce(message: str) -> None:
 
 def progress_bar(wanted: bool = True, **settings: Any) -> tqdm:
     """Return a bar with the settings of ``tqdm``, which is drawn on a terminal alone, and if it is wanted."""
+    from tqdm import tqdm  # it takes a while to import
+
     return tqdm(**settings, disable=None if wanted and not is_quiet() else True)
 
 
-def progress(items: Iterable[T], unit: str, total: int | None = None, done: str = "") -> Iterator[T]:
+def progress(
+    items: Iterable[T],
+    unit: str,
+    total: int | None = None,
+    done: str = "",
+    size: Callable[[T], int] = lambda _: 1,
+) -> Iterator[T]:
     """Yield items, and show how many have come: by a bar, or by a line every :data:`INTERVAL` seconds.
 
     Args:
@@ -46,15 +57,19 @@ def progress(items: Iterable[T], unit: str, total: int | None = None, done: str 
         unit: what they are, as ``sentences``.
         total: their number, where it is known.
         done: what is done with them, as ``tagged``, for the lines and the bar.
+        size: for how many an item counts.
     """
-    with progress_bar(iterable=items, unit=f" {unit}", total=total, desc=done or None) as bar:
-        if not bar.disable:
-            yield from bar
-            return
-        of_all = "" if total is None else f" of {total:,}"
-        next_line = time.monotonic() + INTERVAL
-        for count, item in enumerate(items, 1):
+    of_all = "" if total is None else f" of {total:,}"
+    count, next_line = 0, time.monotonic() + INTERVAL
+    with contextlib.ExitStack() as stack:
+        bar = None
+        if sys.stderr.isatty():
+            bar = stack.enter_context(progress_bar(unit=f" {unit}", total=total, desc=done or None))
+        for item in items:
             yield item
-            if time.monotonic() >= next_line:
+            count += size(item)
+            if bar is not None:
+                bar.update(size(item))
+            elif time.monotonic() >= next_line:
                 LOGGER.info(f"{count:,}{of_all} {unit} {done}".rstrip())
                 next_line = time.monotonic() + INTERVAL

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from operator import itemgetter
 
 from preorder.annotate.stanza import add_layers
+from preorder.annotate.stanza_models import StanzaOptions
 from preorder.annotate.workers import in_order
 from preorder.cli import options, source
+from preorder.cli.in_blocks import can_order, ordered_blocks
 from preorder.cli.output import formatted, formatted_nbest
 from preorder.data import files
-from preorder.methods.model_directory import load_model
+from preorder.methods.model_directory import Model, load_model
 from preorder.progress import progress
 
 BATCH = 50_000  # tokens that are ordered at once; two batches are held, whatever the length of the input
@@ -46,10 +50,28 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Run the subcommand; its memory does not grow with the input."""
+    from preorder.compiled import import_without_blas  # numba takes a while to import
+
+    import_without_blas()
     model = load_model(arguments.model)
-    sentences = source.read_sentences(arguments)
     stanza = source.stanza_options(arguments, model.stanza, model.language)
+    source.check_sources(arguments)
     source.warn_of_unused(arguments, model.preorderer.layers, stanza)
+    if stanza is None and can_order(model, arguments):
+        from preorder.methods.bulk.orderer import BulkOrderer
+
+        order = BulkOrderer(model, arguments.format)
+        with ThreadPoolExecutor(arguments.threads) as pool:
+            blocks = ordered_blocks(model, order, arguments, pool)
+            blocks = progress(blocks, "sentences", done="ordered", size=itemgetter(0))
+            files.write_texts(arguments.out, map(itemgetter(1), blocks))
+    else:
+        files.write_lines(arguments.out, _lines(model, stanza, arguments))
+
+
+def _lines(model: Model, stanza: StanzaOptions | None, arguments: argparse.Namespace) -> Iterator[str]:
+    """Yield the lines of the output, for any method and any input."""
+    sentences = source.read_sentences(arguments)
     if stanza is not None:
         sentences = add_layers(sentences, stanza, workers=arguments.threads)
     sentences = progress(sentences, "sentences", done="read")
@@ -64,4 +86,4 @@ def run(arguments: argparse.Namespace) -> None:
     with ThreadPoolExecutor(1) as pool:  # a batch is ordered while the one before it is written
         found = in_order(partial(pool.submit, find), batches, 1)
         pairs = (pair for batch, items in found for pair in zip(batch, items, strict=True))
-        files.write_lines(arguments.out, write(pairs, arguments.format))
+        yield from write(pairs, arguments.format)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from preorder.data import formats
@@ -38,9 +38,14 @@ def _warned(pairs: Iterable[tuple[Sentence, Any]], name: str) -> Iterator[tuple[
     for number, (sentence, item) in enumerate(pairs, 1):
         if not is_warned and formats.needs_escape(sentence.words):
             is_warned = True
-            token = next(word for word in sentence.words if formats.needs_escape((word,)))
-            LOGGER.warning(
-                f"line {number}: token {token!r} is written as {formats.escape_token(token)!r}, "
-                "and others like it: ￨ and white space would break the features"
-            )
+            warn_of_escapes(number, sentence.words)
         yield sentence, item
+
+
+def warn_of_escapes(number: int, words: Sequence[str]) -> None:
+    """Say that features escape tokens, of which a line is the first to have one."""
+    token = next(word for word in words if formats.needs_escape((word,)))
+    LOGGER.warning(
+        f"line {number}: token {token!r} is written as {formats.escape_token(token)!r}, "
+        "and others like it: ￨ and white space would break the features"
+    )
