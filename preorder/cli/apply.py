@@ -3,22 +3,33 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+import os
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from operator import itemgetter
+from typing import Any
 
 from preorder.annotate.stanza import add_layers
 from preorder.annotate.stanza_models import StanzaOptions
 from preorder.annotate.workers import in_order
 from preorder.cli import options, source
-from preorder.cli.in_blocks import can_order, ordered_blocks
+from preorder.cli.in_blocks import BlockOrdering, can_order
 from preorder.cli.output import formatted, formatted_nbest
+from preorder.cli.shards import EXAMPLE, add_shard_options, check_options, of_shard, shards_of
 from preorder.data import files
-from preorder.methods.model_directory import Model, load_model
-from preorder.progress import progress
+from preorder.data.sentence import Sentence
+from preorder.methods.model_directory import Model, checksum, load_model
+from preorder.progress import counting
+from preorder.shards.plan import Shard
+from preorder.shards.run import Tick, in_threads, run_shards
 
 BATCH = 50_000  # tokens that are ordered at once; two batches are held, whatever the length of the input
+
+SETTINGS = ("format", "n-best", "lang", "tagset")
+"""Options on which the output depends, beside the model and the input."""
+
+Texts = Callable[[argparse.Namespace, Tick], Iterator[str]]
+"""Yields the output for a file, and tells the number of sentences."""
 
 EXAMPLES = """\
   preorder apply --model model --src test.en --pos test.en.pos --out test.features
@@ -26,7 +37,7 @@ EXAMPLES = """\
       for a model that was trained with Stanza's tags or trees; Stanza's own models are in the folder "models"
   zcat big.en.gz | preorder apply --model model --format text --threads 4 > big.reordered
   preorder apply --model model --src test.en --n-best 10 --format order
-"""
+""" + EXAMPLE.format("apply --model model")
 
 
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
@@ -46,35 +57,49 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         "sentence number, from 0 ||| order in the chosen format ||| score",
     )
     options.add_threads(parser)
+    add_shard_options(parser)
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Run the subcommand; its memory does not grow with the input."""
+    check_options(arguments)
+    source.check_sources(arguments)
     from preorder.compiled import import_without_blas  # numba takes a while to import
 
     import_without_blas()
     model = load_model(arguments.model)
     stanza = source.stanza_options(arguments, model.stanza, model.language)
-    source.check_sources(arguments)
     source.warn_of_unused(arguments, model.preorderer.layers, stanza)
-    if stanza is None and can_order(model, arguments):
-        from preorder.methods.bulk.orderer import BulkOrderer
+    with ThreadPoolExecutor(arguments.threads) as pool:
+        texts, at_once = partial(_texts, model, stanza), 1
+        if stanza is None and can_order(model, arguments):
+            texts, at_once = BlockOrdering(model, arguments, pool), arguments.threads
+        if arguments.out_dir is None:
+            with counting("sentences", done="read") as tick:
+                files.write_texts(arguments.out, texts(arguments, tick))
+        else:
+            work = partial(_do_shard, arguments, texts)
+            shards = shards_of(arguments, _settings(arguments))
+            run_shards(shards, work, partial(in_threads, at_once), lambda s: os.path.exists(s.output))
 
-        order = BulkOrderer(model, arguments.format)
-        with ThreadPoolExecutor(arguments.threads) as pool:
-            blocks = ordered_blocks(model, order, arguments, pool)
-            blocks = progress(blocks, "sentences", done="ordered", size=itemgetter(0))
-            files.write_texts(arguments.out, map(itemgetter(1), blocks))
-    else:
-        files.write_lines(arguments.out, _lines(model, stanza, arguments))
+
+def _settings(arguments: argparse.Namespace) -> dict[str, Any]:
+    given = {f"--{name}": getattr(arguments, name.replace("-", "_")) for name in SETTINGS}
+    return {"command": "apply", "--model": checksum(arguments.model), **given}
 
 
-def _lines(model: Model, stanza: StanzaOptions | None, arguments: argparse.Namespace) -> Iterator[str]:
+def _do_shard(arguments: argparse.Namespace, texts: Texts, shard: Shard, tick: Tick) -> None:
+    files.write_texts(shard.output, texts(of_shard(arguments, shard), tick))
+
+
+def _texts(
+    model: Model, stanza: StanzaOptions | None, arguments: argparse.Namespace, tick: Tick
+) -> Iterator[str]:
     """Yield the lines of the output, for any method and any input."""
     sentences = source.read_sentences(arguments)
     if stanza is not None:
         sentences = add_layers(sentences, stanza, workers=arguments.threads)
-    sentences = progress(sentences, "sentences", done="read")
+    sentences = _told(sentences, tick)
     k, trees = arguments.n_best, arguments.format == "tree"
     if k is None:
         find = model.preorderer.trees if trees else model.preorderer.order
@@ -86,4 +111,11 @@ def _lines(model: Model, stanza: StanzaOptions | None, arguments: argparse.Names
     with ThreadPoolExecutor(1) as pool:  # a batch is ordered while the one before it is written
         found = in_order(partial(pool.submit, find), batches, 1)
         pairs = (pair for batch, items in found for pair in zip(batch, items, strict=True))
-        yield from write(pairs, arguments.format)
+        for line in write(pairs, arguments.format):
+            yield f"{line}\n"
+
+
+def _told(sentences: Iterable[Sentence], tick: Tick) -> Iterator[Sentence]:
+    for sentence in sentences:
+        yield sentence
+        tick(1)

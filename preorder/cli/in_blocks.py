@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from preorder.annotate.workers import in_order
 from preorder.cli import source
-from preorder.cli.output import FORMATTERS, warn_of_escapes
+from preorder.cli.output import FORMATTERS, EscapeWarning
 from preorder.data import files
 from preorder.data.blocks import Block, read_blocks
 from preorder.data.formats import needs_escape, parse_annotated
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from preorder.methods.bulk.orderer import BulkOrderer, Ordered
 
 MAX_AHEAD = 2
-"""Blocks of a file that are held for each thread, whatever the length of the file."""
+"""Blocks of a file that are held for each thread, whatever its length."""
 
 MARK = files.BYTE_ORDER_MARK.encode()
 
@@ -41,30 +41,39 @@ def can_order(model: Model, arguments: argparse.Namespace) -> bool:
     )
 
 
-def ordered_blocks(
-    model: Model, order: BulkOrderer, arguments: argparse.Namespace, pool: Executor
-) -> Iterator[tuple[int, str]]:
-    """Yield the number of lines of each block of the input, and its lines as they are written.
+class BlockOrdering:
+    """Orders files by a model; several threads may share it, and the threads that it has at work."""
 
-    Raises:
-        DataError, UsageError: as :func:`preorder.cli.source.read_sentences` and :meth:`Model.annotate`.
-    """
-    by_sentence = partial(_by_sentence, model, arguments)
+    def __init__(self, model: Model, arguments: argparse.Namespace, pool: Executor) -> None:
+        """Take a model for which :func:`can_order`, the arguments of the command, and threads."""
+        from preorder.methods.bulk.orderer import BulkOrderer  # imports numba
 
-    def submit(work: _Work | Exception) -> Future[Ordered]:
+        self._model, self._pool = model, pool
+        self._ahead = MAX_AHEAD * arguments.threads
+        self._has_shards = arguments.out_dir is not None
+        self._order = BulkOrderer(model, arguments.format)
+        self._warn = EscapeWarning()
+
+    def __call__(self, arguments: argparse.Namespace, tick: Callable[[int], None]) -> Iterator[str]:
+        """Yield the output for a file in parts, and tell the number of sentences of each.
+
+        Raises:
+            DataError, UsageError: as :func:`preorder.cli.source.read_sentences` and :meth:`Model.annotate`.
+        """
+        for work, ordered in in_order(partial(self._submit, arguments), _work(arguments), self._ahead):
+            if ordered.escaped is not None:
+                line, words = ordered.escaped
+                where = f"{source.source_name(arguments)}, " if self._has_shards else ""
+                self._warn(f"{where}line {work.block.first + line}", words)
+            tick(work.block.lines)
+            yield ordered.text
+
+    def _submit(self, arguments: argparse.Namespace, work: _Work | Exception) -> Future[Ordered]:
         if isinstance(work, _Work):
-            return pool.submit(_order, order, by_sentence, work)
+            return self._pool.submit(_order, self._order, self._model, arguments, work)
         future: Future[Ordered] = Future()
         future.set_exception(work)
         return future
-
-    is_warned = False
-    for work, ordered in in_order(submit, _work(arguments), MAX_AHEAD * arguments.threads):
-        if ordered.escaped is not None and not is_warned:
-            is_warned = True
-            line, words = ordered.escaped
-            warn_of_escapes(work.block.first + line, words)
-        yield work.block.lines, ordered.text
 
 
 def _work(arguments: argparse.Namespace) -> Iterator[_Work | Exception]:
@@ -85,11 +94,11 @@ def _columns(block: Block) -> int | None:
     return (2 if first.count("\t") == 1 else 3) if first else None
 
 
-def _order(order: BulkOrderer, by_sentence: Callable[[_Work], Ordered], work: _Work) -> Ordered:
+def _order(order: BulkOrderer, model: Model, arguments: argparse.Namespace, work: _Work) -> Ordered:
     texts = work.block.texts
     if work.block.first == 1:
         texts = tuple(text.removeprefix(MARK) for text in texts)
-    return order(texts, work.block.lines, work.columns) or by_sentence(work)
+    return order(texts, work.block.lines, work.columns) or _by_sentence(model, arguments, work)
 
 
 def _by_sentence(model: Model, arguments: argparse.Namespace, work: _Work) -> Ordered:
@@ -108,11 +117,14 @@ def _by_sentence(model: Model, arguments: argparse.Namespace, work: _Work) -> Or
 
 def _sentences(arguments: argparse.Namespace, work: _Work) -> Iterator[Sentence]:
     first = work.block.first
-    columns = [
-        (files.decoded(line, path, number) for number, line in enumerate(text.split(b"\n")[:-1], first))
-        for path, text in zip(source.plain_files(arguments), work.block.texts, strict=True)
-    ]
+    paths = source.plain_files(arguments)
+    columns = [_decoded(*file, first) for file in zip(paths, work.block.texts, strict=True)]
     if arguments.annot is None:
         return source.parsed_sentences(arguments, columns, first)
     parse = partial(parse_annotated, fields=work.columns)
     return files.parse_lines(arguments.annot, columns[0], parse, first)
+
+
+def _decoded(path: str, text: bytes, first: int) -> Iterator[str]:
+    for number, line in enumerate(text.split(b"\n")[:-1], first):
+        yield files.decoded(line, path, number)
