@@ -10,12 +10,19 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from preorder.annotate import stanza_models
 from preorder.annotate.classes import WordClasses
 from preorder.annotate.stanza import annotate
 from preorder.annotate.stanza_models import TREES, StanzaOptions
 from preorder.cli import options, source
-from preorder.cli.shards import EXAMPLE, add_shard_options, check_options, for_workers, of_shard, shards_of
+from preorder.cli.shards import (
+    EXAMPLE,
+    add_shard_options,
+    check_options,
+    for_workers,
+    of_shard,
+    shards_of,
+    stanza_settings,
+)
 from preorder.data import files
 from preorder.data.compression import split_suffix
 from preorder.data.errors import UsageError
@@ -100,11 +107,12 @@ def _do_shards(arguments: argparse.Namespace, stanza: StanzaOptions | None) -> N
     for name in ("pos", "trees", "classes"):
         if getattr(arguments, f"{name}_out") is not None:
             raise UsageError(f"--{name}-out names one file: it does not go with --out-dir")
+    if stanza is not None and stanza.device == "gpu" and arguments.workers > 1:
+        raise UsageError("on a GPU there is one worker")
     classes = None if arguments.classes == "0" else digest(list(files.read_lines(arguments.classes)))
     settings = {"command": "annotate", **{f"--{name}": getattr(arguments, name) for name in SETTINGS}}
-    shards = shards_of(arguments, settings | {"--classes": classes})
-    if stanza is not None:
-        stanza_models.prepare(stanza)  # once, not in each process
+    settings |= {"--classes": classes, **stanza_settings(stanza)}
+    shards = shards_of(arguments, settings)
     is_alone = stanza is None or arguments.workers == 1
     engine = partial(in_worker_processes, 0 if is_alone else arguments.workers)
 

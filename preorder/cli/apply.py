@@ -15,7 +15,14 @@ from preorder.annotate.workers import in_order
 from preorder.cli import options, source
 from preorder.cli.in_blocks import BlockOrdering, can_order
 from preorder.cli.output import formatted, formatted_nbest
-from preorder.cli.shards import EXAMPLE, add_shard_options, check_options, of_shard, shards_of
+from preorder.cli.shards import (
+    EXAMPLE,
+    add_shard_options,
+    check_options,
+    of_shard,
+    shards_of,
+    stanza_settings,
+)
 from preorder.data import files
 from preorder.data.sentence import Sentence
 from preorder.methods.model_directory import Model, checksum, load_model
@@ -79,7 +86,7 @@ def run(arguments: argparse.Namespace) -> None:
                 files.write_texts(arguments.out, texts(arguments, tick))
         else:
             work = partial(_do_shard, arguments, texts)
-            shards = shards_of(arguments, _settings(arguments))
+            shards = shards_of(arguments, _settings(arguments) | stanza_settings(stanza))
             run_shards(shards, work, partial(in_threads, at_once), lambda s: os.path.exists(s.output))
 
 

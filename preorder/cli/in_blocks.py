@@ -103,12 +103,12 @@ def _order(order: BulkOrderer, model: Model, arguments: argparse.Namespace, work
 
 def _by_sentence(model: Model, arguments: argparse.Namespace, work: _Work) -> Ordered:
     """Order a block as any other input is ordered, or raise what is wrong with it."""
+    from preorder.methods.bulk.orderer import Ordered
+
     sentences = list(map(model.annotate, _sentences(arguments, work)))
     find = model.preorderer.trees if arguments.format == "tree" else model.preorderer.order
     formatter = FORMATTERS[arguments.format]
     pairs = zip(sentences, find(sentences), strict=True)
-    from preorder.methods.bulk.orderer import Ordered
-
     text = "".join(f"{formatter(sentence, item)}\n" for sentence, item in pairs)
     odd = (i for i, s in enumerate(sentences) if arguments.format == "features" and needs_escape(s.words))
     line = next(odd, None)

@@ -7,11 +7,13 @@ import os
 from typing import Any
 
 from preorder import __version__
-from preorder.annotate.stanza_models import TREES
+from preorder.annotate import stanza_models
+from preorder.annotate.stanza_models import TREES, StanzaOptions
 from preorder.cli import options
 from preorder.cli.source import STANZA
 from preorder.data.errors import UsageError
 from preorder.data.files import STANDARD
+from preorder.learning.checkpoint import digest
 from preorder.shards.manifest import check_manifest
 from preorder.shards.plan import Shard, every_nth, find_shards
 
@@ -97,6 +99,18 @@ def shards_of(arguments: argparse.Namespace, settings: dict[str, Any]) -> list[S
     settings = {"version of onmt-preorder": __version__} | given | settings
     check_manifest(arguments.out_dir, settings, [shard.output for shard in shards])
     return shards if arguments.shard is None else every_nth(shards, *arguments.shard)
+
+
+def stanza_settings(stanza: StanzaOptions | None) -> dict[str, Any]:
+    """Return what outputs depend on where Stanza annotates; models that are missing are downloaded first.
+
+    These are its version and its models, by name and size: on other machines they may be of another time.
+    """
+    if stanza is None:
+        return {}
+    known = stanza_models.prepare(stanza)
+    models = [part if isinstance(part, str) else [file[:2] for file in part] for part in known]
+    return {"Stanza": digest([stanza.trees, stanza.tagset, models])}
 
 
 def for_workers(arguments: argparse.Namespace) -> argparse.Namespace:

@@ -36,10 +36,12 @@ def split(text: np.ndarray, lines: int, columns: int) -> Tokens | None:
     """Find the tokens of a block; None: a line has not so many columns, or as many tokens in each.
 
     Args:
-        text: uint8.
+        text: uint8; None is returned for more than 2 GiB, too: a line of that length.
         lines: how many there are.
         columns: of a line, parted by tabs; where there is one, tabs part tokens, as spaces do.
     """
+    if text.size > np.iinfo(np.int32).max:
+        return None
     most = text.size // 2 + 1
     begins, ends = np.empty((2, columns, most), np.int32)
     starts, odd = np.zeros(lines + 1, np.int64), np.zeros(lines, np.bool_)

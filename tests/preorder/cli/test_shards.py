@@ -229,6 +229,7 @@ def test_annotate(folder, capsys):
     ("more", "reason"),
     [
         ("--classes 3", "--classes N learns from one text: learn them from it, then name the file"),
+        ("--pos stanza --lang en --stanza-device gpu --workers 2", "on a GPU there is one worker"),
         ("--pos-out f", "--pos-out names one file: it does not go with --out-dir"),
     ],
 )
@@ -241,7 +242,8 @@ def test_options_of_annotate_that_do_not_fit(folder, capsys, more, reason):
 def test_annotate_by_stanza(folder, monkeypatch, capsys):
     """With a stand-in for Stanza; a shard is done once all of its outputs are there."""
     monkeypatch.setattr("preorder.annotate.stanza._work", fake_stanza.work)
-    monkeypatch.setattr("preorder.annotate.stanza_models.prepare", lambda options: [])
+    models = [["pos.pt", 100, 1]]
+    monkeypatch.setattr("preorder.annotate.stanza_models.prepare", lambda options: ["1.9", models])
     stanza = ["--lang", "en", "--stanza-dir", str(folder), "--trees", "dependency"]
     options = ["annotate", "--src", "in/*.en", "--out-dir", "out", *stanza]
     assert main(options) == 0
@@ -252,3 +254,8 @@ def test_annotate_by_stanza(folder, monkeypatch, capsys):
     assert main(options) == 0
     assert "2 of 3 shards are there already" in capsys.readouterr().err
     assert content(folder / "out") == before
+    models[0] = ["pos.pt", 100, 2]  # of another time
+    assert main(options) == 0
+    models[0] = ["pos.pt", 101, 2]
+    assert main(options) == 2
+    assert "out was made with another Stanza ('" in capsys.readouterr().err

@@ -8,6 +8,7 @@ import pytest
 from preorder.learning.encode import Hashes
 from preorder.methods.bulk.blake2b import initial_state
 from preorder.methods.bulk.memo import empty_memo, hash_tokens, look_up, memo_of
+from preorder.methods.bulk.split import split
 
 generator = random.Random(3)
 LENGTHS = [0, 1, 7, 8, 9, 63, 64, 127, 128, 129, 255, 256, 257, 700]
@@ -48,3 +49,7 @@ def test_a_memo_of_nothing():
     out = np.zeros(3, np.uint64)
     look_up(*column(["a"]), np.array([0, 1]), memo_of([], np.empty(0, np.uint64)), np.uint64(7), out)
     assert out.tolist() == [0, 7, 0]
+
+
+def test_a_line_that_is_too_long_for_its_indices():
+    assert split(np.broadcast_to(np.uint8(10), 2**31), 2**31, 1) is None
