@@ -8,6 +8,8 @@ package. Functions that only compiled ones call are not kept on their own.
 from __future__ import annotations
 
 import contextlib
+import importlib
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -49,6 +51,20 @@ _ENTRY_POINTS: set[Callable[..., Any]] = set()
 
 inner = numba.njit(no_cpython_wrapper=True, no_cfunc_wrapper=True)
 """Compile a function that only compiled ones call; without what Python needs to call it, in half the time."""
+
+
+def import_without_blas() -> None:
+    """Import what numba needs to run what is compiled, but not SciPy, for products of matrices.
+
+    Ours have none. For commands: afterwards numba compiles none in this process, if it has not yet.
+    """
+    if "scipy.linalg" in sys.modules:
+        return
+    sys.modules["scipy.linalg"] = None  # type: ignore[assignment]  # so that its import fails
+    try:
+        importlib.import_module("numba.np.arraymath")
+    finally:
+        del sys.modules["scipy.linalg"]
 
 
 def entry_point(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -7,12 +7,17 @@ shown once the logger's level is above ``INFO``, which is what ``--quiet`` sets.
 
 from __future__ import annotations
 
+import contextlib
 import logging
+import sys
+import threading
 import time
-from collections.abc import Iterable, Iterator
-from typing import Any, TypeVar
+from collections.abc import Callable, Iterable, Iterator
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from tqdm import tqdm
+if TYPE_CHECKING:
+    from tqdm import tqdm
 
 T = TypeVar("T")
 
@@ -35,7 +40,31 @@ def announce(message: str) -> None:
 
 def progress_bar(wanted: bool = True, **settings: Any) -> tqdm:
     """Return a bar with the settings of ``tqdm``, which is drawn on a terminal alone, and if it is wanted."""
+    from tqdm import tqdm  # it takes a while to import
+
     return tqdm(**settings, disable=None if wanted and not is_quiet() else True)
+
+
+@contextlib.contextmanager
+def counting(unit: str, total: int | None = None, done: str = "") -> Iterator[Callable[[int], None]]:
+    """Give a function to be told how many more items are done; show it as :func:`progress` does."""
+    of_all = "" if total is None else f" of {total:,}"
+    count, next_line = 0, time.monotonic() + INTERVAL
+    with contextlib.ExitStack() as stack:
+        bar = None
+        if sys.stderr.isatty():
+            bar = stack.enter_context(progress_bar(unit=f" {unit}", total=total, desc=done or None))
+
+        def add(more: int) -> None:
+            nonlocal count, next_line
+            count += more
+            if bar is not None:
+                bar.update(more)
+            elif time.monotonic() >= next_line:
+                LOGGER.info(f"{count:,}{of_all} {unit} {done}".rstrip())
+                next_line = time.monotonic() + INTERVAL
+
+        yield add
 
 
 def progress(items: Iterable[T], unit: str, total: int | None = None, done: str = "") -> Iterator[T]:
@@ -47,14 +76,66 @@ def progress(items: Iterable[T], unit: str, total: int | None = None, done: str 
         total: their number, where it is known.
         done: what is done with them, as ``tagged``, for the lines and the bar.
     """
-    with progress_bar(iterable=items, unit=f" {unit}", total=total, desc=done or None) as bar:
-        if not bar.disable:
-            yield from bar
-            return
-        of_all = "" if total is None else f" of {total:,}"
-        next_line = time.monotonic() + INTERVAL
-        for count, item in enumerate(items, 1):
+    with counting(unit, total, done) as add:
+        for item in items:
             yield item
-            if time.monotonic() >= next_line:
-                LOGGER.info(f"{count:,}{of_all} {unit} {done}".rstrip())
-                next_line = time.monotonic() + INTERVAL
+            add(1)
+
+
+class ShardProgress:
+    """How far many shards are: shards, lines, lines a second, and the time left by the bytes of the input."""
+
+    def __init__(self, shards: int, size: int, bar: tqdm | None) -> None:
+        """Take the number of shards and the bytes of all of them."""
+        self._shards, self._size, self._bar = shards, size, bar
+        self._done = self._done_size = self._lines = 0
+        self._start = time.monotonic()
+        self._next_line = self._start + (INTERVAL if bar is None else 0)
+        self._lock = threading.Lock()
+
+    def add_lines(self, lines: int) -> None:
+        """Count lines that are done."""
+        with self._lock:
+            self._lines += lines
+            self._show()
+
+    def add_shard(self, size: int) -> None:
+        """Count a shard of so many bytes that is done."""
+        with self._lock:
+            self._done += 1
+            self._done_size += size
+            self._show()
+
+    def _show(self) -> None:
+        if time.monotonic() < self._next_line:
+            return
+        if self._bar is None:
+            LOGGER.info(self.message())
+            self._next_line = time.monotonic() + INTERVAL
+        else:
+            self._bar.n = self._done
+            self._bar.set_description_str(self.message())
+            self._next_line = time.monotonic() + 1
+
+    def message(self) -> str:
+        """Return a line that says how far the work is."""
+        seconds = time.monotonic() - self._start
+        rate = self._lines / seconds if seconds else 0
+        text = f"{self._done:,} of {self._shards:,} shards, {self._lines:,} lines, {rate:,.0f} a second"
+        if 0 < self._done_size < self._size:
+            left = seconds * (self._size - self._done_size) / self._done_size
+            text += f", {timedelta(seconds=round(left))} left"
+        return text
+
+
+@contextlib.contextmanager
+def shard_progress(shards: int, size: int) -> Iterator[ShardProgress]:
+    """Give a :class:`ShardProgress`, on a bar or by lines; its last line comes at the end of the block."""
+    with contextlib.ExitStack() as stack:
+        bar = None
+        if sys.stderr.isatty() and not is_quiet():
+            form = "{percentage:3.0f}% |{bar:20}| {desc}"
+            bar = stack.enter_context(progress_bar(total=shards, bar_format=form, leave=False))
+        shown = ShardProgress(shards, size, bar)
+        yield shown
+    LOGGER.info(shown.message())

@@ -106,6 +106,8 @@ BEFORE = {  # what a page has from another place
     "docs/plain-text.md": "cp test.en test.en.raw\n",
     "docs/confidences.md": r"sed 's/[0-9]*-[0-9]*/&:0.5/g' train.align > weighted.align"
     "\nhead -n 30 train.en > hand.en; head -n 30 train.align > hand.align\n",
+    "docs/scale.md": "mkdir in tags; for i in 1 2 3; do gzip -c test.en > in/$i.en.gz; "
+    "gzip -c test.en.pos > tags/$i.pos.gz; done\n",
     "docs/evaluation.md": "cp test.align test.gold\n",
     "docs/models.md": "preorder gold --src test.en --align test.align --unaligned keep --out test.gold\n"
     'DATA="${DATA//.features/.en}"\n',

@@ -46,8 +46,8 @@ class Parser(argparse.ArgumentParser):
         self.exit(2, f"{self.prog}: {visible(message)} (see {self.prog} --help)\n")
 
 
-def build_parser() -> argparse.ArgumentParser:
-    """Build the parser of the whole command line."""
+def build_parser(commands: Sequence[str] = COMMANDS) -> argparse.ArgumentParser:
+    """Build the parser of the command line, or of some commands alone, whose modules are imported."""
     parser = Parser(
         prog="preorder",
         description="Preorder: put source words in the order of the target language.",
@@ -57,7 +57,7 @@ def build_parser() -> argparse.ArgumentParser:
     version = f"preorder {__version__} (models of format version {VERSION})"
     parser.add_argument("--version", action="version", version=version)
     subparsers = parser.add_subparsers(metavar="COMMAND", required=True)
-    for name in COMMANDS:
+    for name in commands:
         importlib.import_module(f"preorder.cli.{name}").add_parser(subparsers)
     return parser
 
@@ -67,7 +67,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     thresholds = gc.get_threshold()
     gc.set_threshold(GC_THRESHOLD, *thresholds[1:])
     try:
-        return execute(build_parser(), argv)
+        command = (sys.argv[1:] if argv is None else argv)[:1]
+        is_known = bool(command) and command[0] in COMMANDS
+        return execute(build_parser(command if is_known else COMMANDS), argv)
     finally:
         gc.set_threshold(*thresholds)
 

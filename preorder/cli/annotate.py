@@ -3,24 +3,40 @@
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from preorder.annotate.classes import WordClasses
 from preorder.annotate.stanza import annotate
 from preorder.annotate.stanza_models import TREES, StanzaOptions
 from preorder.cli import options, source
+from preorder.cli.shards import (
+    EXAMPLE,
+    add_shard_options,
+    check_options,
+    for_workers,
+    of_shard,
+    shards_of,
+    stanza_settings,
+)
 from preorder.data import files
 from preorder.data.compression import split_suffix
 from preorder.data.errors import UsageError
 from preorder.data.formats import format_annotated
 from preorder.data.sentence import Sentence
-from preorder.learning.checkpoint import Checkpoints
-from preorder.progress import progress
+from preorder.learning.checkpoint import Checkpoints, digest
+from preorder.progress import counting
+from preorder.shards.plan import Shard
+from preorder.shards.run import Tick, in_worker_processes, run_shards
 
 SUFFIXES = {"constituency": ".trees", "dependency": ".conllu"}
+
+SETTINGS = ("lang", "tagset")
+"""Options on which the output depends, beside the input and the classes."""
 
 EXAMPLES = """\
   preorder annotate --src train.en --lang en --out train.annot
@@ -31,7 +47,7 @@ EXAMPLES = """\
   preorder annotate --src train.en --pos train.en.pos --classes 256 --out train.annot
       tags from a file; classes are learned, and written to train.annot.classes, too, for the test set:
   preorder annotate --src test.en --pos test.en.pos --classes train.annot.classes --out test.annot
-"""
+""" + EXAMPLE.format("annotate")
 
 
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
@@ -67,31 +83,74 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         action="store_true",
         help="start anew, instead of going on from OUT.checkpoint, which an interrupted run left",
     )
+    add_shard_options(parser)
     parser.set_defaults(annot=None)
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Run the subcommand; without ``--classes N`` memory does not grow with the input."""
+    check_options(arguments)
     if arguments.pos is None and (arguments.trees is None or arguments.trees in TREES):
         arguments.pos = source.STANZA
     stanza = source.stanza_options(arguments)
-    trees_suffix = None if stanza is None or stanza.trees is None else SUFFIXES[stanza.trees]
-    trees_out = _beside_out(arguments, "trees", trees_suffix, f"--trees {' or '.join(TREES)}")
-    classes_suffix = ".classes" if _learns_classes(arguments) else None
-    classes_out = _beside_out(arguments, "classes", classes_suffix, "--classes N")
-    checkpoints = Checkpoints(None if arguments.out == files.STANDARD else f"{arguments.out}.checkpoint")
+    if arguments.out_dir is not None:
+        _do_shards(arguments, stanza)
+        return
+    _, arguments.trees_out, arguments.classes_out = _outputs(arguments, stanza)
+    with counting("sentences", _count(arguments.src), "annotated") as tick:
+        _do_file(arguments, stanza, arguments.workers, tick)
+
+
+def _do_shards(arguments: argparse.Namespace, stanza: StanzaOptions | None) -> None:
+    if _learns_classes(arguments):
+        raise UsageError("--classes N learns from one text: learn them from it, then name the file")
+    for name in ("pos", "trees", "classes"):
+        if getattr(arguments, f"{name}_out") is not None:
+            raise UsageError(f"--{name}-out names one file: it does not go with --out-dir")
+    if stanza is not None and stanza.device == "gpu" and arguments.workers > 1:
+        raise UsageError("on a GPU there is one worker")
+    classes = None if arguments.classes == "0" else digest(list(files.read_lines(arguments.classes)))
+    settings = {"command": "annotate", **{f"--{name}": getattr(arguments, name) for name in SETTINGS}}
+    settings |= {"--classes": classes, **stanza_settings(stanza)}
+    shards = shards_of(arguments, settings)
+    is_alone = stanza is None or arguments.workers == 1
+    engine = partial(in_worker_processes, 0 if is_alone else arguments.workers)
+
+    def is_done(shard: Shard) -> bool:
+        paths = _outputs(of_shard(arguments, shard), stanza)
+        return all(os.path.exists(path) for path in paths if path is not None)
+
+    run_shards(shards, partial(_do_shard, for_workers(arguments), stanza), engine, is_done)
+
+
+def _do_shard(arguments: argparse.Namespace, stanza: StanzaOptions | None, shard: Shard, tick: Tick) -> None:
+    _do_file(of_shard(arguments, shard), stanza, 0, tick)
+
+
+def _do_file(arguments: argparse.Namespace, stanza: StanzaOptions | None, workers: int, tick: Tick) -> None:
+    """Annotate a file; 0 workers: this process runs Stanza itself."""
+    out, trees_out, classes_out = _outputs(arguments, stanza)
+    checkpoints = Checkpoints(None if out == files.STANDARD else f"{out}.checkpoint")
     if arguments.fresh:
         checkpoints.remove()
     sentences, classes = _with_classes(source.read_sentences(arguments), arguments)
     pairs: Iterable[tuple[Sentence, str | None]] = ((sentence, None) for sentence in sentences)
     if stanza is not None:
-        pairs = _by_stanza(sentences, stanza, arguments.workers, checkpoints)
-    pairs = progress(pairs, "sentences", _count(arguments.src), "annotated")
-    _write(pairs, arguments.out, arguments.pos_out, trees_out)
+        pairs = _by_stanza(sentences, stanza, workers, checkpoints)
+    _write(pairs, (out, arguments.pos_out, trees_out), tick)
     if classes_out is not None:
         files.write_lines(classes_out, classes.lines())
-    arguments.trees_out, arguments.classes_out = trees_out, classes_out
     checkpoints.remove()
+
+
+def _outputs(
+    arguments: argparse.Namespace, stanza: StanzaOptions | None
+) -> tuple[str, str | None, str | None]:
+    """Return the paths of the annotated text, of the trees and of the classes; None: there are none."""
+    trees_suffix = None if stanza is None or stanza.trees is None else SUFFIXES[stanza.trees]
+    classes_suffix = ".classes" if _learns_classes(arguments) else None
+    trees = _beside_out(arguments, "trees", trees_suffix, f"--trees {' or '.join(TREES)}")
+    return arguments.out, trees, _beside_out(arguments, "classes", classes_suffix, "--classes N")
 
 
 def _by_stanza(
@@ -139,12 +198,12 @@ def _count(path: str) -> int | None:
 
 
 def _write(
-    pairs: Iterable[tuple[Sentence, str | None]], annot: str, pos: str | None, trees: str | None
+    pairs: Iterable[tuple[Sentence, str | None]], paths: tuple[str, str | None, str | None], tick: Tick
 ) -> None:
-    """Write sentences and trees; all files are written, or none."""
+    """Write sentences, tags and trees; all files are written, or none."""
     with ExitStack() as stack:
         annot_file, pos_file, trees_file = (
-            path and stack.enter_context(files.writer(path)) for path in (annot, pos, trees)
+            path and stack.enter_context(files.writer(path)) for path in paths
         )
         for sentence, tree in pairs:
             annot_file.write(format_annotated(sentence) + "\n")
@@ -152,6 +211,7 @@ def _write(
                 pos_file.write(" ".join(sentence.tags) + "\n")
             if trees_file:
                 trees_file.write(tree + "\n")
+            tick(1)
 
 
 def _conllu(number: int, sentence: Sentence, rows: str) -> str:

@@ -3,29 +3,40 @@
 from __future__ import annotations
 
 import argparse
-import itertools
-from collections.abc import Callable, Iterator, Sequence
+import os
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
 
 from preorder.annotate.stanza import add_layers
+from preorder.annotate.stanza_models import StanzaOptions
 from preorder.annotate.workers import in_order
 from preorder.cli import options, source
-from preorder.cli.output import EXPECTED_FORMATTERS, formatted, formatted_nbest
+from preorder.cli.in_blocks import BlockOrdering, can_order
+from preorder.cli.searches import check_search, search
+from preorder.cli.shards import (
+    EXAMPLE,
+    add_shard_options,
+    check_options,
+    of_shard,
+    shards_of,
+    stanza_settings,
+)
 from preorder.data import files
-from preorder.data.errors import UsageError
-from preorder.data.types import Permutation, Sentence
-from preorder.methods.base import Preorderer
-from preorder.methods.model_directory import load_model
-from preorder.progress import progress
+from preorder.data.sentence import Sentence
+from preorder.methods.model_directory import Model, checksum, load_model
+from preorder.progress import counting
+from preorder.shards.plan import Shard
+from preorder.shards.run import Tick, in_threads, run_shards
 
 BATCH = 50_000  # tokens that are ordered at once; two batches are held, whatever the length of the input
 
-Search = Callable[..., list[Any]]
-"""Takes the sentences of a batch, and ``threads`` by name; returns what is found of each."""
+SETTINGS = ("format", "n-best", "expected", "sample", "seed", "lang", "tagset")
+"""Options on which the output depends, beside the model and the input."""
 
-Write = Callable[..., Iterator[str]]
+Texts = Callable[[argparse.Namespace, Tick], Iterator[str]]
+"""Yields the output for a file, and tells the number of sentences."""
 
 EXAMPLES = """\
   preorder apply --model model --src test.en --pos test.en.pos --out test.features
@@ -34,7 +45,7 @@ EXAMPLES = """\
   zcat big.en.gz | preorder apply --model model --format text --threads 4 > big.reordered
   preorder apply --model model --src test.en --n-best 10 --format order
   preorder apply --model model --src test.en --expected --out test.features
-"""
+""" + EXAMPLE.format("apply --model model")
 
 
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
@@ -73,65 +84,62 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         f"(default: {options.DEFAULT_SEED})",
     )
     options.add_threads(parser)
+    add_shard_options(parser)
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Run the subcommand; its memory does not grow with the input."""
-    _check(arguments)
+    check_search(arguments)
+    check_options(arguments)
+    source.check_sources(arguments)
+    from preorder.compiled import import_without_blas  # numba takes a while to import
+
+    import_without_blas()
     model = load_model(arguments.model)
-    find, write = _search(arguments, model.preorderer)
-    sentences = source.read_sentences(arguments)
+    search(arguments, model.preorderer)  # refuses before any work what the model does not have
     stanza = source.stanza_options(arguments, model.stanza, model.language)
     source.warn_of_unused(arguments, model.preorderer.layers, stanza)
+    with ThreadPoolExecutor(arguments.threads) as pool:
+        texts, at_once = partial(_texts, model, stanza), 1
+        if stanza is None and can_order(model, arguments):
+            texts, at_once = BlockOrdering(model, arguments, pool), arguments.threads
+        if arguments.out_dir is None:
+            with counting("sentences", done="read") as tick:
+                files.write_texts(arguments.out, texts(arguments, tick))
+        else:
+            work = partial(_do_shard, arguments, texts)
+            shards = shards_of(arguments, _settings(arguments) | stanza_settings(stanza))
+            run_shards(shards, work, partial(in_threads, at_once), lambda s: os.path.exists(s.output))
+
+
+def _settings(arguments: argparse.Namespace) -> dict[str, Any]:
+    given = {f"--{name}": getattr(arguments, name.replace("-", "_")) for name in SETTINGS}
+    return {"command": "apply", "--model": checksum(arguments.model), **given}
+
+
+def _do_shard(arguments: argparse.Namespace, texts: Texts, shard: Shard, tick: Tick) -> None:
+    files.write_texts(shard.output, texts(of_shard(arguments, shard), tick))
+
+
+def _texts(
+    model: Model, stanza: StanzaOptions | None, arguments: argparse.Namespace, tick: Tick
+) -> Iterator[str]:
+    """Yield the lines of the output, for any method and any input."""
+    sentences = source.read_sentences(arguments)
     if stanza is not None:
         sentences = add_layers(sentences, stanza, workers=arguments.threads)
-    sentences = progress(sentences, "sentences", done="read")
+    sentences = _told(sentences, tick)
+    find, write = search(arguments, model.preorderer)
     size = BATCH // (arguments.n_best or 1)
     batches = files.batched(map(model.annotate, sentences), size, lambda s: len(s) + 1)
     with ThreadPoolExecutor(1) as pool:  # a batch is ordered while the one before it is written
         found = in_order(partial(pool.submit, find), batches, 1)
         pairs = (pair for batch, items in found for pair in zip(batch, items, strict=True))
-        files.write_lines(arguments.out, write(pairs, arguments.format))
+        for line in write(pairs, arguments.format):
+            yield f"{line}\n"
 
 
-def _check(arguments: argparse.Namespace) -> None:
-    if arguments.expected and arguments.format not in EXPECTED_FORMATTERS:
-        raise UsageError(f"--expected goes with --format {' or '.join(EXPECTED_FORMATTERS)}")
-    if arguments.sample and arguments.format == "tree":
-        raise UsageError("--sample draws orders: it does not go with --format tree")
-    if arguments.seed is not None and not arguments.sample:
-        raise UsageError("--seed goes with --sample")
-
-
-def _search(arguments: argparse.Namespace, preorderer: Preorderer) -> tuple[Search, Write]:
-    """Return what finds what is wanted of a batch, which come in order, and what makes lines of it.
-
-    Raises:
-        UsageError: the model has no probabilities, and they are wanted.
-    """
-    k, trees = arguments.n_best, arguments.format == "tree"
-    write: Write = formatted
-    if arguments.expected:
-        find: Search = preorderer.expected_positions
-        write = partial(formatted, formatters=EXPECTED_FORMATTERS)
-    elif arguments.sample:
-        find = _drawing(preorderer, arguments)
-    elif k is None:
-        find = preorderer.trees if trees else preorderer.order
-    else:
-        find = partial(preorderer.best_trees if trees else preorderer.best_orders, k=k)
-        write = formatted_nbest
-    if arguments.expected or arguments.sample:
-        find([])  # raises before any work
-    return partial(find, threads=arguments.threads), write
-
-
-def _drawing(preorderer: Preorderer, arguments: argparse.Namespace) -> Search:
-    """Return what draws an order of each sentence, by the number of its line."""
-    lines = itertools.count()
-    seed = options.DEFAULT_SEED if arguments.seed is None else arguments.seed
-
-    def draw(sentences: Sequence[Sentence], threads: int = 1) -> list[Permutation]:
-        return preorderer.sample(sentences, list(itertools.islice(lines, len(sentences))), seed, threads)
-
-    return draw
+def _told(sentences: Iterable[Sentence], tick: Tick) -> Iterator[Sentence]:
+    for sentence in sentences:
+        yield sentence
+        tick(1)

@@ -10,8 +10,6 @@ import sys
 import time
 from collections.abc import Iterator
 
-from tqdm import tqdm
-
 from preorder.cli.paths import output_paths
 from preorder.cli.table import visible
 from preorder.data.atomic import is_special
@@ -65,7 +63,10 @@ class _Lines(logging.Handler):
         if self._start is not None:
             line = f"[{time.monotonic() - self._start:6.1f} s] {line}"
         with contextlib.suppress(OSError):  # that nobody can read it is no reason to stop
-            tqdm.write(line, file=sys.stderr)
+            if bars := sys.modules.get("tqdm"):
+                bars.tqdm.write(line, file=sys.stderr)
+            else:  # there is no bar: it need not be imported
+                print(line, file=sys.stderr)
 
 
 def _level(arguments: argparse.Namespace) -> int:

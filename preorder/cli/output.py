@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from preorder.data import formats
@@ -44,13 +44,26 @@ def formatted_nbest(ranked: Iterable[tuple[Sentence, list[tuple[float, Any]]]], 
 
 def _warned(pairs: Iterable[tuple[Sentence, Any]], name: str) -> Iterator[tuple[Sentence, Any]]:
     """Yield the pairs; say once if tokens have to be escaped in features."""
-    is_warned = name != "features"
+    warn = EscapeWarning()
     for number, (sentence, item) in enumerate(pairs, 1):
-        if not is_warned and formats.needs_escape(sentence.words):
-            is_warned = True
-            token = next(word for word in sentence.words if formats.needs_escape((word,)))
-            LOGGER.warning(
-                f"line {number}: token {token!r} is written as {formats.escape_token(token)!r}, "
-                "and others like it: ￨ and white space would break the features"
-            )
+        if name == "features" and not warn.is_given and formats.needs_escape(sentence.words):
+            warn(f"line {number}", sentence.words)
         yield sentence, item
+
+
+class EscapeWarning:
+    """Says once that features escape tokens."""
+
+    def __init__(self) -> None:
+        self.is_given = False
+
+    def __call__(self, where: str, words: Sequence[str]) -> None:
+        """Show a token that is escaped, of the words of a line."""
+        if self.is_given:
+            return
+        self.is_given = True
+        token = next(word for word in words if formats.needs_escape((word,)))
+        LOGGER.warning(
+            f"{where}: token {token!r} is written as {formats.escape_token(token)!r}, "
+            "and others like it: ￨ and white space would break the features"
+        )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -93,15 +93,21 @@ def read_sentences(arguments: argparse.Namespace) -> Iterator[Sentence]:
         UsageError: options that do not go together.
         DataError: bad input, with its file and line.
     """
-    if arguments.annot is None:
-        sentences = plain_sentences(arguments)
-    elif arguments.src != files.STANDARD or arguments.pos is not None:
-        raise UsageError("--annot holds words and POS tags: it does not go with --src or --pos")
-    else:
-        sentences = read_annotated(arguments.annot)
+    check_sources(arguments)
+    sentences = plain_sentences(arguments) if arguments.annot is None else read_annotated(arguments.annot)
     if arguments.trees is None or arguments.trees in TREES:
         return sentences
     return add_trees(source_name(arguments), sentences, arguments.trees)
+
+
+def check_sources(arguments: argparse.Namespace) -> None:
+    """Check that the words come from one file.
+
+    Raises:
+        UsageError: they do not.
+    """
+    if arguments.annot is not None and (arguments.src != files.STANDARD or arguments.pos is not None):
+        raise UsageError("--annot holds words and POS tags: it does not go with --src or --pos")
 
 
 def plain_sentences(arguments: argparse.Namespace) -> Iterator[Sentence]:
@@ -110,12 +116,33 @@ def plain_sentences(arguments: argparse.Namespace) -> Iterator[Sentence]:
     Raises:
         DataError: bad input, with its file and line.
     """
-    sentences = files.read_parsed(arguments.src, parse_source)
-    if arguments.pos in (None, STANZA):
+    columns = [files.read_lines(path) for path in plain_files(arguments)]
+    return parsed_sentences(arguments, columns)
+
+
+def plain_files(arguments: argparse.Namespace) -> list[str]:
+    """Return the files that hold the words, or the words and other layers, and the tags, if one does."""
+    return [source_name(arguments), *([] if arguments.pos in (None, STANZA) else [arguments.pos])]
+
+
+def parsed_sentences(
+    arguments: argparse.Namespace, columns: Sequence[Iterable[str]], first: int = 1
+) -> Iterator[Sentence]:
+    """Parse lines of ``--src`` and, where there are any, of ``--pos``; the first has this number.
+
+    Raises:
+        DataError: bad input, with its file and line.
+    """
+    sentences = files.parse_lines(arguments.src, columns[0], parse_source, first)
+    if len(columns) == 1:
         return sentences
-    tags = files.read_parsed(arguments.pos, parse_tokens)
+    tags = files.parse_lines(arguments.pos, columns[1], parse_tokens, first)
     streams = (arguments.src, sentences), (arguments.pos, tags)
-    return files.map_parallel(lambda sentence, line: replace(sentence, tags=line), arguments.pos, *streams)
+    return files.map_parallel(_with_tags, arguments.pos, *streams, first=first)
+
+
+def _with_tags(sentence: Sentence, tags: tuple[str, ...]) -> Sentence:
+    return replace(sentence, tags=tags)
 
 
 def source_name(arguments: argparse.Namespace) -> str:

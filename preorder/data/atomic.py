@@ -11,7 +11,7 @@ import contextlib
 import ctypes
 import errno
 import fcntl
-import glob
+import math
 import os
 import shutil
 import stat
@@ -117,10 +117,29 @@ def reported(path: str, errors: tuple[int, ...] | None = None) -> Iterator[None]
 
 def remove_leftovers(target: Path) -> None:
     """Remove what killed writers of a target have left beside it."""
-    for path in target.parent.glob(f".{glob.escape(target.name)}.*{SUFFIX}"):
+    for path in _partial(target.parent, f".{target.name}."):
         with contextlib.suppress(OSError):  # it is being written, or its writer has just ended
             if time.time() - path.stat().st_mtime >= MIN_AGE:
                 _remove_unlocked(path)
+
+
+def _partial(folder: Path, prefix: str) -> Iterator[Path]:
+    """Yield what is not complete in a folder and has such a name.
+
+    The folder, in which there may be 100,000 files, is looked through once in ``MIN_AGE`` seconds: what has
+    come since is too new to be left behind.
+    """
+    looked, names = _LOOKED.get(folder, (-math.inf, ()))
+    if time.monotonic() - looked >= MIN_AGE:
+        looked = time.monotonic()
+        names = tuple(name for name in os.listdir(folder) if name.endswith(SUFFIX))
+        _LOOKED.clear()
+        _LOOKED[folder] = looked, names
+    return (folder / name for name in names if name.startswith(prefix))
+
+
+_LOOKED: dict[Path, tuple[float, tuple[str, ...]]] = {}
+"""The folder that was looked through last: when, and what was not complete in it."""
 
 
 def _remove_unlocked(path: Path) -> None:

@@ -70,7 +70,8 @@ def compressed(stream: BinaryIO, path: str) -> Iterator[BinaryIO]:
         return
     module = _module(CODECS[suffix])
     if suffix == ".gz":  # no time stamp and no name in the header
-        opened = module.GzipFile(filename="", fileobj=stream, mode="wb", mtime=0)
+        # The level of the program gzip: Python's, 9, takes four times as long for 2% less.
+        opened = module.GzipFile(filename="", fileobj=stream, mode="wb", mtime=0, compresslevel=6)
     elif suffix == ".zst":  # as the program zstd does
         opened = module.open(stream, "wb", options={module.CompressionParameter.checksum_flag: 1})
     else:

@@ -40,23 +40,44 @@ def read_lines(path: str) -> Iterator[str]:
     Raises:
         DataError: the file cannot be opened, or a line is not UTF-8.
     """
-    name = display_name(path)
-    with _open_bytes(path) as stream:
+    with opened(path) as stream:
         number = 1
         try:
             for line in stream:
-                text = line.decode("utf-8").removesuffix("\n").removesuffix("\r")
-                yield text.removeprefix(BYTE_ORDER_MARK) if number == 1 else text
+                yield decoded(line, path, number)
                 number += 1
-        except UnicodeDecodeError as error:
-            raise DataError(f"not valid UTF-8 (byte {error.start + 1} of the line)", name, number) from None
-        except Exception as error:
-            if reason := damage(path, error):
-                raise DataError(reason, name, number) from None
+        except DataError:
             raise
+        except Exception as error:
+            raise reading_error(path, error, number) from None
 
 
-def _open_bytes(path: str) -> BinaryIO:
+def decoded(line: bytes, path: str, number: int) -> str:
+    """Return a line of a file without its line end, and the first without a byte order mark.
+
+    Raises:
+        DataError: it is not UTF-8.
+    """
+    try:
+        text = line.decode("utf-8").removesuffix("\n").removesuffix("\r")
+    except UnicodeDecodeError as error:
+        reason = f"not valid UTF-8 (byte {error.start + 1} of the line)"
+        raise DataError(reason, display_name(path), number) from None
+    return text.removeprefix(BYTE_ORDER_MARK) if number == 1 else text
+
+
+def reading_error(path: str, error: Exception, number: int) -> Exception:
+    """Return what an error in reading a line is to the user: damaged data, or itself."""
+    reason = damage(path, error)
+    return DataError(reason, display_name(path), number) if reason else error
+
+
+def opened(path: str) -> BinaryIO:
+    """Open a file for reading what was compressed.
+
+    Raises:
+        DataError: it cannot be opened.
+    """
     if path == STANDARD:
         return contextlib.nullcontext(sys.stdin.buffer)  # type: ignore[return-value]
     try:
@@ -75,9 +96,9 @@ def read_parsed(path: str, parse: Callable[[str], T]) -> Iterator[T]:
     return parse_lines(path, read_lines(path), parse)
 
 
-def parse_lines(path: str, lines: Iterable[str], parse: Callable[[str], T]) -> Iterator[T]:
-    """Do as :func:`read_parsed`, with the lines of a file that is read already."""
-    for number, line in enumerate(lines, 1):
+def parse_lines(path: str, lines: Iterable[str], parse: Callable[[str], T], first: int = 1) -> Iterator[T]:
+    """Do as :func:`read_parsed`, with lines of a file that are read already, the first of this number."""
+    for number, line in enumerate(lines, first):
         try:
             yield parse(line)
         except DataError as error:
@@ -131,23 +152,27 @@ def in_parallel(*streams: tuple[str, Iterable[Any]]) -> Iterator[tuple[Any, ...]
         ended = [path for (path, _), item in zip(streams, items, strict=True) if item is end]
         if ended:
             longer = next(path for (path, _), item in zip(streams, items, strict=True) if item is not end)
-            raise DataError(
-                f"the file ends after {number - 1} lines, {display_name(longer)} goes on",
-                display_name(ended[0]),
-                number,
-            )
+            raise ended_early(ended[0], longer, number)
         yield items
 
 
-def map_parallel(function: Callable[..., T], blamed: str, *streams: tuple[str, Iterable[Any]]) -> Iterator[T]:
+def ended_early(path: str, longer: str, number: int) -> DataError:
+    """Return the error that a file has no line of a number, and another that belongs to it has."""
+    reason = f"the file ends after {number - 1} lines, {display_name(longer)} goes on"
+    return DataError(reason, display_name(path), number)
+
+
+def map_parallel(
+    function: Callable[..., T], blamed: str, *streams: tuple[str, Iterable[Any]], first: int = 1
+) -> Iterator[T]:
     """Yield what a function makes of an item of each file, line by line, as :func:`in_parallel` takes them.
 
-    Its errors are about the file with the path ``blamed``.
+    Its errors are about the file with the path ``blamed``, whose ``first`` line here has this number.
 
     Raises:
         DataError: as :func:`in_parallel` and as the function.
     """
-    for number, items in enumerate(in_parallel(*streams), 1):
+    for number, items in enumerate(in_parallel(*streams), first):
         try:
             yield function(*items)
         except DataError as error:
@@ -208,8 +233,13 @@ def _create_text(opened: Path, path: str) -> Iterator[TextIO]:
 
 def write_lines(path: str, lines: Iterable[str]) -> None:
     """Write lines atomically."""
+    write_texts(path, (f"{line}\n" for line in lines))
+
+
+def write_texts(path: str, texts: Iterable[str]) -> None:
+    """Write texts, one after another, atomically."""
     with writer(path) as stream:
-        stream.writelines(f"{line}\n" for line in lines)
+        stream.writelines(texts)
 
 
 def write_bytes(path: str, data: bytes) -> None:

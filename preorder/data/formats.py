@@ -193,7 +193,7 @@ def escape_token(token: str) -> str:
 
 def needs_escape(words: Sequence[str]) -> bool:
     """Return whether :func:`escape_token` may change one of the words; a quick test."""
-    text = "".join(words)
+    text = "_".join(words)  # not "": an & and a # of two tokens are no escape
     return (
         FEATURE_SEPARATOR in text or "&#" in text or len(text.split(maxsplit=1)) > 1 or text != text.strip()
     )

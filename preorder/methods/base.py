@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any, ClassVar, Protocol
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from preorder.data.types import NO_LINES, BinaryTree, Bitext, Permutation, Sentence
 from preorder.learning.checkpoint import NO_CHECKPOINT, Arrays, Checkpoint
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from preorder.learning.encode import Batch
 
 
 class Preorderer(Protocol):
@@ -96,6 +99,25 @@ class Preorderer(Protocol):
     @classmethod
     def from_state(cls, values: dict[str, Any], arrays: Arrays) -> Preorderer:
         """Rebuild a preorderer from its :meth:`state`; a DataError says that it is none of this method."""
+
+
+class HashedPreorderer(ABC):
+    """A preorderer that reads nothing of the tokens but their hashes.
+
+    Attributes:
+        token_layers: which layers it reads, of :data:`preorder.learning.vocabulary.LAYERS`, in this order.
+    """
+
+    token_layers: tuple[str, ...]
+
+    @abstractmethod
+    def parse_hashed(self, batch: Batch, threads: int = 1) -> tuple[np.ndarray, np.ndarray]:
+        """Return the trees and positions of sentences, one after another.
+
+        Returns:
+            As :class:`preorder.btg.results.TreePreorderer` has them: int32 ``[tokens, NODE_FIELDS]`` and
+            ``[tokens]``.
+        """
 
 
 class PickledByState:

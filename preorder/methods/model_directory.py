@@ -175,6 +175,12 @@ def load_model(directory: str) -> Model:
     return _load(folder)
 
 
+def checksum(directory: str) -> str:
+    """Return a checksum of all that a model directory holds; a DataError says that it cannot be read."""
+    names = [name for name in (DESCRIPTION, WEIGHTS, CLASSES) if (Path(directory) / name).exists()]
+    return _checksum(b"".join(_checksum(_read(Path(directory) / name, {})).encode() for name in names))
+
+
 def _version(folder: Path) -> tuple[int, int] | None:
     """Return what differs between a description and another in its place; None: there is none."""
     try:

@@ -7,21 +7,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from preorder.btg.constraint import learnable
 from preorder.btg.kbest import ScoredTree
 from preorder.btg.pieces import EXACT
 from preorder.btg.results import TreePreorderer
 from preorder.data.errors import DataError, UsageError, shown
 from preorder.data.types import NO_LINES, Bitext, Sentence
 from preorder.learning.checkpoint import NO_CHECKPOINT, Arrays, Checkpoint
-from preorder.learning.encode import Encoder
-from preorder.learning.held_out import HeldOutLines
-from preorder.learning.options import without_threads
-from preorder.learning.training_loop import Schedule, train
+from preorder.learning.encode import Batch, Encoder
 from preorder.learning.vocabulary import common_layers, is_layers
-from preorder.methods.base import Continuable, PickledByState
+from preorder.methods.base import Continuable, HashedPreorderer, PickledByState
 from preorder.methods.perceptron.fast.shapes import shape_scores
-from preorder.methods.perceptron.learner import Learner, weights_of
 from preorder.methods.perceptron.options import Options
 from preorder.methods.perceptron.parse import parse, parse_kbest
 from preorder.methods.perceptron.temperature import fitted_temperature, is_temperature, lines_to_fit
@@ -29,7 +24,7 @@ from preorder.methods.perceptron.weights import NEGLIGIBLE, Weights, unpack
 from preorder.progress import LOGGER
 
 
-class BTGPreorderer(PickledByState, Continuable, TreePreorderer):
+class BTGPreorderer(PickledByState, Continuable, HashedPreorderer, TreePreorderer):
     """A trained BTG model; see :class:`preorder.methods.base.Preorderer`."""
 
     method: ClassVar[str] = "btg"
@@ -42,14 +37,18 @@ class BTGPreorderer(PickledByState, Continuable, TreePreorderer):
         self.layers = frozenset(layers) - {"words"}
         self._weights = weights
         self._temperature = temperature
-        self._layers = tuple(layers)
+        self.token_layers = tuple(layers)
         self._tables = weights.tables()
         self._shape = shape_scores(weights.shape, EXACT)
-        self._encoder = Encoder(self._layers)
+        self._encoder = Encoder(self.token_layers)
 
     def parse(self, sentences: Sequence[Sentence], threads: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the best trees and their positions; cost: see :mod:`.parse`."""
-        return parse(self._tables, self._shape, self._encoder(sentences), threads)
+        return self.parse_hashed(self._encoder(sentences), threads)
+
+    def parse_hashed(self, batch: Batch, threads: int = 1) -> tuple[np.ndarray, np.ndarray]:
+        """Return the same of hashes."""
+        return parse(self._tables, self._shape, batch, threads)
 
     def kbest(self, sentences: Sequence[Sentence], k: int, threads: int) -> list[list[ScoredTree]]:
         """Return the best trees of each sentence's k best orders; cost: see :mod:`.parse`."""
@@ -92,7 +91,7 @@ class BTGPreorderer(PickledByState, Continuable, TreePreorderer):
 
     def state(self) -> tuple[dict[str, Any], Arrays]:
         """Return what :meth:`from_state` needs: values for JSON, and arrays."""
-        values: dict[str, Any] = {"layers": list(self._layers)}
+        values: dict[str, Any] = {"layers": list(self.token_layers)}
         if self._temperature is not None:
             values["temperature"] = self._temperature
         return values, self._weights.pack()
@@ -127,7 +126,13 @@ class BTGPreorderer(PickledByState, Continuable, TreePreorderer):
         model, whatever the number of threads and however often training was interrupted. The statistics
         include those of :func:`preorder.btg.constraint.learnable`; ``weights`` counts all but zeros.
         """
-        layers = initial._layers if initial else common_layers((*bitext.sentences, *held_out.sentences))
+        from preorder.btg.constraint import learnable  # none of this is needed where a model is used
+        from preorder.learning.held_out import HeldOutLines
+        from preorder.learning.options import without_threads
+        from preorder.learning.training_loop import Schedule, train
+        from preorder.methods.perceptron.learner import Learner, weights_of
+
+        layers = initial.token_layers if initial else common_layers((*bitext.sentences, *held_out.sentences))
         sentences, constraint, counts = learnable(bitext)
         learner = Learner(layers, sentences, constraint, options, initial and initial._weights)
         schedule = Schedule(options.iterations, options.patience, keep_best=False)

@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from preorder.btg.constraint import Constraint, constraint
 from preorder.btg.pieces import EXACT
 from preorder.data.types import Bitext, Sentence
 
@@ -39,6 +38,8 @@ def lines_to_fit(held_out: Bitext, seed: int) -> tuple[list[Sentence], np.ndarra
         Sentences of 2 to ``EXACT`` tokens, maybe none; and where their tokens belong, int32 groups, one
         sentence after another. Where links are less than certain, these are drawn by their confidences.
     """
+    from preorder.btg.constraint import Constraint, constraint  # not needed where a model is used
+
     fitting = [
         pair
         for pair in zip(held_out.sentences, held_out.alignments, strict=True)

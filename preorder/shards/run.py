@@ -1,0 +1,134 @@
+"""Shards done one by one or several at once: what fails is told at the end, and the others are done.
+
+A shard is a pure job, from its inputs to its output, so that any engine can run it: threads and processes
+here, or other machines.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import NamedTuple
+
+from preorder.annotate.workers import in_order, in_processes
+from preorder.data.errors import DataError, PreorderError
+from preorder.progress import LOGGER, shard_progress
+from preorder.shards.plan import Shard
+
+Tick = Callable[[int], None]
+"""To be told how many more lines are done."""
+
+Work = Callable[[Shard, Tick], None]
+"""What does a shard: all of its output is there afterwards, or none."""
+
+
+class Report(NamedTuple):
+    """What came of a shard.
+
+    Attributes:
+        lines: how many were done, where the work has not been told already.
+        failure: what is wrong with its input, or None.
+    """
+
+    lines: int
+    failure: DataError | None
+
+
+Engine = Callable[[Work, Iterable[Shard], Tick], Iterator[tuple[Shard, Report]]]
+"""What runs shards, and yields each with its report as they are done."""
+
+
+class ShardsError(PreorderError):
+    """Some shards failed; the log says which."""
+
+
+def run_shards(shards: Sequence[Shard], work: Work, engine: Engine, is_done: Callable[[Shard], bool]) -> None:
+    """Do the shards that are not done.
+
+    Raises:
+        ShardsError: the input of some is bad; the others are done.
+        PreorderError: nothing that is the fault of one shard's input.
+    """
+    to_do = [shard for shard in shards if not is_done(shard)]
+    if len(to_do) < len(shards):
+        LOGGER.info(f"{len(shards) - len(to_do):,} of {len(shards):,} shards are there already")
+    if not to_do:
+        return
+    failures = []
+    sizes = {shard.output: _size(shard.source) for shard in to_do}
+    with shard_progress(len(to_do), sum(sizes.values())) as progress:
+        for shard, report in engine(work, to_do, progress.add_lines):
+            progress.add_lines(report.lines)
+            progress.add_shard(sizes[shard.output])
+            if report.failure is not None:
+                failures.append(report.failure)
+                LOGGER.warning(f"left out: {report.failure}")
+    for failure in failures:
+        LOGGER.error(str(failure))
+    if failures:
+        raise ShardsError(f"{len(failures):,} of {len(shards):,} shards failed; the others are there")
+
+
+def _size(path: str) -> int:
+    try:
+        return os.path.getsize(path)
+    except OSError:  # what opens it will say so
+        return 0
+
+
+def in_threads(
+    workers: int, work: Work, shards: Iterable[Shard], tick: Tick
+) -> Iterator[tuple[Shard, Report]]:
+    """Run so many shards at once in this process: an engine, once it has ``workers``."""
+    stopped = threading.Event()
+
+    def tick_or_stop(lines: int) -> None:
+        if stopped.is_set():
+            raise _Stopped
+        tick(lines)
+
+    with ThreadPoolExecutor(workers) as pool:
+        try:
+            yield from in_order(partial(pool.submit, _report, work, tick_or_stop), shards, workers)
+        finally:
+            stopped.set()
+
+
+class _Stopped(Exception):
+    """Ends the work on a shard when another has stopped the run."""
+
+
+def in_worker_processes(
+    workers: int, work: Work, shards: Iterable[Shard], tick: Tick
+) -> Iterator[tuple[Shard, Report]]:
+    """Run each shard in one of so many processes, or in this one if there are none."""
+    if not workers:
+        for shard in shards:
+            yield shard, _report(work, tick, shard)
+        return
+    yield from in_processes(partial(_counted, work), shards, workers, lambda _: None)
+
+
+def _counted(work: Work, shard: Shard) -> Report:
+    """Do a shard where nobody can be told of its lines but at its end."""
+    lines = 0
+
+    def tick(more: int) -> None:
+        nonlocal lines
+        lines += more
+
+    return _report(work, tick, shard)._replace(lines=lines)
+
+
+def _report(work: Work, tick: Tick, shard: Shard) -> Report:
+    """Do a shard; an error about one of its inputs becomes part of the report."""
+    try:
+        work(shard, tick)
+    except DataError as error:
+        if error.file not in shard.inputs.values():
+            raise
+        return Report(0, error)
+    return Report(0, None)

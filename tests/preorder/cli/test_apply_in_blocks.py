@@ -1,0 +1,179 @@
+"""``preorder apply`` by compiled code, a block at a time, beside the same by sentences."""
+
+import gzip
+import random
+import subprocess
+import sys
+
+import pytest
+
+from preorder.cli import main
+from preorder.data import blocks
+from tests.support.running import environment
+
+FORMATS = ("features", "positions", "order", "text", "tree")
+
+ODD = ["￨", "a￨1", "&#65512;", "&", "#1;", "\u3000", "a\u00a0b", "\u2028", "\u205f", "\u1680", "\x85", "x\ry"]
+PLAIN = ["S1", "V2", "O3", "der", "語", "𝄞", "“", "–", "é", "[a]", "<", "\\", "x" * 300, "あ\u3042"]
+SPACES = [" ", "  ", "\t", " \t "]
+
+
+def made_up(lines, words, seed=1):
+    """Return lines with any number of any words, some of them empty, some with white space at their ends."""
+    generator = random.Random(seed)
+    for _ in range(lines):
+        parts = generator.choices(words, k=generator.choice((0, 1, 2, 5, 12)))
+        line = generator.choice(SPACES).join(parts)
+        yield generator.choice(("", "", " ")) + line + generator.choice(("", "", " ", "\r"))
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory):
+    """Give a model of words and classes, and one of words and tags."""
+    folder = tmp_path_factory.mktemp("models")
+    (folder / "src").write_text("S1 V2 O3\nS2 V3 語\n" * 30)
+    (folder / "pos").write_text("N V N\n" * 60)
+    (folder / "align").write_text("0-0 1-2 2-1\n" * 60)
+    common = (
+        f"train -q --method btg --iterations 2 --src {folder}/src --align {folder}/align --model {folder}/"
+    )
+    assert main(f"{common}classes --classes 3".split()) == 0
+    assert main(f"{common}tags --classes 0 --pos {folder}/pos".split()) == 0
+    return folder
+
+
+@pytest.fixture
+def both(monkeypatch, capfd, tmp_path):
+    """Give a function that applies a model both ways: status, standard error, and the output as bytes."""
+
+    def both(*arguments):
+        results = []
+        for is_bulk in (True, False):
+            with monkeypatch.context() as patch:
+                patch.setattr(blocks.read_blocks, "__defaults__", (100,))
+                if not is_bulk:
+                    patch.setattr("preorder.cli.apply.can_order", lambda *_: False)
+                out = tmp_path / "out"
+                status = main(["apply", "--threads", "2", *map(str, arguments), "--out", str(out)])
+            error = capfd.readouterr().err
+            results.append((status, error, out.read_bytes() if out.exists() else None))
+            out.unlink(missing_ok=True)
+        return results
+
+    return both
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_the_same_bytes_for_plain_text(models, both, tmp_path, name):
+    src = tmp_path / "src"
+    long = " ".join(f"w{i}" for i in range(600))  # is parsed in pieces
+    lines = ["\ufeffS1 V2", *made_up(200, PLAIN), long, *made_up(100, PLAIN + ODD, 2), "no end"]
+    src.write_bytes("\n".join(lines).encode())
+    found, expected = both("--model", models / "classes", "--src", src, "--format", name)
+    assert found == expected
+    assert found[0] == 0
+    assert found[2].count(b"\n") == 303
+    assert ("is written as" in found[1]) == (name == "features")
+
+
+@pytest.mark.parametrize("name", ["features", "tree"])
+def test_the_same_bytes_with_tags(models, both, tmp_path, name):
+    lines = [" ".join(line.split(" ")).replace("\t", " ") for line in made_up(200, PLAIN + ODD[2:])]
+    tags = [" ".join("NV"[len(word) % 2] for word in line.rstrip("\r").split(" ") if word) for line in lines]
+    (tmp_path / "src").write_text("\n".join(lines) + "\n", newline="")
+    (tmp_path / "pos").write_text("\n".join(tags) + "\n")
+    files = ("--src", tmp_path / "src", "--pos", tmp_path / "pos")
+    found, expected = both("--model", models / "tags", *files, "--format", name)
+    assert found == expected
+    assert found[0] == 0, found[1]
+
+
+@pytest.mark.parametrize("model", ["tags", "classes"])
+@pytest.mark.parametrize("columns", [2, 3])
+def test_the_same_bytes_for_annotated_text(models, both, tmp_path, columns, model):
+    lines = [""]
+    for line in made_up(200, PLAIN + ODD):
+        words = [word for word in line.strip("\r").replace("\t", " ").split(" ") if word]
+        layers = [" ".join(words), *[" ".join("N" * len(words))] * (columns - 1)]
+        lines.append("\t".join(layers) if words else "")
+    (tmp_path / "annot").write_bytes("".join(f"{line}\n" for line in lines).encode())
+    found, expected = both("--model", models / model, "--annot", tmp_path / "annot")
+    assert found == expected
+    assert found[0] == 0, found[1]
+
+
+WRONG = {
+    "positions already": ({"src": "S1￨0 V2￨1\n", "pos": "N V\n"}, "src:31: has token￨position already"),
+    "a tag too few": ({"src": "a b\n", "pos": "N\n"}, "pos:31: 1 POS tags for 2 words"),
+    "no UTF-8": ({"src": b"a \xff\n", "pos": "N V\n"}, "src:31: not valid UTF-8 (byte 3 of the line)"),
+    "tags end early": ({"src": "a\nb\n", "pos": "N\n"}, "pos:32: the file ends after 31 lines"),
+    "words end early": ({"pos": "N\n"}, "src:31: the file ends after 30 lines"),
+    "two errors": ({"src": b"a b\na \xff\n", "pos": "N\n"}, "pos:31: 1 POS tags for 2 words"),
+    "a column too many": ({"annot": "a\tN\tN\tN\n"}, "annot:31: 4 tab-separated fields where"),
+    "a column too few": ({"annot": "a\tN\n"}, "annot:31: 2 tab-separated fields where"),
+    "a column too short": ({"annot": "a b\tN N\tN\n"}, "annot:31: 1 word classes for 2 words"),
+    "blanks alone": ({"annot": " \n"}, "annot:31: 1 tab-separated fields where"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_the_same_errors(models, both, tmp_path, case):
+    changed, message = WRONG[case]
+    good = {"annot": "a b\tN V\t1 2\n"} if "annot" in changed else {"src": "a b\n", "pos": "N V\n"}
+    options = []
+    for name, line in good.items():
+        more = changed.get(name, "")
+        more = more if isinstance(more, bytes) else more.encode()
+        (tmp_path / name).write_bytes(line.encode() * 30 + more)
+        options += [f"--{name}", tmp_path / name]
+    found, expected = both("--model", models / "tags", *options)
+    assert found == expected
+    assert found[0] == 2
+    assert found[1].startswith(f"{tmp_path}/{message}")
+    assert found[2] is None
+
+
+@pytest.mark.parametrize("files", [("src",), ("annot",)])
+def test_a_layer_that_is_not_given(models, both, tmp_path, files):
+    (tmp_path / "src").write_text("a b\n")
+    (tmp_path / "annot").write_text("")
+    found, expected = both("--model", models / "tags", f"--{files[0]}", tmp_path / files[0])
+    assert found == expected
+    needs = (2, "the model needs POS tags (--pos), and none are given\n", None)
+    assert found == (needs if files == ("src",) else (0, f"saved in {tmp_path}/out\n", b""))
+
+
+def test_lines_before_damage_are_looked_at_first(models, both, tmp_path):
+    data = gzip.compress(b"a b\n" * 4000 + b"".join(b"%d\n" % i for i in range(9000)))
+    (tmp_path / "src.gz").write_bytes(data[:-9])
+    found, expected = both("--model", models / "classes", "--src", tmp_path / "src.gz")
+    assert found == expected
+    assert ": damaged gzip data: " in found[1]
+
+
+LIGHT = """
+import sys
+import preorder.cli.apply
+heavy = {"numba", "scipy", "sklearn", "torch", "stanza", "tqdm", "matplotlib", "rich"} & set(sys.modules)
+assert not heavy, heavy
+from preorder.cli import main
+assert main(sys.argv[1:]) == 0
+heavy = {"scipy.linalg", "sklearn", "tqdm", "preorder.methods.perceptron.learner"} & set(sys.modules)
+assert not heavy, heavy
+"""
+
+
+def test_nothing_is_imported_that_is_not_used(models, tmp_path):
+    (tmp_path / "src").write_text("S1 V2 O3\n")
+    options = [
+        "apply",
+        "--model",
+        str(models / "classes"),
+        "--src",
+        str(tmp_path / "src"),
+        "--format",
+        "text",
+    ]
+    command = [sys.executable, "-c", LIGHT, *options]
+    done = subprocess.run(command, env=environment(), capture_output=True, text=True)
+    assert (done.stdout, done.returncode) == ("S1 O3 V2\n", 0), done.stderr

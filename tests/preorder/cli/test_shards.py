@@ -1,0 +1,261 @@
+"""``preorder apply`` and ``annotate`` on folders of shards, end to end."""
+
+import gzip
+import itertools
+import json
+import os
+import shutil
+import signal
+from pathlib import Path
+
+import pytest
+
+from preorder.cli import main
+from preorder.data import atomic
+from tests.support import fake_stanza
+from tests.support.kill_points import run
+
+LINES = {"a": ["S1 V2 O3"] * 40, "b": [], "c": ["", "S2 V1 O1", "O1"], "d": [f"S{i} V{i}" for i in range(9)]}
+OUTPUTS = ["a.en", "b.en", "c.en.gz", "d.en"]
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("model")
+    (folder / "src").write_text("S1 V2 O3\nS2 V3 O1\n" * 30)
+    (folder / "align").write_text("0-0 1-2 2-1\n" * 60)
+    files = f"--src {folder}/src --align {folder}/align --model {folder}/model"
+    assert main(f"train -q --method btg --iterations 2 --classes 3 {files}".split()) == 0
+    return folder / "model"
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """The current folder: shards with tags, ``in/a.en tags/a.pos …``, one of them compressed."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("in", "tags"):
+        (tmp_path / name).mkdir()
+    for name, lines in LINES.items():
+        compress = gzip.compress if name == "c" else bytes
+        (tmp_path / "in" / (f"{name}.en" + ".gz" * (name == "c"))).write_bytes(
+            compress("".join(f"{line}\n" for line in lines).encode())
+        )
+        tags = ("".join(word[0] + " " for word in line.split()) for line in lines)
+        (tmp_path / "tags" / (f"{name}.pos" + ".gz" * (name == "c"))).write_bytes(
+            compress("".join(f"{line}\n" for line in tags).encode())
+        )
+    return tmp_path
+
+
+@pytest.fixture
+def apply(model):
+    def apply(*more, src="in/*.en*", out="out"):
+        return main(["apply", "--model", str(model), "--src", src, "--out-dir", out, *more])
+
+    return apply
+
+
+def content(folder):
+    return {path.name: path.read_bytes() for path in folder.iterdir() if path.name != ".preorder.json"}
+
+
+def expected(model, *more):
+    """Return the bytes that the command makes of each file alone."""
+    for name in OUTPUTS:
+        assert (
+            main(["apply", "--model", str(model), "--src", f"in/{name}", "--out", f"one-{name}", *more]) == 0
+        )
+    return {name: Path(f"one-{name}").read_bytes() for name in OUTPUTS}
+
+
+@pytest.mark.parametrize("more", [("--threads", "2"), ("--n-best", "2", "--format", "order")], ids=" ".join)
+def test_the_same_bytes_as_single_files(folder, model, apply, capsys, more):
+    assert apply(*more) == 0
+    assert "4 of 4 shards, 52 lines" in capsys.readouterr().err
+    assert content(folder / "out") == expected(model, *more)
+
+
+def test_what_is_there_is_not_done_again(folder, apply, capsys):
+    assert apply() == 0
+    before = content(folder / "out")
+    (folder / "out" / "a.en").write_text("mine\n")
+    (folder / "out" / "d.en").unlink()
+    capsys.readouterr()
+    assert apply() == 0
+    assert "3 of 4 shards are there already\n1 of 1 shards, 9 lines" in capsys.readouterr().err
+    assert content(folder / "out") == before | {"a.en": b"mine\n"}
+    assert apply() == 0
+    assert capsys.readouterr().err == "4 of 4 shards are there already\n"
+
+
+def test_every_nth_shard(folder, model, apply):
+    assert apply("--shard", "2/3") == 0
+    assert set(content(folder / "out")) == {"b.en"}
+    for part in ("1/3", "3/3"):
+        assert apply("--shard", part) == 0
+    assert content(folder / "out") == expected(model)
+
+
+def test_a_changed_model_or_option(folder, model, apply, capsys):
+    assert apply() == 0
+    before = content(folder / "out")
+    capsys.readouterr()
+    assert apply("--format", "order") == 2
+    remedy = "name another folder, or remove it\n"
+    assert (
+        capsys.readouterr().err == f"out was made with another --format ('features', now 'order'): {remedy}"
+    )
+    description = json.loads((model / "model.json").read_text())
+    other = folder / "other"
+    shutil.copytree(model, other)
+    (other / "model.json").write_text(json.dumps(description, indent=1))
+    assert main(["apply", "--model", str(other), "--src", "in/*.en*", "--out-dir", "out"]) == 2
+    assert "out was made with another --model (" in capsys.readouterr().err
+    (folder / "in2").mkdir()
+    (folder / "in2" / "a.en").write_text("x\n")
+    assert apply(src="in2/*") == 2
+    assert "out was made with another --src ('" in capsys.readouterr().err
+    assert content(folder / "out") == before
+
+
+def test_bad_shards_are_told_at_the_end(folder, model, apply, capsys):
+    whole = (folder / "in/c.en.gz").read_bytes()
+    (folder / "in/c.en.gz").write_bytes(whole[:-4])
+    (folder / "in/a.en").write_bytes(b"S1\nS1 \xff\n")
+    assert apply("--threads", "2") == 2
+    *_, first, second, last = capsys.readouterr().err.splitlines()
+    assert first == "in/a.en:2: not valid UTF-8 (byte 4 of the line)"
+    assert second.startswith("in/c.en.gz:4: damaged gzip data: ")
+    assert last == "2 of 4 shards failed; the others are there"
+    assert set(os.listdir("out")) == {"b.en", "d.en", ".preorder.json"}
+    (folder / "in/c.en.gz").write_bytes(whole)
+    (folder / "in/a.en").write_text("\n".join(LINES["a"]))
+    assert apply("-q") == 0
+    assert content(folder / "out") == expected(model)
+
+
+def test_a_partner_that_is_missing_or_too_short(folder, apply, capsys):
+    (folder / "tags/d.pos").unlink()
+    (folder / "tags/a.pos").write_text("S V O\n")
+    assert apply("--pos", "tags/*.pos*", src="in/*.en*") == 2
+    assert capsys.readouterr().err.splitlines()[-3:] == [
+        "tags/a.pos:2: the file ends after 1 lines, in/a.en goes on",
+        "tags/d.pos: cannot be read: No such file or directory",
+        "2 of 4 shards failed; the others are there",
+    ]
+    assert set(content(folder / "out")) == {"b.en", "c.en.gz"}
+
+
+def test_an_error_that_is_of_no_shard_stops_the_run(folder, model, apply, monkeypatch, capsys):
+    taken = itertools.count()
+
+    def full(path, texts):
+        next(taken)
+        list(itertools.islice(texts, 1))
+        raise OSError(28, "No space left on device", path)
+
+    monkeypatch.setattr("preorder.data.files.write_texts", full)
+    assert apply("--threads", "2") == 2
+    assert "No space left on device" in capsys.readouterr().err
+    assert next(taken) <= 3
+
+
+@pytest.mark.parametrize(
+    ("more", "reason"),
+    [
+        ("--out out --out-dir dir", "--out and --out-dir exclude each other"),
+        ("--shard 1/2", "--shard goes with --out-dir"),
+        ("--out-dir dir", "--out-dir needs files, as --src 'in/*.gz'"),
+        ("--out-dir dir --src in/*.fr", "in/*.fr: there is no such file"),
+    ],
+)
+def test_options_that_do_not_fit(folder, model, capsys, more, reason):
+    assert main(["apply", "--model", str(model), *more.split()]) == 2
+    assert capsys.readouterr().err == f"{reason}\n"
+
+
+@pytest.mark.parametrize("part", ["1", "0/2", "3/2", "1/x", "/", "1/2/3"])
+def test_parts_that_are_none(model, capsys, part):
+    with pytest.raises(SystemExit, match="2"):
+        main(["apply", "--model", str(model), "--out-dir", "out", "--shard", part])
+    assert "argument --shard: " in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("threads", ["1", "2"])
+def test_killed_and_started_again(folder, model, monkeypatch, threads):
+    monkeypatch.setattr(atomic, "MIN_AGE", 0)
+    place = folder / "out"
+    whole = expected(model)
+    command = [
+        "apply",
+        "--model",
+        str(model),
+        "--src",
+        "in/*.en*",
+        "--out-dir",
+        str(place),
+        "--threads",
+        threads,
+    ]
+    place.mkdir()
+    status, operations = run(place, command)
+    assert status == 0
+    assert operations > 20
+    for number in range(1, operations + 1, max(operations // 6, 1)):
+        shutil.rmtree(place)
+        assert run(place, command, number)[0] == -signal.SIGKILL
+        done = {path.name: path.read_bytes() for path in place.glob("[a-z]*")}
+        assert done.items() <= whole.items()
+        assert run(place, command)[0] == 0
+        assert content(place) == whole  # and nothing else is left
+
+
+def test_annotate(folder, capsys):
+    options = ["annotate", "--src", "in/*.en*", "--pos", "tags/*.pos*", "--out-dir", "out"]
+    assert main(options) == 0
+    for name in OUTPUTS:
+        pos = name.replace(".en", ".pos")
+        assert main(["annotate", "--src", f"in/{name}", "--pos", f"tags/{pos}", "--out", f"one-{name}"]) == 0
+    assert content(folder / "out") == {name: Path(f"one-{name}").read_bytes() for name in OUTPUTS}
+    capsys.readouterr()
+    assert main(options) == 0
+    assert capsys.readouterr().err == "4 of 4 shards are there already\n"
+    (folder / "classes").write_text("S1\t7\n")
+    assert main([*options, "--classes", "classes"]) == 2
+    assert "out was made with another --classes (None, now '" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("more", "reason"),
+    [
+        ("--classes 3", "--classes N learns from one text: learn them from it, then name the file"),
+        ("--pos stanza --lang en --stanza-device gpu --workers 2", "on a GPU there is one worker"),
+        ("--pos-out f", "--pos-out names one file: it does not go with --out-dir"),
+    ],
+)
+def test_options_of_annotate_that_do_not_fit(folder, capsys, more, reason):
+    files = ["--src", "in/*.en*", "--pos", "tags/*.pos*", "--out-dir", "out"]
+    assert main(["annotate", *files, *more.split()]) == 2
+    assert capsys.readouterr().err == f"{reason}\n"
+
+
+def test_annotate_by_stanza(folder, monkeypatch, capsys):
+    """With a stand-in for Stanza; a shard is done once all of its outputs are there."""
+    monkeypatch.setattr("preorder.annotate.stanza._work", fake_stanza.work)
+    models = [["pos.pt", 100, 1]]
+    monkeypatch.setattr("preorder.annotate.stanza_models.prepare", lambda options: ["1.9", models])
+    stanza = ["--lang", "en", "--stanza-dir", str(folder), "--trees", "dependency"]
+    options = ["annotate", "--src", "in/*.en", "--out-dir", "out", *stanza]
+    assert main(options) == 0
+    before = content(folder / "out")
+    assert set(before) == {f"{name}.en{suffix}" for name in "abd" for suffix in ("", ".conllu")}
+    (folder / "out/d.en.conllu").unlink()
+    capsys.readouterr()
+    assert main(options) == 0
+    assert "2 of 3 shards are there already" in capsys.readouterr().err
+    assert content(folder / "out") == before
+    models[0] = ["pos.pt", 100, 2]  # of another time
+    assert main(options) == 0
+    models[0] = ["pos.pt", 101, 2]
+    assert main(options) == 2
+    assert "out was made with another Stanza ('" in capsys.readouterr().err

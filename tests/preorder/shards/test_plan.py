@@ -1,0 +1,90 @@
+"""Which files are shards, and which files belong to them."""
+
+import pytest
+
+from preorder.data.errors import DataError, UsageError
+from preorder.shards.manifest import NAME, check_manifest
+from preorder.shards.plan import every_nth, find_shards
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("in/b.1.en", "in/a.2.en", "in/a.10.en.gz", "in/.hidden.en", "in/x/c.1.en", "in/y/c.1.en"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    (tmp_path / "in/d.1.en").mkdir()
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("patterns", "expected"),
+    [
+        ({"src": "in/*.en"}, [("in/a.2.en",), ("in/b.1.en",)]),
+        (
+            {"src": "in//*.en", "pos": "tags/*.pos"},
+            [("in/a.2.en", "tags/a.2.pos"), ("in/b.1.en", "tags/b.1.pos")],
+        ),
+        (
+            {"src": "./in/?.[0-9].e*", "pos": "?/*/x?y"},
+            [("./in/a.2.en", "a/2/xny"), ("./in/b.1.en", "b/1/xny")],
+        ),
+        ({"annot": "in/a.*.en.gz", "trees": "*"}, [("in/a.10.en.gz", "10")]),
+        ({"src": "in/b.1.en", "pos": "tags"}, [("in/b.1.en", "tags")]),
+        ({"src": "in/**.en"}, [("in/a.2.en",), ("in/b.1.en",)]),
+    ],
+)
+def test_files_that_belong_together(folder, patterns, expected):
+    shards = find_shards(patterns, "out")
+    assert [tuple(shard.inputs.values()) for shard in shards] == expected
+    assert all(list(shard.inputs) == list(patterns) for shard in shards)
+    assert [shard.output for shard in shards] == [f"out/{one[0].rpartition('/')[2]}" for one in expected]
+
+
+@pytest.mark.parametrize(
+    ("patterns", "out", "error", "reason"),
+    [
+        ({"src": "in/*.fr"}, "out", DataError, r"^in/\*\.fr: there is no such file$"),
+        ({"src": "in/d.1.en"}, "out", DataError, "there is no such file"),
+        (
+            {"src": "in/*.en", "pos": "tags"},
+            "out",
+            UsageError,
+            "--pos tags has not as many wildcards as --src",
+        ),
+        (
+            {"src": "in/?/*.en"},
+            "out",
+            UsageError,
+            "^in/x/c.1.en and in/y/c.1.en would both be",
+        ),
+        ({"src": "in/*.en"}, "in/x/..", UsageError, "^in/a.2.en would be overwritten while it is needed"),
+        ({"src": "in/*.en", "pos": "in/x/../*.en"}, "in", UsageError, "would be overwritten while it is"),
+    ],
+)
+def test_names_that_do_not_fit(folder, patterns, out, error, reason):
+    with pytest.raises(error, match=reason):
+        find_shards(patterns, out)
+
+
+@pytest.mark.parametrize("of", [1, 2, 3, 7])
+def test_each_shard_is_in_one_part(of):
+    parts = [every_nth(list(range(5)), number, of) for number in range(1, of + 1)]
+    assert sorted(shard for part in parts for shard in part) == list(range(5))
+    assert max(map(len, parts)) - min(map(len, parts)) <= 1
+
+
+def test_settings_of_a_folder(tmp_path):
+    folder = str(tmp_path / "new" / "out")
+    settings = {"a": 1, "b": [None, "x"]}
+    for _ in range(2):
+        check_manifest(folder, settings, [f"{folder}/one"])
+        (tmp_path / "new/out/one").touch()
+    with pytest.raises(UsageError, match=r"out was made with another b, c \(\[None, 'x'\], now 2\): name"):
+        check_manifest(folder, {"a": 1, "b": 2, "c": 3}, [])
+    (tmp_path / "new/out" / NAME).unlink()
+    with pytest.raises(UsageError, match=r"one is there, and .*out/.preorder.json is not, to tell what made"):
+        check_manifest(folder, settings, [f"{folder}/two", f"{folder}/one"])
+    (tmp_path / "new/out" / NAME).write_text("[]")
+    with pytest.raises(DataError, match="says not what the files beside it were made with"):
+        check_manifest(folder, settings, [])
