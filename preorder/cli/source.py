@@ -116,13 +116,16 @@ def plain_sentences(arguments: argparse.Namespace) -> Iterator[Sentence]:
     Raises:
         DataError: bad input, with its file and line.
     """
-    columns = [files.read_lines(path) for path in plain_files(arguments)]
-    return parsed_sentences(arguments, columns)
+    return parsed_sentences(arguments, [*map(files.read_lines, [arguments.src, *_tag_files(arguments)])])
 
 
 def plain_files(arguments: argparse.Namespace) -> list[str]:
     """Return the files that hold the words, or the words and other layers, and the tags, if one does."""
-    return [source_name(arguments), *([] if arguments.pos in (None, STANZA) else [arguments.pos])]
+    return [source_name(arguments), *_tag_files(arguments)]
+
+
+def _tag_files(arguments: argparse.Namespace) -> list[str]:
+    return [] if arguments.pos in (None, STANZA) else [arguments.pos]
 
 
 def parsed_sentences(

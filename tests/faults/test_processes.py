@@ -97,7 +97,7 @@ sys.exit(main())
         ("preorder", "preorder.data.errors"),
         ("preorder", "preorder.cli.report"),
         ("onmt_preorder", "onmt_preorder.cli"),
-        ("onmt_preorder", "tqdm"),
+        ("onmt_preorder", "safetensors"),
         ("onmt_preorder", "preorder.data.files"),
     ],
 )

@@ -4,6 +4,7 @@ import gzip
 import itertools
 import json
 import os
+import pickle
 import shutil
 import signal
 from pathlib import Path
@@ -223,6 +224,20 @@ def test_annotate(folder, capsys):
     (folder / "classes").write_text("S1\t7\n")
     assert main([*options, "--classes", "classes"]) == 2
     assert "out was made with another --classes (None, now '" in capsys.readouterr().err
+
+
+def test_the_work_of_annotate_can_go_to_another_process(folder, monkeypatch):
+    ticks = []
+
+    def run_shards(shards, work, *_):
+        work = pickle.loads(pickle.dumps(work))
+        for shard in shards:
+            work(shard, ticks.append)
+
+    monkeypatch.setattr("preorder.cli.annotate.run_shards", run_shards)
+    assert main("annotate --src in/*.en --pos tags/*.pos --out-dir out --workers 2".split()) == 0
+    assert set(content(folder / "out")) == {"a.en", "b.en", "d.en"}
+    assert sum(ticks) == 49
 
 
 @pytest.mark.parametrize(

@@ -187,3 +187,20 @@ def test_tree_brackets_as_topdown_btg_prints_them():
 def test_escapes_are_undone_and_nothing_else(token):
     assert formats.unescape_token(formats.escape_token(token)) == token
     assert formats.unescape_token("&#65;x&#9999999999;") == "&#65;x&#9999999999;"
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ((), False),
+        (("a", "b"), False),
+        (("&", "#1;"), False),  # "&#" of two tokens is no escape
+        (("x", "&#1;"), True),
+        (("a￨",), True),
+        (("a", "\u3000"), True),
+        (("\u3000",), True),
+        (("a\x85b",), True),
+    ],
+)
+def test_words_that_may_need_an_escape(words, expected):
+    assert formats.needs_escape(words) == expected
