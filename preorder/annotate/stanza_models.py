@@ -13,7 +13,6 @@ import shlex
 import tempfile
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from importlib import metadata
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -70,6 +69,8 @@ def prepare(options: StanzaOptions) -> list[Any]:
     """
     if importlib.util.find_spec("stanza") is None:  # importing it takes seconds
         raise MissingExtraError("stanza", "stanza")
+    from importlib import metadata  # slow to import, too
+
     is_flat = _flat_folder(options) is not None
     top = _top(options)
     if not is_flat and options.folder is None:

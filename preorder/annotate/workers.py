@@ -10,14 +10,14 @@ import os
 import signal
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
-from multiprocessing import get_context
-from multiprocessing.connection import Connection
-from typing import TypeVar
+from concurrent.futures import Future
+from typing import TYPE_CHECKING, TypeVar
 
 from preorder.data.errors import UsageError
 from preorder.processes import watch
+
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
 
 T = TypeVar("T")
 Result = TypeVar("Result")
@@ -64,6 +64,9 @@ def in_processes(
             result = known(item)
             yield item, work(item) if result is None else result
         return
+    from concurrent.futures.process import BrokenProcessPool, ProcessPoolExecutor  # slow to import
+    from multiprocessing import get_context
+
     context = get_context("spawn")
     ended, end = context.Pipe(duplex=False)
     pool = ProcessPoolExecutor(workers, context, _end_with, (ended,))
