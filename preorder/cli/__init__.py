@@ -13,14 +13,18 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from preorder import __version__
+from preorder.cli.commands import SUMMARIES
 from preorder.cli.messages import say_what_is_saved, shown
 from preorder.cli.paths import check_paths
 from preorder.cli.table import visible
 from preorder.data.errors import PreorderError, require
-from preorder.methods.model_directory import VERSION
+from preorder.methods import FORMAT_VERSION
 from preorder.processes import INTERRUPTED, interruptible
 
-COMMANDS = "align map gold annotate train apply evaluate score analyse swap show report".split()
+COMMANDS = tuple(SUMMARIES)
+
+COMPLETION = "_ARGCOMPLETE"
+"""Is in the environment where a shell asks how the command line may go on."""
 
 GC_THRESHOLD = 100_000
 """New objects between two runs of the cyclic garbage collector: sentences are many, and form no cycles."""
@@ -47,18 +51,21 @@ class Parser(argparse.ArgumentParser):
 
 
 def build_parser(commands: Sequence[str] = COMMANDS) -> argparse.ArgumentParser:
-    """Build the parser of the command line, or of some commands alone, whose modules are imported."""
+    """Build the parser of the command line, which knows the options of some commands; these are imported."""
     parser = Parser(
         prog="preorder",
         description="Preorder: put source words in the order of the target language.",
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    version = f"preorder {__version__} (models of format version {VERSION})"
+    version = f"preorder {__version__} (models of format version {FORMAT_VERSION})"
     parser.add_argument("--version", action="version", version=version)
     subparsers = parser.add_subparsers(metavar="COMMAND", required=True)
-    for name in commands:
-        importlib.import_module(f"preorder.cli.{name}").add_parser(subparsers)
+    for name, summary in SUMMARIES.items():
+        if name in commands:
+            importlib.import_module(f"preorder.cli.{name}").add_parser(subparsers)
+        else:
+            subparsers.add_parser(name, help=summary)
     return parser
 
 
@@ -67,9 +74,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     thresholds = gc.get_threshold()
     gc.set_threshold(GC_THRESHOLD, *thresholds[1:])
     try:
-        command = (sys.argv[1:] if argv is None else argv)[:1]
-        is_known = bool(command) and command[0] in COMMANDS
-        return execute(build_parser(command if is_known else COMMANDS), argv)
+        given = sys.argv[1:] if argv is None else argv
+        wanted = COMMANDS if COMPLETION in os.environ else [word for word in given if word in COMMANDS][:1]
+        return execute(build_parser(wanted), argv)
     finally:
         gc.set_threshold(*thresholds)
 
@@ -78,7 +85,7 @@ def execute(parser: argparse.ArgumentParser, argv: Sequence[str] | None = None) 
     """Parse a command line and run its subcommand; return the exit status, as :func:`main` does."""
     if isinstance(sys.stdout, io.TextIOWrapper):  # whatever the locale
         sys.stdout.reconfigure(encoding="utf-8")
-    if "_ARGCOMPLETE" in os.environ:  # a shell asks how the command line may go on
+    if COMPLETION in os.environ:
         require("argcomplete", "completion").autocomplete(parser)
     arguments = parser.parse_args(argv)
     try:

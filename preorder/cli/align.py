@@ -9,6 +9,7 @@ from preorder.alignment.eflomal import DEFAULT_MODEL, DEFAULT_THREADS, MODELS, S
 from preorder.alignment.samples import agreement, confident
 from preorder.alignment.symmetrize import SYMMETRIZATIONS
 from preorder.cli import options
+from preorder.cli.commands import SUMMARIES
 from preorder.data import files
 from preorder.data.alignment import Alignment
 from preorder.data.errors import UsageError
@@ -33,7 +34,7 @@ Sentences = Sequence[Sequence[str]]
 
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
     """Add the subcommand."""
-    parser = options.add_command(subparsers, "align", run, "align the words of a bitext by eflomal", EXAMPLES)
+    parser = options.add_command(subparsers, "align", run, SUMMARIES["align"], EXAMPLES)
     options.add_source(parser)
     parser.add_argument("--tgt", metavar="F", help="target text, a tokenised sentence a line")
     _add_directions(parser)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from preorder.analysis import defaults
 from preorder.cli import options, translations
+from preorder.cli.commands import SUMMARIES
 from preorder.cli.messages import add_verbosity
 from preorder.cli.pictures import add_pictures
 from preorder.cli.print_analysis import print_breakdown, print_curves, print_examples
@@ -37,7 +38,7 @@ PERCENT_FIELD = "{}"
 
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
     """Add the subcommand, and below it one for each analysis."""
-    parser = options.add_command(subparsers, "analyse", None, "find out why translations differ", EXAMPLES)
+    parser = options.add_command(subparsers, "analyse", None, SUMMARIES["analyse"], EXAMPLES)
     kinds = parser.add_subparsers(metavar="KIND", required=True)
     _add_length(kinds)
     _add_gain(kinds)

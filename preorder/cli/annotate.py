@@ -14,6 +14,7 @@ from preorder.annotate.classes import WordClasses
 from preorder.annotate.stanza import annotate
 from preorder.annotate.stanza_models import TREES, StanzaOptions
 from preorder.cli import options, source
+from preorder.cli.commands import SUMMARIES
 from preorder.cli.shards import (
     EXAMPLE,
     add_shard_options,
@@ -52,13 +53,7 @@ EXAMPLES = """\
 
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
     """Add the subcommand."""
-    parser = options.add_command(
-        subparsers,
-        "annotate",
-        run,
-        "tag and parse a tokenised text by Stanza, or check files of tags and trees",
-        EXAMPLES,
-    )
+    parser = options.add_command(subparsers, "annotate", run, SUMMARIES["annotate"], EXAMPLES)
     options.add_source(parser)
     source.add_syntax_options(parser, f"{source.STANZA}, or the tags of the trees with --trees F")
     parser.add_argument(

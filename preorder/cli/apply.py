@@ -13,6 +13,7 @@ from preorder.annotate.stanza import add_layers
 from preorder.annotate.stanza_models import StanzaOptions
 from preorder.annotate.workers import in_order
 from preorder.cli import options, source
+from preorder.cli.commands import SUMMARIES
 from preorder.cli.in_blocks import BlockOrdering, can_order
 from preorder.cli.searches import check_search, search
 from preorder.cli.shards import (
@@ -50,9 +51,7 @@ EXAMPLES = """\
 
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
     """Add the subcommand."""
-    parser = options.add_command(
-        subparsers, "apply", run, "put source words in the order that a model predicts", EXAMPLES
-    )
+    parser = options.add_command(subparsers, "apply", run, SUMMARIES["apply"], EXAMPLES)
     parser.add_argument("--model", metavar="DIR", required=True, help="model directory of preorder train")
     source.add_layer_options(parser, f"{source.STANZA} if the model was trained so; so for --trees")
     options.add_output(parser)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from preorder.alignment.gold import gold_permutation
 from preorder.alignment.target_groups import target_groups
 from preorder.cli import options
+from preorder.cli.commands import SUMMARIES
 from preorder.cli.table import print_table
 from preorder.data import files
 from preorder.data.formats import read_alignments
@@ -38,9 +39,7 @@ The gold alignment may have possible links (1?2) beside the sure ones (1-2).
 
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
     """Add the subcommand."""
-    parser = options.add_command(
-        subparsers, "evaluate", run, "measure orders or alignments against alignments", EXAMPLES
-    )
+    parser = options.add_command(subparsers, "evaluate", run, SUMMARIES["evaluate"], EXAMPLES)
     options.add_alignment(parser)
     what = parser.add_mutually_exclusive_group(required=True)
     options.add_orders(what, "{}, a sentence a line", metavar="F")

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from preorder.alignment.gold import gold_permutation
 from preorder.cli import options
+from preorder.cli.commands import SUMMARIES
 from preorder.cli.output import formatted
 from preorder.data import files
 from preorder.data.formats import parse_source, read_alignments
@@ -20,9 +21,7 @@ EXAMPLES = """\
 
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
     """Add the subcommand."""
-    parser = options.add_command(
-        subparsers, "gold", run, "put source words in the order that a word alignment asks for", EXAMPLES
-    )
+    parser = options.add_command(subparsers, "gold", run, SUMMARIES["gold"], EXAMPLES)
     options.add_source(parser)
     options.add_alignment(parser)
     options.add_output(parser)

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from preorder.alignment.tokens import map_links
 from preorder.cli import options
+from preorder.cli.commands import SUMMARIES
 from preorder.data import files
 from preorder.data.alignment import Alignment
 from preorder.data.errors import UsageError
@@ -23,8 +24,7 @@ EXAMPLES = """\
 
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
     """Add the subcommand."""
-    summary = "map word alignments to other tokens of the same text, to the other direction, to surer links"
-    parser = options.add_command(subparsers, "map", run, summary, EXAMPLES)
+    parser = options.add_command(subparsers, "map", run, SUMMARIES["map"], EXAMPLES)
     options.add_alignment(parser, confidences="are kept")
     for side, name in zip(SIDES, ("source", "target"), strict=True):
         parser.add_argument(f"--{side}", metavar="F", help=f"{name} with the tokens that are aligned")

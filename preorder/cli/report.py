@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from preorder.cli import options
+from preorder.cli.commands import SUMMARIES
 from preorder.data import files
 from preorder.data.errors import UsageError
 from preorder.progress import progress
@@ -37,7 +38,7 @@ other file, and no network.
 
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
     """Add the subcommand."""
-    parser = options.add_command(subparsers, "report", run, "put runs on one page of HTML", EXAMPLES)
+    parser = options.add_command(subparsers, "report", run, SUMMARIES["report"], EXAMPLES)
     parser.add_argument("folders", metavar="DIR", nargs="+", help="folder of a run, or of several")
     parser.add_argument("--title", metavar="TEXT", help="title of the page (default: that of the run)")
     parser.add_argument(

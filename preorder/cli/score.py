@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from preorder.alignment.target_groups import target_groups
 from preorder.cli import options, translations
+from preorder.cli.commands import SUMMARIES
 from preorder.data import files
 from preorder.data.errors import DataError, UsageError
 from preorder.data.formats import read_alignments
@@ -37,7 +38,7 @@ text that is tokenised already with --tokenize none. TER and RIBES split text at
 
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
     """Add the subcommand."""
-    parser = options.add_command(subparsers, "score", run, "score translations against references", EXAMPLES)
+    parser = options.add_command(subparsers, "score", run, SUMMARIES["score"], EXAMPLES)
     translations.add_translations(parser)
     parser.add_argument(
         "--baseline",

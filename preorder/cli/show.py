@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from preorder.analysis.show.choose import draw, greatest
 from preorder.cli import options, source
+from preorder.cli.commands import SUMMARIES
 from preorder.cli.pictures import PAGE, PICTURES, add_pictures, write_pictures
 from preorder.cli.table import visible
 from preorder.cli.views import read_rows, read_views
@@ -46,7 +47,7 @@ of the source tokens: [[0.9, 0.1], [0.2, 0.8]]; or links as in alignments: 0-0 1
 
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
     """Add the subcommand."""
-    parser = options.add_command(subparsers, "show", run, "show what preordering does to sentences", EXAMPLES)
+    parser = options.add_command(subparsers, "show", run, SUMMARIES["show"], EXAMPLES)
     source.add_layer_options(parser, f"{source.STANZA}, and so for trees, if the model was trained so")
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument(

@@ -8,6 +8,7 @@ from itertools import tee
 from pathlib import Path
 
 from preorder.cli import options
+from preorder.cli.commands import SUMMARIES
 from preorder.cli.source import plain_sentences
 from preorder.data import files
 from preorder.data.compression import split_suffix
@@ -26,7 +27,7 @@ percentage swaps the same words and more. preorder analyse robustness scores the
 
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
     """Add the subcommand."""
-    parser = options.add_command(subparsers, "swap", run, "swap some of the source's words", EXAMPLES)
+    parser = options.add_command(subparsers, "swap", run, SUMMARIES["swap"], EXAMPLES)
     options.add_source(parser)
     parser.add_argument("--pos", metavar="F", help="one POS tag for each token, to be swapped with it")
     parser.add_argument("--out-dir", metavar="DIR", required=True, help="folder for the texts")

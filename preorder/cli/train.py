@@ -14,6 +14,7 @@ from preorder.annotate.stanza import add_layers
 from preorder.annotate.stanza_models import StanzaOptions
 from preorder.cli import options, source
 from preorder.cli.align import DEFAULT_SYMMETRIZATION
+from preorder.cli.commands import SUMMARIES
 from preorder.cli.output import EXPECTED_FORMATTERS, formatted
 from preorder.cli.paths import input_paths
 from preorder.data import files
@@ -44,9 +45,7 @@ EXAMPLES = """\
 
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
     """Add the subcommand."""
-    parser = options.add_command(
-        subparsers, "train", run, "learn to preorder from a word-aligned bitext", EXAMPLES
-    )
+    parser = options.add_command(subparsers, "train", run, SUMMARIES["train"], EXAMPLES)
     parser.add_argument(
         "--method",
         choices=tuple(METHODS),

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from preorder.alignment.target_groups import trusted_groups
 from preorder.data.errors import UsageError
 from preorder.data.types import Bitext, Permutation
-from preorder.metrics.preordering import mean_scores, order_statistics
 
 DEFAULT_HELD_OUT = 1000
 """Lines that are held out by default, but at most ``MAX_SHARE`` of all."""
@@ -68,4 +67,9 @@ class HeldOutLines:
 
     def tau(self, permutations: Sequence[Permutation]) -> float:
         """Return the mean tau_nakagawa of one reordering of each sentence; about 2 µs a token."""
+        from preorder.metrics.preordering import (
+            mean_scores,
+            order_statistics,
+        )  # numba takes a while to import
+
         return mean_scores(order_statistics(self.groups, [p.positions for p in permutations])).tau_nakagawa

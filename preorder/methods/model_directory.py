@@ -25,13 +25,13 @@ from preorder.data.atomic import atomic_directory
 from preorder.data.errors import DataError, UsageError, shown
 from preorder.data.types import Sentence
 from preorder.learning.checkpoint import Arrays
+from preorder.methods import FORMAT_VERSION
 from preorder.methods.base import Preorderer
 from preorder.methods.registry import METHODS, method_class
 
 DESCRIPTION, WEIGHTS, CLASSES = "model.json", "weights.safetensors", "classes.txt"
 
 FORMAT = "onmt-preorder model"
-VERSION = 2
 
 CHECKSUMS = "checksums"
 
@@ -103,7 +103,7 @@ def save_model(model: Model, directory: str) -> None:
     values, arrays = model.preorderer.state()
     description = {
         "format": FORMAT,
-        "version": VERSION,
+        "version": FORMAT_VERSION,
         "method": model.preorderer.method,
         "language": model.language,
         "needs": sorted(model.preorderer.layers),
@@ -221,8 +221,8 @@ def _check(description: Any) -> None:
     """
     if not isinstance(description, dict) or description.get("format") != FORMAT:
         raise DataError(f"not an {FORMAT}")
-    if description.get("version") != VERSION:
-        raise DataError(f"version {shown(description.get('version'))} of the format, not {VERSION}")
+    if description.get("version") != FORMAT_VERSION:
+        raise DataError(f"version {shown(description.get('version'))} of the format, not {FORMAT_VERSION}")
     method = description.get("method")
     if not isinstance(method, str) or method not in METHODS:
         raise DataError(f"unknown method {shown(method)}")

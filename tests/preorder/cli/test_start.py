@@ -1,0 +1,37 @@
+"""What a command imports before it does anything: a help text is there at once."""
+
+import subprocess
+import sys
+
+import pytest
+
+from preorder.cli.commands import SUMMARIES
+from tests.support.running import environment
+
+CODE = """
+import sys
+from preorder.cli import main
+try:
+    main(sys.argv[2:])
+except SystemExit as end:
+    assert end.code == 0
+heavy = set(sys.argv[1].split(",")) & set(sys.modules)
+assert not heavy, heavy
+"""
+
+
+@pytest.mark.parametrize(
+    ("command", "unused"),
+    [
+        ("--help", "numpy,preorder.cli.train"),
+        ("--version", "numpy,preorder.cli.train"),
+        ("train --help", "numba,scipy,sklearn,torch,stanza,rich,matplotlib"),
+        ("apply --help", "numba,scipy,sklearn,torch,stanza,rich,matplotlib"),
+    ],
+)
+def test_help_imports_little(command, unused):
+    program = [sys.executable, "-c", CODE, unused, *command.split()]
+    done = subprocess.run(program, env=environment(), capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    if command == "--help":
+        assert all(f"    {name} " in done.stdout for name in SUMMARIES)
