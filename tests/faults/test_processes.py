@@ -95,7 +95,7 @@ sys.exit(main())
     [
         ("preorder", "preorder.cli"),
         ("preorder", "preorder.data.errors"),
-        ("preorder", "preorder.cli.report"),
+        ("preorder", "preorder.cli.messages"),
         ("onmt_preorder", "onmt_preorder.cli"),
         ("onmt_preorder", "safetensors"),
         ("onmt_preorder", "preorder.data.files"),
