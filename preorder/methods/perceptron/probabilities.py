@@ -18,7 +18,7 @@ from preorder.btg.sample import draw_tree
 from preorder.btg.scores import FORBIDDEN
 from preorder.btg.sums import log_total
 from preorder.btg.viterbi import positions_of
-from preorder.compiled import entry_point
+from preorder.compiled import entry_point, inner
 from preorder.learning.encode import Batch
 from preorder.methods.perceptron.fast.table import Tables
 from preorder.methods.perceptron.parse import cuts_of, in_chunks, scores_of
@@ -59,14 +59,20 @@ def log_likelihoods(
     return result
 
 
+@inner
+def _sentence(tables, batch, sentence):
+    """Return a sentence's length, where it begins among all tokens, its part of the batch, and its cuts."""
+    n, start = batch.lengths[sentence], batch.starts[sentence]
+    tokens = batch.tokens[:, start - 1 : start + n + 1]
+    cuts = cuts_of(tables, tokens, n)
+    return n, start - sentence - 1, tokens, cuts if n else cuts[:1]
+
+
 @entry_point
 def _expect(tables, shape, batch, rate, positions, first, last):
     for sentence in range(first, last):
-        n, start = batch.lengths[sentence], batch.starts[sentence]
-        offset = start - sentence - 1
-        tokens = batch.tokens[:, start - 1 : start + n + 1]
-        cuts = cuts_of(tables, tokens, n)
-        for p in range(cuts.size - 1 if n else 0):
+        n, offset, tokens, cuts = _sentence(tables, batch, sentence)
+        for p in range(cuts.size - 1):
             begin, end = cuts[p], cuts[p + 1]
             of_piece = positions[offset + begin : offset + end]
             scores = scores_of(tables, shape, tokens[:, begin : end + 2], end - begin)
@@ -77,11 +83,8 @@ def _expect(tables, shape, batch, rate, positions, first, last):
 @entry_point
 def _draw(tables, shape, batch, rate, uniforms, positions, first, last):
     for sentence in range(first, last):
-        n, start = batch.lengths[sentence], batch.starts[sentence]
-        offset = start - sentence - 1
-        tokens = batch.tokens[:, start - 1 : start + n + 1]
-        cuts = cuts_of(tables, tokens, n)
-        for p in range(cuts.size - 1 if n else 0):
+        n, offset, tokens, cuts = _sentence(tables, batch, sentence)
+        for p in range(cuts.size - 1):
             begin, end = cuts[p], cuts[p + 1]
             here = slice(offset + begin, offset + end)
             nodes = np.empty((end - begin - 1, NODE_FIELDS), np.int32)
@@ -95,9 +98,8 @@ def _draw(tables, shape, batch, rate, uniforms, positions, first, last):
 @entry_point
 def _likelihoods(tables, shape, batch, groups, rate, result, first, last):
     for sentence in range(first, last):
-        n, start = batch.lengths[sentence], batch.starts[sentence]
-        offset = start - sentence - 1
-        scores = scores_of(tables, shape, batch.tokens[:, start - 1 : start + n + 1], n)
+        n, offset, tokens, _ = _sentence(tables, batch, sentence)
+        scores = scores_of(tables, shape, tokens, n)
         whole = log_total(scores, n, rate)
         penalise(group_bounds(groups[offset : offset + n]), n, FORBIDDEN, scores.node)
         result[sentence] = log_total(scores, n, rate) - whole
