@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 import unicodedata
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -29,6 +29,7 @@ Write train, dev and test, and the hand-aligned sentences in two parts: hand-tra
 hand-test. Their Japanese is cut into the tokens of the other texts, and the links follow."""
 
 Tokens = tuple[str, ...]
+Pair = tuple[str, str]
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         help="train.{en,ja} (or .gz), {dev,test,hand}.{en,ja}, hand.align",
     )
     parser.add_argument("--out", metavar="DIR", required=True, help="folder to write")
-    options.add_number(parser, "--lines", options.positive, options.MOST, "the first so many lines of train")
+    options.add_number(parser, "--lines", options.positive, options.MOST, "the first so many pairs of train")
+    options.add_number(parser, "--sample", options.positive, options.MOST, "so many pairs of train, drawn")
+    options.add_number(parser, "--min-length", options.positive, 1, "fewest tokens a side of a pair of train")
+    options.add_number(
+        parser, "--max-length", options.positive, MAX_LENGTH, "most tokens a side of a pair of train"
+    )
     options.add_number(
         parser, "--hand-train", options.positive, HAND_TRAIN, "hand-aligned sentences to learn from"
     )
@@ -65,7 +71,8 @@ def _write(arguments: argparse.Namespace) -> None:
         raise DataError("exists already", arguments.out)
     data = Path(arguments.data)
     hand = read_hand_aligned(data, japanese_tokenizer())
-    order = np.random.default_rng(arguments.seed).permutation(len(hand))
+    random = np.random.default_rng(arguments.seed)
+    order = random.permutation(len(hand))
     parts = {
         "hand-train": sorted(order[: arguments.hand_train]),
         "hand-test": sorted(order[arguments.hand_train :]),
@@ -74,18 +81,31 @@ def _write(arguments: argparse.Namespace) -> None:
         for part, chosen in parts.items():
             _write_hand_aligned(fresh / part, [hand[number] for number in chosen])
         for part in ("train", "dev", "test"):
-            most = arguments.lines if part == "train" else options.MOST
-            columns = zip(*islice(read_pairs(data, part), most), strict=True)
+            pairs = read_pairs(data, part)
+            if part == "train":
+                lengths = range(arguments.min_length, arguments.max_length + 1)
+                pairs = islice(pairs_of(pairs, lengths), arguments.lines)
+                pairs = drawn(list(pairs), arguments.sample, random)
+            columns = zip(*pairs, strict=True)
             for language, lines in zip(LANGUAGES, columns, strict=True):
                 files.write_lines(f"{fresh / part}.{language}", lines)
 
 
-def read_pairs(data: Path, part: str) -> Iterator[tuple[str, str]]:
-    """Yield the sentence pairs of a part: of train, those of 1 to ``MAX_LENGTH`` tokens a side."""
+def read_pairs(data: Path, part: str) -> Iterator[Pair]:
+    """Yield the sentence pairs of a part."""
     paths = [_found(data / f"{part}.{language}") for language in LANGUAGES]
-    for pair in files.in_parallel(*((path, files.read_lines(path)) for path in paths)):
-        if part != "train" or all(0 < len(parse_tokens(line)) <= MAX_LENGTH for line in pair):
-            yield pair
+    return files.in_parallel(*((path, files.read_lines(path)) for path in paths))
+
+
+def pairs_of(pairs: Iterable[Pair], lengths: range) -> Iterator[Pair]:
+    """Yield the pairs whose sides both have so many tokens."""
+    return (pair for pair in pairs if all(len(parse_tokens(line)) in lengths for line in pair))
+
+
+def drawn(pairs: Sequence[Pair], number: int, random: np.random.Generator) -> list[Pair]:
+    """Return so many of the pairs, or all if they are fewer, in their order."""
+    chosen = random.permutation(len(pairs))[:number]
+    return [pairs[index] for index in np.sort(chosen)]
 
 
 def _found(path: Path) -> str:
