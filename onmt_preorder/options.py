@@ -14,6 +14,7 @@ import difflib
 from argparse import Namespace
 from typing import Any
 
+from onmt_preorder import precision
 from onmt_preorder.option_helpers import Need, refuse_unused
 from onmt_preorder.papers.distortion import options as distortion
 from onmt_preorder.papers.explicit_reordering import options as explicit
@@ -22,7 +23,7 @@ from onmt_preorder.papers.reordering_embedding import options as reordering
 from onmt_preorder.transformer import options as transformer
 from preorder.data.errors import UsageError
 
-_PARTS = (transformer, reordering, explicit, distortion, phrases)
+_PARTS = (transformer, reordering, explicit, distortion, phrases, precision)
 # Options of the transform that preorders on the fly, with their defaults.
 _OF_PREORDERING = {"preorder_stanza_dir": "", "preorder_sample": 0.0, "preorder_identity": 0.0}
 # Values added to ``encoder_type`` and ``decoder_type``, each with its class, imported when a model is built.

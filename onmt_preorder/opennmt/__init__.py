@@ -16,6 +16,7 @@ other models train and translate as before.
 | models | building our encoder; options that translation takes from the checkpoint |
 | numbers | numbers that no training or translation can work with |
 | outputs | translations and checkpoints: whole or not at all |
+| precision | `bfloat16`: products of matrices in bfloat16, in training |
 | requests | what the translation server accepts and from where; its errors as JSON |
 | server | the translation server: transforms, positions, preordering of requests |
 | training | initialisation and optimiser of the distortion models; `use_ckpting` under torch newer than 2.4 |
@@ -38,6 +39,7 @@ from onmt_preorder.opennmt import (  # noqa: F401
     models,
     numbers,
     outputs,
+    precision,
     requests,
     server,
     training,

@@ -1,9 +1,9 @@
-"""Initial values of models; optimiser of the distortion models; recomputing of activations under new torch.
+"""Initial values of models; their optimiser and dropout; recomputing of activations under new torch.
 
 Why: OpenNMT-py fills all parameters of a new model uniformly or by Glorot's rule, embeddings and our layers
 included; where a training is resumed, it demands all parameters of the model in the checkpoint; it has no
-options for AdaDelta; and it does not give ``use_reentrant``, which ``torch.utils.checkpoint`` of torch newer
-than 2.4 asks for.
+options for AdaDelta; its Adam and its decoder's dropout are slow on CPUs; and it does not give
+``use_reentrant``, which ``torch.utils.checkpoint`` of torch newer than 2.4 asks for.
 
 Can go when a model can initialise itself, parameters can be added to a trained model, AdaDelta has options,
 and ``use_reentrant`` is given.
@@ -17,9 +17,11 @@ from typing import Any
 import torch
 
 from onmt_preorder.opennmt.wrapping import adapts
+from onmt_preorder.options import is_ours
 from onmt_preorder.papers.distortion.initialise import add_jumps, initialise
 from onmt_preorder.papers.distortion.learning_rate import multiply_rate
 from onmt_preorder.papers.distortion.options import DECODER, NONE, DistortionOptions
+from onmt_preorder.transformer.dropout import draw_cheaply
 from preorder.data.errors import UsageError
 
 
@@ -36,6 +38,8 @@ def _build_model(
         if ours and model_opt.param_init:
             initialise(model, model_opt.param_init)
         _initialise_words(model, model_opt)
+    if is_ours(model_opt):
+        draw_cheaply(model)
     return model
 
 
@@ -81,6 +85,9 @@ def _build_optimizer(original: Any, model: Any, opt: Namespace) -> Any:
     jumps = getattr(model.decoder, "jumps", None)
     if jumps is not None and opt.distortion_rate_factor != 1:
         multiply_rate(optimizer, list(jumps.parameters()), opt.distortion_rate_factor)
+    if opt.optim == "adam" and is_ours(opt):
+        for group in optimizer.param_groups:
+            group["fused"] = True  # one pass over all numbers of a parameter, where there were ten
     if opt.optim == "adadelta":
         for group in optimizer.param_groups:
             group |= {"rho": opt.adadelta_rho, "eps": opt.adadelta_eps}

@@ -85,6 +85,7 @@ VALUES = {
     "swan_negligible": 0.3,
     "swan_unpromising": 0.1,
     "swan_logits": 7,
+    "bfloat16": True,
 }
 
 
@@ -154,7 +155,7 @@ def test_an_option_has_an_effect_or_is_refused(plain_effects, name):
     for message in refused:
         assert message.startswith((name, "reordering_embedding and add", "the reordering loss")), message
         assert "\n" not in message
-    assert refused or name in ("local_reordering_window", "embedding_init")
+    assert refused or name in ("local_reordering_window", "embedding_init", "bfloat16")
 
 
 @pytest.mark.parametrize(

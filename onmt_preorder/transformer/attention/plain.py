@@ -113,29 +113,29 @@ class _Attention(torch.autograd.Function):
         if padding.is_cuda or padding.any():
             scores.masked_fill_(padding[:, None, None, :], MASKED)
         weights = scores.softmax(dim=-1)
-        mask, scale = draw(weights, dropout)
-        kept = weights if mask is None else torch.where(mask, weights, weights.new_zeros(()))
+        factors = draw(weights, dropout)
+        kept = weights if factors is None else weights * factors
         sums, value_table = value_side.collect(kept).to(value.dtype), value_table.to(value.dtype)
         ctx.save_for_backward(query, key, value, key_table, value_table, weights, kept, sums)
-        ctx.key_side, ctx.value_side, ctx.scale = key_side, value_side, scale
-        return _add_product(_product(kept.to(value.dtype), value, scale), sums, value_table, scale)
+        ctx.key_side, ctx.value_side = key_side, value_side
+        return _add_product(kept.to(value.dtype) @ value, sums, value_table)
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, context: Tensor) -> tuple[Tensor | None, ...]:
         query, key, value, key_table, value_table, weights, kept, sums = ctx.saved_tensors
-        context, scale, root = context.contiguous(), ctx.scale, sqrt(query.size(3))
-        scores = _product(context, value.mT, scale).to(weights.dtype)
-        ctx.value_side.spread((context @ (value_table * scale).mT).to(scores.dtype), scores)
+        context, root = context.contiguous(), sqrt(query.size(3))
+        scores = (context @ value.mT).to(weights.dtype)
+        ctx.value_side.spread((context @ value_table.mT).to(scores.dtype), scores)
         scores.mul_(kept)
         scores.addcmul_(weights, scores.sum(dim=-1, keepdim=True), value=-1)
         columns, scores = ctx.key_side.collect(scores).to(query.dtype), scores.to(query.dtype)
         return (
             _add_product(_product(scores, key, 1 / root), columns, key_table, 1 / root),
             _product(scores.mT, query, 1 / root),
-            _product(kept.to(context.dtype).mT, context, scale),
+            kept.to(context.dtype).mT @ context,
             columns.flatten(0, 2).t() @ query.flatten(0, 2) / root,
-            sums.flatten(0, 2).t() @ context.flatten(0, 2) * scale,
+            sums.flatten(0, 2).t() @ context.flatten(0, 2),
             *(None,) * 4,
         )
 
@@ -147,7 +147,7 @@ def _product(left: Tensor, right: Tensor, scale: float) -> Tensor:
     return product.unflatten(0, left.shape[:2])
 
 
-def _add_product(into: Tensor, rows: Tensor, table: Tensor, scale: float) -> Tensor:
+def _add_product(into: Tensor, rows: Tensor, table: Tensor, scale: float = 1.0) -> Tensor:
     """Add ``(b, h, n, r)`` times ``(r, d)`` times the scale."""
     into.flatten(0, 2).addmm_(rows.flatten(0, 2), table, alpha=scale)
     return into

@@ -35,7 +35,7 @@ def model():
 
 
 def compute_for(model):
-    opt = SimpleNamespace(
+    opt = SimpleNamespace(encoder_type="transformer", decoder_type="transformer",
         lambda_coverage=0, lambda_align=0, model_task="seq2seq", copy_attn=False, world_size=0, gpu=-1,
         generator_function="softmax", label_smoothing=0, lm_prior_model=None, lm_prior_lambda=0,
         lm_prior_tau=1, gpu_ranks=[],

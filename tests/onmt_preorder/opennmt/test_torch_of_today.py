@@ -10,8 +10,10 @@ from onmt.bin.average_models import average_models
 from onmt.inputters.inputter import build_vocab
 from onmt.model_builder import build_model
 from onmt.utils.loss import LossCompute
+from onmt.utils.parse import ArgumentParser
 from safetensors.torch import load_file
 
+from preorder.data.errors import UsageError
 from tests.support.language import features, sentence, translation
 from tests.support.opennmt import ROOT, TINY, call, make_opt, run, write, write_vocabularies
 
@@ -199,3 +201,42 @@ def test_two_processes_learn_what_one_does(folder):
     assert shared == {str(parameters)}
     assert printed.count("gradients") == 2 * 3
     assert len(re.findall(r"Step.* similarity: -?0\.\d", printed)) == 3
+
+
+# --- loss ---
+
+
+@pytest.mark.parametrize("begin", [0, 2])
+def test_the_loss_in_blocks_is_opennmts(folder, begin):
+    paths = {f"{side}_vocab": str(folder / f"vocab.{side}") for side in ("src", "tgt")}
+    opt = make_opt(**BOTH, **paths, label_smoothing=0.1)
+    vocabs = build_vocab(opt, {"src": [], "tgt": []})
+    compute = LossCompute.from_opts(opt, build_model(opt, opt, vocabs, None, -1), vocabs["tgt"])
+    assert compute.precision == torch.float32
+    targets = torch.randint(4, 20, (6, 7, 1))
+    targets[2, 4:] = vocabs["tgt"]["<blank>"]
+    batch = {"srclen": torch.full((6,), 9), "tgt": targets}
+    output = torch.randn(6, 4 if begin else 6, opt.hidden_size)
+    loss, statistics = compute(batch, output, {}, trunc_start=begin)
+    compute.precision = None
+    padded = torch.cat((torch.zeros(6, begin, opt.hidden_size), output), dim=1)
+    whole, others = compute(batch, padded if begin else output, {}, trunc_start=begin)
+    torch.testing.assert_close(loss, whole)
+    names = ("n_batchs", "n_sents", "n_words", "n_correct")
+    assert [getattr(statistics, name) for name in names] == [getattr(others, name) for name in names]
+
+
+def test_a_training_in_bfloat16_translates_as_well(folder):
+    checkpoint = train(folder, "rounded", 60, bfloat16=True)
+    parameters = torch.load(checkpoint, weights_only=True)["model"].values()
+    assert {parameter.dtype for parameter in parameters} == {torch.float32}
+    right = [
+        out == translation(words)
+        for out, words in zip(translated(folder, checkpoint), SENTENCES, strict=True)
+    ]
+    assert sum(right) > 0.5 * len(right)  # after 60 steps; without training none is
+
+
+def test_bfloat16_needs_parameters_in_float32():
+    with pytest.raises(UsageError, match="^bfloat16 needs model_dtype: fp32"):
+        ArgumentParser.validate_model_opts(make_opt(bfloat16=True, model_dtype="fp16"))

@@ -1,0 +1,39 @@
+"""Training in bfloat16, on CPUs too.
+
+Why: OpenNMT-py's own mixed precision, ``model_dtype: fp16``, is for GPUs alone.
+
+Can go when ``model_dtype`` can be bf16.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from onmt_preorder.opennmt.wrapping import adapts
+
+
+@adapts("onmt.model_builder", "build_model")
+def _build_model(
+    original: Any, model_opt: Any, opt: Any, vocabs: Any, checkpoint: Any, device_id: int
+) -> Any:
+    model = original(model_opt, opt, vocabs, checkpoint, device_id)
+    if getattr(model_opt, "bfloat16", False):
+        model.forward = _in_bfloat16(model.forward, "cpu" if device_id < 0 else "cuda")
+    return model
+
+
+def _in_bfloat16(forward: Callable[..., Any], device: str) -> Callable[..., Any]:
+    """Return a model's forward pass with products in bfloat16; what it returns first is float32."""
+
+    @functools.wraps(forward)
+    def computed(*args: Any, **named: Any) -> tuple[Tensor, Any]:
+        with torch.autocast(device, torch.bfloat16):
+            output, attention = forward(*args, **named)
+        return output.to(torch.float32), attention
+
+    return computed
