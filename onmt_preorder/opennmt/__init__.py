@@ -10,7 +10,7 @@ other models train and translate as before.
 | checkpoints | loading under torch >= 2.6; safetensors; `train_from`: options compared, data options kept |
 | configuration | our options, strict YAML keys, the checks of options |
 | corpora | reading of the source, its position feature, batches, the feature vocabulary |
-| losses | losses that parts of the model add, and their statistics in the reports |
+| losses | losses that parts of the model add, and their statistics in the reports; the loss in blocks |
 | memory | training on CPUs keeps the memory of freed tensors: a quarter less time |
 | messages | errors that a user can mend: one line and exit status 2 |
 | models | building our encoder; options that translation takes from the checkpoint |
@@ -19,7 +19,7 @@ other models train and translate as before.
 | precision | `bfloat16`: products of matrices in bfloat16, in training |
 | requests | what the translation server accepts and from where; its errors as JSON |
 | server | the translation server: transforms, positions, preordering of requests |
-| training | initialisation and optimiser of the distortion models; `use_ckpting` under torch newer than 2.4 |
+| training | initial values, dropout, optimiser; `use_ckpting` under torch newer than 2.4 |
 | transforms | preordering of lines, positions of pieces, detokenising; registered when imported |
 | translation | empty and long lines keep their output line; scores; raw text in and out |
 | validation | the best checkpoint: noted in each, said at the end |
