@@ -90,3 +90,22 @@ class Breakdown:
     systems: dict[str, dict[str, Estimate]]
     significance: dict[str, dict[str, Comparison]]
     signature: dict[str, str]
+
+
+@dataclass(frozen=True)
+class Correlations:
+    """How far the sentences that an order helps are those where a system gains over a baseline.
+
+    Attributes:
+        kind: ``correlation``.
+        baseline: the system with which the others are compared.
+        sentences: how many have a tau; the others are left out.
+        systems: system → metric → Spearman's rank correlation, -1 to 1.
+        signature: metric → everything that its scores depend on.
+    """
+
+    kind: str
+    baseline: str
+    sentences: int
+    systems: dict[str, dict[str, Estimate]]
+    signature: dict[str, str]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from preorder.analysis.results import Breakdown, Curves, Estimate
+from preorder.analysis.results import Breakdown, Correlations, Curves, Estimate
 from preorder.analysis.score_formats import BREAKDOWN_TITLES, SCORE_FORMATS
 from preorder.metrics.scoring import Scoring
 from preorder.metrics.significance import SIGNIFICANCE_LEVEL, Comparison
@@ -137,3 +137,19 @@ def _part(breakdown: Breakdown, system: str, name: str) -> str:
     if system not in breakdown.significance:
         return score
     return f"{score} ({difference(name, breakdown.significance[system][name])})"
+
+
+def correlation_table(found: Correlations) -> Table:
+    """Return a table of systems down, metrics across."""
+    rows = tuple(
+        (system, *(_correlation(estimate) for estimate in of_system.values()))
+        for system, of_system in found.systems.items()
+    )
+    caption = f"Gain in tau and gain over {found.baseline}: rank correlation"
+    note = f"Over {found.sentences} sentences, with 95 % intervals."
+    return Table(caption, ("system", *score_titles(found.signature)), rows, note)
+
+
+def _correlation(estimate: Estimate) -> str:
+    low, high = estimate.interval
+    return f"{estimate.score:+.3f} [{low:+.3f}, {high:+.3f}]"

@@ -12,7 +12,7 @@ from preorder.cli import options, translations
 from preorder.cli.commands import SUMMARIES
 from preorder.cli.messages import add_verbosity
 from preorder.cli.pictures import add_pictures
-from preorder.cli.print_analysis import print_breakdown, print_curves, print_examples
+from preorder.cli.print_analysis import print_breakdown, print_correlations, print_curves, print_examples
 from preorder.data.errors import UsageError
 from preorder.metrics.metric import METRICS
 
@@ -24,6 +24,8 @@ EXAMPLES = """\
       --align test.align --positions btg=btg.positions --out length.svg
   preorder analyse gain --ref test.ja --hyp base=base.ja btg=btg.ja \\
       --align test.align --positions btg.positions
+  preorder analyse correlation --ref test.ja --hyp base=base.ja btg=btg.ja \\
+      --align test.align --positions btg=btg.positions
   preorder analyse precision --ref test.ja --hyp base=base.ja btg=btg.ja --json
   preorder analyse generation --ref test.ja --hyp base=base.ja btg=btg.ja
   preorder analyse examples --src test.en --ref test.ja --hyp base=base.ja btg=btg.ja
@@ -42,6 +44,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     kinds = parser.add_subparsers(metavar="KIND", required=True)
     _add_length(kinds)
     _add_gain(kinds)
+    _add_correlation(kinds)
     _add_baseline(_add_kind(kinds, "precision", _precision, "precisions of 1- to 4-grams"))
     _add_baseline(
         _add_kind(kinds, "generation", _generation, "words that are missing, and words too many: TER's edits")
@@ -77,6 +80,16 @@ def _add_gain(kinds: argparse._SubParsersAction) -> None:
     options.add_number(parser, "--width", _positive_number, width, "how wide a group is, in tau")
 
 
+def _add_correlation(kinds: argparse._SubParsersAction) -> None:
+    summary = "whether a system gains in the sentences whose tau its order raises"
+    parser = _add_kind(kinds, "correlation", _correlation, summary)
+    options.add_alignment(parser)
+    text = "the order of the source that each system was told: for each token its position"
+    parser.add_argument("--positions", metavar="NAME=F", nargs="+", action="extend", required=True, help=text)
+    _add_baseline(parser)
+    translations.add_metrics(parser, defaults.SENTENCE_METRICS)
+
+
 def _add_examples(kinds: argparse._SubParsersAction) -> None:
     parser = _add_kind(kinds, "examples", _examples, "sentences that two systems translate most differently")
     options.add_source(parser, default=None)
@@ -107,7 +120,7 @@ def _add_kind(
     translations.add_metric_options(parser)
     options.add_seed(parser)
     options.add_json(parser)
-    if run is not _examples:
+    if run not in (_examples, _correlation):
         add_pictures(parser)
     return parser
 
@@ -157,6 +170,15 @@ def _gain(arguments: argparse.Namespace) -> None:
     path = arguments.positions
     data = _read(arguments, None, arguments.align, {path: path})
     print_curves(gain_curves(data, arguments.metrics, path, arguments.width), arguments)
+
+
+def _correlation(arguments: argparse.Namespace) -> None:
+    from preorder.analysis.correlation import gain_correlations
+
+    orders = translations.paths_by_name(arguments.positions)
+    data = _read(arguments, None, arguments.align, orders)
+    baseline = _baseline(arguments, data)
+    print_correlations(gain_correlations(data, arguments.metrics, baseline), arguments)
 
 
 def _precision(arguments: argparse.Namespace) -> None:

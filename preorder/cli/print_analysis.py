@@ -15,7 +15,7 @@ from preorder.data import files
 
 if TYPE_CHECKING:
     from preorder.analysis.examples import Example, Examples
-    from preorder.analysis.results import Breakdown, Curves
+    from preorder.analysis.results import Breakdown, Correlations, Curves
     from preorder.analysis.tables import Table
 
 
@@ -37,6 +37,13 @@ def print_breakdown(breakdown: Breakdown, arguments: argparse.Namespace) -> None
     _print(breakdown, [breakdown_table(breakdown)], arguments)
 
 
+def print_correlations(found: Correlations, arguments: argparse.Namespace) -> None:
+    """Print correlations as a table or JSON."""
+    from preorder.analysis.tables import correlation_table
+
+    _print(found, [correlation_table(found)], arguments)
+
+
 def print_examples(examples: Examples, arguments: argparse.Namespace) -> None:
     """Print examples one below the other, or as JSON."""
     if arguments.json:
@@ -49,7 +56,9 @@ def print_examples(examples: Examples, arguments: argparse.Namespace) -> None:
             print(visible("\n".join(_lines(example, examples.measure))), end="\n\n")
 
 
-def _print(result: Curves | Breakdown, tables: Sequence[Table], arguments: argparse.Namespace) -> None:
+def _print(
+    result: Curves | Breakdown | Correlations, tables: Sequence[Table], arguments: argparse.Namespace
+) -> None:
     if arguments.json:
         files.write_json(files.STANDARD, asdict(result))
         return

@@ -3,7 +3,8 @@
 import json
 
 import pytest
-from sacrebleu.metrics import BLEU, CHRF
+from sacrebleu.metrics import BLEU, CHRF, TER
+from scipy.stats import spearmanr
 
 from preorder.cli import main
 
@@ -102,6 +103,41 @@ def test_gain(files, systems, capsys):
         assert scores == pytest.approx([bleu(text, group) for group in lines.values()])
     wide = analyse(capsys, "gain", *options, "--width", "2")
     assert [group["label"] for group in wide["groups"]] == ["−2 to 0", "0", "0 to 2"]
+
+
+def test_correlation(files, systems, capsys):
+    options = ["--align", files["align"], "--positions", f"ours={files['positions']}", *systems]
+    found = analyse(capsys, "correlation", *options, "--metrics", "chrf,ter")
+    assert (found["kind"], found["baseline"], found["sentences"]) == ("correlation", "base", 5)
+    gains = [2, 2 / 3, -1 / 3, 2, 0]  # the last line cannot be sorted
+    for metric, name, sign in ((CHRF(), "chrf", 1), (TER(), "ter", -1)):  # fewer edits are a gain
+        ours, base = (
+            [metric.sentence_score(line, [right]).score for line, right in zip(text, REFERENCE, strict=True)]
+            for text in (OURS, BASE)
+        )
+        gained = [sign * (after - before) for after, before in zip(ours, base, strict=True)][:5]
+        estimate = found["systems"]["ours"][name]
+        assert estimate["score"] == pytest.approx(spearmanr(gains, gained).statistic)
+        low, high = estimate["interval"]
+        assert -1 - 1e-9 <= low <= estimate["score"] <= high <= 1 + 1e-9
+    assert main(["analyse", "correlation", *options]) == 0
+    assert "Over 5 sentences, with 95 % intervals." in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ("--positions theirs={positions}", "there is no system 'theirs', only: base, ours"),
+        ("--positions ours={positions} --baseline none", "there is no system 'none', only: base, ours"),
+        ("--positions ours={two}", "1 sentences have a tau; a correlation needs 3"),
+    ],
+)
+def test_correlation_of_what_is_not_there(tmp_path, files, systems, capsys, options, message):
+    files["two"] = write(tmp_path / "two", *["0 1 2"] * 6)
+    files["crossed"] = write(tmp_path / "crossed", "0-0 1-1", *["0-0 0-2 1-1"] * 5)  # one can be sorted
+    align = files["crossed" if "two" in options else "align"]
+    given = options.format(**files).split()
+    assert message in fails(capsys, "correlation", "--align", align, *given, *systems)
 
 
 def test_precision(systems, capsys):
