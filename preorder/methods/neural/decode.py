@@ -87,10 +87,11 @@ def parse_kbest(scorer: Scorer, given: Input, k: int, threads: int) -> list[list
     return best
 
 
-def expected_positions(scorer: Scorer, given: Input, threads: int) -> np.ndarray:
+def expected_positions(scorer: Scorer, given: Input, rate: float, threads: int) -> np.ndarray:
     """Return where each token stands on average, one sentence after another: float64 ``[tokens]``.
 
-    Arguments are those of :func:`parse`, the ensemble partner apart; costs the marginals of its charts.
+    Arguments are those of :func:`parse`, the ensemble partner apart, and the rate, one over the temperature,
+    by which scores are multiplied; costs the marginals of its charts.
 
     Raises:
         NotFiniteError: a score is infinite or no number.
@@ -98,7 +99,7 @@ def expected_positions(scorer: Scorer, given: Input, threads: int) -> np.ndarray
     positions = np.empty(given.tokens.shape[1])
 
     def search(minibatch: _Minibatch) -> None:
-        for begin, end, chart in _pieces(scorer, minibatch.tokens):
+        for begin, end, chart in _pieces(scorer, minibatch.tokens, rate):
             expected = chart.expected_positions().cpu().numpy()
             check_finite(expected)  # as the scores are
             positions[minibatch.indices[:, begin:end]] = begin + expected
@@ -107,17 +108,19 @@ def expected_positions(scorer: Scorer, given: Input, threads: int) -> np.ndarray
     return positions
 
 
-def drawn_positions(scorer: Scorer, given: Input, uniforms: np.ndarray, threads: int) -> np.ndarray:
+def drawn_positions(
+    scorer: Scorer, given: Input, rate: float, uniforms: np.ndarray, threads: int
+) -> np.ndarray:
     """Return the positions that a drawn tree gives, one sentence after another: int32 ``[tokens]``.
 
     Args:
-        scorer, given, threads: as above.
+        scorer, given, rate, threads: as above.
         uniforms: float64 ``[tokens]``, from [0, 1), all that the draws depend on, but for rounding.
     """
     positions = np.empty(given.tokens.shape[1], np.int32)
 
     def search(minibatch: _Minibatch) -> None:
-        for begin, end, chart in _pieces(scorer, minibatch.tokens):
+        for begin, end, chart in _pieces(scorer, minibatch.tokens, rate):
             indices = minibatch.indices[:, begin:end]
             order = np.empty(indices.shape, np.int32)
             all_positions(chart.as_arrays().draw(uniforms[indices]), order)
@@ -125,6 +128,25 @@ def drawn_positions(scorer: Scorer, given: Input, uniforms: np.ndarray, threads:
 
     _for_all(search, given, threads)
     return positions
+
+
+def log_likelihoods(
+    scorer: Scorer, given: Input, groups: np.ndarray, rate: float, threads: int
+) -> np.ndarray:
+    """Return the log of the probability that a tree has valid nodes only: float64 ``[sentences]``.
+
+    The sentences have 2 to ``EXACT`` tokens; ``groups`` are int32 ``[tokens]``, where each token belongs
+    (:mod:`preorder.btg.constraint`), and some tree has to satisfy them.
+    """
+    result = np.empty(given.lengths.size)
+
+    def search(minibatch: _Minibatch) -> None:
+        chart = Chart(scorer(minibatch.tokens) * rate)
+        allowed = torch.from_numpy(groups[minibatch.indices].astype(np.int64)).to(device())
+        result[minibatch.sentences] = (chart.log_partition(allowed) - chart.log_partition()).cpu().numpy()
+
+    _for_all(search, given, threads)
+    return result
 
 
 class _Minibatch(NamedTuple):
@@ -174,8 +196,11 @@ def _best_in_pieces(
     return join_pieces(found, minibatch.indices.shape[1], k)
 
 
-def _pieces(scorer: Scorer, tokens: torch.Tensor) -> Iterator[tuple[int, int, Chart]]:
-    """Yield begin, end and chart of each piece of a minibatch: one, but of a sentence beyond ``EXACT``."""
+def _pieces(scorer: Scorer, tokens: torch.Tensor, rate: float = 1.0) -> Iterator[tuple[int, int, Chart]]:
+    """Yield begin, end and chart of each piece of a minibatch: one, but of a sentence beyond ``EXACT``.
+
+    The rate multiplies the chart's scores.
+    """
     n = tokens.shape[2]
     end = 0
     while end < n:
@@ -185,4 +210,4 @@ def _pieces(scorer: Scorer, tokens: torch.Tensor) -> Iterator[tuple[int, int, Ch
             straight, inverted = (parts[0, FIRST, :, 0] + parts[0, SECOND, :, :, -1]).cpu().numpy()
             end = begin + EXACT // 2 + 1 + int((straight - inverted)[EXACT // 2 + 1 : EXACT].argmax())
         size = end - begin
-        yield begin, end, Chart(parts[..., : size + 1, : size + 1], context_of(begin, end, n))
+        yield begin, end, Chart(rate * parts[..., : size + 1, : size + 1], context_of(begin, end, n))

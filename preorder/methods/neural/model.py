@@ -11,20 +11,31 @@ from preorder.btg.constraint import learnable
 from preorder.btg.kbest import ScoredTree
 from preorder.btg.results import TreePreorderer
 from preorder.btg.risk import PARTNER_WEIGHT
-from preorder.data.errors import DataError
+from preorder.data.errors import DataError, shown
 from preorder.data.types import NO_LINES, Bitext, Sentence
 from preorder.learning.backend import device, network_of, sizes_of, weights_of
 from preorder.learning.checkpoint import NO_CHECKPOINT, Arrays, Checkpoint, add_prefix, part_with
 from preorder.learning.options import without_threads
 from preorder.learning.vocabulary import Vocabulary, common_layers
 from preorder.methods.base import Continuable, PickledByState
-from preorder.methods.neural.decode import Input, drawn_positions, expected_positions, parse, parse_kbest
+from preorder.methods.neural.decode import (
+    Input,
+    drawn_positions,
+    expected_positions,
+    log_likelihoods,
+    parse,
+    parse_kbest,
+)
 from preorder.methods.neural.learner import Initial, Learner, lengths_of
 from preorder.methods.neural.network import Scorer
 from preorder.methods.neural.options import Options
 from preorder.methods.perceptron.model import BTGPreorderer
 from preorder.methods.perceptron.options import Options as PerceptronOptions
+from preorder.methods.temperature import fitted_temperature, is_temperature, lines_to_fit
 from preorder.progress import LOGGER
+
+AS_TRAINED = 1.0
+"""The temperature of scores that are logs of probabilities in training."""
 
 PARTNER = "perceptron"
 """Key of the ensemble partner in the state, and prefix of the names of its arrays."""
@@ -35,12 +46,22 @@ class NeuralBTGPreorderer(PickledByState, Continuable, TreePreorderer):
 
     method: ClassVar[str] = "neural-btg"
 
-    def __init__(self, vocabulary: Vocabulary, scorer: Scorer, partner: BTGPreorderer | None = None) -> None:
-        """Make one of a trained network, its vocabulary, and an ensemble partner whose orders count, too."""
+    def __init__(
+        self,
+        vocabulary: Vocabulary,
+        scorer: Scorer,
+        partner: BTGPreorderer | None = None,
+        temperature: float = AS_TRAINED,
+    ) -> None:
+        """Make one of a trained network, its vocabulary, and an ensemble partner whose orders count, too.
+
+        The :mod:`preorder.methods.temperature` changes probabilities, and not the best order.
+        """
         self.layers = frozenset(vocabulary.known) - {"words"}
         self._vocabulary = vocabulary
         self._scorer = scorer.to(device()).eval()
         self._partner = partner
+        self._temperature = temperature
 
     def parse(self, sentences: Sequence[Sentence], threads: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the best trees and their positions; cost: see :mod:`.decode`."""
@@ -56,7 +77,7 @@ class NeuralBTGPreorderer(PickledByState, Continuable, TreePreorderer):
         The ensemble partner's order counts as in the search for the safest order.
         """
         given = Input(self._vocabulary(sentences), lengths_of(sentences))
-        expected = expected_positions(self._scorer, given, threads)
+        expected = expected_positions(self._scorer, given, 1 / self._temperature, threads)
         if self._partner is not None:
             expected += PARTNER_WEIGHT * (self._partner.positions(sentences, threads) - expected)
         return expected
@@ -67,7 +88,7 @@ class NeuralBTGPreorderer(PickledByState, Continuable, TreePreorderer):
         A sentence's last number says whether it is the ensemble partner's order instead.
         """
         given = Input(self._vocabulary(sentences), lengths_of(sentences))
-        positions = drawn_positions(self._scorer, given, uniforms, threads)
+        positions = drawn_positions(self._scorer, given, 1 / self._temperature, uniforms, threads)
         if self._partner is not None:
             lasts = uniforms[np.cumsum(given.lengths)[given.lengths > 0] - 1]
             of_partner = np.repeat(lasts < PARTNER_WEIGHT, given.lengths[given.lengths > 0])
@@ -94,6 +115,8 @@ class NeuralBTGPreorderer(PickledByState, Continuable, TreePreorderer):
         """Return what :meth:`from_state` needs: values for JSON, and arrays."""
         lstm = self._scorer.encoder
         values = {"hidden": lstm.hidden_size, "depth": lstm.num_layers, "vocabulary": self._vocabulary.known}
+        if self._temperature != AS_TRAINED:
+            values["temperature"] = self._temperature
         arrays = weights_of(self._scorer)
         if self._partner is not None:
             values[PARTNER], of_partner = self._partner.state()
@@ -112,12 +135,15 @@ class NeuralBTGPreorderer(PickledByState, Continuable, TreePreorderer):
         if depth > sum(not name.startswith(f"{PARTNER}.") for name in arrays):  # each layer has some
             raise DataError(f"not a size of the model's network: depth {depth}")
         scorer = network_of(lambda: Scorer(vocabulary.rows, hidden, depth), arrays)
+        temperature = values.get("temperature", AS_TRAINED)  # without held-out lines there is none
+        if not is_temperature(temperature):
+            raise DataError(f"not the temperature of a neural BTG model: {shown(temperature)}")
         partner = None
         if PARTNER in values:
             if not isinstance(values[PARTNER], dict):
                 raise DataError("not the ensemble partner of a neural BTG model")
             partner = BTGPreorderer.from_state(values[PARTNER], part_with(f"{PARTNER}.", arrays))
-        return cls(vocabulary, scorer, partner)
+        return cls(vocabulary, scorer, partner, temperature)
 
     @classmethod
     def fit(
@@ -145,4 +171,17 @@ class NeuralBTGPreorderer(PickledByState, Continuable, TreePreorderer):
             LOGGER.info("training the ensemble partner")
             chosen = PerceptronOptions(seed=options.seed, threads=options.threads)
             partner, _ = BTGPreorderer.fit(bitext, chosen, initial=initial and initial._partner)
-        return cls(learner.vocabulary, learner.average, partner), statistics
+        preorderer = cls(learner.vocabulary, learner.average, partner)
+        preorderer._fit_temperature(held_out, options)
+        return preorderer, statistics
+
+    def _fit_temperature(self, held_out: Bitext, options: Options) -> None:
+        """Find the temperature under which the held-out lines are most probable, if there are any."""
+        sentences, groups = lines_to_fit(held_out, options.seed)
+        if not sentences:
+            return
+        given = Input(self._vocabulary(sentences), lengths_of(sentences))
+        self._temperature = fitted_temperature(
+            lambda rate: log_likelihoods(self._scorer, given, groups, rate, options.threads)
+        )
+        LOGGER.info(f"temperature of the scores: {self._temperature:.3f} ({len(sentences):,} held-out lines)")

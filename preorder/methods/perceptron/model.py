@@ -19,8 +19,8 @@ from preorder.methods.base import Continuable, HashedPreorderer, PickledByState
 from preorder.methods.perceptron.fast.shapes import shape_scores
 from preorder.methods.perceptron.options import Options
 from preorder.methods.perceptron.parse import parse, parse_kbest
-from preorder.methods.perceptron.temperature import fitted_temperature, is_temperature, lines_to_fit
 from preorder.methods.perceptron.weights import NEGLIGIBLE, Weights, unpack
+from preorder.methods.temperature import fitted_temperature, is_temperature, lines_to_fit
 from preorder.progress import LOGGER
 
 

@@ -1,6 +1,7 @@
 import sys
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch")
@@ -54,6 +55,21 @@ def test_held_out_lines_choose_the_iteration():
     assert HeldOutLines(held).tau(model.order(held.sentences)) == max(taus)
 
 
+def test_the_temperature_changes_probabilities_and_not_orders():
+    held = bitext(CORPUS[:6])
+    cold, _ = NeuralBTGPreorderer.fit(bitext(CORPUS[6:]), replace(OPTIONS, ensemble="none"), held)
+    values, arrays = cold.state()
+    assert values["temperature"] < 1  # of lines that it orders rightly it could be surer
+    warm = NeuralBTGPreorderer.from_state({**values, "temperature": 100.0}, arrays)
+    assert warm.order(SENTENCES) == cold.order(SENTENCES)
+    right = np.concatenate([np.array(positions) for positions in POSITIONS])
+    distances = [np.abs(model.expect(SENTENCES, 1) - right).mean() for model in (cold, warm)]
+    assert distances[0] < 0.1 < distances[1]
+    again = NeuralBTGPreorderer.from_state(values, arrays)
+    uniforms = np.random.default_rng(1).random(right.size)
+    np.testing.assert_array_equal(cold.draw(SENTENCES, uniforms, 1), again.draw(SENTENCES, uniforms, 1))
+
+
 def test_statistics_count_what_was_skipped():
     words = Sentence(tuple("abcd"))
     alignments = [links(1, 3, 0, 2), links(0, 1, 2, 3), links(0)]
@@ -79,6 +95,7 @@ def test_nothing_to_learn_from():
         ({"hidden": 0}, "not a size of the model's network: hidden 0"),
         ({"depth": "1"}, "not a size of the model's network: depth '1'"),
         ({"hidden": 17}, "not the weights of the model's network"),
+        ({"temperature": -1.0}, "not the temperature of a neural BTG model: -1.0"),
     ],
 )
 def test_state_of_something_else(model, change, reason):

@@ -12,7 +12,7 @@ from preorder.methods.perceptron.model import BTGPreorderer
 from preorder.methods.perceptron.options import Options
 from preorder.methods.perceptron.parse import scores_of
 from preorder.methods.perceptron.probabilities import log_likelihoods
-from preorder.methods.perceptron.temperature import GREATEST, LEAST, fitted_temperature, lines_to_fit
+from preorder.methods.temperature import GREATEST, LEAST, fitted_temperature, lines_to_fit
 from tests.support.brute_force import BruteForce, by_scores, draw_scores, order
 from tests.support.verb_last import CORPUS, LINES, SENTENCES, bitext, links
 

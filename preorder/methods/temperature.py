@@ -1,8 +1,8 @@
-"""The temperature of a perceptron: by how much its scores have to be divided to be logs of probabilities.
+"""The temperature of a model: by how much its scores have to be divided to be logs of probabilities.
 
-A perceptron learns to have the best tree, and not how probable it is. The temperature is the one under which
-the trees that the alignments of held-out lines allow are most probable. On the lines that it was learned from
-the perceptron is too sure of itself.
+A perceptron learns to have the best tree, and not how probable it is; a network is too sure of itself. The
+temperature is the one under which the trees that the alignments of held-out lines allow are most probable.
+The lines that a model has learned from would make it too low.
 """
 
 from __future__ import annotations
