@@ -21,6 +21,14 @@ def device() -> torch.device:
     return torch.device("cuda" if torch.cuda.is_available() else "cpu")
 
 
+def multiplies_bfloat16() -> bool:
+    """Return whether the device multiplies matrices of bfloat16 faster than of float32."""
+    if torch.cuda.is_available():
+        return torch.cuda.is_bf16_supported(including_emulation=False)
+    known = getattr(torch.cpu, "_is_avx512_bf16_supported", None)  # there is no public name in torch 2.6
+    return known is not None and known()
+
+
 @contextmanager
 def threads(count: int) -> Iterator[None]:
     """Let each operation of PyTorch use so many threads of the CPU, in a ``with`` block."""

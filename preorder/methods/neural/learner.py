@@ -17,7 +17,7 @@ from preorder.btg.chart import Chart
 from preorder.btg.constraint import DRAW, Constraint
 from preorder.btg.results import permutations
 from preorder.data.types import Permutation, Sentence
-from preorder.learning.backend import device, set_weights, torch
+from preorder.learning.backend import device, multiplies_bfloat16, set_weights, torch
 from preorder.learning.checkpoint import Arrays, digest
 from preorder.learning.network_learner import NetworkLearner, with_first_weights
 from preorder.learning.options import without_threads
@@ -66,6 +66,7 @@ class Learner(NetworkLearner[Scorer, torch.Tensor]):
         self._tokens = torch.from_numpy(self.vocabulary(sentences)).to(device())
         self._constraint = constraint
         self._set_groups(constraint.groups)
+        self._in_bfloat16 = options.bfloat16 == "on" or (options.bfloat16 == "auto" and multiplies_bfloat16())
 
     def __len__(self) -> int:
         return self._lengths.size
@@ -106,7 +107,9 @@ class Learner(NetworkLearner[Scorer, torch.Tensor]):
         indices = torch.from_numpy(indices).to(self._tokens.device)
         tokens, groups = self._tokens[:, indices], self._groups[indices]
         self._hide_rare(tokens[0])
-        chart = Chart(self._network(tokens))
+        with torch.autocast(tokens.device.type, torch.bfloat16, enabled=self._in_bfloat16):
+            parts = self._network(tokens)
+        chart = Chart(parts.float())
         losses = chart.log_partition() - chart.log_partition(groups)
         return losses.sum() / self._options.minibatch, losses.detach()
 
