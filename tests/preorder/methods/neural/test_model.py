@@ -70,6 +70,24 @@ def test_the_temperature_changes_probabilities_and_not_orders():
     np.testing.assert_array_equal(cold.draw(SENTENCES, uniforms, 1), again.draw(SENTENCES, uniforms, 1))
 
 
+@pytest.mark.parametrize("can", [True, False])
+def test_bfloat16_where_the_processor_has_it(monkeypatch, can):
+    monkeypatch.setattr("preorder.methods.neural.learner.multiplies_bfloat16", lambda: can)
+    plan = replace(OPTIONS, iterations=1, ensemble="none")
+    chosen, on, off = (
+        NeuralBTGPreorderer.fit(bitext(), replace(plan, bfloat16=choice))[0].state()[1]
+        for choice in ("auto", "on", "off")
+    )
+    same = [all(np.array_equal(chosen[name], one[name]) for name in chosen) for one in (on, off)]
+    assert same == [can, not can]
+    assert {array.dtype for array in on.values()} == {np.dtype(np.float32)}
+
+
+def test_what_is_learned_in_bfloat16():
+    model, _ = NeuralBTGPreorderer.fit(bitext(), replace(OPTIONS, bfloat16="on", ensemble="none"))
+    assert [p.positions for p in model.order(SENTENCES)] == POSITIONS
+
+
 def test_statistics_count_what_was_skipped():
     words = Sentence(tuple("abcd"))
     alignments = [links(1, 3, 0, 2), links(0, 1, 2, 3), links(0)]
