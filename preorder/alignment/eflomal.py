@@ -14,12 +14,13 @@ import os
 import struct
 import subprocess
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
+from preorder.alignment.priors import Priors, Side
 from preorder.alignment.samples import Links, Samples, read_links
 from preorder.alignment.symmetrize import SYMMETRIZATIONS
 from preorder.data.alignment import Alignment
@@ -34,10 +35,14 @@ DEFAULT_THREADS = 2
 """Both directions run side by side, each on one core."""
 CHAINS = 3
 """Sampling chains of one run, whose counts eflomal adds up before it decides on the links."""
-WAYS = ("-f", "-r")
+REVERSE = "-r"
+WAYS = ("-f", REVERSE)
 """eflomal's options: forward, a source token for each target token; and reverse."""
 NULL_PRIOR = 0.2
 MAX_LENGTH = 1023  # tokens; eflomal aligns no longer sentences: they get no links
+
+Sentences = Sequence[Sequence[str]]
+"""The tokens of each sentence of one side of a text."""
 
 _RANDOM_DEVICE = b"/dev/urandom\0"
 _SEED_FILE = b"seed\0"
@@ -52,8 +57,8 @@ class Settings:
 
 
 def align(
-    sources: Sequence[Sequence[str]],
-    targets: Sequence[Sequence[str]],
+    sources: Sentences,
+    targets: Sentences,
     symmetrization: str,
     seed: int,
     settings: Settings = Settings(),
@@ -67,65 +72,88 @@ def align(
         MissingExtraError: eflomal is not installed.
         UsageError: this build of eflomal cannot be seeded, or it failed.
     """
-    ways = {"forward": ("-f",), "reverse": ("-r",)}.get(symmetrization, WAYS)
-    (drawn,) = _run_all(sources, targets, [seed], CHAINS, settings, ways)
-    forward, reverse = drawn[0], drawn[-1]  # one and the same where only one is asked for
-    symmetrize = SYMMETRIZATIONS[symmetrization]
-    return [
-        Alignment(
-            symmetrize(forward.as_set(pair), reverse.as_set(pair)),
-            source_length=len(source),
-            target_length=len(target),
-        )
-        for pair, (source, target) in enumerate(zip(sources, targets, strict=True))
-    ]
+    return Aligner(symmetrization, seed, settings)(sources, targets)
 
 
-def sample(
-    sources: Sequence[Sequence[str]],
-    targets: Sequence[Sequence[str]],
-    samplers: int,
-    seed: int,
-    settings: Settings = Settings(),
-) -> Samples:
-    """Align as :func:`align` by several samplers, each with a seed of its own, and keep what each drew.
+class Aligner:
+    """Aligns the parts of a text, one after the other; what the first teaches helps to align the others."""
 
-    Raises:
-        MissingExtraError, UsageError: as :func:`align`.
-    """
-    seeds = [(seed << 16) + number for number in range(samplers)]
-    draws = _run_all(sources, targets, seeds, 1, settings)
-    lengths = [np.array([len(tokens) for tokens in side], np.int32) for side in (sources, targets)]
-    return Samples(*lengths, draws)
+    def __init__(self, symmetrization: str, seed: int, settings: Settings = Settings()) -> None:
+        """Take what :func:`align` takes."""
+        ways = {"forward": ("-f",), "reverse": ("-r",)}.get(symmetrization, WAYS)
+        self._symmetrize = SYMMETRIZATIONS[symmetrization]
+        self._runs = _Runs([seed], CHAINS, settings, ways)
+
+    def __call__(self, sources: Sentences, targets: Sentences) -> list[Alignment]:
+        """Return the alignments of the next part; errors are those of :func:`align`."""
+        (drawn,) = self._runs(sources, targets)
+        forward, reverse = drawn[0], drawn[-1]  # one and the same where only one is asked for
+        return [
+            Alignment(
+                self._symmetrize(forward.as_set(pair), reverse.as_set(pair)),
+                source_length=len(source),
+                target_length=len(target),
+            )
+            for pair, (source, target) in enumerate(zip(sources, targets, strict=True))
+        ]
 
 
-def _run_all(
-    sources: Sequence[Sequence[str]],
-    targets: Sequence[Sequence[str]],
-    seeds: Sequence[int],
-    chains: int,
-    settings: Settings,
-    ways: Sequence[str] = WAYS,
-) -> list[tuple[Links, ...]]:
-    """Run eflomal each way with each seed, some runs side by side; return what each seed drew each way."""
-    program = _find_eflomal()
-    start_time = time.monotonic()
-    LOGGER.info(f"aligning {len(sources):,} pairs")
-    with temporary_directory("preorder-align-") as folder:
-        _write_indices(folder / "source", sources)
-        _write_indices(folder / "target", targets)
+class Sampler:
+    """Aligns as :class:`Aligner` by several samplers, each with a seed of its own; keeps what each drew."""
+
+    def __init__(self, samplers: int, seed: int, settings: Settings = Settings()) -> None:
+        """Take the number of samplers."""
+        self._runs = _Runs([(seed << 16) + number for number in range(samplers)], 1, settings)
+
+    def __call__(self, sources: Sentences, targets: Sentences) -> Samples:
+        """Return what the samplers drew for the next part; errors are those of :func:`align`."""
+        lengths = [np.array([len(tokens) for tokens in side], np.int32) for side in (sources, targets)]
+        return Samples(*lengths, self._runs(sources, targets))
+
+
+class _Runs:
+    """Runs of eflomal on the parts of a text: each way with each seed, some side by side."""
+
+    def __init__(
+        self, seeds: Sequence[int], chains: int, settings: Settings, ways: Sequence[str] = WAYS
+    ) -> None:
+        self._seeds, self._chains, self._settings, self._ways = seeds, chains, settings, ways
+        self._priors: dict[str, Priors] = {}
+
+    def __call__(self, sources: Sentences, targets: Sentences) -> list[tuple[Links, ...]]:
+        """Return what each seed drew each way for a part; the first part gives the priors of the others."""
+        program = _find_eflomal()
+        start_time = time.monotonic()
+        LOGGER.info(f"aligning {len(sources):,} pairs")
+        sides = _side(sources), _side(targets)
+        with temporary_directory("preorder-align-") as folder:
+            _write(folder / "source", sides[0].lines())
+            _write(folder / "target", sides[1].lines())
+            for way, priors in self._priors.items():
+                _write(folder / f"priors{way}", priors.lines(sides, way == REVERSE))
+            self._run(program, folder, len(sources))
+            folders = [folder / str(number) for number in range(len(self._seeds))]
+            draws = [tuple(read_links(each / f"links{way}") for way in self._ways) for each in folders]
+        self._priors = self._priors or {
+            way: Priors.learn(sides, drawn, way == REVERSE)
+            for way, drawn in zip(self._ways, zip(*draws, strict=True), strict=True)
+        }
+        LOGGER.info(f"aligned ({time.monotonic() - start_time:.1f} s)")
+        return draws
+
+    def _run(self, program: Path, folder: Path, pairs: int) -> None:
         jobs = []
-        for number, seed in enumerate(seeds):
+        for number, seed in enumerate(self._seeds):
             (folder / str(number)).mkdir()
             seeded = _seeded_copy(program, folder / str(number), seed)
-            jobs += [_command(seeded, flag, len(sources), chains, settings.model) for flag in ways]
-        for first in range(0, len(jobs), settings.threads):
+            for way in self._ways:
+                job = _command(seeded, way, pairs, self._chains, self._settings.model)
+                jobs.append([*job, "-p", f"../priors{way}"] if self._priors else job)
+        for first in range(0, len(jobs), self._settings.threads):
+            side_by_side = jobs[first : first + self._settings.threads]
             with contextlib.ExitStack() as runs:
-                for run in [runs.enter_context(_run(job)) for job in jobs[first : first + settings.threads]]:
+                for run in [runs.enter_context(_run(job)) for job in side_by_side]:
                     _finish(run)
-        LOGGER.info(f"aligned ({time.monotonic() - start_time:.1f} s)")
-        folders = [folder / str(number) for number in range(len(seeds))]
-        return [tuple(read_links(each / f"links{flag}") for flag in ways) for each in folders]
 
 
 def _find_eflomal() -> Path:
@@ -148,15 +176,13 @@ def _seeded_copy(program: Path, folder: Path, seed: int) -> Path:
     return copy
 
 
-def _write_indices(path: Path, sentences: Sequence[Sequence[str]]) -> None:
-    vocabulary: dict[str, int] = {}
-    lines = []
-    for tokens in sentences:
-        kept = tokens if len(tokens) <= MAX_LENGTH else ()
-        indices = [vocabulary.setdefault(token, len(vocabulary)) for token in kept]
-        lines.append(" ".join(map(str, (len(indices), *indices))))
-    header = f"{len(sentences)} {len(vocabulary)}"
-    path.write_text("\n".join((header, *lines)) + "\n", encoding="ascii")
+def _side(sentences: Sentences) -> Side:
+    return Side.of(tokens if len(tokens) <= MAX_LENGTH else () for tokens in sentences)
+
+
+def _write(path: Path, lines: Iterable[str]) -> None:
+    with path.open("w", encoding="ascii") as stream:
+        stream.writelines(f"{line}\n" for line in lines)
 
 
 def _command(program: Path, flag: str, pairs: int, chains: int, model: int) -> list[str]:

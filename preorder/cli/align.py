@@ -3,22 +3,40 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Sequence
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
-from preorder.alignment.eflomal import DEFAULT_MODEL, DEFAULT_THREADS, MODELS, Settings, align, sample
+from preorder.alignment.eflomal import (
+    DEFAULT_MODEL,
+    DEFAULT_THREADS,
+    MODELS,
+    Aligner,
+    Sampler,
+    Sentences,
+    Settings,
+)
 from preorder.alignment.samples import agreement, confident
 from preorder.alignment.symmetrize import SYMMETRIZATIONS
 from preorder.cli import options
 from preorder.cli.commands import SUMMARIES
 from preorder.data import files
 from preorder.data.alignment import Alignment
-from preorder.data.errors import UsageError
+from preorder.data.errors import DataError, UsageError
 from preorder.data.formats import format_alignment, parse_source, parse_tokens, read_alignments
 from preorder.progress import LOGGER
+
+if TYPE_CHECKING:
+    import numpy as np
 
 DEFAULT_SYMMETRIZATION = "intersect"
 DEFAULT_SAMPLERS = 4
 DEFAULT_MIN_CONFIDENCE = 0.5
+DEFAULT_CHUNK = 1_000_000
+CHUNK_HELP = (
+    "number of lines that are held and aligned at once; what is counted in the first so many helps to align "
+    "the others, as eflomal's priors"
+)
 
 EXAMPLES = """\
   preorder align --src train.en --tgt train.ja --out train.align
@@ -29,7 +47,8 @@ EXAMPLES = """\
       --hand-align hand.align --out train.align
 """
 
-Sentences = Sequence[Sequence[str]]
+Work = Callable[[Sentences, Sentences], Iterable[Alignment]]
+"""Aligns a part of a text, the sources and the targets."""
 
 
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
@@ -57,6 +76,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     options.add_number(
         parser, "--threads", options.workers, DEFAULT_THREADS, "number of runs of eflomal side by side"
     )
+    options.add_number(parser, "--chunk", options.positive, DEFAULT_CHUNK, CHUNK_HELP)
     options.add_seed(parser)
 
 
@@ -118,8 +138,9 @@ def _check(arguments: argparse.Namespace) -> None:
 
 def _read(source: str, target: str) -> list[tuple[str, Iterator]]:
     """Return the names of the files of a bitext, and their sentences."""
-    words = (sentence.words for sentence in files.read_parsed(source, parse_source))
-    return [(source, words), (target, files.read_parsed(target, parse_tokens))]
+    words = (sentence.interned().words for sentence in files.read_parsed(source, parse_source))
+    targets = (tuple(map(sys.intern, tokens)) for tokens in files.read_parsed(target, parse_tokens))
+    return [(source, words), (target, targets)]
 
 
 def _read_hand(arguments: argparse.Namespace) -> Iterator[tuple]:
@@ -142,35 +163,63 @@ def _joined(arguments: argparse.Namespace) -> Iterator[Alignment]:
         yield Alignment(symmetrize(forward.links, reverse.links))
 
 
-def _aligned(arguments: argparse.Namespace) -> list[Alignment]:
-    sides = files.in_parallel(*_read(arguments.src, arguments.tgt))
-    sources, targets = zip(*files.not_empty(arguments.src, sides), strict=True)
+def _aligned(arguments: argparse.Namespace) -> Iterator[Alignment]:
+    """Yield the alignments of the text, which is held in parts of ``--chunk`` lines."""
     settings = Settings(arguments.eflomal_model, arguments.threads)
     least = arguments.min_confidence or DEFAULT_MIN_CONFIDENCE
     if arguments.hand_align:
-        return _rescored(arguments, sources, targets, settings, least)
-    if arguments.samplers:
-        return agreement(sample(sources, targets, arguments.samplers, arguments.seed, settings), least)
-    return align(sources, targets, arguments.symmetrize or DEFAULT_SYMMETRIZATION, arguments.seed, settings)
+        work = _rescorer(arguments, settings, least)
+    elif arguments.samplers:
+        sample = Sampler(arguments.samplers, arguments.seed, settings)
+
+        def work(*sides: Sentences) -> Iterable[Alignment]:
+            return agreement(sample(*sides), least)
+
+    else:
+        symmetrization = arguments.symmetrize or DEFAULT_SYMMETRIZATION
+        work = Aligner(symmetrization, arguments.seed, settings)
+    pairs = files.in_parallel(*_read(arguments.src, arguments.tgt))
+    is_empty = True
+    for chunk in files.batched(pairs, arguments.chunk, lambda _: 1):
+        yield from work(*zip(*chunk, strict=True))
+        is_empty = False
+    if is_empty:
+        raise DataError("the file is empty", files.display_name(arguments.src))
 
 
-def _rescored(
-    arguments: argparse.Namespace, sources: Sentences, targets: Sentences, settings: Settings, least: float
-) -> list[Alignment]:
-    """Align the text together with the hand-aligned sentences, and rescore its links by what these teach."""
+def _rescorer(arguments: argparse.Namespace, settings: Settings, least: float) -> Work:
+    """Return what aligns a part of the text, and rescores its links by what hand-aligned sentences teach.
+
+    They are aligned together with the first part.
+    """
     from preorder.alignment import rescoring
-    from preorder.metrics.alignment import alignment_counts, alignment_scores
 
     hand_sources, hand_targets, hand_links = _read_hand(arguments)
     rescoring.check_enough(len(hand_links))
-    whole = (*sources, *hand_sources), (*targets, *hand_targets)
-    samples = sample(*whole, arguments.samplers or DEFAULT_SAMPLERS, arguments.seed, settings)
-    corpus = rescoring.Corpus.build(*whole, samples)
-    known = rescoring.known_candidates(corpus, dict(enumerate(hand_links, len(sources))))
-    held_out = (confident(each, least) for each in rescoring.cross_validated(known, arguments.seed))
-    scores = alignment_scores(list(map(alignment_counts, held_out, hand_links)))
+    sample = Sampler(arguments.samplers or DEFAULT_SAMPLERS, arguments.seed, settings)
+    classifier: rescoring.LinkClassifier | None = None
+
+    def work(sources: Sentences, targets: Sentences) -> Iterator[Alignment]:
+        nonlocal classifier
+        whole = sources, targets
+        if classifier is None:
+            whole = (*sources, *hand_sources), (*targets, *hand_targets)
+        corpus = rescoring.Corpus.build(*whole, sample(*whole))
+        if classifier is None:
+            known = rescoring.known_candidates(corpus, dict(enumerate(hand_links, len(sources))))
+            _tell_held_out(rescoring.cross_validated(known, arguments.seed), hand_links, least)
+            classifier = rescoring.LinkClassifier.learn(known, arguments.seed)
+        found = rescoring.rescored(corpus, classifier, range(len(sources)))
+        return (confident(confidences, least) for confidences in found)
+
+    return work
+
+
+def _tell_held_out(found: Sequence[np.ndarray], right: Sequence[Alignment], least: float) -> None:
+    """Say how good the links of hand-aligned sentences are that their own links have not taught."""
+    from preorder.metrics.alignment import alignment_counts, alignment_scores
+
+    held_out = (confident(confidences, least) for confidences in found)
+    scores = alignment_scores(list(map(alignment_counts, held_out, right)))
     measured = f"precision {scores.precision:.3f}, recall {scores.recall:.3f}"
     LOGGER.info(f"hand-aligned sentences, held out: {measured}")
-    classifier = rescoring.LinkClassifier.learn(known, arguments.seed)
-    found = rescoring.rescored(corpus, classifier, range(len(sources)))
-    return [confident(confidences, least) for confidences in found]
