@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 
 from preorder.annotate.classes import WordClasses
 from preorder.annotate.stanza import annotate
@@ -24,7 +23,7 @@ from preorder.cli.shards import (
     shards_of,
     stanza_settings,
 )
-from preorder.data import files
+from preorder.data import files, places
 from preorder.data.compression import split_suffix
 from preorder.data.errors import UsageError
 from preorder.data.formats import format_annotated
@@ -111,9 +110,13 @@ def _do_shards(arguments: argparse.Namespace, stanza: StanzaOptions | None) -> N
     is_alone = stanza is None or arguments.workers == 1
     engine = partial(in_worker_processes, 0 if is_alone else arguments.workers)
 
+    def outputs(shard: Shard) -> list[str]:
+        return [path for path in _outputs(of_shard(arguments, shard), stanza) if path is not None]
+
+    done = places.sizes(path for shard in shards for path in outputs(shard)).keys()
+
     def is_done(shard: Shard) -> bool:
-        paths = _outputs(of_shard(arguments, shard), stanza)
-        return all(os.path.exists(path) for path in paths if path is not None)
+        return done >= set(outputs(shard))
 
     run_shards(shards, partial(_do_shard, for_workers(arguments), stanza), engine, is_done)
 
@@ -188,8 +191,8 @@ def _beside_out(arguments: argparse.Namespace, name: str, suffix: str | None, ne
 
 
 def _count(path: str) -> int | None:
-    """Return the number of lines of a file, None if it can be read only once."""
-    return sum(1 for _ in files.read_lines(path)) if Path(path).is_file() else None
+    """Return the number of lines of a file, None if it can be read only once, or not fast."""
+    return sum(1 for _ in files.read_lines(path)) if os.path.isfile(path) else None
 
 
 def _write(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -24,7 +23,7 @@ from preorder.cli.shards import (
     shards_of,
     stanza_settings,
 )
-from preorder.data import files
+from preorder.data import files, places
 from preorder.data.sentence import Sentence
 from preorder.methods.model_directory import Model, checksum, load_model
 from preorder.progress import counting
@@ -108,7 +107,8 @@ def run(arguments: argparse.Namespace) -> None:
         else:
             work = partial(_do_shard, arguments, texts)
             shards = shards_of(arguments, _settings(arguments) | stanza_settings(stanza))
-            run_shards(shards, work, partial(in_threads, at_once), lambda s: os.path.exists(s.output))
+            done = places.sizes(shard.output for shard in shards)
+            run_shards(shards, work, partial(in_threads, at_once), lambda shard: shard.output in done)
 
 
 def _settings(arguments: argparse.Namespace) -> dict[str, Any]:

@@ -8,9 +8,11 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from preorder.data import places, storage
 from preorder.data.atomic import is_special
 from preorder.data.errors import DataError, UsageError
 from preorder.data.files import STANDARD
+from preorder.data.storage import is_url
 
 
 def check_paths(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> None:
@@ -21,7 +23,7 @@ def check_paths(parser: argparse.ArgumentParser, arguments: argparse.Namespace) 
 
     Raises:
         UsageError: an output is an input, too, or another output; two inputs are standard input.
-        DataError: an output is a directory, or in none.
+        DataError: an output is a directory, or in none, or a URL to which nothing can be written.
     """
     given = [(action, list(_paths(getattr(arguments, action.dest, None)))) for action in _files(parser)]
     inputs = [path for action, paths in given if not is_output(action) for path in paths]
@@ -62,7 +64,8 @@ def _paths(value: Any) -> Iterator[str]:
     """Yield the paths that an option was given, wherever they stand in its value."""
     if isinstance(value, str):
         name, separator, path = value.rpartition("=")
-        yield path if separator and name and not os.path.exists(value) else value
+        is_whole = is_url(value) or os.path.exists(value)
+        yield path if separator and name and not is_whole else value
     elif isinstance(value, dict):
         yield from _paths(tuple(value.values()))
     elif isinstance(value, Iterable):
@@ -73,6 +76,9 @@ def _paths(value: Any) -> Iterator[str]:
 def _check_output(path: str) -> None:
     if path == STANDARD:
         return
+    if is_url(path):
+        storage.check_writable(path)
+        return
     if os.path.isdir(path):
         raise DataError("is a directory", path)
     folder = os.path.dirname(os.path.realpath(path))
@@ -81,6 +87,6 @@ def _check_output(path: str) -> None:
 
 
 def _is_same(one: str, other: str) -> bool:
-    return os.path.realpath(one) == os.path.realpath(other) or (
+    return places.real(one) == places.real(other) or (
         os.path.exists(one) and os.path.exists(other) and os.path.samefile(one, other)
     )

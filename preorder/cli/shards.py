@@ -11,6 +11,7 @@ from preorder.annotate import stanza_models
 from preorder.annotate.stanza_models import TREES, StanzaOptions
 from preorder.cli import options
 from preorder.cli.source import STANZA
+from preorder.data import places
 from preorder.data.errors import UsageError
 from preorder.data.files import STANDARD
 from preorder.learning.checkpoint import digest
@@ -92,7 +93,7 @@ def shards_of(arguments: argparse.Namespace, settings: dict[str, Any]) -> list[S
     """
     patterns = _patterns(arguments)
     shards = find_shards(patterns, arguments.out_dir)
-    folders = {name: os.path.dirname(os.path.abspath(pattern)) for name, pattern in patterns.items()}
+    folders = {name: os.path.dirname(places.absolute(pattern)) for name, pattern in patterns.items()}
     given = {f"--{name}": getattr(arguments, name) for name in INPUTS} | {
         f"--{name}": folder for name, folder in folders.items()
     }

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from pathlib import Path
 
 from preorder.annotate.classes import WordClasses, learn_classes
 from preorder.annotate.stanza_models import (
@@ -18,7 +17,7 @@ from preorder.annotate.stanza_models import (
     remembered_folder,
 )
 from preorder.cli import options
-from preorder.data import files
+from preorder.data import files, places
 from preorder.data.errors import UsageError
 from preorder.data.formats import parse_source, parse_tokens, read_annotated
 from preorder.data.sentence import Sentence
@@ -212,6 +211,6 @@ def read_or_learn_classes(classes: str, sentences: Sequence[Sequence[str]], seed
             raise UsageError(f"--classes: {error}") from None
         LOGGER.info(f"learning {count:,} word classes from {len(sentences):,} lines")
         return learn_classes(sentences, count, seed)
-    if not Path(classes).exists():
+    if not places.exists(classes):
         raise UsageError(f"--classes {classes}: neither a number nor a file")
     return WordClasses.read(classes)

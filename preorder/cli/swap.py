@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import os
 from itertools import tee
-from pathlib import Path
 
 from preorder.cli import options
 from preorder.cli.commands import SUMMARIES
@@ -58,5 +58,6 @@ def run(arguments: argparse.Namespace) -> None:
 def _paths(arguments: argparse.Namespace, percent: int) -> list[str]:
     """Return the paths of the text, and of the tags if there are any, of a percentage."""
     source = "source" if arguments.src == files.STANDARD else arguments.src
-    names = [split_suffix(Path(path).name)[0] for path in (source, arguments.pos) if path is not None]
-    return [str(Path(arguments.out_dir) / f"{name}.{percent}") for name in names]
+    paths = [path for path in (source, arguments.pos) if path is not None]
+    names = [split_suffix(os.path.basename(path))[0] for path in paths]
+    return [os.path.join(arguments.out_dir, f"{name}.{percent}") for name in names]

@@ -2,7 +2,8 @@
 
 What is written stands beside its target as ``.NAME.xxxxxxxx.partial`` until it is complete and on the disk;
 then it takes the target's name in one step. Its writer holds a lock on it, so that the next writer can tell
-what a killed one has left, and remove it.
+what a killed one has left, and remove it. What goes to a URL is written in the folder of temporary files
+first.
 """
 
 from __future__ import annotations
@@ -20,9 +21,9 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from preorder.data import storage
 from preorder.data.errors import DataError
-
-SUFFIX = ".partial"
+from preorder.data.storage import SUFFIX, is_url
 
 MIN_AGE = 60.0
 """Seconds before something without a lock counts as left behind: a new one is not locked at once."""
@@ -44,13 +45,15 @@ def is_special(path: str) -> bool:
 
 
 def atomic_file(path: str) -> contextlib.AbstractContextManager[Path]:
-    """Make an empty file that replaces ``path`` once the block has ended well.
+    """Make an empty file that replaces ``path``, or what is at a URL, once the block has ended well.
 
     Links are followed, and a file that is replaced keeps its mode.
 
     Raises:
         DataError: the file cannot be written, or is a directory.
     """
+    if is_url(path):
+        return _uploaded(path)
     if os.path.isdir(path):
         raise DataError("is a directory", path)
     return _atomic(path, _make_file, 0o666, os.replace)
@@ -69,6 +72,20 @@ def atomic_directory(path: str) -> contextlib.AbstractContextManager[Path]:
     with reported(path):
         Path(path).parent.mkdir(parents=True, exist_ok=True)
     return _atomic(path, tempfile.mkdtemp, 0o777, _replace_directory)
+
+
+@contextlib.contextmanager
+def _uploaded(url: str) -> Iterator[Path]:
+    with reported(url):
+        folder = tempfile.mkdtemp(prefix="preorder-")
+    try:
+        temporary = Path(folder, "output")
+        with reported(url, FULL):
+            temporary.touch()
+            yield temporary
+        storage.put(temporary, url)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 @contextlib.contextmanager

@@ -10,6 +10,7 @@ from pkgutil import resolve_name
 from typing import Any, BinaryIO, NamedTuple
 
 from preorder.data.errors import MissingExtraError, UsageError
+from preorder.data.storage import is_url, open_url
 
 # Not the package zstandard: its readers take a file that is cut short for a whole one.
 ZSTD = "compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd"
@@ -47,14 +48,19 @@ def split_suffix(path: str) -> tuple[str, str]:
 
 
 def open_bytes(path: str) -> BinaryIO:
-    """Open a file for reading what was compressed.
+    """Open a file, by its path or URL, for reading what was compressed.
 
     Raises:
         OSError, ValueError: as ``open``.
+        DataError: as :func:`preorder.data.storage.open_url`.
         MissingExtraError, UsageError: what reads this compression is not installed, or not part of Python.
     """
     _, suffix = split_suffix(path)
-    return _module(CODECS[suffix]).open(path, "rb") if suffix else open(path, "rb")
+    opener = _module(CODECS[suffix]).open if suffix else None
+    if is_url(path):
+        stream = open_url(path)
+        return opener(stream, "rb") if opener else stream
+    return (opener or open)(path, "rb")
 
 
 @contextlib.contextmanager

@@ -1,8 +1,8 @@
 """Text files: read line by line, several side by side, and written whole or not at all.
 
-A path of ``-`` is standard input or output; a file whose name ends in ``.gz``, ``.bz2``, ``.xz`` or ``.zst``
-is compressed. Lines end at ``\\n`` alone (a ``\\r`` before it is dropped): other Unicode line breaks are part
-of a line, so that files that belong together stay in step.
+A path of ``-`` is standard input or output, and one like ``s3://…`` a URL; a file whose name ends in
+``.gz``, ``.bz2``, ``.xz`` or ``.zst`` is compressed. Lines end at ``\\n`` alone (a ``\\r`` before it is
+dropped): other Unicode line breaks are part of a line, so that files that belong together stay in step.
 """
 
 from __future__ import annotations
@@ -17,9 +17,11 @@ from itertools import chain, zip_longest
 from pathlib import Path
 from typing import Any, BinaryIO, TextIO, TypeVar
 
+from preorder.data import storage
 from preorder.data.atomic import FULL, atomic_file, is_special, reported
 from preorder.data.compression import compressed, damage, open_bytes
 from preorder.data.errors import DataError
+from preorder.data.storage import is_url
 
 T = TypeVar("T")
 
@@ -46,8 +48,6 @@ def read_lines(path: str) -> Iterator[str]:
             for line in stream:
                 yield decoded(line, path, number)
                 number += 1
-        except DataError:
-            raise
         except Exception as error:
             raise reading_error(path, error, number) from None
 
@@ -68,12 +68,14 @@ def decoded(line: bytes, path: str, number: int) -> str:
 
 def reading_error(path: str, error: Exception, number: int) -> Exception:
     """Return what an error in reading a line is to the user: damaged data, or itself."""
+    if isinstance(error, DataError):
+        return error.at(display_name(path), number)
     reason = damage(path, error)
     return DataError(reason, display_name(path), number) if reason else error
 
 
 def opened(path: str) -> BinaryIO:
-    """Open a file for reading what was compressed.
+    """Open a file, by its path or URL, for reading what was compressed.
 
     Raises:
         DataError: it cannot be opened.
@@ -113,6 +115,16 @@ def first_filled(lines: Iterator[str]) -> tuple[str, Iterator[str]]:
         if line.strip():
             return line, chain(start, lines)
     return "", iter(start)
+
+
+def read_bytes(path: str) -> bytes:
+    """Return what is in a file.
+
+    Raises:
+        DataError: it cannot be read.
+    """
+    with opened(path) as stream:
+        return stream.read()
 
 
 def read_json(path: str) -> Any:
@@ -265,6 +277,9 @@ def make_folder(path: str) -> None:
     Raises:
         DataError: it cannot be made.
     """
+    if is_url(path):
+        storage.make_folder(path)
+        return
     with reported(path):
         Path(path).mkdir(parents=True, exist_ok=True)
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import time
 from hashlib import blake2b
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
 from preorder import __version__
-from preorder.data import files
+from preorder.data import files, places
 from preorder.data.atomic import SUFFIX, atomic_file
 from preorder.data.errors import DataError, UsageError
 
@@ -82,9 +82,9 @@ def checked(arrays: Arrays, name: str, dtype: type, shape: tuple[int | None, ...
 class Checkpoint:
     """The file that one training writes now and then, and reads when it is started again."""
 
-    def __init__(self, path: Path | None = None) -> None:
-        """Name the file; None: nothing is kept."""
-        self._path = path
+    def __init__(self, path: str | os.PathLike[str] | None = None) -> None:
+        """Name the file, by its path or URL; None: nothing is kept."""
+        self._path = None if path is None else os.fspath(path)
         self._next = time.monotonic() + INTERVAL
 
     def load(self, key: str) -> tuple[Any, Arrays] | None:
@@ -97,14 +97,14 @@ class Checkpoint:
         if not self.present:
             return None
         try:
-            with safe_open(self._path, "np") as file:
+            with places.local(self._path) as path, safe_open(path, "np") as file:
                 metadata = file.metadata() or {}
                 arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118  # no mapping
             values = files.parse_json(metadata["values"])
             if metadata["checksum"] != _checksum(metadata["values"], arrays):
                 raise ValueError("its content has changed since it was written")
         except (OSError, SafetensorError, KeyError, ValueError, DataError) as error:
-            raise DataError(f"not a checkpoint; --fresh starts anew: {error}", str(self._path)) from None
+            raise DataError(f"not a checkpoint; --fresh starts anew: {error}", self._path) from None
         if metadata.get("key") != key:
             raise UsageError(
                 f"{self._path}: left by an interrupted training with other data or options; "
@@ -115,7 +115,7 @@ class Checkpoint:
     @property
     def present(self) -> bool:
         """Whether the file is there."""
-        return self._path is not None and self._path.exists()
+        return self._path is not None and places.exists(self._path)
 
     @property
     def due(self) -> bool:
@@ -127,13 +127,13 @@ class Checkpoint:
         if self._path is None:
             return
         began = time.monotonic()
-        files.make_folder(str(self._path.parent))
-        with atomic_file(str(self._path)) as temporary:
+        files.make_folder(os.path.dirname(self._path) or ".")
+        with atomic_file(self._path) as temporary:
             try:
                 metadata = {"key": key, "values": (text := json.dumps(values))}
                 save_file(arrays, temporary, metadata | {"checksum": _checksum(text, arrays)})
             except (OSError, SafetensorError) as error:
-                raise DataError(f"cannot be written: {error}", str(self._path)) from None
+                raise DataError(f"cannot be written: {error}", self._path) from None
         now = time.monotonic()
         self._next = now + max(INTERVAL, (now - began) / SHARE)
 
@@ -146,19 +146,23 @@ class Checkpoints:
 
     def __init__(self, folder: str | None = None) -> None:
         """Name the folder; None: nothing is kept."""
-        self._folder = None if folder is None else Path(folder)
+        self._folder = folder
 
     def part(self, name: str) -> Checkpoint:
         """Return the checkpoint of one job."""
-        return NO_CHECKPOINT if self._folder is None else Checkpoint(self._folder / f"{name}.safetensors")
+        if self._folder is None:
+            return NO_CHECKPOINT
+        return Checkpoint(os.path.join(self._folder, f"{name}.safetensors"))
 
     def remove(self) -> None:
         """Remove the checkpoints, what killed runs left of them, and the folder if nothing else is in it."""
-        if self._folder is not None and self._folder.is_dir():
-            for path in (*self._folder.glob("*.safetensors"), *self._folder.glob(f".*{SUFFIX}")):
-                path.unlink(missing_ok=True)
-            with contextlib.suppress(OSError):  # other things are in it
-                self._folder.rmdir()
+        if self._folder is None:
+            return
+        names = places.names(self._folder)
+        ours = (name for name in names if name.endswith((".safetensors", SUFFIX)))
+        places.remove(os.path.join(self._folder, name) for name in ours)
+        with contextlib.suppress(OSError):  # other things are in it; or a storage, which has no folders
+            os.rmdir(self._folder)
 
 
 NO_CHECKPOINTS = Checkpoints()

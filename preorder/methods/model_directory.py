@@ -12,7 +12,6 @@ import os
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from hashlib import blake2b
-from pathlib import Path
 from typing import Any
 
 from safetensors import SafetensorError
@@ -20,16 +19,16 @@ from safetensors.numpy import load, save
 
 from preorder.annotate.classes import WordClasses
 from preorder.annotate.stanza_models import FOLDER_VARIABLE, LANGUAGE, TAGSETS, TREES, StanzaOptions
-from preorder.data import files
-from preorder.data.atomic import atomic_directory
+from preorder.data import files, places, storage
 from preorder.data.errors import DataError, UsageError, shown
+from preorder.data.storage import is_url
 from preorder.data.types import Sentence
 from preorder.learning.checkpoint import Arrays
 from preorder.methods import FORMAT_VERSION
 from preorder.methods.base import Preorderer
 from preorder.methods.registry import METHODS, method_class
 
-DESCRIPTION, WEIGHTS, CLASSES = "model.json", "weights.safetensors", "classes.txt"
+NAMES = DESCRIPTION, WEIGHTS, CLASSES = "model.json", "weights.safetensors", "classes.txt"
 
 FORMAT = "onmt-preorder model"
 
@@ -117,10 +116,10 @@ def save_model(model: Model, directory: str) -> None:
     checksums = {name: _checksum(content) for name, content in contents.items()}
     description = json.loads(json.dumps(description | {CHECKSUMS: checksums}))
     description[CHECKSUMS][DESCRIPTION] = _own_checksum(description)
-    with atomic_directory(directory) as folder:
-        files.write_json(str(folder / DESCRIPTION), description)
+    with places.fresh_folder(directory, NAMES) as folder:
         for name, content in contents.items():
-            (folder / name).write_bytes(content)
+            files.write_bytes(os.path.join(folder, name), content)
+        files.write_json(os.path.join(folder, DESCRIPTION), description)
 
 
 def _described(stanza: StanzaOptions) -> dict[str, Any]:
@@ -139,59 +138,64 @@ def check_replaceable(directory: str, inputs: Iterable[str] = ()) -> None:
     Raises:
         DataError: it is a file, or a directory with other things in it than a model.
     """
-    folder = Path(os.path.realpath(directory))
-    if folder.exists() and not folder.is_dir():
+    if is_url(directory):
+        storage.check_writable(directory)
+    elif os.path.exists(directory) and not os.path.isdir(directory):
         raise DataError("exists and is not a directory", directory)
+    folder = places.real(directory).rstrip("/") + "/"
     for path in inputs:
-        if folder in Path(os.path.realpath(path)).parents:
+        if places.real(path).startswith(folder):
             raise DataError(f"holds {path}: a model needs a directory of its own", directory)
-    if folder.is_dir() and any(folder.iterdir()) and not _is_model(folder):
+    names = places.names(directory)
+    if names and not _is_model(directory, names):
         raise DataError("holds other things than a model: name a new or an empty directory", directory)
 
 
-def _is_model(folder: Path) -> bool:
+def _is_model(directory: str, names: Iterable[str]) -> bool:
     try:
-        description = files.read_json(str(folder / DESCRIPTION))
+        description = files.read_json(os.path.join(directory, DESCRIPTION))
     except DataError:
         return False
     is_ours = isinstance(description, dict) and description.get("format") == FORMAT
-    return is_ours and all(path.name in (DESCRIPTION, WEIGHTS, CLASSES) for path in folder.iterdir())
+    return is_ours and all(name in NAMES for name in names)
 
 
 def load_model(directory: str) -> Model:
-    """Read a model directory; one that is being replaced gives the old model or the new one.
+    """Read a model directory, by its path or URL.
+
+    A local one that is being replaced gives the old model or the new one.
 
     Raises:
         DataError: it is missing, damaged, or of a version that we do not know.
     """
-    folder = Path(directory)
-    for _ in range(MAX_TRIES - 1):
-        version = _version(folder)
+    for _ in range(0 if is_url(directory) else MAX_TRIES - 1):
+        version = _version(directory)
         try:
-            return _load(folder)
+            return _load(directory)
         except DataError:
-            if version is not None and _version(folder) == version:
+            if version is not None and _version(directory) == version:
                 raise  # it has not been replaced meanwhile
-    return _load(folder)
+    return _load(directory)
 
 
 def checksum(directory: str) -> str:
     """Return a checksum of all that a model directory holds; a DataError says that it cannot be read."""
-    names = [name for name in (DESCRIPTION, WEIGHTS, CLASSES) if (Path(directory) / name).exists()]
-    return _checksum(b"".join(_checksum(_read(Path(directory) / name, {})).encode() for name in names))
+    paths = [os.path.join(directory, name) for name in NAMES]
+    contents = map(files.read_bytes, filter(places.exists, paths))
+    return _checksum(b"".join(_checksum(content).encode() for content in contents))
 
 
-def _version(folder: Path) -> tuple[int, int] | None:
+def _version(directory: str) -> tuple[int, int] | None:
     """Return what differs between a description and another in its place; None: there is none."""
     try:
-        status = (folder / DESCRIPTION).stat()
+        status = os.stat(os.path.join(directory, DESCRIPTION))
     except (OSError, ValueError):  # a ValueError: there is a NUL in the path
         return None
     return status.st_ino, status.st_mtime_ns
 
 
-def _load(folder: Path) -> Model:
-    path = str(folder / DESCRIPTION)
+def _load(directory: str) -> Model:
+    path, weights, names = (os.path.join(directory, name) for name in NAMES)
     description = files.read_json(path)
     try:
         _check(description)
@@ -200,16 +204,16 @@ def _load(folder: Path) -> Model:
     checksums = description.get(CHECKSUMS, {})
     stanza = description.get("stanza") and StanzaOptions(description["language"], **description["stanza"])
     try:
-        arrays = load(_read(folder / WEIGHTS, checksums))
+        arrays = load(_read(weights, checksums))
     except (SafetensorError, ValueError, KeyError, TypeError) as error:
-        raise DataError(f"cannot be read: {error}", str(folder / WEIGHTS)) from None
+        raise DataError(f"cannot be read: {error}", weights) from None
     classes = None
-    if CLASSES in checksums or (folder / CLASSES).exists():
-        classes = WordClasses.parse(str(folder / CLASSES), _read(folder / CLASSES, checksums))
+    if CLASSES in checksums or places.exists(names):
+        classes = WordClasses.parse(names, _read(names, checksums))
     try:
         preorderer = _preorderer(description, arrays)
     except DataError as error:
-        raise error.at(str(folder), None) from None
+        raise error.at(directory, None) from None
     return Model(preorderer, classes, description.get("language"), description.get("training", {}), stanza)
 
 
@@ -244,13 +248,10 @@ def _check(description: Any) -> None:
         raise DataError("damaged: it is not as it was written")
 
 
-def _read(path: Path, checksums: dict[str, str]) -> bytes:
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise DataError(f"cannot be read: {error.strerror}", str(path)) from None
-    if checksums.get(path.name, _checksum(content)) != _checksum(content):
-        raise DataError(f"damaged: its checksum is not that in {DESCRIPTION}", str(path))
+def _read(path: str, checksums: dict[str, str]) -> bytes:
+    content = files.read_bytes(path)
+    if checksums.get(os.path.basename(path), _checksum(content)) != _checksum(content):
+        raise DataError(f"damaged: its checksum is not that in {DESCRIPTION}", path)
     return content
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from preorder.data import files
+from preorder.data import files, places
 from preorder.data.errors import DataError, UsageError, shown
 
 NAME = ".preorder.json"
@@ -24,10 +24,10 @@ def check_manifest(folder: str, settings: dict[str, Any], outputs: list[str]) ->
         DataError: it cannot be read or written.
     """
     path = os.path.join(folder, NAME)
-    if not os.path.exists(path):
+    if not places.exists(path):
         files.make_folder(folder)
-        there = next(filter(os.path.exists, outputs), None)
-        if there is not None and not os.path.exists(path):  # nobody has just begun
+        there = next(iter(places.sizes(outputs)), None)
+        if there is not None and not places.exists(path):  # nobody has just begun
             raise UsageError(f"{there} is there, and {path} is not, to tell what made it: {_REMEDY}")
         files.write_json(path, settings)
     found = files.read_json(path)

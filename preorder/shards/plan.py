@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import glob
 import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 
+from preorder.data import places
 from preorder.data.errors import DataError, UsageError
+from preorder.data.storage import is_url
 
 _WILDCARD = re.compile(r"(\*+|\?|\[[^]]+\])")
-_SLASHES = re.compile("/+")
+_SLASHES = re.compile("(?<!:)/+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,8 +21,8 @@ class Shard:
     """One job: what is read, and what is written.
 
     Attributes:
-        inputs: name of an option, without its hyphens → the path of a file. The first is the source.
-        output: path.
+        inputs: name of an option, without its hyphens → the path or URL of a file. The first is the source.
+        output: path or URL.
     """
 
     inputs: Mapping[str, str]
@@ -55,14 +57,15 @@ def find_shards(patterns: Mapping[str, str], folder: str) -> list[Shard]:
             raise UsageError(
                 f"--{option} {patterns[option]} has not as many wildcards as --{source} {pattern}"
             )
-    paths = sorted(filter(os.path.isfile, glob.glob(pattern)))
-    if not paths:
+    fitting, names = places.find(pattern)
+    if not names:
         raise DataError("there is no such file", pattern)
-    key = re.compile("".join(map(_expression, parts[source])))
+    key = re.compile("".join(map(_expression, _WILDCARD.split(fitting))))
     shards = []
-    for path in paths:
-        match = key.fullmatch(path)
+    for name in names:
+        match = key.fullmatch(name)
         wild = match.groups() if match else ()
+        path = _filled(parts[source], wild) if is_url(pattern) else name
         inputs = {source: path} | {o: _filled(parts[o], wild) for o in parts if o != source}
         shards.append(Shard(inputs, os.path.join(folder, os.path.basename(path))))
     _check_outputs(shards, folder)
@@ -82,15 +85,16 @@ def _filled(parts: list[str], wild: tuple[str, ...]) -> str:
 
 
 def _check_outputs(shards: list[Shard], folder: str) -> None:
-    place = os.path.realpath(folder)
+    place = places.real(folder)
     sources: dict[str, str] = {}
     for shard in shards:
         other = sources.setdefault(shard.output, shard.source)
         if other != shard.source:
             raise UsageError(f"{other} and {shard.source} would both be written to {shard.output}")
+    is_place = cache(lambda folder: places.real(folder) == place)
     for path in (path for shard in shards for path in shard.inputs.values()):
         output = os.path.join(folder, os.path.basename(path))
-        if output in sources and os.path.realpath(os.path.dirname(path)) == place:
+        if output in sources and is_place(os.path.dirname(path)):
             raise UsageError(f"{path} would be overwritten while it is needed: name another --out-dir")
 
 

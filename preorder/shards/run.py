@@ -6,7 +6,6 @@ here, or other machines.
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -14,6 +13,7 @@ from functools import partial
 from typing import NamedTuple
 
 from preorder.annotate.workers import in_order, in_processes
+from preorder.data import places
 from preorder.data.errors import DataError, PreorderError
 from preorder.progress import LOGGER, shard_progress
 from preorder.shards.plan import Shard
@@ -58,7 +58,8 @@ def run_shards(shards: Sequence[Shard], work: Work, engine: Engine, is_done: Cal
     if not to_do:
         return
     failures = []
-    sizes = {shard.output: _size(shard.source) for shard in to_do}
+    known = _sizes(shard.source for shard in to_do)
+    sizes = {shard.output: known.get(shard.source, 0) for shard in to_do}
     with shard_progress(len(to_do), sum(sizes.values())) as progress:
         for shard, report in engine(work, to_do, progress.add_lines):
             progress.add_lines(report.lines)
@@ -72,11 +73,11 @@ def run_shards(shards: Sequence[Shard], work: Work, engine: Engine, is_done: Cal
         raise ShardsError(f"{len(failures):,} of {len(shards):,} shards failed; the others are there")
 
 
-def _size(path: str) -> int:
+def _sizes(paths: Iterable[str]) -> dict[str, int]:
     try:
-        return os.path.getsize(path)
-    except OSError:  # what opens it will say so
-        return 0
+        return places.sizes(paths)
+    except DataError:  # a storage that serves files without listing them
+        return {}
 
 
 def in_threads(

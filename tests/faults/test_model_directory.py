@@ -3,6 +3,7 @@
 import itertools
 import multiprocessing
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -106,7 +107,7 @@ def test_a_damaged_model_is_read_again_only_if_it_was_replaced(
         read.append(folder)
         if replaced:
             save_model(models[0], directory)
-        (folder / "weights.safetensors").write_bytes(b"damaged")
+        Path(folder, "weights.safetensors").write_bytes(b"damaged")
         return load(folder)
 
     save_model(models[0], directory)

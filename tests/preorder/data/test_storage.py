@@ -1,0 +1,226 @@
+"""Files at URLs: as local files are, in fsspec's memory and ``file://``; and where a storage fails."""
+
+import io
+import os
+import pathlib
+from importlib import import_module
+
+import fsspec
+import pytest
+from fsspec.implementations.memory import MemoryFileSystem
+
+from preorder.data import errors, files, places, storage
+from preorder.data.blocks import read_blocks
+from preorder.data.compression import CODECS
+from preorder.data.errors import DataError, MissingExtraError
+
+registry = import_module("fsspec.registry")  # fsspec.registry is one of its dictionaries
+LINES = ["a b", "", "ß"] * 100
+KINDS = ("memory", "file", "odd", "s3")
+
+
+class Odd(MemoryFileSystem):
+    """A storage that fails in the way that is named."""
+
+    protocol = ("odd", "strange")
+    fault = None
+    puts = ()
+
+    @classmethod
+    def _strip_protocol(cls, path):
+        return super()._strip_protocol(path.partition("://")[2] or path)
+
+    def _open(self, path, mode="rb", **options):
+        stream = super()._open(path, mode, **options)
+        return Cut(stream.getvalue(), self.fault) if mode == "rb" else stream
+
+    def put_file(self, lpath, rpath, **options):
+        Odd.puts += (rpath,)
+        with open(lpath, "rb") as stream:
+            self.pipe_file(rpath, stream.read())
+        if self.fault == "put":
+            raise OSError("the line is\ndead")
+
+    def mv(self, one, other, **options):
+        if self.fault == "interrupt":
+            raise KeyboardInterrupt
+        super().mv(one, other, **options)
+
+    def makedirs(self, path, exist_ok=False):
+        if self.fault == "folder":
+            raise PermissionError(13, "Permission denied")
+        super().makedirs(path, exist_ok)
+
+    def ls(self, path, **options):
+        if self.fault == "ls":
+            raise RuntimeError
+        return super().ls(path, **options)
+
+
+class Cut(io.BytesIO):
+    """The end of it is lost, if the storage fails so; or its second half cannot be read."""
+
+    def __init__(self, content, fault):
+        super().__init__(content[:-1] if fault == "cut" else content)
+        self.size, self.fault = len(content), fault
+
+    def read(self, size=-1):
+        if self.fault == "dead" and self.tell() >= storage.BUFFER:
+            raise TimeoutError
+        return super().read(size)
+
+
+@pytest.fixture
+def fails(monkeypatch):
+    """Let the storages be known, empty; give a function that lets them fail."""
+    store = {"store": {}, "pseudo_dirs": [""]}
+    kinds = {"odd": ("odd", "strange"), "s3": ("s3", "s3a"), "https": ("http", "https")}
+    for name, protocols in kinds.items():
+        kind = type(name, (Odd,), {"protocol": protocols, **store})
+        monkeypatch.setitem(registry._registry, name, kind)
+    monkeypatch.setattr(MemoryFileSystem, "store", {})
+    monkeypatch.setattr(Odd, "puts", ())
+    return lambda fault: monkeypatch.setattr(Odd, "fault", fault)
+
+
+@pytest.fixture
+def root(request, tmp_path, fails):
+    return f"file://{tmp_path}" if request.param == "file" else f"{request.param}://bucket"
+
+
+every_kind = pytest.mark.parametrize("root", KINDS, indirect=True)
+
+
+@every_kind
+@pytest.mark.parametrize("suffix", ["", *CODECS])
+def test_the_same_bytes_as_in_local_files(root, tmp_path, suffix):
+    url, local = f"{root}/text{suffix}", str(tmp_path / f"local{suffix}")
+    for path in (url, local):
+        files.write_lines(path, LINES)
+    content = pathlib.Path(local).read_bytes()
+    assert fsspec.open(url).open().read() == content
+    assert list(files.read_lines(url)) == LINES
+    assert b"".join(block.texts[0] for block in read_blocks([url], 50)).decode().splitlines() == LINES
+    assert files.read_bytes(url) == files.read_bytes(local)
+    with places.local(url) as copy:
+        assert pathlib.Path(copy).read_bytes() == content
+    assert not os.path.exists(copy)
+    assert places.exists(url)
+    assert places.sizes([url, f"{root}/no", local]) == dict.fromkeys((url, local), len(content))
+    files.write_lines(url, ["new"])
+    assert list(files.read_lines(url)) == ["new"]
+    places.remove([url, f"{root}/no"])
+    assert not places.exists(url)
+    assert f"text{suffix}" not in places.names(root)
+
+
+@every_kind
+@pytest.mark.parametrize("error", [KeyboardInterrupt, DataError("bad line"), OSError(5, "I/O error")])
+def test_nothing_is_left_of_an_interrupted_write(root, error):
+    def lines():
+        yield "half"
+        raise error
+
+    files.write_lines(f"{root}/text", LINES)
+    before = places.names(root)
+    with pytest.raises(error if isinstance(error, type) else type(error)):
+        files.write_lines(f"{root}/text", lines())
+    assert list(files.read_lines(f"{root}/text")) == LINES
+    assert places.names(root) == before
+
+
+@pytest.mark.parametrize("root", ["odd"], indirect=True)
+@pytest.mark.parametrize(
+    ("fault", "error"), [("put", "cannot be written: the line is dead"), ("interrupt", None)]
+)
+def test_nothing_is_left_of_an_interrupted_upload(root, fails, fault, error):
+    files.write_lines(f"{root}/text", LINES)
+    fails(fault)
+    with pytest.raises(DataError if error else KeyboardInterrupt, match=error):
+        files.write_lines(f"{root}/text", ["new"])
+    assert places.names(root) == ["text"]
+    assert list(files.read_lines(f"{root}/text")) == LINES
+
+
+def test_an_object_store_has_no_temporary_names_and_no_folders(fails):
+    fails("folder")
+    files.make_folder("s3://bucket/folder")
+    files.write_lines("s3://bucket/folder/text", LINES)
+    assert Odd.puts == ("/bucket/folder/text",)
+    with pytest.raises(DataError, match="^odd://bucket/folder: cannot be written: Permission denied$"):
+        files.make_folder("odd://bucket/folder")
+
+
+@pytest.mark.parametrize(
+    ("fault", "line", "reason"),
+    [("cut", 20_000, "it ends 1 bytes too early"), ("dead", 15_000, "TimeoutError")],
+)
+def test_a_reading_that_breaks_off(fails, fault, line, reason):
+    """It is never taken for the end of the file, nor for damage of what is compressed."""
+    lines = [f"{number:015}" for number in range(20_000)]
+    for name in ("text", "text.gz"):
+        files.write_lines(f"odd://{name}", lines)
+    fails(fault)
+    with pytest.raises(DataError, match=rf"^odd://text:\d+: cannot be read: {reason}$") as caught:
+        list(files.read_lines("odd://text"))
+    assert abs(caught.value.line - line) < 10_000
+    with pytest.raises(DataError, match=rf"^odd://text:\d+: cannot be read: {reason}$"):
+        list(read_blocks(["odd://text"]))
+    if fault == "cut":
+        with pytest.raises(DataError, match=rf"^odd://text.gz:\d+: cannot be read: {reason}$"):
+            list(files.read_lines("odd://text.gz"))
+
+
+def refused():
+    return {
+        "no://x": (files.read_bytes, "cannot be read: Protocol not known: no"),
+        "gone://x": (files.read_bytes, "cannot be read: Install no-such-module to read what is gone"),
+        "odd://x": (files.read_bytes, "cannot be read: No such file or directory"),
+        "zip://a::odd://x": (files.read_bytes, r"a URL inside of another one \(::\) is not followed"),
+        "https://x/y": (storage.check_writable, "cannot be written: https? serves files, it takes none"),
+        "odd://folder": (lambda url: files.write_bytes(url, b""), "is a directory"),
+        "s3://ls": (storage.listed, "cannot be read: RuntimeError"),
+        "s3://ls/*": (places.find, "cannot be read: RuntimeError"),
+    }
+
+
+@pytest.mark.parametrize("url", refused())
+def test_errors_are_one_line_with_the_url(url, fails, monkeypatch):
+    known = {"class": "no_such_module.Storage", "err": "Install no-such-module to read what is gone"}
+    monkeypatch.setitem(registry.known_implementations, "gone", known)
+    files.write_bytes("odd://folder/file", b"")
+    if url.startswith("s3://ls"):
+        fails("ls")
+    call, reason = refused()[url]
+    with pytest.raises(DataError, match=f"{reason}$") as caught:
+        call(url)
+    assert str(caught.value).startswith(f"{url.removesuffix('/*')}: ")
+
+
+def test_fsspec_that_is_not_installed(monkeypatch):
+    def missing(module):
+        raise ImportError(module)
+
+    monkeypatch.setattr(errors.importlib, "import_module", missing)
+    with pytest.raises(MissingExtraError, match=r"^fsspec.core is not installed; .* -e '\.\[storage\]'$"):
+        files.read_bytes("memory://x")
+
+
+@every_kind
+def test_files_that_fit_a_pattern(root):
+    for name in ("in/b.en", "in/a.en", "in/.hidden.en", "in/a.ja", "in/x/c.en", "in/d.en/file"):
+        storage.make_folder(os.path.dirname(f"{root}/{name}"))
+        files.write_bytes(f"{root}/{name}", b"")
+    for pattern in ("in/*.en", "in/**.en", "in/?.e*"):
+        fitting, names = places.find(f"{root}/{pattern}")
+        assert [os.path.relpath(name, os.path.dirname(fitting)) for name in names] == ["a.en", "b.en"]
+    assert sorted(places.names(f"{root}/in")) == [".hidden.en", "a.en", "a.ja", "b.en", "d.en", "x"]
+    assert places.names(f"{root}/none") == []
+    assert places.find(f"{root}/none/*")[1] == []
+
+
+def test_one_name_for_what_is_the_same_file(fails, tmp_path):
+    assert places.real("memory://a/b") == places.real("memory:///a/b/") != places.real("odd://a/b")
+    assert places.real("odd://a/b") == "odd:///a/b"
+    assert places.real(f"file://{tmp_path}/x") == places.real(f"{tmp_path}/./x")
+    assert places.absolute("s3://a/b") == "s3://a/b"
