@@ -7,6 +7,7 @@ storage, and becomes one line with the URL.
 from __future__ import annotations
 
 import contextlib
+import errno
 import io
 import os
 import re
@@ -216,6 +217,7 @@ def _told(url: str, what: str) -> Iterator[None]:
 
 def _reason(error: Exception, url: str) -> str:
     text = " ".join(str(getattr(error, "strerror", None) or error).split())
-    if isinstance(error, FileNotFoundError) and (text in url or text.endswith(url)):  # it says but the path
-        return os.strerror(2)
+    if isinstance(error, FileNotFoundError) and text in url:  # it says but the path
+        cause = str(error.__cause__ or "404")
+        text = os.strerror(errno.ENOENT) if "404" in cause else cause  # HTTP's other errors are hidden so
     return text or type(error).__name__

@@ -25,8 +25,8 @@ assert not heavy, heavy
     [
         ("--help", "numpy,preorder.cli.train"),
         ("--version", "numpy,preorder.cli.train"),
-        ("train --help", "numba,scipy,sklearn,torch,stanza,rich,matplotlib"),
-        ("apply --help", "numba,scipy,sklearn,torch,stanza,rich,matplotlib"),
+        ("train --help", "numba,scipy,sklearn,torch,stanza,rich,matplotlib,fsspec"),
+        ("apply --help", "numba,scipy,sklearn,torch,stanza,rich,matplotlib,fsspec"),
     ],
 )
 def test_help_imports_little(command, unused):

@@ -31,6 +31,8 @@ class Odd(MemoryFileSystem):
         return super()._strip_protocol(path.partition("://")[2] or path)
 
     def _open(self, path, mode="rb", **options):
+        if path == "/forbidden":
+            raise FileNotFoundError("odd://forbidden") from OSError("403: Forbidden")
         stream = super()._open(path, mode, **options)
         return Cut(stream.getvalue(), self.fault) if mode == "rb" else stream
 
@@ -176,6 +178,7 @@ def refused():
         "no://x": (files.read_bytes, "cannot be read: Protocol not known: no"),
         "gone://x": (files.read_bytes, "cannot be read: Install no-such-module to read what is gone"),
         "odd://x": (files.read_bytes, "cannot be read: No such file or directory"),
+        "odd://forbidden": (files.read_bytes, "cannot be read: 403: Forbidden"),
         "zip://a::odd://x": (files.read_bytes, r"a URL inside of another one \(::\) is not followed"),
         "https://x/y": (storage.check_writable, "cannot be written: https? serves files, it takes none"),
         "odd://folder": (lambda url: files.write_bytes(url, b""), "is a directory"),
