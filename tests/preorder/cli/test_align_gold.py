@@ -168,6 +168,7 @@ def test_align_by_several_samplers_writes_confidences(bitext, tmp_path):
     source, target = bitext
     outputs = [tmp_path / name for name in ("one", "two", "all")]
     command = ["align", "--src", source, "--tgt", target, "--samplers", "2", "--min-confidence", "0.25"]
+    command[1:1] = ["--chunk", "70"]
     for path in outputs[:2]:
         assert main([*command, "--out", str(path)]) == 0
     assert outputs[0].read_bytes() == outputs[1].read_bytes()
@@ -185,9 +186,37 @@ def test_align_learns_from_hand_aligned_sentences(bitext, tmp_path, capsys):
     names = ("--hand-src", "--hand-tgt", "--hand-align")
     options = [text for pair in zip(names, hand, strict=True) for text in pair]
     command = ["align", "--src", source, "--tgt", target, *options, "--samplers", "2", "--eflomal-model", "1"]
-    assert main([*command, "--threads", "1", "--out", str(out)]) == 0
+    assert main([*command, "--threads", "1", "--chunk", "70", "--out", str(out)]) == 0
     assert HELD_OUT in capsys.readouterr().err
     assert recall(out, source) > 0.9
+
+
+def test_align_in_chunks(bitext, tmp_path):
+    """The first chunk is aligned as if it were all, the other as well as all of the text."""
+    texts = [Path(path).read_text().splitlines()[:60] for path in bitext]
+    first = [write(tmp_path / f"first{k}", *text) for k, text in enumerate(texts)]
+    outputs = [tmp_path / name for name in ("chunks", "first")]
+    for (source, target), out in zip((bitext, first), outputs, strict=True):
+        command = ["align", "-q", "--src", source, "--tgt", target, "--chunk", "60", "--out", str(out)]
+        assert main([*command, "--eflomal-model", "2"]) == 0
+    lines = outputs[0].read_text().splitlines()
+    assert len(lines) == 120
+    assert lines[:60] == outputs[1].read_text().splitlines()
+    assert recall(outputs[0], bitext[0]) > 0.8
+
+
+def test_align_goes_on_after_lines_of_one_side(tmp_path):
+    """In chunks of two lines, some of which have nothing to align, the first among them."""
+    pairs = [("", ""), ("", "A"), ("a", ""), ("a b c d", "A B C D"), ("a b", "A B"), ("c d", "C D")]
+    pairs += [("", ""), ("", ""), ("a", "A")]
+    source, target = (write(tmp_path / f"side{k}", *side) for k, side in enumerate(zip(*pairs, strict=True)))
+    out = tmp_path / "out"
+    command = ["align", "-q", "--src", source, "--tgt", target, "--chunk", "2", "--out", str(out)]
+    assert main([*command, "--symmetrize", "union"]) == 0
+    found = [parse_alignment(line).links for line in out.read_text().splitlines()]
+    for links, (one, other) in zip(found, pairs, strict=True):
+        assert all(i < len(one.split()) and j < len(other.split()) for i, j in links)
+    assert any(found)
 
 
 @pytest.mark.parametrize(
