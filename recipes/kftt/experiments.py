@@ -16,6 +16,9 @@ LINES = 40_000
 """Training lines of most experiments."""
 
 ALL_LINES = 369_368
+CHUNKS = (10_100, 20_200)
+"""Lines that are aligned at once: a fourth and a half of :data:`LINES`, with the sentences to measure on."""
+
 FEW_LINES = 10_000
 """Training lines of what is slow: trees, and the neural model."""
 
@@ -72,6 +75,7 @@ def _joined(model: int) -> dict[str, Links]:
 
 LINKS: dict[str, Links] = {
     **{name: links for model in MODELS for name, links in (_directions(model) | _joined(model)).items()},
+    **{f"ibm3-intersect-by-{n}": Links(("--chunk", str(n))) for n in CHUNKS},
     **{f"samplers-{n}": Links(("--samplers", str(n))) for n in (2, 4, 8)},
     "hand-0.1": Links((*_HAND_OPTIONS, "--min-confidence", "0.1")),
     **{f"hand-{p}": Links(("--min-confidence", p), filters=("hand-0.1",)) for p in ("0.3", "0.5")},
