@@ -43,6 +43,7 @@ NOT_RUN = {  # part of a command → why it is not run here
     "recipes/phrases.sh": "needs a corpus and hours; tests/test_docs.py",
     "recipes/explicit_reordering.sh DATA_FOLDER en de": "needs a corpus and hours; tests/test_docs.py",
     "recipes/syntax.sh": "needs a corpus and minutes; tests/recipes/test_syntax.py",
+    "s3://bucket": "needs an object store; tests/preorder/cli/test_storage.py",
     "curl ": "needs a running server; tests/onmt_preorder/opennmt/test_server.py",
     "-swan_lm en.arpa": "needs kenlm and a language model; tests/onmt_preorder/papers/npmt",
     "preorder report   runs/svo-sov-tiny": "needs a run; tests/recipes/test_run.py",

@@ -72,7 +72,7 @@ def align(
         MissingExtraError: eflomal is not installed.
         UsageError: this build of eflomal cannot be seeded, or it failed.
     """
-    return Aligner(symmetrization, seed, settings)(sources, targets)
+    return list(Aligner(symmetrization, seed, settings)(sources, targets))
 
 
 class Aligner:
@@ -84,18 +84,13 @@ class Aligner:
         self._symmetrize = SYMMETRIZATIONS[symmetrization]
         self._runs = _Runs([seed], CHAINS, settings, ways)
 
-    def __call__(self, sources: Sentences, targets: Sentences) -> list[Alignment]:
-        """Return the alignments of the next part; errors are those of :func:`align`."""
+    def __call__(self, sources: Sentences, targets: Sentences) -> Iterator[Alignment]:
+        """Yield the alignments of the next part; errors are those of :func:`align`."""
         (drawn,) = self._runs(sources, targets)
         forward, reverse = drawn[0], drawn[-1]  # one and the same where only one is asked for
-        return [
-            Alignment(
-                self._symmetrize(forward.as_set(pair), reverse.as_set(pair)),
-                source_length=len(source),
-                target_length=len(target),
-            )
-            for pair, (source, target) in enumerate(zip(sources, targets, strict=True))
-        ]
+        for pair, (source, target) in enumerate(zip(sources, targets, strict=True)):
+            links = self._symmetrize(forward.as_set(pair), reverse.as_set(pair))
+            yield Alignment(links, source_length=len(source), target_length=len(target))
 
 
 class Sampler:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -87,6 +87,6 @@ def confident(confidences: np.ndarray, least: float) -> Alignment:
     return Alignment.weighted(dict(zip(links, values, strict=True)))
 
 
-def agreement(samples: Samples, least: float) -> list[Alignment]:
-    """Return the links on which the samplers agree; the confidence is the share of all that drew the link."""
-    return [confident(samples.shares(pair).mean(axis=0), least) for pair in range(len(samples))]
+def agreement(samples: Samples, least: float) -> Iterator[Alignment]:
+    """Yield the links on which the samplers agree; the confidence is the share of all that drew the link."""
+    return (confident(samples.shares(pair).mean(axis=0), least) for pair in range(len(samples)))
