@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from preorder.data import files
 from preorder.data.errors import UsageError
+from preorder.data.storage import is_url
 from preorder.metrics.metric import DEFAULTS, METRICS, TOKENIZERS, MetricOptions
 from preorder.progress import LOGGER
 
@@ -88,6 +89,8 @@ def paths_by_name(fields: Sequence[str]) -> dict[str, str]:
 
 
 def _named(field: str) -> tuple[str, str]:
+    if is_url(field):
+        return field, field
     name, separator, path = field.partition("=")
     path = path if separator else name
     if not name or not path:
