@@ -13,7 +13,7 @@ from preorder.data.errors import DataError, UsageError
 from preorder.data.storage import is_url
 
 _WILDCARD = re.compile(r"(\*+|\?|\[[^]]+\])")
-_SLASHES = re.compile("(?<!:)/+")
+_SLASHES = re.compile("/+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,10 @@ def find_shards(patterns: Mapping[str, str], folder: str) -> list[Shard]:
         UsageError: the patterns have not as many wildcards; two sources have one name; or an output would
             overwrite an input.
     """
-    parts = {option: _WILDCARD.split(_SLASHES.sub("/", pattern)) for option, pattern in patterns.items()}
+    parts = {
+        option: _WILDCARD.split(pattern if is_url(pattern) else _SLASHES.sub("/", pattern))
+        for option, pattern in patterns.items()
+    }
     (source, (*_,)), *_ = parts.items()
     pattern = "".join(parts[source])
     for option, split in parts.items():

@@ -1,6 +1,8 @@
 """Which files are shards, and which files belong to them."""
 
+import fsspec
 import pytest
+from fsspec.implementations.memory import MemoryFileSystem
 
 from preorder.data.errors import DataError, UsageError
 from preorder.shards.manifest import NAME, check_manifest
@@ -39,6 +41,18 @@ def test_files_that_belong_together(folder, patterns, expected):
     assert [tuple(shard.inputs.values()) for shard in shards] == expected
     assert all(list(shard.inputs) == list(patterns) for shard in shards)
     assert [shard.output for shard in shards] == [f"out/{one[0].rpartition('/')[2]}" for one in expected]
+
+
+def test_files_at_urls(folder, monkeypatch):
+    """Named as the pattern names them, whatever the storage calls them."""
+    monkeypatch.setattr(MemoryFileSystem, "store", {})
+    fsspec.filesystem("memory").pipe({"/in/a.1.en": b"", "/in/b.2.en": b"", "/in/.c.2.en": b""})
+    for root in (f"file://{folder}", "memory://", "memory:///"):
+        shards = find_shards({"src": f"{root}/in/*.[12].en", "pos": "memory://b//*/?.pos"}, "memory://out")
+        assert [(*shard.inputs.values(), shard.output) for shard in shards] == [
+            (f"{root}/in/{name}.en", f"memory://b//{name.replace('.', '/')}.pos", f"memory://out/{name}.en")
+            for name in (("a.2", "b.1") if root.startswith("file") else ("a.1", "b.2"))
+        ]
 
 
 @pytest.mark.parametrize(
