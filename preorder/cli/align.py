@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import collections
+import itertools
+import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
@@ -178,13 +181,23 @@ def _aligned(arguments: argparse.Namespace) -> Iterator[Alignment]:
     else:
         symmetrization = arguments.symmetrize or DEFAULT_SYMMETRIZATION
         work = Aligner(symmetrization, arguments.seed, settings)
-    pairs = files.in_parallel(*_read(arguments.src, arguments.tgt))
-    is_empty = True
-    for chunk in files.batched(pairs, arguments.chunk, lambda _: 1):
+    for chunk in _chunks(arguments):
         yield from work(*zip(*chunk, strict=True))
-        is_empty = False
-    if is_empty:
+
+
+def _chunks(arguments: argparse.Namespace) -> Iterator[Sequence[tuple]]:
+    """Return the sentence pairs, so many at once.
+
+    Files are read once to their end before, to find what is wrong with them before the work of hours.
+    """
+    paths = arguments.src, arguments.tgt
+    if all(map(os.path.isfile, paths)):
+        collections.deque(files.in_parallel(*_read(*paths)), maxlen=0)
+    chunks = files.batched(files.in_parallel(*_read(*paths)), arguments.chunk, lambda _: 1)
+    first = next(chunks, None)
+    if first is None:
         raise DataError("the file is empty", files.display_name(arguments.src))
+    return itertools.chain([first], chunks)
 
 
 def _rescorer(arguments: argparse.Namespace, settings: Settings, least: float) -> Work:

@@ -205,6 +205,21 @@ def test_align_in_chunks(bitext, tmp_path):
     assert recall(outputs[0], bitext[0]) > 0.8
 
 
+def test_align_finds_a_bad_line_before_it_aligns(tmp_path, capsys):
+    source = write(tmp_path / "source", "a", "b", "c")
+    for target, reason in (
+        (write(tmp_path / "short", "A", "B"), "short:3: the file ends after 2 lines"),
+        (write(tmp_path / "bad", "A", "B", "C"), "bad:3: not valid UTF-8"),
+    ):
+        if target.endswith("bad"):
+            Path(target).write_bytes(b"A\nB\n\xff\n")
+        assert main(["align", "--src", source, "--tgt", target, "--chunk", "1"]) == 2
+        said = capsys.readouterr()
+        assert reason in said.err
+        assert said.err.count("\n") == 1
+        assert not said.out
+
+
 def test_align_goes_on_after_lines_of_one_side(tmp_path):
     """In chunks of two lines, some of which have nothing to align, the first among them."""
     pairs = [("", ""), ("", "A"), ("a", ""), ("a b c d", "A B C D"), ("a b", "A B"), ("c d", "C D")]
