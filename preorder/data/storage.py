@@ -25,7 +25,10 @@ READ_ONLY = frozenset(("http", "https"))
 """Protocols that cannot replace a file: fsspec would send it as a form."""
 
 SUFFIX = ".partial"
+"""Of the temporary name of what is not complete."""
+
 BUFFER = 1 << 17
+"""Bytes that are read at once."""
 
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*(::[^/]*)?://")
 _READ, _WRITTEN = "cannot be read", "cannot be written"
@@ -62,7 +65,7 @@ class _Remote(io.RawIOBase):
         with _told(self._url, _READ):
             data = self._stream.read(len(buffer))
         if self._left is not None:
-            if self._left and not data:
+            if not data and self._left > 0:
                 raise DataError(f"{_READ}: it ends {self._left:,} bytes too early", self._url)
             self._left -= len(data)
         buffer[: len(data)] = data
