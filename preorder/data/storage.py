@@ -195,7 +195,7 @@ def _found(url: str) -> tuple[Any, str]:
     """Return the file system of a URL, and the path in it."""
     if "::" in url:  # what is in one file would say which others are read
         raise DataError("a URL inside of another one (::) is not followed", url)
-    return require("fsspec.core", "storage").url_to_fs(url)
+    return require("fsspec", "storage").url_to_fs(url)
 
 
 def _protocols(system: Any) -> tuple[str, ...]:

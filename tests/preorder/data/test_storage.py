@@ -205,7 +205,7 @@ def test_fsspec_that_is_not_installed(monkeypatch):
         raise ImportError(module)
 
     monkeypatch.setattr(errors.importlib, "import_module", missing)
-    with pytest.raises(MissingExtraError, match=r"^fsspec.core is not installed; .* -e '\.\[storage\]'$"):
+    with pytest.raises(MissingExtraError, match=r"^fsspec is not installed; .* -e '\.\[storage\]'$"):
         files.read_bytes("memory://x")
 
 
