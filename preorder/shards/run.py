@@ -109,10 +109,10 @@ def in_worker_processes(
         for shard in shards:
             yield shard, _report(work, tick, shard)
         return
-    yield from in_processes(partial(_counted, work), shards, workers, lambda _: None)
+    yield from in_processes(partial(done_alone, work), shards, workers, lambda _: None)
 
 
-def _counted(work: Work, shard: Shard) -> Report:
+def done_alone(work: Work, shard: Shard) -> Report:
     """Do a shard where nobody can be told of its lines but at its end."""
     lines = 0
 

@@ -1,0 +1,203 @@
+"""Shards done by workers on a Ray cluster: an engine for :func:`preorder.shards.run.run_shards`.
+
+A worker is an actor that Ray does not start again. What it had to do when it died is done by others, and
+another is asked for as soon as there is room: so machines that come later get workers, too.
+"""
+
+from __future__ import annotations
+
+import queue
+import time
+from collections import deque
+from collections.abc import Iterable, Iterator
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from types import ModuleType
+from typing import Any
+
+from preorder.data.errors import DataError, UsageError
+from preorder.progress import LOGGER
+from preorder.shards.on_ray.connection import connected, last_line
+from preorder.shards.on_ray.options import RayOptions
+from preorder.shards.on_ray.room import describe, room_for
+from preorder.shards.on_ray.worker import Facts, Outcome, Worker, packed
+from preorder.shards.plan import Shard
+from preorder.shards.run import Report, Tick, Work
+
+LOOK = 1.0
+"""Seconds between two looks at what the cluster has room for."""
+
+AHEAD = 2
+"""Shards that a worker has at once, so that it need not wait for the next."""
+
+
+def on_ray(
+    options: RayOptions, facts: Facts, work: Work, shards: Iterable[Shard], _: Tick
+) -> Iterator[tuple[Shard, Report]]:
+    """Run shards on a cluster, as many at once as it has room for, and yield them as they are done.
+
+    Args:
+        options: how.
+        facts: what must be the same on all machines.
+        work: can be pickled; each worker gets it once.
+        shards: are done in any order; how many lines one has comes with its report.
+
+    Raises:
+        MissingExtraError: Ray is not installed.
+        UsageError: there is no such cluster, or no room on it, or its machines differ.
+        PreorderError, OSError: what a shard raises that is not the fault of its input.
+    """
+    package = packed(work, facts)
+    with connected(options.address, len(package)) as ray:
+        run = _Run(ray, options, package, shards)
+        try:
+            yield from run.results()
+        finally:
+            run.end()
+
+
+@dataclass(eq=False, slots=True)
+class _Job:
+    shard: Shard
+    tries: int = 0
+
+
+@dataclass(eq=False, slots=True)
+class _Hired:
+    """A worker, and the jobs that it has, in their order."""
+
+    actor: Any
+    is_ready: bool = False
+    is_lost: bool = False
+    jobs: dict[_Job, None] = field(default_factory=dict)
+
+
+class _Run:
+    """Jobs that wait, and workers that have some."""
+
+    def __init__(self, ray: ModuleType, options: RayOptions, package: bytes, shards: Iterable[Shard]) -> None:
+        self._ray, self._options = ray, options
+        self._package = ray.put(package)
+        needs = options.needs
+        self._hire_one = ray.remote(Worker).options(
+            num_cpus=needs.cpus, num_gpus=needs.gpus, max_restarts=0, max_task_retries=0
+        )
+        self._waiting = deque(map(_Job, shards))
+        self._left = len(self._waiting)
+        self._hired: set[_Hired] = set()
+        self._events: queue.SimpleQueue[tuple[_Hired, _Job | None, Future]] = queue.SimpleQueue()
+        self._next_look = self._last_worker = time.monotonic()
+        self._told: set[str] = set()
+
+    def results(self) -> Iterator[tuple[Shard, Report]]:
+        """Yield the shards as they are done, or given up."""
+        while self._left:
+            self._look_for_room()
+            try:
+                worker, job, future = self._events.get(timeout=LOOK)
+            except queue.Empty:
+                continue
+            if worker.is_lost:  # its jobs are others' now
+                continue
+            done = self._take(worker, job, future)
+            self._feed(worker)
+            if done is not None:
+                self._left -= 1
+                yield done
+
+    def end(self) -> None:
+        """Let all workers go."""
+        for worker in [*self._hired]:
+            self._dismiss(worker)
+
+    def _look_for_room(self) -> None:
+        """Ask for workers that there is room for, now and then; give up if there have been none for long."""
+        now = time.monotonic()
+        if any(worker.is_ready for worker in self._hired):
+            self._last_worker = now
+        if now < self._next_look:
+            return
+        self._next_look = now + LOOK
+        machines = [node["Resources"] for node in self._ray.nodes() if node["Alive"]]
+        free = self._ray.available_resources()
+        needs = self._options.needs
+        pending = sum(not worker.is_ready for worker in self._hired)
+        wanted = min(room_for(needs, machines, free), len(self._waiting)) - pending
+        for _ in range(wanted):
+            self._hire()
+        if wanted > 0:
+            LOGGER.debug(f"asked Ray for {wanted:,} workers of {needs}")
+        elif now - self._last_worker > self._options.patience:
+            raise UsageError(
+                f"no worker on Ray for {self._options.patience:g} seconds: {describe(needs, machines, free)}"
+            )
+
+    def _hire(self) -> None:
+        worker = _Hired(self._hire_one.remote())
+        self._hired.add(worker)
+        self._await(worker, None, worker.actor.begin.remote(self._package))
+
+    def _await(self, worker: _Hired, job: _Job | None, result: Any) -> None:
+        result.future().add_done_callback(lambda future: self._events.put((worker, job, future)))
+
+    def _feed(self, worker: _Hired) -> None:
+        """Give a ready worker more jobs; towards the end only one at a time."""
+        while self._waiting and worker.is_ready:
+            ahead = AHEAD if len(self._waiting) > len(self._hired) else 1
+            if len(worker.jobs) >= ahead:
+                return
+            job = self._waiting.popleft()
+            worker.jobs[job] = None
+            self._await(worker, job, worker.actor.do.remote(job.shard))
+
+    def _take(self, worker: _Hired, job: _Job | None, future: Future) -> tuple[Shard, Report] | None:
+        """Take what a worker has answered, or that it died; return what is done with."""
+        errors = self._ray.exceptions
+        error = future.exception()
+        if isinstance(error, errors.RayError) and not isinstance(error, errors.RayTaskError):
+            return self._lose(worker, error)
+        if job is None:
+            hindrance = f"a worker cannot begin: {last_line(error)}" if error else future.result()
+            if hindrance is not None:
+                raise UsageError(hindrance)
+            worker.is_ready = True
+            return None
+        del worker.jobs[job]
+        outcome: Outcome = future.result()
+        self._tell(outcome)
+        if outcome.error is not None:
+            raise outcome.error
+        return job.shard, outcome.report
+
+    def _lose(self, worker: _Hired, error: Exception) -> tuple[Shard, Report] | None:
+        """Give the jobs of a dead worker to others, but for one that too many have died of."""
+        LOGGER.info(f"a worker has died ({type(error).__name__}); what it had to do is done by others")
+        self._dismiss(worker)
+        job, *others = worker.jobs or [None]
+        self._waiting.extendleft(reversed(others))
+        given_up = None
+        if job is not None:  # it was being done; last, so that the others are not held up
+            job.tries += 1
+            if job.tries < self._options.tries:
+                self._waiting.append(job)
+            else:
+                reason = (
+                    f"given up after {job.tries} tries: each time the worker died, for lack of memory perhaps"
+                )
+                given_up = job.shard, Report(0, DataError(reason, job.shard.source))
+        for idle in [other for other in self._hired if not other.jobs]:
+            self._feed(idle)
+        return given_up
+
+    def _dismiss(self, worker: _Hired) -> None:
+        worker.is_lost, worker.is_ready = True, False
+        self._hired.discard(worker)
+        self._ray.kill(worker.actor)
+
+    def _tell(self, outcome: Outcome) -> None:
+        """Say a worker's warnings here, those of a kind that is said once only once."""
+        for level, text, once in outcome.said:
+            if once is None or once not in self._told:
+                LOGGER.log(level, text)
+            if once is not None:
+                self._told.add(once)
