@@ -12,8 +12,9 @@ from preorder.annotate.stanza_models import StanzaOptions
 from preorder.cli import options
 from preorder.cli.shards import stanza_settings
 from preorder.data import files
-from preorder.data.errors import UsageError, require
+from preorder.data.errors import UsageError
 from preorder.shards.manifest import NAME
+from preorder.shards.on_ray.connection import load_ray
 from preorder.shards.on_ray.options import DEFAULTS, GPU_SHARE, RayOptions
 from preorder.shards.on_ray.room import Needs
 from preorder.shards.run import Engine
@@ -53,7 +54,7 @@ def add_engine_options(parser: argparse.ArgumentParser) -> None:
     )
     text = "seconds for which there may be no worker at all, before the command gives up"
     group.add_argument(
-        "--patience", metavar="N", type=options.natural, help=f"{text} (default: {DEFAULTS.patience:g})"
+        "--patience", metavar="N", type=options.positive, help=f"{text} (default: {DEFAULTS.patience:g})"
     )
 
 
@@ -71,7 +72,7 @@ def check_engine(arguments: argparse.Namespace) -> None:
         return
     if arguments.out_dir is None:
         raise UsageError("--engine ray goes with --out-dir")
-    require("ray", "ray")
+    load_ray()
 
 
 def engine_of(

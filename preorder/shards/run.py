@@ -57,17 +57,17 @@ def run_shards(shards: Sequence[Shard], work: Work, engine: Engine, is_done: Cal
         LOGGER.info(f"{len(shards) - len(to_do):,} of {len(shards):,} shards are there already")
     if not to_do:
         return
-    failures = []
+    failures: dict[str, DataError] = {}
     sizes = {shard.output: _size(shard.source) for shard in to_do}
     with shard_progress(len(to_do), sum(sizes.values())) as progress:
         for shard, report in engine(work, to_do, progress.add_lines):
             progress.add_lines(report.lines)
             progress.add_shard(sizes[shard.output])
             if report.failure is not None:
-                failures.append(report.failure)
+                failures[shard.output] = report.failure
                 LOGGER.warning(f"left out: {report.failure}")
-    for failure in failures:
-        LOGGER.error(str(failure))
+    for output in filter(failures.__contains__, sizes):  # in the order of the shards, not as they came
+        LOGGER.error(str(failures[output]))
     if failures:
         raise ShardsError(f"{len(failures):,} of {len(shards):,} shards failed; the others are there")
 

@@ -9,7 +9,7 @@ import os
 import secrets
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from types import ModuleType
 from typing import Any
 
@@ -21,6 +21,16 @@ STORE = 100 * 2**20
 
 MAX_FOLDER = 40
 """Characters of the folder of a Ray of our own: the names of its sockets have at most 107."""
+
+
+def load_ray() -> ModuleType:
+    """Import Ray; what it would print of its processes it keeps in its log files.
+
+    Raises:
+        MissingExtraError: it is not installed.
+    """
+    with _environment({"RAY_DEDUP_LOGS_SKIP_REGEX": "^"}):  # lines that it does not print; read at its import
+        return require("ray", "ray")
 
 
 @contextlib.contextmanager
@@ -37,7 +47,7 @@ def connected(address: str | None, size: int) -> Iterator[ModuleType]:
         MissingExtraError: Ray is not installed.
         UsageError: there is no such cluster, or none can be started.
     """
-    ray = require("ray", "ray")
+    ray = load_ray()
     if address is None and ray.is_initialized():
         yield ray
         return
@@ -66,16 +76,20 @@ def last_line(error: BaseException) -> str:
 @contextlib.contextmanager
 def _own(size: int) -> Iterator[dict[str, Any]]:
     """Give the options of a Ray on this machine alone, and what it reads in the environment."""
-    environment = {"RAY_USAGE_STATS_ENABLED": "0"}
-    environment |= {} if "RAY_AUTH_TOKEN" in os.environ else {"RAY_AUTH_TOKEN": _token()}
-    before = {name: os.environ.get(name) for name in environment}
-    os.environ.update(environment)
     options = {"address": "local", "include_dashboard": False, "object_store_memory": STORE + 2 * size}
+    wanted = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_AUTH_TOKEN": os.environ.get("RAY_AUTH_TOKEN", _token())}
+    with _environment(wanted), temporary_directory("preorder-ray-") as folder:
+        is_short = len(str(folder)) <= MAX_FOLDER and "RAY_TMPDIR" not in os.environ
+        yield options | ({"_temp_dir": str(folder)} if is_short else {})
+
+
+@contextlib.contextmanager
+def _environment(values: Mapping[str, str]) -> Iterator[None]:
+    """Set variables of the environment for a block."""
+    before = {name: os.environ.get(name) for name in values}
+    os.environ.update(values)
     try:
-        with temporary_directory("preorder-ray-") as folder:
-            is_short = len(str(folder)) <= MAX_FOLDER and "RAY_TMPDIR" not in os.environ
-            place = {"_temp_dir": str(folder)} if is_short else {}
-            yield options | place
+        yield
     finally:
         for name, value in before.items():
             if value is None:

@@ -11,7 +11,7 @@ import time
 from collections import deque
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
@@ -19,16 +19,13 @@ from preorder.data.errors import DataError, UsageError
 from preorder.progress import LOGGER
 from preorder.shards.on_ray.connection import connected, last_line
 from preorder.shards.on_ray.options import RayOptions
-from preorder.shards.on_ray.room import describe, room_for
+from preorder.shards.on_ray.room import describe, fitting, room_for
 from preorder.shards.on_ray.worker import Facts, Outcome, Worker, packed
 from preorder.shards.plan import Shard
 from preorder.shards.run import Report, Tick, Work
 
 LOOK = 1.0
 """Seconds between two looks at what the cluster has room for."""
-
-AHEAD = 2
-"""Shards that a worker has at once, so that it need not wait for the next."""
 
 
 def on_ray(
@@ -64,12 +61,11 @@ class _Job:
 
 @dataclass(eq=False, slots=True)
 class _Hired:
-    """A worker, and the jobs that it has, in their order."""
+    """A worker, and the one job that it has: more, and nobody could say which of them it died of."""
 
     actor: Any
     is_ready: bool = False
-    is_lost: bool = False
-    jobs: dict[_Job, None] = field(default_factory=dict)
+    job: _Job | None = None
 
 
 class _Run:
@@ -85,7 +81,7 @@ class _Run:
         self._waiting = deque(map(_Job, shards))
         self._left = len(self._waiting)
         self._hired: set[_Hired] = set()
-        self._events: queue.SimpleQueue[tuple[_Hired, _Job | None, Future]] = queue.SimpleQueue()
+        self._events: queue.SimpleQueue[tuple[_Hired, Future]] = queue.SimpleQueue()
         self._next_look = self._last_worker = time.monotonic()
         self._told: set[str] = set()
 
@@ -94,13 +90,10 @@ class _Run:
         while self._left:
             self._look_for_room()
             try:
-                worker, job, future = self._events.get(timeout=LOOK)
+                worker, future = self._events.get(timeout=LOOK)
             except queue.Empty:
                 continue
-            if worker.is_lost:  # its jobs are others' now
-                continue
-            done = self._take(worker, job, future)
-            self._feed(worker)
+            done = self._take(worker, future)
             if done is not None:
                 self._left -= 1
                 yield done
@@ -127,33 +120,31 @@ class _Run:
             self._hire()
         if wanted > 0:
             LOGGER.debug(f"asked Ray for {wanted:,} workers of {needs}")
-        elif now - self._last_worker > self._options.patience:
-            raise UsageError(
-                f"no worker on Ray for {self._options.patience:g} seconds: {describe(needs, machines, free)}"
-            )
+        can_fit = self._options.address is not None or any(fitting(needs, machine) for machine in machines)
+        if not can_fit or now - self._last_worker > self._options.patience:
+            seconds = round(now - self._last_worker)
+            raise UsageError(f"no worker on Ray in {seconds} seconds: {describe(needs, machines, free)}")
 
     def _hire(self) -> None:
         worker = _Hired(self._hire_one.remote())
         self._hired.add(worker)
-        self._await(worker, None, worker.actor.begin.remote(self._package))
+        self._await(worker, worker.actor.begin.remote(self._package))
 
-    def _await(self, worker: _Hired, job: _Job | None, result: Any) -> None:
-        result.future().add_done_callback(lambda future: self._events.put((worker, job, future)))
+    def _await(self, worker: _Hired, answer: Any) -> None:
+        answer.future().add_done_callback(lambda future: self._events.put((worker, future)))
 
-    def _feed(self, worker: _Hired) -> None:
-        """Give a ready worker more jobs; towards the end only one at a time."""
-        while self._waiting and worker.is_ready:
-            ahead = AHEAD if len(self._waiting) > len(self._hired) else 1
-            if len(worker.jobs) >= ahead:
-                return
-            job = self._waiting.popleft()
-            worker.jobs[job] = None
-            self._await(worker, job, worker.actor.do.remote(job.shard))
+    def _employ(self, worker: _Hired) -> None:
+        """Give a worker its next job, or let it go: one that died without a job would not be missed."""
+        if not self._waiting:
+            self._dismiss(worker)
+            return
+        worker.job = self._waiting.popleft()
+        self._await(worker, worker.actor.do.remote(worker.job.shard))
 
-    def _take(self, worker: _Hired, job: _Job | None, future: Future) -> tuple[Shard, Report] | None:
+    def _take(self, worker: _Hired, future: Future) -> tuple[Shard, Report] | None:
         """Take what a worker has answered, or that it died; return what is done with."""
         errors = self._ray.exceptions
-        error = future.exception()
+        error, job = future.exception(), worker.job
         if isinstance(error, errors.RayError) and not isinstance(error, errors.RayTaskError):
             return self._lose(worker, error)
         if job is None:
@@ -161,36 +152,30 @@ class _Run:
             if hindrance is not None:
                 raise UsageError(hindrance)
             worker.is_ready = True
+            self._employ(worker)
             return None
-        del worker.jobs[job]
         outcome: Outcome = future.result()
         self._tell(outcome)
         if outcome.error is not None:
             raise outcome.error
+        self._employ(worker)
         return job.shard, outcome.report
 
     def _lose(self, worker: _Hired, error: Exception) -> tuple[Shard, Report] | None:
-        """Give the jobs of a dead worker to others, but for one that too many have died of."""
+        """Give the job of a dead worker to others, after all that wait, unless too many have died of it."""
         LOGGER.info(f"a worker has died ({type(error).__name__}); what it had to do is done by others")
         self._dismiss(worker)
-        job, *others = worker.jobs or [None]
-        self._waiting.extendleft(reversed(others))
-        given_up = None
-        if job is not None:  # it was being done; last, so that the others are not held up
-            job.tries += 1
-            if job.tries < self._options.tries:
-                self._waiting.append(job)
-            else:
-                reason = (
-                    f"given up after {job.tries} tries: each time the worker died, for lack of memory perhaps"
-                )
-                given_up = job.shard, Report(0, DataError(reason, job.shard.source))
-        for idle in [other for other in self._hired if not other.jobs]:
-            self._feed(idle)
-        return given_up
+        job = worker.job
+        if job is None:  # it had not begun
+            return None
+        job.tries += 1
+        if job.tries < self._options.tries:
+            self._waiting.append(job)
+            return None
+        reason = f"given up after {job.tries} tries: each time the worker died, for lack of memory perhaps"
+        return job.shard, Report(0, DataError(reason, job.shard.source))
 
     def _dismiss(self, worker: _Hired) -> None:
-        worker.is_lost, worker.is_ready = True, False
         self._hired.discard(worker)
         self._ray.kill(worker.actor)
 

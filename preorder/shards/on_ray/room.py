@@ -32,10 +32,11 @@ def room_for(needs: Needs, machines: Sequence[Mapping[str, float]], free: Mappin
         machines: what each machine has in all, by Ray's names of resources.
         free: what is free of the whole cluster; Ray does not say on which machines.
     """
-    return min(sum(_fitting(needs, machine) for machine in machines), _fitting(needs, free))
+    return min(sum(fitting(needs, machine) for machine in machines), fitting(needs, free))
 
 
-def _fitting(needs: Needs, resources: Mapping[str, float]) -> int:
+def fitting(needs: Needs, resources: Mapping[str, float]) -> int:
+    """Return how many workers resources would do for, if they were all on one machine."""
     return min(int(resources.get(name, 0) / amount + _ROUNDING) for name, amount in needs.amounts().items())
 
 
