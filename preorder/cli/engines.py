@@ -12,7 +12,7 @@ from preorder.annotate.stanza_models import StanzaOptions
 from preorder.cli import options
 from preorder.cli.shards import stanza_settings
 from preorder.data import files
-from preorder.data.errors import UsageError
+from preorder.data.errors import UsageError, shown
 from preorder.shards.manifest import NAME
 from preorder.shards.on_ray.connection import load_ray
 from preorder.shards.on_ray.options import DEFAULTS, GPU_SHARE, RayOptions
@@ -38,6 +38,7 @@ def add_engine_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--address",
         metavar="HOST:PORT|auto",
+        type=_address,
         help="of the cluster; auto: the one that runs on this machine or that RAY_ADDRESS names "
         "(default: a Ray is started on this machine, and stopped)",
     )
@@ -56,6 +57,13 @@ def add_engine_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--patience", metavar="N", type=options.positive, help=f"{text} (default: {DEFAULTS.patience:g})"
     )
+
+
+def _address(text: str) -> str:
+    host, colon, port = text.rpartition(":")
+    if text != "auto" and not (host and colon and port.isdecimal() and "/" not in host):
+        raise argparse.ArgumentTypeError(f"neither auto nor HOST:PORT: {shown(text)}")
+    return text
 
 
 def check_engine(arguments: argparse.Namespace) -> None:

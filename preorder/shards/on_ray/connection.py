@@ -8,6 +8,7 @@ import logging
 import os
 import secrets
 import signal
+import socket
 import threading
 from collections.abc import Iterator, Mapping
 from types import ModuleType
@@ -18,6 +19,9 @@ from preorder.processes import temporary_directory
 
 STORE = 100 * 2**20
 """Bytes of shared memory of a Ray of our own, beside what is put there; Ray wants 75 MiB at least."""
+
+TIMEOUT = 10.0
+"""Seconds for a first answer of a cluster."""
 
 MAX_FOLDER = 40
 """Characters of the folder of a Ray of our own: the names of its sockets have at most 107."""
@@ -57,15 +61,24 @@ def connected(address: str | None, size: int) -> Iterator[ModuleType]:
         if address is None:
             options = stack.enter_context(_own(size))
         try:
+            _check_reachable(address)
             with _signals_kept():
                 ray.init(log_to_driver=False, configure_logging=False, **options)
-        except Exception as error:  # of all kinds: of the network, of versions, of the address
+        except Exception as error:  # of the network, of versions, of the address: of all kinds
             where = "cannot be started" if address is None else f"at {address} cannot be used"
             raise UsageError(f"Ray {where}: {last_line(error)}") from None
         try:
             yield ray
         finally:
             ray.shutdown()
+
+
+def _check_reachable(address: str | None) -> None:
+    """Raise an OSError at once where nobody listens at an address: Ray would try for many minutes."""
+    named = os.environ.get("RAY_ADDRESS") if address == "auto" else address
+    host, colon, port = (named or "").rpartition(":")
+    if colon and port.isdecimal():
+        socket.create_connection((host.strip("[]"), int(port)), TIMEOUT).close()
 
 
 def last_line(error: BaseException) -> str:

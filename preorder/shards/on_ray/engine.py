@@ -120,10 +120,11 @@ class _Run:
             self._hire()
         if wanted > 0:
             LOGGER.debug(f"asked Ray for {wanted:,} workers of {needs}")
-        can_fit = self._options.address is not None or any(fitting(needs, machine) for machine in machines)
-        if not can_fit or now - self._last_worker > self._options.patience:
-            seconds = round(now - self._last_worker)
-            raise UsageError(f"no worker on Ray in {seconds} seconds: {describe(needs, machines, free)}")
+        state = describe(needs, machines, free)
+        if self._options.address is None and not any(fitting(needs, machine) for machine in machines):
+            raise UsageError(f"this machine has no room for a worker: {state}")
+        if now - self._last_worker > self._options.patience:
+            raise UsageError(f"no worker on Ray for {self._options.patience:g} seconds: {state}")
 
     def _hire(self) -> None:
         worker = _Hired(self._hire_one.remote())

@@ -45,10 +45,7 @@ def describe(needs: Needs, machines: Sequence[Mapping[str, float]], free: Mappin
     names = needs.amounts()
     most = {name: max((machine.get(name, 0) for machine in machines), default=0) for name in names}
     left = {name: free.get(name, 0) for name in names}
-    return (
-        f"each needs {needs}; of {len(machines):,} machines none has more than {_shown(most)}, and "
-        f"{_shown(left)} are free in all"
-    )
+    return f"each needs {needs}; the largest machine has {_shown(most)}, and {_shown(left)} are free in all"
 
 
 def _shown(amounts: Mapping[str, float]) -> str:

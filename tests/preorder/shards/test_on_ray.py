@@ -1,11 +1,18 @@
 """Shards on a real Ray of two nodes: what dies is done again, what is wrong is told in a line."""
 
 import contextlib
+import gzip
 import logging
+import os
+import subprocess
+import sys
+import tempfile
 import threading
 from functools import partial
+from glob import glob
 from importlib.util import find_spec
 from pathlib import Path
+from subprocess import PIPE
 
 import pytest
 
@@ -13,6 +20,7 @@ if find_spec("ray") is None:
     pytest.skip("Ray is not installed: pip install -e '.[ray]'", allow_module_level=True)
 
 
+from preorder.cli import main
 from preorder.data.errors import UsageError
 from preorder.shards.on_ray import engine
 from preorder.shards.on_ray.connection import connected, load_ray
@@ -20,7 +28,7 @@ from preorder.shards.on_ray.options import RayOptions
 from preorder.shards.on_ray.room import Needs
 from preorder.shards.run import ShardsError, run_shards
 from tests.support import ray_work
-from tests.support.running import wait_until
+from tests.support.running import environment, still_running, wait_until
 
 ray = load_ray()
 SMALL = {"include_dashboard": False, "object_store_memory": 80 * 2**20}
@@ -105,18 +113,86 @@ def test_machines_that_differ(do, facts, reason):
         do("1", facts=facts)
 
 
-@pytest.mark.parametrize(("needs", "address"), [(Needs(2), None), (Needs(1, 0.5), "there")], ids=str)
-def test_no_room(do, monkeypatch, needs, address):
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        ({"needs": Needs(2)}, "this machine has no room for a worker: each needs 2 CPU"),
+        ({"needs": Needs(1, 0.5), "address": "there", "patience": 0.5}, "no worker on Ray for 0.5 seconds"),
+    ],
+)
+def test_no_room(do, monkeypatch, options, reason):
     """No machine is large enough: on a cluster, one may come yet."""
     monkeypatch.setattr(engine, "connected", lambda *_: contextlib.nullcontext(ray))
-    reason = rf"^no worker on Ray in \d seconds: each needs {needs}; of 2 machines none has more than 1 CPU"
-    with pytest.raises(UsageError, match=reason):
-        do("1", needs=needs, address=address, patience=60 if address is None else 0.5)
+    with pytest.raises(UsageError, match=f"^{reason}.*; the largest machine has 1 CPU.*, and "):
+        do("1", **options)
 
 
-def test_no_cluster(cluster):
-    with pytest.raises(UsageError, match="^Ray at nonsense cannot be used: "), connected("nonsense", 0):
+@pytest.mark.parametrize(
+    ("address", "reason"), [("127.0.0.1:1", ".*refused"), ("nonsense", "Invalid address"), (None, "twice")]
+)
+def test_no_cluster(cluster, address, reason):
+    """The last is the cluster itself: nobody connects to two."""
+    where = address or cluster.address
+    with pytest.raises(UsageError, match=f"^Ray at {where} cannot be used: .*{reason}"), connected(where, 0):
         raise AssertionError
+
+
+def test_a_command_on_the_cluster(cluster, tmp_path, monkeypatch):
+    """It is stopped while a shard waits for its tags; what is left is done without Ray, to the same bytes."""
+    monkeypatch.chdir(tmp_path)
+    for name in "abc":
+        for folder, text in (("in", f"{name}1 2\n3\n"), ("tags", "X Y\nZ\n")):
+            (tmp_path / folder).mkdir(exist_ok=True)
+            (tmp_path / folder / name).write_text(text)
+    options = ["annotate", "--src", "in/*", "--pos", "tags/*", "--out-dir"]
+    assert main([*options, "alone"]) == 0
+    (tmp_path / "tags/b").unlink()
+    os.mkfifo(tmp_path / "tags/b")
+    command = [*options, "out", "--engine", "ray", "--address", cluster.address]
+    pipes = {"stdout": PIPE, "stderr": PIPE, "text": True, "env": environment()}
+    process = subprocess.Popen([sys.executable, "-m", "preorder", *command], **pipes)
+    wait_until(lambda: {"a", "c"} <= {path.name for path in tmp_path.glob("out/[abc]")}, 60)
+    process.terminate()
+    assert process.communicate() == ("", "interrupted\n")
+    assert process.returncode == 130
+    (tmp_path / "tags/b").unlink()
+    (tmp_path / "tags/b").write_text("X Y\nZ\n")
+    assert main([*options, "out"]) == 0
+    for name in (".preorder.json", *"abc"):
+        assert (tmp_path / "out" / name).read_bytes() == (tmp_path / "alone" / name).read_bytes()
+
+
+@pytest.mark.slow
+def test_a_ray_of_our_own(tmp_path, monkeypatch):
+    """It is started and stopped, leaves nothing behind, and writes what one process writes."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "in").mkdir()
+    for name in range(5):
+        (tmp_path / "in" / f"{name}.gz").write_bytes(gzip.compress(f"S{name} V2 O3\n".encode() * (name + 1)))
+    (tmp_path / "in/bad.gz").write_bytes(b"no gzip")
+    (tmp_path / "src").write_text("S1 V2 O3\nS2 V3 O1\n" * 30)
+    (tmp_path / "align").write_text("0-0 1-2 2-1\n" * 60)
+    train = "train -q --method btg --iterations 2 --classes 3 --src src --align align --model model"
+    assert main(train.split()) == 0
+    (tmp_path / "home").mkdir()
+    apply = ["apply", "-q", "--model", "model", "--src", "in/*"]
+    assert main([*apply, "--out-dir", "alone"]) == 2
+    command = [sys.executable, "-m", "preorder", *apply, "--out-dir", "out", "--engine", "ray"]
+    folder = f"{tempfile.gettempdir()}/preorder-ray-"
+    before = {*glob(f"{folder}*")}
+    done = subprocess.run(
+        command, capture_output=True, text=True, env=environment(HOME=str(tmp_path / "home")), check=False
+    )
+    first, second, last = done.stderr.splitlines()
+    assert first.startswith("left out: in/bad.gz:1: damaged gzip data: ")
+    assert (f"left out: {second}", last) == (first, "1 of 6 shards failed; the others are there")
+    assert (done.returncode, done.stdout) == (2, "")
+    for path in (tmp_path / "alone").iterdir():
+        assert (tmp_path / "out" / path.name).read_bytes() == path.read_bytes()
+    assert len([*tmp_path.glob("out/*.gz")]) == 5
+    assert not [*(tmp_path / "home").iterdir()]
+    assert {*glob(f"{folder}*")} == before
+    wait_until(lambda: not [line for line in still_running(folder) if not any(map(line.count, before))])
 
 
 def test_a_node_is_killed(cluster, do, tmp_path, caplog):

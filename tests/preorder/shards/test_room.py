@@ -28,6 +28,6 @@ def test_room(needs, free, expected):
 
 def test_what_there_is_is_told():
     assert describe(Needs(5, 0.25), TWO, {"CPU": 7.0}) == (
-        "each needs 5 CPU and 0.25 GPU; of 2 machines none has more than 4 CPU and 1 GPU, "
-        "and 7 CPU and 0 GPU are free in all"
+        "each needs 5 CPU and 0.25 GPU; "
+        "the largest machine has 4 CPU and 1 GPU, and 7 CPU and 0 GPU are free in all"
     )
