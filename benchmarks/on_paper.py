@@ -73,7 +73,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         "written": (65, "bytes of a line that are written"),
         "shard": (1_000_000, "lines of a shard"),
         "overhead": (8, "milliseconds of a shard beside its lines"),
-        "driver": (600, "microseconds of the driver for a shard"),
+        "driver": (700, "microseconds of the driver for a shard"),
         "cores": (32, "of a machine"),
     }
     add_numbers(parser, numbers)

@@ -70,7 +70,7 @@ def begun(folder, name=""):
     return [*folder.glob(f"{name}*.begun-*")]
 
 
-def test_dead_workers_and_bad_shards(do, tmp_path, caplog):
+def test_dead_workers_and_bad_shards(do, tmp_path, caplog, capfd):
     names = "dies", "1", "once-a", "bad", "warns-a", "2", "warns-b", "once-b", "3", "4"
     with (
         caplog.at_level(logging.INFO, "preorder"),
@@ -92,6 +92,7 @@ def test_dead_workers_and_bad_shards(do, tmp_path, caplog):
     assert counts.startswith("10 of 10 shards, 16 lines, ")
     assert first == "in/dies: given up after 2 tries: each time the worker died, for lack of memory perhaps"
     assert second == "in/bad:7: is bad"
+    assert "raylet" not in capfd.readouterr().out  # what Ray would print of each death
 
 
 @pytest.mark.parametrize(("name", "reason"), [("diverged", "^weights are not"), ("full", "No space left")])
