@@ -10,8 +10,9 @@ import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from hashlib import blake2b
-from itertools import cycle, islice
+from itertools import islice
 from pathlib import Path
 
 from benchmarks.process import Cost, run
@@ -60,8 +61,7 @@ class Bench:
     def __init__(self, folder: Path, arguments: argparse.Namespace) -> None:
         """Write the text."""
         self._folder, self._arguments = folder, arguments
-        text = files.not_empty(arguments.text, files.read_lines(arguments.text))
-        lines = islice(cycle(text), arguments.lines)
+        lines = islice(_endless(arguments.text), arguments.lines)
         size = -(-arguments.lines // arguments.shards)
         for name in ("shards", "line"):
             (folder / name).mkdir()
@@ -70,7 +70,7 @@ class Bench:
                 part = [f"{line}\n" for line in islice(lines, size)]
                 whole.writelines(part)
                 files.write_texts(f"{folder}/shards/{number:06}", part)
-        files.write_lines(f"{folder}/line/1", text[:1])
+        files.write_lines(f"{folder}/line/1", islice(_endless(arguments.text), 1))
 
     def results(self) -> Iterator[Result]:
         """Yield what each way takes."""
@@ -113,8 +113,17 @@ class Bench:
     def _digest(self, paths: Iterable[Path]) -> str:
         digest = blake2b()
         for path in paths:
-            digest.update(path.read_bytes())
+            with path.open("rb") as stream:
+                for part in iter(partial(stream.read, 1 << 20), b""):
+                    digest.update(part)
         return digest.hexdigest()
+
+
+def _endless(path: str) -> Iterator[str]:
+    """Yield the lines of a file again and again; not kept, since our memory would count as the commands'."""
+    while True:
+        files.not_empty(path, islice(files.read_lines(path), 1))
+        yield from files.read_lines(path)
 
 
 @contextmanager

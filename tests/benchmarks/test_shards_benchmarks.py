@@ -60,8 +60,10 @@ def test_other_bytes_are_told(bench, tmp_path, capsys):
 
 
 def test_shards_without_a_text(tmp_path, capsys):
-    assert shards.main(f"--text {tmp_path}/none --model {tmp_path}/model".split()) == 2
-    assert capsys.readouterr().err == f"{tmp_path}/none: cannot be read: No such file or directory\n"
+    (tmp_path / "empty").touch()
+    for name, reason in ("none", "cannot be read: No such file or directory"), ("empty", "the file is empty"):
+        assert shards.main(f"--text {tmp_path}/{name} --model {tmp_path}/model".split()) == 2
+        assert capsys.readouterr().err == f"{tmp_path}/{name}: {reason}\n"
 
 
 def test_the_driver(monkeypatch, capsys):
