@@ -6,15 +6,18 @@ another is asked for as soon as there is room: so machines that come later get w
 
 from __future__ import annotations
 
+import contextlib
 import queue
 import time
 from collections import deque
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future
 from dataclasses import dataclass
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from preorder.data.atomic import remove_leftovers
 from preorder.data.errors import DataError, UsageError
 from preorder.progress import LOGGER
 from preorder.shards.on_ray.connection import connected, last_line
@@ -83,6 +86,7 @@ class _Run:
         self._hired: set[_Hired] = set()
         self._events: queue.SimpleQueue[tuple[_Hired, Future]] = queue.SimpleQueue()
         self._next_look = self._last_worker = time.monotonic()
+        self._interrupted: set[str] = set()
         self._told: set[str] = set()
 
     def results(self) -> Iterator[tuple[Shard, Report]]:
@@ -99,9 +103,12 @@ class _Run:
                 yield done
 
     def end(self) -> None:
-        """Let all workers go."""
+        """Let all workers go, and remove what dead ones have left beside their outputs."""
         for worker in [*self._hired]:
             self._dismiss(worker)
+        for output in self._interrupted:
+            with contextlib.suppress(OSError):
+                remove_leftovers(Path(output))
 
     def _look_for_room(self) -> None:
         """Ask for workers that there is room for, now and then; give up if there have been none for long."""
@@ -169,6 +176,7 @@ class _Run:
         job = worker.job
         if job is None:  # it had not begun
             return None
+        self._interrupted.add(job.shard.output)
         job.tries += 1
         if job.tries < self._options.tries:
             self._waiting.append(job)

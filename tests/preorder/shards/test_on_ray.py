@@ -21,6 +21,7 @@ if find_spec("ray") is None:
 
 
 from preorder.cli import main
+from preorder.data import atomic
 from preorder.data.errors import UsageError
 from preorder.shards.on_ray import engine
 from preorder.shards.on_ray.connection import connected, load_ray
@@ -70,7 +71,8 @@ def begun(folder, name=""):
     return [*folder.glob(f"{name}*.begun-*")]
 
 
-def test_dead_workers_and_bad_shards(do, tmp_path, caplog, capfd):
+def test_dead_workers_and_bad_shards(do, tmp_path, caplog, capfd, monkeypatch):
+    monkeypatch.setattr(atomic, "MIN_AGE", 0)
     names = "dies", "1", "once-a", "bad", "warns-a", "2", "warns-b", "once-b", "3", "4"
     with (
         caplog.at_level(logging.INFO, "preorder"),
@@ -92,6 +94,7 @@ def test_dead_workers_and_bad_shards(do, tmp_path, caplog, capfd):
     assert counts.startswith("10 of 10 shards, 16 lines, ")
     assert first == "in/dies: given up after 2 tries: each time the worker died, for lack of memory perhaps"
     assert second == "in/bad:7: is bad"
+    assert not [*tmp_path.glob("*.partial")]
     assert "raylet" not in capfd.readouterr().out  # what Ray would print of each death
 
 
