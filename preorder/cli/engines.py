@@ -14,7 +14,6 @@ from preorder.cli.shards import stanza_settings
 from preorder.data import files
 from preorder.data.errors import UsageError, shown
 from preorder.shards.manifest import NAME
-from preorder.shards.on_ray.connection import load_ray
 from preorder.shards.on_ray.options import DEFAULTS, GPU_SHARE, RayOptions
 from preorder.shards.on_ray.room import Needs
 from preorder.shards.run import Engine
@@ -80,6 +79,8 @@ def check_engine(arguments: argparse.Namespace) -> None:
         return
     if arguments.out_dir is None:
         raise UsageError("--engine ray goes with --out-dir")
+    from preorder.shards.on_ray.connection import load_ray
+
     load_ray()
 
 

@@ -241,7 +241,7 @@ def elsewhere(monkeypatch, command, asked):
             work(shard, lambda _: None)
 
     monkeypatch.setattr(f"preorder.cli.{command}.run_shards", run_shards)
-    monkeypatch.setattr("preorder.cli.engines.load_ray", lambda: None)
+    monkeypatch.setattr("preorder.shards.on_ray.connection.load_ray", lambda: None)
 
 
 def test_annotate_on_other_machines(folder, monkeypatch):
@@ -302,7 +302,7 @@ def test_addresses_that_are_none(model, capsys, address):
     ],
 )
 def test_options_of_annotate_that_do_not_fit(folder, monkeypatch, capsys, more, reason):
-    monkeypatch.setattr("preorder.cli.engines.load_ray", lambda: None)
+    monkeypatch.setattr("preorder.shards.on_ray.connection.load_ray", lambda: None)
     files = ["--src", "in/*.en*", "--pos", "tags/*.pos*", "--out-dir", "out"]
     assert main(["annotate", *files, *more.split()]) == 2
     assert capsys.readouterr().err == f"{reason}\n"
