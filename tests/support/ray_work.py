@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 
 from preorder.data.errors import DataError, NotFiniteError
-from preorder.progress import LOGGER
+from preorder.progress import LOGGER, announce
 from preorder.shards.plan import Shard
 
 
@@ -30,6 +30,7 @@ def work(shard, tick):
     if kind == "full":
         raise OSError(28, "No space left on device", shard.output)
     if kind == "warns":
+        announce("this takes a while")
         LOGGER.warning(f"{shard.source} is odd", extra={"once": "odd"})
         LOGGER.warning(f"{shard.source} is short")
     while kind == "waits" and not output.with_name("go").exists():

@@ -42,7 +42,7 @@ class Outcome(NamedTuple):
 
 def packed(work: Work, facts: Facts) -> bytes:
     """Return what :meth:`Worker.begin` needs; it is read by processes of ours alone."""
-    return pickle.dumps((os.getcwd(), work, facts, facts()))
+    return pickle.dumps((os.getcwd(), LOGGER.level, work, facts, facts()))
 
 
 class Worker:
@@ -51,13 +51,14 @@ class Worker:
     def begin(self, package: bytes) -> str | None:
         """Take the work; return what hinders it on this machine, or None."""
         try:
-            folder, self._work, facts, expected = pickle.loads(package)
+            folder, level, self._work, facts, expected = pickle.loads(package)
             os.chdir(folder)
             found = facts()
         except (PreorderError, OSError, ImportError) as error:
             return f"{platform.node()}: {error}; a worker needs the files and programs that this command has"
         self._said = _Kept()
         LOGGER.addHandler(self._said)
+        LOGGER.setLevel(level)
         LOGGER.propagate = False
         changed = [name for name in expected if found.get(name) != expected[name]]
         return f"{platform.node()} has another {' and another '.join(changed)} than here" if changed else None

@@ -88,6 +88,7 @@ def test_dead_workers_and_bad_shards(do, tmp_path, caplog, capfd, monkeypatch):
         1,
     ]
     assert sum("a worker has died" in message for message in caplog.messages) == 4
+    assert caplog.messages.count("this takes a while") == 1
     assert sum("is odd" in message for message in caplog.messages) == 1
     assert {"in/warns-a is short", "in/warns-b is short"} < {*caplog.messages}
     *_, counts, first, second = caplog.messages
