@@ -88,7 +88,10 @@ class Bench:
         ):
             start = self._shards("line", options)
             yield self._result(way, start, *self._compared(options, expected))
-        with _cluster(self._folder / "out", self._arguments.shards) as address:
+        with (
+            tempfile.TemporaryDirectory(prefix="ray-") as short,  # Ray puts sockets there
+            _cluster(short, self._folder / "out", self._arguments.shards) as address,
+        ):
             compared = self._compared(("--engine", "ray", "--address", address), expected)
         yield self._result("… on two nodes, one killed", None, *compared)
 
@@ -127,12 +130,12 @@ def _endless(path: str) -> Iterator[str]:
 
 
 @contextmanager
-def _cluster(place: Path, shards: int) -> Iterator[str]:
+def _cluster(folder: str, place: Path, shards: int) -> Iterator[str]:
     """Give the address of a Ray of two nodes, one of which is killed after a third of the shards."""
     load_ray()
     from ray.cluster_utils import Cluster
 
-    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+    os.environ |= {"RAY_USAGE_STATS_ENABLED": "0", "RAY_TMPDIR": folder}
     cluster = Cluster(True, head_node_args=NODE)
     victim = cluster.add_node(**NODE)
     is_over = threading.Event()

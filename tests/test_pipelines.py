@@ -4,6 +4,7 @@ import json
 import re
 import subprocess
 import sys
+import tempfile
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -54,11 +55,13 @@ def test_it_runs_as_it_stands(expected, tmp_path, module, library):
     for name in ("model", "in", "documents"):
         (tmp_path / name).symlink_to(folder / name)
     (tmp_path / "script.py").write_text(script_of(module), encoding="utf-8")
-    variables = environment(HOME=str(tmp_path), RAY_USAGE_STATS_ENABLED="0", HF_HUB_OFFLINE="1")
-    command = [sys.executable, "script.py"]
-    done = subprocess.run(
-        command, cwd=tmp_path, env=variables, capture_output=True, text=True, check=False, timeout=300
-    )
+    with tempfile.TemporaryDirectory(prefix="ray-") as short:  # Ray puts sockets there
+        ray = {"RAY_TMPDIR": short, "RAY_USAGE_STATS_ENABLED": "0"}
+        variables = environment(HOME=str(tmp_path), HF_HUB_OFFLINE="1", **ray)
+        command = [sys.executable, "script.py"]
+        done = subprocess.run(
+            command, cwd=tmp_path, env=variables, capture_output=True, text=True, check=False, timeout=300
+        )
     assert done.returncode == 0, done.stderr[-3000:]
     written = [path.read_text(encoding="utf-8") for path in sorted(Path(tmp_path, "out").glob("*.json*"))]
     rows = [json.loads(line) for text in written for line in text.splitlines()]

@@ -28,7 +28,7 @@ def bench(tmp_path, monkeypatch):
             return Cost(0.5, 2.0, 1_000_000)
 
         monkeypatch.setattr(shards, "run", run)
-        monkeypatch.setattr(shards, "_cluster", lambda place, count: contextlib.nullcontext("there:1"))
+        monkeypatch.setattr(shards, "_cluster", lambda *_: contextlib.nullcontext("there:1"))
         given = f"--text {tmp_path}/src --model {tmp_path}/model --folder {tmp_path} --lines 100 --shards 7"
         assert shards.main([*given.split(), "--json"]) == 0
         return commands

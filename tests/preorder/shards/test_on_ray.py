@@ -39,10 +39,11 @@ SOON = {"health_check_initial_delay_ms": 0, "health_check_period_ms": 200, "heal
 @pytest.fixture(scope="module")
 def cluster():
     """Two nodes, to which this process is connected."""
-    with pytest.MonkeyPatch.context() as patch:
+    with pytest.MonkeyPatch.context() as patch, tempfile.TemporaryDirectory(prefix="ray-") as folder:
         from ray.cluster_utils import Cluster
 
         patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
+        patch.setenv("RAY_TMPDIR", folder)  # short: Ray puts sockets there
         cluster = Cluster(True, head_node_args={"num_cpus": 1, "_system_config": SOON, **SMALL})
         cluster.second = cluster.add_node(num_cpus=1, **SMALL)
         ray.init(address=cluster.address, log_to_driver=False)
@@ -171,6 +172,7 @@ def test_a_command_on_the_cluster(cluster, tmp_path, monkeypatch):
 def test_a_ray_of_our_own(tmp_path, monkeypatch):
     """It is started and stopped, leaves nothing behind, and writes what one process writes."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("RAY_TMPDIR", raising=False)
     (tmp_path / "in").mkdir()
     for name in range(5):
         (tmp_path / "in" / f"{name}.gz").write_bytes(gzip.compress(f"S{name} V2 O3\n".encode() * (name + 1)))
