@@ -88,9 +88,10 @@ class Bench:
         ):
             start = self._shards("line", options)
             yield self._result(way, start, *self._compared(options, expected))
+        self._make_room()  # or what is there would be taken for the next outputs
         with (
             tempfile.TemporaryDirectory(prefix="ray-") as short,  # Ray puts sockets there
-            _cluster(short, self._folder / "out", self._arguments.shards) as address,
+            _cluster(short, self._place, self._arguments.shards) as address,
         ):
             compared = self._compared(("--engine", "ray", "--address", address), expected)
         yield self._result("… on two nodes, one killed", None, *compared)
@@ -101,14 +102,20 @@ class Bench:
 
     def _compared(self, options: Sequence[str], expected: str) -> tuple[Cost, bool]:
         cost = self._shards("shards", options)
-        outputs = sorted(self._folder.glob("out/[!.]*"))
+        outputs = sorted(self._place.glob("[!.]*"))
         return cost, self._digest(outputs) == expected
 
     def _shards(self, name: str, options: Sequence[str]) -> Cost:
-        place = self._folder / "out"
-        if place.exists():
-            place.rename(tempfile.mkdtemp(dir=self._folder))
-        return self._apply("--src", f"{self._folder}/{name}/*", "--out-dir", str(place), *options)
+        self._make_room()
+        return self._apply("--src", f"{self._folder}/{name}/*", "--out-dir", str(self._place), *options)
+
+    def _make_room(self) -> None:
+        if self._place.exists():
+            self._place.rename(tempfile.mkdtemp(dir=self._folder))
+
+    @property
+    def _place(self) -> Path:
+        return self._folder / "out"
 
     def _apply(self, *options: str) -> Cost:
         return run((*PREORDER, "apply", "--model", self._arguments.model, *options))
