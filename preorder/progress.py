@@ -35,7 +35,7 @@ def is_quiet() -> bool:
 def announce(message: str) -> None:
     """Say what makes the user wait: in programs, too, that have not set up any logging."""
     if not is_quiet():
-        LOGGER.warning(message)
+        LOGGER.warning(message, extra={"once": message})  # of several workers, too
 
 
 def progress_bar(wanted: bool = True, **settings: Any) -> tqdm:

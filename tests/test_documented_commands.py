@@ -50,6 +50,7 @@ NOT_RUN = {  # part of a command → why it is not run here
     "make ": "sets up an environment",
     "pip install": "changes the environment",
     "recipes.kftt.study": "needs a corpus and hours; tests/recipes/kftt",
+    "--engine ray": "starts a Ray or needs a cluster; tests/preorder/shards/test_on_ray.py",
     "runs/kftt": "needs what the study of KFTT has made; tests/preorder/cli",
 }
 ELSEWHERE = ("README.md", "docs/benchmarks.md")  # run by tests of their own: test_readme.py, benchmarks

@@ -14,6 +14,7 @@ from preorder.annotate.stanza import annotate
 from preorder.annotate.stanza_models import TREES, StanzaOptions
 from preorder.cli import options, source
 from preorder.cli.commands import SUMMARIES
+from preorder.cli.engines import LOCAL, add_engine_options, check_engine, engine_of
 from preorder.cli.shards import (
     EXAMPLE,
     add_shard_options,
@@ -78,12 +79,14 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         help="start anew, instead of going on from OUT.checkpoint, which an interrupted run left",
     )
     add_shard_options(parser)
+    add_engine_options(parser)
     parser.set_defaults(annot=None)
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Run the subcommand; without ``--classes N`` memory does not grow with the input."""
     check_options(arguments)
+    check_engine(arguments)
     if arguments.pos is None and (arguments.trees is None or arguments.trees in TREES):
         arguments.pos = source.STANZA
     stanza = source.stanza_options(arguments)
@@ -103,12 +106,16 @@ def _do_shards(arguments: argparse.Namespace, stanza: StanzaOptions | None) -> N
             raise UsageError(f"--{name}-out names one file: it does not go with --out-dir")
     if stanza is not None and stanza.device == "gpu" and arguments.workers > 1:
         raise UsageError("on a GPU there is one worker")
+    if arguments.engine != LOCAL and arguments.workers > 1:
+        raise UsageError(
+            "--workers counts processes of this machine: on Ray there are as many as it has room for"
+        )
     classes = None if arguments.classes == "0" else digest(list(files.read_lines(arguments.classes)))
     settings = {"command": "annotate", **{f"--{name}": getattr(arguments, name) for name in SETTINGS}}
     settings |= {"--classes": classes, **stanza_settings(stanza)}
     shards = shards_of(arguments, settings)
     is_alone = stanza is None or arguments.workers == 1
-    engine = partial(in_worker_processes, 0 if is_alone else arguments.workers)
+    local = partial(in_worker_processes, 0 if is_alone else arguments.workers)
 
     def outputs(shard: Shard) -> list[str]:
         return [path for path in _outputs(of_shard(arguments, shard), stanza) if path is not None]
@@ -118,7 +125,8 @@ def _do_shards(arguments: argparse.Namespace, stanza: StanzaOptions | None) -> N
     def is_done(shard: Shard) -> bool:
         return done >= set(outputs(shard))
 
-    run_shards(shards, partial(_do_shard, for_workers(arguments), stanza), engine, is_done)
+    work = partial(_do_shard, for_workers(arguments), stanza)
+    run_shards(shards, work, engine_of(arguments, stanza, 1, local), is_done)
 
 
 def _do_shard(arguments: argparse.Namespace, stanza: StanzaOptions | None, shard: Shard, tick: Tick) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor, ThreadPoolExecutor
 from functools import partial
 from typing import Any
 
@@ -13,12 +13,14 @@ from preorder.annotate.stanza_models import StanzaOptions
 from preorder.annotate.workers import in_order
 from preorder.cli import options, source
 from preorder.cli.commands import SUMMARIES
+from preorder.cli.engines import LOCAL, add_engine_options, check_engine, engine_of
 from preorder.cli.in_blocks import BlockOrdering, can_order
 from preorder.cli.searches import check_search, search
 from preorder.cli.shards import (
     EXAMPLE,
     add_shard_options,
     check_options,
+    for_workers,
     of_shard,
     shards_of,
     stanza_settings,
@@ -28,7 +30,7 @@ from preorder.data.sentence import Sentence
 from preorder.methods.model_directory import Model, checksum, load_model
 from preorder.progress import counting
 from preorder.shards.plan import Shard
-from preorder.shards.run import Tick, in_threads, run_shards
+from preorder.shards.run import Tick, Work, in_threads, run_shards
 
 BATCH = 50_000  # tokens that are ordered at once; two batches are held, whatever the length of the input
 
@@ -83,12 +85,14 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     )
     options.add_threads(parser)
     add_shard_options(parser)
+    add_engine_options(parser)
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Run the subcommand; its memory does not grow with the input."""
     check_search(arguments)
     check_options(arguments)
+    check_engine(arguments)
     source.check_sources(arguments)
     from preorder.compiled import import_without_blas  # numba takes a while to import
 
@@ -98,17 +102,46 @@ def run(arguments: argparse.Namespace) -> None:
     stanza = source.stanza_options(arguments, model.stanza, model.language)
     source.warn_of_unused(arguments, model.preorderer.layers, stanza)
     with ThreadPoolExecutor(arguments.threads) as pool:
-        texts, at_once = partial(_texts, model, stanza), 1
-        if stanza is None and can_order(model, arguments):
-            texts, at_once = BlockOrdering(model, arguments, pool), arguments.threads
+        texts = _texts_of(model, arguments, stanza, pool, arguments.threads)
         if arguments.out_dir is None:
             with counting("sentences", done="read") as tick:
                 files.write_texts(arguments.out, texts(arguments, tick))
         else:
-            work = partial(_do_shard, arguments, texts)
+            at_once = arguments.threads if isinstance(texts, BlockOrdering) else 1
+            work: Work = partial(_do_shard, arguments, texts)
+            if arguments.engine != LOCAL:
+                work = _WorkElsewhere(model, for_workers(arguments), stanza)
+            engine = engine_of(arguments, stanza, arguments.threads, partial(in_threads, at_once))
             shards = shards_of(arguments, _settings(arguments) | stanza_settings(stanza))
             done = places.sizes(shard.output for shard in shards)
-            run_shards(shards, work, partial(in_threads, at_once), lambda shard: shard.output in done)
+            run_shards(shards, work, engine, lambda shard: shard.output in done)
+
+
+def _texts_of(
+    model: Model,
+    arguments: argparse.Namespace,
+    stanza: StanzaOptions | None,
+    pool: Executor,
+    stanza_workers: int,
+) -> Texts:
+    """Return what orders files by a model, with the threads of a pool and so many processes of Stanza."""
+    if stanza is None and can_order(model, arguments):
+        return BlockOrdering(model, arguments, pool)
+    return partial(_texts, model, stanza, stanza_workers)
+
+
+class _WorkElsewhere:
+    """Does shards, one after another, in a process that it is sent to; what threads need is made there."""
+
+    def __init__(self, model: Model, arguments: argparse.Namespace, stanza: StanzaOptions | None) -> None:
+        self._given = model, arguments, stanza
+        self._texts: Texts | None = None
+
+    def __call__(self, shard: Shard, tick: Tick) -> None:
+        model, arguments, stanza = self._given
+        if self._texts is None:
+            self._texts = _texts_of(model, arguments, stanza, ThreadPoolExecutor(arguments.threads), 0)
+        _do_shard(arguments, self._texts, shard, tick)
 
 
 def _settings(arguments: argparse.Namespace) -> dict[str, Any]:
@@ -121,12 +154,12 @@ def _do_shard(arguments: argparse.Namespace, texts: Texts, shard: Shard, tick: T
 
 
 def _texts(
-    model: Model, stanza: StanzaOptions | None, arguments: argparse.Namespace, tick: Tick
+    model: Model, stanza: StanzaOptions | None, stanza_workers: int, arguments: argparse.Namespace, tick: Tick
 ) -> Iterator[str]:
     """Yield the lines of the output, for any method and any input."""
     sentences = source.read_sentences(arguments)
     if stanza is not None:
-        sentences = add_layers(sentences, stanza, workers=arguments.threads)
+        sentences = add_layers(sentences, stanza, workers=stanza_workers)
     sentences = _told(sentences, tick)
     find, write = search(arguments, model.preorderer)
     size = BATCH // (arguments.n_best or 1)

@@ -37,7 +37,7 @@ def shown(arguments: argparse.Namespace) -> Iterator[None]:
     LOGGER.propagate = False  # OpenNMT-py shows all lines that reach the root
     try:
         yield
-        LOGGER.debug(f"done, with at most {_peak_memory() / 2**20:,.0f} MiB of memory")
+        LOGGER.debug(f"done, with at most {peak_memory() / 2**20:,.0f} MiB of memory")
     finally:
         LOGGER.removeHandler(handler)
         LOGGER.setLevel(before[0])
@@ -75,7 +75,7 @@ def _level(arguments: argparse.Namespace) -> int:
     return logging.DEBUG if getattr(arguments, "verbose", False) else logging.INFO
 
 
-def _peak_memory() -> int:
+def peak_memory() -> int:
     """Return the most memory that this process has had, in bytes."""
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak if sys.platform == "darwin" else peak * 1024

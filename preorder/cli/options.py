@@ -222,3 +222,6 @@ def confidence(text: str) -> float:
         if 0 < float(text) <= 1:
             return float(text)
     raise argparse.ArgumentTypeError(f"not above 0 and at most 1: {shown(text)}")
+
+
+share = confidence  # of a whole

@@ -6,22 +6,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from preorder.data import formats
+from preorder.data.order_formats import FORMATTERS
 from preorder.data.types import Sentence
 from preorder.progress import LOGGER
-
-FORMATTERS: dict[str, Callable[[Sentence, Any], str]] = {
-    "features": lambda sentence, permutation: formats.format_features(sentence.words, permutation),
-    "positions": lambda _, permutation: formats.format_numbers(permutation.positions),
-    "order": lambda _, permutation: formats.format_numbers(permutation.order),
-    "text": lambda sentence, permutation: " ".join(permutation.apply(sentence.words)),
-    "tree": lambda sentence, tree: formats.format_tree(sentence.words, tree),
-}
-
-EXPECTED_FORMATTERS: dict[str, Callable[[Sentence, Any], str]] = {
-    "features": lambda sentence, positions: formats.format_expected_features(sentence.words, positions),
-    "positions": lambda _, positions: formats.format_expected_positions(positions),
-}
-"""Formats that can hold expected positions."""
 
 
 def formatted(
@@ -65,5 +52,6 @@ class EscapeWarning:
         token = next(word for word in words if formats.needs_escape((word,)))
         LOGGER.warning(
             f"{where}: token {token!r} is written as {formats.escape_token(token)!r}, "
-            "and others like it: ￨ and white space would break the features"
+            "and others like it: ￨ and white space would break the features",
+            extra={"once": "escape"},
         )

@@ -9,8 +9,9 @@ from functools import partial
 from typing import Any
 
 from preorder.cli import options
-from preorder.cli.output import EXPECTED_FORMATTERS, formatted, formatted_nbest
+from preorder.cli.output import formatted, formatted_nbest
 from preorder.data.errors import UsageError
+from preorder.data.order_formats import EXPECTED_FORMATTERS
 from preorder.data.types import Permutation, Sentence
 from preorder.methods.base import Preorderer
 

@@ -21,7 +21,7 @@ from preorder.shards.plan import Shard, every_nth, find_shards
 INPUTS = ("annot", "src", "pos", "trees")
 """Options that name files with a line, or a tree, a sentence; the first that is given has the words."""
 
-NOT_OF_A_SHARD = ("parser", "run", "out_dir", "shard")
+NOT_OF_A_SHARD = ("parser", "run", "shard")
 
 EXAMPLE = """\
   preorder {} --src 'in/*.en.gz' --pos 'tags/*.pos.gz' --out-dir out

@@ -15,11 +15,12 @@ from preorder.annotate.stanza_models import StanzaOptions
 from preorder.cli import options, source
 from preorder.cli.align import DEFAULT_SYMMETRIZATION
 from preorder.cli.commands import SUMMARIES
-from preorder.cli.output import EXPECTED_FORMATTERS, formatted
+from preorder.cli.output import formatted
 from preorder.cli.paths import input_paths
 from preorder.data import files
 from preorder.data.errors import UsageError
 from preorder.data.formats import parse_tokens, read_alignments
+from preorder.data.order_formats import EXPECTED_FORMATTERS
 from preorder.data.types import Alignment, Bitext, Permutation, Sentence
 from preorder.learning import options as method_options
 from preorder.learning.checkpoint import Checkpoints

@@ -57,7 +57,7 @@ def run_shards(shards: Sequence[Shard], work: Work, engine: Engine, is_done: Cal
         LOGGER.info(f"{len(shards) - len(to_do):,} of {len(shards):,} shards are there already")
     if not to_do:
         return
-    failures = []
+    failures: dict[str, DataError] = {}
     known = _sizes(shard.source for shard in to_do)
     sizes = {shard.output: known.get(shard.source, 0) for shard in to_do}
     with shard_progress(len(to_do), sum(sizes.values())) as progress:
@@ -65,10 +65,10 @@ def run_shards(shards: Sequence[Shard], work: Work, engine: Engine, is_done: Cal
             progress.add_lines(report.lines)
             progress.add_shard(sizes[shard.output])
             if report.failure is not None:
-                failures.append(report.failure)
+                failures[shard.output] = report.failure
                 LOGGER.warning(f"left out: {report.failure}")
-    for failure in failures:
-        LOGGER.error(str(failure))
+    for output in filter(failures.__contains__, sizes):  # in the order of the shards, not as they came
+        LOGGER.error(str(failures[output]))
     if failures:
         raise ShardsError(f"{len(failures):,} of {len(shards):,} shards failed; the others are there")
 
@@ -110,10 +110,10 @@ def in_worker_processes(
         for shard in shards:
             yield shard, _report(work, tick, shard)
         return
-    yield from in_processes(partial(_counted, work), shards, workers, lambda _: None)
+    yield from in_processes(partial(done_alone, work), shards, workers, lambda _: None)
 
 
-def _counted(work: Work, shard: Shard) -> Report:
+def done_alone(work: Work, shard: Shard) -> Report:
     """Do a shard where nobody can be told of its lines but at its end."""
     lines = 0
 

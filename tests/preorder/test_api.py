@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import preorder
+from preorder import api_lines
 from preorder.cli import main
 
 ROOT = Path(__file__).parents[2]
@@ -51,6 +52,60 @@ def test_all_that_a_model_says_of_a_sentence(model):
     assert len({positions for _, positions in best}) == 4
     assert [score for score, _ in best] == sorted((score for score, _ in best), reverse=True)
     assert [positions for _, positions in empty] == [()]
+
+
+@pytest.mark.parametrize("name", ["features", "positions", "order", "text", "tree"])
+@pytest.mark.parametrize("is_bulk", [True, False])
+def test_lines_to_lines(model, tmp_path, monkeypatch, name, is_bulk):
+    """As ``preorder apply`` writes them, in blocks or one by one; in a process that has got the object."""
+    monkeypatch.chdir(tmp_path)
+    if not is_bulk:
+        monkeypatch.setattr("preorder.api_lines.HashedPreorderer", ())
+    api_lines._ordering.cache_clear()
+    model.save("model")
+    lines = [*SOURCES[:9], "", "s1  v￨3\t&#1; p", "s0 v1\r"]
+    order = pickle.loads(pickle.dumps(preorder.LineModel("model", name)))
+    Path("src").write_bytes("".join(f"{line}\n" for line in lines).encode())
+    assert main(["apply", "-q", "--model", "model", "--src", "src", "--format", name, "--out", "out"]) == 0
+    assert order(lines) == Path("out").read_text(encoding="utf-8").split("\n")[:-1]
+    assert order(iter(lines[:2])) == order(lines)[:2]
+    assert order([]) == []
+
+
+def test_lines_with_tags(tmp_path):
+    preorder.train(SOURCES, ALIGNMENTS, **OPTIONS, tags=[["S", "V", "O", "P"]] * 60).save(f"{tmp_path}/model")
+    order = preorder.LineModel(f"{tmp_path}/model", "text", fields=2)
+    assert order(["s v o p\tS V O P", "\t"]) == ["s o p v", ""]
+    with pytest.raises(preorder.DataError, match=r"^2: .*"):
+        order(["s\tS", "s v\tS"])
+    with pytest.raises(preorder.UsageError, match="the model needs POS tags"):
+        preorder.LineModel(f"{tmp_path}/model")(["s"])
+
+
+def test_a_line_model_is_of_one_model(model, tmp_path):
+    """It is found out in another process that the model has changed, and a path alone is sent there."""
+    place = f"{tmp_path}/model"
+    model.save(place)
+    order = preorder.LineModel(place, "text")
+    assert order(["s0 v1 o2 p3"]) == ["s0 o2 p3 v1"]
+    assert len(pickle.dumps(order)) < 500
+    preorder.train(SOURCES, ["0-3 1-2 2-1 3-0"] * 60, **OPTIONS).save(place)
+    assert order(["s0 v1 o2 p3"]) == ["s0 o2 p3 v1"]  # it is loaded here
+    assert preorder.LineModel(place, "text")(["s0 v1 o2 p3"]) == ["p3 o2 v1 s0"]
+    api_lines._ordering.cache_clear()
+    with pytest.raises(preorder.UsageError, match="the model has changed since"):
+        order(["s0"])
+
+
+def test_what_a_line_model_does_not_take(model, tmp_path):
+    with pytest.raises(preorder.DataError, match=r"model\.json: cannot be read"):
+        preorder.LineModel(str(tmp_path))
+    model.save(f"{tmp_path}/model")
+    for options, reason in ({"format": "x"}, "format: 'x' is none"), ({"fields": 4}, "fields: 4 is not"):
+        with pytest.raises(preorder.UsageError, match=reason):
+            preorder.LineModel(f"{tmp_path}/model", **options)
+    with pytest.raises(preorder.DataError, match="^2: has a line break in it"):
+        preorder.LineModel(f"{tmp_path}/model")(["a", "b\nc"])
 
 
 def test_probabilities(model):

@@ -7,12 +7,15 @@ import os
 import pickle
 import shutil
 import signal
+import sys
 from pathlib import Path
 
 import pytest
 
 from preorder.cli import main
 from preorder.data import atomic
+from preorder.shards.on_ray.options import RayOptions
+from preorder.shards.on_ray.room import Needs
 from tests.support import fake_stanza
 from tests.support.kill_points import run
 
@@ -168,6 +171,8 @@ def test_an_error_that_is_of_no_shard_stops_the_run(folder, model, apply, monkey
         ("--shard 1/2", "--shard goes with --out-dir"),
         ("--out-dir dir", "--out-dir needs files, as --src 'in/*.gz'"),
         ("--out-dir dir --src in/*.fr", "in/*.fr: there is no such file"),
+        ("--engine ray", "--engine ray goes with --out-dir"),
+        ("--out-dir dir --src in/*.en --gpu-share 0.5", "--gpu-share goes with --engine ray"),
     ],
 )
 def test_options_that_do_not_fit(folder, model, capsys, more, reason):
@@ -226,18 +231,62 @@ def test_annotate(folder, capsys):
     assert "out was made with another --classes (None, now '" in capsys.readouterr().err
 
 
-def test_the_work_of_annotate_can_go_to_another_process(folder, monkeypatch):
-    ticks = []
+def elsewhere(monkeypatch, command, asked):
+    """Let a command run its shards here as they run on another machine; keep the engine that it asks for."""
 
-    def run_shards(shards, work, *_):
+    def run_shards(shards, work, engine, _):
+        asked.append(engine)
         work = pickle.loads(pickle.dumps(work))
         for shard in shards:
-            work(shard, ticks.append)
+            work(shard, lambda _: None)
 
-    monkeypatch.setattr("preorder.cli.annotate.run_shards", run_shards)
-    assert main("annotate --src in/*.en --pos tags/*.pos --out-dir out --workers 2".split()) == 0
+    monkeypatch.setattr(f"preorder.cli.{command}.run_shards", run_shards)
+    monkeypatch.setattr("preorder.shards.on_ray.connection.load_ray", lambda: None)
+
+
+def test_annotate_on_other_machines(folder, monkeypatch):
+    asked = []
+    elsewhere(monkeypatch, "annotate", asked)
+    assert main("annotate --src in/*.en --pos tags/*.pos --out-dir out --engine ray".split()) == 0
     assert set(content(folder / "out")) == {"a.en", "b.en", "d.en"}
-    assert sum(ticks) == 49
+    assert asked[0].args[0] == RayOptions()
+
+
+@pytest.mark.parametrize("more", [(), ("--n-best", "2", "--format", "order")], ids=" ".join)
+def test_apply_on_other_machines(folder, model, apply, monkeypatch, more):
+    asked = []
+    elsewhere(monkeypatch, "apply", asked)
+    ray = "--engine ray --threads 2 --address a.b:1 --tries 5 --patience 9".split()
+    assert apply(*ray, *more) == 0
+    assert content(folder / "out") == expected(model, *more)
+    assert asked[0].args[0] == RayOptions("a.b:1", Needs(2), 5, 9)
+
+
+def test_stanza_on_gpus_of_other_machines(folder, monkeypatch):
+    asked = []
+    elsewhere(monkeypatch, "annotate", asked)
+    monkeypatch.setattr("preorder.annotate.stanza._work", fake_stanza.work)
+    monkeypatch.setattr("preorder.annotate.stanza_models.prepare", lambda options: ["1.9", []])
+    command = "annotate --src in/*.en --out-dir out --lang en --stanza-dir . --engine ray".split()
+    gpu = ["--stanza-device", "gpu"]
+    for more, share in ([], 0), (gpu, 0.25), ([*gpu, "--gpu-share", "0.5"], 0.5):
+        assert main([*command, *more]) == 0
+        assert asked.pop().args[0] == RayOptions(needs=Needs(1, share))
+
+
+def test_without_ray(folder, apply, monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "ray", None)
+    assert apply("--engine", "ray") == 2
+    install = "install it, in the folder of onmt-preorder, with: pip install -e '.[ray]'"
+    assert capsys.readouterr().err == f"ray is not installed; {install}\n"
+    assert not (folder / "out").exists()
+
+
+@pytest.mark.parametrize("address", ["ray://a.b:1", "a.b", ":1", "a.b:c"])
+def test_addresses_that_are_none(model, capsys, address):
+    with pytest.raises(SystemExit, match="2"):
+        main(["apply", "--model", str(model), "--out-dir", "out", "--address", address])
+    assert f"argument --address: neither auto nor HOST:PORT: '{address}'" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -245,10 +294,15 @@ def test_the_work_of_annotate_can_go_to_another_process(folder, monkeypatch):
     [
         ("--classes 3", "--classes N learns from one text: learn them from it, then name the file"),
         ("--pos stanza --lang en --stanza-device gpu --workers 2", "on a GPU there is one worker"),
+        (
+            "--engine ray --workers 2",
+            "--workers counts processes of this machine: on Ray there are as many as it has room for",
+        ),
         ("--pos-out f", "--pos-out names one file: it does not go with --out-dir"),
     ],
 )
-def test_options_of_annotate_that_do_not_fit(folder, capsys, more, reason):
+def test_options_of_annotate_that_do_not_fit(folder, monkeypatch, capsys, more, reason):
+    monkeypatch.setattr("preorder.shards.on_ray.connection.load_ray", lambda: None)
     files = ["--src", "in/*.en*", "--pos", "tags/*.pos*", "--out-dir", "out"]
     assert main(["annotate", *files, *more.split()]) == 2
     assert capsys.readouterr().err == f"{reason}\n"

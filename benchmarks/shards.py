@@ -1,0 +1,190 @@
+"""A text as one file and as shards, on threads and on Ray, a node of which is killed: the same bytes?"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import tempfile
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from hashlib import blake2b
+from itertools import islice
+from pathlib import Path
+
+from benchmarks.process import Cost, run
+from benchmarks.report import add_numbers, machine, make_parser, print_results
+from preorder.data import files
+from preorder.data.errors import DataError, PreorderError
+from preorder.shards.on_ray.connection import load_ray
+
+COLUMNS = ("way", "start, s", "all, s", "lines a second", "memory, MB", "same bytes")
+
+EXAMPLES = """\
+  python -m benchmarks.shards --model model --text train.en
+      3 million lines in 1,000 shards: those of train.en again and again
+  python -m benchmarks.shards --model model --text train.en --lines 100000 --shards 100
+"""
+
+PREORDER = (sys.executable, "-c", "import sys; from preorder.cli import main; sys.exit(main())")
+
+NODE = {"num_cpus": 1, "include_dashboard": False, "object_store_memory": 100 * 2**20}
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a way took: seconds with one line of text and with all, and the command's own peak of memory.
+
+    ``same``: whether its output is, byte for byte, that of one process with one thread.
+    """
+
+    way: str
+    lines: int
+    start: float | None
+    seconds: float
+    memory: int
+    same: bool
+
+    def row(self) -> tuple[str, ...]:
+        """Return the cells of a line."""
+        start = "–" if self.start is None else f"{self.start:.1f}"
+        numbers = f"{self.seconds:.1f}", f"{self.lines / self.seconds:,.0f}", f"{self.memory / 1e6:.0f}"
+        return self.way, start, *numbers, "yes" if self.same else "NO"
+
+
+class Bench:
+    """A text in a folder: as one file, as shards, and its first line alone."""
+
+    def __init__(self, folder: Path, arguments: argparse.Namespace) -> None:
+        """Write the text."""
+        self._folder, self._arguments = folder, arguments
+        lines = islice(_endless(arguments.text), arguments.lines)
+        size = -(-arguments.lines // arguments.shards)
+        for name in ("shards", "line"):
+            (folder / name).mkdir()
+        with files.writer(f"{folder}/file") as whole:
+            for number in range(arguments.shards):
+                part = [f"{line}\n" for line in islice(lines, size)]
+                whole.writelines(part)
+                files.write_texts(f"{folder}/shards/{number:06}", part)
+        files.write_lines(f"{folder}/line/1", islice(_endless(arguments.text), 1))
+
+    def results(self) -> Iterator[Result]:
+        """Yield what each way takes."""
+        two = ("--threads", "2")
+        one_file = ("--src", f"{self._folder}/file", "--out", f"{self._folder}/one")
+        cost, expected = self._apply(*one_file), self._digest([self._folder / "one"])
+        alone = ("--src", f"{self._folder}/line/1", "--out", f"{self._folder}/one")
+        yield self._result("one process", self._apply(*alone), cost, True)
+        cost = self._apply(*one_file, *two)
+        is_same = self._digest([self._folder / "one"]) == expected
+        yield self._result("two threads", self._apply(*alone, *two), cost, is_same)
+        for way, options in (
+            ("shards, two threads", two),
+            ("shards, a Ray of its own", ("--engine", "ray")),
+        ):
+            start = self._shards("line", options)
+            yield self._result(way, start, *self._compared(options, expected))
+        self._make_room()  # or what is there would be taken for the next outputs
+        with (
+            tempfile.TemporaryDirectory(prefix="ray-") as short,  # Ray puts sockets there
+            _cluster(short, self._place, self._arguments.shards) as address,
+        ):
+            compared = self._compared(("--engine", "ray", "--address", address), expected)
+        yield self._result("… on two nodes, one killed", None, *compared)
+
+    def _result(self, way: str, start: Cost | None, cost: Cost, is_same: bool) -> Result:
+        seconds = None if start is None else start.wall
+        return Result(way, self._arguments.lines, seconds, cost.wall, cost.memory, is_same)
+
+    def _compared(self, options: Sequence[str], expected: str) -> tuple[Cost, bool]:
+        cost = self._shards("shards", options)
+        outputs = sorted(self._place.glob("[!.]*"))
+        return cost, self._digest(outputs) == expected
+
+    def _shards(self, name: str, options: Sequence[str]) -> Cost:
+        self._make_room()
+        return self._apply("--src", f"{self._folder}/{name}/*", "--out-dir", str(self._place), *options)
+
+    def _make_room(self) -> None:
+        if self._place.exists():
+            self._place.rename(tempfile.mkdtemp(dir=self._folder))
+
+    @property
+    def _place(self) -> Path:
+        return self._folder / "out"
+
+    def _apply(self, *options: str) -> Cost:
+        return run((*PREORDER, "apply", "--model", self._arguments.model, *options))
+
+    def _digest(self, paths: Iterable[Path]) -> str:
+        digest = blake2b()
+        for path in paths:
+            with path.open("rb") as stream:
+                for part in iter(partial(stream.read, 1 << 20), b""):
+                    digest.update(part)
+        return digest.hexdigest()
+
+
+def _endless(path: str) -> Iterator[str]:
+    """Yield the lines of a file again and again; not kept, since our memory would count as the commands'."""
+    while True:
+        files.not_empty(path, islice(files.read_lines(path), 1))
+        yield from files.read_lines(path)
+
+
+@contextmanager
+def _cluster(folder: str, place: Path, shards: int) -> Iterator[str]:
+    """Give the address of a Ray of two nodes, one of which is killed after a third of the shards."""
+    load_ray()
+    from ray.cluster_utils import Cluster
+
+    os.environ |= {"RAY_USAGE_STATS_ENABLED": "0", "RAY_TMPDIR": folder}
+    cluster = Cluster(True, head_node_args=NODE)
+    victim = cluster.add_node(**NODE)
+    is_over = threading.Event()
+
+    def kill() -> None:
+        while len([*place.glob("[!.]*")]) < shards / 3:
+            if is_over.wait(0.2):
+                return
+        cluster.remove_node(victim, allow_graceful=False)
+
+    thread = threading.Thread(target=kill)
+    thread.start()
+    try:
+        yield cluster.address
+    finally:
+        is_over.set()
+        thread.join()
+        killed = victim not in cluster.worker_nodes
+        cluster.shutdown()
+    if not killed:
+        raise DataError("too short a text: all was done before a node could be killed")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Measure and print; return 0, or 2 for bad input or usage."""
+    parser = make_parser("shards", __doc__, EXAMPLES)
+    parser.add_argument("--model", metavar="DIR", required=True, help="of preorder train")
+    parser.add_argument("--text", metavar="F", required=True, help="source text")
+    numbers = {"lines": (3_000_000, "of the text that is ordered"), "shards": (1000, "of that text")}
+    add_numbers(parser, numbers)
+    parser.add_argument("--folder", metavar="DIR", help="for all files (default: that for temporary ones)")
+    arguments = parser.parse_args(argv)
+    try:
+        with tempfile.TemporaryDirectory(dir=arguments.folder) as folder:
+            results = [*Bench(Path(folder), arguments).results()]
+    except PreorderError as error:
+        print(error, file=sys.stderr)
+        return 2
+    what = f"{arguments.lines:,} lines in {arguments.shards:,} shards; {machine()}"
+    print_results(what, COLUMNS, results, arguments.json)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

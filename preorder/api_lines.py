@@ -1,0 +1,90 @@
+"""Lines in, lines out: what the workers of other people's pipelines need of a model."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from functools import lru_cache, partial
+
+from preorder.data import files, places
+from preorder.data.errors import DataError, UsageError, shown
+from preorder.data.formats import parse_annotated, parse_source
+from preorder.data.order_formats import FORMATTERS
+from preorder.data.sentence import Sentence
+from preorder.methods.base import HashedPreorderer
+from preorder.methods.model_directory import DESCRIPTION, Model, checksum, load_model
+
+
+class LineModel:
+    """A model directory as a function from a list of lines to a list of lines.
+
+    It can be sent to any worker: it is pickled as the model's path and checksum, and a process loads the
+    model once, at the first call. All machines have to see the directory under the same path.
+    """
+
+    def __init__(self, directory: str, format: str = "features", fields: int = 1) -> None:
+        """Take a model directory, and how its lines are written and read.
+
+        Args:
+            directory: of ``preorder train``.
+            format: of ``preorder apply``: features, positions, order, text or tree.
+            fields: of a line, parted by tabs: 1, its words; 2, words and POS tags; 3, and word classes.
+
+        Raises:
+            DataError: there is no model.
+            UsageError: there is no such format, or number of fields.
+        """
+        if format not in FORMATTERS:
+            raise UsageError(f"format: {shown(format)} is none of {', '.join(FORMATTERS)}")
+        if fields not in (1, 2, 3):
+            raise UsageError(f"fields: {shown(fields)} is not 1, 2 or 3")
+        files.read_json(os.path.join(directory, DESCRIPTION))
+        self._key = places.absolute(directory), checksum(directory), format, fields
+
+    def __call__(self, lines: Iterable[str]) -> list[str]:
+        """Order each line.
+
+        Raises:
+            DataError: a line that is none, with its number, from 1; or the model cannot be read.
+            UsageError: the model is another by now, or reads a layer that the lines do not have.
+        """
+        return _ordering(*self._key)([*lines])
+
+
+@lru_cache(maxsize=8)
+def _ordering(directory: str, expected: str, format: str, fields: int) -> _Ordering:
+    """Return what a process has loaded."""
+    model = load_model(directory)
+    if checksum(directory) != expected:
+        raise UsageError(f"{directory}: the model has changed since preorder.LineModel was made of it")
+    return _Ordering(model, format, fields)
+
+
+class _Ordering:
+    def __init__(self, model: Model, format: str, fields: int) -> None:
+        self._model, self._format, self._fields = model, format, fields
+        self._in_bulk = None
+        if isinstance(model.preorderer, HashedPreorderer):
+            from preorder.methods.bulk.orderer import BulkOrderer  # imports numba
+
+            self._in_bulk = BulkOrderer(model, format)
+
+    def __call__(self, lines: list[str]) -> list[str]:
+        text = "".join(f"{line}\n" for line in lines)
+        if text.count("\n") > len(lines):
+            number = next(number for number, line in enumerate(lines, 1) if "\n" in line)
+            raise DataError("has a line break in it", None, number)
+        found = self._in_bulk and lines and self._in_bulk((text.encode(),), len(lines), self._fields)
+        return found.text.split("\n")[:-1] if found else self._by_sentence(lines)
+
+    def _by_sentence(self, lines: list[str]) -> list[str]:
+        parse = parse_source if self._fields == 1 else partial(parse_annotated, fields=self._fields)
+        sentences: list[Sentence] = []
+        for number, line in enumerate(lines, 1):
+            try:
+                sentences.append(self._model.annotate(parse(line.removesuffix("\r"))))
+            except DataError as error:
+                raise error.at(None, number) from None
+        preorderer = self._model.preorderer
+        items = (preorderer.trees if self._format == "tree" else preorderer.order)(sentences)
+        return list(map(FORMATTERS[self._format], sentences, items))

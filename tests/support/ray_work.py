@@ -1,0 +1,65 @@
+"""Work on shards for tests on Ray, whose workers import it: what is done depends on the name of the shard."""
+
+import os
+import signal
+import time
+from pathlib import Path
+
+from preorder.data.errors import DataError, NotFiniteError
+from preorder.progress import LOGGER, announce
+from preorder.shards.plan import Shard
+
+
+def shards(folder, *names):
+    return [Shard({"src": f"in/{name}"}, str(folder / name)) for name in names]
+
+
+def work(shard, tick):
+    """Write a file, unless the name says otherwise; ``waits`` until there is a file ``go`` beside it."""
+    kind, output = shard.source.removeprefix("in/").split("-")[0], Path(shard.output)
+    mark = output.with_name(f"{output.name}.begun-on-{node()}-by-{os.getpid()}")
+    mark.touch()
+    if kind in ("dies", "once"):
+        output.with_name(f".{output.name}.{os.getpid()}.partial").touch()
+    if kind == "dies" or (kind == "once" and len([*output.parent.glob(f"{output.name}.begun*")]) == 1):
+        os.kill(os.getpid(), signal.SIGKILL)
+    if kind == "bad":
+        raise DataError("is bad", shard.source, 7)
+    if kind == "diverged":
+        raise NotFiniteError("weights")
+    if kind == "full":
+        raise OSError(28, "No space left on device", shard.output)
+    if kind == "warns":
+        announce("this takes a while")
+        LOGGER.warning(f"{shard.source} is odd", extra={"once": "odd"})
+        LOGGER.warning(f"{shard.source} is short")
+    while kind == "waits" and not output.with_name("go").exists():
+        time.sleep(0.05)
+    tick(2)
+    output.write_text("x")
+
+
+def node():
+    import ray
+
+    return ray.get_runtime_context().get_node_id()
+
+
+def same():
+    return {}
+
+
+def process():
+    return {"process": os.getpid()}
+
+
+class OnlyAt:
+    """Facts that only one process knows."""
+
+    def __init__(self):
+        self._process = os.getpid()
+
+    def __call__(self):
+        if os.getpid() != self._process:
+            raise DataError("cannot be read: No such file or directory", "out/.preorder.json")
+        return {}
