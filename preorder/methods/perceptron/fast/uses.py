@@ -20,7 +20,7 @@ M1, M2, M3, M4 = MULTIPLIERS
 
 
 class Uses(NamedTuple):
-    """What is known of the rows of each hashed table, row 0 included: int64 ``[rows]`` each."""
+    """What is known of the rows of each hashed table, row 0 included: counts, int64, and rows, int32."""
 
     token: np.ndarray  # this one and the next five: how often the row was found
     adjacent: np.ndarray
@@ -39,7 +39,8 @@ def no_uses(tables: Tables) -> Uses:
     """Return what is known of a model's rows before a text is read."""
     sizes = [len(table.weights) for table in tables[:-1]]
     *_, pair, triple, quad = sizes
-    return Uses(*(np.zeros(size, np.int64) for size in (*sizes, pair, triple, quad, quad, quad)))
+    found_through = (np.zeros(size, np.int32) for size in (pair, triple, quad, quad, quad))
+    return Uses(*(np.zeros(size, np.int64) for size in sizes), *found_through)
 
 
 @entry_point
