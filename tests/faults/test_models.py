@@ -156,7 +156,7 @@ HOSTILE = [
     ),
     ("btg", put("state", "layers", value=[["words"]]), "not the layers of a BTG model: [['words']]"),
     ("btg", put("state", "temperature", value=1e-9), "not the temperature of a BTG model: 1e-09"),
-    ("btg", full_table, "quad has 512 keys in 512 slots"),
+    ("btg", full_table, "quad has 256 keys in 256 slots"),
     ("btg", fill("quad.blocks", np.zeros(1 << 20, np.uint16)), "keys in 268435456 slots"),
     ("btg", fill("token.blocks", 1), "the keys of token"),
     ("btg", fill("token.spread", 25), "the keys of token"),
