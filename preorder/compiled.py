@@ -1,34 +1,102 @@
 """Compile the functions that Python calls, and keep the machine code for the next process.
 
-Numba keeps it as long as the file of the function stays the same, but the machine code holds all that the
-function calls, in other files too. So the key says more here: the state of every source file of this
-package. Functions that only compiled ones call are not kept on their own.
+It is kept in the user's cache folder, or that of ``NUMBA_CACHE_DIR``, in a folder named after what all source
+files of this package hold: the machine code of a function holds all that the function calls, in other files
+too. So it outlives a reinstallation, in another place as well, and serves wherever the files are the same.
+Functions that only compiled ones call are not kept on their own.
 """
 
 from __future__ import annotations
 
 import contextlib
 import importlib
+import shutil
 import sys
 import time
 from collections.abc import Callable
+from functools import cache
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
 import numba
 from numba.core import event as numba_events
-from numba.core.caching import FunctionCache
+from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLocator
+from numba.misc.appdirs import AppDirs
 
 from preorder.progress import LOGGER, announce
+
+PACKAGE = Path(__file__).parent
 
 FOLDERS = ("btg", "methods", "metrics", "syntax")
 """Where compiled functions are, with those that they call."""
 
-FILES = sorted(file for folder in FOLDERS for file in Path(__file__).parent.joinpath(folder).rglob("*.py"))
-STATE = tuple((file.name, file.stat().st_mtime_ns, file.stat().st_size) for file in FILES)
+MOST_KEPT = 8
+"""Folders of other versions of the files that are left, the newest; each is some megabytes."""
+
+
+def _digest(*contents: bytes) -> str:
+    state = blake2b(digest_size=8)
+    for content in contents:
+        state.update(len(content).to_bytes(8, "big") + content)
+    return state.hexdigest()
+
+
+FILES = sorted(file for folder in FOLDERS for file in PACKAGE.joinpath(folder).rglob("*.py"))
+STATE = _digest(*(part for file in FILES for part in (bytes(file.relative_to(PACKAGE)), file.read_bytes())))
+
+
+@cache
+def _folder() -> str | None:
+    """Return the folder of machine code, made if it is not there; None: none can be."""
+    parent = Path(numba.config.CACHE_DIR or AppDirs("numba", False).user_cache_dir) / "onmt-preorder"
+    folder = parent / STATE
+    try:
+        if not folder.is_dir():
+            folder.mkdir(parents=True, exist_ok=True)
+            others = sorted(set(parent.iterdir()) - {folder}, key=lambda other: other.stat().st_mtime)
+            for old in others[:-MOST_KEPT]:
+                shutil.rmtree(old, ignore_errors=True)
+    except OSError:
+        return None
+    return str(folder)
+
+
+class _Locator(_CacheLocator):
+    """Says where the machine code of a function is kept; of those outside this package, too."""
+
+    def __init__(self, function: Callable[..., Any], file: str) -> None:
+        self._line, self._file = function.__code__.co_firstlineno, Path(file).resolve()
+
+    def get_cache_path(self) -> str | None:
+        return _folder()
+
+    def get_source_stamp(self) -> str:
+        return _digest(self._file.read_bytes())
+
+    def get_disambiguator(self) -> str:
+        inside = self._file.is_relative_to(PACKAGE)
+        return f"{self._line}-{_digest(bytes(self._file.relative_to(PACKAGE) if inside else self._file))}"
+
+    @classmethod
+    def from_function(cls, function: Callable[..., Any], file: str) -> _Locator | None:
+        if _folder() is None:
+            return None
+        locator = cls(function, file)
+        try:
+            locator.ensure_cache_path()
+        except OSError:
+            return None
+        return locator
+
+
+class _Kept(CompileResultCacheImpl):
+    _locator_classes = (_Locator, *CompileResultCacheImpl._locator_classes)
 
 
 class _Cache(FunctionCache):
+    _impl_class = _Kept
+
     def _index_key(self, sig: Any, codegen: Any) -> tuple[Any, ...]:
         return (*super()._index_key(sig, codegen), STATE)
 

@@ -96,13 +96,22 @@ def learnable(bitext: Bitext) -> tuple[list[Sentence], Constraint, dict[str, int
         UsageError: there are none.
     """
     pairs = [(s, a) for s, a in zip(bitext.sentences, bitext.alignments, strict=True) if len(s) > 1]
-    found = [constraint(alignment, len(s)) for s, alignment in pairs]
-    used = [(s, c) for (s, _), c in zip(pairs, found, strict=True) if c is not None]
-    if not used:
+    sentences = []
+    tokens = sum(len(s) for s, _ in pairs)  # of all, in two arrays: an array a sentence takes far more room
+    whole = Constraint(np.empty(tokens, np.int32), np.empty(tokens))
+    filled = 0
+    for sentence, alignment in pairs:
+        found = constraint(alignment, len(sentence))
+        if found is not None:
+            sentences.append(sentence)
+            for array, part in zip(whole, found, strict=True):
+                array[filled : filled + part.size] = part
+            filled += len(sentence)
+    if not sentences:
         raise UsageError("no sentence has two tokens and an alignment that a BTG tree can satisfy")
-    counts = {"trained": len(used), "skipped": len(pairs) - len(used), "trivial": len(bitext) - len(pairs)}
-    sentences, constraints = zip(*used, strict=True)
-    return list(sentences), Constraint(*map(np.concatenate, zip(*constraints, strict=True))), counts
+    counts = {"trained": len(sentences), "skipped": len(pairs) - len(sentences)}
+    counts["trivial"] = len(bitext) - len(pairs)
+    return sentences, Constraint(*(array[:filled] for array in whole)), counts
 
 
 @entry_point

@@ -24,7 +24,7 @@ from preorder.data.errors import DataError, UsageError, shown
 from preorder.data.storage import is_url
 from preorder.data.types import Sentence
 from preorder.learning.checkpoint import Arrays
-from preorder.methods import FORMAT_VERSION
+from preorder.methods import FORMAT_VERSION, READABLE_VERSIONS
 from preorder.methods.base import Preorderer
 from preorder.methods.registry import METHODS, method_class
 
@@ -225,8 +225,10 @@ def _check(description: Any) -> None:
     """
     if not isinstance(description, dict) or description.get("format") != FORMAT:
         raise DataError(f"not an {FORMAT}")
-    if description.get("version") != FORMAT_VERSION:
-        raise DataError(f"version {shown(description.get('version'))} of the format, not {FORMAT_VERSION}")
+    version = description.get("version")
+    if version not in READABLE_VERSIONS:
+        known = " or ".join(map(str, READABLE_VERSIONS))
+        raise DataError(f"version {shown(version)} of the format, not {known}")
     method = description.get("method")
     if not isinstance(method, str) or method not in METHODS:
         raise DataError(f"unknown method {shown(method)}")

@@ -133,7 +133,7 @@ def full_table(description, arrays):
     arrays["quad.tags"] = np.arange(size, dtype=np.uint32)
     arrays["quad.places"] = np.arange(size).astype(np.uint8)
     arrays["quad.present"] = np.zeros(size * 2 // 8, np.uint8)
-    arrays["quad.values"] = np.zeros(0, np.float16)
+    arrays["quad.values"] = np.zeros(0, np.uint8)
 
 
 NETWORKS = ("neural-btg", "rvnn", "swap-lstm")
@@ -156,11 +156,13 @@ HOSTILE = [
     ),
     ("btg", put("state", "layers", value=[["words"]]), "not the layers of a BTG model: [['words']]"),
     ("btg", put("state", "temperature", value=1e-9), "not the temperature of a BTG model: 1e-09"),
-    ("btg", full_table, "quad has 512 keys in 512 slots"),
+    ("btg", full_table, "quad has 256 keys in 256 slots"),
     ("btg", fill("quad.blocks", np.zeros(1 << 20, np.uint16)), "keys in 268435456 slots"),
     ("btg", fill("token.blocks", 1), "the keys of token"),
     ("btg", fill("token.spread", 25), "the keys of token"),
-    ("btg", fill("token.values", np.nan), "not all of token.values are finite"),
+    ("btg", fill("token.levels", np.nan), "not all of token.levels are finite"),
+    ("btg", fill("token.levels", 1e30), "the levels of token"),
+    ("btg", fill("token.values", 255), "the levels of token"),
     ("btg", fill("token.tags", 1, np.int64), "token.tags is int64"),
     ("btg", fill("shape", np.inf), "not all of shape are finite"),
     ("btg", fill("shape", 1e30), "the shape's are too large"),

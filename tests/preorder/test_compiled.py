@@ -1,10 +1,14 @@
 import importlib
 import os
+import shutil
 import subprocess
 import sys
 
+import numba
 import numpy as np
+import pytest
 
+from preorder import compiled
 from tests.support.running import ROOT, environment
 
 SOURCE = """
@@ -25,6 +29,7 @@ def test_what_older_files_left_behind_does_no_harm(tmp_path, monkeypatch):
     """Machine code that is kept under the type of an argument whose class has been renamed since."""
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    monkeypatch.setattr(compiled, "_folder", lambda: str(tmp_path))
     for name, more in (("Before", 1), ("After", 20)):
         (tmp_path / "kept.py").write_text(SOURCE.format(name=name, more=more))
         importlib.invalidate_caches()
@@ -37,20 +42,64 @@ def test_what_older_files_left_behind_does_no_harm(tmp_path, monkeypatch):
 PROGRAM = "import numpy as np, kept; kept.total(kept.Only(np.arange(3))); kept.total(kept.Only(np.ones(2)))"
 
 
+ANNOUNCED = "compiling for this machine, at first use: this takes some 20 seconds\n"
+
+
+def run(program, kept, *paths):
+    """Run a program with a folder for machine code; return what it says on standard error."""
+    done = subprocess.run(
+        [sys.executable, "-B", "-c", program],
+        env=environment(PYTHONPATH=os.pathsep.join(map(str, paths)), NUMBA_CACHE_DIR=str(kept)),
+        cwd=paths[0],  # which Python puts before all other paths
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stderr
+
+
 def test_compiling_is_announced_once_and_only_where_it_happens(tmp_path):
     (tmp_path / "kept.py").write_text(SOURCE.format(name="Only", more=1))
-    paths = os.pathsep.join((str(tmp_path), str(ROOT)))
-    run = [
-        subprocess.run(
-            [sys.executable, "-B", "-c", PROGRAM],
-            env=environment(PYTHONPATH=paths),
-            capture_output=True,
-            text=True,
-        )
-        for _ in range(2)
-    ]
-    assert [each.returncode for each in run] == [0, 0]
-    assert [each.stderr for each in run] == [
-        "compiling for this machine, at first use: this takes some 20 seconds\n",  # of two functions
-        "",
-    ]
+    said = [run(PROGRAM, tmp_path, tmp_path, ROOT) for _ in range(2)]
+    assert said == [ANNOUNCED, ""]  # of two functions
+
+
+COUNTED = """
+import numpy as np
+from preorder.metrics.kendall import count_pairs
+assert count_pairs(np.array([0, 2, 1]), 3) == (2, 1, 0)
+"""
+
+
+def test_machine_code_outlives_a_reinstallation_and_no_change(tmp_path):
+    """The same files elsewhere, later; and a file that other compiled functions may call."""
+    said = []
+    for name in ("first", "again", "changed"):
+        copy = tmp_path / name / "preorder"
+        shutil.copytree(ROOT / "preorder", copy, copy_function=shutil.copyfile)
+        if name == "changed":
+            with (copy / "btg" / "grammar.py").open("a") as file:
+                file.write("# another line\n")
+        said.append(run(COUNTED, tmp_path / "kept", tmp_path / name))
+    assert said == [ANNOUNCED, "", ANNOUNCED]
+
+
+def test_folders_of_earlier_versions_are_removed(tmp_path, monkeypatch):
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
+    kept = tmp_path / "onmt-preorder"
+    for age in range(compiled.MOST_KEPT + 3):
+        (kept / str(age) / "more").mkdir(parents=True)
+        os.utime(kept / str(age), (10_000 - age, 10_000 - age))
+    for _ in range(2):
+        assert compiled._folder.__wrapped__() == str(kept / compiled.STATE)
+        assert {path.name for path in kept.iterdir()} == {
+            compiled.STATE,
+            *map(str, range(compiled.MOST_KEPT)),
+        }
+
+
+@pytest.mark.parametrize("below", ["file", "file/below"])
+def test_no_folder_can_be_made(tmp_path, monkeypatch, below):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path / below))
+    assert compiled._folder.__wrapped__() is None

@@ -48,7 +48,11 @@ MINIBATCHES = 32  # between two updates of the progress bar
 
 
 class Learner:
-    """Weights that learn; see :class:`preorder.learning.training_loop.Trainable`."""
+    """Weights that learn; see :class:`preorder.learning.training_loop.Trainable`.
+
+    Attributes:
+        text: the hashes of the sentences to learn from.
+    """
 
     def __init__(
         self,
@@ -63,20 +67,20 @@ class Learner:
         These are averages of another training; the new average is over the time since.
         """
         self._encoder = Encoder(layers)
-        self._batch = self._encoder(sentences)
+        self.text = self._encoder(sentences)
         self._constraint = constraint
         self._groups = constraint.groups  # of this iteration
         self._options = options
-        self._tables = _first_tables(self._batch, initial)
+        self._tables = _first_tables(self.text, initial)
         self._initial = () if initial is None else (*initial.keys, *initial.rows, initial.shape)
         self._seen = 0
 
     def __len__(self) -> int:
-        return self._batch.lengths.size
+        return self.text.lengths.size
 
     def key(self) -> str:
         """Return a digest of data and options."""
-        return digest(without_threads(self._options), *self._batch, *self._constraint, *self._initial)
+        return digest(without_threads(self._options), *self.text, *self._constraint, *self._initial)
 
     def learn(self, iteration: int, advance: Callable[[int], Any]) -> TrainingStatistics:
         """Learn from every sentence once; return the sums of what :meth:`learn_from` returns.
@@ -87,7 +91,7 @@ class Learner:
         size = self._options.minibatch * MINIBATCHES
         shuffled = np.random.default_rng((self._options.seed, iteration)).permutation(len(self))
         draw = np.random.default_rng((self._options.seed, iteration, DRAW))
-        self._groups = self._constraint.drawn(self._batch.lengths, draw)
+        self._groups = self._constraint.drawn(self.text.lengths, draw)
         errors = updates = 0
         with ThreadPoolExecutor(self._options.threads) as pool:
             for begin in range(0, shuffled.size, size):
@@ -106,7 +110,7 @@ class Learner:
             How many sentences' predictions had a loss, so that weights were changed, and how many changes of
             single weights there were.
         """
-        batch = training_batch(chosen, self._batch, self._groups, self._seen, self._options)
+        batch = training_batch(chosen, self.text, self._groups, self._seen, self._options)
         done = 0
         while done < chosen.size:
             more = max_new_rows(batch, done)

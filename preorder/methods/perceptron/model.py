@@ -131,16 +131,19 @@ class BTGPreorderer(PickledByState, Continuable, HashedPreorderer, TreePreordere
         from preorder.learning.options import without_threads
         from preorder.learning.training_loop import Schedule, train
         from preorder.methods.perceptron.learner import Learner, weights_of
+        from preorder.methods.perceptron.pruning import pruned
 
         layers = initial.token_layers if initial else common_layers((*bitext.sentences, *held_out.sentences))
         sentences, constraint, counts = learnable(bitext)
         learner = Learner(layers, sentences, constraint, options, initial and initial._weights)
         schedule = Schedule(options.iterations, options.patience, keep_best=False)
         average, progress = train(learner, schedule, HeldOutLines(held_out), checkpoint)
+        text = learner.text
         del learner  # its tables are larger than all that follows
         weights = weights_of(average)
         del average
         weights = weights.compact(NEGLIGIBLE * options.cost)
+        weights = pruned(weights, text, options.threads, initial and initial._weights)
         count = sum(int(np.count_nonzero(rows)) for rows in (*weights.rows, weights.shape))
         statistics = {"options": without_threads(options), **counts, "weights": count, **progress}
         preorderer = cls(weights, layers)

@@ -25,9 +25,14 @@ NEEDED = (*SPREADING, "triple")
 LARGEST = float(np.finfo(np.float16).max)
 """Greatest weight, so that the sum of all that a tree scores is finite."""
 
+SIZES = 127
+"""How many sizes weights are rounded to, evenly spread over the logarithms: with the sign, a byte tells."""
+
 KIND = "a BTG model"
 
 LOWER_HALF = np.uint64(0xFFFFFFFF)
+
+MOST_LEVELS = 256  # that a byte tells apart
 
 SLOT_BLOCK = 256  # a file says how many keys each block of so many slots has
 
@@ -64,7 +69,7 @@ class Weights:
         return cls(*zip(*tables, strict=True), shape)
 
     def compact(self, negligible: float) -> Weights:
-        """Return them as a file keeps them: in half precision, and none below ``negligible``.
+        """Return them as a file keeps them: rounded to ``SIZES``, and none below ``negligible``.
 
         Raises:
             NotFiniteError: one is larger than ``LARGEST``, or no number.
@@ -73,7 +78,7 @@ class Weights:
             raise NotFiniteError("the weights")
         tables = []
         for name, keys, rows, spread in zip(TABLE_NAMES, self.keys, self.rows, self.spread, strict=True):
-            rows = np.where(np.abs(rows) < negligible, 0, rows).astype(np.float16).astype(np.float32)
+            rows = _rounded(np.where(np.abs(rows) < negligible, 0, rows))
             kept = slice(None) if name in NEEDED else rows.any(axis=1)
             tables.append((keys[kept], rows[kept], spread[kept]))
         return Weights.of(*zip(*tables, strict=True), self.shape)
@@ -84,7 +89,8 @@ class Weights:
         Of a key, its table looks at the upper half (``tags``) and the slot: its last byte (``places``), and
         how many keys each block of 256 slots has (``blocks``). A larger table, for more training, looks at
         the rest of the lower half, too (``rest``). Of the weights, bits say which are not zero (``present``),
-        and only those are kept (``values``).
+        and only those are kept (``values``): as indices, a byte each, into all that differ (``levels``), or
+        in half precision where these are too many, as in models of before.
         """
         arrays = {"shape": self.shape}
         tables = zip(TABLE_NAMES, self.slots, self.keys, self.rows, self.spread, strict=True)
@@ -95,7 +101,7 @@ class Weights:
                 f"{name}.places": place.astype(np.uint8),
                 f"{name}.blocks": np.bincount(block, minlength=slots // SLOT_BLOCK).astype(np.uint16),
                 f"{name}.present": np.packbits(rows != 0),
-                f"{name}.values": rows[rows != 0].astype(np.float16),
+                **_packed(name, rows[rows != 0]),
             }
             if name in SPREADING:
                 arrays[f"{name}.spread"] = spread
@@ -130,7 +136,7 @@ def _unpack_table(
     places = part("places", np.uint8, tags.size)
     present = part("present", np.uint8, -(-tags.size * width // 8))
     is_weight = np.unpackbits(present, count=tags.size * width).astype(np.bool_)
-    values = part("values", np.float16, int(is_weight.sum()))
+    values = _unpack_values(arrays, name, int(is_weight.sum()))
     spread = part("spread", np.uint8, tags.size) if name in SPREADING else np.zeros(tags.size, np.uint8)
     # A search for an absent key ends at a free slot; and few keys cannot ask for a large table.
     slots = blocks.size * SLOT_BLOCK
@@ -148,6 +154,36 @@ def _unpack_table(
     rows = np.zeros((tags.size, width), np.float32)
     rows.reshape(-1)[is_weight] = values
     return slots, keys, rows, spread
+
+
+def _rounded(rows: np.ndarray) -> np.ndarray:
+    is_weight = rows != 0
+    logs = np.log(np.abs(rows[is_weight]))
+    if not logs.size:
+        return rows
+    sizes = np.linspace(float(logs.min()), float(logs.max()), SIZES)
+    step = max(sizes[1] - sizes[0], np.finfo(np.float32).tiny)
+    nearest = np.exp(sizes).astype(np.float32)[np.rint((logs - sizes[0]) / step).astype(np.uint8)]
+    result = np.zeros_like(rows)
+    result[is_weight] = np.copysign(nearest, rows[is_weight])
+    return result
+
+
+def _packed(name: str, values: np.ndarray) -> dict[str, np.ndarray]:
+    levels, indices = np.unique(values, return_inverse=True)
+    if levels.size > MOST_LEVELS:
+        return {f"{name}.values": values.astype(np.float16)}
+    return {f"{name}.levels": levels, f"{name}.values": indices.astype(np.uint8)}
+
+
+def _unpack_values(arrays: dict[str, np.ndarray], name: str, count: int) -> np.ndarray:
+    if f"{name}.levels" not in arrays:
+        return checked(arrays, f"{name}.values", np.float16, (count,), KIND)
+    levels = checked(arrays, f"{name}.levels", np.float32, (None,), KIND)
+    indices = checked(arrays, f"{name}.values", np.uint8, (count,), KIND)
+    if indices.max(initial=0) >= max(levels.size, 1) or np.abs(levels).max(initial=0) > LARGEST:
+        raise DataError(f"not the weights of {KIND}: the levels of {name}")
+    return levels[indices]
 
 
 def _slot_bits(slots: int) -> int:

@@ -97,7 +97,7 @@ def change(directory, **values):
     ("values", "reason"),
     [
         ({"format": "something else"}, "model.json: not an onmt-preorder model"),
-        ({"version": 99}, "model.json: version 99 of the format, not 2"),
+        ({"version": 99}, "model.json: version 99 of the format, not 2 or 3"),
         ({"method": "magic"}, "model.json: unknown method 'magic'"),
     ],
 )

@@ -36,6 +36,10 @@ FIRST_TEMPLATE = np.searchsorted(TEMPLATE_TABLE, np.arange(TABLE_COUNT))
 TEMPLATE_COUNTS = np.diff(FIRST_TEMPLATE)
 """Templates of each table but the dense one: as many features of a layer of a node, at most, it knows."""
 
+CORNER_FIELD = np.array([0, 0, 1, 1, 1, 1, 2, 2])
+CORNER_OFFSET = np.array([0, 1, -1, 0, 1, 2, 0, 1])
+"""Of ``features.CORNERS``: a node's field, and what to add for the index in tokens ``[layer, n + 2]``."""
+
 
 class Differences(NamedTuple):
     """Differences of many sentences.
@@ -71,7 +75,6 @@ class Counter(NamedTuple):
 
     slots: np.ndarray  # int32, a hash table: the number of a feature's entry, or -1
     used: np.ndarray  # int32, of each entry its slot
-    needed: np.ndarray  # bool, of each entry whether it is kept even where it does not count
 
 
 @inner
@@ -81,7 +84,7 @@ def allocate_counter(n, layers):
     size = 1024
     while size < 2 * entries:
         size *= 2
-    return Counter(np.full(size, -1, np.int32), np.empty(entries, np.int32), np.empty(entries, np.bool_))
+    return Counter(np.full(size, -1, np.int32), np.empty(entries, np.int32))
 
 
 @inner
@@ -94,24 +97,19 @@ def count_difference(differences, s, counter, tokens, spread, plus, minus):
         tokens, spread: of the sentence: see ``score_sentence``.
         plus, minus: int32 ``[n - 1, NODE_FIELDS]``.
     """
+    key, column, change = differences.key, differences.column, differences.change
     nodes = _unlike_nodes(plus, minus)
     first = differences.starts[s]
     square = 0.0
     for table in range(TABLE_COUNT):
-        count = np.int64(0)
-        for i in range(nodes.shape[0]):
-            count = _count_node(differences, first, count, counter, table, tokens, spread, nodes[i])
+        if table == DENSE:
+            last = _list_shapes(nodes, key, column, change, first)
+        else:
+            last = _list_features(table, nodes, tokens, spread, key, column, change, first)
         # A quadruple is looked up only where its triples have rows: they get them, if with no weight.
-        kept = first
-        for i in range(count):
-            counter.slots[counter.used[i]] = -1
-            change = differences.change[first + i]
-            if change != 0 or counter.needed[i]:
-                square += change * change
-                differences.key[kept] = differences.key[first + i]
-                differences.column[kept] = differences.column[first + i]
-                differences.change[kept] = change
-                kept += 1
+        kept = _merge(key, column, change, first, last, counter.slots, counter.used, table == TRIPLE)
+        for i in range(first, kept):
+            square += change[i] * change[i]
         differences.ends[s, table] = first = kept
     return square
 
@@ -127,52 +125,94 @@ def _unlike_nodes(plus, minus):
         index[plus[k, 0], plus[k, 2]] = k
     for k in range(n - 1):
         same = index[minus[k, 0], minus[k, 2]]
-        if same >= 0 and np.array_equal(plus[same], minus[k]):
+        equal = same >= 0
+        for field in range(NODE_FIELDS if equal else 0):
+            equal = equal and plus[same, field] == minus[k, field]
+        if equal:
             index[minus[k, 0], minus[k, 2]] = -1
         else:
-            nodes[count, :NODE_FIELDS], nodes[count, NODE_FIELDS] = minus[k], -1
+            for field in range(NODE_FIELDS):
+                nodes[count, field] = minus[k, field]
+            nodes[count, NODE_FIELDS] = -1
             count += 1
     for k in range(n - 1):
         if index[plus[k, 0], plus[k, 2]] >= 0:
-            nodes[count, :NODE_FIELDS], nodes[count, NODE_FIELDS] = plus[k], 1
+            for field in range(NODE_FIELDS):
+                nodes[count, field] = plus[k, field]
+            nodes[count, NODE_FIELDS] = 1
             count += 1
     return nodes[:count]
 
 
-@inner
-def _count_node(differences, first, count, counter, table, tokens, spread, node):
-    """Count a node's features of one table; return the number of different features so far."""
-    b, m, e, label, context, sign = node[0], node[1], node[2], node[3], node[4], node[5]
-    if table == DENSE:
-        for row in shape_rows(b, m, e, context):
-            count = _count(differences, first, count, counter, np.uint64(row), label, sign, False)
-        return count
-    corners = corner_indices(b, m, e)
-    for layer in range(tokens.shape[0]):
-        for t in range(FIRST_TEMPLATE[table], FIRST_TEMPLATE[table + 1]):
-            size = TEMPLATE_SIZE[t]
-            key = np.uint64(0)
-            for k in range(size):
-                token = tokens[layer, corners[TEMPLATE_CORNERS[t, k]] + 1]
-                key += MULTIPLIERS[TEMPLATE_MULTIPLIERS[t, k]] * token
-            if table == PAIR:
-                first_token = corners[TEMPLATE_CORNERS[t, 0]] + 1
-                home = MULTIPLIERS[0] * tokens[layer, first_token]
-                key = key_near(key, home, spread[layer, 0, first_token])
-            elif table in (TRIPLE, QUAD):
-                home = MULTIPLIERS[1] * tokens[layer, m] + MULTIPLIERS[2] * tokens[layer, m + 1]
-                key = key_near(key, home, spread[layer, 1, m])
-            column = TEMPLATE_COLUMN[t] + label
-            if TEMPLATE_CONTEXT[t]:
-                column += context * LABELS
-            count = _count(differences, first, count, counter, key, column, sign, table == TRIPLE)
-    return count
+# What follows works on arrays in local names, with all nodes at a time: called for each node, or handed
+# the tuples that hold the arrays, it takes three times as long.
 
 
 @inner
-def corner_indices(b, m, e):
-    """Return the indices of the tokens at a node's corners, in the order of ``features.CORNERS``."""
-    return (b - 1, np.int64(b), m - 2, m - 1, np.int64(m), m + 1, e - 1, np.int64(e))
+def _list_shapes(nodes, key, column, change, first):
+    """Write the features without tokens of each node, from ``first`` on; return where they end."""
+    for i in range(nodes.shape[0]):
+        for row in shape_rows(nodes[i, 0], nodes[i, 1], nodes[i, 2], nodes[i, 4]):
+            key[first], column[first], change[first] = np.uint64(row), nodes[i, 3], nodes[i, 5]
+            first += 1
+    return first
+
+
+@inner
+def _list_features(table, nodes, tokens, spread, key, column, change, first):
+    """Write the features of each node that a table holds, from ``first`` on; return where they end."""
+    for t in range(FIRST_TEMPLATE[table], FIRST_TEMPLATE[table + 1]):
+        size = TEMPLATE_SIZE[t]
+        contexts = LABELS if TEMPLATE_CONTEXT[t] else 0
+        for layer in range(tokens.shape[0]):
+            for i in range(nodes.shape[0]):
+                m = nodes[i, 1]
+                joined = np.uint64(0)
+                for k in range(size):
+                    corner = TEMPLATE_CORNERS[t, k]
+                    token = tokens[layer, nodes[i, CORNER_FIELD[corner]] + CORNER_OFFSET[corner]]
+                    joined += MULTIPLIERS[TEMPLATE_MULTIPLIERS[t, k]] * token
+                if table == PAIR:
+                    corner = TEMPLATE_CORNERS[t, 0]
+                    at = nodes[i, CORNER_FIELD[corner]] + CORNER_OFFSET[corner]
+                    joined = key_near(joined, MULTIPLIERS[0] * tokens[layer, at], spread[layer, 0, at])
+                elif table in (TRIPLE, QUAD):
+                    home = MULTIPLIERS[1] * tokens[layer, m] + MULTIPLIERS[2] * tokens[layer, m + 1]
+                    joined = key_near(joined, home, spread[layer, 1, m])
+                key[first], change[first] = joined, nodes[i, 5]
+                column[first] = TEMPLATE_COLUMN[t] + nodes[i, 3] + contexts * nodes[i, 4]
+                first += 1
+    return first
+
+
+@inner
+def _merge(key, column, change, first, last, slots, used, keep_zeros):
+    """Add up the changes of equal features in place, and drop the zeros; return where they end."""
+    mask = np.uint64(slots.size - 1)
+    count = 0
+    for i in range(first, last):
+        mixed = (key[i] + np.uint64(column[i])) * MULTIPLIERS[0]
+        slot = (mixed ^ (mixed >> np.uint64(32))) & mask
+        while True:
+            entry = slots[slot]
+            if entry < 0 or (key[first + entry] == key[i] and column[first + entry] == column[i]):
+                break
+            slot = (slot + np.uint64(1)) & mask
+        if entry >= 0:
+            change[first + entry] += change[i]
+        else:
+            slots[slot], used[count] = count, slot
+            at = first + count
+            key[at], column[at], change[at] = key[i], column[i], change[i]
+            count += 1
+    kept = first
+    for i in range(count):
+        slots[used[i]] = -1
+        if keep_zeros or change[first + i] != 0:
+            at = first + i
+            key[kept], column[kept], change[kept] = key[at], column[at], change[at]
+            kept += 1
+    return kept
 
 
 @inner
@@ -186,24 +226,3 @@ def shape_rows(b, m, e, context):
         features.PARENT_LABEL + context // LABELS,
         features.PARENT + context,
     )
-
-
-@inner
-def _count(differences, first, count, counter, key, column, sign, needed):
-    """Count one feature; return the number of different features so far."""
-    mask = np.uint64(counter.slots.size - 1)
-    mixed = (key + np.uint64(column)) * MULTIPLIERS[0]
-    slot = (mixed ^ (mixed >> np.uint64(32))) & mask
-    while True:
-        entry = counter.slots[slot]
-        if entry < 0:
-            break
-        if differences.key[first + entry] == key and differences.column[first + entry] == column:
-            differences.change[first + entry] += sign
-            return count
-        slot = (slot + np.uint64(1)) & mask
-    counter.slots[slot], counter.used[count], counter.needed[count] = count, slot, needed
-    differences.key[first + count] = key
-    differences.column[first + count] = column
-    differences.change[first + count] = sign
-    return count + 1

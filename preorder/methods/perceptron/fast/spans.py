@@ -16,18 +16,38 @@ CONTEXT_LL_RR = column("pair", "Ll&Rr", context=True)
 
 
 @inner
-def add_pairs(slots, weights, tokens, n, spread, keys, rows, left, right, span):
-    """Add the templates of two corners: tokens i and j are two of Ll, Lr, Rl, Rr."""
-    layers, count = tokens.shape[0], 0
-    for layer in range(layers):
+def find_pairs(slots, weights, tokens, n, spread, keys, rows):
+    """Find the ``rows`` of tokens i <= j: of each layer, of each i, of each j."""
+    count = 0
+    for layer in range(tokens.shape[0]):
         for i in range(n):
             home = M1 * tokens[layer, i + 1]
             for j in range(i, n):
                 keys[count] = key_near(home + M2 * tokens[layer, j + 1], home, spread[layer, 0, i + 1])
                 count += 1
     find_all(slots, weights, keys, count, rows)
+
+
+@inner
+def find_triples(slots, weights, tokens, n, spread, keys, rows):
+    """Find the ``rows[(layer * (n - 1) + m - 1) * n + i]`` of triples, where i is b < m, or e - 1 >= m."""
     count = 0
-    for _ in range(layers):
+    for layer in range(tokens.shape[0]):
+        for m in range(1, n):
+            home = M2 * tokens[layer, m] + M3 * tokens[layer, m + 1]
+            for i in range(n):
+                other = (M1 if i < m else M4) * tokens[layer, i + 1]
+                keys[count] = key_near(home + other, home, spread[layer, 1, m])
+                count += 1
+    find_all(slots, weights, keys, count, rows)
+
+
+@inner
+def add_pairs(slots, weights, tokens, n, spread, keys, rows, left, right, span):
+    """Add the templates of two corners: tokens i and j are two of Ll, Lr, Rl, Rr."""
+    find_pairs(slots, weights, tokens, n, spread, keys, rows)
+    count = 0
+    for _ in range(tokens.shape[0]):
         for i in range(n):
             for j in range(i, n):
                 row = rows[count]
@@ -47,19 +67,11 @@ def add_pairs(slots, weights, tokens, n, spread, keys, rows, left, right, span):
 def add_triples(slots, weights, tokens, n, spread, keys, rows, left, right):
     """Add the templates of the tokens beside the split with the span's first, or its last.
 
-    Leaves their ``rows[(layer * (n - 1) + m - 1) * n + i]``, where i is b < m, or e - 1 >= m.
+    Leaves the rows of :func:`find_triples`.
     """
-    layers, count = tokens.shape[0], 0
-    for layer in range(layers):
-        for m in range(1, n):
-            home = M2 * tokens[layer, m] + M3 * tokens[layer, m + 1]
-            for i in range(n):
-                other = (M1 if i < m else M4) * tokens[layer, i + 1]
-                keys[count] = key_near(home + other, home, spread[layer, 1, m])
-                count += 1
-    find_all(slots, weights, keys, count, rows)
+    find_triples(slots, weights, tokens, n, spread, keys, rows)
     count = 0
-    for _ in range(layers):
+    for _ in range(tokens.shape[0]):
         for m in range(1, n):
             for b in range(m):
                 for label in range(LABELS):

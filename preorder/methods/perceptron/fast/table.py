@@ -20,7 +20,7 @@ from numba.extending import intrinsic
 
 from preorder.compiled import entry_point, inner
 
-LOAD = 0.4  # at most this share of the slots is filled
+LOAD = 0.5  # at most this share of the slots is filled
 MAX_SPREAD = 24  # as a power of two
 
 
