@@ -29,4 +29,6 @@ def still_running(mark):
 
 
 def environment(**more):
-    return {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", **more}
+    cache = os.environ.get("XDG_CACHE_HOME", str(Path.home() / ".cache"))  # of compiled code, whatever HOME is
+    fixed = {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", "XDG_CACHE_HOME": cache}
+    return {**os.environ, **fixed, **more}
