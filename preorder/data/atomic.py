@@ -132,11 +132,12 @@ def reported(path: str, errors: tuple[int, ...] | None = None) -> Iterator[None]
         raise DataError("cannot be written: there is a NUL in the path", path) from None
 
 
-def remove_leftovers(target: Path) -> None:
-    """Remove what killed writers of a target have left beside it."""
+def remove_leftovers(target: Path, min_age: float | None = None) -> None:
+    """Remove what killed writers of a target have left beside it, so many seconds ago (:data:`MIN_AGE`)."""
+    least = MIN_AGE if min_age is None else min_age
     for path in _partial(target.parent, f".{target.name}."):
         with contextlib.suppress(OSError):  # it is being written, or its writer has just ended
-            if time.time() - path.stat().st_mtime >= MIN_AGE:
+            if time.time() - path.stat().st_mtime >= least:
                 _remove_unlocked(path)
 
 

@@ -108,7 +108,7 @@ class _Run:
             self._dismiss(worker)
         for output in self._interrupted:
             with contextlib.suppress(OSError):
-                remove_leftovers(Path(output))
+                remove_leftovers(Path(output), 0)  # their writers are dead
 
     def _look_for_room(self) -> None:
         """Ask for workers that there is room for, now and then; give up if there have been none for long."""

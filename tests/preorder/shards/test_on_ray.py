@@ -21,7 +21,6 @@ if find_spec("ray") is None:
 
 
 from preorder.cli import main
-from preorder.data import atomic
 from preorder.data.errors import UsageError
 from preorder.shards.on_ray import engine
 from preorder.shards.on_ray.connection import connected, load_ray
@@ -72,8 +71,7 @@ def begun(folder, name=""):
     return [*folder.glob(f"{name}*.begun-*")]
 
 
-def test_dead_workers_and_bad_shards(do, tmp_path, caplog, capfd, monkeypatch):
-    monkeypatch.setattr(atomic, "MIN_AGE", 0)
+def test_dead_workers_and_bad_shards(do, tmp_path, caplog, capfd):
     names = "dies", "1", "once-a", "bad", "warns-a", "2", "warns-b", "once-b", "3", "4"
     with (
         caplog.at_level(logging.INFO, "preorder"),
