@@ -29,6 +29,7 @@ def still_running(mark):
 
 
 def environment(**more):
-    cache = os.environ.get("XDG_CACHE_HOME", str(Path.home() / ".cache"))  # of compiled code, whatever HOME is
+    # Compiled code is kept there: with another HOME it would be compiled anew.
+    cache = os.environ.get("XDG_CACHE_HOME", str(Path.home() / ".cache"))
     fixed = {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", "XDG_CACHE_HOME": cache}
     return {**os.environ, **fixed, **more}
