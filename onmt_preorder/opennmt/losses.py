@@ -14,16 +14,18 @@ Can go when a model can return losses and statistics of its own.
 from __future__ import annotations
 
 from argparse import Namespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
-from onmt.utils.statistics import Statistics
 from torch import Tensor, nn
 
 from onmt_preorder.additional_loss import AdditionalLoss
 from onmt_preorder.cross_entropy import Goal, linear_cross_entropy
 from onmt_preorder.opennmt.wrapping import adapts
 from onmt_preorder.options import is_ours
+
+if TYPE_CHECKING:
+    from onmt.utils.statistics import Statistics
 
 
 @adapts("onmt.utils.loss:LossCompute", "from_opts")
@@ -65,6 +67,8 @@ def _forward(
 
 def _in_blocks(compute: Any, batch: Any, output: Tensor, begin: int) -> tuple[Tensor, Statistics]:
     """Return the loss and the statistics of ``output [b, n, d]``, which begins at a word of the target."""
+    from onmt.utils.statistics import Statistics  # this module may be what is imported first
+
     targets = batch["tgt"][:, begin + 1 : begin + 1 + output.shape[1], 0].flatten()
     goal = Goal(targets, compute.padding_idx, compute.criterion.label_smoothing)
     states = output.flatten(0, 1)
