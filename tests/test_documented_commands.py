@@ -75,7 +75,9 @@ seq() {{ command seq 0 100 100; }}
 python() {{
     case "$2" in
         recipes.synthetic.generate) set -- "$@" --pairs 60 --held 10 ;;
-        recipes.run | recipes.start) set -- "$@" --steps 2 --size tiny --set bucket_size=60 ;;
+        recipes.run | recipes.start)
+            set -- "$@" --systems preorder_relative --cross-fit 2
+            set -- "$@" --steps 2 --size tiny --set bucket_size=60 ;;
         benchmarks.training) set -- "$@" --rounds 1 --steps 1 --size tiny --batch 64 ;;
         benchmarks.attention) set -- "$@" --lengths 8 ;;
         benchmarks.rvnn) set -- "$@" --lines 10 --size 8 ;;

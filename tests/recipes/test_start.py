@@ -36,6 +36,7 @@ def test_the_commands_that_are_shown_make_the_same(texts, tmp_path, capsys, monk
     monkeypatch.chdir(tmp_path)
     changes = [part for change in TINY for part in ("--set", change)]
     options = ["--run", "run", "--size", "tiny", "--steps", "2", "--beam", "1", "--cross-fit", "2", *changes]
+    options += ["--systems", "preorder_relative"]
     assert start.main([*texts, "--held", "6", *options, *PREORDER]) == 0
     printed = capsys.readouterr()
     run = tmp_path / "run"
