@@ -50,7 +50,10 @@ def linear_cross_entropy(
     """
     kept = goal.targets != goal.ignored
     goal = Goal(goal.targets[kept], goal.ignored, goal.smoothing)
-    loss, correct = _CrossEntropy.apply(states[kept], layer.weight, layer.bias, goal, precision)
+    inputs = states[kept], layer.weight, layer.bias
+    if not torch.is_grad_enabled():  # in validation; what is asked for within does not tell
+        inputs = tuple(None if tensor is None else tensor.detach() for tensor in inputs)
+    loss, correct = _CrossEntropy.apply(*inputs, goal, precision)
     return loss, int(correct)
 
 

@@ -12,6 +12,7 @@ import pytest
 
 from preorder.cli import main
 from tests.support.running import ROOT, environment
+from tests.support.tiny_model import train_tiny
 
 LINES = {"a": [f"S{i % 7} V{i % 5} O{i % 3}" for i in range(30)], "b": ["O1", "", "S3 V4 a￨b O2 V1"]}
 PAGE = (ROOT / "docs/scale.md").read_text(encoding="utf-8")
@@ -28,10 +29,7 @@ def script_of(module):
 def expected(tmp_path_factory):
     """A folder with a model and text, and what ``preorder apply`` makes of it."""
     folder = tmp_path_factory.mktemp("pipelines")
-    (folder / "src").write_text("S1 V2 O3\nS2 V3 O1\n" * 30)
-    (folder / "align").write_text("0-0 1-2 2-1\n" * 60)
-    files = f"--src {folder}/src --align {folder}/align --model {folder}/model"
-    assert main(f"train -q --method btg --iterations 2 --classes 0 {files}".split()) == 0
+    train_tiny(folder, classes=0)
     for name in ("in", "documents"):
         (folder / name).mkdir()
     found = {}

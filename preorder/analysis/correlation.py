@@ -12,8 +12,7 @@ from preorder.analysis.results import Correlations, Estimate
 from preorder.data.errors import DataError, UsageError
 from preorder.metrics.metric import Score
 from preorder.metrics.preordering import Tau
-from preorder.metrics.scoring import SystemStatistics
-from preorder.metrics.significance import RESAMPLES
+from preorder.metrics.significance import RESAMPLES, interval
 
 FEWEST = 3
 """Sentences without which a correlation has no meaning."""
@@ -40,25 +39,22 @@ def gain_correlations(data: EvaluationData, metrics: Sequence[str], baseline: st
         if name not in data.systems:
             raise UsageError(f"there is no system {name!r}, only: {', '.join(data.systems)}")
     tau = Tau(data.target_groups)
-    gains = {name: tau.gains(order) for name, order in data.orders.items() if name != baseline}
-    known = ~np.isnan(tau.gains(next(iter(data.orders.values()))))
-    if known.sum() < FEWEST:
-        raise DataError(f"{known.sum()} sentences have a tau; a correlation needs {FEWEST}")
-    measured = data.measure(metrics)
-    systems = {
-        name: {one.metric.name: _correlate(one, name, baseline, gain, data.seed) for one in measured}
-        for name, gain in gains.items()
-    }
-    signature = {one.metric.name: one.metric.signature for one in measured}
-    return Correlations("correlation", baseline, int(known.sum()), systems, signature)
-
-
-def _correlate(
-    measured: SystemStatistics, system: str, baseline: str, gains: np.ndarray, seed: int
-) -> Estimate:
-    score, known = measured.metric.scores[0], ~np.isnan(gains)
-    after, before = (_sentence_scores(score, measured.systems[name]) for name in (system, baseline))
-    return _estimate(gains[known], (after - before)[known], seed)
+    gains = {name: tau.gains(order) for name, order in data.orders.items()}
+    known = np.flatnonzero(~np.isnan(next(iter(gains.values()))))  # of any order
+    if known.size < FEWEST:
+        raise DataError(f"{known.size} sentences have a tau; a correlation needs {FEWEST}")
+    systems: dict[str, dict[str, Estimate]] = {name: {} for name in gains if name != baseline}
+    signature = {}
+    for one in data.measure(metrics):
+        metric = one.metric
+        signature[metric.name] = metric.signature
+        scores = {
+            name: _sentence_scores(metric.scores[0], runs) for name, runs in one.take(known).systems.items()
+        }
+        for name, estimates in systems.items():
+            gained = scores[name] - scores[baseline]
+            estimates[metric.name] = _estimate(gains[name][known], gained, data.seed)
+    return Correlations("correlation", baseline, known.size, systems, signature)
 
 
 def _sentence_scores(score: Score, runs: np.ndarray) -> np.ndarray:
@@ -69,15 +65,11 @@ def _sentence_scores(score: Score, runs: np.ndarray) -> np.ndarray:
 
 def _estimate(x: np.ndarray, y: np.ndarray, seed: int) -> Estimate:
     drawn = np.random.default_rng(seed).integers(len(x), size=(RESAMPLES, len(x)))
-    low, high = np.nanpercentile(spearman(x[drawn], y[drawn]), (2.5, 97.5))
-    return Estimate(float(spearman(x, y)), (float(low), float(high)))
+    return Estimate(float(spearman(x, y)), interval(spearman(x[drawn], y[drawn])))
 
 
 def spearman(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     """Return Spearman's rank correlation along the last axis, 0 where all of a side is equal."""
-    ranks = [rankdata(values, axis=-1) - (values.shape[-1] + 1) / 2 for values in (x, y)]
-    products = [
-        (a * b).sum(-1) for a, b in ((ranks[0], ranks[1]), (ranks[0], ranks[0]), (ranks[1], ranks[1]))
-    ]
-    scale = np.sqrt(products[1] * products[2])
-    return np.divide(products[0], scale, out=np.zeros_like(scale), where=scale > 0)
+    x, y = (rankdata(values, axis=-1) - (values.shape[-1] + 1) / 2 for values in (x, y))
+    scale = np.sqrt((x * x).sum(-1) * (y * y).sum(-1))
+    return np.divide((x * y).sum(-1), scale, out=np.zeros_like(scale), where=scale > 0)

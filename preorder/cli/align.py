@@ -25,7 +25,7 @@ from preorder.cli import options
 from preorder.cli.commands import SUMMARIES
 from preorder.data import files
 from preorder.data.alignment import Alignment
-from preorder.data.errors import DataError, UsageError
+from preorder.data.errors import UsageError
 from preorder.data.formats import format_alignment, parse_source, parse_tokens, read_alignments
 from preorder.progress import LOGGER
 
@@ -194,10 +194,8 @@ def _chunks(arguments: argparse.Namespace) -> Iterator[Sequence[tuple]]:
     if all(map(os.path.isfile, paths)):
         collections.deque(files.in_parallel(*_read(*paths)), maxlen=0)
     chunks = files.batched(files.in_parallel(*_read(*paths)), arguments.chunk, lambda _: 1)
-    first = next(chunks, None)
-    if first is None:
-        raise DataError("the file is empty", files.display_name(arguments.src))
-    return itertools.chain([first], chunks)
+    first = files.not_empty(arguments.src, itertools.islice(chunks, 1))
+    return itertools.chain(first, chunks)
 
 
 def _rescorer(arguments: argparse.Namespace, settings: Settings, least: float) -> Work:

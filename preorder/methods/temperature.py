@@ -15,6 +15,7 @@ import numpy as np
 
 from preorder.btg.pieces import EXACT
 from preorder.data.types import Bitext, Sentence
+from preorder.progress import LOGGER
 
 LEAST, GREATEST = 0.01, 100.0
 """Bounds of a temperature: a model that errs nowhere has the least, one that knows nothing the greatest."""
@@ -24,6 +25,23 @@ PRECISION = 1e-3
 
 MOST_LINES = 1000
 """Lines that the temperature is fitted on; each takes some 20 times the sums over all trees."""
+
+
+def temperature_of(
+    held_out: Bitext,
+    seed: int,
+    likelihoods_of: Callable[[list[Sentence], np.ndarray], Callable[[float], np.ndarray]],
+) -> float | None:
+    """Return the temperature under which held-out lines are most probable; None: there are none to tell.
+
+    ``likelihoods_of`` takes what :func:`lines_to_fit` returns, and gives the log likelihoods at a rate.
+    """
+    sentences, groups = lines_to_fit(held_out, seed)
+    if not sentences:
+        return None
+    temperature = fitted_temperature(likelihoods_of(sentences, groups))
+    LOGGER.info(f"temperature of the scores: {temperature:.3f} ({len(sentences):,} held-out lines)")
+    return temperature
 
 
 def is_temperature(value: Any) -> bool:

@@ -74,7 +74,7 @@ class Resampled:
     @property
     def interval(self) -> tuple[float, float]:
         """The bounds of 95 % of the resamples; resamples without a score (NaN) do not count."""
-        return _interval(self.scores)
+        return interval(self.scores)
 
 
 def resampled_totals(
@@ -152,7 +152,7 @@ def compare(score: Score, system: Resampled, other: Resampled) -> Comparison:
     differences = system.scores - other.scores
     return Comparison(
         difference,
-        _interval(differences),
+        interval(differences),
         bootstrap_p_value(differences, difference) if len(system.statistics) > 1 else 1.0,
         sign_test_p_value(score, system.statistics, other.statistics),
     )
@@ -181,6 +181,7 @@ def sign_test_p_value(score: Score, system: np.ndarray, other: np.ndarray) -> fl
     return float(binomtest(up, up + down).pvalue) if up + down else 1.0
 
 
-def _interval(values: np.ndarray) -> tuple[float, float]:
+def interval(values: np.ndarray) -> tuple[float, float]:
+    """Return the bounds of 95 % of the values; those that are no number (NaN) do not count."""
     low, high = np.nanpercentile(values, (2.5, 97.5))
     return float(low), float(high)

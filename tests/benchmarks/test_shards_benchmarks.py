@@ -9,15 +9,13 @@ from benchmarks import driver, on_paper, shards
 from benchmarks.process import Cost
 from preorder.cli import main
 from preorder.shards.run import in_threads
+from tests.support.tiny_model import train_tiny
 
 
 @pytest.fixture
 def bench(tmp_path, monkeypatch):
     """Give a function that runs the benchmark, whose commands run here, without Ray; ``after`` each."""
-    (tmp_path / "src").write_text("S1 V2 O3\nS2 V3 O1\n" * 30)
-    (tmp_path / "align").write_text("0-0 1-2 2-1\n" * 60)
-    files = f"--src {tmp_path}/src --align {tmp_path}/align --model {tmp_path}/model"
-    assert main(f"train -q --method btg --iterations 2 --classes 0 {files}".split()) == 0
+    train_tiny(tmp_path, classes=0)
     commands = []
 
     def bench(after=lambda: None):

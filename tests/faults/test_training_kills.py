@@ -1,5 +1,6 @@
 """``kill -9`` of ``onmt_train`` at every call by which it saves: each checkpoint is whole, and goes on."""
 
+import os
 import re
 
 import pytest
@@ -42,7 +43,7 @@ def test_each_checkpoint_is_whole_whenever_the_training_dies(folder, save_format
     names = expected["model_step_2.pt"].keys()
     last_seen, gone_on = [], set()
     killed = sorted(folder.glob("killed-*"), key=lambda path: int(path.name.split("-")[1]))
-    assert len(killed) > 5
+    assert len(killed) > (10 if "FAULTS" in os.environ else 5)  # else every second is tried
     for place in killed:
         steps = sorted(int(re.search("([0-9]+).pt$", path.name)[1]) for path in place.glob("*.pt"))
         for step in steps:

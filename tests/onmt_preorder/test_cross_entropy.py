@@ -55,3 +55,16 @@ def test_gradients_of_what_is_learned_alone():
     assert layer.weight.grad.any()
     assert layer.bias.grad is None
     assert states.grad is None
+
+
+def test_no_gradients_are_computed_in_validation(monkeypatch):
+    computed = []
+    add = cross_entropy._add_gradients
+    monkeypatch.setattr(
+        cross_entropy, "_add_gradients", lambda found, *rest: (computed.extend(found), add(found, *rest))
+    )
+    layer, states, goal = nn.Linear(6, WORDS), torch.randn(4, 6), Goal(torch.tensor([2, 3, 4, 5]), IGNORED)
+    with torch.no_grad():
+        alone = linear_cross_entropy(states, layer, goal, torch.float32)
+    assert computed == [None] * 3
+    torch.testing.assert_close(alone, linear_cross_entropy(states, layer, goal, torch.float32))

@@ -118,9 +118,9 @@ def test_robustness_of_trained_models(data, finished, tmp_path, monkeypatch):
 
 @pytest.mark.slow
 def test_families_and_seeds_in_one_table(data, tmp_path, capsys, monkeypatch):
-    """What begins from a trained model, beside the baseline."""
+    """What begins from a trained model, and what has other options, beside the baseline."""
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
-    systems = ["baseline_absolute_relative", "distortion_hidden"]
+    systems = ["baseline_absolute_relative", "distortion_hidden", "npmt"]
     line = command(data, tmp_path, "--given-alignment", "--cross-fit", "0", "--systems", ",".join(systems))
     assert run.main([*line, "--seeds", "1,2", *PREORDER]) == 0
     results = json.loads((tmp_path / "results.json").read_text())

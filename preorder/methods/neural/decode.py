@@ -130,23 +130,32 @@ def drawn_positions(
     return positions
 
 
-def log_likelihoods(
-    scorer: Scorer, given: Input, groups: np.ndarray, rate: float, threads: int
-) -> np.ndarray:
-    """Return the log of the probability that a tree has valid nodes only: float64 ``[sentences]``.
+def likelihoods(
+    scorer: Scorer, given: Input, groups: np.ndarray, threads: int
+) -> Callable[[float], np.ndarray]:
+    """Return what gives, at a rate, the log of the probability that a tree has valid nodes only.
 
-    The sentences have 2 to ``EXACT`` tokens; ``groups`` are int32 ``[tokens]``, where each token belongs
-    (:mod:`preorder.btg.constraint`), and some tree has to satisfy them.
+    That is float64 ``[sentences]``. The sentences have 2 to ``EXACT`` tokens; ``groups`` are int32
+    ``[tokens]``, where each token belongs (:mod:`preorder.btg.constraint`), and some tree has to satisfy
+    them. The scores are computed once and kept: O(n²) numbers a sentence.
     """
-    result = np.empty(given.lengths.size)
+    scored: list[tuple[np.ndarray, torch.Tensor, torch.Tensor]] = []
 
-    def search(minibatch: _Minibatch) -> None:
-        chart = Chart(scorer(minibatch.tokens) * rate)
+    def score(minibatch: _Minibatch) -> None:
         allowed = torch.from_numpy(groups[minibatch.indices].astype(np.int64)).to(device())
-        result[minibatch.sentences] = (chart.log_partition(allowed) - chart.log_partition()).cpu().numpy()
+        scored.append((minibatch.sentences, scorer(minibatch.tokens), allowed))
 
-    _for_all(search, given, threads)
-    return result
+    _for_all(score, given, threads)
+
+    def at(rate: float) -> np.ndarray:
+        result = np.empty(given.lengths.size)
+        for sentences, parts, allowed in scored:
+            chart = Chart(rate * parts)
+            difference = chart.log_partition(allowed) - chart.log_partition()
+            result[sentences] = difference.cpu().numpy()
+        return result
+
+    return at
 
 
 class _Minibatch(NamedTuple):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -22,7 +23,7 @@ from preorder.methods.neural.decode import (
     Input,
     drawn_positions,
     expected_positions,
-    log_likelihoods,
+    likelihoods,
     parse,
     parse_kbest,
 )
@@ -31,7 +32,7 @@ from preorder.methods.neural.network import Scorer
 from preorder.methods.neural.options import Options
 from preorder.methods.perceptron.model import BTGPreorderer
 from preorder.methods.perceptron.options import Options as PerceptronOptions
-from preorder.methods.temperature import fitted_temperature, is_temperature, lines_to_fit
+from preorder.methods.temperature import is_temperature, temperature_of
 from preorder.progress import LOGGER
 
 AS_TRAINED = 1.0
@@ -172,16 +173,12 @@ class NeuralBTGPreorderer(PickledByState, Continuable, TreePreorderer):
             chosen = PerceptronOptions(seed=options.seed, threads=options.threads)
             partner, _ = BTGPreorderer.fit(bitext, chosen, initial=initial and initial._partner)
         preorderer = cls(learner.vocabulary, learner.average, partner)
-        preorderer._fit_temperature(held_out, options)
+        likelihoods_of = partial(preorderer._likelihoods_of, threads=options.threads)
+        preorderer._temperature = temperature_of(held_out, options.seed, likelihoods_of) or AS_TRAINED
         return preorderer, statistics
 
-    def _fit_temperature(self, held_out: Bitext, options: Options) -> None:
-        """Find the temperature under which the held-out lines are most probable, if there are any."""
-        sentences, groups = lines_to_fit(held_out, options.seed)
-        if not sentences:
-            return
+    def _likelihoods_of(
+        self, sentences: list[Sentence], groups: np.ndarray, threads: int
+    ) -> Callable[[float], np.ndarray]:
         given = Input(self._vocabulary(sentences), lengths_of(sentences))
-        self._temperature = fitted_temperature(
-            lambda rate: log_likelihoods(self._scorer, given, groups, rate, options.threads)
-        )
-        LOGGER.info(f"temperature of the scores: {self._temperature:.3f} ({len(sentences):,} held-out lines)")
+        return likelihoods(self._scorer, given, groups, threads)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -20,8 +21,7 @@ from preorder.methods.perceptron.fast.shapes import shape_scores
 from preorder.methods.perceptron.options import Options
 from preorder.methods.perceptron.parse import parse, parse_kbest
 from preorder.methods.perceptron.weights import NEGLIGIBLE, Weights, unpack
-from preorder.methods.temperature import fitted_temperature, is_temperature, lines_to_fit
-from preorder.progress import LOGGER
+from preorder.methods.temperature import is_temperature, temperature_of
 
 
 class BTGPreorderer(PickledByState, Continuable, HashedPreorderer, TreePreorderer):
@@ -147,17 +147,14 @@ class BTGPreorderer(PickledByState, Continuable, HashedPreorderer, TreePreordere
         count = sum(int(np.count_nonzero(rows)) for rows in (*weights.rows, weights.shape))
         statistics = {"options": without_threads(options), **counts, "weights": count, **progress}
         preorderer = cls(weights, layers)
-        preorderer._fit_temperature(held_out, options)
+        likelihoods_of = partial(preorderer._likelihoods_of, threads=options.threads)
+        preorderer._temperature = temperature_of(held_out, options.seed, likelihoods_of)
         return preorderer, statistics
 
-    def _fit_temperature(self, held_out: Bitext, options: Options) -> None:
-        """Find the temperature under which the held-out lines are most probable, if there are any."""
+    def _likelihoods_of(
+        self, sentences: list[Sentence], groups: np.ndarray, threads: int
+    ) -> Callable[[float], np.ndarray]:
         from preorder.methods.perceptron.probabilities import log_likelihoods
 
-        sentences, groups = lines_to_fit(held_out, options.seed)
-        if not sentences:
-            return
-        batch = self._encoder(sentences)
-        given = (self._tables, self._shape, batch, groups)
-        self._temperature = fitted_temperature(lambda rate: log_likelihoods(*given, rate, options.threads))
-        LOGGER.info(f"temperature of the scores: {self._temperature:.3f} ({len(sentences):,} held-out lines)")
+        given = (self._tables, self._shape, self._encoder(sentences), groups)
+        return lambda rate: log_likelihoods(*given, rate, threads)

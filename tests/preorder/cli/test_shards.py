@@ -18,6 +18,7 @@ from preorder.shards.on_ray.options import RayOptions
 from preorder.shards.on_ray.room import Needs
 from tests.support import fake_stanza
 from tests.support.kill_points import run
+from tests.support.tiny_model import train_tiny
 
 LINES = {"a": ["S1 V2 O3"] * 40, "b": [], "c": ["", "S2 V1 O1", "O1"], "d": [f"S{i} V{i}" for i in range(9)]}
 OUTPUTS = ["a.en", "b.en", "c.en.gz", "d.en"]
@@ -25,12 +26,7 @@ OUTPUTS = ["a.en", "b.en", "c.en.gz", "d.en"]
 
 @pytest.fixture(scope="module")
 def model(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("model")
-    (folder / "src").write_text("S1 V2 O3\nS2 V3 O1\n" * 30)
-    (folder / "align").write_text("0-0 1-2 2-1\n" * 60)
-    files = f"--src {folder}/src --align {folder}/align --model {folder}/model"
-    assert main(f"train -q --method btg --iterations 2 --classes 3 {files}".split()) == 0
-    return folder / "model"
+    return train_tiny(tmp_path_factory.mktemp("model"), classes=3)
 
 
 @pytest.fixture

@@ -29,6 +29,7 @@ from preorder.shards.on_ray.room import Needs
 from preorder.shards.run import ShardsError, run_shards
 from tests.support import ray_work
 from tests.support.running import environment, still_running, wait_until
+from tests.support.tiny_model import train_tiny
 
 ray = load_ray()
 SMALL = {"include_dashboard": False, "object_store_memory": 80 * 2**20}
@@ -175,10 +176,7 @@ def test_a_ray_of_our_own(tmp_path, monkeypatch):
     for name in range(5):
         (tmp_path / "in" / f"{name}.gz").write_bytes(gzip.compress(f"S{name} V2 O3\n".encode() * (name + 1)))
     (tmp_path / "in/bad.gz").write_bytes(b"no gzip")
-    (tmp_path / "src").write_text("S1 V2 O3\nS2 V3 O1\n" * 30)
-    (tmp_path / "align").write_text("0-0 1-2 2-1\n" * 60)
-    train = "train -q --method btg --iterations 2 --classes 3 --src src --align align --model model"
-    assert main(train.split()) == 0
+    train_tiny(tmp_path, classes=3)
     (tmp_path / "home").mkdir()
     apply = ["apply", "-q", "--model", "model", "--src", "in/*"]
     assert main([*apply, "--out-dir", "alone"]) == 2

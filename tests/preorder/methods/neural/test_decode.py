@@ -10,7 +10,7 @@ torch = pytest.importorskip("torch")
 from preorder.btg.inside import log_partition  # noqa: E402
 from preorder.btg.pieces import EXACT  # noqa: E402
 from preorder.btg.viterbi import all_positions  # noqa: E402
-from preorder.methods.neural.decode import Input, log_likelihoods, parse, parse_kbest  # noqa: E402
+from preorder.methods.neural.decode import Input, likelihoods, parse, parse_kbest  # noqa: E402
 from preorder.methods.neural.network import Scorer  # noqa: E402
 
 
@@ -85,7 +85,7 @@ def test_the_partner_decides_where_the_network_does_not(scorer, monkeypatch):
 def test_likelihoods_are_those_of_the_scaled_scores(scorer, rate):
     given = draw([5, 3, 5])
     groups = np.array([3, -1, 0, 1, 2, 1, 0, 2, 0, 1, 2, 3, 4], np.int32)
-    found = log_likelihoods(scorer, given, groups, rate, 2)
+    found = likelihoods(scorer, given, groups, 2)(rate)
     for i, (begin, end) in enumerate([(0, 5), (5, 8), (8, 13)]):
         with torch.no_grad():
             parts = rate * scorer(torch.from_numpy(given.tokens[:, None, begin:end]))
