@@ -21,7 +21,7 @@ import preorder.cli
 from onmt_preorder.base_configuration import merge, read_files
 from recipes.synthetic import generate
 from recipes.systems import read_system
-from tests.support.documents import PAGES, ROOT, blocks, call_of, commands, mentions
+from tests.support.documents import PAGES, ROOT, blocks, calls_of, commands, mentions
 from tests.support.opennmt import call
 from tests.support.running import environment
 
@@ -160,8 +160,7 @@ def test_every_option_that_the_documents_name_exists():
 
 
 def all_calls():
-    found = [(page, call_of(mention)) for page in PAGES for mention in mentions(page)]
-    return [(page, call) for page, call in found if call is not None]
+    return [(page, call) for page in PAGES for mention in mentions(page) for call in calls_of(mention)]
 
 
 def test_an_option_that_does_not_exist_would_be_found():

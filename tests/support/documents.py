@@ -64,11 +64,19 @@ def _one_line(code):
     return " ".join(code.split())
 
 
-def call_of(mention):
-    """Return the program or module, its subcommand if any, and the options of a mention, or None."""
+def calls_of(mention):
+    """Return the calls of a mention: program or module, subcommand or None, options.
+
+    One or none, or two: what follows ``--preorder`` are options of ``preorder train``.
+    """
     if not (match := re.match(rf"(?:{MODULES}|({'|'.join(PROGRAMS)}))(?=\s|$)(.*)", mention)):
-        return None
-    rest = match[3].split()
-    options = {word.strip("()").partition("=")[0] for word in rest if re.match(r"\(?--?[A-Za-z]", word)}
-    has_subcommands = match[2] in ("preorder", "onmt_preorder")
-    return match[1] or match[2], rest[0] if has_subcommands and rest and rest[0].islower() else None, options
+        return []
+    rest, _, passed_on = match[3].partition(" --preorder ")
+    words = rest.split()
+    has_subcommands = match[2] in ("preorder", "onmt_preorder") and words and words[0].islower()
+    call = match[1] or match[2], words[0] if has_subcommands else None, _options(words)
+    return [call, ("preorder", "train", _options(passed_on.split()))] if passed_on else [call]
+
+
+def _options(words):
+    return {word.strip("()").partition("=")[0] for word in words if re.match(r"\(?--?[A-Za-z]", word)}
