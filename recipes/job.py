@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from recipes.search import Search
 from recipes.systems import FEATURES, System
 
 PARTS = ("train", "dev", "test")
@@ -25,7 +26,7 @@ class Job:
         size, systems, seeds: of the models; every system is trained once with each seed.
         device: ``cpu`` or ``gpu``.
         changes: options in place of those of the systems.
-        beam: beam width of the translation.
+        search: for translations.
         subwords: ``bpe``, ``sentencepiece``, or None for whole words.
     """
 
@@ -36,7 +37,7 @@ class Job:
     systems: tuple[System, ...]
     seeds: tuple[int, ...]
     device: str
-    beam: int
+    search: Search = field(default_factory=Search)
     changes: dict[str, Any] = field(default_factory=dict)
     subwords: str | None = None
 

@@ -114,12 +114,13 @@ def _cell(figures: dict[str, Any], form: Callable[[float], str], mark: str = "",
 def _notes(results: dict[str, Any]) -> list[str]:
     lower = [SCORE_FORMATS[name].title for name in METRICS if not SCORE_FORMATS[name].higher_is_better]
     drawn = "sentences" if all(len(one["seeds"]) == 1 for one in results["systems"].values()) else ""
+    searched = ", ".join(f"{name} {value}" for name, value in results["search"].items() if value)
     notes = [
         f"↑ ↓ better, worse than {results['baseline']}, p < {SIGNIFICANCE_LEVEL}: paired bootstrap over "
         f"{drawn or 'sentences and trainings'}",
         "* the best system, and those not significantly worse",
         f"less is better: {', '.join(lower)}; tau: of the order that a system is told, −1 to 1",
-        f"words/s: source words translated in a second, beam {results['beam']}, on {results['device']}; "
+        f"words/s: source words translated in a second, {searched}, on {results['device']}; "
         "training, s: while other steps may run beside it",
     ]
     begun: dict[str, list[str]] = {}

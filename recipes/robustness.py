@@ -18,6 +18,7 @@ from preorder.cli.translations import paths_by_name
 from preorder.data.compression import split_suffix
 from preorder.data.errors import UsageError
 from recipes.checks import check_device, check_readable
+from recipes.search import add_search, search_of
 from recipes.step_runner import Step, StepRunner, exit_status
 from recipes.systems import EXPECTED, FEATURES, TEXT
 
@@ -89,7 +90,7 @@ def build_parser() -> argparse.ArgumentParser:
     add("--run", metavar="DIR", type=Path, required=True, help="folder to work in")
     options.add_number(parser, "--jobs", options.positive, 1, "steps at a time")
     add("--device", choices=("cpu", "gpu"), default="cpu", help="where to translate (default: %(default)s)")
-    options.add_number(parser, "--beam", options.beam, 5, "beam width")
+    add_search(parser)
     options.add_percentages(parser)
     options.add_seed(parser)
     return parser
@@ -122,8 +123,6 @@ def _experiment(arguments: argparse.Namespace) -> Experiment:
     given = (arguments.src, arguments.ref, arguments.pos, arguments.preorderer)
     check_readable([*filter(None, given), *(path for path, _ in models.values())])
     check_device(arguments.device)
-    translate = ["-beam_size", str(arguments.beam), "-batch_size", "64", "-seed", str(arguments.seed)]
-    translate += ["-gpu", "0"] if arguments.device == "gpu" else []
     return Experiment(
         arguments.src.resolve(),
         arguments.ref.resolve(),
@@ -132,7 +131,7 @@ def _experiment(arguments: argparse.Namespace) -> Experiment:
         models,
         arguments.percent,
         arguments.seed,
-        tuple(translate),
+        search_of(arguments).options(arguments.seed, arguments.device),
     )
 
 

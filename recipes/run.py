@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from preorder.cli import Parser
-from preorder.cli.options import add_number, at_least_two, beam, natural, positive
+from preorder.cli.options import add_number, at_least_two, natural, positive
 from preorder.data.errors import UsageError
 from recipes.checks import (
     check_apart,
@@ -25,6 +25,7 @@ from recipes.checks import (
     parse_changes,
 )
 from recipes.job import DATA, PARTS, Job
+from recipes.search import add_search, search_of
 from recipes.stamps import Phase
 from recipes.step_runner import StepRunner, exit_status
 from recipes.systems import ALL, SIZES, SUBWORDS, read_system, systems_in, without_tags
@@ -69,7 +70,7 @@ def build_parser() -> argparse.ArgumentParser:
     add_number(parser, "--jobs", positive, 1, "steps at a time")
     add("--steps", metavar="N", type=positive, help="training steps, in place of the configuration's")
     add("--set", metavar="KEY=VALUE", action="append", default=[], help="any other option of onmt_train")
-    add_number(parser, "--beam", beam, 5, "beam of the translation")
+    add_search(parser)
     add("--given-alignment", action="store_true", help="use the data's .align files in place of eflomal")
     add(
         "--cross-fit",
@@ -169,7 +170,7 @@ def _job(arguments: argparse.Namespace) -> Job:
         systems=tuple(read_system(name, arguments.size, arguments.subwords) for name in names),
         seeds=seeds,
         device=arguments.device,
-        beam=arguments.beam,
+        search=search_of(arguments),
         changes=parse_changes(arguments.set, arguments.steps),
         subwords=arguments.subwords,
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import statistics
+from dataclasses import asdict
 from typing import Any
 
 from preorder.data import files
@@ -66,7 +67,7 @@ def _results(job: Job, runner: StepRunner, finished: list[Finished]) -> dict[str
         "target": job.target,
         "seeds": sorted({seed for one in finished for seed in one.seeds}),
         "device": job.device,
-        "beam": job.beam,
+        "search": asdict(job.search),
         "changes": job.changes,
         "signature": found["signature"],
         "systems": systems,

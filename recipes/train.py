@@ -184,18 +184,7 @@ def translate_step(job: Job, system: System, seed: int) -> Step:
     """Return the step that translates the test set; its log ends with the time that it takes."""
     models, source = _model(job, system, seed), job.source_of(system, "test")
     out = job.translation(system, seed)
-    command = (
-        "onmt_translate",
-        "-model",
-        models[0],
-        "-src",
-        source,
-        "-output",
-        out,
-        "-beam_size",
-        str(job.beam),
-    )
-    command += ("-report_time",)
-    command += ("-batch_size", "64", "-seed", str(seed), *(("-gpu", "0") if job.device == "gpu" else ()))
+    command = ("onmt_translate", "-model", models[0], "-src", source, "-output", out, "-report_time")
+    command += job.search.options(seed, job.device, system.options.get("decoder_type"))
     reads = (*models, source, *([system.preorderer] if system.preorderer else []))
     return Step(f"translate/{system.name}-seed{seed}", command, reads, (out,))

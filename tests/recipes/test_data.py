@@ -31,7 +31,7 @@ def data(tmp_path):
 
 @pytest.fixture
 def job(tmp_path):
-    return Job(tmp_path / "run", "en", "ja", "tiny", (read_system("gold", "tiny"),), (1,), "cpu", 5)
+    return Job(tmp_path / "run", "en", "ja", "tiny", (read_system("gold", "tiny"),), (1,), "cpu")
 
 
 def copied(job, data, use_alignment=False):

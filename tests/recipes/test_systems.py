@@ -33,7 +33,7 @@ SOURCES = {  # of training and of test
 
 def job_of(folder, *names):
     systems = tuple(read_system(name, "tiny") for name in names)
-    return Job(folder, "en", "ja", "tiny", systems, (1,), "cpu", 5)
+    return Job(folder, "en", "ja", "tiny", systems, (1,), "cpu")
 
 
 @pytest.mark.parametrize("system", SOURCES)
