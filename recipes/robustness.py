@@ -87,6 +87,7 @@ def build_parser() -> argparse.ArgumentParser:
     add("--preordered", metavar="NAME=F", nargs="+", default=[], help="models that read token￨position")
     add("--expected", metavar="NAME=F", nargs="+", default=[], help="models that read expected positions")
     add("--reordered", metavar="NAME=F", nargs="+", default=[], help="models that read words put in order")
+    add("--subword-model", metavar="F", type=Path, help="that of all models, where they split words")
     add("--run", metavar="DIR", type=Path, required=True, help="folder to work in")
     options.add_number(parser, "--jobs", options.positive, 1, "steps at a time")
     add("--device", choices=("cpu", "gpu"), default="cpu", help="where to translate (default: %(default)s)")
@@ -120,9 +121,13 @@ def _experiment(arguments: argparse.Namespace) -> Experiment:
         raise UsageError(f"no model to translate with: --{', --'.join(FORMS)}")
     if any(FORMS[kind] for _, kind in models.values()) and arguments.preorderer is None:
         raise UsageError("models that read an order need --preorderer, which predicts it")
-    given = (arguments.src, arguments.ref, arguments.pos, arguments.preorderer)
+    given = (arguments.src, arguments.ref, arguments.pos, arguments.preorderer, arguments.subword_model)
     check_readable([*filter(None, given), *(path for path, _ in models.values())])
     check_device(arguments.device)
+    translate = search_of(arguments).options(arguments.seed, arguments.device)
+    if arguments.subword_model is not None:  # models name it by a path from the folder of their training
+        pieces = str(arguments.subword_model.resolve())
+        translate += ("-src_subword_model", pieces, "-tgt_subword_model", pieces)
     return Experiment(
         arguments.src.resolve(),
         arguments.ref.resolve(),
@@ -131,7 +136,7 @@ def _experiment(arguments: argparse.Namespace) -> Experiment:
         models,
         arguments.percent,
         arguments.seed,
-        search_of(arguments).options(arguments.seed, arguments.device),
+        translate,
     )
 
 

@@ -117,6 +117,7 @@ def check(folder, capsys, line, message):
         (f"{ROBUST} --plain a/b=file", "a/b: each model needs a name of its own that a file can have"),
         (f"{ROBUST} --plain a{{}}=file", "each model needs a name of its own that a file can have"),
         (f"{ROBUST} --plain a=file --pos none", "none: cannot be read"),
+        (f"{ROBUST} --plain a=file --subword-model none", "none: cannot be read"),
         (f"{ROBUST} --preordered a=file --preorderer none", "none: cannot be read"),
         (f"{ROBUST} --plain a=file --device gpu", "PyTorch finds no GPU here"),
         (f"{ROBUST} --plain a=file --percent 10,10", "argument --percent: not different shares"),

@@ -1,6 +1,7 @@
 """Bad command lines of ``recipes.robustness``; what it does is tested on the models of ``test_run``."""
 
 import pytest
+from onmt.bin.translate import _get_parser
 
 from recipes import robustness
 
@@ -62,3 +63,13 @@ def test_each_model_gets_the_form_that_it_reads(tmp_path):
         "expected.5": ("--expected",),
         "reordered.5": ("--format", "text"),
     }
+
+
+def test_the_subword_model_is_named_by_its_whole_path(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "file").touch()
+    line = "--src file --ref file --plain a=file --run run --beam 2 --subword-model file"
+    experiment = robustness._experiment(robustness.build_parser().parse_args(line.split()))
+    found = _get_parser().parse_args(["-model", "m", "-src", "s", *experiment.translate])
+    pieces = str(tmp_path / "file")
+    assert (found.beam_size, found.src_subword_model, found.tgt_subword_model) == (2, pieces, pieces)
