@@ -6,11 +6,9 @@ import argparse
 from dataclasses import dataclass
 
 from onmt_preorder.papers.npmt.options import DECODER as SWAN
-from preorder.cli.options import add_number, beam
-from preorder.data.errors import shown
+from preorder.cli.options import add_number, beam, ratio
 
 DEFAULT_BEAM = 5
-MAX_RATIO = 100
 
 
 @dataclass(frozen=True)
@@ -20,7 +18,7 @@ class Search:
     Attributes:
         beam: its width.
         ratio: it goes on until no translation of so many words a source word can score higher. 0: until the
-            best one is finished, which favours short translations; SWAN's own search does so anyway.
+            best one is finished, which favours short translations. SWAN has a search of its own without it.
     """
 
     beam: int = DEFAULT_BEAM
@@ -28,28 +26,18 @@ class Search:
 
     def options(self, seed: int, device: str, decoder: str | None = None) -> tuple[str, ...]:
         """Return the options for ``onmt_translate``, for models with a ``decoder_type``."""
-        ratio = ("-ratio", str(self.ratio)) if self.ratio and decoder != SWAN else ()
+        longer = ("-ratio", str(self.ratio)) if self.ratio and decoder != SWAN else ()
         gpu = ("-gpu", "0") if device == "gpu" else ()
-        return ("-beam_size", str(self.beam), *ratio, "-batch_size", "64", "-seed", str(seed), *gpu)
+        return ("-beam_size", str(self.beam), *longer, "-batch_size", "64", "-seed", str(seed), *gpu)
 
 
 def add_search(parser: argparse.ArgumentParser) -> None:
     """Add the options of a :class:`Search`."""
     add_number(parser, "--beam", beam, DEFAULT_BEAM, "beam of the translation")
     what = "search until no translation of N words a source word can score higher; 0: until the best is"
-    add_number(parser, "--ratio", _ratio, 0.0, f"{what} finished, which favours short ones; SWAN heeds none")
+    add_number(parser, "--ratio", ratio, 0.0, f"{what} finished, which favours short ones; not for SWAN")
 
 
 def search_of(arguments: argparse.Namespace) -> Search:
     """Return what the options say."""
     return Search(arguments.beam, arguments.ratio)
-
-
-def _ratio(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = -1.0
-    if not 0 <= value <= MAX_RATIO:
-        raise argparse.ArgumentTypeError(f"not a number from 0 to {MAX_RATIO}: {shown(text)}")
-    return value

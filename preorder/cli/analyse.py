@@ -77,7 +77,7 @@ def _add_gain(kinds: argparse._SubParsersAction) -> None:
     parser.add_argument("--positions", metavar="F", required=True, help=text)
     translations.add_metrics(parser, defaults.CURVE_METRICS)
     width = defaults.GAIN_WIDTH
-    options.add_number(parser, "--width", _positive_number, width, "how wide a group is, in tau")
+    options.add_number(parser, "--width", options.positive_number, width, "how wide a group is, in tau")
 
 
 def _add_correlation(kinds: argparse._SubParsersAction) -> None:
@@ -140,16 +140,6 @@ def _add_baseline(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--baseline", metavar="NAME", help="compare the others with this system (default: the first of --hyp)"
     )
-
-
-def _positive_number(text: str) -> float:
-    try:
-        number = float(text)
-    except ValueError:
-        number = 0.0
-    if not 0 < number < float("inf"):
-        raise argparse.ArgumentTypeError(f"not a number above 0: {text!r}")
-    return number
 
 
 def _length(arguments: argparse.Namespace) -> None:

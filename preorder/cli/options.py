@@ -216,12 +216,19 @@ def line_numbers(text: str) -> tuple[range, ...]:
     return tuple(found)
 
 
-def confidence(text: str) -> float:
-    """Parse a number above 0 and at most 1; argparse reports its errors."""
-    with contextlib.suppress(ValueError):
-        if 0 < float(text) <= 1:
-            return float(text)
-    raise argparse.ArgumentTypeError(f"not above 0 and at most 1: {shown(text)}")
+def _number(fits: Callable[[float], bool], complaint: str) -> Callable[[str], float]:
+    """Return a function that parses a number that fits; argparse reports its errors."""
+
+    def parse(text: str) -> float:
+        with contextlib.suppress(ValueError):
+            if fits(float(text)):
+                return float(text)
+        raise argparse.ArgumentTypeError(f"{complaint}: {shown(text)}")
+
+    return parse
 
 
+positive_number = _number(lambda number: 0 < number < float("inf"), "not a number above 0")
+ratio = _number(lambda number: 0 <= number <= 100, "not a number from 0 to 100")
+confidence = _number(lambda number: 0 < number <= 1, "not above 0 and at most 1")
 share = confidence  # of a whole

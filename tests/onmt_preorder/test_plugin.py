@@ -94,9 +94,7 @@ def test_without_pth_files_register_does_it():
 def test_registering_again_wraps_nothing_twice(monkeypatch):
     from onmt.utils.parse import ArgumentParser
 
-    monkeypatch.setattr(
-        sys, "excepthook", sys.__excepthook__
-    )  # another test's library may have put its own there
+    monkeypatch.setattr(sys, "excepthook", sys.__excepthook__)  # a library may have put its own there
     register()
     before = ArgumentParser.__dict__["validate_model_opts"], sys.excepthook, str2enc["preorder_transformer"]
     register()

@@ -71,8 +71,8 @@ def calls_of(mention):
     """
     if not (match := re.match(rf"(?:{MODULES}|({'|'.join(PROGRAMS)}))(?=\s|$)(.*)", mention)):
         return []
-    rest, _, passed_on = match[3].partition(" --preorder ")
-    words = rest.split()
+    rest, preorder, passed_on = match[3].partition(" --preorder ")
+    words = (rest + preorder).split()
     has_subcommands = match[2] in ("preorder", "onmt_preorder") and words and words[0].islower()
     call = match[1] or match[2], words[0] if has_subcommands else None, _options(words)
     return [call, ("preorder", "train", _options(passed_on.split()))] if passed_on else [call]
