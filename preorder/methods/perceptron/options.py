@@ -16,10 +16,10 @@ class Options:
     at a time; the model does not depend on it.
     """
 
-    iterations: IterationsOption = 20
-    patience: PatienceOption = 8
+    iterations: IterationsOption = 8
+    patience: PatienceOption = 3
     cost: Annotated[float, "what a node that violates the alignment costs in training"] = 1.0
-    aggressiveness: Annotated[float, "greatest size of an update's step"] = 0.003
+    aggressiveness: Annotated[float, "greatest size of an update's step"] = 0.0035
     minibatch: MinibatchOption = 32
     seed: int = 1
     threads: int = 1

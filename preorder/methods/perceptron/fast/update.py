@@ -10,6 +10,9 @@ from preorder.compiled import inner
 from preorder.methods.perceptron.fast.difference import DENSE
 from preorder.methods.perceptron.fast.table import by_slot, capacity, find, insert, insert_all, prefetch
 
+AVERAGE_EXPONENT = 4
+"""The average gives all weights up to time t a share of t to this power: those of later times weigh more."""
+
 
 class Growing(NamedTuple):
     """A table that learns; its first three arrays are as in ``table.Table``."""
@@ -17,7 +20,7 @@ class Growing(NamedTuple):
     slots: np.ndarray
     weights: np.ndarray
     spread: np.ndarray
-    changes: np.ndarray  # of each weight, the sum over its changes of (change · time): float32
+    changes: np.ndarray  # float32, of each weight the sum of its (change · time ** AVERAGE_EXPONENT)
     keys: np.ndarray  # uint64, the key of each row
     used: np.ndarray  # int64 [1], rows in use, row 0 included
 
@@ -107,7 +110,8 @@ def update(table, which, batch, begin, end, rows):
                 rows[i - first] = row
                 prefetch(weights, row * width + column[i])
                 prefetch(changes, row * width + column[i])
-        now = np.float32((batch.seen + s) / batch.corpus.lengths.size)  # in passes over the corpus
+        passes = (batch.seen + s) / batch.corpus.lengths.size  # over the corpus, until now
+        before = np.float32(passes**AVERAGE_EXPONENT)
         for i in range(first, last):
             weights[rows[i - first], column[i]] += change[i]
-            changes[rows[i - first], column[i]] += change[i] * now
+            changes[rows[i - first], column[i]] += change[i] * before

@@ -60,7 +60,7 @@ def test_aggressiveness_bounds_the_step():
     assert np.abs(flat(learner)).max() == pytest.approx(0.001)
 
 
-def test_average_is_the_mean_over_time():
+def test_average_weighs_later_weights_more():
     learner = Learner(*random_corpus(40, seed=1), Options())
     snapshots = []
     with ThreadPoolExecutor(1) as pool:
@@ -71,11 +71,12 @@ def test_average_is_the_mean_over_time():
                 [{int(t.keys[r]): t.weights[r].copy() for r in range(1, int(t.used[0]))} for t in tables]
             )
     average = weights_of(learner.model())
+    shares = np.diff(np.arange(41.0) ** 4)  # about the cube of the time
     for which, (keys, rows) in enumerate(zip(average.keys, average.rows, strict=True)):
         assert len(keys)
         for key, row in zip(keys.tolist(), rows, strict=True):
-            mean = sum(snapshot[which].get(key, 0) for snapshot in snapshots) / len(snapshots)
-            np.testing.assert_allclose(row, mean, atol=1e-5)
+            over_time = [snapshot[which].get(key, np.zeros_like(row)) for snapshot in snapshots]
+            np.testing.assert_allclose(row, np.average(over_time, 0, shares), atol=1e-5)
 
 
 def iterated(learner, *iterations):
