@@ -48,19 +48,24 @@ class Scorer(nn.Module):
         Args:
             tokens: int ``[layers, batch, n]``, rows of the layers' vocabularies.
         """
+        dropout = self.dropout if self.training else 0.0
         embedded = torch.cat([e(rows.T) for e, rows in zip(self.embeddings, tokens, strict=True)], 2)
-        states, _ = self.encoder(self._dropped(embedded))
+        states, _ = self.encoder(_drop(embedded, 1, dropout / 2))  # Gal and Ghahramani 2016
         forward, backward = states.chunk(2, 2)
         forward = nn.functional.pad(forward, (0, 0, 0, 0, 1, 0))
         backward = nn.functional.pad(backward, (0, 0, 0, 0, 0, 1))
-        boundaries = nn.functional.dropout(torch.cat((forward, backward), 2), self.dropout, self.training)
+        boundaries = _drop(torch.cat((forward, backward), 2), len(forward), dropout)
         begins, ends = self.begin(boundaries), self.end(boundaries)  # [boundary, batch, PARTS * PAIR]
         pairs = (begins[:, None] + ends).relu_() @ torch.block_diag(*self.weight)
         return pairs.unflatten(3, (PARTS, LABELS)).permute(2, 3, 4, 0, 1)
 
-    def _dropped(self, embedded: torch.Tensor) -> torch.Tensor:
-        """Drop the same units of all tokens of a sentence (Gal and Ghahramani 2016)."""
-        if not self.training or not self.dropout:
-            return embedded
-        kept = torch.rand_like(embedded[:1]) >= self.dropout / 2
-        return embedded * kept / (1 - self.dropout / 2)
+
+def _drop(states: torch.Tensor, tokens: int, share: float) -> torch.Tensor:
+    """Drop a share of the units of ``[token, batch, unit]``: with one token, the same of all in a sentence.
+
+    torch's own dropout takes five times as long to draw.
+    """
+    if not share:
+        return states
+    kept = torch.rand((tokens, *states.shape[1:]), device=states.device) >= share
+    return states * kept / (1 - share)
