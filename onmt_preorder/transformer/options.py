@@ -16,7 +16,6 @@ from preorder.data.errors import UsageError
 ENCODER = DECODER = "preorder_transformer"
 ABSOLUTE, RELATIVE = "absolute", "relative"
 PRE, POST = "pre", "post"
-ALL, HALF = "all", "half"
 PAPER_LIMIT = 4  # Kawara et al. 2021, §IV-B
 SAME = -1  # as the option beside it
 
@@ -45,10 +44,6 @@ _RELATIVE = Need(f"preorder_encoding: [{RELATIVE}]", lambda opt: RELATIVE in opt
 NEEDS = {
     "preorder_expected": Need(
         f"preorder_encoding: [{ABSOLUTE}] or [{RELATIVE}]", lambda opt: bool(opt.preorder_encoding)
-    ),
-    "preorder_heads": Need(
-        f"{_RELATIVE.what} and source_max_relative",
-        lambda opt: _RELATIVE.is_met(opt) and opt.source_max_relative > 0,
     ),
     "preorder_max_relative": _RELATIVE,
     "preorder_max_relative_values": _RELATIVE,
@@ -82,7 +77,6 @@ class EncodingOptions:
     preordered: Limits | None  # clipping distances of the preordered positions
     original: Limits | None  # clipping distances of the original positions
     expected: bool = False  # preordered positions may be expected ones: real numbers
-    half: bool = False  # half of the heads know the original positions, the others the preordered ones
 
     @property
     def needs_positions(self) -> bool:
@@ -99,7 +93,6 @@ class EncodingOptions:
             preordered=preordered if RELATIVE in opt.preorder_encoding else None,
             original=original if opt.source_max_relative else None,
             expected=opt.preorder_expected,
-            half=opt.preorder_heads == HALF,
         )
 
 
@@ -126,13 +119,6 @@ def add_options(parser: Any) -> None:
         "preorder_expected",
         action="store_true",
         help="Read expected positions, token￨4.73: real numbers, which tell how sure the order is.",
-    )
-    add(
-        "preorder_heads",
-        default=ALL,
-        choices=[ALL, HALF],
-        help=f"Which heads know what relative encodings tell: {ALL} of them both orders; or one {HALF} the "
-        "original, the other the preordered positions.",
     )
     for name, default, what in (
         ("preorder_max_relative", PAPER_LIMIT, "Clipping distance of the preordered positions"),
@@ -185,8 +171,6 @@ def _check_encoding(opt: Namespace) -> None:
     for name, limits in (("preorder", encoding.preordered), ("source", encoding.original)):
         if limits and (limits.keys < 1 or limits.values < 1):
             raise UsageError(f"{name}_max_relative and {name}_max_relative_values count from 1")
-    if encoding.half and opt.heads % 2:
-        raise UsageError(f"preorder_heads: {HALF} needs an even number of heads, not {opt.heads}")
     if encoding.absolute and opt.position_encoding_type != "SinusoidalInterleaved":
         raise UsageError("preorder_encoding: [absolute] needs position_encoding_type: SinusoidalInterleaved")
     features = getattr(opt, "n_src_feats", 0)

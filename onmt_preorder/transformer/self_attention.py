@@ -20,7 +20,6 @@ from onmt_preorder.transformer.attention import (
 )
 from onmt_preorder.transformer.attention.plain import MASKED
 from onmt_preorder.transformer.dropout import Dropout
-from onmt_preorder.transformer.half_heads import attend_by_halves
 from onmt_preorder.transformer.layer_options import LayerOptions
 from onmt_preorder.transformer.options import Limits
 
@@ -81,8 +80,6 @@ class SelfAttention(nn.Module):
         head_size, encoding = options.size // options.heads, options.encoding
         self.original = RelativeTables(encoding.original, head_size) if encoding.original else None
         self.preordered = RelativeTables(encoding.preordered, head_size) if encoding.preordered else None
-        by_halves = encoding.half and self.original is not None and self.preordered is not None
-        self._attend = attend_by_halves if by_halves else relative_attention
 
     def forward(self, states: Tensor, source: SourceBatch) -> Tensor:
         """Map ``(batch, length, size)`` to the same shape."""
@@ -97,7 +94,7 @@ class SelfAttention(nn.Module):
             for linear in (self.linear_query, self.linear_keys, self.linear_values)
         )
         dropout = self.dropout.p if self.training else 0.0
-        context = self._attend(query, key, value, source.lengths, parts, dropout)
+        context = relative_attention(query, key, value, source.lengths, parts, dropout)
         return self.final_linear(context.transpose(1, 2).flatten(2))
 
 

@@ -55,7 +55,6 @@ FAMILIES = {
 VALUES = {
     "preorder_encoding": ["absolute", "relative"],
     "preorder_expected": True,
-    "preorder_heads": "half",
     "preorder_max_relative": 1,
     "preorder_max_relative_values": 1,
     "source_max_relative": 2,

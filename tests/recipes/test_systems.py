@@ -18,7 +18,6 @@ SOURCES = {  # of training and of test
     "reordering_both": ("en", "en"),
     "preorder_relative": ("en.predicted.features", "en.predicted.features"),
     "preorder_relative_expected": ("en.predicted.expected", "en.predicted.expected"),
-    "preorder_relative_half": ("en.predicted.features", "en.predicted.features"),
     "preorder_relative_sampled": ("en", "en"),
     "preorder_reordering": ("en.predicted.features", "en.predicted.features"),
     "gold": ("en.gold.features", "en.gold.features"),
