@@ -43,7 +43,9 @@ class Scorer(nn.Module):
         self.dropout = dropout
 
     def forward(self, tokens: torch.Tensor) -> torch.Tensor:
-        """Return the parts, ``[batch, PARTS, LABELS, n + 1, n + 1]``, see :mod:`preorder.btg.scores`.
+        """Return the parts, ``[batch, PARTS, LABELS, n + 1, n + 1]``: see :mod:`preorder.btg.scores`.
+
+        What does not count, where a span does not end after its begin, is zero.
 
         Args:
             tokens: int ``[layers, batch, n]``, rows of the layers' vocabularies.
@@ -56,8 +58,13 @@ class Scorer(nn.Module):
         backward = nn.functional.pad(backward, (0, 0, 0, 0, 0, 1))
         boundaries = _drop(torch.cat((forward, backward), 2), len(forward), dropout)
         begins, ends = self.begin(boundaries), self.end(boundaries)  # [boundary, batch, PARTS * PAIR]
-        pairs = (begins[:, None] + ends).relu_() @ torch.block_diag(*self.weight)
-        return pairs.unflatten(3, (PARTS, LABELS)).permute(2, 3, 4, 0, 1)
+        size, batch, _ = begins.shape
+        p, q = torch.triu_indices(size, size, 1, device=begins.device)
+        scores = (begins.index_select(0, p) + ends.index_select(0, q)).relu_() @ torch.block_diag(
+            *self.weight
+        )
+        parts = scores.new_zeros((size, size, batch, PARTS * LABELS)).index_put((p, q), scores)
+        return parts.unflatten(3, (PARTS, LABELS)).permute(2, 3, 4, 0, 1)
 
 
 def _drop(states: torch.Tensor, tokens: int, share: float) -> torch.Tensor:
