@@ -60,9 +60,8 @@ class Scorer(nn.Module):
         begins, ends = self.begin(boundaries), self.end(boundaries)  # [boundary, batch, PARTS * PAIR]
         size, batch, _ = begins.shape
         p, q = torch.triu_indices(size, size, 1, device=begins.device)
-        scores = (begins.index_select(0, p) + ends.index_select(0, q)).relu_() @ torch.block_diag(
-            *self.weight
-        )
+        pairs = begins.index_select(0, p) + ends.index_select(0, q)
+        scores = pairs.relu_() @ torch.block_diag(*self.weight)
         parts = scores.new_zeros((size, size, batch, PARTS * LABELS)).index_put((p, q), scores)
         return parts.unflatten(3, (PARTS, LABELS)).permute(2, 3, 4, 0, 1)
 
