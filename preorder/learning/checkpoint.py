@@ -37,7 +37,7 @@ def digest(values: Any, *arrays: np.ndarray) -> str:
     state = blake2b(json.dumps([__version__, values], sort_keys=True).encode(), digest_size=16)
     for array in arrays:
         state.update(f"{array.dtype.str}{array.shape}".encode())
-        state.update(np.ascontiguousarray(array).tobytes())
+        state.update(np.ascontiguousarray(array))
     return state.hexdigest()
 
 

@@ -168,8 +168,13 @@ class Learner:
     def _averages(self) -> list[np.ndarray]:
         """Return the averaged rows in use of each table, row 0 included."""
         time = np.float32((max(self._seen, 1) / len(self)) ** AVERAGE_EXPONENT)
-        used = [slice(int(table.used[0])) for table in self._tables]
-        return [t.weights[u] - t.changes[u] / time for t, u in zip(self._tables, used, strict=True)]
+        averages = []
+        for table in self._tables:
+            used = slice(int(table.used[0]))
+            average = table.changes[used] / -time
+            average += table.weights[used]
+            averages.append(average)
+        return averages
 
     def state(self) -> Arrays:
         """Return all that further learning depends on, in arrays that it changes."""

@@ -49,8 +49,8 @@ def with_room(table: Growing, more: int) -> Growing:
         return table
     bigger = allocate_table(max(2 * rows, used + more), width, table.keys[1:used], table.spread[1:used])
     order = by_slot(table.keys[1:used], bigger.slots.size) + 1
-    bigger.weights[1:used] = table.weights[order]
-    bigger.changes[1:used] = table.changes[order]
+    for rows, to in (table.weights, bigger.weights), (table.changes, bigger.changes):
+        np.take(rows, order, 0, to[1:used], mode="clip")  # "raise" would take room for all rows once more
     return bigger
 
 
