@@ -58,7 +58,7 @@ class _LogPartition(torch.autograd.Function):
 
 
 # In what follows all tensors have the batch last, and contiguous: each operation goes through many short rows
-# of a chart, and takes a third of the time where the numbers next to each other are those of the batch.
+# of a chart, and takes half of the time where the numbers next to each other are those of the batch.
 
 
 def _batch_last(parts: torch.Tensor) -> torch.Tensor:

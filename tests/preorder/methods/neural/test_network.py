@@ -1,0 +1,56 @@
+"""The network: what it gives, and what it drops in training."""
+
+import pytest
+import torch
+
+from preorder.btg.grammar import LABELS
+from preorder.btg.scores import PARTS
+from preorder.methods.neural.network import Scorer, _drop
+
+
+@pytest.mark.parametrize("n", [2, 5])
+def test_parts_of_spans_that_end_after_their_begin(n):
+    """A pair of boundaries scores what the layers give for it by itself; all else is zero."""
+    torch.manual_seed(1)
+    scorer = Scorer({"words": 9}, 4, 1).double().eval()
+    tokens = torch.randint(9, (1, 3, n))
+    parts = scorer(tokens)
+    assert parts.shape == (3, PARTS, LABELS, n + 1, n + 1)
+    states, _ = scorer.encoder(scorer.embeddings[0](tokens[0].T))
+    for sentence in range(3):
+        for b in range(n + 1):
+            for e in range(n + 1):
+                expected = torch.zeros(PARTS, LABELS).double()
+                if b < e:
+                    begin, end = (_boundary(states[:, sentence], at) for at in (b, e))
+                    hidden = torch.relu(scorer.begin(begin) + scorer.end(end)).view(PARTS, 1, -1)
+                    expected = (hidden @ scorer.weight)[:, 0]
+                torch.testing.assert_close(parts[sentence, :, :, b, e], expected)
+
+
+def _boundary(states, at):
+    """Return the forward LSTM's state of the token before, and the backward one's of the token after."""
+    zeros = torch.zeros(states.shape[1] // 2).double()
+    before = states[at - 1].chunk(2)[0] if at > 0 else zeros
+    after = states[at].chunk(2)[1] if at < len(states) else zeros
+    return torch.cat((before, after))
+
+
+def test_drops_a_share_and_keeps_the_mean():
+    torch.manual_seed(1)
+    dropped = _drop(torch.ones(50, 20, 30), 50, 0.3)
+    assert dropped.unique().tolist() == pytest.approx([0, 1 / 0.7])
+    assert (dropped == 0).float().mean() == pytest.approx(0.3, abs=0.01)
+    assert not dropped[0].equal(dropped[1])
+
+
+def test_drops_the_same_units_of_all_tokens_of_a_sentence():
+    torch.manual_seed(1)
+    dropped = _drop(torch.ones(4, 20, 30), 1, 0.5)
+    assert all(dropped[0].equal(token) for token in dropped)
+    assert not dropped[:, 0].equal(dropped[:, 1])
+
+
+def test_drops_nothing_where_the_share_is_zero():
+    states = torch.ones(2, 3, 4)
+    assert _drop(states, 1, 0.0) is states
