@@ -112,7 +112,8 @@ class Comparison:
         ours, *theirs = (cost.cpu for cost in costs)
         yield self._faster("training, processor time", "s", 30, ours, *theirs)
         walls = threaded.wall, *(cost.wall for cost in costs[1:])
-        yield self._faster(f"training, wall time, {self._threads} threads", "s", 80 if self._threads >= 4 else 40, *walls)
+        goal = 80 if self._threads >= 4 else 40
+        yield self._faster(f"training, wall time, {self._threads} threads", "s", goal, *walls)
         one, more = (
             (self._folder / name / "weights.safetensors").read_bytes() for name in ("ours", "threaded")
         )
