@@ -141,7 +141,7 @@ def test_long_sentences(model):
     sentence = Sentence(clause.words * 100, clause.tags * 100)
     (expected,), (order_,) = model.expected_positions([sentence]), model.order([sentence])
     assert expected.sum() == pytest.approx(300 * 299 / 2)
-    np.testing.assert_allclose(expected, order_.positions, atol=0.5)
+    np.testing.assert_allclose(expected, order_.positions, atol=1)
     drawn = model.sample([sentence] * 2, [3, 3], 1)
     assert drawn[0] == drawn[1]
     cut = model.trees([sentence])[0].nodes[0].split
