@@ -1,5 +1,7 @@
 """The temperature of the scores: what is fitted, and what a model without one refuses."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -16,7 +18,7 @@ from preorder.methods.temperature import GREATEST, LEAST, fitted_temperature, li
 from tests.support.brute_force import BruteForce, by_scores, draw_scores, order
 from tests.support.verb_last import CORPUS, LINES, SENTENCES, bitext, links
 
-OPTIONS = Options(iterations=3)
+OPTIONS = Options(iterations=3, aggressiveness=0.003)
 HELD_OUT = bitext(CORPUS[:6])
 
 
@@ -92,7 +94,7 @@ def test_expected_positions_against_every_tree(model, given):
 
 
 def test_it_is_fitted_on_held_out_lines_for_any_number_of_threads(model):
-    again, _ = BTGPreorderer.fit(bitext(CORPUS[6:]), Options(iterations=3, threads=2), HELD_OUT)
+    again, _ = BTGPreorderer.fit(bitext(CORPUS[6:]), replace(OPTIONS, threads=2), HELD_OUT)
     assert LEAST <= temperature(model) == temperature(again) <= GREATEST
     values, arrays = model.state()
     loaded = BTGPreorderer.from_state(values, arrays)
@@ -141,7 +143,7 @@ def test_long_sentences(model):
     sentence = Sentence(clause.words * 100, clause.tags * 100)
     (expected,), (order_,) = model.expected_positions([sentence]), model.order([sentence])
     assert expected.sum() == pytest.approx(300 * 299 / 2)
-    np.testing.assert_allclose(expected, order_.positions, atol=1)
+    np.testing.assert_allclose(expected, order_.positions, atol=0.5)
     drawn = model.sample([sentence] * 2, [3, 3], 1)
     assert drawn[0] == drawn[1]
     cut = model.trees([sentence])[0].nodes[0].split
