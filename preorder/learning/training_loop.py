@@ -46,7 +46,7 @@ class Trainable(Protocol):
         """Return the reordering of each sentence by the model as it is now."""
 
     def model(self) -> Arrays:
-        """Return the model as it is now, in arrays that later learning does not change."""
+        """Return the model as it is now; later learning may change these arrays."""
 
     def state(self) -> Arrays:
         """Return all that further iterations depend on; later learning may change these arrays."""
@@ -100,7 +100,7 @@ def train(
             _say(history, schedule, len(held_out), time.monotonic() - start)
             ended = _ended(history, schedule)
             if _kept(history, schedule) == len(history) and (schedule.keep_best or ended):
-                kept = trainable.model()
+                kept = trainable.model() if ended else _copied(trainable.model())
             if checkpoint.due and not ended:
                 arrays = add_prefix("kept.", kept) | add_prefix("state.", trainable.state())
                 checkpoint.save(key, {"history": history, "finished": False}, arrays)
@@ -121,6 +121,10 @@ def _resume(
     if not values["finished"]:
         trainable.restore(part_with("state.", arrays))
     return values["history"], part_with("kept.", arrays)
+
+
+def _copied(arrays: Arrays) -> Arrays:
+    return {name: array.copy() for name, array in arrays.items()}
 
 
 def _say(history: list[TrainingStatistics], schedule: Schedule, held_out: int, seconds: float) -> None:

@@ -38,13 +38,15 @@ from preorder.learning.options import without_threads
 from preorder.learning.training_loop import TrainingStatistics
 from preorder.methods.perceptron.fast.shapes import shape_scores
 from preorder.methods.perceptron.fast.table import Table, Tables, by_slot, spread_of
-from preorder.methods.perceptron.fast.training import learn, max_new_rows, training_batch
+from preorder.methods.perceptron.fast.training import TrainingBatch, learn, max_new_rows, training_batch
 from preorder.methods.perceptron.fast.update import (
     AVERAGE_EXPONENT,
     Growing,
     allocate_table,
     restored,
     saved,
+    set_averages,
+    set_changes,
     with_room,
 )
 from preorder.methods.perceptron.fast.work_queue import work_queue
@@ -84,6 +86,8 @@ class Learner:
         self._tables = _first_tables(self.text, initial)
         self._initial = () if initial is None else (*initial.keys, *initial.rows, initial.shape)
         self._seen = 0
+        self._is_averaged = False  # see fast.update
+        self._set_averages()
 
     def __len__(self) -> int:
         return self.text.lengths.size
@@ -110,6 +114,7 @@ class Learner:
                 wrong, changes = self.learn_from(part, pool)
                 errors, updates = errors + wrong, updates + changes
                 advance(part.size)
+        self._set_averages()  # here, and not where they are asked for: it rounds, at the same times always
         if not np.isfinite(self._tables[-1].weights).all():  # those that every sentence changes
             raise NotFiniteError("the weights")
         return {"errors": errors, "updates": updates}
@@ -121,17 +126,28 @@ class Learner:
             How many sentences' predictions had a loss, so that weights were changed, and how many changes of
             single weights there were.
         """
+        self._set_changes()
         batch = training_batch(chosen, self.text, self._groups, self._seen, self._options)
         done = 0
         while done < chosen.size:
-            more = max_new_rows(batch, done)
-            *hashed, dense = self._tables
-            self._tables = (*(with_room(t, m) for t, m in zip(hashed, more, strict=True)), dense)
-            weights = self._with_rows([table.weights for table in self._tables])
-            run = partial(learn, work_queue(), self._tables, weights, batch)
-            done = min(pool.map(run, [done] * self._options.threads))
+            self._make_room(max_new_rows(batch, done))
+            done = self._learn_while_room(batch, done, pool)
         self._seen += chosen.size
         return int(batch.wrong.sum()), int(batch.updates.sum())
+
+    def _make_room(self, more: np.ndarray) -> None:
+        """Let the hashed tables have room for so many more rows; each table that is replaced is freed."""
+        *old, dense = self._tables
+        self._tables, new = (), []
+        for rows in more:
+            new.append(with_room(old.pop(0), rows))
+        self._tables = (*new, dense)
+
+    def _learn_while_room(self, batch: TrainingBatch, begin: int, pool: ThreadPoolExecutor) -> int:
+        """Learn from the sentences from ``begin`` on; return how many are done, see :func:`learn`."""
+        weights = self._with_rows([table.weights for table in self._tables])
+        run = partial(learn, work_queue(), self._tables, weights, batch)
+        return min(pool.map(run, [begin] * self._options.threads))
 
     def order(self, sentences: Sequence[Sentence]) -> list[Permutation]:
         """Return the reordering of each sentence by the average of the weights so far."""
@@ -143,9 +159,10 @@ class Learner:
     def averaged_tables(self) -> Tables:
         """Return the average of the weights over all sentences so far, to parse with before more is learned.
 
-        Shares the slots with the learner's tables, and so costs no more than a pass over the rows in use.
+        Shares all memory with the learner's tables.
         """
-        return self._with_rows(self._averages())
+        self._set_averages()
+        return self._with_rows([table.changes for table in self._tables])
 
     def _with_rows(self, weights: Sequence[np.ndarray]) -> Tables:
         """Return the tables as the scorer reads them, with other weights."""
@@ -153,31 +170,37 @@ class Learner:
         return Tables(*(Table(table.slots, rows, table.spread) for table, rows in hashed), dense[1])
 
     def model(self) -> Arrays:
-        """Return the average in arrays of its own, as :func:`weights_of` takes it."""
-        *hashed, dense = zip(self._tables, self._averages(), strict=True)
-        arrays = {"shape": dense[1]}
-        for name, (table, rows) in zip(TABLE_NAMES, hashed, strict=True):
-            used = slice(1, len(rows))
+        """Return the average as :func:`weights_of` takes it; later learning changes these arrays."""
+        self._set_averages()
+        *hashed, dense = self._tables
+        arrays = {"shape": dense.changes}
+        for name, table in zip(TABLE_NAMES, hashed, strict=True):
+            used = slice(1, int(table.used[0]))
             arrays |= {
-                f"{name}.keys": table.keys[used].copy(),
-                f"{name}.rows": rows[used],
-                f"{name}.spread": table.spread[used].copy(),
+                f"{name}.keys": table.keys[used],
+                f"{name}.rows": table.changes[used],
+                f"{name}.spread": table.spread[used],
             }
         return arrays
 
-    def _averages(self) -> list[np.ndarray]:
-        """Return the averaged rows in use of each table, row 0 included."""
-        time = np.float32((max(self._seen, 1) / len(self)) ** AVERAGE_EXPONENT)
-        averages = []
-        for table in self._tables:
-            used = slice(int(table.used[0]))
-            average = table.changes[used] / -time
-            average += table.weights[used]
-            averages.append(average)
-        return averages
+    def _time(self) -> float:
+        return max(self._seen, 1) / len(self)
+
+    def _set_averages(self) -> None:
+        if not self._is_averaged:
+            for table in self._tables:
+                set_averages(table, self._time())
+        self._is_averaged = True
+
+    def _set_changes(self) -> None:
+        if self._is_averaged:
+            for table in self._tables:
+                set_changes(table, self._time())
+        self._is_averaged = False
 
     def state(self) -> Arrays:
         """Return all that further learning depends on, in arrays that it changes."""
+        self._set_averages()
         arrays = {"seen": np.array([self._seen])}
         for name, table in zip((*TABLE_NAMES, "shape"), self._tables, strict=True):
             arrays |= add_prefix(f"{name}.", saved(table))
@@ -187,6 +210,7 @@ class Learner:
         """Go on from a :meth:`state`."""
         self._seen = int(arrays["seen"][0])
         self._tables = tuple(restored(part_with(f"{name}.", arrays)) for name in (*TABLE_NAMES, "shape"))
+        self._is_averaged = True
 
 
 def weights_of(average: Arrays) -> Weights:

@@ -39,7 +39,7 @@ class Rehearsed:
         return [self.script[int(self.done[0]) - 1]] * len(sentences)
 
     def model(self):
-        return {"done": self.done.copy()}
+        return {"done": self.done}
 
     def state(self):
         return {"done": self.done}

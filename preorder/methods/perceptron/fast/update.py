@@ -1,4 +1,9 @@
-"""Tables that learn: weights, and what is needed for their average over time."""
+"""Tables that learn: weights, and their average over time.
+
+The average is ``weights - changes / importance(now)``, where a change counts by the importance of its time.
+Between iterations the average stands in the place of the changes, so that it takes no room of its own:
+:func:`set_averages` and :func:`set_changes` turn one into the other.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +25,7 @@ class Growing(NamedTuple):
     slots: np.ndarray
     weights: np.ndarray
     spread: np.ndarray
-    changes: np.ndarray  # float32, of each weight the sum of its (change · time ** AVERAGE_EXPONENT)
+    changes: np.ndarray  # float32, of each weight the sum of its (change · importance(time)), or its average
     keys: np.ndarray  # uint64, the key of each row
     used: np.ndarray  # int64 [1], rows in use, row 0 included
 
@@ -42,16 +47,42 @@ def allocate_table(rows: int, width: int, keys: np.ndarray, spread: np.ndarray) 
 
 
 def with_room(table: Growing, more: int) -> Growing:
-    """Return the table with room for so many more rows, all of them in the order of their slots."""
+    """Return the table with room for so many more rows, all of them in the order of their slots.
+
+    What is copied is freed at once, where the caller keeps nothing of the table.
+    """
     rows, width = table.weights.shape
     used = int(table.used[0])
     if used + more <= rows:
         return table
-    bigger = allocate_table(max(2 * rows, used + more), width, table.keys[1:used], table.spread[1:used])
-    order = by_slot(table.keys[1:used], bigger.slots.size) + 1
-    for rows, to in (table.weights, bigger.weights), (table.changes, bigger.changes):
-        np.take(rows, order, 0, to[1:used], mode="clip")  # "raise" would take room for all rows once more
+    _, weights, spread, changes, keys, _ = table
+    del table
+    bigger = allocate_table(max(2 * rows, used + more), width, keys[1:used], spread[1:used])
+    order = by_slot(keys[1:used], bigger.slots.size) + 1
+    # mode: "raise" would take room for all rows once more
+    np.take(weights, order, 0, bigger.weights[1:used], mode="clip")
+    del weights
+    np.take(changes, order, 0, bigger.changes[1:used], mode="clip")
     return bigger
+
+
+def importance(time: float) -> np.float32:
+    """Return how much the average gives to all weights up to a time, which is in passes over the corpus."""
+    return np.float32(time**AVERAGE_EXPONENT)
+
+
+def set_averages(table: Growing, time: float) -> None:
+    """Put the average over the time so far, above 0, in the place of the changes."""
+    used = slice(int(table.used[0]))
+    table.changes[used] /= -importance(time)
+    table.changes[used] += table.weights[used]
+
+
+def set_changes(table: Growing, time: float) -> None:
+    """Undo :func:`set_averages`, but for rounding, to learn more."""
+    used = slice(int(table.used[0]))
+    table.changes[used] -= table.weights[used]
+    table.changes[used] *= -importance(time)
 
 
 BY_ROW = ("weights", "spread", "changes", "keys")
