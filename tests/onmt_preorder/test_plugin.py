@@ -42,6 +42,29 @@ def test_the_hook_is_light_and_waits():
     assert done.returncode == 0, done.stderr
 
 
+def test_spacy_is_loaded_when_it_is_used():
+    done = python(
+        """
+        import sys
+        import onmt
+        from onmt.transforms import terminology
+        assert not any(name.startswith("spacy.") for name in sys.modules)
+        assert terminology.spacy.blank("en")("two words").text == "two words"
+        import spacy
+        from spacy.tokens import Doc
+        assert spacy.__file__ and sys.modules["spacy"] is spacy
+        assert terminology.spacy.tokens.Doc is Doc
+        try:
+            terminology.spacy.no_such_thing
+        except AttributeError as error:
+            assert "no_such_thing" in str(error)
+        else:
+            raise AssertionError
+        """
+    )
+    assert done.returncode == 0, done.stderr
+
+
 def test_importing_onmt_registers_once_and_takes_the_hook_away():
     done = python(
         f"""
