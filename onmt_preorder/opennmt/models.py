@@ -22,6 +22,9 @@ from onmt_preorder.papers.distortion import options as distortion
 from onmt_preorder.transformer.options import ENCODER
 from preorder.data.errors import UsageError
 
+SAME_IN_ENSEMBLE = ("preorder_expected", "distortion_source_end")
+"""Options that change what all models of an ensemble read, or how long it is."""
+
 
 @adapts("onmt.model_builder", "build_encoder_with_embeddings")
 def _build_encoder(original: Any, model_opt: Namespace, vocabs: dict[str, Any]) -> Any:
@@ -57,6 +60,14 @@ def _build_source_embeddings(original: Any, model_opt: Namespace, vocabs: dict[s
     return embeddings
 
 
+@adapts("onmt.decoders.ensemble:EnsembleEncoder", "forward")
+def _encode_with_all(original: Any, self: Any, src: Any, src_len: Any = None) -> Any:
+    """Count the end symbols that our encoders put after the sentences: attention goes to them, too."""
+    states, final, src_len = original(self, src, src_len)
+    ends = getattr(self.model_encoders[0], "end_symbol", None) is not None
+    return states, final, src_len + 1 if ends else src_len
+
+
 @adapts("onmt.model_builder", "load_test_model")
 def _load_test_model(original: Any, opt: Namespace, *args: Any, **kwargs: Any) -> Any:
     vocabs, model, model_opt = original(opt, *args, **kwargs)
@@ -68,9 +79,11 @@ def _load_test_model(original: Any, opt: Namespace, *args: Any, **kwargs: Any) -
             model.decoder.alignment_layer = -layers
         opt.encoder_type, opt.decoder_type = model_opt.encoder_type, model_opt.decoder_type
         opt.n_src_feats = model_opt.n_src_feats
-        if getattr(opt, "preorder_expected", model_opt.preorder_expected) != model_opt.preorder_expected:
-            raise UsageError("an ensemble needs models that all have preorder_expected, or none of them")
-        opt.preorder_expected = model_opt.preorder_expected
+        for name in SAME_IN_ENSEMBLE:
+            value = getattr(model_opt, name)
+            if getattr(opt, name, value) != value:
+                raise UsageError(f"an ensemble needs models that all have {name}, or none of them")
+            setattr(opt, name, value)
         opt.src_feats_defaults = model_opt.src_feats_defaults
         opt.transforms = opt._all_transform = _restore_transforms(opt, model_opt)
         _prepare_raw_text(opt, vocabs)

@@ -126,3 +126,24 @@ def test_average_and_ensemble(task):
     run(task, "onmt_average_models", "-models", *models, "-output", "average.pt")
     for used in (["average.pt"], models):
         assert share(translate(task, lines, *used)[0], solution) > 0.8
+
+
+def test_an_ensemble_of_a_model_with_itself_is_that_model(task):
+    """Attention goes to the end symbol in both."""
+    lines = write_copies(task, "new", 40, seed=3)
+    model, options = "hidden_step_60.pt", ("-with_score",)
+    alone, both = (translate(task, lines, *models, options=options) for models in ([model], [model, model]))
+    for one, other in zip(alone[0], both[0], strict=True):
+        assert one.split("\t")[0] == other.split("\t")[0]
+        assert float(one.split("\t")[1]) == pytest.approx(float(other.split("\t")[1]), abs=2e-4)
+    assert alone[1] == both[1]
+
+
+def test_models_with_and_without_an_end_symbol_are_no_ensemble(task):
+    checkpoint = torch.load(task / "hidden_step_60.pt", weights_only=True)
+    checkpoint["opt"].distortion_source_end = False
+    torch.save(checkpoint, task / "endless.pt")
+    write(task / "test.src", ["w1 w2"])
+    models = ("hidden_step_60.pt", "endless.pt")
+    said = run(task, "onmt_translate", "-model", *models, "-src", "test.src", "-output", "none", status=2)
+    assert "an ensemble needs models that all have distortion_source_end, or none of them" in said
