@@ -13,6 +13,16 @@ import warnings
 class _LoadedWhenUsed(type(sys)):
     """Stands for a module until an attribute of it is asked for, and then has all of its attributes."""
 
+    @classmethod
+    def stand_for(cls, name):
+        """Let this be what ``import name`` gives, unless it is imported already or not installed."""
+        from importlib.util import find_spec
+
+        spec = None if name in sys.modules else find_spec(name)
+        if spec is not None:
+            sys.modules[name] = cls(name)
+            sys.modules[name].__spec__ = spec
+
     def __getattr__(self, attribute):
         from importlib import import_module
 
@@ -55,7 +65,7 @@ class _Loader:
             import torch  # noqa: F401  # looks into all modules that there are
 
             # Two fifths of the time that commands take to start; only the transform "terminology" uses it.
-            sys.modules.setdefault("spacy", _LoadedWhenUsed("spacy"))
+            _LoadedWhenUsed.stand_for("spacy")
             self._loader.exec_module(module)
         except KeyboardInterrupt:
             if not os.path.basename(sys.argv[0]).startswith("onmt_"):

@@ -45,9 +45,11 @@ def test_the_hook_is_light_and_waits():
 def test_spacy_is_loaded_when_it_is_used():
     done = python(
         """
-        import sys
+        import importlib.util, sys
         import onmt
         from onmt.transforms import terminology
+        import spacy
+        assert importlib.util.find_spec("spacy").origin.endswith("__init__.py")
         assert not any(name.startswith("spacy.") for name in sys.modules)
         assert terminology.spacy.blank("en")("two words").text == "two words"
         import spacy
@@ -63,6 +65,13 @@ def test_spacy_is_loaded_when_it_is_used():
         """
     )
     assert done.returncode == 0, done.stderr
+
+
+def test_nothing_stands_for_what_is_imported_already_or_not_installed():
+    hook._LoadedWhenUsed.stand_for("pytest")
+    hook._LoadedWhenUsed.stand_for("no_such_module")
+    assert sys.modules["pytest"] is pytest
+    assert "no_such_module" not in sys.modules
 
 
 def test_importing_onmt_registers_once_and_takes_the_hook_away():
