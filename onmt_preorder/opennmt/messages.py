@@ -48,6 +48,18 @@ def _validate_file(_: Any, file_path: str | None, info: str) -> None:
         raise DataError(f"{info}: {'not a file' if is_there else 'there is no such file'}", file_path)
 
 
+@adapts("onmt.transforms.tokenize:SentencePieceTransform", "warm_up")
+@adapts("onmt.transforms.tokenize:BPETransform", "warm_up")
+@adapts("onmt.transforms.tokenize:ONMTTokenizerTransform", "warm_up")
+def _load_subword_models(original: Any, self: Any, *args: Any) -> None:
+    try:
+        original(self, *args)
+    except (OSError, RuntimeError, TypeError, ValueError) as error:
+        for side in ("src", "tgt"):
+            _validate_file(None, getattr(self, f"{side}_subword_model"), f"{side}_subword_model")
+        raise UsageError(f"src_subword_model, tgt_subword_model: {error}") from None
+
+
 @adapts("onmt.models.model_saver", "load_checkpoint")
 def _load_checkpoint(original: Any, ckpt_path: str) -> Any:
     try:

@@ -5,9 +5,11 @@ import sys
 import types
 
 import pytest
+from onmt.transforms import AVAILABLE_TRANSFORMS
 from onmt.utils.distributed import ErrorHandler
 
 from preorder.data.errors import DataError, MissingExtraError, PreorderError, UsageError
+from tests.support.opennmt import make_opt
 
 
 @pytest.mark.parametrize(
@@ -56,3 +58,33 @@ def test_python_ends_with_the_status_that_we_ask_for():
         [sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, timeout=600
     )
     assert (done.returncode, done.stderr) == (2, "f:3: no\n")
+
+
+SUBWORDS = ("bpe", "sentencepiece", "onmt_tokenize")
+
+
+def load_subwords(name, path):
+    opt = make_opt()
+    for side in ("src", "tgt"):
+        values = {"subword_model": path, "subword_type": "bpe", "onmttok_kwargs": {}}
+        opt.__dict__.update({f"{side}_{key}": value for key, value in values.items()})
+    AVAILABLE_TRANSFORMS[name](opt).warm_up()
+
+
+@pytest.mark.parametrize("name", SUBWORDS)
+def test_a_subword_model_that_is_not_there_is_named(tmp_path, name):
+    with pytest.raises(DataError, match=r"^\S*/moved: src_subword_model: there is no such file$"):
+        load_subwords(name, str(tmp_path / "moved"))
+
+
+@pytest.mark.parametrize("name", SUBWORDS[:2])
+def test_subwords_need_a_model(name):
+    with pytest.raises(UsageError, match="^src_subword_model: no file is given$"):
+        load_subwords(name, None)
+
+
+@pytest.mark.parametrize("name", SUBWORDS[:2])  # OpenNMT's own tokenizer takes most files for a model
+def test_what_is_no_subword_model_is_one_line(tmp_path, name):
+    (tmp_path / "junk").write_bytes(bytes([0xC2, 0x41, 0xFF]) * 100)
+    with pytest.raises(UsageError, match="^src_subword_model, tgt_subword_model: .+"):
+        load_subwords(name, str(tmp_path / "junk"))
