@@ -22,10 +22,10 @@ class Options:
     seen. ``threads`` order held-out lines, and train the ensemble partner; the model does not depend on them.
     """
 
-    iterations: IterationsOption = 8
+    iterations: IterationsOption = 6
     patience: PatienceOption = 4
     minibatch: MinibatchOption = 64
-    learning_rate: LearningRateOption = 0.003
+    learning_rate: LearningRateOption = 0.004
     dropout: DropoutOption = 0.5
     hidden: Annotated[int, "number of units of each LSTM", 1 << 14] = 128
     depth: Annotated[int, "number of layers of LSTMs", 100] = 2
