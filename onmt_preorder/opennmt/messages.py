@@ -51,9 +51,9 @@ def _validate_file(_: Any, file_path: str | None, info: str) -> None:
 @adapts("onmt.transforms.tokenize:SentencePieceTransform", "warm_up")
 @adapts("onmt.transforms.tokenize:BPETransform", "warm_up")
 @adapts("onmt.transforms.tokenize:ONMTTokenizerTransform", "warm_up")
-def _load_subword_models(original: Any, self: Any, *args: Any) -> None:
+def _load_subword_models(original: Any, self: Any, *args: Any, **kwargs: Any) -> None:
     try:
-        original(self, *args)
+        original(self, *args, **kwargs)
     except (OSError, RuntimeError, TypeError, ValueError) as error:
         for side in ("src", "tgt"):
             _validate_file(None, getattr(self, f"{side}_subword_model"), f"{side}_subword_model")
