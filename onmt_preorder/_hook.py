@@ -20,8 +20,8 @@ class _LoadedWhenUsed(type(sys)):
 
         spec = None if name in sys.modules else find_spec(name)
         if spec is not None:
-            sys.modules[name] = cls(name)
-            sys.modules[name].__spec__ = spec
+            module = sys.modules[name] = cls(name)
+            module.__spec__, module.__file__ = spec, spec.origin  # what torch asks all modules for
 
     def __getattr__(self, attribute):
         from importlib import import_module
@@ -34,7 +34,8 @@ class _LoadedWhenUsed(type(sys)):
 def _load_torch_alone():
     """Import torch, and let spaCy wait: commands start in three fifths of the time.
 
-    Only OpenNMT-py's transform "terminology" uses spaCy. Torch comes first, as it looks into all modules.
+    Only OpenNMT-py's transform "terminology" uses spaCy. Torch comes first, as it looks into all modules. And
+    spaCy must not be loaded in the middle of a training: that would draw from the random numbers.
     """
     try:
         import torch  # noqa: F401
