@@ -30,38 +30,39 @@ def make_block():
 
 make = {{"tensor": make_tensor, "block": make_block}}[sys.argv[2]]
 print(keep_freed_memory() if sys.argv[1] == "keep" else True)
-for _ in range({TURNS}):
-    make()
-before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
-for _ in range({TURNS}):
-    make()
-print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
+for _ in range(2):
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    for _ in range({TURNS}):
+        make()
+    print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
 """
 
 
-def _faults(mode: str, made: str) -> int:
+def _faults(mode: str, made: str) -> tuple[int, int]:
     """Return how many pages the system had to provide for tensors or blocks, made and freed one by one.
 
-    Those are counted that come after as many others.
+    First for some turns, then for as many more.
     """
     command = [sys.executable, "-c", FAULTS, mode, made]
-    known, faults = subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
+    known, first, later = subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
     if known == "False":
         pytest.skip("no GNU C library")
-    return int(faults)
+    return int(first), int(later)
 
 
 @pytest.mark.parametrize("made", ["block", "tensor"])
 def test_freed_memory_is_not_asked_for_again(made: str) -> None:
-    """After some turns none needs new memory.
+    """Of all turns with blocks only the first needs new memory; with tensors none after some turns.
 
-    Before, some do with tensors: a tensor is an aligned block, for which the C library looks for a little
+    Before, some do: a tensor is an aligned block, for which the C library looks for a little
     more room than the block itself takes. So it does not fit where another tensor was, if something small
     has come to stand just behind. Once there are two such rooms they are used by turns.
     """
-    pages_of_one = _faults("let go", made) / TURNS
+    pages_of_one = _faults("let go", made)[0] / TURNS
     assert pages_of_one > BYTES / resource.getpagesize() / 1000
-    assert _faults("keep", made) < 0.5 * pages_of_one
+    first, later = _faults("keep", made)
+    assert made == "tensor" or first < 1.5 * pages_of_one
+    assert later < 0.5 * pages_of_one
 
 
 OURS = Namespace(encoder_type="preorder_transformer", decoder_type="transformer")
