@@ -17,6 +17,7 @@ from contextvars import ContextVar
 from typing import Any
 
 from onmt_preorder.opennmt.wrapping import adapts
+from onmt_preorder.papers.distortion.options import puts_end_symbols
 from preorder.data.files import write_lines
 from preorder.data.formats import format_alignment
 from preorder.data.types import Alignment
@@ -103,8 +104,7 @@ def _translate(original: Any, self: Any, *args: Any, **kwargs: Any) -> Any:
 def _align(original: Any, self: Any, *args: Any, **kwargs: Any) -> Any:
     """Leave out the end symbol that our encoder puts after each source sentence: it is no word of it."""
     alignments = original(self, *args, **kwargs)
-    encoders = getattr(self.model.encoder, "model_encoders", [self.model.encoder])  # of an ensemble
-    if all(getattr(encoder, "end_symbol", None) is None for encoder in encoders):
+    if not puts_end_symbols(self.model.encoder):
         return alignments
     return [[rows if rows is None else rows[:, :-1] for rows in best] for best in alignments]
 

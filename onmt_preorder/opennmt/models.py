@@ -64,8 +64,7 @@ def _build_source_embeddings(original: Any, model_opt: Namespace, vocabs: dict[s
 def _encode_with_all(original: Any, self: Any, src: Any, src_len: Any = None) -> Any:
     """Count the end symbols that our encoders put after the sentences: attention goes to them, too."""
     states, final, src_len = original(self, src, src_len)
-    ends = getattr(self.model_encoders[0], "end_symbol", None) is not None
-    return states, final, src_len + 1 if ends else src_len
+    return states, final, src_len + 1 if distortion.puts_end_symbols(self) else src_len
 
 
 @adapts("onmt.model_builder", "load_test_model")

@@ -100,3 +100,9 @@ def check(opt: Namespace) -> None:
             f"share_decoder_embeddings needs word_vec_size {opt.tgt_word_vec_size} to be "
             f"hidden_size {opt.dec_hid_size}"
         )
+
+
+def puts_end_symbols(encoder: Any) -> bool:
+    """Tell whether an encoder, or those of an ensemble, which are alike, put a symbol after each sentence."""
+    first, *_ = getattr(encoder, "model_encoders", [encoder])
+    return getattr(first, "end_symbol", None) is not None
