@@ -8,6 +8,7 @@ Can go when ``model_dtype`` can be bf16.
 from __future__ import annotations
 
 import functools
+import logging
 from collections.abc import Callable
 from typing import Any
 
@@ -21,9 +22,14 @@ from onmt_preorder.opennmt.wrapping import adapts
 def _build_model(
     original: Any, model_opt: Any, opt: Any, vocabs: Any, checkpoint: Any, device_id: int
 ) -> Any:
+    from preorder.learning.backend import multiplies_bfloat16
+
     model = original(model_opt, opt, vocabs, checkpoint, device_id)
     if getattr(model_opt, "bfloat16", False):
-        model.forward = _in_bfloat16(model.forward, "cpu" if device_id < 0 else "cuda")
+        device = "cpu" if device_id < 0 else "cuda"
+        if not multiplies_bfloat16(device):
+            logging.getLogger("onmt").warning("bfloat16: on this machine float32 is as fast, or faster")
+        model.forward = _in_bfloat16(model.forward, device)
     return model
 
 

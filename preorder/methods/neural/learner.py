@@ -66,7 +66,8 @@ class Learner(NetworkLearner[Scorer, torch.Tensor]):
         self._tokens = torch.from_numpy(self.vocabulary(sentences)).to(device())
         self._constraint = constraint
         self._set_groups(constraint.groups)
-        self._in_bfloat16 = options.bfloat16 == "on" or (options.bfloat16 == "auto" and multiplies_bfloat16())
+        is_faster = options.bfloat16 == "auto" and multiplies_bfloat16(device().type)
+        self._in_bfloat16 = options.bfloat16 == "on" or is_faster
 
     def __len__(self) -> int:
         return self._lengths.size

@@ -71,8 +71,8 @@ def test_the_temperature_changes_probabilities_and_not_orders():
 
 
 @pytest.mark.parametrize("can", [True, False])
-def test_bfloat16_where_the_processor_has_it(monkeypatch, can):
-    monkeypatch.setattr("preorder.methods.neural.learner.multiplies_bfloat16", lambda: can)
+def test_bfloat16_where_it_is_faster(monkeypatch, can):
+    monkeypatch.setattr("preorder.methods.neural.learner.multiplies_bfloat16", lambda _: can)
     plan = replace(OPTIONS, iterations=1, ensemble="none")
     chosen, on, off = (
         NeuralBTGPreorderer.fit(bitext(), replace(plan, bfloat16=choice))[0].state()[1]
