@@ -12,7 +12,7 @@ from preorder.cli import Parser, execute
 from preorder.data import files
 from preorder.data.errors import DataError
 from preorder.data.formats import FEATURE_SEPARATOR, parse_tokens
-from recipes.job import PARTS
+from recipes.job import HAND, PARTS
 
 MAX_LENGTH = 50  # Kawara et al. 2021, §V-A, like the ratio
 MAX_RATIO = 9
@@ -27,6 +27,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     add("--src", metavar="xx", required=True, help="source language, as the files' names end")
     add("--tgt", metavar="yy", required=True, help="target language")
     add("--given-alignment", action="store_true", help="copy the .align files, too")
+    add("--hand-aligned", action="store_true", help="copy hand.{xx,yy,align}, too")
     add("--out", metavar="DIR", type=Path, required=True, help="folder to write")
     parser.set_defaults(run=_copy)
     return execute(parser, argv)
@@ -35,6 +36,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _copy(arguments: argparse.Namespace) -> None:
     sides = (arguments.src, arguments.tgt)
     print(copy_data(arguments.data, arguments.out, sides, arguments.given_alignment))
+    if arguments.hand_aligned:
+        copy_hand_aligned(arguments.data, arguments.out, sides)
 
 
 def copy_data(data: Path, out: Path, sides: tuple[str, str], use_alignment: bool) -> str:
@@ -75,6 +78,20 @@ def copy_data(data: Path, out: Path, sides: tuple[str, str], use_alignment: bool
     for side, lines in zip(sides, whole, strict=True):
         files.write_lines(str(out / f"all.{side}"), lines)
     return message
+
+
+def copy_hand_aligned(data: Path, out: Path, sides: tuple[str, str]) -> None:
+    """Copy the hand-aligned sentences of ``data`` into ``out``; :func:`copy_data` has made the folder.
+
+    Raises:
+        DataError: a file is missing or empty, or they differ in length.
+    """
+    names = [f"{HAND}.{suffix}" for suffix in (*sides, "align")]
+    rows = list(read_rows([str(data / name) for name in names]))
+    if not rows:
+        raise DataError("the file is empty", str(data / names[0]))
+    for name, lines in zip(names, zip(*rows, strict=True), strict=True):
+        files.write_lines(str(out / name), lines)
 
 
 def read_rows(paths: Sequence[str]) -> Iterator[tuple[str, ...]]:

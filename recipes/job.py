@@ -10,6 +10,9 @@ from recipes.search import Search
 from recipes.systems import FEATURES, System
 
 PARTS = ("train", "dev", "test")
+HAND = "hand"
+"""Begins the names of the files of hand-aligned sentences."""
+
 DATA = "data"
 """The folder of all texts of a run, in the run's folder."""
 

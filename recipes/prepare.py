@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from preorder.learning.options import MAX_THREADS
-from recipes.job import PARTS, Job
+from recipes.job import DATA, HAND, PARTS, Job
 from recipes.stamps import Phase, Step
 from recipes.step_runner import processors
 from recipes.systems import EXPECTED, FEATURES, GOLD, KEPT, PREDICTED, TEXT, System
@@ -13,19 +13,21 @@ from recipes.systems import EXPECTED, FEATURES, GOLD, KEPT, PREDICTED, TEXT, Sys
 MODEL = "preorderer"
 
 
-def prepare(job: Job, align: bool, cross_fit: int, options: tuple[str, ...]) -> list[Phase]:
+def prepare(
+    job: Job, aligner: tuple[str, ...] | None, cross_fit: int, options: tuple[str, ...]
+) -> list[Phase]:
     """Return the phases that make all that training and scoring read.
 
     Args:
         job: what to prepare; its texts are there.
-        align: align with eflomal; else the data come with alignments.
+        aligner: further options of ``preorder align``; None: the data come with alignments.
         cross_fit: number of folds; 0: the training text is ordered by the model that was trained on it.
         options: further options of ``preorder train``.
     """
     texts = PARTS if _is_read(job, PREDICTED, TEXT) else ()
-    links = [_aligned(job, "align", job.alignment)] if align else []
+    links = [] if aligner is None else [_aligned(job, "align", job.alignment, *aligner)]
     if any(system.supervision == KEPT for system in job.systems):
-        links += _source_links(job, align)
+        links += _source_links(job, aligner is not None)
     return [
         *([links] if links else []),
         [[train_preorderer(job, cross_fit, options)], *([step] for step in _gold_steps(job))],
@@ -36,6 +38,20 @@ def prepare(job: Job, align: bool, cross_fit: int, options: tuple[str, ...]) -> 
             [_evaluation(job, GOLD)],
         ],
     ]
+
+
+def hand_options(job: Job, least: float) -> tuple[str, ...]:
+    """Return the options by which hand-aligned sentences teach ``preorder align``.
+
+    Args:
+        job: to prepare; the sentences are among its texts.
+        least: the least confidence of a link.
+    """
+    source, target = (job.text(HAND, side) for side in (job.source, job.target))
+    return (
+        *("--hand-src", source, "--hand-tgt", target, "--hand-align", job.alignment(HAND)),
+        *("--min-confidence", f"{least:g}"),
+    )
 
 
 def _source_links(job: Job, align: bool) -> list[list[Step]]:
@@ -55,7 +71,8 @@ def _aligned(job: Job, name: str, path_of: Callable[[str], str], *options: str) 
     """Align all parts as one text, then cut the alignment into parts; ``path_of`` names the files."""
     whole, sides = path_of("all"), [job.text("all", side) for side in (job.source, job.target)]
     command = ("preorder", "align", "--src", sides[0], "--tgt", sides[1], *options, "--out", whole)
-    steps = [Step(name, command, tuple(sides), (whole,))]
+    reads = [*sides, *(option for option in options if option.startswith(f"{DATA}/"))]
+    steps = [Step(name, command, tuple(reads), (whole,))]
     first = 1
     for part in PARTS:
         last = first + (job.folder / job.text(part, job.target)).read_bytes().count(b"\n") - 1

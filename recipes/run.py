@@ -1,7 +1,8 @@
 """The main job on a data folder: align, preorder, train, translate, score.
 
 The folder holds {train,dev,test}.SRC and .TGT, one tokenised sentence a line, and may hold
-POS tags of the source, .SRC.pos, and word alignments, .align.
+POS tags of the source, .SRC.pos, word alignments, .align, and some hundred hand-aligned
+sentences, hand.{SRC,TGT,align}.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from preorder.cli import Parser
-from preorder.cli.options import add_number, at_least_two, natural, positive
+from preorder.cli.options import add_number, at_least_two, confidence, natural, positive
 from preorder.data.errors import UsageError
 from recipes.checks import (
     check_apart,
@@ -71,7 +72,16 @@ def build_parser() -> argparse.ArgumentParser:
     add("--steps", metavar="N", type=positive, help="training steps, in place of the configuration's")
     add("--set", metavar="KEY=VALUE", action="append", default=[], help="any other option of onmt_train")
     add_search(parser)
-    add("--given-alignment", action="store_true", help="use the data's .align files in place of eflomal")
+    links = parser.add_mutually_exclusive_group()
+    links.add_argument(
+        "--given-alignment", action="store_true", help="use the data's .align files in place of eflomal"
+    )
+    links.add_argument(
+        "--hand-alignment",
+        metavar="P",
+        type=confidence,
+        help="let the data's hand-aligned sentences teach the aligner; keep links of confidence P or more",
+    )
     add(
         "--cross-fit",
         metavar="K",
@@ -140,16 +150,21 @@ def _check(job: Job, stages: Sequence[str], arguments: argparse.Namespace) -> No
 
 
 def _prepare(job: Job, runner: StepRunner, arguments: argparse.Namespace) -> list[Phase]:
-    from recipes.data import copy_data
-    from recipes.prepare import prepare
+    from recipes.data import copy_data, copy_hand_aligned
+    from recipes.prepare import hand_options, prepare
 
-    given, data, folder = arguments.given_alignment, arguments.data.resolve(), job.folder.resolve()
+    given, least = arguments.given_alignment, arguments.hand_alignment
+    data, folder, sides = arguments.data.resolve(), job.folder.resolve(), (job.source, job.target)
     data = data.relative_to(folder) if data.is_relative_to(folder) else data
-    sides = ("--src", job.source, "--tgt", job.target, *(("--given-alignment",) if given else ()))
-    message = copy_data(arguments.data, job.folder / DATA, (job.source, job.target), given)
-    runner.note("data", "python", "-m", "recipes.data", "--data", str(data), *sides, "--out", DATA)
+    message = copy_data(arguments.data, job.folder / DATA, sides, given)
+    if least:
+        copy_hand_aligned(arguments.data, job.folder / DATA, sides)
+    links = ("--given-alignment",) if given else ("--hand-aligned",) if least else ()
+    copied = ("--data", str(data), "--src", job.source, "--tgt", job.target, *links, "--out", DATA)
+    runner.note("data", "python", "-m", "recipes.data", *copied)
     runner.say(message)
-    return prepare(job, not given, arguments.cross_fit, tuple(arguments.preorder))
+    aligner = None if given else hand_options(job, least) if least else ()
+    return prepare(job, aligner, arguments.cross_fit, tuple(arguments.preorder))
 
 
 def _job(arguments: argparse.Namespace) -> Job:

@@ -3,7 +3,7 @@
 import pytest
 
 from preorder.data.errors import DataError
-from recipes.data import copy_data, main
+from recipes.data import copy_data, copy_hand_aligned, main
 from recipes.job import Job
 from recipes.systems import read_system
 
@@ -68,6 +68,36 @@ def test_given_alignments_are_filtered_along(job, data):
         (data / f"{part}.align").write_text("".join(f"0-{i}\n" for i in range(count)))
     copied(job, data, True)
     assert read(job, "train.align") == "0-0\n0-5\n"
+
+
+def write_hand_aligned(data, links="0-1 1-0\n0-0\n"):
+    for name, text in {"en": "a b\nc\n", "ja": "b a\nc\n", "align": links}.items():
+        (data / f"hand.{name}").write_text(text)
+
+
+def test_hand_aligned_sentences_are_copied(job, data, tmp_path, capsys):
+    copied(job, data)
+    write_hand_aligned(data)
+    copy_hand_aligned(data, job.folder / "data", ("en", "ja"))
+    assert read(job, "hand.align") == "0-1 1-0\n0-0\n"
+    assert (read(job, "hand.en"), read(job, "hand.ja")) == ("a b\nc\n", "b a\nc\n")
+    line = ["--data", str(data), "--src", "en", "--tgt", "ja", "--out", str(tmp_path / "other")]
+    assert main([*line, "--hand-aligned"]) == 0
+    assert (tmp_path / "other/hand.align").read_text() == read(job, "hand.align")
+    (data / "hand.ja").unlink()
+    assert main([*line, "--hand-aligned"]) == 2
+    assert "hand.ja: cannot be read" in capsys.readouterr().err
+
+
+def test_bad_hand_aligned_sentences_are_told(job, data):
+    copied(job, data)
+    write_hand_aligned(data, "0-0\n")
+    with pytest.raises(DataError, match=r"hand.align:2: the file ends after 1 line"):
+        copy_hand_aligned(data, job.folder / "data", ("en", "ja"))
+    for name in ("en", "ja", "align"):
+        (data / f"hand.{name}").write_text("")
+    with pytest.raises(DataError, match=r"hand.en: the file is empty"):
+        copy_hand_aligned(data, job.folder / "data", ("en", "ja"))
 
 
 def test_tags_are_not_needed(job, data):

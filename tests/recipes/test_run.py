@@ -1,6 +1,7 @@
 """The main job on a minuscule bitext, with everything that a real run has but its length."""
 
 import json
+from shutil import copytree
 
 import pytest
 
@@ -153,6 +154,33 @@ def test_given_alignments_and_a_failing_training(data, tmp_path, capsys):
     assert "none.pt" in error
     assert "preorder align" not in (tmp_path / "commands.sh").read_text()
     assert (tmp_path / "data/test.align").read_text() == (data / "test.align").read_text()
+
+
+@pytest.mark.slow
+def test_hand_aligned_sentences_teach_the_aligner(data, tmp_path, capsys):
+    folder = tmp_path / "data"
+    copytree(data, folder)
+    for suffix in ("svo", "sov", "align"):
+        lines = (data / f"train.{suffix}").read_text().splitlines(keepends=True)
+        (folder / f"hand.{suffix}").write_text("".join(lines[:40]))
+    line = command(folder, tmp_path / "run", "--hand-alignment", "0.3", "--stage", "prepare")
+    assert run.main([*line, "--systems", "baseline_absolute_relative", "--cross-fit", "0", *PREORDER]) == 0
+    script = (tmp_path / "run/commands.sh").read_text()
+    assert "--hand-aligned" in script
+    assert "--hand-align data/hand.align --min-confidence 0.3" in script
+    parts = [(tmp_path / f"run/data/{part}.align").read_text().splitlines() for part in ("train", "test")]
+    assert [len(links) for links in parts] == [80, 10]
+    confidences = [float(link.partition(":")[2] or 1) for line in parts[0] for link in line.split()]
+    assert 0.3 <= min(confidences) < 1
+
+
+def test_alignments_are_given_or_taught(capsys):
+    with pytest.raises(SystemExit) as ended:
+        run.build_parser().parse_args(
+            ["--src", "a", "--tgt", "b", "--run", "r", "--given-alignment", "--hand-alignment", ".3"]
+        )
+    assert ended.value.code == 2
+    assert "not allowed with" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

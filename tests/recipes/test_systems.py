@@ -9,7 +9,7 @@ import yaml
 from preorder.data.errors import UsageError
 from recipes import run
 from recipes.job import PARTS, Job
-from recipes.prepare import prepare
+from recipes.prepare import hand_options, prepare
 from recipes.systems import VOCABULARY_OPTIONS, read_system, read_vocabulary, systems_in
 from recipes.train import _train, _vocabulary, config_of, train, vocabulary_of
 
@@ -81,12 +81,12 @@ def steps_of(phases):
 def test_the_preparation_makes_what_is_read(tmp_path, system, folds):
     job = job_of(tmp_path, system)
     given = {job.text(part, "en") for part in PARTS}
-    made = {path for step in steps_of(prepare(job, False, folds, ())) for path in step.makes}
+    made = {path for step in steps_of(prepare(job, None, folds, ())) for path in step.makes}
     assert {job.source_of(job.systems[0], part) for part in PARTS} <= given | made
 
 
 def test_unaligned_words_keep_their_positions_only_where_the_paper_says_so(tmp_path):
-    steps = steps_of(prepare(job_of(tmp_path, "exgre", "gold"), False, 0, ()))
+    steps = steps_of(prepare(job_of(tmp_path, "exgre", "gold"), None, 0, ()))
     gold = {step.makes[0]: step.command for step in steps if step.command[1] == "gold"}
     kept = {path for path, command in gold.items() if command[-2:] == ("--unaligned", "keep")}
     assert kept == {f"data/{part}.en.gold_kept.features" for part in PARTS}
@@ -103,15 +103,29 @@ def test_every_source_word_is_linked_for_what_learns_places(tmp_path, system):
         (tmp_path / f"data/{part}.ja").write_text("x\ny\n")
     job = job_of(tmp_path, system)
     for align, command in ((True, ("preorder", "align")), (False, ("cp", "data/train.align"))):
-        steps = {step.makes[0]: step.command for step in steps_of(prepare(job, align, 0, ()))}
+        steps = {step.makes[0]: step.command for step in steps_of(prepare(job, () if align else None, 0, ()))}
         path = "data/all.en.align" if align else "data/train.en.align"
         assert (path in steps) == (system == "exgre")
         if path in steps:
             assert steps[path][:2] == command
             assert not align or steps[path][6:8] == ("--symmetrize", "reverse")
         assert ("data/all.align" in steps) == align
-    made = {path for step in steps_of(prepare(job, True, 0, ())) for path in step.makes}
+    made = {path for step in steps_of(prepare(job, (), 0, ())) for path in step.makes}
     assert ("data/dev.en.align" in made) == (system == "exgre")
+
+
+def test_hand_aligned_sentences_teach_the_aligner(tmp_path):
+    (tmp_path / "data").mkdir()
+    for part in PARTS:
+        (tmp_path / f"data/{part}.ja").write_text("x\n")
+    job = job_of(tmp_path, "exgre")
+    steps = {step.name: step for step in steps_of(prepare(job, hand_options(job, 0.3), 0, ()))}
+    command = steps["align"].command
+    files = ("data/hand.en", "data/hand.ja", "data/hand.align")
+    assert [command[command.index(f"--hand-{side}") + 1] for side in ("src", "tgt", "align")] == [*files]
+    assert command[command.index("--min-confidence") + 1] == "0.3"
+    assert set(files) < set(steps["align"].reads)
+    assert "--hand-align" not in steps["align-source"].command
 
 
 def test_subwords_are_learned_with_the_vocabularies_and_read_in_training():
@@ -198,7 +212,7 @@ def test_what_preorders_on_the_fly_reads_the_preorderer(tmp_path, system, read):
 def test_expected_positions_are_cross_fitted_too(tmp_path, folds):
     steps = {
         step.name: step
-        for step in steps_of(prepare(job_of(tmp_path, "preorder_relative_expected"), False, folds, ()))
+        for step in steps_of(prepare(job_of(tmp_path, "preorder_relative_expected"), None, folds, ()))
     }
     out = "data/train.en.predicted.expected"
     command = steps["preorder-train"].command
@@ -206,5 +220,5 @@ def test_expected_positions_are_cross_fitted_too(tmp_path, folds):
     assert ("preorder-apply-train-expected" in steps) == (folds == 0)
     for part in PARTS[1:]:
         assert "--expected" in steps[f"preorder-apply-{part}-expected"].command
-    plain = steps_of(prepare(job_of(tmp_path, "preorder_relative"), False, folds, ()))
+    plain = steps_of(prepare(job_of(tmp_path, "preorder_relative"), None, folds, ()))
     assert not [step.name for step in plain if "expected" in step.line]
