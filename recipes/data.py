@@ -87,10 +87,9 @@ def copy_hand_aligned(data: Path, out: Path, sides: tuple[str, str]) -> None:
         DataError: a file is missing or empty, or they differ in length.
     """
     names = [f"{HAND}.{suffix}" for suffix in (*sides, "align")]
-    rows = list(read_rows([str(data / name) for name in names]))
-    if not rows:
-        raise DataError("the file is empty", str(data / names[0]))
-    for name, lines in zip(names, zip(*rows, strict=True), strict=True):
+    paths = [str(data / name) for name in names]
+    columns = files.read_columns(*((path, files.read_lines(path)) for path in paths))
+    for name, lines in zip(names, columns, strict=True):
         files.write_lines(str(out / name), lines)
 
 

@@ -153,17 +153,19 @@ def _prepare(job: Job, runner: StepRunner, arguments: argparse.Namespace) -> lis
     from recipes.data import copy_data, copy_hand_aligned
     from recipes.prepare import hand_options, prepare
 
-    given, least = arguments.given_alignment, arguments.hand_alignment
-    data, folder, sides = arguments.data.resolve(), job.folder.resolve(), (job.source, job.target)
+    sides, data, folder = (job.source, job.target), arguments.data.resolve(), job.folder.resolve()
     data = data.relative_to(folder) if data.is_relative_to(folder) else data
-    message = copy_data(arguments.data, job.folder / DATA, sides, given)
-    if least:
+    message = copy_data(arguments.data, job.folder / DATA, sides, arguments.given_alignment)
+    if arguments.given_alignment:
+        links, aligner = ("--given-alignment",), None
+    elif arguments.hand_alignment:
         copy_hand_aligned(arguments.data, job.folder / DATA, sides)
-    links = ("--given-alignment",) if given else ("--hand-aligned",) if least else ()
+        links, aligner = ("--hand-aligned",), hand_options(job, arguments.hand_alignment)
+    else:
+        links, aligner = (), ()
     copied = ("--data", str(data), "--src", job.source, "--tgt", job.target, *links, "--out", DATA)
     runner.note("data", "python", "-m", "recipes.data", *copied)
     runner.say(message)
-    aligner = None if given else hand_options(job, least) if least else ()
     return prepare(job, aligner, arguments.cross_fit, tuple(arguments.preorder))
 
 

@@ -22,10 +22,10 @@ from onmt_preorder.opennmt.wrapping import adapts
 def _build_model(
     original: Any, model_opt: Any, opt: Any, vocabs: Any, checkpoint: Any, device_id: int
 ) -> Any:
-    from preorder.learning.backend import multiplies_bfloat16
-
     model = original(model_opt, opt, vocabs, checkpoint, device_id)
     if getattr(model_opt, "bfloat16", False):
+        from preorder.learning.backend import multiplies_bfloat16
+
         device = "cpu" if device_id < 0 else "cuda"
         if not multiplies_bfloat16(device):
             logging.getLogger("onmt").warning("bfloat16: on this machine float32 is as fast, or faster")
