@@ -35,7 +35,7 @@ BOUNDS: dict[str, tuple[float, float]] = {
     # Training: the optimiser.
     **dict.fromkeys(("learning_rate", "learning_rate_decay", "max_grad_norm", "loss_scale"), (0, 1e6)),
     **dict.fromkeys(("param_init", "adagrad_accumulator_init", "lm_prior_lambda", "lm_prior_tau"), (0, 1e6)),
-    "distortion_rate_factor": (0, 1e6),
+    **dict.fromkeys(("distortion_rate_factor", "local_reordering_rate_factor"), (0, 1e6)),
     **dict.fromkeys(("embedding_init", "local_reordering_bias"), (0, 1e6)),
     **dict.fromkeys(("adam_beta1", "adam_beta2", "adadelta_rho", "average_decay"), (0, 1)),
     **dict.fromkeys(("dropout", "attention_dropout", "lora_dropout", "label_smoothing"), (0, 1)),

@@ -12,14 +12,16 @@ and ``use_reentrant`` is given.
 from __future__ import annotations
 
 from argparse import Namespace
+from collections.abc import Iterator
 from typing import Any
 
 import torch
+from torch.nn import Parameter
 
+from onmt_preorder.learning_rate import multiply_rate
 from onmt_preorder.opennmt.wrapping import adapts
 from onmt_preorder.options import is_ours
 from onmt_preorder.papers.distortion.initialise import add_jumps, initialise
-from onmt_preorder.papers.distortion.learning_rate import multiply_rate
 from onmt_preorder.papers.distortion.options import DECODER, NONE, DistortionOptions
 from onmt_preorder.transformer.dropout import draw_cheaply
 from preorder.data.errors import UsageError
@@ -82,9 +84,9 @@ def _add_jumps(model_opt: Namespace, opt: Namespace, checkpoint: dict[str, Any])
 @adapts("onmt.utils.optimizers", "build_torch_optimizer")
 def _build_optimizer(original: Any, model: Any, opt: Namespace) -> Any:
     optimizer = original(model, opt)
-    jumps = getattr(model.decoder, "jumps", None)
-    if jumps is not None and opt.distortion_rate_factor != 1:
-        multiply_rate(optimizer, list(jumps.parameters()), opt.distortion_rate_factor)
+    for parameters, factor in _own_rates(model, opt):
+        if factor != 1:
+            multiply_rate(optimizer, parameters, factor)
     if opt.optim == "adam" and is_ours(opt):
         for group in optimizer.param_groups:
             group["fused"] = True  # one pass over all numbers of a parameter, where there were ten
@@ -92,6 +94,17 @@ def _build_optimizer(original: Any, model: Any, opt: Namespace) -> Any:
         for group in optimizer.param_groups:
             group |= {"rho": opt.adadelta_rho, "eps": opt.adadelta_eps}
     return optimizer
+
+
+def _own_rates(model: Any, opt: Namespace) -> Iterator[tuple[list[Parameter], float]]:
+    """Yield parameters that may have a learning rate of their own, and the multiple of the others' rate."""
+    jumps = getattr(model.decoder, "jumps", None)
+    if jumps is not None:
+        yield list(jumps.parameters()), opt.distortion_rate_factor
+    encoder = getattr(model, "encoder", None)  # a language model has none
+    layer = getattr(getattr(encoder, "embeddings", None), "local_reordering", None)
+    if layer is not None and layer.weight.requires_grad:
+        yield [layer.weight], opt.local_reordering_rate_factor
 
 
 @adapts("onmt.modules.position_ffn", "checkpoint")

@@ -29,7 +29,8 @@ def test_opennmt_reads_it(size, system):
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_the_embeddings_are_large_and_the_layer_begins_with_the_words(size, system):
     opt = checked_opt(size, system)
-    assert (opt.embedding_init, opt.local_reordering_bias) == (1, 4 if system == "npmt" else 0)
+    found = (opt.embedding_init, opt.local_reordering_bias, opt.local_reordering_rate_factor)
+    assert found == ((1.5, 8, 0.04) if system == "npmt" else (1, 0, 1))
 
 
 def test_the_papers_settings():
@@ -46,6 +47,10 @@ def test_the_papers_settings():
     ("changes", "message"),
     [
         ({"local_reordering_window": 4}, "local_reordering_window is odd, or 0 for none, not 4"),
+        (
+            {"local_reordering_window": 3, "local_reordering_rate_factor": 0.1, "optim": "sparseadam"},
+            "local_reordering_rate_factor does not work with optim: sparseadam",
+        ),
         ({"local_reordering_window": -1}, "local_reordering_window is odd, or 0 for none, not -1"),
         ({"rnn_type": "RNN"}, "decoder_type: swan has rnn_type: GRU or LSTM, not RNN"),
         ({"swan_segment_length": 0}, "swan_segment_length counts from 1, not 0"),

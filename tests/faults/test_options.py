@@ -79,6 +79,7 @@ VALUES = {
     "adadelta_eps": 1e-3,
     "local_reordering_window": 3,
     "local_reordering_bias": 2.0,
+    "local_reordering_rate_factor": 0.1,
     "embedding_init": 1.0,
     "swan_segment_length": 2,
     "swan_negligible": 0.3,

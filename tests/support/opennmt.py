@@ -9,6 +9,7 @@ import unittest.mock
 from collections import Counter
 from pathlib import Path
 
+import torch
 from onmt import opts
 from onmt.bin.train import _get_parser as training_parser
 from onmt.utils.parse import ArgumentParser
@@ -145,3 +146,12 @@ def make_opt(**changes):
     ArgumentParser.update_model_opts(opt)
     ArgumentParser.validate_model_opts(opt)
     return opt
+
+
+def rates_of_change(optimizer, model):
+    """Make one step with gradients of 1; return how much each parameter has moved."""
+    before = {name: parameter.detach().clone() for name, parameter in model.named_parameters()}
+    for parameter in model.parameters():
+        parameter.grad = torch.ones_like(parameter)
+    optimizer.step()
+    return {name: (before[name] - parameter).max().item() for name, parameter in model.named_parameters()}

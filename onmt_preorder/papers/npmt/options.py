@@ -57,18 +57,21 @@ _SEARCH: dict[str, tuple[Any, str]] = {
 _SWAN = Need(f"decoder_type: {DECODER}", lambda opt: opt.decoder_type == DECODER)
 _OF_DECODER = ("swan_segment_length", "swan_negligible", "swan_unpromising", "swan_logits")
 _WINDOW = Need("local_reordering_window", lambda opt: opt.local_reordering_window > 0)
-NEEDS = {**dict.fromkeys(_OF_DECODER, _SWAN), "local_reordering_bias": _WINDOW}
+_OF_LAYER = ("local_reordering_bias", "local_reordering_rate_factor")
+NEEDS = {**dict.fromkeys(_OF_DECODER, _SWAN), **dict.fromkeys(_OF_LAYER, _WINDOW)}
 
 
 def add_options(parser: Any) -> None:
     """Add the layers' options to a parser of OpenNMT-py."""
     add = option_group(parser, f"Model- decoder_type {DECODER}, local reordering")
     bias = "Its gates' biases at first: this for the token itself, its negative for the others; 0: no biases."
+    rate = "The learning rate of its gates' weights, as a multiple of that of all other parameters."
     spread = "Standard deviation of the word embeddings at first, with any model; 0: as all parameters."
     coarse = "In training, leave out segments to which a coarser model gives a smaller probability; 0: none."
     for name, default, what in (
         ("local_reordering_window", 0, "Tokens that the layer before the encoder looks at; odd, 0: none."),
         ("local_reordering_bias", 0.0, bias),
+        ("local_reordering_rate_factor", 1.0, rate),
         ("embedding_init", 0.0, spread),
         ("swan_segment_length", 6, "The most target words that a source token can emit."),
         ("swan_negligible", 1e-4, "Segments below this probability have no gradient; 0: all have."),
@@ -85,6 +88,8 @@ def check(opt: Namespace) -> None:
         raise UsageError("local_reordering_window needs model_task: seq2seq")
     if window < 0 or (window and window % 2 == 0):
         raise UsageError(f"local_reordering_window is odd, or 0 for none, not {window}")
+    if opt.local_reordering_rate_factor != 1 and opt.optim == "sparseadam":  # two optimisers in one
+        raise UsageError("local_reordering_rate_factor does not work with optim: sparseadam")
     if opt.decoder_type != DECODER:
         return
     refuse(opt, _UNSUPPORTED, f"decoder_type: {DECODER}")

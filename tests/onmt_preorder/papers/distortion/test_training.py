@@ -10,7 +10,7 @@ from onmt.utils.optimizers import Optimizer, build_torch_optimizer
 from onmt_preorder.plugin import register
 from preorder.data.errors import UsageError
 from tests.support.distortion_models import CONTEXTS, PAD, make_batch, make_distortion_opt, make_vocabs
-from tests.support.opennmt import make_opt
+from tests.support.opennmt import make_opt, rates_of_change
 
 register()
 
@@ -148,15 +148,6 @@ def test_adadelta():
     default = torch.optim.Adadelta(model.parameters()).param_groups[0]
     group = build_torch_optimizer(model, make_distortion_opt(optim="adadelta")).param_groups[0]
     assert (group["rho"], group["eps"]) == (default["rho"], default["eps"])
-
-
-def rates_of_change(optimizer, model):
-    """Make one step with gradients of 1; return how much each parameter has moved."""
-    before = {name: parameter.detach().clone() for name, parameter in model.named_parameters()}
-    for parameter in model.parameters():
-        parameter.grad = torch.ones_like(parameter)
-    optimizer.step()
-    return {name: (before[name] - parameter).max().item() for name, parameter in model.named_parameters()}
 
 
 @pytest.mark.parametrize("resumed", [False, True])

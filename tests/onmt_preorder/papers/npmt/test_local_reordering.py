@@ -4,10 +4,11 @@ import pyonmttok
 import pytest
 import torch
 from onmt.model_builder import build_base_model
+from onmt.utils.optimizers import Optimizer
 
 from onmt_preorder.papers.npmt.local_reordering import LocalReordering
 from tests.config.test_phrase_configurations import SWAN
-from tests.support.opennmt import make_opt
+from tests.support.opennmt import make_opt, rates_of_change
 
 
 def by_the_formula(layer, embedded, lengths):
@@ -116,3 +117,14 @@ def test_it_reorders_words_before_positions_are_added():
 def test_zero_leaves_it_out():
     names = build(0, PLAIN)[0].state_dict().keys()
     assert not any("local_reordering" in name for name in names)
+
+
+@pytest.mark.parametrize("changes", [SWAN, {**SWAN, "encoder_type": "transformer"}])
+def test_the_gates_weights_learn_at_a_multiple_of_the_rate(changes):
+    own = {"local_reordering_bias": 2.0, "local_reordering_rate_factor": 0.5}
+    changes = {**changes, **own, "optim": "sgd", "learning_rate": 0.1, "max_grad_norm": 0}
+    model, _ = build(3, changes)
+    optimizer = Optimizer.from_opt(model, make_opt(**changes, local_reordering_window=3))
+    for name, moved in rates_of_change(optimizer, model).items():
+        rate = 0.05 if name.endswith("local_reordering.weight") else 0.1
+        assert moved == pytest.approx(rate, rel=1e-3), name

@@ -1,4 +1,4 @@
-"""A learning rate of their own for the jumps, which begin anew where all other parameters are trained."""
+"""A learning rate of their own for some of a model's parameters."""
 
 from __future__ import annotations
 
@@ -17,11 +17,12 @@ def multiply_rate(optimizer: Optimizer, parameters: Sequence[Parameter], factor:
     OpenNMT-py gives all groups the same rate before each step; so the rate is multiplied at the step itself.
     It also clips the gradient of each group by itself.
     """
-    (group,) = optimizer.param_groups
+    if not any(FACTOR in group for group in optimizer.param_groups):
+        optimizer.register_step_pre_hook(_multiply)
     chosen = set(map(id, parameters))
-    group["params"] = [parameter for parameter in group["params"] if id(parameter) not in chosen]
+    for group in optimizer.param_groups:
+        group["params"] = [parameter for parameter in group["params"] if id(parameter) not in chosen]
     optimizer.add_param_group({"params": list(parameters), FACTOR: factor})
-    optimizer.register_step_pre_hook(_multiply)
 
 
 def _multiply(optimizer: Optimizer, *_: Any) -> None:
