@@ -14,7 +14,6 @@ from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
 from onmt_preorder.input import positions
-from onmt_preorder.input.expected import STEPS
 from preorder.data import files
 from preorder.data.formats import parse_tokens
 
@@ -59,8 +58,7 @@ def batches(pairs: Sequence[Pair], vocabs: dict[str, Any], opt: Any, device: tor
     """Yield batches of pairs of similar length, in random order.
 
     A batch has as many sentences, or tokens of the longer side, as the options say. If there is a vocabulary
-    of positions, each sentence gets a random order: the cost of no model depends on the order. A model that
-    reads expected positions gets the same as real numbers.
+    of positions, each sentence gets a random order: the cost of no model depends on the order.
     """
     generator = np.random.default_rng(1)
     alike = sorted(pairs, key=lambda pair: (len(pair[0]), len(pair[1])))
@@ -69,8 +67,6 @@ def batches(pairs: Sequence[Pair], vocabs: dict[str, Any], opt: Any, device: tor
     cut = list(files.batched(alike, opt.batch_size, weight))
     for index in generator.permutation(len(cut)):
         batch = _tensors(cut[index][::-1], vocabs, np.random.default_rng(index))
-        if getattr(opt, "preorder_expected", False):
-            batch["src"][..., 1] = _as_expected(batch["src"][..., 1], vocabs["src_feats"][0])
         yield {name: tensor.to(device) for name, tensor in batch.items()}
 
 
@@ -84,11 +80,6 @@ def _tensors(pairs: Sequence[Pair], vocabs: dict[str, Any], generator: np.random
         source = torch.cat((source, _padded(list(map(vocabulary, orders)), vocabulary)), dim=2)
     lengths = torch.tensor([(len(source), len(target)) for source, target in pairs])
     return {"src": source, "srclen": lengths[:, 0], "tgt": target, "tgtlen": lengths[:, 1] + 2}
-
-
-def _as_expected(ids: Tensor, vocabulary: Any) -> Tensor:
-    numbers = positions.feature_numbers(vocabulary.ids_to_tokens)[ids]
-    return torch.where(numbers < 0, ids, -1 - STEPS * numbers)
 
 
 def _padded(rows: Sequence[Sequence[int]], vocabulary: Any) -> Tensor:

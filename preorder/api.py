@@ -65,22 +65,14 @@ class PreorderModel:
         found = self._model.preorderer.best_orders(sentences, k, self.threads)
         return [[(score, permutation.positions) for score, permutation in best] for best in found]
 
-    def expected_positions(self, sources: Sequence[Tokens], **layers: Any) -> list[tuple[float, ...]]:
-        """Return where each token stands on average over all orders, by their probabilities: from 0.
-
-        Raises:
-            UsageError: the model has no probabilities, as it was trained without held-out lines.
-        """
-        found = self._model.preorderer.expected_positions(self._annotated(sources, layers), self.threads)
-        return [tuple(positions.tolist()) for positions in found]
-
     def sample(self, sources: Sequence[Tokens], seed: int = 1, **layers: Any) -> list[tuple[int, ...]]:
         """Return the positions of an order of each sentence, drawn by its probability.
 
         An order depends on the seed, from 0, and the sentence's place in the list, not on the others.
 
         Raises:
-            UsageError: as :meth:`expected_positions`; or there is no such seed.
+            UsageError: the model has no probabilities, as it was trained without held-out lines; or there is
+                no such seed.
         """
         if not 0 <= seed <= MAX_SEED:
             raise UsageError(f"seed: {shown(seed)} is not from 0 to {MAX_SEED}")

@@ -136,18 +136,7 @@ def check_preorder_options(job: Job, cross_fit: int, options: Sequence[str]) -> 
     commands = (train_preorderer(job, cross_fit, given).command for given in (tuple(options), ()))
     arguments, own = (parser.parse_args(command[1:]) for command in commands)
     options_of(arguments.method, all_options(), arguments)
-    for name in (
-        "method",
-        "lang",
-        "model",
-        "src",
-        "align",
-        "tgt",
-        "annot",
-        "cross_fit",
-        "cross_fit_out",
-        "expected_out",
-    ):
+    for name in ("method", "lang", "model", "src", "align", "tgt", "annot", "cross_fit", "cross_fit_out"):
         if getattr(arguments, name) != getattr(own, name):
             raise UsageError(f"--preorder --{name.replace('_', '-')}: recipes.run sets it itself")
 

@@ -8,7 +8,7 @@ from preorder.learning.options import MAX_THREADS
 from recipes.job import DATA, HAND, PARTS, Job
 from recipes.stamps import Phase, Step
 from recipes.step_runner import processors
-from recipes.systems import EXPECTED, FEATURES, GOLD, KEPT, PREDICTED, TEXT, System
+from recipes.systems import FEATURES, GOLD, KEPT, PREDICTED, TEXT, System
 
 MODEL = "preorderer"
 
@@ -31,7 +31,7 @@ def prepare(
     return [
         *([links] if links else []),
         [[train_preorderer(job, cross_fit, options)], *([step] for step in _gold_steps(job))],
-        [[_apply(job, part, form)] for form in _forms(job) for part in PARTS[bool(cross_fit) :]],
+        [[_apply(job, part)] for part in PARTS[bool(cross_fit) :]],
         [
             *([_convert(job, part, TEXT)] for part in texts),
             [_convert(job, "test", "positions"), _evaluation(job, PREDICTED)],
@@ -90,26 +90,18 @@ def train_preorderer(job: Job, cross_fit: int, options: tuple[str, ...]) -> Step
     command += ["--src", source, "--align", alignment, *_tags(job, "train"), *options]
     makes = [MODEL]
     if cross_fit:
-        makes += [job.reordered("train", PREDICTED, form) for form in _forms(job)]
-        outputs = zip(("--cross-fit-out", "--expected-out"), makes[1:], strict=False)
-        command += ["--cross-fit", str(cross_fit), *(word for output in outputs for word in output)]
+        makes.append(job.reordered("train", PREDICTED, FEATURES))
+        command += ["--cross-fit", str(cross_fit), "--cross-fit-out", makes[-1]]
     reads = (source, alignment, *_tags(job, "train")[1:])
     threads = () if "--threads" in options else ("--threads", str(min(processors(), MAX_THREADS)))
     return Step("preorder-train", tuple(command), reads, tuple(makes), aside=threads)  # nothing else is long
 
 
-def _apply(job: Job, part: str, form: str) -> Step:
-    source, out = job.text(part, job.source), job.reordered(part, PREDICTED, form)
-    tags, how, name = _tags(job, part), (), f"preorder-apply-{part}"
-    if form == EXPECTED:
-        how, name = ("--expected",), f"{name}-{form}"
-    command = ("preorder", "apply", "--model", MODEL, "--src", source, *tags, *how, "--out", out)
-    return Step(name, command, (MODEL, source, *tags[1:]), (out,))
-
-
-def _forms(job: Job) -> tuple[str, ...]:
-    """Return the formats in which the preorderer writes its orders: features, and what else is read."""
-    return (FEATURES, *([EXPECTED] if _is_read(job, PREDICTED, EXPECTED) else []))
+def _apply(job: Job, part: str) -> Step:
+    source, out = job.text(part, job.source), job.reordered(part, PREDICTED, FEATURES)
+    tags = _tags(job, part)
+    command = ("preorder", "apply", "--model", MODEL, "--src", source, *tags, "--out", out)
+    return Step(f"preorder-apply-{part}", command, (MODEL, source, *tags[1:]), (out,))
 
 
 def _tags(job: Job, part: str) -> tuple[str, ...]:
@@ -125,8 +117,6 @@ def source_steps(job: Job, system: System) -> list[Step]:
     steps = []
     if (system.order, system.form) == (PREDICTED, TEXT):
         steps += [_convert(job, part, TEXT) for part in PARTS]
-    if (system.order, system.form) == (PREDICTED, EXPECTED):
-        steps += [_apply(job, part, EXPECTED) for part in PARTS[1:]]  # training's may be cross-fitted
     if system.order == GOLD:
         steps += [_gold(job, part, system.form) for part in PARTS]
     if system.supervision == KEPT:

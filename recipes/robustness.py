@@ -20,10 +20,10 @@ from preorder.data.errors import UsageError
 from recipes.checks import check_device, check_readable
 from recipes.search import add_search, search_of
 from recipes.step_runner import Step, StepRunner, exit_status
-from recipes.systems import EXPECTED, FEATURES, TEXT
+from recipes.systems import FEATURES, TEXT
 
-FORMS = {"plain": None, "preordered": FEATURES, "expected": EXPECTED, "reordered": TEXT}
-"""What a model reads → the form in which ``preorder apply`` gives it; None: the source as it is."""
+FORMS = {"plain": None, "preordered": FEATURES, "reordered": TEXT}
+"""What a model reads → the format of ``preorder apply`` that gives it; None: the source as it is."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,6 @@ def build_parser() -> argparse.ArgumentParser:
     add("--preorderer", metavar="DIR", type=Path, help="model directory of preorder train")
     add("--plain", metavar="NAME=F", nargs="+", default=[], help="models that read words alone")
     add("--preordered", metavar="NAME=F", nargs="+", default=[], help="models that read token￨position")
-    add("--expected", metavar="NAME=F", nargs="+", default=[], help="models that read expected positions")
     add("--reordered", metavar="NAME=F", nargs="+", default=[], help="models that read words put in order")
     add("--subword-model", metavar="F", type=Path, help="that of all models, where they split words")
     add("--run", metavar="DIR", type=Path, required=True, help="folder to work in")
@@ -168,8 +167,7 @@ def _apply(experiment: Experiment, kind: str, percent: int) -> Step:
     if experiment.tags is not None:
         reads.append(experiment.swapped(experiment.tags, percent))
         command += ["--pos", reads[-1]]
-    command += ["--expected"] if FORMS[kind] == EXPECTED else ["--format", FORMS[kind]]
-    command += ["--out", out]
+    command += ["--format", FORMS[kind], "--out", out]
     return Step(f"{kind}.{percent}", tuple(command), (str(experiment.preorderer), *reads), (out,))
 
 

@@ -15,18 +15,15 @@ SUBWORDS = ("bpe", "sentencepiece")
 
 PREDICTED, GOLD = "predicted", "gold"
 KEPT = "gold_kept"  # the gold order in which unaligned words keep their positions (Chen et al. 2020, §4)
-FEATURES, TEXT, EXPECTED = "features", "text", "expected"
+FEATURES, TEXT = "features", "text"
 READS: dict[str, tuple[str | None, str]] = {
     "plain": (None, TEXT),
     "predicted": (PREDICTED, FEATURES),
-    "expected": (PREDICTED, EXPECTED),
     "gold": (GOLD, FEATURES),
     "predicted_text": (PREDICTED, TEXT),
     "gold_text": (GOLD, TEXT),
 }
-"""What a system may read: an order, or None for the source as it is, and the format of ``preorder apply``.
-
-:data:`EXPECTED` is that of its ``--expected``."""
+"""What a system may read: an order, or None for the source as it is, and the format of ``preorder apply``."""
 SUPERVISION = (None, PREDICTED, KEPT)
 
 BASELINE = "baseline_absolute_relative"
@@ -47,8 +44,7 @@ class System:
         name: of the file, without its ending.
         options: what OpenNMT-py is told, the data's paths left out.
         order: the order that the source tells: :data:`PREDICTED`, :data:`GOLD`, or None for none.
-        form: :data:`FEATURES`, ``token￨position``; :data:`EXPECTED`, the same with expected positions; or
-            :data:`TEXT`, words put in this order.
+        form: :data:`FEATURES`, ``token￨position``, or :data:`TEXT`, words put in this order.
         supervision: the order, if any, that the model learns to predict; training reads its :data:`FEATURES`.
         begins_from: the system, if any, from whose trained model training begins.
     """

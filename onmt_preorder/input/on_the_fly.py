@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any, Generic, TypeVar
 
 from preorder.annotate.stanza import add_layers
 from preorder.annotate.stanza_models import remembered_folder
@@ -18,36 +17,14 @@ MAX_REMEMBERED_TOKENS = 10_000_000
 """Tokens of all lines whose positions are remembered: some 200 MB in each data worker."""
 
 Lines = Sequence[str]
-Found = TypeVar("Found", bound=Sequence[Any])
-
-
-class _Memory(Generic[Found]):
-    """Remembers what has been found of lines, until the memory is full.
-
-    None is dropped for a newer one: an epoch's lines come in the same order again, so that each would be
-    dropped before it is needed.
-    """
-
-    def __init__(self, find: Callable[[Lines], list[Found]]) -> None:
-        self._find = find
-        self._known: dict[str, Found] = {}
-        self._room = MAX_REMEMBERED_TOKENS
-
-    def __call__(self, lines: Lines) -> list[Found]:
-        new = list(dict.fromkeys(line for line in lines if line not in self._known))
-        found = dict(zip(new, self._find(new), strict=True))
-        result = [found[line] if line in found else self._known[line] for line in lines]
-        for line, positions in found.items():
-            if len(positions) <= self._room:
-                self._known[line] = positions
-                self._room -= len(positions)
-        return result
 
 
 class OnTheFlyPreorderer:
     """Does what ``preorder apply`` does, for lines that come in batches and come again each epoch.
 
-    All lines hold words that are separated by spaces and escaped as in features.
+    All lines hold words that are separated by spaces and escaped as in features. Their positions are
+    remembered until the memory is full. None is dropped for a newer one: an epoch's lines come in the same
+    order again, so that each would be dropped before it is needed.
 
     Args:
         model: a trained preorderer that needs the words alone, or with them annotation by Stanza.
@@ -60,7 +37,8 @@ class OnTheFlyPreorderer:
 
     def __init__(self, model: Model, stanza_folder: str | None = None) -> None:
         self.model = model
-        self._ordered, self._expected = _Memory(self._order), _Memory(self._expect)
+        self._known: dict[str, tuple[int, ...]] = {}
+        self._room = MAX_REMEMBERED_TOKENS  # tokens
         self._stanza = model.stanza and replace(
             model.stanza, folder=remembered_folder(model.stanza, stanza_folder)
         )
@@ -75,31 +53,33 @@ class OnTheFlyPreorderer:
 
     def positions(self, lines: Lines) -> list[tuple[int, ...]]:
         """Return the position of each word of each line."""
-        return self._ordered(lines)
+        new = list(dict.fromkeys(line for line in lines if line not in self._known))
+        found = dict(zip(new, self._order(new), strict=True))
+        result = [found[line] if line in found else self._known[line] for line in lines]
+        for line, positions in found.items():
+            if len(positions) <= self._room:
+                self._known[line] = positions
+                self._room -= len(positions)
+        return result
 
     def check_probabilities(self) -> None:
-        """Check before any work that :meth:`expected` and :meth:`sample` can tell.
+        """Check before any work that :meth:`sample` can draw.
 
         Raises:
             UsageError: the model has no probabilities.
         """
-        self.model.preorderer.expected_positions([])
-
-    def expected(self, lines: Lines) -> list[tuple[float, ...]]:
-        """Return the expected position of each word of each line."""
-        return self._expected(lines)
+        self.model.preorderer.sample([], [], seed=0)
 
     def sample(self, lines: Lines, numbers: Sequence[int]) -> list[tuple[int, ...]]:
-        """Return the position of each word of each line in an order that is drawn by the line's number."""
+        """Return the position of each word of each line in an order that is drawn by the line's number.
+
+        Nothing of it is remembered.
+        """
         orders = self.model.preorderer.sample(self._sentences(lines), numbers, seed=0)
         return [order.positions for order in orders]
 
     def _order(self, lines: Lines) -> list[tuple[int, ...]]:
         return [order.positions for order in self.model.preorderer.order(self._sentences(lines))]
-
-    def _expect(self, lines: Lines) -> list[tuple[float, ...]]:
-        found = self.model.preorderer.expected_positions(self._sentences(lines))
-        return [tuple(positions.tolist()) for positions in found]
 
     def _sentences(self, lines: Lines) -> list[Sentence]:
         words = (map(unescape_token, parse_tokens(line)) for line in lines)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 
-from onmt_preorder.input.expected import has_expected
 from onmt_preorder.input.positions import NO_POSITION
 
 PLAIN = (
@@ -40,7 +39,7 @@ class PositionCheck:
             if self._warns_of_plain and len(positions) > 1:
                 self._warns_of_plain = False
                 _warn(PLAIN.format(where))
-        elif not has_expected(positions) and not is_permutation(positions):
+        elif not is_permutation(positions):
             self._odd += 1
             self._first_odd = self._first_odd or where
 

@@ -12,7 +12,6 @@ from onmt.encoders.encoder import EncoderBase
 from torch import Tensor, nn
 
 from onmt_preorder.additional_loss import AdditionalLoss
-from onmt_preorder.input import expected
 from onmt_preorder.input.positions import feature_numbers, rank_positions
 from onmt_preorder.papers.explicit_reordering.layers import (
     ExplicitReordering,
@@ -21,11 +20,11 @@ from onmt_preorder.papers.explicit_reordering.layers import (
 )
 from onmt_preorder.papers.explicit_reordering.options import ExplicitOptions
 from onmt_preorder.papers.reordering_embedding.block import make_block
-from onmt_preorder.transformer.attention import Positions, RealPositions
+from onmt_preorder.transformer.attention import Positions
 from onmt_preorder.transformer.layer_options import LayerOptions
 from onmt_preorder.transformer.layers import EncoderLayer
 from onmt_preorder.transformer.self_attention import SourceBatch
-from onmt_preorder.transformer.sinusoidal import encodings, sinusoidal
+from onmt_preorder.transformer.sinusoidal import encodings
 from preorder.data.errors import UsageError
 
 
@@ -110,29 +109,13 @@ class PreorderTransformerEncoder(EncoderBase):
         if self.encoding.needs_positions:
             if self._numbers is None or src.size(2) < 2:
                 raise UsageError("the model needs source positions: token￨position, n_src_feats: 1")
-            preordered = self._preordered(src, padding)
+            preordered = Positions(self.positions(src, padding))
         return SourceBatch(padding, src_len, Positions(original), preordered)
 
-    def _preordered(self, src: Tensor, padding: Tensor) -> Positions | RealPositions:
-        """Return real positions only where a sentence of the batch has some: whole ones take less time."""
-        ranks = self.positions(src, padding)
-        if self.encoding.expected:
-            numbers = expected.numbers_of(src[:, :, 1])
-            if (numbers >= 0).any():
-                return RealPositions(torch.where(numbers < 0, ranks, numbers / expected.STEPS))
-        return Positions(ranks)
-
     def positions(self, src: Tensor, padding: Tensor) -> Tensor:
-        """Return each token's position by the position feature of ``src``: ``(batch, length)``.
-
-        Expected positions are ranked as well: so they can be learned from.
-        """
+        """Return each token's position by the position feature of ``src``: ``(batch, length)``."""
         self._numbers = self._numbers.to(src.device)
-        ids = src[:, :, 1]
-        if not self.encoding.expected:
-            return rank_positions(self._numbers[ids], padding)
-        numbers = torch.maximum(self._numbers[ids.clamp(min=0)], expected.numbers_of(ids))
-        return rank_positions(numbers, padding)
+        return rank_positions(self._numbers[src[:, :, 1]], padding)
 
     def _embed(self, words: Tensor, source: SourceBatch) -> Tensor:
         if not self.encoding.absolute:
@@ -141,17 +124,11 @@ class PreorderTransformerEncoder(EncoderBase):
         embedded = self.embeddings.make_embedding(words)
         if not self.embeddings.position_encoding:
             embedded = embedded * sqrt(embedded.size(-1))  # as OpenNMT-py does where it adds an encoding
-        return self.embeddings.dropout(embedded + _encoded(source.preordered, embedded))
+        table = encodings(0, embedded.size(1), embedded)
+        return self.embeddings.dropout(embedded + table[source.preordered.tensor])
 
     def update_dropout(self, dropout: float, attention_dropout: float) -> None:
         """Change the dropout rates, as OpenNMT-py's ``dropout_steps`` ask."""
         self.embeddings.update_dropout(dropout)
         for layer in self.transformer:
             layer.update_dropout(dropout, attention_dropout)
-
-
-def _encoded(positions: Positions | RealPositions, like: Tensor) -> Tensor:
-    """Return the sinusoidal encodings of positions, of the size, type and device of ``like``."""
-    if isinstance(positions, RealPositions):
-        return sinusoidal(positions.tensor, like.size(-1)).to(like.dtype)
-    return encodings(0, like.size(1), like)[positions.tensor]

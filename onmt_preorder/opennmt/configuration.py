@@ -95,7 +95,7 @@ def _validate_data(original: Any, cls: type, opt: Namespace) -> None:
     opt.n_src_feats = features
     if opt.preorder_model:
         preorderer = on_the_fly.load(opt.preorder_model, opt.preorder_stanza_dir)
-        if getattr(opt, "preorder_expected", False) or opt.preorder_sample:
+        if opt.preorder_sample:
             preorderer.check_probabilities()
     only_counts = not getattr(opt, "dump_samples", True)  # onmt_build_vocab, which needs no positions
     for settings in (vars(opt), *opt.data.values()):

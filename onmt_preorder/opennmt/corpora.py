@@ -8,7 +8,7 @@ Why:
   white space or none, which cannot be read from the vocabulary's file.
 - In a training batch, sentences of the same text are merged though their positions differ.
 - An error in the first line that a data worker reads is hidden by an ``UnboundLocalError``.
-- Positions not seen by ``onmt_build_vocab`` would all become ``<unk>``; so would all that are real numbers.
+- Positions not seen by ``onmt_build_vocab`` would all become ``<unk>``.
 
 Can go when OpenNMT-py reads features token by token, compares them too, and lets their vocabulary be given.
 """
@@ -20,7 +20,6 @@ from argparse import Namespace
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from onmt_preorder.input import expected
 from onmt_preorder.input.pipeline import SOURCE_NAME
 from onmt_preorder.input.position_check import PositionCheck
 from onmt_preorder.input.positions import NO_POSITION, feature_vocabulary
@@ -43,22 +42,16 @@ class PositionedCorpus:
         corpus: OpenNMT-py's own.
         preorders: whether lines without positions are preordered later.
         tokenize: splits the lines of the source, which are raw text; None: they are tokens.
-        expects: whether positions may be expected ones.
     """
 
     def __init__(
-        self,
-        corpus: Any,
-        preorders: bool = False,
-        tokenize: Callable[[str], str] | None = None,
-        expects: bool = False,
+        self, corpus: Any, preorders: bool = False, tokenize: Callable[[str], str] | None = None
     ) -> None:
         self.id = corpus.id
         self.source, self.target, self.align = corpus.src, corpus.tgt, corpus.align
         self.has_positions = corpus.n_src_feats > 0
         self.check = PositionCheck(preorders)
         self._tokenize = tokenize or str
-        self._expects = expects
         self.is_whole = True  # not one of several lists of lines
 
     def load(self, offset: int = 0, stride: int = 1) -> Iterator[dict[str, Any]]:
@@ -86,7 +79,7 @@ class PositionedCorpus:
         rest = iter(others)
         target = None if self.target is None else " ".join(_words(next(rest)))
         try:
-            words, positions = parse_source(self._tokenize(source), self.has_positions, self._expects)
+            words, positions = parse_source(self._tokenize(source), self.has_positions)
         except DataError as error:
             raise error.at(*line) from None
         text = " ".join(words)
@@ -98,11 +91,10 @@ class PositionedCorpus:
         return example
 
 
-def parse_source(line: str, has_positions: bool, expects: bool = False) -> tuple[list[str], list[str]]:
+def parse_source(line: str, has_positions: bool) -> tuple[list[str], list[str]]:
     """Split a source line into words and their positions, ``_`` where a word has none.
 
     White space inside a token, which OpenNMT-py would strip, is escaped as ``escape_token`` does.
-    ``expects`` tells whether positions may be expected ones, which have a point.
 
     Raises:
         DataError: a feature is not a position, or there is one where there should be none.
@@ -112,12 +104,10 @@ def parse_source(line: str, has_positions: bool, expects: bool = False) -> tuple
         word, separator, number = token.rpartition(FEATURE_SEPARATOR)
         if separator and not has_positions:
             raise DataError(f"token with a feature, but n_src_feats is 0: {token!r}")
-        if separator and not (word and expected.is_position(number)):
+        if separator and not (word and (number.isdecimal() or number == NO_POSITION)):
             raise DataError(f"not a token with its position: {token!r}")
         words.append(word if separator else number)
         positions.append(number if separator else NO_POSITION)
-    if expected.has_expected(positions):
-        expected.check(words, positions, expects)
     return words, positions
 
 
@@ -139,8 +129,7 @@ def _get_corpora(original: Any, opts: Namespace, *args: Any, **kwargs: Any) -> d
     preorders = bool(getattr(opts, "preorder_model", ""))
     parallel = ((name, each) for name, each in corpora.items() if hasattr(each, "src"))
     tokenize = make_tokenizer(opts.tokenize, opts.escapes) if getattr(opts, "tokenize", "") else None
-    expects = getattr(opts, "preorder_expected", True)  # onmt_build_vocab, which takes no options of models
-    return corpora | {name: PositionedCorpus(each, preorders, tokenize, expects) for name, each in parallel}
+    return corpora | {name: PositionedCorpus(each, preorders, tokenize) for name, each in parallel}
 
 
 @adapts("onmt.inputters.dynamic_iterator:WeightedMixer", "__iter__")
@@ -165,16 +154,6 @@ def _batch_iter(original: Any, self: Any, data: Iterable[Any], *args: Any, **kwa
             yield example, index
 
     return original(self, with_features(), *args, **kwargs)
-
-
-@adapts("onmt.inputters.text_utils", "numericalize")
-def _numericalize(original: Any, vocabs: dict[str, Any], example: dict[str, Any]) -> dict[str, Any]:
-    if not example.get(expected.EXAMPLE_KEY):
-        return original(vocabs, example)
-    positions = example["src"]["feats"][0].split(" ")
-    example = original(vocabs, example)
-    example["src"]["feats"] = [list(map(expected.id_of, positions))]
-    return example
 
 
 @adapts("onmt.inputters.inputter", "build_vocab")

@@ -14,16 +14,13 @@ from __future__ import annotations
 from argparse import Namespace
 from typing import Any
 
-from onmt_preorder.input import on_the_fly, pipeline
+from onmt_preorder.input import pipeline
 from onmt_preorder.input.raw_text import is_escaped, make_detokenizer, make_tokenizer
 from onmt_preorder.opennmt.wrapping import adapts
 from onmt_preorder.options import is_ours
 from onmt_preorder.papers.distortion import options as distortion
 from onmt_preorder.transformer.options import ENCODER
 from preorder.data.errors import UsageError
-
-SAME_IN_ENSEMBLE = ("preorder_expected", "distortion_source_end")
-"""Options that change what all models of an ensemble read, or how long it is."""
 
 
 @adapts("onmt.model_builder", "build_encoder_with_embeddings")
@@ -78,11 +75,11 @@ def _load_test_model(original: Any, opt: Namespace, *args: Any, **kwargs: Any) -
             model.decoder.alignment_layer = -layers
         opt.encoder_type, opt.decoder_type = model_opt.encoder_type, model_opt.decoder_type
         opt.n_src_feats = model_opt.n_src_feats
-        for name in SAME_IN_ENSEMBLE:
-            value = getattr(model_opt, name)
-            if getattr(opt, name, value) != value:
-                raise UsageError(f"an ensemble needs models that all have {name}, or none of them")
-            setattr(opt, name, value)
+        # The source is a token longer for all models of an ensemble, or for none.
+        has_end = model_opt.distortion_source_end
+        if getattr(opt, "distortion_source_end", has_end) != has_end:
+            raise UsageError("an ensemble needs models that all have distortion_source_end, or none of them")
+        opt.distortion_source_end = has_end
         opt.src_feats_defaults = model_opt.src_feats_defaults
         opt.transforms = opt._all_transform = _restore_transforms(opt, model_opt)
         _prepare_raw_text(opt, vocabs)
@@ -123,6 +120,4 @@ def _restore_transforms(opt: Namespace, model_opt: Namespace) -> list[str]:
     if opt.preorder_stanza_dir and not opt.preorder_model:
         raise UsageError("preorder_stanza_dir has no effect without preorder_model")
     arranged = pipeline.arrange([*given, *names], opt.preorder_model)
-    if opt.preorder_model and model_opt.preorder_expected:
-        on_the_fly.load(opt.preorder_model, opt.preorder_stanza_dir).check_probabilities()
     return [*arranged, *[pipeline.DETOKENIZE_TRANSFORM] * bool(opt.detokenize)]

@@ -67,7 +67,7 @@ def _tokenize(original: Any, self: Any, sequence: str, side: str = "src") -> str
     """Give the pieces of a tokenizer the positions of their words."""
     if not is_ours(self.opt) or self.tokenizers_opt is None or FEATURE_SEPARATOR not in sequence:
         return original(self, sequence, side)
-    words, positions = parse_source(sequence, True, self.opt.preorder_expected)
+    words, positions = parse_source(sequence, True)
     pieces = original(self, " ".join(words), side).split()
     numbers = positions_of_pieces(pieces, words, positions)
     return " ".join(map(FEATURE_SEPARATOR.join, zip(pieces, numbers, strict=True)))

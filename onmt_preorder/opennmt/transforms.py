@@ -18,7 +18,7 @@ from onmt.transforms import AVAILABLE_TRANSFORMS
 from onmt.transforms.transform import Transform
 from torch.utils.data import get_worker_info
 
-from onmt_preorder.input import expected, on_the_fly
+from onmt_preorder.input import on_the_fly
 from onmt_preorder.input.mixed_orders import Shares, mix
 from onmt_preorder.input.pieces import positions_of_pieces
 from onmt_preorder.input.pipeline import (
@@ -31,7 +31,6 @@ from onmt_preorder.input.positions import NO_POSITION
 from onmt_preorder.input.raw_text import make_detokenizer
 from onmt_preorder.transformer.options import ENCODER
 from preorder.data.errors import UsageError
-from preorder.data.formats import format_expected_positions
 
 # Stands for an empty line at translation: OpenNMT-py would drop the line.
 EMPTY_LINE = DefaultTokens.PAD
@@ -96,8 +95,6 @@ class PreorderTransform(Transform):
         preorderer = on_the_fly.load(self.opts.preorder_model, self.opts.preorder_stanza_dir)
 
         def best(lines: Sequence[str]) -> list[list[str]]:
-            if getattr(self.opts, "preorder_expected", False):  # not in onmt_build_vocab
-                return [format_expected_positions(places).split(" ") for places in preorderer.expected(lines)]
             return [list(map(str, positions)) for positions in preorderer.positions(lines)]
 
         def draw(lines: Sequence[str], numbers: Sequence[int]) -> list[list[str]]:
@@ -134,9 +131,8 @@ class PositionsTransform(Transform):
             if positions is not None:
                 example["src_feats"] = [[NO_POSITION]]
         elif positions is not None:
-            example[expected.EXAMPLE_KEY] = are_expected = expected.has_expected(positions[0])
-            find = expected.expected_positions_of_pieces if are_expected else positions_of_pieces
-            example["src_feats"] = [find(example["src"], example["src_original"], positions[0])]
+            pieces, words = example["src"], example["src_original"]
+            example["src_feats"] = [positions_of_pieces(pieces, words, positions[0])]
         return example
 
     def _repr_args(self) -> str:

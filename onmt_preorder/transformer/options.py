@@ -42,9 +42,6 @@ _UNSUPPORTED_DECODER: dict[str, Any] = {
 
 _RELATIVE = Need(f"preorder_encoding: [{RELATIVE}]", lambda opt: RELATIVE in opt.preorder_encoding)
 NEEDS = {
-    "preorder_expected": Need(
-        f"preorder_encoding: [{ABSOLUTE}] or [{RELATIVE}]", lambda opt: bool(opt.preorder_encoding)
-    ),
     "preorder_max_relative": _RELATIVE,
     "preorder_max_relative_values": _RELATIVE,
     "source_max_relative": Need(
@@ -76,7 +73,6 @@ class EncodingOptions:
     absolute: bool  # add the sinusoidal encoding of the preordered position to the embedding
     preordered: Limits | None  # clipping distances of the preordered positions
     original: Limits | None  # clipping distances of the original positions
-    expected: bool = False  # preordered positions may be expected ones: real numbers
 
     @property
     def needs_positions(self) -> bool:
@@ -92,7 +88,6 @@ class EncodingOptions:
             absolute=ABSOLUTE in opt.preorder_encoding,
             preordered=preordered if RELATIVE in opt.preorder_encoding else None,
             original=original if opt.source_max_relative else None,
-            expected=opt.preorder_expected,
         )
 
 
@@ -114,11 +109,6 @@ def add_options(parser: Any) -> None:
         default=[],
         choices=[ABSOLUTE, RELATIVE],
         help="How to encode the preordered positions that the source feature gives; nothing: not at all.",
-    )
-    add(
-        "preorder_expected",
-        action="store_true",
-        help="Read expected positions, token￨4.73: real numbers, which tell how sure the order is.",
     )
     for name, default, what in (
         ("preorder_max_relative", PAPER_LIMIT, "Clipping distance of the preordered positions"),
@@ -167,6 +157,8 @@ def _check_encoder(opt: Namespace) -> None:
 
 
 def _check_encoding(opt: Namespace) -> None:
+    if getattr(opt, "preorder_expected", False):  # in checkpoints alone: there is no such option any more
+        raise UsageError("the model was trained with preorder_expected, which is no more: train it again")
     encoding = EncodingOptions.from_opt(opt)
     for name, limits in (("preorder", encoding.preordered), ("source", encoding.original)):
         if limits and (limits.keys < 1 or limits.values < 1):

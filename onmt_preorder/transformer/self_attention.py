@@ -12,12 +12,7 @@ from onmt.modules import MultiHeadedAttention
 from torch import Tensor, nn
 from torch.nn.functional import one_hot
 
-from onmt_preorder.transformer.attention import (
-    Positions,
-    RealPositions,
-    RelativePart,
-    relative_attention,
-)
+from onmt_preorder.transformer.attention import Positions, RelativePart, relative_attention
 from onmt_preorder.transformer.attention.plain import MASKED
 from onmt_preorder.transformer.dropout import Dropout
 from onmt_preorder.transformer.layer_options import LayerOptions
@@ -38,12 +33,12 @@ class SourceBatch:
     padding: Tensor
     lengths: Tensor
     original: Positions
-    preordered: Positions | RealPositions | None
+    preordered: Positions | None
 
     @cached_property
     def twice(self) -> SourceBatch:
         """The batch with all its sentences appended once more."""
-        preordered = self.preordered and type(self.preordered)(self.preordered.tensor.repeat(2, 1))
+        preordered = self.preordered and Positions(self.preordered.tensor.repeat(2, 1))
         return SourceBatch(self.padding.repeat(2, 1), self.lengths.repeat(2), self.original, preordered)
 
 

@@ -64,15 +64,6 @@ class Chart:
 
         return marginals(self.parts)
 
-    def expected_positions(self) -> torch.Tensor:
-        """Return where each token stands on average, float64 ``[batch, n]``; costs the marginals."""
-        from preorder.btg.risk import inversions
-
-        inverted = inversions(self.marginals().double())
-        moves = inverted.sum(2) - inverted.sum(1)  # [batch, i, j] of i < j
-        n = moves.shape[1]
-        return (moves + moves.new_tensor(range(n))).clamp(0, n - 1)  # beyond by rounding only
-
     def min_risk(self, partner: np.ndarray | None = None) -> Chart:
         """Return the chart whose best trees are those whose orders can be expected to agree best.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from itertools import accumulate, pairwise
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from preorder.btg.grammar import INVERTED
 from preorder.btg.kbest import ScoredTree
 from preorder.data.types import BinaryTree, Node, Permutation, Sentence
 
-T = TypeVar("T", bound=Sequence[Any] | np.ndarray)
+T = TypeVar("T")
 
 
 def permutations(positions: np.ndarray, sentences: Sequence[Sentence]) -> list[Permutation]:
@@ -43,10 +43,6 @@ class TreePreorderer(ABC):
         """Return the best trees of each sentence's k best orders, best first."""
 
     @abstractmethod
-    def expect(self, sentences: Sequence[Sentence], threads: int) -> np.ndarray:
-        """Return the :meth:`expected_positions`, one sentence after another: float64 ``[tokens]``."""
-
-    @abstractmethod
     def draw(self, sentences: Sequence[Sentence], uniforms: np.ndarray, threads: int) -> np.ndarray:
         """Return the positions that a drawn tree gives, one sentence after another: int32 ``[tokens]``.
 
@@ -68,10 +64,6 @@ class TreePreorderer(ABC):
     def trees(self, sentences: Sequence[Sentence], threads: int = 1) -> list[BinaryTree]:
         """Return the tree behind each reordering."""
         return binary_trees(self.parse(sentences, threads)[0], sentences)
-
-    def expected_positions(self, sentences: Sequence[Sentence], threads: int = 1) -> list[np.ndarray]:
-        """Return where each token stands on average; see :class:`preorder.methods.base.Preorderer`."""
-        return _divide(self.expect(sentences, threads), map(len, sentences))
 
     def sample(
         self, sentences: Sequence[Sentence], numbers: Sequence[int], seed: int, threads: int = 1
@@ -102,6 +94,6 @@ def _tree(nodes: Sequence[Sequence[int]], length: int) -> BinaryTree:
     return BinaryTree(length, tuple(Node(b, m, e, label == INVERTED) for b, m, e, label, _ in nodes))
 
 
-def _divide(flat: T, lengths: Iterable[int]) -> list[T]:
-    """Cut a list or an array into parts of the given lengths."""
+def _divide(flat: list[T], lengths: Iterable[int]) -> list[list[T]]:
+    """Cut a list into parts of the given lengths."""
     return [flat[begin:end] for begin, end in pairwise(accumulate(lengths, initial=0))]

@@ -34,7 +34,7 @@ from preorder.shards.run import Tick, Work, in_threads, run_shards
 
 BATCH = 50_000  # tokens that are ordered at once; two batches are held, whatever the length of the input
 
-SETTINGS = ("format", "n-best", "expected", "sample", "seed", "lang", "tagset")
+SETTINGS = ("format", "n-best", "sample", "seed", "lang", "tagset")
 """Options on which the output depends, beside the model and the input."""
 
 Texts = Callable[[argparse.Namespace, Tick], Iterator[str]]
@@ -46,7 +46,7 @@ EXAMPLES = """\
       for a model that was trained with Stanza's tags or trees; Stanza's own models are in the folder "models"
   zcat big.en.gz | preorder apply --model model --format text --threads 4 > big.reordered
   preorder apply --model model --src test.en --n-best 10 --format order
-  preorder apply --model model --src test.en --expected --out test.features
+  preorder apply --model model --src test.en --sample --seed 7 --out test.features
 """ + EXAMPLE.format("apply --model model")
 
 
@@ -64,12 +64,6 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         type=options.n_best,
         help="write up to K distinct orders of each sentence, best first, as lines of: "
         "sentence number, from 0 ||| order in the chosen format ||| score",
-    )
-    what.add_argument(
-        "--expected",
-        action="store_true",
-        help="write, as features or positions, where each token stands on average over all orders, by their "
-        "probabilities: numbers with two decimals, from 0, which say how sure an order is",
     )
     what.add_argument(
         "--sample",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from preorder.data import formats
@@ -11,13 +11,9 @@ from preorder.data.types import Sentence
 from preorder.progress import LOGGER
 
 
-def formatted(
-    pairs: Iterable[tuple[Sentence, Any]],
-    name: str,
-    formatters: dict[str, Callable[[Sentence, Any], str]] = FORMATTERS,
-) -> Iterator[str]:
-    """Yield a line for each sentence and its permutation, or tree, or what else the formatters take."""
-    formatter = formatters[name]
+def formatted(pairs: Iterable[tuple[Sentence, Any]], name: str) -> Iterator[str]:
+    """Yield a line for each sentence and its permutation, or tree."""
+    formatter = FORMATTERS[name]
     return (formatter(sentence, item) for sentence, item in _warned(pairs, name))
 
 

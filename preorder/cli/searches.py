@@ -1,4 +1,4 @@
-"""What ``preorder apply`` looks for in each sentence: the best order, several, an expected or a drawn one."""
+"""What ``preorder apply`` looks for in each sentence: the best order, several, or a drawn one."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from typing import Any
 from preorder.cli import options
 from preorder.cli.output import formatted, formatted_nbest
 from preorder.data.errors import UsageError
-from preorder.data.order_formats import EXPECTED_FORMATTERS
 from preorder.data.types import Permutation, Sentence
 from preorder.methods.base import Preorderer
 
@@ -24,8 +23,6 @@ Write = Callable[..., Iterator[str]]
 
 def check_search(arguments: argparse.Namespace) -> None:
     """Raise a UsageError where the options do not go together."""
-    if arguments.expected and arguments.format not in EXPECTED_FORMATTERS:
-        raise UsageError(f"--expected goes with --format {' or '.join(EXPECTED_FORMATTERS)}")
     if arguments.sample and arguments.format == "tree":
         raise UsageError("--sample draws orders: it does not go with --format tree")
     if arguments.seed is not None and not arguments.sample:
@@ -40,18 +37,15 @@ def search(arguments: argparse.Namespace, preorderer: Preorderer) -> tuple[Searc
     """
     k, trees = arguments.n_best, arguments.format == "tree"
     write: Write = formatted
-    if arguments.expected:
-        find: Callable[..., list[Any]] = preorderer.expected_positions
-        write = partial(formatted, formatters=EXPECTED_FORMATTERS)
-    elif arguments.sample:
+    find: Callable[..., list[Any]]
+    if arguments.sample:
         find = _drawing(preorderer, arguments)
+        find([])  # raises before any work
     elif k is None:
         find = preorderer.trees if trees else preorderer.order
     else:
         find = partial(preorderer.best_trees if trees else preorderer.best_orders, k=k)
         write = formatted_nbest
-    if arguments.expected or arguments.sample:
-        find([])  # raises before any work
     return partial(find, threads=arguments.threads), write
 
 

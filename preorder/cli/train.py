@@ -6,7 +6,6 @@ import argparse
 import sys
 from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import Any
 
 from preorder.alignment.eflomal import align
 from preorder.annotate.classes import DEFAULT_CLASSES, WordClasses
@@ -20,13 +19,12 @@ from preorder.cli.paths import input_paths
 from preorder.data import files
 from preorder.data.errors import UsageError
 from preorder.data.formats import parse_tokens, read_alignments
-from preorder.data.order_formats import EXPECTED_FORMATTERS
-from preorder.data.types import Alignment, Bitext, Permutation, Sentence
+from preorder.data.types import Alignment, Bitext, Sentence
 from preorder.learning import options as method_options
 from preorder.learning.checkpoint import Checkpoints
 from preorder.learning.held_out import DEFAULT_HELD_OUT, MAX_SHARE
 from preorder.methods.base import Preorderer
-from preorder.methods.cross_fit import Fit, cross_fit
+from preorder.methods.cross_fit import cross_fit
 from preorder.methods.initial import initial_preorderer
 from preorder.methods.model_directory import Model, check_replaceable, load_model, save_model
 from preorder.methods.registry import METHODS, all_options
@@ -105,16 +103,12 @@ def _add_selection(parser: argparse.ArgumentParser) -> None:
         "translation model should be trained on such orders, made by a model that has not seen the line",
     )
     parser.add_argument("--cross-fit-out", metavar="F", help="the lines so ordered, as token￨position")
-    parser.add_argument(
-        "--expected-out",
-        metavar="F",
-        help="the same lines with the expected positions of the same models, as apply --expected has them",
-    )
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Run the subcommand."""
-    _check_cross_fit(arguments)
+    if (arguments.cross_fit is None) != (arguments.cross_fit_out is None):
+        raise UsageError("--cross-fit and --cross-fit-out go together")
     check_replaceable(arguments.model, input_paths(arguments.parser, arguments))
     initial = None if arguments.init is None else load_model(arguments.init)
     stanza = _stanza(arguments, initial)
@@ -128,40 +122,19 @@ def run(arguments: argparse.Namespace) -> None:
         wanted = range(len(bitext)) if arguments.cross_fit else lines
         bitext = _with_stanza(bitext, wanted, stanza, arguments.threads, checkpoints)
     if arguments.cross_fit:
-        _cross_fit(arguments, bitext, lines, lambda part, name: plan.fit(part, checkpoints.part(name))[0])
+
+        def fit(part: Bitext, name: str) -> Preorderer:
+            return plan.fit(part, checkpoints.part(name))[0]
+
+        permutations = cross_fit(bitext, lines, arguments.cross_fit, fit, arguments.threads)
+        pairs = zip(bitext.sentences, permutations, strict=True)
+        files.write_lines(arguments.cross_fit_out, formatted(pairs, "features"))
         LOGGER.info("cross-fitting is done; the model itself follows")
     preorderer, training = plan.train(bitext, checkpoints.part("all"))
     language = arguments.lang or (initial and initial.language)
     save_model(Model(preorderer, classes, language, training, stanza), arguments.model)
     LOGGER.info(f"model saved in {arguments.model}")
     checkpoints.remove()
-
-
-def _check_cross_fit(arguments: argparse.Namespace) -> None:
-    if (arguments.cross_fit is None) != (arguments.cross_fit_out is None):
-        raise UsageError("--cross-fit and --cross-fit-out go together")
-    if arguments.expected_out is not None:
-        if arguments.cross_fit is None:
-            raise UsageError("--expected-out goes with --cross-fit")
-        if arguments.method == "btg" and arguments.held_out == 0:
-            raise UsageError("--expected-out: without held-out lines a model has no probabilities of orders")
-
-
-def _cross_fit(arguments: argparse.Namespace, bitext: Bitext, lines: Sequence[int], fit: Fit) -> None:
-    """Write the lines of a bitext as models order them that have not seen them."""
-
-    def order(preorderer: Preorderer, sentences: Sequence[Sentence]) -> list[tuple[Permutation, Any]]:
-        expected: Sequence[Any] = [None] * len(sentences)
-        if arguments.expected_out is not None:
-            expected = preorderer.expected_positions(sentences, arguments.threads)
-        return list(zip(preorderer.order(sentences, arguments.threads), expected, strict=True))
-
-    orders, expected = zip(*cross_fit(bitext, lines, arguments.cross_fit, fit, order), strict=True)
-    pairs = zip(bitext.sentences, orders, strict=True)
-    files.write_lines(arguments.cross_fit_out, formatted(pairs, "features"))
-    if arguments.expected_out is not None:
-        pairs = zip(bitext.sentences, expected, strict=True)
-        files.write_lines(arguments.expected_out, formatted(pairs, "features", EXPECTED_FORMATTERS))
 
 
 def _stanza(arguments: argparse.Namespace, initial: Model | None) -> StanzaOptions | None:

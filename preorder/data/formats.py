@@ -31,7 +31,7 @@ _LADER = re.compile(rf"\s*({_DIGITS})-({_DIGITS}) *\|\|\|(.*)")
 _ESCAPE = re.compile(r"&(?=#[0-9]+;)|￨|\s")
 _ESCAPED = re.compile(r"&#([0-9]{1,5});")
 _LAYERS = {2: "words and POS tags", 3: "words, POS tags and classes"}  # lader's, separated by tabs
-_WITH_FEATURES = re.compile(rf".+?(?:{FEATURE_SEPARATOR}[0-9]+(?:\.[0-9]+)?)+")
+_WITH_FEATURES = re.compile(f".+?(?:{FEATURE_SEPARATOR}[0-9]+)+")
 _TREE_SPECIAL = re.compile(r"[\\\[\]<>]")
 
 
@@ -218,27 +218,9 @@ def _unescaped(match: re.Match[str]) -> str:
 
 def format_features(words: Sequence[str], permutation: Permutation) -> str:
     """Format as ``token￨position``, which ``onmt_train`` reads."""
-    return _with_positions(words, permutation.positions)
-
-
-def format_expected_features(words: Sequence[str], positions: Sequence[float]) -> str:
-    """Format as ``token￨position`` with expected positions, real numbers."""
-    return _with_positions(words, map(_two_decimals, positions))
-
-
-def format_expected_positions(positions: Sequence[float]) -> str:
-    """Format expected positions, real numbers."""
-    return " ".join(map(_two_decimals, positions))
-
-
-def _two_decimals(position: float) -> str:
-    return f"{position:.2f}"
-
-
-def _with_positions(words: Sequence[str], positions: Iterable[int | str]) -> str:
     if needs_escape(words):
         words = [escape_token(word) for word in words]
-    pairs = zip(words, positions, strict=True)
+    pairs = zip(words, permutation.positions, strict=True)
     return " ".join([f"{word}{FEATURE_SEPARATOR}{position}" for word, position in pairs])
 
 

@@ -16,9 +16,3 @@ FORMATTERS: dict[str, Callable[[Sentence, Any], str]] = {
     "tree": lambda sentence, tree: formats.format_tree(sentence.words, tree),
 }
 """Each makes a line of a sentence and its permutation, ``tree`` of its tree."""
-
-EXPECTED_FORMATTERS: dict[str, Callable[[Sentence, Any], str]] = {
-    "features": lambda sentence, positions: formats.format_expected_features(sentence.words, positions),
-    "positions": lambda _, positions: formats.format_expected_positions(positions),
-}
-"""Formats that can hold expected positions."""

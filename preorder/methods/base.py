@@ -66,17 +66,6 @@ class Preorderer(Protocol):
     ) -> list[list[tuple[float, BinaryTree]]]:
         """Return for each of the :meth:`best_orders` the best tree that gives it."""
 
-    def expected_positions(self, sentences: Sequence[Sentence], threads: int = 1) -> list[np.ndarray]:
-        """Return where each token stands on average, by the probabilities of orders.
-
-        Returns:
-            float64 ``[n]`` of each sentence of n tokens: i - Σ_{j<i} P(j, i inverted) + Σ_{j>i} P(i, j
-            inverted) of token i, from 0 to n - 1, in all n (n - 1) / 2.
-
-        Raises:
-            UsageError: the model has no probabilities.
-        """
-
     def sample(
         self, sentences: Sequence[Sentence], numbers: Sequence[int], seed: int, threads: int = 1
     ) -> list[Permutation]:

@@ -7,43 +7,34 @@ model trained on such positions would trust them too much.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TypeVar
 
 from preorder.data.errors import UsageError
-from preorder.data.types import Bitext, Sentence
+from preorder.data.types import Bitext, Permutation
 from preorder.methods.base import Preorderer
 from preorder.progress import LOGGER
-
-Order = TypeVar("Order")
 
 Fit = Callable[[Bitext, str], Preorderer]
 """Trains on a part of a bitext; the name of the part tells its checkpoint from others."""
 
 
-def cross_fit(
-    bitext: Bitext,
-    chosen: Sequence[int],
-    folds: int,
-    fit: Fit,
-    order: Callable[[Preorderer, Sequence[Sentence]], list[Order]],
-) -> list[Order]:
+def cross_fit(bitext: Bitext, chosen: Sequence[int], folds: int, fit: Fit, threads: int) -> list[Permutation]:
     """Order every line by a model trained on the chosen lines of all folds but its own.
 
     Line i belongs to fold ``i % folds``. Costs ``folds`` trainings on a ``(folds - 1) / folds`` share of the
-    chosen lines, which are given by their indices. ``order`` gives what a model makes of each line of a fold.
+    chosen lines, which are given by their indices; the threads order the lines of a fold.
 
     Raises:
         UsageError: there are fewer chosen lines than folds.
     """
     if len({i % folds for i in chosen}) < folds:
         raise UsageError(f"too few lines to train on for {folds} folds")
-    found: list[Order | None] = [None] * len(bitext)
+    permutations: list[Permutation | None] = [None] * len(bitext)
     for fold in range(folds):
         LOGGER.info(f"cross-fitting: model {fold + 1} of {folds}")
         seen = bitext.take(i for i in chosen if i % folds != fold)
         preorderer = fit(seen, f"fold-{fold + 1}-of-{folds}")
         held = range(fold, len(bitext), folds)
-        orders = order(preorderer, [bitext.sentences[i] for i in held])
-        for i, one in zip(held, orders, strict=True):
-            found[i] = one
-    return found  # type: ignore[return-value]  # every line lies in one fold
+        orders = preorderer.order([bitext.sentences[i] for i in held], threads)
+        for i, permutation in zip(held, orders, strict=True):
+            permutations[i] = permutation
+    return permutations  # type: ignore[return-value]  # every line lies in one fold

@@ -15,7 +15,6 @@ ENCODINGS = {
     "baseline_absolute_relative": EncodingOptions(False, None, RELATIVE),
     "preorder_absolute": EncodingOptions(True, None, RELATIVE),
     "preorder_relative": EncodingOptions(False, RELATIVE, RELATIVE),
-    "preorder_relative_expected": EncodingOptions(False, RELATIVE, RELATIVE, expected=True),
     "preorder_relative_sampled": EncodingOptions(False, RELATIVE, RELATIVE),
     "preorder_both": EncodingOptions(True, RELATIVE, RELATIVE),
     "gold": EncodingOptions(False, RELATIVE, RELATIVE),

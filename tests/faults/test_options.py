@@ -13,7 +13,6 @@ from onmt.utils.optimizers import build_torch_optimizer
 from onmt.utils.parse import ArgumentParser
 
 from onmt_preorder import options
-from onmt_preorder.input.expected import id_of
 from onmt_preorder.opennmt import models
 from onmt_preorder.opennmt.transforms import PreorderTransform
 from preorder.data.errors import PreorderError, UsageError
@@ -54,7 +53,6 @@ FAMILIES = {
 
 VALUES = {
     "preorder_encoding": ["absolute", "relative"],
-    "preorder_expected": True,
     "preorder_max_relative": 1,
     "preorder_max_relative_values": 1,
     "source_max_relative": 2,
@@ -105,8 +103,6 @@ def effects(opt):
     model = build_model(opt, opt, vocabs, None, -1)
     groups = build_torch_optimizer(model, opt).param_groups
     src = torch.stack([torch.randint(4, 24, (6, 9)), torch.randint(5, 14, (6, 9))], dim=-1)
-    if opt.preorder_expected:  # in the same order
-        src[0, :, 1] = torch.tensor([id_of(f"{feature - 5}.5") for feature in src[0, :, 1].tolist()])
     lengths = torch.tensor([9, 8, 7, 5, 3, 2])
     batch = {
         "src": src[..., : 1 + opt.n_src_feats],
@@ -156,6 +152,16 @@ def test_an_option_has_an_effect_or_is_refused(plain_effects, name):
         assert message.startswith((name, "reordering_embedding and add", "the reordering loss")), message
         assert "\n" not in message
     assert refused or name in ("local_reordering_window", "embedding_init", "bfloat16")
+
+
+@pytest.mark.parametrize("encoding", ["absolute", "relative"])
+def test_a_checkpoint_with_an_option_that_is_gone(encoding):
+    trained = make_opt(preorder_encoding=[encoding])
+    trained.preorder_expected = False
+    ArgumentParser.validate_model_opts(trained)
+    trained.preorder_expected = True
+    with pytest.raises(UsageError, match="^the model was trained with preorder_expected, which is no more: "):
+        ArgumentParser.validate_model_opts(trained)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ LINE = ["--src", "src", "--ref", "ref"]
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ([], "no model to translate with: --plain, --preordered, --expected, --reordered"),
+        ([], "no model to translate with: --plain, --preordered, --reordered"),
         (
             ["--plain", "a=x", "--preordered", "a=y", "--preorderer", "m"],
             "a: each model needs a name of its own",
@@ -48,7 +48,7 @@ def test_interruption_has_status_130(monkeypatch, tmp_path, capsys):
 
 
 def test_each_model_gets_the_form_that_it_reads(tmp_path):
-    kinds = {"plain": "", "preordered": ".features", "expected": ".expected", "reordered": ".text"}
+    kinds = {"plain": "", "preordered": ".features", "reordered": ".text"}
     models = {kind: (tmp_path / f"{kind}.pt", kind) for kind in kinds}
     files = {name: tmp_path / name for name in ("source", "reference", "preorderer")}
     experiment = robustness.Experiment(
@@ -60,7 +60,6 @@ def test_each_model_gets_the_form_that_it_reads(tmp_path):
         assert command[command.index("-src") + 1] == f"swapped/source.5{ending}"
     assert {name: step.command[6:-2] for name, step in steps.items() if "preorder" in step.command} == {
         "preordered.5": ("--format", "features"),
-        "expected.5": ("--expected",),
         "reordered.5": ("--format", "text"),
     }
 

@@ -17,7 +17,6 @@ SOURCES = {  # of training and of test
     "plain": ("en", "en"),
     "reordering_both": ("en", "en"),
     "preorder_relative": ("en.predicted.features", "en.predicted.features"),
-    "preorder_relative_expected": ("en.predicted.expected", "en.predicted.expected"),
     "preorder_relative_sampled": ("en", "en"),
     "preorder_reordering": ("en.predicted.features", "en.predicted.features"),
     "gold": ("en.gold.features", "en.gold.features"),
@@ -48,7 +47,7 @@ def test_what_is_told_and_what_is_learned_from():
     told = {name: system.told for name, system in systems.items()}
     assert told["exgre"] is told["exgre_predicted"] is told["plain"] is None
     assert (told["plain_gold_text"], told["preorder_reordering"]) == ("gold", "predicted")
-    assert told["preorder_relative_sampled"] == told["preorder_relative_expected"] == "predicted"
+    assert told["preorder_relative_sampled"] == told["preorder_relative"] == "predicted"
     learned = {name: system.supervision for name, system in systems.items()}
     assert (learned["exgre"], learned["refsr"]) == ("gold_kept", "gold_kept")
     assert learned["exgre_predicted"] == "predicted"
@@ -58,7 +57,7 @@ def test_what_is_told_and_what_is_learned_from():
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("reads: goldd", "odd.yaml: reads is 'goldd', not one of plain, predicted, expected, "),
+        ("reads: goldd", "odd.yaml: reads is 'goldd', not one of plain, predicted, gold, "),
         ("reads: plain\nbegins_from: nothing", "no configuration of a system nothing; there are: odd"),
         ("supervision: gold", "odd.yaml: reads is None, not one of plain"),
         ("reads: plain\nsupervision: gold", "odd.yaml: supervision is 'gold', not predicted or gold_kept"),
@@ -209,16 +208,11 @@ def test_what_preorders_on_the_fly_reads_the_preorderer(tmp_path, system, read):
 
 
 @pytest.mark.parametrize("folds", [0, 5])
-def test_expected_positions_are_cross_fitted_too(tmp_path, folds):
-    steps = {
-        step.name: step
-        for step in steps_of(prepare(job_of(tmp_path, "preorder_relative_expected"), None, folds, ()))
-    }
-    out = "data/train.en.predicted.expected"
-    command = steps["preorder-train"].command
-    assert (command[-2:] == ("--expected-out", out)) == (folds > 0)
-    assert ("preorder-apply-train-expected" in steps) == (folds == 0)
+def test_orders_of_the_training_text_are_cross_fitted(tmp_path, folds):
+    job = job_of(tmp_path, "preorder_relative")
+    steps = {step.name: step for step in steps_of(prepare(job, None, folds, ()))}
+    training, out = steps["preorder-train"], "data/train.en.predicted.features"
+    assert (training.command[-2:] == ("--cross-fit-out", out)) == (out in training.makes) == (folds > 0)
+    assert ("preorder-apply-train" in steps) == (folds == 0)
     for part in PARTS[1:]:
-        assert "--expected" in steps[f"preorder-apply-{part}-expected"].command
-    plain = steps_of(prepare(job_of(tmp_path, "preorder_relative"), None, folds, ()))
-    assert not [step.name for step in plain if "expected" in step.line]
+        assert steps[f"preorder-apply-{part}"].makes == (f"data/{part}.en.predicted.features",)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import ceil, floor
 
 import torch
 from torch import Tensor
@@ -11,17 +10,9 @@ from torch import Tensor
 from onmt_preorder.transformer.attention.relative_positions import RelativePart
 
 
-def clip(distance: float, limit: int) -> float:
+def clip(distance: int, limit: int) -> int:
     """Return the distance, cut to -limit … limit."""
     return max(-limit, min(limit, distance))
-
-
-def row(table: Tensor, distance: float) -> Tensor:
-    """Return the row of a clipped distance; between two whole numbers, what is between their rows."""
-    limit = table.size(0) // 2
-    place = clip(distance, limit) + limit
-    below, above = table[floor(place)], table[ceil(place)]
-    return below + (place - floor(place)) * (above - below)
 
 
 def relative_attention_by_pairs(
@@ -48,8 +39,9 @@ def relative_attention_by_pairs(
                 keys, values = key[sentence, head, :length], value[sentence, head, :length]
                 for part, positions in zip(parts, orders, strict=True):
                     distances = (positions[:length] - positions[i]).tolist()
-                    keys = keys + torch.stack([row(part.keys, x) for x in distances])
-                    values = values + torch.stack([row(part.values, x) for x in distances])
+                    k, v = part.keys.size(0) // 2, part.values.size(0) // 2
+                    keys = keys + part.keys[[clip(x, k) + k for x in distances]]
+                    values = values + part.values[[clip(x, v) + v for x in distances]]
                 weights = (keys @ query[sentence, head, i] / d**0.5).softmax(0)
                 if factors is not None:
                     weights = weights * factors[sentence, head, i, :length]

@@ -4,10 +4,10 @@ import itertools
 
 import torch
 
-from onmt_preorder.transformer.attention import Positions, RealPositions, RelativePart
+from onmt_preorder.transformer.attention import Positions, RelativePart
 from tests.support.attention_by_pairs import relative_attention_by_pairs
 
-ORIGINAL, RANDOM, REAL = "original", "random", "real"  # orders
+ORIGINAL, RANDOM = "original", "random"  # orders
 
 # Clipping distances of keys and values, and the order.
 PARTS = {
@@ -17,11 +17,6 @@ PARTS = {
     "both": [(4, 4, ORIGINAL), (4, 4, RANDOM)],
     "far and near": [(1, 64, ORIGINAL), (64, 1, RANDOM)],
     "three": [(2, 1, ORIGINAL), (3, 3, RANDOM), (1, 2, RANDOM)],
-}
-REAL_PARTS = {
-    "real": [(2, 3, REAL)],
-    "original and real": [(4, 4, ORIGINAL), (4, 4, REAL)],
-    "real, far and near": [(1, 64, REAL), (64, 1, REAL)],
 }
 
 
@@ -34,9 +29,6 @@ def order(generator, lengths, n, kind):
     """Return the positions of each sentence's tokens in an order; padding comes last."""
     if kind == ORIGINAL:
         return torch.arange(n).unsqueeze(0)
-    if kind == REAL:  # every third is a whole number, so that some stand at the same place
-        places = torch.rand(len(lengths), n, generator=generator, dtype=torch.float64) * (n - 1)
-        return torch.where(torch.arange(n) % 3 == 0, places.round(), places)
     keys = torch.rand(len(lengths), n, generator=generator)
     return (keys + (torch.arange(n) >= lengths.unsqueeze(1))).argsort(1).argsort(1)
 
@@ -48,7 +40,7 @@ def make_inputs(seed, limits, b=3, h=2, n=7, d=4, **options):
     states = [make(generator, b, n, h, d, **options) for _ in range(3)]
     parts = [
         RelativePart(
-            (RealPositions if kind == REAL else Positions)(order(generator, lengths, n, kind).to(device)),
+            Positions(order(generator, lengths, n, kind).to(device)),
             make(generator, 2 * keys + 1, d, **options),
             make(generator, 2 * values + 1, d, **options),
         )
@@ -73,7 +65,7 @@ def factors_of(path, like, lengths, parts, dropout):
 
 def both_ways(path, case, dropout=0.0, **shape):
     """Return result and gradients of a path, and of the reference, in float64 on the CPU."""
-    (query, key, value), states, lengths, parts = make_inputs(1, {**PARTS, **REAL_PARTS}[case], **shape)
+    (query, key, value), states, lengths, parts = make_inputs(1, PARTS[case], **shape)
     torch.manual_seed(5)
     factors = factors_of(path, query, lengths, parts, dropout).cpu().double() if dropout else None
     torch.manual_seed(5)
@@ -82,7 +74,7 @@ def both_ways(path, case, dropout=0.0, **shape):
     outputs = [result, *torch.autograd.grad(result, leaves(states, parts), direction.to(result))]
     exact = [leaf.detach().cpu().double().requires_grad_() for leaf in leaves(states, parts)]
     tables = iter(exact[3:])
-    orders = [type(part.positions)(part.positions.tensor.cpu()) for part in parts]
+    orders = [Positions(part.positions.tensor.cpu()) for part in parts]
     parts = [RelativePart(positions, next(tables), next(tables)) for positions in orders]
     states = (leaf.transpose(1, 2) for leaf in exact[:3])
     expected = relative_attention_by_pairs(*states, lengths.cpu(), parts, factors)

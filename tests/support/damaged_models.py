@@ -151,9 +151,8 @@ def used(folder):
     orders = [permutation.positions for permutation in preorderer.order(lines)]
     assert [tree.permutation.positions for tree in preorderer.trees(lines)] == orders
     assert [best[0][1].positions for best in preorderer.best_orders(lines, 3)] == orders
-    preorderer.sample(lines, range(len(lines)), 1)
-    for line, expected in zip(lines, preorderer.expected_positions(lines), strict=True):
-        assert abs(expected.sum() - len(line) * (len(line) - 1) / 2) < 0.01
+    drawn = preorderer.sample(lines, range(len(lines)), 1)
+    assert list(map(len, drawn)) == list(map(len, lines))
     return orders
 
 

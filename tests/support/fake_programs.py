@@ -134,9 +134,8 @@ def preorder(command, arguments, killed):
     elif command == "train":
         Path(after("--model", arguments)).mkdir(exist_ok=True)
         write(f"{after('--model', arguments)}/model.json", "{}", killed)
-        for option in ("--cross-fit-out", "--expected-out"):
-            if orders := after(option, arguments):
-                write(orders, numbered(Path(after("--src", arguments)), features=True), killed)
+        if orders := after("--cross-fit-out", arguments):
+            write(orders, numbered(Path(after("--src", arguments)), features=True), killed)
         return
     else:  # apply, gold
         features = after("--format", arguments) in (None, "features")

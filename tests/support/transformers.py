@@ -6,7 +6,6 @@ import pyonmttok
 import torch
 from onmt.model_builder import build_model
 
-from onmt_preorder.input.expected import id_of
 from onmt_preorder.input.positions import feature_vocabulary
 from tests.support.opennmt import make_opt
 
@@ -38,15 +37,11 @@ def make_encoder(features=FEATURES, **changes):
     return build_model(opt, opt, make_vocabs(features), None, -1).encoder.eval()
 
 
-def _feature(position, features):
-    return id_of(position) if "." in position else features.index(position)
-
-
 def batch_of(*sentences, features=FEATURES):
     """Return ``src`` and ``src_len`` of sentences given as lists of (word, position)."""
     length = max(map(len, sentences))
     rows = [
-        [[WORDS.index(word), _feature(str(position), features)] for word, position in sentence]
+        [[WORDS.index(word), features.index(str(position))] for word, position in sentence]
         + [[WORDS.index("<blank>"), features.index("<blank>")]] * (length - len(sentence))
         for sentence in sentences
     ]

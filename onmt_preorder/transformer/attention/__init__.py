@@ -5,7 +5,6 @@ Shape legend: b batch, n length, h heads, d size of a head, r = 2k+1 clipped dis
 | Module | Holds |
 |---|---|
 | relative_positions | positions of a batch's tokens, and the tables that go with them |
-| real_positions | the same for positions that are real numbers |
 | attend | the choice between the two ways to compute it |
 | plain | plain torch |
 | fused, kernels | Triton kernels for GPUs, and how they are started |
@@ -13,7 +12,6 @@ Shape legend: b batch, n length, h heads, d size of a head, r = 2k+1 clipped dis
 """
 
 from onmt_preorder.transformer.attention.attend import relative_attention
-from onmt_preorder.transformer.attention.real_positions import RealPositions
 from onmt_preorder.transformer.attention.relative_positions import Positions, RelativePart
 
-__all__ = ["Positions", "RealPositions", "RelativePart", "relative_attention"]
+__all__ = ["Positions", "RelativePart", "relative_attention"]

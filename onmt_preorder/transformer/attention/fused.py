@@ -16,7 +16,6 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from onmt_preorder.transformer.attention import kernels
-from onmt_preorder.transformer.attention.real_positions import RealPositions
 from onmt_preorder.transformer.attention.relative_positions import RelativePart
 
 LARGEST_HEAD = 128
@@ -26,8 +25,6 @@ _GRAIN = 1 << 24  # dropout is decided by 24 random bits
 def refusal(query: Tensor, parts: Sequence[RelativePart]) -> str | None:
     """Return why the kernels cannot attend from ``(b, h, n, d)`` queries, None if they can."""
     size = query.size(3)
-    if any(isinstance(part.positions, RealPositions) for part in parts):
-        return "positions are real numbers"
     if query.dtype not in (torch.float32, torch.bfloat16, torch.float16):
         return f"the kernels do not compute in {query.dtype}"
     if size > LARGEST_HEAD:

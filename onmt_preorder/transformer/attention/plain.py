@@ -8,9 +8,8 @@ the n tokens of a row:
 - *spread* ``x[b,h,i,r]`` to ``y[b,h,i,j] = x[b,h,i, c_ij]``;
 - *collect* ``w[b,h,i,j]`` to ``y[b,h,i,r] = Σ_{j: c_ij = r} w[b,h,i,j]``.
 
-Each is the other's gradient. Where positions are permutations, both read or write ``2k-1`` tokens of a
-row by index and the rest by a masked sum; where they are real numbers, :mod:`.real_positions` does both.
-Results are the same every time.
+Each is the other's gradient. Since positions are permutations, both read or write ``2k-1`` tokens of a
+row by index and the rest by a masked sum; results are the same every time.
 """
 
 from __future__ import annotations
@@ -24,7 +23,6 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from onmt_preorder.transformer.attention.real_positions import RealPositions
 from onmt_preorder.transformer.attention.relative_positions import Positions, RelativePart
 from onmt_preorder.transformer.dropout import draw
 
@@ -36,28 +34,22 @@ MASKED = -1e18
 class _Distances:
     """The tokens' positions in each order, and the distance at which each order is clipped."""
 
-    positions: tuple[Positions | RealPositions, ...]
+    positions: tuple[Positions, ...]
     limits: tuple[int, ...]
 
     def spread(self, columns: Tensor, scores: Tensor) -> None:
         """Add to the scores the columns of their clipped distances."""
         for part, positions, limit in self._each(columns):
-            if isinstance(positions, RealPositions):
-                positions.spread(part, scores, limit)
-            else:
-                _spread(part, scores, positions, limit)
+            _spread(part, scores, positions, limit)
 
     def collect(self, weights: Tensor) -> Tensor:
         """Return the sums of the weights by clipped distance, those of all orders side by side."""
         columns = weights.new_empty(*weights.shape[:3], sum(2 * limit + 1 for limit in self.limits))
         for part, positions, limit in self._each(columns):
-            if isinstance(positions, RealPositions):
-                positions.collect(weights, part, limit)
-            else:
-                _collect(weights, part, positions, limit)
+            _collect(weights, part, positions, limit)
         return columns
 
-    def _each(self, columns: Tensor) -> Iterator[tuple[Tensor, Positions | RealPositions, int]]:
+    def _each(self, columns: Tensor) -> Iterator[tuple[Tensor, Positions, int]]:
         parts = columns.split([2 * limit + 1 for limit in self.limits], dim=3) if self.limits else ()
         return zip(parts, self.positions, self.limits, strict=True)
 

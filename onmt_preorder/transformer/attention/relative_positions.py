@@ -8,8 +8,6 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from onmt_preorder.transformer.attention.real_positions import RealPositions
-
 
 class Positions:
     """The positions of a batch's tokens in one order, and what all layers derive from them.
@@ -77,6 +75,6 @@ class RelativePart:
         values: ``(2k'+1, d)``: the same for values; k' need not be k.
     """
 
-    positions: Positions | RealPositions
+    positions: Positions
     keys: Tensor
     values: Tensor

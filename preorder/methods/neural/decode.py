@@ -17,7 +17,7 @@ from preorder.btg.chart import Chart
 from preorder.btg.grammar import NODE_FIELDS
 from preorder.btg.kbest import ScoredTree
 from preorder.btg.pieces import EXACT, context_of, join_pieces
-from preorder.btg.scores import FIRST, SECOND, check_finite
+from preorder.btg.scores import FIRST, SECOND
 from preorder.btg.viterbi import all_positions
 from preorder.learning import backend
 from preorder.learning.backend import device, torch
@@ -87,35 +87,18 @@ def parse_kbest(scorer: Scorer, given: Input, k: int, threads: int) -> list[list
     return best
 
 
-def expected_positions(scorer: Scorer, given: Input, rate: float, threads: int) -> np.ndarray:
-    """Return where each token stands on average, one sentence after another: float64 ``[tokens]``.
-
-    Arguments are those of :func:`parse`, the ensemble partner apart, and the rate, one over the temperature,
-    by which scores are multiplied; costs the marginals of its charts.
-
-    Raises:
-        NotFiniteError: a score is infinite or no number.
-    """
-    positions = np.empty(given.tokens.shape[1])
-
-    def search(minibatch: _Minibatch) -> None:
-        for begin, end, chart in _pieces(scorer, minibatch.tokens, rate):
-            expected = chart.expected_positions().cpu().numpy()
-            check_finite(expected)  # as the scores are
-            positions[minibatch.indices[:, begin:end]] = begin + expected
-
-    _for_all(search, given, threads)
-    return positions
-
-
 def drawn_positions(
     scorer: Scorer, given: Input, rate: float, uniforms: np.ndarray, threads: int
 ) -> np.ndarray:
     """Return the positions that a drawn tree gives, one sentence after another: int32 ``[tokens]``.
 
     Args:
-        scorer, given, rate, threads: as above.
+        scorer, given, threads: as those of :func:`parse`, but the ensemble partner does not count.
+        rate: one over the temperature, by which scores are multiplied.
         uniforms: float64 ``[tokens]``, from [0, 1), all that the draws depend on, but for rounding.
+
+    Raises:
+        NotFiniteError: a score is infinite or no number.
     """
     positions = np.empty(given.tokens.shape[1], np.int32)
 

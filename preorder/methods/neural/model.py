@@ -19,14 +19,7 @@ from preorder.learning.checkpoint import NO_CHECKPOINT, Arrays, Checkpoint, add_
 from preorder.learning.options import without_threads
 from preorder.learning.vocabulary import Vocabulary, common_layers
 from preorder.methods.base import Continuable, PickledByState
-from preorder.methods.neural.decode import (
-    Input,
-    drawn_positions,
-    expected_positions,
-    likelihoods,
-    parse,
-    parse_kbest,
-)
+from preorder.methods.neural.decode import Input, drawn_positions, likelihoods, parse, parse_kbest
 from preorder.methods.neural.learner import Initial, Learner, lengths_of
 from preorder.methods.neural.network import Scorer
 from preorder.methods.neural.options import Options
@@ -71,17 +64,6 @@ class NeuralBTGPreorderer(PickledByState, Continuable, TreePreorderer):
     def kbest(self, sentences: Sequence[Sentence], k: int, threads: int) -> list[list[ScoredTree]]:
         """Return the best trees of each sentence's k best orders; see :mod:`preorder.btg.kbest`."""
         return parse_kbest(self._scorer, self._input(sentences, threads), k, threads)
-
-    def expect(self, sentences: Sequence[Sentence], threads: int) -> np.ndarray:
-        """Return where each token stands on average; cost: see :mod:`.decode`.
-
-        The ensemble partner's order counts as in the search for the safest order.
-        """
-        given = Input(self._vocabulary(sentences), lengths_of(sentences))
-        expected = expected_positions(self._scorer, given, 1 / self._temperature, threads)
-        if self._partner is not None:
-            expected += PARTNER_WEIGHT * (self._partner.positions(sentences, threads) - expected)
-        return expected
 
     def draw(self, sentences: Sequence[Sentence], uniforms: np.ndarray, threads: int) -> np.ndarray:
         """Return the positions that a drawn tree gives; cost: see :mod:`.decode`.

@@ -12,7 +12,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from preorder.btg.expected import add_moves, set_positions
 from preorder.btg.grammar import NODE_FIELDS
 from preorder.btg.viterbi import positions_of
 from preorder.compiled import entry_point
@@ -125,27 +124,6 @@ def positions(trees: Forest, labels: np.ndarray) -> np.ndarray:
     result = np.empty(len(trees.nodes), np.int32)
     _positions(labelled(trees, labels), trees.starts, trees.lengths, result)
     return result
-
-
-def expected_positions(trees: Forest, inverted: np.ndarray) -> np.ndarray:
-    """Return where each token stands on average, float64 ``[tokens]``; linear, compiled.
-
-    ``inverted`` has for each of ``trees.rows`` the probability that it is, whatever the others are.
-    """
-    probabilities, result = np.zeros(len(trees.nodes)), np.empty(len(trees.nodes))
-    probabilities[trees.rows] = inverted
-    _expect(trees.nodes, probabilities, trees.starts, trees.lengths, result)
-    return result
-
-
-@entry_point
-def _expect(nodes, probabilities, starts, lengths, result):
-    for s in range(starts.size):
-        begin, end = starts[s], starts[s] + lengths[s]
-        moves = np.zeros(lengths[s] + 1)
-        for k in range(begin, end - 1):
-            add_moves(moves, nodes[k, 0], nodes[k, 1], nodes[k, 2], probabilities[k])
-        set_positions(moves, result[begin:end])
 
 
 @entry_point

@@ -14,14 +14,7 @@ from preorder.data.errors import DataError, NotFiniteError, shown
 from preorder.data.trees import BINARISATIONS, Binarisation
 from preorder.data.types import Sentence
 from preorder.methods.base import PickledByState
-from preorder.methods.node_labels.forest import (
-    LABEL,
-    Forest,
-    expected_positions,
-    forest,
-    labelled,
-    positions,
-)
+from preorder.methods.node_labels.forest import LABEL, Forest, forest, labelled, positions
 
 KINDS = ("constituency", "dependency")
 """Kinds of syntax trees, by the names of the attributes of a :class:`Sentence`."""
@@ -57,11 +50,6 @@ class TreeLabeller(PickledByState, TreePreorderer):
         trees = forest(sentences, self.binarisation)
         labels = self._odds(sentences, trees, threads) > 0
         return labelled(trees, labels), positions(trees, labels)
-
-    def expect(self, sentences: Sequence[Sentence], threads: int) -> np.ndarray:
-        """Return where each token stands on average: the labels of a tree's nodes are independent."""
-        trees = forest(sentences, self.binarisation)
-        return expected_positions(trees, self._probabilities(sentences, trees, threads))
 
     def draw(self, sentences: Sequence[Sentence], uniforms: np.ndarray, threads: int) -> np.ndarray:
         """Return the positions that drawn labels give."""

@@ -54,30 +54,20 @@ class BTGPreorderer(PickledByState, Continuable, HashedPreorderer, TreePreordere
         """Return the best trees of each sentence's k best orders; cost: see :mod:`.parse`."""
         return parse_kbest(self._tables, self._shape, self._encoder(sentences), k, threads)
 
-    def expect(self, sentences: Sequence[Sentence], threads: int) -> np.ndarray:
-        """Return where each token stands on average; cost: see :mod:`.probabilities`.
+    def draw(self, sentences: Sequence[Sentence], uniforms: np.ndarray, threads: int) -> np.ndarray:
+        """Return the positions that a drawn tree gives; cost: see :mod:`.probabilities`.
 
         Raises:
-            UsageError: the model has no temperature; so does :meth:`draw`.
+            UsageError: the model has no temperature.
         """
-        from preorder.methods.perceptron.probabilities import expected_positions  # not needed for best orders
+        from preorder.methods.perceptron.probabilities import drawn_positions  # not needed for best orders
 
-        rate = self._rate()
-        return expected_positions(self._tables, self._shape, self._encoder(sentences), rate, threads)
-
-    def draw(self, sentences: Sequence[Sentence], uniforms: np.ndarray, threads: int) -> np.ndarray:
-        """Return the positions that a drawn tree gives; cost: see :mod:`.probabilities`."""
-        from preorder.methods.perceptron.probabilities import drawn_positions
-
-        rate = self._rate()
-        return drawn_positions(self._tables, self._shape, self._encoder(sentences), rate, uniforms, threads)
-
-    def _rate(self) -> float:
         if self._temperature is None:
             raise UsageError(
                 "the model has no probabilities of orders: train it again, with held-out lines (--held-out)"
             )
-        return 1 / self._temperature
+        rate = 1 / self._temperature
+        return drawn_positions(self._tables, self._shape, self._encoder(sentences), rate, uniforms, threads)
 
     def fixed_options(self) -> dict[str, Any]:
         """Return no option: training from these weights may have any.

@@ -11,7 +11,6 @@ from functools import partial
 import numpy as np
 
 from preorder.btg.constraint import group_bounds, penalise
-from preorder.btg.expected import expect
 from preorder.btg.grammar import NODE_FIELDS
 from preorder.btg.pieces import context_of
 from preorder.btg.sample import draw_tree
@@ -22,15 +21,6 @@ from preorder.compiled import entry_point, inner
 from preorder.learning.encode import Batch
 from preorder.methods.perceptron.fast.table import Tables
 from preorder.methods.perceptron.parse import cuts_of, in_chunks, scores_of
-
-
-def expected_positions(
-    tables: Tables, shape: np.ndarray, batch: Batch, rate: float, threads: int
-) -> np.ndarray:
-    """Return where each token stands on average, one sentence after another: float64 ``[tokens]``."""
-    positions = np.empty(int(batch.lengths.sum()))
-    in_chunks(partial(_expect, tables, shape, batch, rate, positions), batch.lengths.size, threads)
-    return positions
 
 
 def drawn_positions(
@@ -66,18 +56,6 @@ def _sentence(tables, batch, sentence):
     tokens = batch.tokens[:, start - 1 : start + n + 1]
     cuts = cuts_of(tables, tokens, n)
     return n, start - sentence - 1, tokens, cuts if n else cuts[:1]
-
-
-@entry_point
-def _expect(tables, shape, batch, rate, positions, first, last):
-    for sentence in range(first, last):
-        n, offset, tokens, cuts = _sentence(tables, batch, sentence)
-        for p in range(cuts.size - 1):
-            begin, end = cuts[p], cuts[p + 1]
-            of_piece = positions[offset + begin : offset + end]
-            scores = scores_of(tables, shape, tokens[:, begin : end + 2], end - begin)
-            expect(scores, end - begin, context_of(begin, end, n), rate, of_piece)
-            of_piece += begin
 
 
 @entry_point

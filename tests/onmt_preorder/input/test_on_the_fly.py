@@ -1,6 +1,5 @@
 """Preordering of lines that come again."""
 
-import numpy as np
 import pytest
 
 from onmt_preorder.input import on_the_fly
@@ -25,9 +24,6 @@ class Counting:
         self.seen += [" ".join(sentence.words) for sentence in sentences]
         return [Permutation(tuple(reversed(range(len(sentence))))) for sentence in sentences]
 
-    def expected_positions(self, sentences, threads=1):
-        return [np.array(order.positions) / 2 for order in self.order(sentences)]
-
     def sample(self, sentences, numbers, seed, threads=1):
         self.seen += [(seed, *numbers)]
         return self.order(sentences)
@@ -43,16 +39,14 @@ def test_lines_are_remembered_while_there_is_room(monkeypatch):
     assert preorderer.seen == ["a b", "c", "d e f", "d e f", "g h"]
 
 
-def test_expected_positions_are_remembered_and_drawn_orders_are_not():
+def test_drawn_orders_are_not_remembered():
     preorderer = Counting()
     fly = OnTheFlyPreorderer(Model(preorderer))
-    for _ in range(2):
-        assert fly.expected(["a b", "c"]) == [(0.5, 0), (0,)]
     assert fly.positions(["a b"]) == [(1, 0)]
-    assert preorderer.seen == ["a b", "c", "a b"]
     for number in (5, 6):
         assert fly.sample(["a b", "c"], [number, 7]) == [(1, 0), (0,)]
-    assert preorderer.seen[3:] == [(0, 5, 7), "a b", "c", (0, 6, 7), "a b", "c"]
+    assert fly.positions(["a b", "c"]) == [(1, 0), (0,)]
+    assert preorderer.seen == ["a b", (0, 5, 7), "a b", "c", (0, 6, 7), "a b", "c", "c"]
     fly.check_probabilities()
 
 

@@ -206,18 +206,15 @@ def test_a_vocabulary_is_counted_without_preordering(tmp_path, preorderer):
         assert opt.data["train"]["transforms"] == [*expected, "preorder_positions"]
 
 
-@pytest.mark.parametrize("changes", [{"preorder_expected": True}, {"preorder_sample": 0.3}])
-def test_a_preorderer_without_probabilities(tmp_path, preorderer, monkeypatch, changes):
-    validated_on_the_fly(tmp_path, preorder_model=str(preorderer), **changes)
+def test_a_preorderer_without_probabilities(tmp_path, preorderer, monkeypatch):
+    validated_on_the_fly(tmp_path, preorder_model=str(preorderer), preorder_sample=0.3)
     monkeypatch.setattr(on_the_fly.load(str(preorderer), "").model.preorderer, "_temperature", None)
     validated_on_the_fly(tmp_path, preorder_model=str(preorderer))
     with pytest.raises(UsageError, match="^the model has no probabilities of orders: "):
-        validated_on_the_fly(tmp_path, preorder_model=str(preorderer), **changes)
+        validated_on_the_fly(tmp_path, preorder_model=str(preorderer), preorder_sample=0.3)
     given = make_opt(preorder_model=str(preorderer))
     given.detokenize = ""
-    models._restore_transforms(given, make_opt(transforms=[]))
-    with pytest.raises(UsageError, match="^the model has no probabilities of orders: "):
-        models._restore_transforms(given, make_opt(transforms=[], preorder_expected=True))
+    models._restore_transforms(given, make_opt(transforms=[], preorder_sample=0.3))
 
 
 def test_a_missing_model_directory(tmp_path):

@@ -6,9 +6,7 @@ import pytest
 from onmt.inputters import build_vocab
 from onmt.inputters.dynamic_iterator import DynamicDatasetIter, WeightedMixer
 from onmt.inputters.text_corpus import ParallelCorpus, get_corpora
-from onmt.inputters.text_utils import numericalize
 
-from onmt_preorder.input.expected import id_of
 from onmt_preorder.input.positions import NO_POSITION
 from onmt_preorder.opennmt.corpora import PositionedCorpus, parse_source
 from preorder.data.errors import DataError
@@ -40,59 +38,12 @@ def test_target_lines(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "line", ["a￨x", "a￨", "￨1", "a￨1￨NN", "a￨-1", "a￨-0.5", "a￨nan", "￨0.5", "a￨1.", "a￨.5"]
+    "line",
+    ["a￨x", "a￨", "￨1", "a￨1￨NN", "a￨-1", "a￨-0.5", "a￨nan", "￨0.5", "a￨1.", "a￨.5", "a￨4.73", "a￨1.0"],
 )
 def test_source_lines_with_other_features(line):
     with pytest.raises(DataError, match="not a token with its position"):
         parse_source(line, True)
-
-
-def test_expected_positions():
-    assert parse_source("a￨0.50 b￨0.5 c￨_", True, True) == (["a", "b", "c"], ["0.50", "0.5", "_"])
-    message = "an expected position needs preorder_expected: true: 'b￨0.5'"
-    with pytest.raises(DataError, match=message):
-        parse_source("a￨0 b￨0.5", True)
-    with pytest.raises(DataError, match="the position is not from 0 to 1: 'b￨1.01'"):
-        parse_source("a￨0.99 b￨1.01", True, True)
-
-
-def test_a_model_reads_expected_positions_where_it_is_told_to(tmp_path):
-    lines = ["a￨0 b￨7", "a￨0.75 b￨0.25"]
-    data = {
-        "train": {"path_src": str(tmp_path / "src"), "path_tgt": str(tmp_path / "tgt"), "path_align": None}
-    }
-    corpus_of(tmp_path, lines, ["x", "y"])
-    for reads in (True, False):
-        corpus = get_corpora(make_opt(data=data, preorder_expected=reads))["train"]
-        if reads:
-            assert [example["src_feats"] for example in corpus.load()] == [["0 7"], ["0.75 0.25"]]
-        else:
-            with pytest.raises(
-                DataError, match=r"src:2: an expected position needs preorder_expected: true: 'a"
-            ):
-                list(corpus.load())
-    counting = make_opt(data=data)
-    del counting.preorder_expected  # onmt_build_vocab takes no options of models
-    assert len(list(get_corpora(counting)["train"].load())) == 2
-
-
-def test_ids_of_expected_positions():
-    vocabs = {
-        "src": list,
-        "tgt": list,
-        "src_feats": [list],
-        "data_task": "seq2seq",
-        "decoder_start_token": "<s>",
-    }
-
-    def ids(features, **more):
-        source = {"src": "a b", "feats": [features]} if features else {"src": "a b"}
-        return numericalize(vocabs, {"src": source, "tgt": None, **more})["src"].get("feats")
-
-    assert ids("1 0") == [["1", "0"]]
-    assert ids("0.5000 1.0000", has_expected_positions=True) == [[id_of("0.5"), id_of("1")]]
-    assert ids("0.5 .") == [["0.5", "."]]  # of another model
-    assert ids(None) is None
 
 
 def test_a_feature_where_none_is_expected():

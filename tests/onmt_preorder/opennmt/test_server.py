@@ -8,8 +8,7 @@ from onmt.translate.translation_server import ServerModel
 
 from preorder.data.errors import DataError, UsageError
 
-OURS = SimpleNamespace(encoder_type="preorder_transformer", report_align=False, preorder_expected=False)
-EXPECTING = SimpleNamespace(encoder_type="preorder_transformer", preorder_expected=True)
+OURS = SimpleNamespace(encoder_type="preorder_transformer", report_align=False)
 OTHER = SimpleNamespace()
 
 
@@ -43,7 +42,6 @@ def halves(text, side):
         (OURS, "ab cd", "a￭ b c￭ d"),
         (OURS, "ab￨1 cd￨0", "a￭￨1 b￨1 c￭￨0 d￨0"),
         (OURS, "ab￨0 cd", "a￭￨0 b￨0 c￭￨1 d￨1"),
-        (EXPECTING, "ab￨0.50 cd￨0.50", "a￭￨0.50 b￨0.50 c￭￨0.50 d￨0.50"),
         (OTHER, "ab￨1", "a￭ b￨1"),
     ],
 )
@@ -52,8 +50,8 @@ def test_a_tokenizer_gives_positions_to_pieces(opt, line, expected):
     assert ServerModel.maybe_tokenize(model(opt, tokenizers_opt=None), line) == line
 
 
-def test_a_tokenizer_is_not_given_expected_positions_where_they_are_not_read():
-    with pytest.raises(DataError, match="an expected position needs preorder_expected: true: 'ab￨0.50'"):
+def test_a_tokenizer_is_not_given_other_numbers():
+    with pytest.raises(DataError, match="not a token with its position: 'ab￨0.50'"):
         ServerModel.maybe_tokenize(model(tokenizers_opt={}, tokenize=halves), "ab￨0.50 cd￨0.50")
 
 

@@ -9,13 +9,10 @@ from onmt.inputters.text_corpus import get_corpora
 from onmt.transforms import get_transforms_cls, make_transforms
 
 from onmt_preorder.input import on_the_fly
-from onmt_preorder.input.expected import id_of
 from onmt_preorder.input.pipeline import arrange
 from onmt_preorder.opennmt import transforms
 from onmt_preorder.opennmt.transforms import PositionsTransform, PreorderTransform
 from preorder.cli import main
-from preorder.data.types import Sentence
-from preorder.methods.model_directory import load_model
 from tests.support.language import positions, sentence
 from tests.support.opennmt import make_opt, write
 
@@ -40,8 +37,6 @@ def transformed(pieces, words, positions, is_train=True, target=("t",), **kwargs
         ("un@@ seen cat@@ s", "unseen cats", "_ 0", "0 0 0 0"),
         ("a b￭ c", "a bc", "1 _", "1 1 1"),
         ("", "", "", ""),
-        ("a b c", "a b c", "0.5 0.5 2", "0.5 0.5 2"),
-        ("a b@@ c@@ d", "a bcd", "0.75 0.25", "2.2500 0.2500 1.2500 2.2500"),
     ],
 )
 def test_positions_of_pieces(pieces, words, positions, expected):
@@ -99,16 +94,6 @@ def test_positions_that_are_there_stay(tmp_path, preorderer):
     lines = ["Sue1￨0 Verb1￨1 Obj1￨2", "Sue1 Verb1 Obj1", "Sue1 Verb1 Obj1￨0", "Sue1￨_ Verb1￨_ Obj1￨_"]
     made = [numbers for _, numbers in examples_of(tmp_path, lines, preorderer)]
     assert made == [["0", "1", "2"], ["0", "2", "1"], ["0", "1", "0"], ["0", "2", "1"]]
-
-
-def test_expected_positions_of_the_model(tmp_path, preorderer):
-    lines = [*LINES, "Sue1￨0 Verb1￨1", "Sue1￨0.5 Verb1￨0.5"]
-    made = [ids for _, ids in examples_of(tmp_path, lines, preorderer, preorder_expected=True)]
-    sentences = [Sentence(tuple(line.split())) for line in LINES]
-    model = load_model(str(preorderer))
-    found = model.preorderer.expected_positions(list(map(model.annotate, sentences)))
-    assert made[: len(LINES)] == [[id_of(f"{place:.2f}") for place in places] for places in found]
-    assert made[len(LINES) :] == [["0", "1"], [id_of("0.5")] * 2]
 
 
 def test_orders_of_a_training(tmp_path, preorderer, monkeypatch):

@@ -1,17 +1,18 @@
 """Drawn trees, against the exact probabilities of all trees."""
 
-from collections import Counter
-
 import numpy as np
 import pytest
-from scipy.stats import chisquare, kstest
+from scipy.stats import kstest
 
 from preorder.btg.chart import Chart
 from preorder.btg.draws import random_numbers
-from preorder.btg.grammar import CONTEXTS, NODE_FIELDS, ROOT
+from preorder.btg.grammar import CONTEXTS, INVERTED, NODE_FIELDS, ROOT
 from preorder.btg.sample import draw_tree
+from preorder.btg.scores import FORBIDDEN
 from preorder.compiled import entry_point
+from preorder.data.types import BinaryTree, Node
 from tests.support.brute_force import BruteForce, by_parts, by_scores, draw_parts, draw_scores, tree_of
+from tests.support.drawn import check_frequencies
 
 DRAWS = 20_000
 
@@ -30,17 +31,8 @@ def drawn(scores, n, rate, root=ROOT, uniforms=None):
     return list(map(tree_of, trees))
 
 
-def check_frequencies(found, twin):
-    """Compare how often each tree is drawn with its probability; rare ones count as one."""
-    counts = Counter(found)
-    assert counts.keys() <= set(twin.trees)
-    expected = len(found) * twin.probabilities()
-    observed = np.array([counts[tree] for tree in twin.trees])
-    often = expected >= 10
-    sums = [np.append(each[often], each[~often].sum()) for each in (observed, expected)]
-    kept = sums[1] > 0
-    assert kept.sum() > 1
-    assert chisquare(sums[0][kept], sums[1][kept]).pvalue > 1e-4
+def check_trees(found, twin):
+    check_frequencies(found, dict(zip(twin.trees, twin.probabilities(), strict=True)))
 
 
 @pytest.mark.parametrize("n", range(2, 6))
@@ -48,13 +40,13 @@ def check_frequencies(found, twin):
 def test_frequencies_are_probabilities(n, rate):
     scores = draw_scores(n, 0)
     score = by_scores(scores)
-    check_frequencies(drawn(scores, n, rate), BruteForce(n, lambda node: rate * score(node)))
+    check_trees(drawn(scores, n, rate), BruteForce(n, lambda node: rate * score(node)))
 
 
 @pytest.mark.parametrize("root", range(CONTEXTS - 1))
 def test_frequencies_of_a_piece(root):
     scores = draw_scores(3, 0)
-    check_frequencies(drawn(scores, 3, 1.0, root), BruteForce(3, by_scores(scores), root))
+    check_trees(drawn(scores, 3, 1.0, root), BruteForce(3, by_scores(scores), root))
 
 
 def test_frequencies_of_a_chart():
@@ -62,7 +54,7 @@ def test_frequencies_of_a_chart():
     for one in parts:
         chart = Chart(np.repeat(one[None], DRAWS, 0))
         trees = chart.draw(np.random.default_rng(0).random((DRAWS, 4)))
-        check_frequencies(list(map(tree_of, trees)), BruteForce(4, by_parts(one.astype(np.float64))))
+        check_trees(list(map(tree_of, trees)), BruteForce(4, by_parts(one.astype(np.float64))))
     assert Chart(draw_parts(1, 3).astype(np.float32)).draw(np.zeros((3, 1))).shape == (3, 0, NODE_FIELDS)
 
 
@@ -71,6 +63,25 @@ def test_a_low_temperature_leaves_the_best_tree(n):
     scores = draw_scores(n, 2)
     best = BruteForce(n, by_scores(scores)).argmax()
     assert set(drawn(scores, n, 200.0)[:500]) == {best}
+
+
+@pytest.mark.parametrize("n", [40, 150])
+@pytest.mark.parametrize("rate", [0.1, 100.0])
+def test_long_sentences_with_great_scores(n, rate):
+    """What is drawn is a tree; where the best one has all the probability, nothing else."""
+    scores = draw_scores(n, 0)
+    uniforms = np.random.default_rng(n).random((3, n))
+    found = drawn(scores, n, rate, uniforms=uniforms)
+    for tree in found:
+        nodes = tuple(Node(b, m, e, label == INVERTED) for b, m, e, label, _ in tree)
+        assert sorted(BinaryTree(n, nodes).permutation.positions) == list(range(n))
+    assert (len(set(found)) == 1) == (rate == 100.0)
+
+
+def test_forbidden_nodes_are_not_drawn():
+    scores = draw_scores(5, 0)
+    scores.node[INVERTED] += FORBIDDEN
+    assert {label for tree in drawn(scores, 5, 1.0) for *_, label, _ in tree} == {1 - INVERTED}
 
 
 def test_the_ends_of_the_numbers():

@@ -15,6 +15,7 @@ from preorder.learning.checkpoint import Checkpoint
 from preorder.methods.base import Continuable
 from preorder.methods.model_directory import Model, load_model, save_model
 from preorder.methods.registry import METHODS, all_options, method_class
+from tests.support.drawn import check_frequencies, mean, probabilities_of_orders
 from tests.support.verb_last import CORPUS, LINES, POSITIONS, SENTENCES, bitext, links
 
 ITERATED = [method for method, options in all_options().items() if hasattr(options, "iterations")]
@@ -74,24 +75,19 @@ def test_best_orders(preorderer):
     assert preorderer.best_orders([], 4) == []
 
 
-def test_expected_positions_and_samples(preorderer):
-    """What is expected is the mean of what is drawn; neither depends on the batch or the threads."""
-    expected = preorderer.expected_positions(LINES)
-    again = preorderer.expected_positions(LINES * 4, threads=2)[-len(LINES) :]
-    for line, one, other in zip(LINES, expected, again, strict=True):
-        n = len(line)
-        assert one.dtype == np.float64
-        assert one.shape == (n,)
-        assert one.sum() == pytest.approx(n * (n - 1) / 2)
-        assert ((one >= 0) & (one <= max(0, n - 1))).all()
-        np.testing.assert_allclose(other, one, atol=1e-5)
-    drawn = preorderer.sample(LINES, range(len(LINES)), 3)
-    assert preorderer.sample(LINES[::-1], range(len(LINES))[::-1], 3, threads=2) == drawn[::-1]
-    assert preorderer.expected_positions([]) == preorderer.sample([], [], 1) == []
-    many = preorderer.sample(LINES[-1:] * 4000, range(4000), 1)
-    positions = np.array([permutation.positions for permutation in many])
-    error = positions.std(0) / 4000**0.5
-    np.testing.assert_array_less(abs(positions.mean(0) - expected[-1]), 5 * error + 0.01)
+def test_samples(preorderer):
+    """Orders are drawn by their probabilities, and depend on neither the batch nor the threads."""
+    numbers = range(len(LINES))
+    drawn = preorderer.sample(LINES, numbers, 3)
+    assert list(map(len, drawn)) == list(map(len, LINES))
+    assert preorderer.sample(LINES[::-1], numbers[::-1], 3, threads=2) == drawn[::-1]
+    assert preorderer.sample(LINES * 4, [*numbers] * 4, 3, threads=2) == drawn * 4
+    assert preorderer.sample([], [], 1) == []
+    many = [order.positions for order in preorderer.sample(LINES[-1:] * 4000, range(4000), 1)]
+    truth = probabilities_of_orders(preorderer, LINES[-1])
+    check_frequencies(many, truth)
+    error = np.std(many, 0) / 4000**0.5
+    np.testing.assert_array_less(abs(np.mean(many, 0) - mean(truth)), 5 * error + 0.01)
 
 
 def test_saved_loaded_and_pickled(preorderer, tmp_path):

@@ -3,29 +3,14 @@
 import pytest
 import torch
 
-from onmt_preorder.transformer.attention import (
-    Positions,
-    RealPositions,
-    RelativePart,
-    plain,
-    relative_attention,
-)
+from onmt_preorder.transformer.attention import Positions, RelativePart, plain, relative_attention
 from tests.support.attention_by_pairs import clip
-from tests.support.attention_cases import (
-    ORIGINAL,
-    PARTS,
-    RANDOM,
-    REAL,
-    REAL_PARTS,
-    both_ways,
-    leaves,
-    make_inputs,
-)
+from tests.support.attention_cases import ORIGINAL, PARTS, RANDOM, both_ways, leaves, make_inputs
 
 BOUGHT, POSITIONS = 7, [0, 8, 6, 7, 5, 1, 2, 4, 3]
 
 
-@pytest.mark.parametrize("case", [*PARTS, *REAL_PARTS])
+@pytest.mark.parametrize("case", PARTS)
 @pytest.mark.parametrize("n", [1, 2, 7, 33])
 def test_equals_the_formula(case, n):
     b, h = (2, 1) if n == 33 else (3, 2)
@@ -33,24 +18,22 @@ def test_equals_the_formula(case, n):
         torch.testing.assert_close(mine, true, rtol=1e-11, atol=1e-11)
 
 
-@pytest.mark.parametrize("case", [*PARTS, "original and real"])
+@pytest.mark.parametrize("case", PARTS)
 def test_equals_the_formula_with_dropout(case):
     for mine, true in zip(*both_ways(plain.attend, case, dropout=0.3, d=8), strict=True):
         torch.testing.assert_close(mine, true, rtol=1e-11, atol=1e-11)
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
-@pytest.mark.parametrize("case", ["both", "original and real"])
-def test_equals_the_formula_in_few_bits(dtype, case):
-    for mine, true in zip(*both_ways(plain.attend, case, dtype=dtype), strict=True):
+def test_equals_the_formula_in_few_bits(dtype):
+    for mine, true in zip(*both_ways(plain.attend, "both", dtype=dtype), strict=True):
         assert mine.dtype == dtype
         bound = 100 * torch.finfo(dtype).eps
         torch.testing.assert_close(mine.double(), true, rtol=bound, atol=bound)
 
 
-@pytest.mark.parametrize("kind", [RANDOM, REAL])
-def test_gradient_equals_finite_differences(kind):
-    _, states, lengths, parts = make_inputs(3, [(2, 1, ORIGINAL), (1, 2, kind)], b=2, n=4, d=3)
+def test_gradient_equals_finite_differences():
+    _, states, lengths, parts = make_inputs(3, [(2, 1, ORIGINAL), (1, 2, RANDOM)], b=2, n=4, d=3)
 
     def attention(*inputs):
         tables = iter(inputs[3:])
@@ -127,28 +110,3 @@ def test_scores_are_single_precision_at_least():
 def test_positions_must_be_permutations():
     with pytest.raises(ValueError, match="no permutation"):
         Positions(torch.tensor([[0, 1, 1]]))
-
-
-def test_real_positions_at_whole_numbers_are_those_numbers():
-    (query, key, value), _, lengths, parts = make_inputs(7, PARTS["both"])
-    real = [RelativePart(RealPositions(p.positions.tensor.double()), p.keys, p.values) for p in parts]
-    found = [relative_attention(query, key, value, lengths, each) for each in (parts, real)]
-    torch.testing.assert_close(*found, rtol=1e-13, atol=1e-13)
-    one = parts[0].positions.tensor
-    assert set(RealPositions(one.float()).shares(2, torch.float32).unique().tolist()) == {0.0, 1.0}
-
-
-def test_between_two_rows_of_the_table():
-    """Values tell how attention, which is even here, is shared by the clipped distances."""
-    n, positions = 3, RealPositions(torch.tensor([[0.0, 0.25, 2.0]]))
-    query = key = value = torch.zeros(1, 1, n, 5)
-    part = RelativePart(positions, torch.zeros(5, 5), torch.eye(5))
-    sums = relative_attention(query, key, value, torch.tensor([n]), [part])[0, 0] * n
-    expected = [[0, 0, 1.75, 0.25, 1], [0, 0.25, 1.75, 0.25, 0.75], [1.75, 0.25, 1, 0, 0]]
-    torch.testing.assert_close(sums, torch.tensor(expected))
-
-
-def test_kernels_are_not_given_real_positions():
-    fused = pytest.importorskip("onmt_preorder.transformer.attention.fused")
-    (query, *_), _, _, parts = make_inputs(1, REAL_PARTS["original and real"], dtype=torch.float32)
-    assert fused.refusal(query, parts) == "positions are real numbers"
