@@ -165,6 +165,17 @@ def test_the_jumps_learn_at_a_multiple_of_the_rate(resumed):
             assert moved == pytest.approx(3 * rate if ".jumps." in name else rate, rel=1e-3), name
 
 
+def test_jumps_and_gates_each_have_a_rate():
+    settings = {"optim": "sgd", "learning_rate": 0.1, "max_grad_norm": 0}
+    settings |= {"distortion": "target", "distortion_rate_factor": 3}
+    settings |= {"local_reordering_window": 3, "local_reordering_rate_factor": 0.5}
+    model = build(**settings)
+    moved = rates_of_change(Optimizer.from_opt(model, make_distortion_opt(**settings)), model)
+    rates = {name: 0.3 if ".jumps." in name else 0.1 for name in moved}
+    rates["encoder.embeddings.local_reordering.weight"] = 0.05
+    assert moved == pytest.approx(rates, rel=1e-3)
+
+
 def test_one_group_where_all_rates_are_the_same():
     model = build(distortion="target")
     assert len(build_torch_optimizer(model, make_distortion_opt(distortion="target")).param_groups) == 1
