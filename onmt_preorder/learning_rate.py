@@ -15,14 +15,16 @@ def multiply_rate(optimizer: Optimizer, parameters: Sequence[Parameter], factor:
     """Put some of an optimiser's parameters into a group that learns at a multiple of the rate of the others.
 
     OpenNMT-py gives all groups the same rate before each step; so the rate is multiplied at the step itself.
-    It also clips the gradient of each group by itself.
+    It also clips the gradient of each group by itself. Parameters that the optimiser does not have, which are
+    frozen, stay out.
     """
     if not any(FACTOR in group for group in optimizer.param_groups):
         optimizer.register_step_pre_hook(_multiply)
-    chosen = set(map(id, parameters))
+    chosen, own = set(map(id, parameters)), []
     for group in optimizer.param_groups:
+        own += [parameter for parameter in group["params"] if id(parameter) in chosen]
         group["params"] = [parameter for parameter in group["params"] if id(parameter) not in chosen]
-    optimizer.add_param_group({"params": list(parameters), FACTOR: factor})
+    optimizer.add_param_group({"params": own, FACTOR: factor})
 
 
 def _multiply(optimizer: Optimizer, *_: Any) -> None:

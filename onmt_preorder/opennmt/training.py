@@ -103,7 +103,7 @@ def _own_rates(model: Any, opt: Namespace) -> Iterator[tuple[list[Parameter], fl
         yield list(jumps.parameters()), opt.distortion_rate_factor
     encoder = getattr(model, "encoder", None)  # a language model has none
     layer = getattr(getattr(encoder, "embeddings", None), "local_reordering", None)
-    if layer is not None and layer.weight.requires_grad:
+    if layer is not None:
         yield [layer.weight], opt.local_reordering_rate_factor
 
 

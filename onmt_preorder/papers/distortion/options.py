@@ -6,7 +6,7 @@ from argparse import Namespace
 from dataclasses import dataclass
 from typing import Any
 
-from onmt_preorder.option_helpers import Need, option_group, refuse_in_model
+from onmt_preorder.option_helpers import Need, option_group, refuse, refuse_in_model
 from preorder.data.errors import UsageError
 
 ENCODER, DECODER = "bidirectional_gru", "distortion_rnn"
@@ -93,8 +93,8 @@ def check(opt: Namespace) -> None:
         raise UsageError(f"distortion_window counts from 1, not {opt.distortion_window}")
     if not 0 <= opt.distortion_lambda <= 1:
         raise UsageError(f"distortion_lambda is between 0 and 1, not {opt.distortion_lambda}")
-    if opt.distortion_rate_factor != 1 and opt.optim == "sparseadam":  # two optimisers in one
-        raise UsageError("distortion_rate_factor does not work with optim: sparseadam")
+    if opt.optim == "sparseadam":  # two optimisers in one
+        refuse(opt, {"distortion_rate_factor": 1}, "optim: sparseadam")
     if opt.share_decoder_embeddings and opt.tgt_word_vec_size != opt.dec_hid_size:
         raise UsageError(
             f"share_decoder_embeddings needs word_vec_size {opt.tgt_word_vec_size} to be "

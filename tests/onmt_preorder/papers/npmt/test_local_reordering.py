@@ -128,3 +128,13 @@ def test_the_gates_weights_learn_at_a_multiple_of_the_rate(changes):
     for name, moved in rates_of_change(optimizer, model).items():
         rate = 0.05 if name.endswith("local_reordering.weight") else 0.1
         assert moved == pytest.approx(rate, rel=1e-3), name
+
+
+def test_frozen_gates_stay_as_they_are():
+    own = {"local_reordering_rate_factor": 0.5, "optim": "sgd", "learning_rate": 0.1, "max_grad_norm": 0}
+    model, _ = build(3, {**SWAN, **own})
+    model.encoder.embeddings.local_reordering.weight.requires_grad_(False)
+    optimizer = Optimizer.from_opt(model, make_opt(**SWAN, **own, local_reordering_window=3))
+    for name, moved in rates_of_change(optimizer, model).items():
+        rate = 0 if name.endswith("local_reordering.weight") else 0.1
+        assert moved == pytest.approx(rate, rel=1e-3), name
