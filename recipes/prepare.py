@@ -1,4 +1,4 @@
-"""Prepare the sources: align, train the preorderer, apply it to all texts."""
+"""Prepare the sources: align; where a system reads the predicted order, train the preorderer and apply it."""
 
 from __future__ import annotations
 
@@ -21,23 +21,33 @@ def prepare(
     Args:
         job: what to prepare; its texts are there.
         aligner: further options of ``preorder align``; None: the data come with alignments.
-        cross_fit: number of folds; 0: the training text is ordered by the model that was trained on it.
+        cross_fit: number of folds, where a system reads the training text in its predicted order; 0: it is
+            ordered by the model that was trained on it.
         options: further options of ``preorder train``.
     """
-    texts = PARTS if _is_read(job, PREDICTED, TEXT) else ()
     links = [] if aligner is None else [_aligned(job, "align", job.alignment, *aligner)]
     if any(system.supervision == KEPT for system in job.systems):
         links += _source_links(job, aligner is not None)
-    return [
-        *([links] if links else []),
-        [[train_preorderer(job, cross_fit, options)], *([step] for step in _gold_steps(job))],
-        [[_apply(job, part)] for part in PARTS[bool(cross_fit) :]],
-        [
-            *([_convert(job, part, TEXT)] for part in texts),
-            [_convert(job, "test", "positions"), _evaluation(job, PREDICTED)],
-            [_evaluation(job, GOLD)],
-        ],
+    ordered = _ordered_parts(job)
+    folds = cross_fit if "train" in ordered else 0
+    training = [[train_preorderer(job, folds, options)]] if ordered else []
+    applied = [part for part in ordered if not (folds and part == "train")]
+    texts = PARTS if _is_read(job, PREDICTED, TEXT) else ()
+    told = [_convert(job, "test", "positions"), _evaluation(job, PREDICTED)] if "test" in ordered else []
+    phases = [
+        links,
+        [*training, *([step] for step in _gold_steps(job))],
+        [[_apply(job, part)] for part in applied],
+        [*([_convert(job, part, TEXT)] for part in texts), told, [_evaluation(job, GOLD)]],
     ]
+    return [phase for phase in phases if phase]
+
+
+def _ordered_parts(job: Job) -> list[str]:
+    """Return the parts whose predicted order a system reads or is told on the fly."""
+    learnt = [system.supervision or system.order for system in job.systems]
+    orders = {"train": learnt, "dev": learnt, "test": [system.told for system in job.systems]}
+    return [part for part in PARTS if PREDICTED in orders[part]]
 
 
 def hand_options(job: Job, least: float) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from recipes.finished import RESULTS, Finished, find_finished
 from recipes.job import Job
 from recipes.leaderboard import markdown, print_leaderboard, title
 from recipes.step_runner import Step, StepRunner
-from recipes.systems import PREDICTED, System
+from recipes.systems import GOLD, System
 from recipes.train import train_log, train_step, translate_step
 
 SCORES = "scores/translations.json"
@@ -109,7 +109,7 @@ def _files(job: Job, system: System, seeds: tuple[int, ...]) -> dict[str, Any]:
 
 def _tau(job: Job, system: System) -> float:
     """Return how well the order that a system is told fits the test set's alignment."""
-    evaluation = json.loads((job.folder / job.evaluation(system.told or PREDICTED)).read_text())
+    evaluation = json.loads((job.folder / job.evaluation(system.told or GOLD)).read_text())
     return evaluation["tau"] if system.told else evaluation["monotone"]["tau"]
 
 

@@ -216,3 +216,25 @@ def test_orders_of_the_training_text_are_cross_fitted(tmp_path, folds):
     assert ("preorder-apply-train" in steps) == (folds == 0)
     for part in PARTS[1:]:
         assert steps[f"preorder-apply-{part}"].makes == (f"data/{part}.en.predicted.features",)
+
+
+@pytest.mark.parametrize(
+    ("systems", "parts"),
+    [
+        (("plain", "gold", "exgre", "npmt"), ()),
+        (("plain", "preorder_relative_sampled"), ("test",)),
+        (("exgre_predicted",), ("train", "dev")),
+        (("gold", "reordered_text"), PARTS),
+    ],
+)
+def test_only_what_is_read_is_preordered(tmp_path, systems, parts):
+    steps = {step.name: step for step in steps_of(prepare(job_of(tmp_path, *systems), None, 5, ()))}
+    made = {path for step in steps.values() for path in step.makes}
+    assert {part for part in PARTS if f"data/{part}.en.predicted.features" in made} == set(parts)
+    assert ("preorder-train" in steps) == ("preorderer" in made) == bool(parts)
+    if parts:
+        assert ("--cross-fit" in steps["preorder-train"].command) == ("train" in parts)
+    assert {"evaluate-predicted", "convert-test-positions"} & set(steps) == (
+        {"evaluate-predicted", "convert-test-positions"} if "test" in parts else set()
+    )
+    assert "evaluate-gold" in steps
