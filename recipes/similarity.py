@@ -9,16 +9,15 @@ source's words stand, 1 is gold, and less than 0 is worse than doing nothing.
 from __future__ import annotations
 
 import argparse
-import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from preorder.cli import Parser, execute
 from preorder.data.errors import UsageError
 from recipes.checks import check_device, check_readable
+from recipes.trained import load_trained
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -79,7 +78,10 @@ def similarities(model: str, source: str, gpu: int = -1) -> tuple[Closeness, Clo
     from onmt_preorder.papers.explicit_reordering.layers import SIMILARITY, reordering_loss
     from onmt_preorder.transformer.sinusoidal import encodings
 
-    encoder, batches = _load(model, source, gpu)
+    trained, batches = load_trained(model, source, gpu=gpu)
+    encoder = trained.encoder
+    if not getattr(encoder, "explicit", None):
+        raise UsageError(f"{model}: the model has no explicit reordering")
     predicted: list[Tensor] = []
     block = encoder.transformer[-1].after_layer
     block.register_forward_hook(
@@ -102,28 +104,6 @@ def similarities(model: str, source: str, gpu: int = -1) -> tuple[Closeness, Clo
         tokens += count
     original, learned = (sums / tokens).tolist()
     return Closeness(*original), Closeness(*learned)
-
-
-def _load(model: str, source: str, gpu: int) -> tuple[Any, Iterator[dict[str, Any]]]:
-    """Return a model's encoder and the batches that ``onmt_translate`` would read."""
-    from onmt.constants import CorpusTask
-    from onmt.inference_engine import InferenceEnginePY
-    from onmt.inputters.dynamic_iterator import build_dynamic_dataset_iter
-
-    from onmt_preorder.opennmt.checkpoints import read_options
-    from onmt_preorder.opennmt.line_translator import translation_options
-
-    given = ["-model", model, "-src", source, "-gpu", str(gpu), "-batch_size", "64"]
-    read_options(model)  # which says whether it is a checkpoint
-    opt = translation_options([*given, "-output", os.devnull])  # OpenNMT-py opens it, else pred.txt
-    engine = InferenceEnginePY(opt)
-    encoder = engine.translator.model.encoder
-    if not getattr(encoder, "explicit", None):
-        raise UsageError(f"{model}: the model has no explicit reordering")
-    batches = build_dynamic_dataset_iter(
-        opt, engine.transforms_cls, engine.vocabs, task=CorpusTask.INFER, device_id=gpu
-    )
-    return encoder, (batch for batch, _ in batches)
 
 
 if __name__ == "__main__":

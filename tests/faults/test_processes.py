@@ -129,6 +129,7 @@ sys.meta_path.insert(0, Finder())
         ("convert", "preorder.cli.output"),
         ("configuration", "yaml"),
         ("similarity", "preorder.data.errors"),
+        ("jumps", "recipes.checks"),
         ("synthetic.generate", "recipes.synthetic.rules"),
     ],
 )

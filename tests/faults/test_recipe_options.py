@@ -151,6 +151,10 @@ def check(folder, capsys, line, message):
         ("similarity --model file --src none", "none: cannot be read: No such"),
         ("similarity --model file --src log --gpu 0", "PyTorch finds no GPU here"),
         ("similarity --model file --src log --gpu x", "argument --gpu: invalid int value"),
+        ("jumps --model file --src log", "required: --tgt"),
+        ("jumps --model file --src log --tgt none", "none: cannot be read: No such"),
+        ("jumps --model file --src log --tgt log", "file: not a checkpoint of OpenNMT-py"),
+        ("jumps --model file --src log --tgt log --gpu 0", "PyTorch finds no GPU here"),
     ],
 )
 def test_mistakes_are_found_before_any_work(folder, capsys, monkeypatch, line, message):

@@ -139,9 +139,18 @@ class DistortionRNNDecoder(DecoderBase):
             as ``std`` and as ``align``.
         """
         embedded = self.embeddings(tgt)
-        hidden, attention = self._unroll(embedded, self._source(enc_out, src_len, step))
+        hidden, attention, _ = self._unroll(embedded, self._source(enc_out, src_len, step))
         read = self.readout(torch.cat((hidden, embedded, attention @ enc_out), -1))
         return self.dropout(read.tanh()), {"std": attention, "align": attention}
+
+    def jump_probabilities(self, tgt: Tensor, enc_out: Tensor, src_len: Tensor) -> tuple[Tensor, Tensor]:
+        """Return P(k) and the attention of each word of a batch; arguments as for :meth:`forward`.
+
+        P(k) is ``(batch, words, 2 window + 1)``, distances ``window, …, -window``; attention ``(batch, words,
+        length)``.
+        """
+        _, attention, jumps = self._unroll(self.embeddings(tgt), self._source(enc_out, src_len, None))
+        return torch.stack(jumps, 1), attention
 
     def update_dropout(self, dropout: float, *_: Any) -> None:
         """Change the dropout rate, as OpenNMT-py's ``dropout_steps`` ask."""
@@ -158,17 +167,18 @@ class DistortionRNNDecoder(DecoderBase):
             self.state |= {"keys": keys, "values": values}
         return SourceStates.of(keys, values, lengths)
 
-    def _unroll(self, embedded: Tensor, source: SourceStates) -> tuple[Tensor, Tensor]:
-        """Return s and α of all words, ``(batch, words, size)`` and ``(batch, words, length)``."""
+    def _unroll(self, embedded: Tensor, source: SourceStates) -> tuple[Tensor, Tensor, list[Tensor | None]]:
+        """Return s and α of all words, ``(batch, words, size)`` and ``(batch, words, length)``, and each P(k)."""
         inputs = linear(embedded, self.before.weight_ih, self.before.bias_ih).unbind(1)
         by_target = self.options.context == TARGET
         logits = self.jumps(embedded).unbind(1) if by_target else [None] * len(inputs)
         products = self._products()
-        hidden, attention = [], []
+        hidden, steps = [], []
         for word in zip(inputs, logits, strict=True):
-            attention.append(self._step(*word, source, products))
+            steps.append(self._step(*word, source, products))
             hidden.append(self.state["hidden"])
-        return torch.stack(hidden, 1), torch.stack(attention, 1)
+        attention, jumps = zip(*steps, strict=True)
+        return torch.stack(hidden, 1), torch.stack(attention, 1), list(jumps)
 
     def _products(self) -> _Products:
         size, zeros = self.after.hidden_size, torch.zeros_like(self.after.bias_hh[: self.after.hidden_size])
@@ -183,8 +193,8 @@ class DistortionRNNDecoder(DecoderBase):
 
     def _step(
         self, inputs: Tensor, logits: Tensor | None, source: SourceStates, products: _Products
-    ) -> Tensor:
-        """Decode one word; return its attention, ``(batch, length)``.
+    ) -> tuple[Tensor, Tensor | None]:
+        """Decode one word; return its attention, ``(batch, length)``, and P(k), ``(batch, 2 window + 1)``.
 
         ``inputs`` is f1's product with the word before, ``(batch, 3 size)``; ``logits`` those of the jumps
         where they depend on that word, ``(batch, 2 window + 1)``.
@@ -193,7 +203,7 @@ class DistortionRNNDecoder(DecoderBase):
         recurrent = linear(hidden, self.before.weight_hh, self.before.bias_hh)
         between = gru(inputs, recurrent, hidden)
         recurrent, query, of_between = products.of_between(between)
-        attention = self.attention(query, source)
+        attention, jumps = self.attention(query, source), None
         if self.jumps is not None:
             jumps = (self.state["logits"] if logits is None else logits).softmax(-1)
             previous = self.state["attention"]
@@ -203,7 +213,7 @@ class DistortionRNNDecoder(DecoderBase):
         self.state["hidden"] = gru(context, recurrent, between)
         if options.context in (SOURCE, HIDDEN):
             self.state["logits"] = of_context if options.context == SOURCE else of_between
-        return attention
+        return attention, jumps
 
 
 @dataclass(frozen=True)

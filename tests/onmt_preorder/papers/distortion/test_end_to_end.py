@@ -1,13 +1,16 @@
 """OpenNMT-py's own commands with the distortion models: the target is the source, word for word."""
 
 import json
+import math
 import random
+import re
 
 import pytest
 import torch
 import yaml
 
 from preorder.data.formats import parse_alignment
+from recipes import jumps
 from tests.support.opennmt import run, write
 
 pytestmark = pytest.mark.slow
@@ -117,6 +120,28 @@ def test_the_alignment_of_a_given_target(task):
         assert targets == list(range(length))
         assert {len(row) for row in rows} == {length}
         assert all(0.49 < sum(row) < 1.01 for row in rows)
+
+
+def test_what_jumps_have_learnt(task, capsys):
+    given = [f"--src={task}/valid.src", f"--tgt={task}/valid.tgt"]
+    assert jumps.main([f"--model={task}/hidden_step_120.pt", *given]) == 0
+    entropy, probabilities, lost = capsys.readouterr().out.splitlines()[-3:]
+    found = dict(zip(range(3, -4, -1), map(float, re.findall(r"0\.\d+", probabilities)), strict=True))
+    assert sum(found.values()) == pytest.approx(1, abs=5e-3)
+    assert max(found, key=found.get) == 1  # the target is the source
+    spread = -sum(share * math.log(share) for share in found.values())
+    measured, most = map(float, re.findall(r"\d\.\d+", entropy))
+    assert 0 < measured <= spread + 5e-3  # entropy is concave: its mean is not above that of the mean
+    assert most == pytest.approx(math.log(7), abs=1e-3)
+    assert 0 <= float(lost.split()[-1]) < 0.3
+
+
+def test_jumps_that_cannot_be_measured(task, capsys):
+    given = ["--src", f"{task}/valid.src", "--tgt"]
+    assert jumps.main(["--model", f"{task}/none_step_120.pt", *given, f"{task}/valid.tgt"]) == 2
+    assert "none_step_120.pt: the model has no jumps" in capsys.readouterr().err
+    assert jumps.main(["--model", f"{task}/hidden_step_120.pt", *given, f"{task}/train.tgt"]) == 2
+    assert "valid.src:51: the file ends after 50 lines" in capsys.readouterr().err
 
 
 def test_average_and_ensemble(task):

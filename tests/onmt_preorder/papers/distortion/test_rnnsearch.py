@@ -25,14 +25,14 @@ def first_shift(length, k):
 
 
 def twin(model, src, tgt):
-    """Return output and attention of one sentence without padding, ``(words, …)``."""
+    """Return output, attention and P(k), if any, of one sentence without padding, ``(words, …)``."""
     decoder, options = model.decoder, model.decoder.options
     window, weight = options.window, options.weight
     h, final, _ = model.encoder(src.unsqueeze(0), torch.tensor([len(src)]))
     h = h[0]
     s = torch.tanh(decoder.initial(final[0]))
     contexts = {"source": torch.zeros_like(h[0]), "hidden": s}
-    alpha, outputs, attentions = None, [], []
+    alpha, outputs, attentions, jumps = None, [], [], []
     for y in tgt:
         word = decoder.embeddings(y.view(1, 1, 1))[0, 0]
         contexts["target"] = word
@@ -46,6 +46,7 @@ def twin(model, src, tgt):
         attention = torch.cat(energies).softmax(0)
         if options.context != "none":
             probabilities = decoder.jumps(contexts[options.context]).softmax(0)
+            jumps.append(probabilities)
             expected = torch.zeros_like(attention)
             for k, probability in zip(range(window, -window - 1, -1), probabilities, strict=True):
                 shifted = first_shift(len(h), k) if alpha is None else shift(alpha, k)
@@ -60,7 +61,7 @@ def twin(model, src, tgt):
         s = decoder.after(context, between)
         outputs.append(torch.tanh(decoder.readout(torch.cat((s, word, context)))))
         attentions.append(attention)
-    return torch.stack(outputs), torch.stack(attentions)
+    return torch.stack(outputs), torch.stack(attentions), jumps
 
 
 @pytest.mark.parametrize("context", CONTEXTS)
@@ -79,11 +80,24 @@ def test_a_padded_batch_is_what_the_equations_say(context, changes):
     src, tgt, lengths = make_batch()
     output, attention = model(src, torch.cat((tgt, tgt[:, :1]), 1), lengths)
     for i, length in enumerate(lengths):
-        expected_output, expected_attention = twin(model, src[i, :length], tgt[i])
+        expected_output, expected_attention, _ = twin(model, src[i, :length], tgt[i])
         torch.testing.assert_close(output[i], expected_output)
         torch.testing.assert_close(attention["std"][i, :, :length], expected_attention)
         assert not attention["std"][i, :, length:].any()
         assert attention["align"] is attention["std"]
+
+
+@pytest.mark.parametrize("context", JUMPING)
+def test_the_jumps_of_each_word(context):
+    model = make_model(distortion=context)
+    src, tgt, lengths = make_batch()
+    states, final, _ = model.encoder(src, lengths)
+    model.decoder.init_state(src, states, final)
+    jumps, attention = model.decoder.jump_probabilities(tgt, states, lengths)
+    for i, length in enumerate(lengths):
+        _, expected_attention, expected = twin(model, src[i, :length], tgt[i])
+        torch.testing.assert_close(jumps[i], torch.stack(expected))
+        torch.testing.assert_close(attention[i, :, :length], expected_attention)
 
 
 def test_lambda_of_zero_and_no_jumps_are_the_same():
