@@ -168,7 +168,7 @@ class DistortionRNNDecoder(DecoderBase):
         return SourceStates.of(keys, values, lengths)
 
     def _unroll(self, embedded: Tensor, source: SourceStates) -> tuple[Tensor, Tensor, list[Tensor | None]]:
-        """Return s and α of all words, ``(batch, words, size)`` and ``(batch, words, length)``, and each P(k)."""
+        """Return s, ``(batch, words, size)``, α, ``(batch, words, length)``, and P(k) of all words."""
         inputs = linear(embedded, self.before.weight_ih, self.before.bias_ih).unbind(1)
         by_target = self.options.context == TARGET
         logits = self.jumps(embedded).unbind(1) if by_target else [None] * len(inputs)
