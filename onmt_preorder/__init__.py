@@ -11,8 +11,10 @@ Installing this package is enough: OpenNMT-py's commands find it through :mod:`o
 | one paper's idea each | papers |
 | the Transformer that they share | transformer |
 | from source text to positions | input |
-| what a part adds to the training loss | additional_loss |
-| the refusal of options that our models do not support | refusal |
+| bfloat16, learning rates of their own, further losses | precision, learning_rate, additional_loss |
+| the loss in blocks, the best checkpoint | cross_entropy, checkpoint_choice |
+| ``base`` and ``size`` in YAML | base_configuration |
+| how options are added, and refused where a model ignores them | option_helpers |
 | the ``onmt_preorder`` command | cli |
 
 In this order a row uses only rows below it, except ``cli``, which uses all.

@@ -9,14 +9,14 @@ from collections.abc import Sequence
 import yaml
 
 from preorder.cli import Parser, execute
-from recipes.systems import SIZES, SUBWORDS, read_system
+from recipes.systems import DEFAULT_SIZE, SIZES, SUBWORDS, read_system
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command; return its exit status."""
     parser = Parser(prog="python -m recipes.configuration", description=__doc__, allow_abbrev=False)
     parser.add_argument("system", metavar="SYSTEM", help="a file of config/system, without .yaml")
-    parser.add_argument("--size", choices=SIZES, default="small", help="(default: %(default)s)")
+    parser.add_argument("--size", choices=SIZES, default=DEFAULT_SIZE, help="(default: %(default)s)")
     parser.add_argument("--subwords", choices=SUBWORDS, help="with the options that split words")
     parser.set_defaults(run=_print)
     return execute(parser, argv)

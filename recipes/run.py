@@ -29,7 +29,7 @@ from recipes.job import DATA, PARTS, Job
 from recipes.search import add_search, search_of
 from recipes.stamps import Phase
 from recipes.step_runner import StepRunner, exit_status
-from recipes.systems import ALL, SIZES, SUBWORDS, read_system, systems_in, without_tags
+from recipes.systems import ALL, DEFAULT_SIZE, SIZES, SUBWORDS, read_system, systems_in, without_tags
 
 STAGES = ("prepare", "train", "score")
 SYSTEMS = "baseline_absolute_relative,preorder_relative"
@@ -55,7 +55,7 @@ def build_parser() -> argparse.ArgumentParser:
     add("--src", metavar="xx", type=language, required=True, help="source language, as the files' names end")
     add("--tgt", metavar="xx", type=language, required=True, help="target language")
     add("--run", metavar="DIR", type=Path, required=True, help="folder to work in")
-    add("--size", choices=SIZES, default="tiny", help="of the models (default: %(default)s)")
+    add("--size", choices=SIZES, default=DEFAULT_SIZE, help="of the models (default: %(default)s)")
     add(
         "--systems",
         metavar="S,…",

@@ -17,11 +17,11 @@ from recipes.split import add_texts, names_of, texts_of, write_split
 from recipes.step_runner import StepRunner, exit_status
 
 CORPUS = "corpus"
-DEFAULTS = ("--size", "small", "--jobs", "2")
+DEFAULTS = ("--jobs", "2")
 EPILOG = """\
 All options of python -m recipes.run but --data can follow, such as --size, --systems, --seeds, --subwords,
---device, --jobs and --open. Every command is shown, and kept in DIR/commands.sh; what is done already is not
-done again.
+--device, --jobs (here 2) and --open. Every command is shown, and kept in DIR/commands.sh; what is done
+already is not done again.
 
   python -m recipes.start --src train.en --tgt train.ja --run runs/mine --open
   python -m recipes.start --src news.en.gz --tgt news.de.gz --test-src test.en --test-tgt test.de \\

@@ -11,6 +11,7 @@ from onmt_preorder.base_configuration import CONFIG, FOR_RECIPES, merge, read_fi
 from preorder.data.errors import UsageError
 
 SIZES = ("tiny", "small", "medium", "paper")
+DEFAULT_SIZE = "small"  # of the families in config/, too
 SUBWORDS = ("bpe", "sentencepiece")
 
 PREDICTED, GOLD = "predicted", "gold"

@@ -58,12 +58,6 @@ class Chart:
 
         return log_partition(self.parts, groups)
 
-    def marginals(self) -> torch.Tensor:
-        """Return the probability of each part, as ``parts``."""
-        from preorder.btg.inside import marginals
-
-        return marginals(self.parts)
-
     def min_risk(self, partner: np.ndarray | None = None) -> Chart:
         """Return the chart whose best trees are those whose orders can be expected to agree best.
 

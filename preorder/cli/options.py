@@ -166,13 +166,14 @@ def add_threads(parser: argparse.ArgumentParser) -> None:
 def add_number(
     parser: argparse.ArgumentParser, name: str, parse: Callable[[str], float], default: float, text: str
 ) -> None:
-    """Add an option that is a number, with its default in its help."""
-    parser.add_argument(name, metavar="N", type=parse, default=default, help=f"{text} (default: %(default)s)")
+    """Add an option that is a number, with its default in its help; :data:`MOST` is no limit."""
+    said = "no limit" if default == MOST else "%(default)s"
+    parser.add_argument(name, metavar="N", type=parse, default=default, help=f"{text} (default: {said})")
 
 
 def add_json(parser: argparse.ArgumentParser) -> None:
     """Add ``--json``."""
-    parser.add_argument("--json", action="store_true", help="print one JSON object instead of a table")
+    parser.add_argument("--json", action="store_true", help="print one JSON object instead")
 
 
 def _whole_number(least: int, most: int = MOST) -> Callable[[str], int]:

@@ -1,4 +1,4 @@
-"""Orders and trees as lines of the format that the user chose."""
+"""What the commands write: lines of orders and trees, n-best lists, a warning where tokens are escaped."""
 
 from __future__ import annotations
 

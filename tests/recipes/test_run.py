@@ -24,7 +24,7 @@ def data(tmp_path_factory):
 def command(data, folder, *more):
     changes = [part for change in TINY for part in ("--set", change)]
     fixed = ["--data", str(data), "--src", "svo", "--tgt", "sov", "--run", str(folder), "--steps", "4"]
-    return [*fixed, *changes, "--beam", "2", "--jobs", "2", *more]
+    return [*fixed, *changes, "--size", "tiny", "--beam", "2", "--jobs", "2", *more]
 
 
 @pytest.fixture(scope="module")

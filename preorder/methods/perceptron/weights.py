@@ -90,7 +90,7 @@ class Weights:
         how many keys each block of 256 slots has (``blocks``). A larger table, for more training, looks at
         the rest of the lower half, too (``rest``). Of the weights, bits say which are not zero (``present``),
         and only those are kept (``values``): as indices, a byte each, into all that differ (``levels``), or
-        in half precision where these are too many, as in models of before.
+        in half precision where these are too many, as in older models.
         """
         arrays = {"shape": self.shape}
         tables = zip(TABLE_NAMES, self.slots, self.keys, self.rows, self.spread, strict=True)

@@ -9,6 +9,7 @@ from preorder.btg import risk  # noqa: E402
 from preorder.btg.chart import Chart  # noqa: E402
 from preorder.btg.constraint import reachable  # noqa: E402
 from preorder.btg.grammar import CONTEXTS  # noqa: E402
+from preorder.btg.inside import marginals  # noqa: E402
 from preorder.btg.risk import PARTNER_WEIGHT, PREFERENCE  # noqa: E402
 from tests.support.brute_force import (  # noqa: E402
     BruteForce,
@@ -99,13 +100,13 @@ def test_log_partition_of_the_trees_that_an_alignment_allows(n):
 def test_marginals(n):
     parts, twins = draw(n)
     expected = [twin.marginals() for twin in twins]
-    np.testing.assert_allclose(Chart(torch.from_numpy(parts)).marginals(), expected, atol=1e-9)
+    np.testing.assert_allclose(marginals(torch.from_numpy(parts)), expected, atol=1e-9)
 
 
 @SIZES
 def test_inversions(n):
     parts, twins = draw(n)
-    found = risk.inversions(Chart(torch.from_numpy(parts)).marginals())
+    found = risk.inversions(marginals(torch.from_numpy(parts)))
     np.testing.assert_allclose(found, [twin.inversions() for twin in twins], atol=1e-9)
 
 
