@@ -18,8 +18,8 @@ from preorder.data.errors import DataError, UsageError, shown
 from preorder.learning.options import options_of
 from preorder.methods.registry import all_options
 from recipes.job import Job
-from recipes.prepare import train_preorderer
-from recipes.systems import key_and_value
+from recipes.prepare import ordered_parts, train_preorderer
+from recipes.systems import SUBWORD_TRANSFORM, key_and_value
 from recipes.train import config_of
 
 
@@ -84,6 +84,9 @@ def check_changes(job: Job) -> None:
     """
     from onmt.bin import build_vocab, train
 
+    transforms = job.changes.get("transforms")
+    if job.subwords and transforms is not None and SUBWORD_TRANSFORM not in transforms:
+        raise UsageError(f"--set transforms: --subwords needs {SUBWORD_TRANSFORM} among them")
     training, vocabulary = train._get_parser(), build_vocab._get_parser()
     actions = (*training._actions, *vocabulary._actions)
     known = {key for action in actions for key in training.get_possible_config_keys(action)}
@@ -130,8 +133,10 @@ def check_preorder_options(job: Job, cross_fit: int, options: Sequence[str]) -> 
     """Let ``preorder train`` check its options; it ends with one line and status 2 itself.
 
     Raises:
-        UsageError: one that the job sets itself is among them.
+        UsageError: one that the job sets itself is among them, or no system reads what they change.
     """
+    if options and not ordered_parts(job):
+        raise UsageError("--preorder: no system here reads the order of a preorderer")
     parser = build_parser()
     commands = (train_preorderer(job, cross_fit, given).command for given in (tuple(options), ()))
     arguments, own = (parser.parse_args(command[1:]) for command in commands)

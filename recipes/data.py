@@ -61,6 +61,9 @@ def copy_data(data: Path, out: Path, sides: tuple[str, str], use_alignment: bool
     if use_alignment:
         suffixes.append("align")
     files.make_folder(str(out))
+    if tags not in suffixes:  # of other data that were here
+        for part in PARTS:
+            (out / f"{part}.{tags}").unlink(missing_ok=True)
     whole: list[list[str]] = [[], []]
     for part in PARTS:
         rows = list(_rows(data, part, suffixes))

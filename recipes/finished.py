@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -47,6 +48,19 @@ def find_finished(job: Job, runner: StepRunner) -> list[Finished]:
     if others:
         runner.say(f"not in the results, since other options or data made them: {', '.join(others)}")
     return [Finished(found[name][0], tuple(sorted(found[name][1]))) for name in _in_order(job, list(found))]
+
+
+def with_earlier(job: Job) -> Job:
+    """Return the job with the systems that earlier commands have trained in its folder.
+
+    What these read is prepared anew with the data, so that no result of old data stands in the table.
+    """
+    systems = {system.name: system for system in job.systems}
+    for name, _ in _translated(job):
+        if name not in systems:
+            with contextlib.suppress(PreorderError):  # no longer in config/, or without this size
+                systems[name] = read_system(name, job.size, job.subwords)
+    return replace(job, systems=tuple(systems.values()))
 
 
 def _translated(job: Job) -> list[tuple[str, int]]:

@@ -28,7 +28,7 @@ def prepare(
     links = [] if aligner is None else [_aligned(job, "align", job.alignment, *aligner)]
     if any(system.supervision == KEPT for system in job.systems):
         links += _source_links(job, aligner is not None)
-    ordered = _ordered_parts(job)
+    ordered = ordered_parts(job)
     folds = cross_fit if "train" in ordered else 0
     training = [[train_preorderer(job, folds, options)]] if ordered else []
     applied = [part for part in ordered if not (folds and part == "train")]
@@ -43,7 +43,7 @@ def prepare(
     return [phase for phase in phases if phase]
 
 
-def _ordered_parts(job: Job) -> list[str]:
+def ordered_parts(job: Job) -> list[str]:
     """Return the parts whose predicted order a system reads or is told on the fly."""
     learnt = [system.supervision or system.order for system in job.systems]
     orders = {"train": learnt, "dev": learnt, "test": [system.told for system in job.systems]}

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from onmt_preorder.papers.npmt.options import DECODER as SWAN
 from preorder.cli import Parser, options
 from preorder.cli.translations import paths_by_name
 from preorder.data.compression import split_suffix
@@ -123,6 +124,8 @@ def _experiment(arguments: argparse.Namespace) -> Experiment:
     given = (arguments.src, arguments.ref, arguments.pos, arguments.preorderer, arguments.subword_model)
     check_readable([*filter(None, given), *(path for path, _ in models.values())])
     check_device(arguments.device)
+    if arguments.ratio:
+        _check_ratio(models)
     translate = search_of(arguments).options(arguments.seed, arguments.device)
     if arguments.subword_model is not None:  # models name it by a path from the folder of their training
         pieces = str(arguments.subword_model.resolve())
@@ -137,6 +140,15 @@ def _experiment(arguments: argparse.Namespace) -> Experiment:
         arguments.seed,
         translate,
     )
+
+
+def _check_ratio(models: dict[str, tuple[Path, str]]) -> None:
+    """Raise a UsageError where a model's search is not OpenNMT-py's, which alone has a ratio."""
+    from onmt_preorder.opennmt.checkpoints import read_options
+
+    for name, (path, _) in models.items():
+        if read_options(str(path)).decoder_type == SWAN:
+            raise UsageError(f"{name}: --ratio is not for models with decoder_type: {SWAN}")
 
 
 def _swap(experiment: Experiment) -> Step:

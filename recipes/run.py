@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from preorder.cli import Parser
-from preorder.cli.options import add_number, at_least_two, confidence, natural, positive
+from preorder.cli.options import add_number, at_least_two, confidence, positive
 from preorder.data.errors import UsageError
 from recipes.checks import (
     check_apart,
@@ -25,6 +25,7 @@ from recipes.checks import (
     language,
     parse_changes,
 )
+from recipes.finished import with_earlier
 from recipes.job import DATA, PARTS, Job
 from recipes.search import add_search, search_of
 from recipes.stamps import Phase
@@ -142,7 +143,7 @@ def _check(job: Job, stages: Sequence[str], arguments: argparse.Namespace) -> No
         if arguments.data is None:
             raise UsageError("the stage prepare needs --data")
         check_apart(arguments.data, job.folder)
-        check_preorder_options(job, arguments.cross_fit, arguments.preorder)
+        check_preorder_options(with_earlier(job), arguments.cross_fit, arguments.preorder)
     if "train" in stages:
         check_device(job.device)
         if arguments.set:
@@ -166,13 +167,13 @@ def _prepare(job: Job, runner: StepRunner, arguments: argparse.Namespace) -> lis
     copied = ("--data", str(data), "--src", job.source, "--tgt", job.target, *links, "--out", DATA)
     runner.note("data", "python", "-m", "recipes.data", *copied)
     runner.say(message)
-    return prepare(job, aligner, arguments.cross_fit, tuple(arguments.preorder))
+    return prepare(with_earlier(job), aligner, arguments.cross_fit, tuple(arguments.preorder))
 
 
 def _job(arguments: argparse.Namespace) -> Job:
     """Return the job that the options describe."""
     try:
-        seeds = tuple(map(natural, arguments.seeds.split(",")))
+        seeds = tuple(map(positive, arguments.seeds.split(",")))  # by 0 OpenNMT-py draws without a seed
     except argparse.ArgumentTypeError as error:
         raise UsageError(f"--seeds: {error}") from None
     names = _names(arguments.systems, arguments.size, _has_tags(arguments))
@@ -211,8 +212,9 @@ def _names(text: str, size: str, tagged: bool) -> Sequence[str]:
 
 
 def _has_tags(arguments: argparse.Namespace) -> bool:
-    folders = (arguments.run / DATA, *([arguments.data] if arguments.data else []))
-    return any(all((folder / f"{part}.{arguments.src}.pos").exists() for part in PARTS) for folder in folders)
+    prepares = "prepare" in (arguments.stage or STAGES)
+    folder = arguments.data if prepares and arguments.data else arguments.run / DATA
+    return all((folder / f"{part}.{arguments.src}.pos").exists() for part in PARTS)
 
 
 if __name__ == "__main__":

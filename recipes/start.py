@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from preorder.cli import Parser
+from preorder.data.errors import UsageError
 from recipes import run as main_job
 from recipes.split import add_texts, names_of, texts_of, write_split
 from recipes.step_runner import StepRunner, exit_status
@@ -59,6 +60,8 @@ def start(arguments: argparse.Namespace, line: Sequence[str]) -> None:
     """
     source, target = names_of(arguments)
     parsed = main_job.build_parser().parse_args(["--src", source, "--tgt", target, *line])
+    if parsed.data != arguments.run / CORPUS:
+        raise UsageError("--data: recipes.start makes the data folder itself, of --src and --tgt")
     runner = StepRunner(arguments.run, parsed.jobs)
     with runner.alone():
         messages = write_split(arguments, str(arguments.run / CORPUS))

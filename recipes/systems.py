@@ -13,6 +13,7 @@ from preorder.data.errors import UsageError
 SIZES = ("tiny", "small", "medium", "paper")
 DEFAULT_SIZE = "small"  # of the families in config/, too
 SUBWORDS = ("bpe", "sentencepiece")
+SUBWORD_TRANSFORM = "onmt_tokenize"  # of OpenNMT-py, by which config/subwords-*.yaml split words
 
 PREDICTED, GOLD = "predicted", "gold"
 KEPT = "gold_kept"  # the gold order in which unaligned words keep their positions (Chen et al. 2020, §4)

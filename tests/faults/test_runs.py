@@ -61,7 +61,7 @@ def workplace(tmp_path_factory):
 
 def line_of(workplace, folder, *more):
     fixed = ["--data", str(workplace / "data"), "--src", "aa", "--tgt", "bb", "--run", str(folder)]
-    return [*fixed, "--given-alignment", "--systems", "preorder_relative", *more]
+    return [*fixed, "--size", "tiny", "--given-alignment", "--systems", "preorder_relative", *more]
 
 
 def start_run(workplace, folder, *more, **variables):
@@ -207,6 +207,28 @@ def test_the_results_keep_what_earlier_commands_have_finished(in_process, tmp_pa
     assert in_process(folder, "--systems", two, "--seeds", "1", "--steps", "8") == 0
     assert list(json.loads((folder / "results.json").read_text())["systems"]) == [two]
     assert f"made them: {one} with seed 1, {one} with seed 2, {two} with seed 2" in capsys.readouterr().err
+
+
+def test_no_result_of_old_data_is_kept(workplace, in_process, tmp_path, capsys):
+    """Though the system that is asked for reads no order."""
+    folder, data, plain = tmp_path / "run", tmp_path / "data", "baseline_absolute_relative"
+    shutil.copytree(workplace / "data", data)
+    given = ("--data", str(data))
+    assert in_process(folder, *given, "--systems", f"{plain},preorder_relative") == 0
+    (data / "test.aa").write_text("b a\n" * 3)
+    capsys.readouterr()
+    assert in_process(folder, *given, "--systems", plain) == 0
+    assert list(json.loads((folder / "results.json").read_text())["systems"]) == [plain]
+    assert "made them: preorder_relative with seed 1" in capsys.readouterr().err
+
+
+def test_the_preorderer_is_trained_once_for_systems_in_turn(in_process, tmp_path):
+    folder, stamp = tmp_path / "run", tmp_path / "run/stamps/preorder-train.json"
+    assert in_process(folder) == 0
+    trained = stamp.read_bytes()
+    for system in ("preorder_relative_sampled", "plain", "preorder_relative"):
+        assert in_process(folder, "--systems", system) == 0
+        assert stamp.read_bytes() == trained
 
 
 def test_all_systems_are_in_one_table(in_process, tmp_path, capsys):

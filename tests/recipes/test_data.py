@@ -101,9 +101,12 @@ def test_bad_hand_aligned_sentences_are_told(job, data):
 
 
 def test_tags_are_not_needed(job, data):
-    (data / "dev.en.pos").unlink()
     copied(job, data)
+    assert job.has_tags
+    (data / "dev.en.pos").unlink()
+    copied(job, data)  # once more, in the folder that has the old tags
     assert not job.has_tags
+    assert not [*(job.folder / "data").glob("*.pos")]
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,9 @@
 """Bad command lines of ``recipes.robustness``; what it does is tested on the models of ``test_run``."""
 
+from argparse import Namespace
+
 import pytest
+import torch
 from onmt.bin.translate import _get_parser
 
 from recipes import robustness
@@ -62,6 +65,21 @@ def test_each_model_gets_the_form_that_it_reads(tmp_path):
         "preordered.5": ("--format", "features"),
         "reordered.5": ("--format", "text"),
     }
+
+
+def test_a_ratio_is_not_for_phrases(tmp_path, capsys):
+    files = {name: tmp_path / name for name in ("source", "swan.pt", "other.pt")}
+    files["source"].write_text("a\n")
+    for name in ("swan", "other"):
+        torch.save({"opt": Namespace(decoder_type=name)}, files[f"{name}.pt"])
+    line = [
+        f"--src={files['source']}",
+        f"--ref={files['source']}",
+        f"--run={tmp_path / 'run'}",
+        "--ratio=1.5",
+    ]
+    assert robustness.main([*line, "--plain", f"a={files['other.pt']}", f"b={files['swan.pt']}"]) == 2
+    assert capsys.readouterr().err == "b: --ratio is not for models with decoder_type: swan\n"
 
 
 def test_the_subword_model_is_named_by_its_whole_path(tmp_path, monkeypatch):

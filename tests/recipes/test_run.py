@@ -122,8 +122,9 @@ def test_families_and_seeds_in_one_table(data, tmp_path, capsys, monkeypatch):
     """What begins from a trained model, and what has other options, beside the baseline."""
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
     systems = ["baseline_absolute_relative", "distortion_hidden", "npmt"]
-    line = command(data, tmp_path, "--given-alignment", "--cross-fit", "0", "--systems", ",".join(systems))
-    assert run.main([*line, "--seeds", "1,2", *PREORDER]) == 0
+    line = command(data, tmp_path, "--given-alignment", "--systems", ",".join(systems))
+    assert run.main([*line, "--seeds", "1,2"]) == 0
+    assert not (tmp_path / "preorderer").exists()  # which none of them reads
     results = json.loads((tmp_path / "results.json").read_text())
     assert list(results["systems"]) == systems
     for figures in results["systems"].values():
@@ -194,9 +195,18 @@ def test_alignments_are_given_or_taught(capsys):
             ["--size", "medium", "--systems", "npmt"],
             f"{path_of('npmt')}: no size 'medium'; there are: tiny, small, paper",
         ),
-        (["--seeds", "1,x"], "--seeds: not a whole number from 0: 'x'"),
+        (["--seeds", "1,x"], "--seeds: not a whole number from 1: 'x'"),
+        (["--seeds", "0"], "--seeds: not a whole number from 1: '0'"),
         (["--set", "layers"], "layers: not KEY=VALUE"),
         (["--stage", "prepare"], "the stage prepare needs --data"),
+        (
+            ["--data", "d", "--systems", "plain,gold", "--preorder", "--iterations", "2"],
+            "--preorder: no system here reads the order of a preorderer",
+        ),
+        (
+            ["--stage", "train", "--subwords", "bpe", "--set", "transforms=[filtertoolong]"],
+            "--set transforms: --subwords needs onmt_tokenize among them",
+        ),
     ],
 )
 def test_unusable_options_are_one_line_and_status_2(tmp_path, capsys, options, message):

@@ -68,6 +68,7 @@ def test_the_commands_that_are_shown_make_the_same(texts, tmp_path, capsys, monk
         (["--systems", "nonsense"], "no configuration of a system nonsense; there are: baseline_"),
         (["--size", "medium", "--systems", "npmt"], f"{path_of('npmt')}: no size 'medium'"),
         (["--dev-src", "x"], "--dev-src and --dev-tgt go together"),
+        (["--data", "other"], "--data: recipes.start makes the data folder itself"),
         (["--names", "a", "a"], "--names: not two different names of letters and digits: a a"),
     ],
 )
