@@ -148,8 +148,7 @@ def test_given_alignments_and_a_failing_training(data, tmp_path, capsys):
     line = command(
         data, tmp_path, "--given-alignment", "--systems", "gold", "--stage", "prepare", "--stage", "train"
     )
-    more = ["--set", "train_from=none.pt", "--preorder", "--iterations", "1", "--classes", "0"]
-    assert run.main([*line, *more]) == 1
+    assert run.main([*line, "--set", "train_from=none.pt"]) == 1
     error = capsys.readouterr().err
     assert "vocabulary/gold failed" in error or "train/gold-seed1 failed" in error
     assert "none.pt" in error
@@ -165,7 +164,7 @@ def test_hand_aligned_sentences_teach_the_aligner(data, tmp_path, capsys):
         lines = (data / f"train.{suffix}").read_text().splitlines(keepends=True)
         (folder / f"hand.{suffix}").write_text("".join(lines[:40]))
     line = command(folder, tmp_path / "run", "--hand-alignment", "0.3", "--stage", "prepare")
-    assert run.main([*line, "--systems", "baseline_absolute_relative", "--cross-fit", "0", *PREORDER]) == 0
+    assert run.main([*line, "--systems", "baseline_absolute_relative"]) == 0
     script = (tmp_path / "run/commands.sh").read_text()
     assert "--hand-aligned" in script
     assert "--hand-align data/hand.align --min-confidence 0.3" in script
