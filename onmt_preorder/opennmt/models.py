@@ -19,6 +19,7 @@ from onmt_preorder.input.raw_text import is_escaped, make_detokenizer, make_toke
 from onmt_preorder.opennmt.wrapping import adapts
 from onmt_preorder.options import is_ours
 from onmt_preorder.papers.distortion import options as distortion
+from onmt_preorder.papers.npmt import options as phrases
 from onmt_preorder.transformer.options import ENCODER
 from preorder.data.errors import UsageError
 
@@ -55,6 +56,17 @@ def _build_source_embeddings(original: Any, model_opt: Namespace, vocabs: dict[s
             lambda _, given, embedded: layer(embedded, given[0][:, :, 0] == embeddings.word_padding_idx)
         )
     return embeddings
+
+
+@adapts("onmt.model_builder", "build_embeddings")
+def _build_embeddings(original: Any, opt: Namespace, vocabs: dict[str, Any], for_encoder: bool = True) -> Any:
+    """Leave positions out of the target words of SWAN: each of its segments begins anew, wherever it stands.
+
+    A Transformer before it needs ``position_encoding``, which is otherwise that of both sides.
+    """
+    if not for_encoder and opt.decoder_type == phrases.DECODER:
+        opt = Namespace(**{**vars(opt), "position_encoding": False})
+    return original(opt, vocabs, for_encoder)
 
 
 @adapts("onmt.decoders.ensemble:EnsembleEncoder", "forward")

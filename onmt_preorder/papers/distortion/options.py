@@ -24,6 +24,7 @@ _UNSUPPORTED: dict[str, Any] = {
     "quant_layers": [],
     "model_task": "seq2seq",
     "n_src_feats": 0,
+    "position_encoding": False,  # the decoder reads word by word, without a number of the word
 }
 
 

@@ -28,6 +28,7 @@ register()
         ),
         ({"copy_attn": True}, "copy_attn does not work with decoder_type: distortion_rnn"),
         ({"n_src_feats": 1}, "n_src_feats does not work"),
+        ({"position_encoding": True}, "position_encoding does not work with decoder_type: distortion_rnn"),
         ({"parallel_mode": "tensor_parallel", "world_size": 2}, "tensor_parallel does not work"),
         ({"share_decoder_embeddings": True}, "needs word_vec_size 5 to be hidden_size 6"),
     ],
