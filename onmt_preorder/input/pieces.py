@@ -22,8 +22,8 @@ def words_of_pieces(pieces: Sequence[str], words: Sequence[str]) -> list[int]:
     >>> words_of_pieces(["▁un", "seen", "▁", "cat", "s"], ["unseen", "cats"])
     [0, 0, 1, 1, 1]
     """
-    if pieces == words:
-        return list(range(len(words)))
+    if len(pieces) == len(words) and 2 * sum(map(str.__eq__, pieces, words)) >= len(words):
+        return list(range(len(words)))  # nothing is split; some words may be others, as transforms make them
     plain = [_plain(word) for word in words]
     text = "".join(plain)
     owners = [index for index, word in enumerate(plain) for _ in word]

@@ -7,6 +7,8 @@ Why:
   such as U+3000, shifts all features after it. In a target, such tokens and doubled spaces make words of
   white space or none, which cannot be read from the vocabulary's file.
 - In a training batch, sentences of the same text are merged though their positions differ.
+- A bucket of which the transforms leave nothing ends in a ``TypeError``, and where they leave nothing of a
+  corpus training would look for a line for ever.
 - An error in the first line that a data worker reads is hidden by an ``UnboundLocalError``.
 - Positions not seen by ``onmt_build_vocab`` would all become ``<unk>``.
 
@@ -30,13 +32,17 @@ from preorder.data.errors import DataError, PreorderError
 from preorder.data.files import in_parallel, read_lines
 from preorder.data.formats import FEATURE_SEPARATOR, escape_token, parse_tokens
 
+MOST_LOST = 10_000
+"""Training lines that transforms may drop one after another."""
+
 _EXOTIC_SPACE = re.compile(r"[^\S \t]")
 
 
 class PositionedCorpus:
-    """Replaces a ``ParallelCorpus`` of OpenNMT-py: reads the same lines in the same shares.
+    """Replaces a ``ParallelCorpus`` of OpenNMT-py, whose shares of a short corpus may be empty.
 
-    A token without a position keeps its original one. Every line of the source gives one example.
+    Each data worker has a line in turn. A token without a position keeps its original one. Every line of
+    the source gives one example.
 
     Args:
         corpus: OpenNMT-py's own.
@@ -55,23 +61,26 @@ class PositionedCorpus:
         self.is_whole = True  # not one of several lists of lines
 
     def load(self, offset: int = 0, stride: int = 1) -> Iterator[dict[str, Any]]:
-        """Yield one example a line, of the share that OpenNMT-py's own corpus would yield.
+        """Yield one example a line, of the lines ``offset``, ``offset + stride``, …, from 0.
 
         Raises:
-            DataError: a file cannot be read, is empty or shorter than another; a feature is not a position.
+            DataError: a file cannot be read, is empty or shorter than another; a feature is not a position;
+                there is no line for this share.
         """
         line_number = 0
         names = (SOURCE_NAME, "<target>", "<alignment>")
         files = zip(names, (self.source, self.target, self.align), strict=True)
         given = [_named_lines(name, file) for name, file in files if file is not None]
         for line_number, lines in enumerate(in_parallel(*given), 1):
-            if ((line_number - 1) // stride) % stride == offset:
+            if (line_number - 1) % stride == offset:
                 example = self._example(*lines, line=(given[0][0], line_number))
                 if self.has_positions and not offset:  # one of several data workers
                     self.check.see(example["src_feats"][0].split(), given[0][0], line_number)
                 yield example
         if not line_number:
             raise DataError("the file is empty", given[0][0])
+        if line_number <= offset:
+            raise DataError(f"fewer lines than data workers (num_workers): {line_number}", given[0][0])
         if self.is_whole:
             self.check.finish()
 
@@ -140,6 +149,23 @@ def _mix(original: Any, self: Any) -> Iterator[Any]:
         if isinstance(error.__context__, PreorderError):
             raise error.__context__ from None
         raise
+
+
+@adapts("onmt.inputters.text_utils", "process")
+def _process(original: Any, *args: Any, **kwargs: Any) -> list[Any]:
+    return original(*args, **kwargs) or []
+
+
+@adapts("onmt.inputters.dynamic_iterator:DynamicDatasetIter", "_tuple_to_json_with_tokIDs")
+def _numericalise(original: Any, self: Any, lines: list[Any]) -> list[Any]:
+    """Stop a training of whose lines nothing is left."""
+    from onmt.constants import CorpusTask
+
+    examples = original(self, lines)
+    self.lost_lines = 0 if examples else getattr(self, "lost_lines", 0) + len(lines)
+    if self.task == CorpusTask.TRAIN and self.lost_lines >= MOST_LOST:
+        raise DataError(f"the transforms leave none of {self.lost_lines} training lines in a row")
+    return examples
 
 
 @adapts("onmt.inputters.dynamic_iterator:DynamicDatasetIter", "batch_iter")

@@ -44,8 +44,10 @@ def best(model: str) -> tuple[Path, int, float]:
 
 @adapts("onmt.trainer:Trainer", "_report_step")
 def _report_step(original: Any, self: Any, learning_rate: float, step: int, **statistics: Any) -> None:
-    original(self, learning_rate, step, **statistics)
     validation = statistics.get("valid_stats")
+    if validation is not None and not validation.n_words:
+        raise DataError("validation: no sentence pair is left by the transforms, or can be made by the model")
+    original(self, learning_rate, step, **statistics)
     if validation is not None and self.model_saver is not None:
         vars(self.model_saver).setdefault(_FOUND, {})[step] = validation.ppl()
 

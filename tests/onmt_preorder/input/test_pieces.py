@@ -29,6 +29,7 @@ CAPITAL, UPPER, LOWER = (
         ("one two three", "▁one ▁three", [0, 2]),
         ("one two three", "▁one ▁tw", [0, 1]),
         ("one", "one two", [0, 0]),
+        ('he said “ no ” , then " yes "', 'he said " no " , then " yes "', [*range(10)]),
     ],
 )
 def test_examples(words, pieces, expected):

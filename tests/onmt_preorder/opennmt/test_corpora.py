@@ -58,16 +58,21 @@ def corpus_of(tmp_path, sources, targets, **kwargs):
     return ParallelCorpus("train", str(tmp_path / "src"), str(tmp_path / "tgt"), n_src_feats=1, **kwargs)
 
 
-@pytest.mark.parametrize("stride", [1, 2, 3])
-def test_the_same_examples_as_opennmt(tmp_path, stride):
+@pytest.mark.parametrize("stride", [1, 2, 3, 20])
+def test_the_same_examples_as_opennmt_in_shares_that_are_all_of_them(tmp_path, stride):
     corpus = corpus_of(tmp_path, [f"a￨1 b{i}￨0" for i in range(20)], [f"t {i}" for i in range(20)])
+    expected = list(corpus.load())
+    for example in expected:
+        example["tgt"] = example["tgt_original"] = example["tgt"].strip()
     for offset in range(stride):
-        ours = list(PositionedCorpus(corpus).load(offset, stride))
-        theirs = list(corpus.load(offset, stride))
-        for example in theirs:
-            example["tgt"] = example["tgt_original"] = example["tgt"].strip()
-        assert ours == theirs
-        assert ours
+        assert list(PositionedCorpus(corpus).load(offset, stride)) == expected[offset::stride]
+
+
+def test_too_few_lines_for_all_data_workers(tmp_path):
+    corpus = corpus_of(tmp_path, ["a￨0", "b￨0"], ["x", "y"])
+    assert len(list(PositionedCorpus(corpus).load(1, 3))) == 1
+    with pytest.raises(DataError, match=r"src: fewer lines than data workers \(num_workers\): 2"):
+        list(PositionedCorpus(corpus).load(2, 3))
 
 
 def test_alignments_and_lists(tmp_path):

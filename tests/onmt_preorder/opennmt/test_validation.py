@@ -92,6 +92,34 @@ def test_other_models_stay_as_they_are(train, tmp_path):
     assert not hasattr(read_options(str(tmp_path / "model_step_1.pt")), "validation_perplexity")
 
 
+TOO_SHORT = {"transforms": ["filtertoolong"], "src_seq_length": 2}
+
+
+def test_a_bucket_of_which_nothing_is_left(train, tmp_path):
+    train()  # writes the texts
+    long, short = "a￨0 a￨1 a￨2", "a￨0"
+    (tmp_path / "train.src").write_text("\n".join([long, short] * 15) + "\n")
+    (tmp_path / "valid.src").write_text("\n".join([short] + [long] * 9) + "\n")
+    assert len(in_the_log(train(**TOO_SHORT, bucket_size=1, valid_batch_size=1))) == 4
+
+
+@pytest.mark.parametrize(
+    ("part", "message"),
+    [
+        ("train", "the transforms leave none of 100[0-9][0-9] training lines in a row"),
+        ("valid", "validation: no sentence pair is left by the transforms"),
+    ],
+)
+def test_transforms_that_leave_nothing(train, tmp_path, part, message):
+    train()
+    for name in ("train", "valid"):
+        count = len((tmp_path / f"{name}.src").read_text().splitlines())
+        line = "a￨0 a￨1 a￨2" if name == part else "a￨0"
+        (tmp_path / f"{name}.src").write_text(f"{line}\n" * count)
+    with pytest.raises(DataError, match=message):
+        train(**TOO_SHORT)
+
+
 @pytest.mark.parametrize("folder", [".", "nowhere"])
 def test_no_checkpoints(tmp_path, folder, capsys):
     (tmp_path / "model.pt").write_text("")
