@@ -73,6 +73,16 @@ def _compare(opt: Namespace, trained: Namespace) -> None:
             raise UsageError(f"{name} is {now!r}, but in the model of train_from, {opt.train_from}, {then!r}")
 
 
+@adapts("onmt.models.model:BaseModel", "load_state_dict")
+def _load_weights(original: Any, self: Any, *args: Any, **kwargs: Any) -> Any:
+    """Say in one line where the checkpoint is one of another model, as ``override_opts`` allows."""
+    try:
+        return original(self, *args, **kwargs)
+    except (AssertionError, ValueError) as error:
+        reason = " ".join(str(error).split())
+        raise UsageError(f"the weights of the checkpoint do not fit the model: {reason}") from None
+
+
 @adapts("onmt.train_single", "_get_model_opts")
 def _get_model_opts(original: Any, opt: Namespace, checkpoint: Any = None) -> Namespace:
     """Save how the text is read now."""

@@ -60,6 +60,17 @@ def _load_subword_models(original: Any, self: Any, *args: Any, **kwargs: Any) ->
         raise UsageError(f"src_subword_model, tgt_subword_model: {error}") from None
 
 
+@adapts("onmt.modules.embeddings:PositionalEncoding", "forward")
+def _encode_positions(original: Any, self: Any, emb: Any, step: int | None = None) -> Any:
+    from onmt.modules.embeddings import SequenceTooLongError
+
+    try:
+        return original(self, emb, step)
+    except SequenceTooLongError:
+        length, most = emb.size(1) + (step or 0), self.pe.size(0)
+        raise DataError(f"a sentence of {length} tokens: position_encoding has {most} positions") from None
+
+
 @adapts("onmt.models.model_saver", "load_checkpoint")
 def _load_checkpoint(original: Any, ckpt_path: str) -> Any:
     try:

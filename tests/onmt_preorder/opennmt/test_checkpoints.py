@@ -9,8 +9,9 @@ import torch
 import yaml
 
 from onmt_preorder.opennmt.checkpoints import read_options
-from preorder.data.errors import DataError
+from preorder.data.errors import DataError, UsageError
 from recipes.systems import read_system
+from tests.support.distortion_models import make_model
 from tests.support.opennmt import call, write, write_task, write_vocabularies
 
 
@@ -28,6 +29,23 @@ def test_checkpoints_that_are_none(tmp_path):
         make()
         with pytest.raises(DataError, match=r"bad\.pt: not a checkpoint of OpenNMT-py"):
             read_options(str(path))
+
+
+@pytest.mark.parametrize(
+    ("trained", "built", "message"),
+    [
+        ({}, {"distortion": "hidden"}, "Missing key in checkpoint: decoder.jumps"),
+        ({"distortion": "hidden"}, {}, "Extra keys in model"),
+        ({}, {"hidden_size": 8}, "do not fit the model: "),
+    ],
+)
+def test_the_weights_of_another_model(trained, built, message):
+    """As after ``train_from`` with ``override_opts``."""
+    given, model = make_model(**trained), make_model(**built)
+    weights = {key: value for key, value in given.state_dict().items() if not key.startswith("generator")}
+    checkpoint = {"model": weights, "generator": given.generator.state_dict()}
+    with pytest.raises(UsageError, match=message):
+        model.load_state_dict(checkpoint)
 
 
 def pickled_names(path):

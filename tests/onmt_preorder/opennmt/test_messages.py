@@ -5,6 +5,8 @@ import sys
 import types
 
 import pytest
+import torch
+from onmt.modules.embeddings import PositionalEncoding
 from onmt.transforms import AVAILABLE_TRANSFORMS
 from onmt.utils.distributed import ErrorHandler
 
@@ -58,6 +60,14 @@ def test_python_ends_with_the_status_that_we_ask_for():
         [sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, timeout=600
     )
     assert (done.returncode, done.stderr) == (2, "f:3: no\n")
+
+
+def test_a_sentence_beyond_the_last_position():
+    encoding = PositionalEncoding(4, "SinusoidalInterleaved", max_len=6)
+    assert encoding(torch.zeros(1, 6, 4)).shape == (1, 6, 4)
+    for length, step in ((7, None), (1, 6)):
+        with pytest.raises(DataError, match="a sentence of 7 tokens: position_encoding has 6 positions"):
+            encoding(torch.zeros(1, length, 4), step=step)
 
 
 SUBWORDS = ("bpe", "sentencepiece", "onmt_tokenize")
