@@ -115,7 +115,8 @@ class PreorderModel:
         """Write a model directory, which ``preorder apply --model`` reads, whole or not at all.
 
         Raises:
-            DataError: it cannot be written.
+            UsageError: the directory has no name.
+            DataError: it holds other things than a model, or cannot be written.
         """
         save_model(self._model, directory)
 

@@ -41,7 +41,8 @@ NOT_RUN = {  # part of a command → why it is not run here
     "recipes/both_ways.sh": "needs a corpus and hours; tests/test_docs.py",
     "--data DATA_FOLDER": "needs a corpus and hours; tests/recipes/test_run.py",
     "recipes/phrases.sh": "needs a corpus and hours; tests/test_docs.py",
-    "recipes/explicit_reordering.sh DATA_FOLDER en de": "needs a corpus and hours; tests/test_docs.py",
+    "recipes/explicit_reordering.sh": "needs a corpus and hours; tests/test_docs.py",
+    "recipes/distortion.sh": "needs a corpus and hours; tests/test_docs.py",
     "recipes/syntax.sh": "needs a corpus and minutes; tests/recipes/test_syntax.py",
     "s3://bucket": "needs an object store; tests/preorder/cli/test_storage.py",
     "curl ": "needs a running server; tests/onmt_preorder/opennmt/test_server.py",
@@ -93,6 +94,7 @@ MODELS = (  # system, size, the checkpoint's name, the ending of its source
     ("baseline_absolute_relative", "tiny", "base", "en"),
     ("exgre", "tiny", "model", "features"),
     ("rnnsearch", "small", "rnnsearch", "en"),
+    ("distortion_hidden", "small", "distortion", "en"),
     ("npmt", "tiny", "npmt", "en"),
 )
 PREPARED = """

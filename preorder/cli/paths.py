@@ -76,6 +76,8 @@ def _paths(value: Any) -> Iterator[str]:
 def _check_output(path: str) -> None:
     if path == STANDARD:
         return
+    if not path:
+        raise UsageError("an output has an empty path: name a file")
     if is_url(path):
         storage.check_writable(path)
         return

@@ -54,6 +54,8 @@ def atomic_file(path: str) -> contextlib.AbstractContextManager[Path]:
     """
     if is_url(path):
         return _uploaded(path)
+    if not path:
+        raise DataError("cannot be written: it has no name", "''")
     if os.path.isdir(path):
         raise DataError("is a directory", path)
     return _atomic(path, _make_file, 0o666, os.replace)

@@ -98,7 +98,13 @@ class Model:
 
 
 def save_model(model: Model, directory: str) -> None:
-    """Write a model directory, whole or not at all; a DataError says that it cannot be written."""
+    """Write a model directory, whole or not at all, in place of a model that is there.
+
+    Raises:
+        UsageError: the directory has no name.
+        DataError: it holds other things than a model, or cannot be written.
+    """
+    check_replaceable(directory)
     values, arrays = model.preorderer.state()
     description = {
         "format": FORMAT,
@@ -136,8 +142,11 @@ def check_replaceable(directory: str, inputs: Iterable[str] = ()) -> None:
         inputs: paths that are read, none of which may lie in it.
 
     Raises:
+        UsageError: it has no name.
         DataError: it is a file, or a directory with other things in it than a model.
     """
+    if not directory:  # which would be the directory that one is in
+        raise UsageError("an empty path: name a directory for the model")
     if is_url(directory):
         storage.check_writable(directory)
     elif os.path.exists(directory) and not os.path.isdir(directory):

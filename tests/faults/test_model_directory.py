@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from preorder.annotate.classes import WordClasses
-from preorder.data.errors import DataError
+from preorder.data.errors import DataError, PreorderError
 from preorder.learning.checkpoint import Checkpoint, Checkpoints
 from preorder.methods import model_directory
 from preorder.methods.model_directory import Model, check_replaceable, load_model, save_model
@@ -65,6 +65,17 @@ def test_what_may_not(tmp_path, monkeypatch, models, directory, message):
     (tmp_path / "with-input").mkdir()
     with pytest.raises(DataError, match=message):
         check_replaceable(directory, ["with-input/text"])
+
+
+@pytest.mark.parametrize("directory", ["", "corpus"])
+def test_saving_deletes_nothing_else(tmp_path, monkeypatch, models, directory):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "corpus").mkdir()
+    (tmp_path / "corpus/a.en").write_text("mine")
+    with pytest.raises(PreorderError):
+        save_model(models[0], directory)
+    assert (tmp_path / "corpus/a.en").read_text() == "mine"
+    assert [path.name for path in tmp_path.iterdir()] == ["corpus"]
 
 
 def _replace(directory, models, ended):

@@ -156,3 +156,8 @@ def test_columns(tmp_path):
         files.read_columns(("a", []))
     with pytest.raises(DataError, match="only one file can come from standard input"):
         files.read_columns(("-", []), ("-", []))
+
+
+def test_a_file_has_a_name():
+    with pytest.raises(DataError, match="cannot be written: it has no name"):
+        files.write_lines("", ["a"])
