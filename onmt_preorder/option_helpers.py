@@ -50,6 +50,19 @@ def refuse_in_model(opt: Namespace, unsupported: Mapping[str, Any], whose: str) 
         raise UsageError(f"parallel_mode: tensor_parallel does not work with {whose}")
 
 
+def check_shared_embeddings(opt: Namespace) -> None:
+    """Check that the generator can share the embeddings: what it reads is as wide as they are.
+
+    Raises:
+        UsageError: it is not.
+    """
+    if opt.share_decoder_embeddings and opt.tgt_word_vec_size != opt.dec_hid_size:
+        raise UsageError(
+            f"share_decoder_embeddings needs word_vec_size {opt.tgt_word_vec_size} to be "
+            f"hidden_size {opt.dec_hid_size}"
+        )
+
+
 def refuse_unused(opt: Namespace, defaults: Mapping[str, Any], needs: Mapping[str, Need]) -> None:
     """Refuse options that would be ignored.
 

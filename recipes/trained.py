@@ -13,8 +13,7 @@ def load_trained(
     """Return a checkpoint's model and the batches that ``onmt_translate`` would read, with a target's words.
 
     Raises:
-        UsageError: it is no checkpoint.
-        DataError: the source cannot be read.
+        DataError: it is no checkpoint, or a text cannot be read.
     """
     from onmt.constants import CorpusTask
     from onmt.inference_engine import InferenceEnginePY

@@ -15,6 +15,8 @@ _MARKS = re.compile(r"￭|▁|｟mrk_\w+｠|@@$")
 def words_of_pieces(pieces: Sequence[str], words: Sequence[str]) -> list[int]:
     """Return the index of the word that each piece stems from, by counting characters.
 
+    Where there are as many pieces as words, and half of them are these words, each is the word in its place.
+
     The marks of subword tokenisers are not counted; differences of case and of Unicode compatibility are
     ignored. A piece without characters of a word (a mark by itself, a byte, a prefix) belongs to the word
     that the next piece continues or begins. Linear in the number of characters, unless pieces are missing.

@@ -54,8 +54,6 @@ def atomic_file(path: str) -> contextlib.AbstractContextManager[Path]:
     """
     if is_url(path):
         return _uploaded(path)
-    if not path:
-        raise DataError("cannot be written: it has no name", "''")
     if os.path.isdir(path):
         raise DataError("is a directory", path)
     return _atomic(path, _make_file, 0o666, os.replace)
@@ -94,6 +92,8 @@ def _uploaded(url: str) -> Iterator[Path]:
 def _atomic(
     path: str, make: Callable[..., str], mode: int, replace: Callable[[Path, Path], None]
 ) -> Iterator[Path]:
+    if not path:  # which would be the current directory
+        raise DataError("cannot be written: it has no name", "''")
     with reported(path):
         target = Path(os.path.realpath(path))
         remove_leftovers(target)

@@ -6,7 +6,13 @@ from argparse import Namespace
 from dataclasses import dataclass
 from typing import Any
 
-from onmt_preorder.option_helpers import Need, option_group, refuse, refuse_in_model
+from onmt_preorder.option_helpers import (
+    Need,
+    check_shared_embeddings,
+    option_group,
+    refuse,
+    refuse_in_model,
+)
 from preorder.data.errors import UsageError
 
 ENCODER, DECODER = "bidirectional_gru", "distortion_rnn"
@@ -96,11 +102,7 @@ def check(opt: Namespace) -> None:
         raise UsageError(f"distortion_lambda is between 0 and 1, not {opt.distortion_lambda}")
     if opt.optim == "sparseadam":  # two optimisers in one
         refuse(opt, {"distortion_rate_factor": 1}, "optim: sparseadam")
-    if opt.share_decoder_embeddings and opt.tgt_word_vec_size != opt.dec_hid_size:
-        raise UsageError(
-            f"share_decoder_embeddings needs word_vec_size {opt.tgt_word_vec_size} to be "
-            f"hidden_size {opt.dec_hid_size}"
-        )
+    check_shared_embeddings(opt)
 
 
 def puts_end_symbols(encoder: Any) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 from typing import Any
 
-from onmt_preorder.option_helpers import Need, option_group, refuse
+from onmt_preorder.option_helpers import Need, check_shared_embeddings, option_group, refuse
 from preorder.data.errors import UsageError
 
 DECODER = "swan"
@@ -97,11 +97,7 @@ def check(opt: Namespace) -> None:
         raise UsageError(
             f"decoder_type: {DECODER} has rnn_type: {' or '.join(RNN_TYPES)}, not {opt.rnn_type}"
         )
-    if opt.share_decoder_embeddings and opt.tgt_word_vec_size != opt.dec_hid_size:
-        raise UsageError(
-            f"share_decoder_embeddings needs word_vec_size {opt.tgt_word_vec_size} to be "
-            f"hidden_size {opt.dec_hid_size}"
-        )
+    check_shared_embeddings(opt)
     if opt.encoder_type == "brnn" and opt.enc_hid_size % 2:
         raise UsageError(f"encoder_type: brnn has hidden_size / 2 units each way: {opt.enc_hid_size} is odd")
     for name in ("swan_segment_length", "swan_logits"):
