@@ -15,6 +15,7 @@ from preorder.annotate.stanza_models import TREES, StanzaOptions
 from preorder.cli import options, source
 from preorder.cli.commands import SUMMARIES
 from preorder.cli.engines import LOCAL, add_engine_options, check_engine, engine_of
+from preorder.cli.paths import check_paths
 from preorder.cli.shards import (
     EXAMPLE,
     add_shard_options,
@@ -94,6 +95,7 @@ def run(arguments: argparse.Namespace) -> None:
         _do_shards(arguments, stanza)
         return
     _, arguments.trees_out, arguments.classes_out = _outputs(arguments, stanza)
+    check_paths(arguments.parser, arguments)
     with counting("sentences", _count(arguments.src), "annotated") as tick:
         _do_file(arguments, stanza, arguments.workers, tick)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from preorder.data import places, storage
@@ -15,6 +15,10 @@ from preorder.data.files import STANDARD
 from preorder.data.storage import is_url
 
 
+MODELS = ("model", "init")
+"""Options that name the folder of a model."""
+
+
 def check_paths(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> None:
     """Check the files that a subcommand is to read and write.
 
@@ -22,14 +26,27 @@ def check_paths(parser: argparse.ArgumentParser, arguments: argparse.Namespace) 
     called ``--out`` or ``--…-out``.
 
     Raises:
-        UsageError: an output is an input, too, or another output; two inputs are standard input.
+        UsageError: an output is an input, too, or another output, or part of a model that is read or
+            written; two inputs are standard input.
         DataError: an output is a directory, or in none, or a URL to which nothing can be written.
     """
-    given = [(action, list(_paths(getattr(arguments, action.dest, None)))) for action in _files(parser)]
-    inputs = [path for action, paths in given if not is_output(action) for path in paths]
-    outputs = [path for action, paths in given if is_output(action) for path in paths]
+    inputs, outputs = input_paths(parser, arguments), output_paths(parser, arguments)
     if inputs.count(STANDARD) > 1:
         raise UsageError("only one file can come from standard input")
+    check_outputs(inputs, outputs)
+    models = [folder for name in MODELS if (folder := getattr(arguments, name, None))]
+    for output in outputs:
+        if output != STANDARD and any(places.is_inside(output, folder) for folder in models):
+            raise UsageError(f"{output} is in the folder of a model: name another output")
+
+
+def check_outputs(inputs: Sequence[str], outputs: Sequence[str]) -> None:
+    """Check that each output can be written, and is no input and no other output.
+
+    Raises:
+        UsageError: it is.
+        DataError: it is a directory, or in none, or a URL to which nothing can be written.
+    """
     for number, output in enumerate(outputs):
         _check_output(output)
         for other in (*inputs, *outputs[:number]):
@@ -39,14 +56,12 @@ def check_paths(parser: argparse.ArgumentParser, arguments: argparse.Namespace) 
 
 def input_paths(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> list[str]:
     """Return the files that a subcommand is to read."""
-    reading = (action for action in _files(parser) if not is_output(action))
-    return [path for action in reading for path in _paths(getattr(arguments, action.dest, None))]
+    return _given(arguments, (action for action in _files(parser) if not is_output(action)))
 
 
 def output_paths(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> list[str]:
     """Return the files that a subcommand writes."""
-    writing = filter(is_output, _files(parser))
-    return [path for action in writing for path in _paths(getattr(arguments, action.dest, None))]
+    return _given(arguments, filter(is_output, _files(parser)))
 
 
 def is_output(action: argparse.Action) -> bool:
@@ -60,17 +75,31 @@ def _files(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:
             yield action
 
 
-def _paths(value: Any) -> Iterator[str]:
-    """Yield the paths that an option was given, wherever they stand in its value."""
+def _given(arguments: argparse.Namespace, actions: Iterable[argparse.Action]) -> list[str]:
+    """Return the paths that options were given, without the names of systems."""
+    found = []
+    for action in actions:
+        values = _strings(getattr(arguments, action.dest, None))
+        is_named = "NAME=" in str(action.metavar)
+        found += [split_name(value)[1] if is_named else value for value in values]
+    return found
+
+
+def split_name(field: str) -> tuple[str, str]:
+    """Return the name and the path of ``[NAME=]F``; without a name it is called like the file."""
+    name, separator, path = field.partition("=")
+    return (field, field) if is_url(field) or not separator else (name, path)
+
+
+def _strings(value: Any) -> Iterator[str]:
+    """Yield the strings that an option was given, wherever they stand in its value."""
     if isinstance(value, str):
-        name, separator, path = value.rpartition("=")
-        is_whole = is_url(value) or os.path.exists(value)
-        yield path if separator and name and not is_whole else value
+        yield value
     elif isinstance(value, dict):
-        yield from _paths(tuple(value.values()))
+        yield from _strings(tuple(value.values()))
     elif isinstance(value, Iterable):
         for part in value:
-            yield from _paths(part)
+            yield from _strings(part)
 
 
 def _check_output(path: str) -> None:

@@ -5,13 +5,15 @@ from __future__ import annotations
 import argparse
 import contextlib
 import os
-from itertools import tee
+from itertools import chain, tee
 
 from preorder.cli import options
 from preorder.cli.commands import SUMMARIES
-from preorder.cli.source import plain_sentences
+from preorder.cli.paths import check_outputs, input_paths
+from preorder.cli.source import STANZA, plain_sentences
 from preorder.data import files
 from preorder.data.compression import split_suffix
+from preorder.data.errors import UsageError
 from preorder.progress import LOGGER, progress
 
 EXAMPLES = """\
@@ -39,14 +41,15 @@ def run(arguments: argparse.Namespace) -> None:
     """Run the subcommand; memory does not grow with the input."""
     from preorder.analysis.swap import swaps
 
+    if arguments.pos == STANZA:
+        raise UsageError(f"--pos {STANZA}: swap reads tags from a file")
+    paths = [_paths(arguments, percent) for percent in arguments.percent]
     files.make_folder(arguments.out_dir)
+    check_outputs(input_paths(arguments.parser, arguments), list(chain.from_iterable(paths)))
     sentences, twins = tee(progress(plain_sentences(arguments), "sentences", done="swapped"))
     swapped = swaps(map(len, twins), arguments.percent, arguments.seed)
     with contextlib.ExitStack() as stack:
-        outputs = [
-            [stack.enter_context(files.writer(path)) for path in _paths(arguments, percent)]
-            for percent in arguments.percent
-        ]
+        outputs = [[stack.enter_context(files.writer(path)) for path in of_one] for of_one in paths]
         for sentence, permutations in zip(sentences, swapped, strict=True):
             layers = [sentence.words, sentence.tags]
             for streams, permutation in zip(outputs, permutations, strict=True):

@@ -15,7 +15,7 @@ from preorder.cli import options, source
 from preorder.cli.align import DEFAULT_SYMMETRIZATION
 from preorder.cli.commands import SUMMARIES
 from preorder.cli.output import formatted
-from preorder.cli.paths import input_paths, output_paths
+from preorder.cli.paths import input_paths
 from preorder.data import files
 from preorder.data.errors import UsageError
 from preorder.data.formats import parse_tokens, read_alignments
@@ -109,8 +109,7 @@ def run(arguments: argparse.Namespace) -> None:
     """Run the subcommand."""
     if (arguments.cross_fit is None) != (arguments.cross_fit_out is None):
         raise UsageError("--cross-fit and --cross-fit-out go together")
-    used = (*input_paths(arguments.parser, arguments), *output_paths(arguments.parser, arguments))
-    check_replaceable(arguments.model, used)
+    check_replaceable(arguments.model, input_paths(arguments.parser, arguments))
     initial = None if arguments.init is None else load_model(arguments.init)
     stanza = _stanza(arguments, initial)
     plan = _plan(arguments, initial)

@@ -6,9 +6,9 @@ import argparse
 from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
+from preorder.cli.paths import split_name
 from preorder.data import files
 from preorder.data.errors import UsageError
-from preorder.data.storage import is_url
 from preorder.metrics.metric import DEFAULTS, METRICS, TOKENIZERS, MetricOptions
 from preorder.progress import LOGGER
 
@@ -89,10 +89,7 @@ def paths_by_name(fields: Sequence[str]) -> dict[str, str]:
 
 
 def _named(field: str) -> tuple[str, str]:
-    if is_url(field):
-        return field, field
-    name, separator, path = field.partition("=")
-    path = path if separator else name
+    name, path = split_name(field)
     if not name or not path:
         raise UsageError(f"not a system: {field!r}")
     return name, path

@@ -57,6 +57,11 @@ def real(path: str) -> str:
     return storage.real(path) if is_url(path) else os.path.realpath(path)
 
 
+def is_inside(path: str, folder: str) -> bool:
+    """Say whether a path or URL leads into a folder."""
+    return real(path).startswith(real(folder).rstrip("/") + "/")
+
+
 def absolute(path: str) -> str:
     """Return a path that does not depend on the current folder."""
     return path if is_url(path) else os.path.abspath(path)

@@ -151,9 +151,8 @@ def check_replaceable(directory: str, inputs: Iterable[str] = ()) -> None:
         storage.check_writable(directory)
     elif os.path.exists(directory) and not os.path.isdir(directory):
         raise DataError("exists and is not a directory", directory)
-    folder = places.real(directory).rstrip("/") + "/"
     for path in inputs:
-        if places.real(path).startswith(folder):
+        if places.is_inside(path, directory):
             raise DataError(f"holds {path}: a model needs a directory of its own", directory)
     names = places.names(directory)
     if names and not _is_model(directory, names):

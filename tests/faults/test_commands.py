@@ -26,6 +26,9 @@ def folder(tmp_path, monkeypatch):
     (tmp_path / "corpus").mkdir()
     shutil.copy("src", "corpus/src")
     (tmp_path / "link").symlink_to("src")
+    (tmp_path / "lang=en").mkdir()
+    for name in ("lang=en/src", "src.classes", "corpus/src.gz"):
+        shutil.copy("src", name)
     return tmp_path
 
 
@@ -36,6 +39,8 @@ def content(folder):
 
 MAIN = "import sys; from preorder.cli import main; sys.exit(main(sys.argv[1:]))"
 TRAIN = "train --method btg --classes 0 --iterations 1 --held-out 0 --src src --align align"
+
+ANNOTATE = "annotate --pos tgt --classes 2"
 
 
 @pytest.mark.parametrize(
@@ -56,9 +61,18 @@ TRAIN = "train --method btg --classes 0 --iterations 1 --held-out 0 --src src --
         (f"{TRAIN} --model src", "src: exists and is not a directory"),
         (f"{TRAIN} --model=", "an empty path: name a directory for the model"),
         ("gold --src src --align align --out=", "an output has an empty path: name a file"),
-        (f"{TRAIN} --model corpus --cross-fit 2 --cross-fit-out corpus/out", "corpus: holds corpus/out"),
+        (f"{TRAIN} --model corpus --cross-fit 2 --cross-fit-out corpus/out", "corpus/out is in the folder of a model"),
         (f"{TRAIN} --model model --cross-fit 2 --cross-fit-out src", "src would be overwritten"),
         (f"{TRAIN} --model model --cross-fit 2 --cross-fit-out no/out", "there is no folder"),
+        ("apply --model corpus --src src --out corpus/out", "corpus/out is in the folder of a model"),
+        ("show --model corpus --src src --out corpus/out.svg", "corpus/out.svg is in the folder of a model"),
+        (f"{TRAIN} --init corpus --model model --cross-fit 2 --cross-fit-out link/../corpus/out", "of a model"),
+        ("gold --src lang=en/src --align align --out lang=en/src", "lang=en/src would be overwritten"),
+        ("gold --src src --align align --out no=en/out", "no=en/out: cannot be written: there is no folder"),
+        (f"{ANNOTATE} --src src --out out --pos-out out.classes", "out.classes would be overwritten"),
+        (f"{ANNOTATE} --src src.classes --out src", "src.classes would be overwritten"),
+        ("swap --src src --pos corpus/src.gz --out-dir swapped", "swapped/src.0 would be overwritten"),
+        ("swap --src src --pos stanza --out-dir swapped", "--pos stanza: swap reads tags from a file"),
     ],
 )
 def test_nothing_is_lost(folder, capsys, command, message):
@@ -75,6 +89,8 @@ def test_what_may_be_overwritten(folder):
         assert main("gold --src src --align align --out out".split()) == 0
         assert main([*TRAIN.split(), "--model", "model"]) == 0
     assert main("gold --src src --align align --out /dev/null".split()) == 0
+    assert main("gold --src lang=en/src --align align --out lang=en/out".split()) == 0
+    assert (folder / "lang=en/out").read_text() == (folder / "out").read_text()
 
 
 def subparsers(parser):
