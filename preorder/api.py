@@ -17,11 +17,21 @@ from typing import TYPE_CHECKING, Any
 from preorder.alignment.gold import gold_permutation
 from preorder.alignment.target_groups import target_groups
 from preorder.annotate.classes import DEFAULT_CLASSES, WordClasses, learn_classes
-from preorder.api_values import Links, Tokens, alignment_of, checked_alignment, each, sentences_of, tokens_of
+from preorder.alignment.symmetrize import SYMMETRIZATIONS
+from preorder.api_values import (
+    Links,
+    Tokens,
+    alignment_of,
+    check_list,
+    checked_alignment,
+    each,
+    sentences_of,
+    tokens_of,
+)
 from preorder.data.errors import UsageError, shown
 from preorder.data.formats import format_alignment, format_features
 from preorder.data.types import BinaryTree, Bitext, Permutation, Sentence
-from preorder.learning.options import MAX_SEED
+from preorder.learning.options import MAX_N_BEST, MAX_SEED, MAX_THREADS, check_number
 from preorder.methods.model_directory import Model, load_model, save_model
 from preorder.methods.training import TrainingPlan
 
@@ -38,6 +48,12 @@ class PreorderModel:
     """
 
     def __init__(self, model: Model, threads: int = 1) -> None:
+        """Take a model, and the number of threads.
+
+        Raises:
+            UsageError: there cannot be so many threads.
+        """
+        check_number("threads", threads, 1, MAX_THREADS)
         self._model = model
         self.threads = threads
 
@@ -60,7 +76,12 @@ class PreorderModel:
     def n_best(
         self, sources: Sequence[Tokens], k: int, **layers: Any
     ) -> list[list[tuple[float, tuple[int, ...]]]]:
-        """Return up to k different reorderings of each sentence, best first, as (score, positions)."""
+        """Return up to k different reorderings of each sentence, best first, as (score, positions).
+
+        Raises:
+            UsageError: k is not from 1 to 10,000.
+        """
+        check_number("k", k, 1, MAX_N_BEST)
         sentences = self._annotated(sources, layers)
         found = self._model.preorderer.best_orders(sentences, k, self.threads)
         return [[(score, permutation.positions) for score, permutation in best] for best in found]
@@ -74,8 +95,7 @@ class PreorderModel:
             UsageError: the model has no probabilities, as it was trained without held-out lines; or there is
                 no such seed.
         """
-        if not 0 <= seed <= MAX_SEED:
-            raise UsageError(f"seed: {shown(seed)} is not from 0 to {MAX_SEED}")
+        check_number("seed", seed, 0, MAX_SEED)
         sentences = self._annotated(sources, layers)
         drawn = self._model.preorderer.sample(sentences, range(len(sentences)), seed, self.threads)
         return [permutation.positions for permutation in drawn]
@@ -199,9 +219,13 @@ def align(
     Raises:
         MissingExtraError: eflomal is not installed.
         DataError: there are not as many sources as targets.
+        UsageError: there is no such symmetrization, or seed.
     """
     from preorder.alignment import eflomal
 
+    if symmetrization not in SYMMETRIZATIONS:
+        raise UsageError(f"symmetrization: {shown(symmetrization)} is none of {', '.join(SYMMETRIZATIONS)}")
+    check_number("seed", seed, 0, MAX_SEED)
     pairs = each(lambda *pair: tuple(map(tokens_of, pair)), sources=sources, targets=targets)
     return list(map(format_alignment, eflomal.align(*zip(*pairs, strict=True), symmetrization, seed)))
 
@@ -240,13 +264,15 @@ def ribes(hypotheses: Sequence[str], *references: Sequence[str]) -> float:
     References are one or more texts of as many lines; of several the best counts.
 
     Raises:
-        UsageError: no reference is given.
+        UsageError: no reference is given, or a text is one string.
         DataError: the texts differ in length.
     """
     from preorder.metrics.ribes import Ribes
 
     if not references:
         raise UsageError("ribes needs at least one reference")
+    for name, text in (("hypotheses", hypotheses), *(("references", text) for text in references)):
+        check_list(name, text)
     metric = Ribes(references)
     return float(metric.score(metric.statistics(hypotheses).sum(0)))
 

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable
 from functools import lru_cache, partial
 
+from preorder.api_values import check_list
 from preorder.data import files, places
 from preorder.data.errors import DataError, UsageError, shown
 from preorder.data.formats import parse_annotated, parse_source
@@ -46,8 +47,10 @@ class LineModel:
 
         Raises:
             DataError: a line that is none, with its number, from 1; or the model cannot be read.
-            UsageError: the model is another by now, or reads a layer that the lines do not have.
+            UsageError: the model is another by now, or reads a layer that the lines do not have; or a
+                line is given, not a list.
         """
+        check_list("lines", lines)
         return _ordering(*self._key)([*lines])
 
 

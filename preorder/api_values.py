@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from preorder.data.alignment import CERTAIN
-from preorder.data.errors import DataError
+from preorder.data.errors import DataError, UsageError, shown
 from preorder.data.formats import parse_alignment, parse_source, parse_tokens
 from preorder.data.types import Alignment, Sentence
 from preorder.syntax.read import with_bracketing
@@ -24,7 +24,9 @@ Result = TypeVar("Result")
 def each(function: Callable[..., Result], **lists: Sequence[Any]) -> list[Result]:
     """Call a function with the items of several lists; its errors name the last list and the item, from 1."""
     (first, items), *others = lists.items()
+    check_list(first, items)
     for name, other in others:
+        check_list(name, other)
         if len(other) != len(items):
             raise DataError(f"{len(other)} {name} for {len(items)} {first}")
     if not len(items):
@@ -38,10 +40,17 @@ def each(function: Callable[..., Result], **lists: Sequence[Any]) -> list[Result
     return results
 
 
+def check_list(name: str, items: Iterable[Any]) -> None:
+    """Check that a list of sentences is none of them alone; a UsageError: it is a string."""
+    if isinstance(items, str):
+        raise UsageError(f"{name}: a list of strings is needed, not {shown(items)} alone")
+
+
 def sentences_of(
     sources: Sequence[Tokens], tags: Sequence[Tokens] | None = None, trees: Sequence[str] | None = None
 ) -> list[Sentence]:
     """Return the sentences with their layers; a DataError: they do not fit together."""
+    check_list("sources", sources)
     sentences = [_sentence(source).interned() for source in sources]
     if tags is not None:
         sentences = each(lambda s, t: replace(s, tags=tokens_of(t)), sources=sentences, tags=tags)

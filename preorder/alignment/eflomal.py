@@ -121,6 +121,7 @@ class _Runs:
         start_time = time.monotonic()
         LOGGER.info(f"aligning {len(sources):,} pairs")
         sides = _side(sources), _side(targets)
+        _tell_too_long(sources, targets)
         with temporary_directory("preorder-align-") as folder:
             _write(folder / "source", sides[0].lines())
             _write(folder / "target", sides[1].lines())
@@ -169,6 +170,12 @@ def _seeded_copy(program: Path, folder: Path, seed: int) -> Path:
     # Its generator must not start from zero: 0 is a fixed point of xorshift.
     (folder / "seed").write_bytes(struct.pack("<Q", (seed + 1) * 0x9E3779B97F4A7C15 & (2**64 - 1)))
     return copy
+
+
+def _tell_too_long(sources: Sentences, targets: Sentences) -> None:
+    pairs = zip(sources, targets, strict=True)
+    if count := sum(max(map(len, pair)) > MAX_LENGTH for pair in pairs):
+        LOGGER.warning(f"{count:,} lines of more than {MAX_LENGTH:,} tokens have no links")
 
 
 def _side(sentences: Sentences) -> Side:

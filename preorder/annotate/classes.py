@@ -35,9 +35,20 @@ MAX_ITERATIONS = 30
 
 @dataclass(frozen=True)
 class WordClasses:
-    """The class of each known word; any other word has the class ``UNKNOWN``."""
+    """The class of each known word; any other word has the class ``UNKNOWN``.
+
+    Raises:
+        DataError: a class is empty or has white space in it, or a word has a line break: no file holds them.
+    """
 
     of_word: dict[str, str]
+
+    def __post_init__(self) -> None:
+        for name in set(self.of_word.values()):
+            _check_class(name)
+        for word in self.of_word:
+            if "\n" in word:
+                raise DataError(f"word {shown(word)} has a line break in it")
 
     def of(self, words: Sequence[str]) -> tuple[str, ...]:
         """Return the class of each word."""
@@ -56,9 +67,9 @@ class WordClasses:
         """Read a file of ``word<TAB>class`` lines; the last tab separates.
 
         Raises:
-            DataError: a line has no tab or no class.
+            DataError: a line has no tab or no class, or there is no line.
         """
-        return cls(dict(files.read_parsed(path, _parse_line)))
+        return cls(dict(files.not_empty(path, files.read_parsed(path, _parse_line))))
 
     @classmethod
     def parse(cls, path: str, content: bytes) -> WordClasses:
@@ -68,7 +79,7 @@ class WordClasses:
             DataError: it is not UTF-8, or a line has no tab or no class.
         """
         try:
-            lines = content.decode().removesuffix("\n").split("\n")
+            lines = content.decode().removesuffix("\n").split("\n") if content else []
         except UnicodeDecodeError:
             raise DataError("not valid UTF-8", path) from None
         return cls(dict(files.parse_lines(path, lines, _parse_line)))
@@ -79,9 +90,13 @@ def _parse_line(line: str) -> tuple[str, str]:
     if not tab or not name.strip():
         raise DataError("not a word, a tab and a class")
     name = name.strip()
-    if " " in name:
-        raise DataError(f"class {shown(name)} has a space in it")
+    _check_class(name)
     return word, name
+
+
+def _check_class(name: str) -> None:
+    if str(name).split() != [name]:
+        raise DataError(f"class {shown(name)} is no string without white space")
 
 
 def learn_classes(sentences: Sequence[Sequence[str]], max_classes: int, seed: int) -> WordClasses:

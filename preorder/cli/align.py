@@ -50,6 +50,9 @@ EXAMPLES = """\
       --hand-align hand.align --out train.align
 """
 
+OF_EFLOMAL = ("src", "samplers", "hand_align", "eflomal_model", "threads", "chunk", "seed")
+"""Options of what aligns, where it is not given links to join."""
+
 Work = Callable[[Sentences, Sentences], Iterable[Alignment]]
 """Aligns a part of a text, the sources and the targets."""
 
@@ -118,7 +121,7 @@ def _add_hand(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Run the subcommand."""
     _check(arguments)
-    alignments = _joined(arguments) if arguments.forward else _aligned(arguments)
+    alignments = _aligned(arguments) if arguments.forward is None else _joined(arguments)
     files.write_lines(arguments.out, map(format_alignment, alignments))
 
 
@@ -130,9 +133,9 @@ def _check(arguments: argparse.Namespace) -> None:
         raise UsageError("--forward and --reverse belong together")
     if (arguments.forward is None) == (arguments.tgt is None):
         raise UsageError("either --tgt or --forward and --reverse is needed")
+    if arguments.forward is not None:
+        options.refuse(arguments, OF_EFLOMAL, "with --forward")
     sampled = arguments.samplers or arguments.hand_align
-    if sampled and arguments.forward:
-        raise UsageError("--samplers and --hand-align have no effect with --forward")
     if sampled and arguments.symmetrize:
         raise UsageError("--symmetrize has no effect with --samplers and --hand-align")
     if arguments.min_confidence and not sampled:

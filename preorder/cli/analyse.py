@@ -77,7 +77,7 @@ def _add_gain(kinds: argparse._SubParsersAction) -> None:
     parser.add_argument("--positions", metavar="F", required=True, help=text)
     translations.add_metrics(parser, defaults.CURVE_METRICS)
     width = defaults.GAIN_WIDTH
-    options.add_number(parser, "--width", options.positive_number, width, "how wide a group is, in tau")
+    options.add_number(parser, "--width", options.tau_width, width, "how wide a group is, in tau")
 
 
 def _add_correlation(kinds: argparse._SubParsersAction) -> None:

@@ -50,8 +50,11 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Run the subcommand."""
-    evaluate = _evaluate_orders if arguments.gold is None else _evaluate_alignment
-    evaluate(arguments)
+    if arguments.gold is None:
+        _evaluate_orders(arguments)
+        return
+    options.refuse(arguments, ("unaligned", "statistic"), "with --gold")
+    _evaluate_alignment(arguments)
 
 
 def _evaluate_alignment(arguments: argparse.Namespace) -> None:

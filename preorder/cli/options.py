@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from preorder.alignment.gold import STATISTICS, UNALIGNED_RULES
 from preorder.analysis.defaults import SWAP_PERCENTAGES
 from preorder.cli.messages import add_verbosity
-from preorder.data.errors import shown
+from preorder.data.errors import UsageError, shown
 from preorder.data.files import STANDARD, read_parsed
 from preorder.data.formats import parse_order, parse_positions
 from preorder.data.permutation import Permutation
-from preorder.learning.options import MAX_SEED, MAX_THREADS
+from preorder.learning.options import MAX_N_BEST, MAX_SEED, MAX_THREADS, MAX_TRAINING_LENGTH
 
 ORDER_FORMATS = ("features", "positions", "order", "text")
 FORMATS = (*ORDER_FORMATS, "tree")
@@ -171,6 +171,17 @@ def add_number(
     parser.add_argument(name, metavar="N", type=parse, default=default, help=f"{text} (default: {said})")
 
 
+def refuse(arguments: argparse.Namespace, names: Iterable[str], why: str) -> None:
+    """Refuse options that were given although something else makes them useless.
+
+    Raises:
+        UsageError: one has another value than its default.
+    """
+    for name in names:
+        if getattr(arguments, name) != arguments.parser.get_default(name):
+            raise UsageError(f"--{name.replace('_', '-')} has no effect {why}")
+
+
 def add_json(parser: argparse.ArgumentParser) -> None:
     """Add ``--json``."""
     parser.add_argument("--json", action="store_true", help="print one JSON object instead")
@@ -195,11 +206,11 @@ def _whole_number(least: int, most: int = MOST) -> Callable[[str], int]:
 natural, positive, at_least_two = map(_whole_number, range(3))
 seed = _whole_number(0, MAX_SEED)
 workers = _whole_number(1, MAX_THREADS)
-n_best = _whole_number(1, 10_000)  # each takes some 25 µs a token
+n_best = _whole_number(1, MAX_N_BEST)
 beam = _whole_number(1, 1000)
 sentence_pairs = _whole_number(1, 10_000_000)
 class_count = _whole_number(1, 1_000_000)
-training_length = _whole_number(1, 1000)  # of n tokens, training takes 1.3 n³ bytes
+training_length = _whole_number(1, MAX_TRAINING_LENGTH)
 samplers = _whole_number(1, 1000)
 _percentage = _whole_number(0, 100)
 
@@ -229,7 +240,7 @@ def _number(fits: Callable[[float], bool], complaint: str) -> Callable[[str], fl
     return parse
 
 
-positive_number = _number(lambda number: 0 < number < float("inf"), "not a number above 0")
+tau_width = _number(lambda number: 0.001 <= number <= 2, "not a number from 0.001 to 2")
 ratio = _number(lambda number: 0 <= number <= 100, "not a number from 0 to 100")
 confidence = _number(lambda number: 0 < number <= 1, "not above 0 and at most 1")
 share = confidence  # of a whole

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 FIRST = (range(1, 2),)
 MOST_DRAWN = 100
+LAYERS = ("pos", "trees", "lang", "stanza_dir", "tagset", "stanza_device")
+"""Options of what a model reads beside the words."""
 CHOICES = {
     "sample": "show N sentences, drawn at random by --seed",
     "gain": "show the N sentences whose tau_nakagawa rises most, the greatest rise first",
@@ -84,6 +86,8 @@ def _add_choice(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Run the subcommand."""
+    if arguments.model is None:
+        options.refuse(arguments, LAYERS, "without --model")
     choice = next((name for name in CHOICES if getattr(arguments, name) is not None), None)
     if choice is None and arguments.lines is None:
         arguments.lines = FIRST

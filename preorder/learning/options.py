@@ -21,6 +21,10 @@ MOST = {int: 1_000_000, float: 1e9}
 
 MAX_SEED = 2**32 - 1
 MAX_THREADS = 1024
+MAX_N_BEST = 10_000
+"""Orders of a sentence; each takes some 25 µs a token."""
+MAX_TRAINING_LENGTH = 1000
+"""Tokens of a sentence; of n tokens, training takes 1.3 n³ bytes."""
 
 IterationsOption = Annotated[int, "maximum number of passes over the training sentences"]
 PatienceOption = Annotated[
@@ -110,15 +114,23 @@ def check_values(options: Any) -> None:
     Raises:
         UsageError: a number is out of the option's bounds.
     """
-    bounds = {"seed": (0, MAX_SEED), "threads": (1, MAX_THREADS)}
+    bounds: dict[str, tuple[int, float]] = {"seed": (0, MAX_SEED), "threads": (1, MAX_THREADS)}
     for name, option in _all({"": type(options)}).items():
         if option.most is not None:
             bounds[name] = (0 if option.kind is float else 1, option.most)
     for name, (least, most) in bounds.items():
-        value = getattr(options, name)
-        kinds = (int,) if isinstance(least, int) and isinstance(most, int) else (int, float)
-        if isinstance(value, bool) or not isinstance(value, kinds) or not least <= value <= most:
-            raise UsageError(f"{name}: {shown(value)} is not from {least} to {most}")
+        check_number(name, getattr(options, name), least, most)
+
+
+def check_number(name: str, value: Any, least: int, most: float) -> None:
+    """Check a number that no command line has checked: a whole one if ``most`` is one.
+
+    Raises:
+        UsageError: it is out of its bounds, or no such number.
+    """
+    kinds = (int,) if isinstance(most, int) else (int, float)
+    if isinstance(value, bool) or not isinstance(value, kinds) or not least <= value <= most:
+        raise UsageError(f"{name}: {shown(value)} is not from {least} to {most}")
 
 
 def _all(methods: Mapping[str, type[Any]]) -> dict[str, _Option]:

@@ -9,7 +9,7 @@ from preorder.data.errors import UsageError
 from preorder.data.types import Bitext
 from preorder.learning.checkpoint import NO_CHECKPOINT, Checkpoint
 from preorder.learning.held_out import chosen_lines, hold_out
-from preorder.learning.options import check_values, with_fixed
+from preorder.learning.options import MAX_TRAINING_LENGTH, check_number, check_values, with_fixed
 from preorder.methods.base import Preorderer
 from preorder.methods.initial import initial_preorderer, initial_statistics
 from preorder.methods.model_directory import Model
@@ -18,6 +18,7 @@ from preorder.progress import LOGGER
 
 DEFAULT_LIMIT = 100_000
 DEFAULT_MAX_LENGTH = 80
+BOUNDS = {"limit": (1, 10**9), "max_length": (1, MAX_TRAINING_LENGTH), "held_out": (0, 10**9)}
 
 
 @dataclass(frozen=True)
@@ -61,6 +62,9 @@ class TrainingPlan:
             chosen = with_fixed(chosen, begun.fixed_options())
         theirs = options(**chosen)
         check_values(theirs)
+        for name, bounds in BOUNDS.items():
+            if given.get(name) is not None:
+                check_number(name, given[name], *bounds)
         return cls(method, theirs, **given)
 
     def lines(self, bitext: Bitext) -> list[int]:

@@ -105,8 +105,16 @@ def test_what_a_line_model_does_not_take(model, tmp_path):
     for options, reason in ({"format": "x"}, "format: 'x' is none"), ({"fields": 4}, "fields: 4 is not"):
         with pytest.raises(preorder.UsageError, match=reason):
             preorder.LineModel(f"{tmp_path}/model", **options)
+    with pytest.raises(preorder.UsageError, match="lines: a list of strings is needed, not 's0 v1' alone"):
+        preorder.LineModel(f"{tmp_path}/model")("s0 v1")
     with pytest.raises(preorder.DataError, match="^2: has a line break in it"):
         preorder.LineModel(f"{tmp_path}/model")(["a", "b\nc"])
+
+
+def test_a_model_may_know_the_class_of_no_word(tmp_path):
+    trained = preorder.train(SOURCES, ALIGNMENTS, **OPTIONS | {"classes": {}})
+    trained.save(str(tmp_path / "model"))
+    assert preorder.load(str(tmp_path / "model")).positions(SOURCES) == trained.positions(SOURCES)
 
 
 def test_probabilities(model):
@@ -237,7 +245,22 @@ def small():
         (lambda: preorder.ribes(["a"]), "UsageError", "at least one reference"),
         (lambda: preorder.ribes(["a"], ["a", "b"]), "DataError", "1 hypotheses for 2 reference lines"),
         (lambda: small().picture("a b", alignment="0-0"), "DataError", "an alignment links the source"),
+        (lambda: preorder.ribes("a", ["a"]), "UsageError", "hypotheses: a list of strings is needed"),
+        (lambda: preorder.ribes(["a"], ["a"], "a"), "UsageError", "references: a list of strings is needed"),
+        (lambda: preorder.train("a b", ["0-0"]), "UsageError", "sources: a list of strings is needed"),
+        (lambda: preorder.train(ONE, "0-0"), "UsageError", "alignments: a list of strings is needed"),
+        (lambda: preorder.train(ONE, ["0-0"], limit=-1), "UsageError", "limit: -1 is not from 1 to"),
+        (lambda: preorder.train(ONE, ["0-0"], max_length=2000), "UsageError", "max_length: 2000 is not from"),
+        (lambda: preorder.train(ONE, ["0-0"], held_out=0.5), "UsageError", "held_out: 0.5 is not from 0"),
+        (lambda: preorder.train(ONE, ["0-0"], classes={"s0": "a b"}), "DataError", "class 'a b' is no string"),
+        (lambda: preorder.train(ONE, ["0-0"], classes={"s0": ""}), "DataError", "class '' is no string"),
+        (lambda: preorder.train(ONE, ["0-0"], classes={"s\n": "a"}), "DataError", "has a line break in it"),
+        (lambda: preorder.align(ONE, ONE, seed=-1), "UsageError", "seed: -1 is not from 0 to 4294967295"),
+        (lambda: preorder.align(ONE, ONE, "all"), "UsageError", "symmetrization: 'all' is none of "),
         (lambda: small().sample(ONE, seed=-1), "UsageError", "seed: -1 is not from 0 to 4294967295"),
+        (lambda: small().order("s0 v1"), "UsageError", "sources: a list of strings is needed"),
+        (lambda: small().n_best(ONE, 0), "UsageError", "k: 0 is not from 1 to 10000"),
+        (lambda: preorder.PreorderModel(small()._model, 0), "UsageError", "threads: 0 is not from 1 to 1024"),
         (lambda: preorder.load("/nowhere"), "DataError", "/nowhere/model.json"),
         (lambda: preorder.nothing, "AttributeError", "nothing"),
     ],

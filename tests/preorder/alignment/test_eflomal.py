@@ -35,7 +35,7 @@ def test_the_seed_decides_what_the_text_does_not():
     assert align(sources, unrelated, "union", seed=6) != first
 
 
-def test_empty_and_overlong_sentences_keep_their_lines():
+def test_empty_and_overlong_sentences_keep_their_lines(caplog):
     sources, targets = bitext(20)
     sources[3], targets[5] = [], []
     sources[7] = ["w1"] * (module.MAX_LENGTH + 1)
@@ -44,6 +44,7 @@ def test_empty_and_overlong_sentences_keep_their_lines():
     assert not alignments[3].links
     assert not alignments[5].links
     assert not alignments[7].links
+    assert "1 lines of more than 1,023 tokens have no links" in caplog.text
 
 
 def test_missing_eflomal_names_the_extra(monkeypatch):

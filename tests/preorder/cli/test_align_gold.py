@@ -281,8 +281,14 @@ def test_align_joins_the_links_of_any_aligner(tmp_path, capsys):
     assert "short:2: the file ends after 1 lines" in capsys.readouterr().err
     assert main(["align"]) == 2
     assert "either --tgt or --forward and --reverse is needed" in capsys.readouterr().err
-    assert main([*command, "--samplers", "2"]) == 2
-    assert "--samplers and --hand-align have no effect with --forward" in capsys.readouterr().err
+    hand = ["--hand-src", forward, "--hand-tgt", forward, "--hand-align", forward]
+    given = [hand, *([name, "2"] for name in ("--src", "--samplers", "--eflomal-model", "--chunk", "--seed"))]
+    for option in (*given, ["--threads", "1"]):
+        assert main([*command, *option]) == 2
+        name = "--hand-align" if option == hand else option[0]
+        assert f"{name} has no effect with --forward" in capsys.readouterr().err
+    assert main(["align", "--forward", "", "--reverse", ""]) == 2
+    assert "no such file" in capsys.readouterr().err.lower()
 
 
 def test_map_to_the_other_direction(tmp_path, capsys):

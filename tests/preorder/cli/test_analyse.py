@@ -277,8 +277,9 @@ def test_bad_input(files, systems, capsys, kind, options, message):
 @pytest.mark.parametrize(
     ("kind", "options", "message"),
     [
-        ("gain", ["--width", "0"], "not a number above 0: '0'"),
-        ("gain", ["--width", "wide"], "not a number above 0: 'wide'"),
+        ("gain", ["--width", "0"], "not a number from 0.001 to 2: '0'"),
+        ("gain", ["--width", "1e-300"], "not a number from 0.001 to 2: '1e-300'"),
+        ("gain", ["--width", "wide"], "not a number from 0.001 to 2: 'wide'"),
         ("robustness", ["--percent", "0:10"], "neither A:B:STEP nor N,…: '0:10'"),
         ("robustness", ["--percent", "0,101"], "more than 100: '101'"),
         ("robustness", ["--percent", "5,5"], "not different shares of 0 to 100: '5,5'"),

@@ -138,6 +138,13 @@ def test_alignment_against_gold(tmp_path, capsys):
         assert cell in output
 
 
+@pytest.mark.parametrize("option", [("--unaligned", "keep"), ("--statistic", "median")])
+def test_options_of_the_gold_order_beside_a_gold_alignment(tmp_path, capsys, option):
+    path = write(tmp_path / "links", "0-0")
+    assert main(["evaluate", "--align", path, "--gold", path, *option]) == 2
+    assert capsys.readouterr().err == f"{option[0]} has no effect with --gold\n"
+
+
 @pytest.mark.parametrize(
     ("links", "gold", "reason"),
     [

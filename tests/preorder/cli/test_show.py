@@ -156,6 +156,12 @@ def test_bad_options(files, capsys, options, message):
     assert error.count("\n") == 1
 
 
+@pytest.mark.parametrize("option", ["--pos", "--trees", "--lang", "--stanza-dir"])
+def test_layers_that_no_model_reads(files, capsys, option):
+    assert main(["show", "--src", files["src"], "--positions", files["positions"], option, "xx"]) == 2
+    assert capsys.readouterr().err == f"{option} has no effect without --model\n"
+
+
 MANY = 40
 
 
