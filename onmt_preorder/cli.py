@@ -75,7 +75,7 @@ def translate(arguments: argparse.Namespace) -> None:
         UsageError: a checkpoint is not one of our models, or OpenNMT-py is not installed.
     """
     _check_raw_text(arguments)
-    typed = arguments.src == files.STANDARD and sys.stdin.isatty()
+    typed = arguments.src == files.STANDARD and sys.stdin is not None and sys.stdin.isatty()
     size = 1 if typed or arguments.line_by_line else CHUNK_LINES
     with files.writer(arguments.out) as stream:
         translator = _load_translator(arguments, stream)

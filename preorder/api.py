@@ -15,9 +15,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from preorder.alignment.gold import gold_permutation
+from preorder.alignment.symmetrize import SYMMETRIZATIONS
 from preorder.alignment.target_groups import target_groups
 from preorder.annotate.classes import DEFAULT_CLASSES, WordClasses, learn_classes
-from preorder.alignment.symmetrize import SYMMETRIZATIONS
 from preorder.api_values import (
     Links,
     Tokens,

@@ -96,10 +96,25 @@ def interruptible() -> Iterator[None]:
 
 def run_command(module: str) -> int:
     """Import a module and run its ``main``; Ctrl-C during the imports, too, is one word and a status."""
+    hold_standard_streams()
     end_when_interrupted()
     from importlib import import_module
 
     return import_module(module).main()
+
+
+def hold_standard_streams() -> None:
+    """Let no file of ours take the number of a standard stream that is closed, and get what is meant for it.
+
+    Messages go nowhere then; what is written to standard output fails.
+    """
+    for number, mode in ((0, os.O_WRONLY), (1, os.O_RDONLY), (2, os.O_WRONLY)):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.set_inheritable(os.open(os.devnull, mode), True)  # it gets the lowest free number, this one
+    sys.stdout = sys.stdout or open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
+    sys.stderr = sys.stderr or open(2, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
 
 
 def end_when_interrupted() -> None:

@@ -14,7 +14,6 @@ from preorder.data.errors import DataError, UsageError
 from preorder.data.files import STANDARD
 from preorder.data.storage import is_url
 
-
 MODELS = ("model", "init")
 """Options that name the folder of a model."""
 

@@ -81,6 +81,8 @@ def opened(path: str) -> BinaryIO:
         DataError: it cannot be opened.
     """
     if path == STANDARD:
+        if sys.stdin is None:
+            raise DataError("is closed", display_name(path))
         return contextlib.nullcontext(sys.stdin.buffer)  # type: ignore[return-value]
     try:
         return open_bytes(path)

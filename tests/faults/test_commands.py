@@ -61,12 +61,18 @@ ANNOTATE = "annotate --pos tgt --classes 2"
         (f"{TRAIN} --model src", "src: exists and is not a directory"),
         (f"{TRAIN} --model=", "an empty path: name a directory for the model"),
         ("gold --src src --align align --out=", "an output has an empty path: name a file"),
-        (f"{TRAIN} --model corpus --cross-fit 2 --cross-fit-out corpus/out", "corpus/out is in the folder of a model"),
+        (
+            f"{TRAIN} --model corpus --cross-fit 2 --cross-fit-out corpus/out",
+            "corpus/out is in the folder of a model",
+        ),
         (f"{TRAIN} --model model --cross-fit 2 --cross-fit-out src", "src would be overwritten"),
         (f"{TRAIN} --model model --cross-fit 2 --cross-fit-out no/out", "there is no folder"),
         ("apply --model corpus --src src --out corpus/out", "corpus/out is in the folder of a model"),
-        ("show --model corpus --src src --out corpus/out.svg", "corpus/out.svg is in the folder of a model"),
-        (f"{TRAIN} --init corpus --model model --cross-fit 2 --cross-fit-out link/../corpus/out", "of a model"),
+        ("show --model corpus --src src --out corpus/a.svg", "corpus/a.svg is in the folder of a model"),
+        (
+            f"{TRAIN} --init corpus --model model --cross-fit 2 --cross-fit-out link/../corpus/out",
+            "of a model",
+        ),
         ("gold --src lang=en/src --align align --out lang=en/src", "lang=en/src would be overwritten"),
         ("gold --src src --align align --out no=en/out", "no=en/out: cannot be written: there is no folder"),
         (f"{ANNOTATE} --src src --out out --pos-out out.classes", "out.classes would be overwritten"),
@@ -132,6 +138,31 @@ def test_a_full_standard_output_is_one_line(folder, command):
     done = run(command)
     assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
     assert "No space left on device" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("command", "status", "message"),
+    [
+        ("gold --src src --align align >&-", 2, "standard output: Bad file descriptor\n"),
+        ("gold --src src --align align >&- 2>&-", 2, ""),
+        ("evaluate --align align --order order >&-", 2, "standard output: Bad file descriptor\n"),
+        ("gold --src - --align align --out out <&-", 2, "<stdin>: is closed\n"),
+        ("gold -v --src src --align align --out out 2>&-", 0, ""),
+        ("gold -q --src src --align align --out out <&- >&-", 0, ""),
+    ],
+)
+def test_closed_standard_streams(folder, command, status, message):
+    done = subprocess.run(
+        ["sh", "-c", f"exec {sys.executable} -m preorder {command}"],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (status, "", message)
+    assert (folder / "out").exists() == (status == 0)
+    if status == 0:
+        assert (folder / "out").read_text() == "a￨0 b￨2 c￨1\n" * 20
 
 
 @pytest.mark.parametrize(

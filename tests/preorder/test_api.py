@@ -252,7 +252,11 @@ def small():
         (lambda: preorder.train(ONE, ["0-0"], limit=-1), "UsageError", "limit: -1 is not from 1 to"),
         (lambda: preorder.train(ONE, ["0-0"], max_length=2000), "UsageError", "max_length: 2000 is not from"),
         (lambda: preorder.train(ONE, ["0-0"], held_out=0.5), "UsageError", "held_out: 0.5 is not from 0"),
-        (lambda: preorder.train(ONE, ["0-0"], classes={"s0": "a b"}), "DataError", "class 'a b' is no string"),
+        (
+            lambda: preorder.train(ONE, ["0-0"], classes={"s0": "a b"}),
+            "DataError",
+            "class 'a b' is no string",
+        ),
         (lambda: preorder.train(ONE, ["0-0"], classes={"s0": ""}), "DataError", "class '' is no string"),
         (lambda: preorder.train(ONE, ["0-0"], classes={"s\n": "a"}), "DataError", "has a line break in it"),
         (lambda: preorder.align(ONE, ONE, seed=-1), "UsageError", "seed: -1 is not from 0 to 4294967295"),
