@@ -33,7 +33,7 @@ def check_paths(parser: argparse.ArgumentParser, arguments: argparse.Namespace) 
     if inputs.count(STANDARD) > 1:
         raise UsageError("only one file can come from standard input")
     check_outputs(inputs, outputs)
-    models = [folder for name in MODELS if (folder := getattr(arguments, name, None))]
+    models = [folder for name in MODELS for folder in _strings(getattr(arguments, name, None)) if folder]
     for output in outputs:
         if output != STANDARD and any(places.is_inside(output, folder) for folder in models):
             raise UsageError(f"{output} is in the folder of a model: name another output")

@@ -13,6 +13,7 @@ import pytest
 from preorder.cli import build_parser, main
 from preorder.cli.paths import is_output
 from preorder.cli.table import visible
+from tests.support.texts import content
 
 ROOT = Path(__file__).parents[2]
 SOURCE, TARGET, LINKS = "a b c\n" * 20, "x y z\n" * 20, "0-0 1-2 2-1\n" * 20
@@ -30,11 +31,6 @@ def folder(tmp_path, monkeypatch):
     for name in ("lang=en/src", "src.classes", "corpus/src.gz"):
         shutil.copy("src", name)
     return tmp_path
-
-
-def content(folder):
-    """Return all files below a folder with what is in them."""
-    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 MAIN = "import sys; from preorder.cli import main; sys.exit(main(sys.argv[1:]))"

@@ -9,8 +9,9 @@ pytest.importorskip("onmt", reason="OpenNMT-py is not installed: see the README"
 
 from onmt_preorder.base_configuration import MOST_VALUES, parse_yaml
 from preorder.data.errors import DataError
-from tests.faults.test_opennmt import content, outcome
+from tests.faults.test_opennmt import outcome
 from tests.support.opennmt import TINY, write_task, write_task_vocabularies
+from tests.support.texts import content
 
 BOMB = "a: &a [x, x, x, x, x, x, x, x, x, x]\n" + "".join(
     f"{name}: &{name} [{', '.join(f'*{before}' for _ in range(10))}]\n"

@@ -17,6 +17,7 @@ from preorder.data import atomic
 from preorder.learning import checkpoint
 from tests.support import fake_stanza
 from tests.support.kill_points import run
+from tests.support.texts import content
 
 STRIDE = 1 if "FAULTS" in os.environ else 17
 """A command is killed before each so many-th operation; with ``FAULTS`` in the environment before each."""
@@ -46,10 +47,6 @@ def eager(monkeypatch):
     monkeypatch.setattr(stanza_models, "prepare", lambda options: [])
     work = annotate_command.annotate
     monkeypatch.setattr(annotate_command, "annotate", lambda *a, **named: work(*a, **named | {"workers": 0}))
-
-
-def content(folder):
-    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 class Workplace:

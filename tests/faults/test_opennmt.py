@@ -22,7 +22,8 @@ from onmt.utils.parse import ArgumentParser
 
 from onmt_preorder.cli import main as onmt_preorder
 from onmt_preorder.opennmt import numbers
-from tests.support.opennmt import TINY, call, start, write, write_task, write_task_vocabularies
+from tests.support.opennmt import TINY, call, start, write_task, write_task_vocabularies
+from tests.support.texts import content, write
 
 MODEL = "model_step_1.pt"
 
@@ -148,10 +149,6 @@ def test_a_mistake_is_one_line(capsys, folder, arguments, message):
     assert content(folder) == before
 
 
-def content(folder):
-    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-
-
 def test_faults_of_a_program_keep_their_traceback(capsys, folder, monkeypatch):
     def fail():
         raise ValueError("no")
@@ -233,7 +230,7 @@ def test_an_old_translation_stays_until_the_new_one_is_whole(capsys, folder, mon
 
 def test_ctrl_c_ends_a_translation_with_130(folder):
     (folder / "old").write_text("before\n")
-    write(folder / "long", [" ".join(["w1"] * 200)] * 500)
+    write(folder / "long", *[" ".join(["w1"] * 200)] * 500)
     process = start(
         folder, "onmt_translate", "-src", "long", "-output", "old", "-model", MODEL, "-beam_size", 50
     )
@@ -282,7 +279,7 @@ def test_a_checkpoint_is_whole_or_not_there(folder, tmp_path, monkeypatch):
 
 
 def test_translating_plain_and_odd_lines_warns(folder, capsys, caplog):
-    write(folder / "mixed", ["w1￨1 w2￨0", "w1 w2", "w3￨0 w4￨7 w5￨7", "w1 w2", ""])
+    write(folder / "mixed", "w1￨1 w2￨0", "w1 w2", "w3￨0 w4￨7 w5￨7", "w1 w2", "")
     command = ["translate", "--model", str(folder / MODEL), "--src", str(folder / "mixed"), "--line-by-line"]
     caplog.set_level(logging.WARNING, "onmt")
     assert onmt_preorder([*command, "--out", str(folder / "out")]) == 0

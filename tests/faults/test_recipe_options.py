@@ -7,6 +7,7 @@ import pytest
 
 from recipes import checks, run
 from tests.support.opennmt import TINY  # without OpenNMT-py, all of these tests are skipped
+from tests.support.texts import content
 
 assert TINY
 TEXTS = {"aa": "a b", "bb": "c d", "align": "0-0"}
@@ -31,10 +32,6 @@ def folder(tmp_path, monkeypatch):
     (tmp_path / "inner").mkdir()
     (tmp_path / "inner/data").symlink_to("../data")
     return tmp_path
-
-
-def content(folder):
-    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 def check(folder, capsys, line, message):

@@ -12,8 +12,9 @@ pytest.importorskip("onmt", reason="OpenNMT-py is not installed: see the README"
 
 from onmt_preorder.opennmt.vocabularies import check
 from preorder.data.errors import DataError
-from tests.faults.test_opennmt import content, outcome
-from tests.support.opennmt import TINY, call, start, write, write_task
+from tests.faults.test_opennmt import outcome
+from tests.support.opennmt import TINY, call, start, write_task
+from tests.support.texts import content, write
 
 
 @pytest.fixture
@@ -21,7 +22,7 @@ def folder(tmp_path):
     """Return a folder with texts, an old vocabulary and a configuration."""
     write_task(tmp_path, "train", 20, seed=1)
     write_task(tmp_path, "valid", 5, seed=2)
-    write(tmp_path / "vocab.src", ["old\t1"])
+    write(tmp_path / "vocab.src", "old\t1")
     (tmp_path / "vocab.src").chmod(0o600)
     (tmp_path / "config.yaml").write_text(yaml.safe_dump(TINY | {"save_data": "data/x"}))
     return tmp_path
@@ -67,8 +68,8 @@ def test_an_output_that_cannot_be(folder, capsys, arguments, message):
 
 @pytest.mark.parametrize("more", [(), ("-dump_samples",)])
 def test_ctrl_c_keeps_the_old_vocabulary(folder, more):
-    write(folder / "train.src", ["w1￨0"] * 3_000_000)
-    write(folder / "train.tgt", ["w1"] * 3_000_000)
+    write(folder / "train.src", *["w1￨0"] * 3_000_000)
+    write(folder / "train.tgt", *["w1"] * 3_000_000)
     before = content(folder)
     process = start(folder, *BUILD, *more)
     end = time.monotonic() + 120
@@ -85,8 +86,8 @@ def test_ctrl_c_keeps_the_old_vocabulary(folder, more):
 
 
 def test_a_full_disk_keeps_the_old_vocabulary(folder):
-    write(folder / "train.src", [" ".join(f"w{n}￨{n}" for n in range(100))] * 50)
-    write(folder / "train.tgt", [" ".join(f"w{n}" for n in range(100))] * 50)
+    write(folder / "train.src", *[" ".join(f"w{n}￨{n}" for n in range(100))] * 50)
+    write(folder / "train.tgt", *[" ".join(f"w{n}" for n in range(100))] * 50)
     for more, limit in (((), 400), (("-dump_samples",), 4096)):
         before = content(folder)
         code = "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, ({0}, {0})); "
@@ -146,7 +147,7 @@ GARBAGE = {
 @pytest.mark.parametrize("data", GARBAGE, ids=range(len(GARBAGE)))
 def test_garbage_in_a_vocabulary(folder, capsys, data):
     (folder / "v").write_bytes(data)
-    write(folder / "good", ["w1\t3", "w2\t2"])
+    write(folder / "good", "w1\t3", "w2\t2")
     for side in ("src", "tgt"):
         other = "tgt" if side == "src" else "src"
         vocabularies = (f"-{side}_vocab", "v", f"-{other}_vocab", "good")

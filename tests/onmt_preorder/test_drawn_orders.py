@@ -8,7 +8,8 @@ from onmt_preorder.cli import main
 from preorder.data.errors import UsageError
 from preorder.methods.model_directory import load_model, save_model
 from tests.support.language import features, sentence, translation
-from tests.support.opennmt import TINY, call, write, write_vocabularies
+from tests.support.opennmt import TINY, call, write_vocabularies
+from tests.support.texts import write
 
 pytestmark = pytest.mark.slow
 
@@ -31,10 +32,10 @@ def unsure(preorderer, tmp_path_factory):
 def folder(unsure, tmp_path_factory):
     """Return a folder of texts, and of a model that was told drawn orders, and the source's own."""
     folder = tmp_path_factory.mktemp("drawn")
-    write(folder / "train.plain", map(" ".join, SENTENCES))
-    write(folder / "train.tgt", map(translation, SENTENCES))
-    write(folder / "test.src", map(features, TEST))
-    write(folder / "test.plain", map(" ".join, TEST))
+    write(folder / "train.plain", *map(" ".join, SENTENCES))
+    write(folder / "train.tgt", *map(translation, SENTENCES))
+    write(folder / "test.src", *map(features, TEST))
+    write(folder / "test.plain", *map(" ".join, TEST))
     write_vocabularies(folder)
     train(folder, "drawn", preorder_model=str(unsure), **SHARES)
     return folder

@@ -10,7 +10,8 @@ import torch
 import yaml
 
 from preorder.data.formats import parse_features
-from tests.support.opennmt import TINY, finish, run, start, write, write_task
+from tests.support.opennmt import TINY, finish, run, start, write_task
+from tests.support.texts import write
 
 pytestmark = pytest.mark.slow
 
@@ -41,7 +42,7 @@ def task(tmp_path_factory):
 
 
 def translate(folder, lines, *models):
-    write(folder / "test.src", lines)
+    write(folder / "test.src", *lines)
     printed = run(
         folder,
         *("onmt_translate", "-model", *models, "-src", "test.src", "-output", "test.out"),
@@ -115,7 +116,9 @@ def test_resuming_averaging_and_ensembles(task, test_lines):
 
 def test_an_empty_file(task):
     folder, model = task[0], f"model_step_{STEPS}.pt"
-    write(folder / "empty.src", [])
+    write(
+        folder / "empty.src",
+    )
     printed = run(folder, "onmt_translate", "-model", model, "-src", "empty.src", "-output", "x", status=2)
     assert printed.endswith("empty.src: the file is empty\n")
     assert "Traceback" not in printed
@@ -129,7 +132,7 @@ def test_a_misspelt_key_ends_the_command(task):
 
 
 def test_bad_data_ends_the_training_from_a_worker_too(task):
-    write(task[0] / "cut.tgt", ["w1"])
+    write(task[0] / "cut.tgt", "w1")
     data = {"train": {"path_src": "train.src", "path_tgt": "cut.tgt", "weight": 1}}
     write_config(task[0] / "cut.yaml", data=data, num_workers=1)
     printed = run(task[0], "onmt_train", "-config", "cut.yaml", status=2)

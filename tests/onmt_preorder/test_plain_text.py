@@ -20,8 +20,9 @@ from onmt_preorder.input.raw_text import make_detokenizer
 from preorder.data import files
 from preorder.data.errors import DataError
 from tests.support.language import features, sentence, translation
-from tests.support.opennmt import TINY, call, start, write, write_vocabularies
+from tests.support.opennmt import TINY, call, start, write_vocabularies
 from tests.support.running import environment
+from tests.support.texts import write
 
 pytestmark = pytest.mark.slow
 
@@ -36,11 +37,11 @@ def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("plain")
     for name, seeds in (("train", range(3000)), ("valid", range(4000, 4100))):
         sentences = [sentence(seed) for seed in seeds]
-        write(folder / f"{name}.src", map(features, sentences))
-        write(folder / f"{name}.plain", map(" ".join, sentences))
-        write(folder / f"{name}.tgt", map(translation, sentences))
-    write(folder / "test.src", map(features, TEST))
-    write(folder / "test.plain", PLAIN)
+        write(folder / f"{name}.src", *map(features, sentences))
+        write(folder / f"{name}.plain", *map(" ".join, sentences))
+        write(folder / f"{name}.tgt", *map(translation, sentences))
+    write(folder / "test.src", *map(features, TEST))
+    write(folder / "test.plain", *PLAIN)
     config = {**TINY, "train_steps": STEPS, "valid_steps": STEPS, "batch_size": 1024, "learning_rate": 0.005}
     (folder / "config.yaml").write_text(yaml.safe_dump(config))
     write_vocabularies(folder)
@@ -104,7 +105,7 @@ def test_the_shortcut(folder, expected, preorderer, capsys, monkeypatch):
     assert main([*given, "--src", "test.plain"]) == 0
     assert capsys.readouterr().out.splitlines() == expected
     lines = [*PLAIN[:2], "", *PLAIN[2:]]
-    write(folder / "with_empty", lines)
+    write(folder / "with_empty", *lines)
     assert main([*given, "--src", "with_empty", "--out", "shortcut"]) == 0
     assert read(folder / "shortcut") == [*expected[:2], "", *expected[2:]]
 
@@ -112,7 +113,7 @@ def test_the_shortcut(folder, expected, preorderer, capsys, monkeypatch):
 def test_errors_of_the_shortcut(folder, monkeypatch, capsys):
     monkeypatch.chdir(folder)
     monkeypatch.setattr("onmt_preorder.cli.CHUNK_LINES", 2)
-    write(folder / "bad", ["Sue1 Verb1"] * 3 + ["Sue1￨0 Verb1￨x"])
+    write(folder / "bad", *["Sue1 Verb1"] * 3 + ["Sue1￨0 Verb1￨x"])
     assert main(["translate", "--model", MODEL, "--src", "bad", "--out", "none"]) == 2
     assert capsys.readouterr().err == "bad:4: not a token with its position: 'Verb1￨x'\n"
     assert not (folder / "none").exists()
@@ -123,9 +124,9 @@ def test_errors_of_the_shortcut(folder, monkeypatch, capsys):
 
 def test_raw_sentences_are_tokenised(folder, preorderer, monkeypatch, capsys):
     monkeypatch.chdir(folder)
-    write(folder / "raw", ["Sue1, Verb2: Obj3!"])
+    write(folder / "raw", "Sue1, Verb2: Obj3!")
     given = ["translate", "--model", MODEL, "--preorder-model", str(preorderer), "--n-best", "2"]
-    write(folder / "split", ["Sue1 , Verb2 : Obj3 !"])
+    write(folder / "split", "Sue1 , Verb2 : Obj3 !")
     assert main([*given, "--src", "split"]) == 0
     expected = capsys.readouterr().out
     assert main([*given, "--src", "raw"]) == 0
@@ -143,8 +144,8 @@ def test_raw_text_in_and_out(folder, expected, preorderer, monkeypatch, capsys):
     """Our command and ``onmt_translate``; Japanese and the like have no spaces but between Latin words."""
     pytest.importorskip("sacremoses", reason="needs sacremoses: pip install 'onmt-preorder[text]'")
     monkeypatch.chdir(folder)
-    write(folder / "raw", [f"{line}￨0" for line in RAW])
-    write(folder / "split", [f"{line} &#65512; 0" for line in PLAIN])
+    write(folder / "raw", *[f"{line}￨0" for line in RAW])
+    write(folder / "split", *[f"{line} &#65512; 0" for line in PLAIN])
     model = ["--model", MODEL, "--preorder-model", str(preorderer)]
     assert main(["translate", *model, "--src", "split"]) == 0
     tokens = capsys.readouterr().out.splitlines()

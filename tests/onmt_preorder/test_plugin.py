@@ -12,7 +12,8 @@ from onmt.transforms import AVAILABLE_TRANSFORMS
 
 import onmt_preorder._hook as hook
 from onmt_preorder.plugin import register
-from tests.support.opennmt import ROOT, run, write
+from tests.support.opennmt import ROOT, run
+from tests.support.texts import write
 
 KNOWS_US = "from onmt.encoders import str2enc; assert 'preorder_transformer' in str2enc"
 
@@ -190,7 +191,7 @@ if __name__ == "__main__":
 
 @pytest.mark.slow
 def test_child_processes_and_data_workers_find_the_encoder(tmp_path):
-    write(tmp_path / "children.py", [CHILDREN])
+    write(tmp_path / "children.py", CHILDREN)
     printed = run(tmp_path, "python", "children.py")
     assert printed.split("\n")[:5] == [
         "spawn found",

@@ -13,6 +13,7 @@ import pytest
 import preorder
 from preorder import api_lines
 from preorder.cli import main
+from tests.support.texts import write
 
 ROOT = Path(__file__).parents[2]
 WORDS = [[f"{role}{(7 * line + k) % 5}" for k, role in enumerate("svop")] for line in range(60)]
@@ -24,11 +25,6 @@ OPTIONS = {"classes": 0, "iterations": 3, "held_out": 0}
 @pytest.fixture(scope="module")
 def model():
     return preorder.train(SOURCES, ALIGNMENTS, **OPTIONS)
-
-
-def write(path, lines):
-    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-    return str(path)
 
 
 @pytest.mark.parametrize("page", ["README.md", "docs/api.md"])
@@ -131,7 +127,7 @@ def test_a_picture_is_what_the_command_draws(model, tmp_path):
     pytest.importorskip("matplotlib")
     model.save(str(tmp_path / "model"))
     texts = {"src": "s0 v1 o2 p3", "tgt": "A B C D", "align": "0-0 1-3 2-1 3-2"}
-    files = [f"--{name}={write(tmp_path / name, [line])}" for name, line in texts.items()]
+    files = [f"--{name}={write(tmp_path / name, line)}" for name, line in texts.items()]
     assert (
         main(["show", "--model", str(tmp_path / "model"), *files, "--out", str(tmp_path / "shown.svg")]) == 0
     )
@@ -152,8 +148,8 @@ def test_saved_loaded_and_pickled_it_is_the_same(model, tmp_path):
 
 
 def test_trains_what_the_command_trains(tmp_path):
-    write(tmp_path / "src", SOURCES)
-    write(tmp_path / "align", ALIGNMENTS)
+    write(tmp_path / "src", *SOURCES)
+    write(tmp_path / "align", *ALIGNMENTS)
     options = ["--classes", "4", "--iterations", "2", "--seed", "3", "--limit", "40"]
     command = ["--method", "btg", "--src", str(tmp_path / "src"), "--align", str(tmp_path / "align")]
     assert main(["train", *command, "--model", str(tmp_path / "a"), *options]) == 0
@@ -177,9 +173,9 @@ def test_links_as_pairs_tags_trees_and_classes_of_ones_own():
 
 
 def test_evaluate_is_what_the_command_prints(model, tmp_path, capsys):
-    align = write(tmp_path / "align", ["0-0 1-2 2-1"] * 3 + ["0-0", "0-2 0-0 1-1"])
+    align = write(tmp_path / "align", *["0-0 1-2 2-1"] * 3 + ["0-0", "0-2 0-0 1-1"])
     positions = [(0, 2, 1), (0, 1, 2), (2, 1, 0), (0, 1), (1, 0)]
-    file = write(tmp_path / "positions", [" ".join(map(str, line)) for line in positions])
+    file = write(tmp_path / "positions", *[" ".join(map(str, line)) for line in positions])
     assert main(["evaluate", "--align", align, "--positions", file, "--json"]) == 0
     printed = json.loads(capsys.readouterr().out)
     links = Path(align).read_text().splitlines()
@@ -197,7 +193,7 @@ def test_evaluate_is_what_the_command_prints(model, tmp_path, capsys):
 def test_ribes_is_what_the_command_prints(tmp_path, capsys):
     hypotheses, first, second = ["a b c d", "x y"], ["a c b d", "x z y"], ["d c b a", "x y"]
     files = [
-        write(tmp_path / name, lines) for name, lines in (("h", hypotheses), ("1", first), ("2", second))
+        write(tmp_path / name, *lines) for name, lines in (("h", hypotheses), ("1", first), ("2", second))
     ]
     command = ["score", "--hyp", f"h={files[0]}", "--ref", files[1], "--ref", files[2], "--metrics", "ribes"]
     assert main([*command, "--tokenize", "none", "--json"]) == 0

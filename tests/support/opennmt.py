@@ -14,6 +14,8 @@ from onmt import opts
 from onmt.bin.train import _get_parser as training_parser
 from onmt.utils.parse import ArgumentParser
 
+from tests.support.texts import write
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -55,16 +57,11 @@ def call(folder, program, *arguments):
         os.chdir(before)
 
 
-def write(path, lines):
-    """Write lines to a file."""
-    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-
-
 def write_vocabularies(folder, source="train.plain", target="train.tgt"):
     """Count the tokens of plain text, as ``onmt_build_vocab`` does."""
     for side, name in (("src", source), ("tgt", target)):
         counts = Counter((folder / name).read_text(encoding="utf-8").split())
-        write(folder / f"vocab.{side}", (f"{token}\t{count}" for token, count in counts.most_common()))
+        write(folder / f"vocab.{side}", *(f"{token}\t{count}" for token, count in counts.most_common()))
 
 
 def write_task(folder, name, count, seed, vocabulary=20):
@@ -77,14 +74,14 @@ def write_task(folder, name, count, seed, vocabulary=20):
         positions = generator.sample(range(length), length)
         sources.append(" ".join(f"{word}￨{p}" for word, p in zip(words, positions, strict=True)))
         targets.append(" ".join(words[positions.index(place)] for place in range(length)))
-    write(folder / f"{name}.src", sources)
-    write(folder / f"{name}.tgt", targets)
+    write(folder / f"{name}.src", *sources)
+    write(folder / f"{name}.tgt", *targets)
 
 
 def write_task_vocabularies(folder, size=20):
     """Write the vocabularies of :func:`write_task`."""
     for side in ("src", "tgt"):
-        write(folder / f"vocab.{side}", (f"w{number}\t{number + 1}" for number in range(size)))
+        write(folder / f"vocab.{side}", *(f"w{number}\t{number + 1}" for number in range(size)))
 
 
 TINY = {

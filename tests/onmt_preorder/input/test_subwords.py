@@ -16,7 +16,8 @@ from onmt_preorder.input.positions import feature_numbers, rank_positions
 from preorder.data.types import Sentence
 from preorder.methods.model_directory import load_model
 from tests.support.language import features, positions, sentence, translation
-from tests.support.opennmt import ROOT, TINY, call, run, write
+from tests.support.opennmt import ROOT, TINY, call, run
+from tests.support.texts import write
 
 SENTENCES = [sentence(seed, longest=5) for seed in range(1000)]
 STEPS = 90
@@ -30,9 +31,9 @@ def folder(request, tmp_path_factory):
     """Return a folder with a configuration whose subwords and vocabularies onmt_build_vocab has made."""
     folder = tmp_path_factory.mktemp(request.param)
     for name, sentences in (("train", SENTENCES), ("valid", SENTENCES[:20])):
-        write(folder / f"{name}.src", map(features, sentences))
-        write(folder / f"{name}.plain", map(" ".join, sentences))
-        write(folder / f"{name}.tgt", map(translation, sentences))
+        write(folder / f"{name}.src", *map(features, sentences))
+        write(folder / f"{name}.plain", *map(" ".join, sentences))
+        write(folder / f"{name}.tgt", *map(translation, sentences))
     settings = {**TINY, **subword_settings(request.param, folder), "save_data": "data"}
     settings |= {"src_subword_model": "pieces", "tgt_subword_model": "pieces"}
     settings |= {"train_steps": STEPS, "valid_steps": STEPS, "learning_rate": 0.005}

@@ -12,7 +12,8 @@ from onmt_preorder.opennmt.checkpoints import read_options
 from preorder.data.errors import DataError, UsageError
 from recipes.systems import read_system
 from tests.support.distortion_models import make_model
-from tests.support.opennmt import call, write, write_task, write_vocabularies
+from tests.support.opennmt import call, write_task, write_vocabularies
+from tests.support.texts import write
 
 
 def test_checkpoints_that_are_none(tmp_path):
@@ -62,7 +63,7 @@ def test_a_checkpoint_names_no_module_of_ours(tmp_path, system):
     """So it can be read wherever our modules move."""
     write_task(tmp_path, "features", 20, seed=1)
     features = (tmp_path / "features.src").read_text(encoding="utf-8")
-    write(tmp_path / "plain.src", re.sub(r"￨\d+", "", features).splitlines())
+    write(tmp_path / "plain.src", *re.sub(r"￨\d+", "", features).splitlines())
     write_vocabularies(tmp_path, "plain.src", "features.tgt")
     config = read_system(system, "tiny").options
     source = "features.src" if config.get("n_src_feats") else "plain.src"

@@ -13,7 +13,8 @@ from onmt_preorder.opennmt import configuration, models
 from onmt_preorder.opennmt.transforms import PreorderTransform
 from onmt_preorder.transformer.options import EncodingOptions, Limits
 from preorder.data.errors import DataError, UsageError
-from tests.support.opennmt import TINY, make_opt, write
+from tests.support.opennmt import TINY, make_opt
+from tests.support.texts import write
 
 
 def parse(make_parser, folder, *arguments, **changes):
@@ -132,7 +133,7 @@ def test_absolute_and_relative_together_are_the_encoders_own():
 
 def validated(tmp_path, **corpus):
     for name in ("train.src", "train.tgt"):
-        write(tmp_path / name, ["a￨0"])
+        write(tmp_path / name, "a￨0")
     paths = {"path_src": str(tmp_path / "train.src"), "path_tgt": str(tmp_path / "train.tgt")}
     opt = make_opt(data=yaml.safe_dump({"train": {**paths, **corpus}}))
     ArgumentParser._validate_data(opt)
@@ -161,7 +162,7 @@ def test_misspelt_keys_of_a_corpus(tmp_path):
 
 def test_other_encoders_still_need_inferfeats(tmp_path):
     opt = make_opt(encoder_type="transformer", preorder_encoding=[])
-    write(tmp_path / "x", ["a"])
+    write(tmp_path / "x", "a")
     opt.data = yaml.safe_dump({"train": {"path_src": str(tmp_path / "x"), "path_tgt": str(tmp_path / "x")}})
     with pytest.raises(ValueError, match="'inferfeats' transform is required"):
         ArgumentParser._validate_data(opt)
@@ -177,7 +178,7 @@ def test_every_key_is_known():
 
 
 def validated_on_the_fly(tmp_path, **changes):
-    write(tmp_path / "x", ["a"])
+    write(tmp_path / "x", "a")
     paths = {"path_src": str(tmp_path / "x"), "path_tgt": str(tmp_path / "x")}
     opt = make_opt(data=yaml.safe_dump({"train": {**paths, "transforms": ["filtertoolong"]}}), **changes)
     ArgumentParser._validate_data(opt)
@@ -197,7 +198,7 @@ def test_a_vocabulary_is_counted_without_preordering(tmp_path, preorderer):
     opt = make_opt(preorder_model=str(preorderer), n_src_feats=0)
     for dump, expected in ((False, []), (True, ["preorder"])):
         opt.n_src_feats, opt.dump_samples, opt.transforms = 0, dump, []
-        write(tmp_path / "x", ["a"])
+        write(tmp_path / "x", "a")
         opt.data = yaml.safe_dump(
             {"train": {"path_src": str(tmp_path / "x"), "path_tgt": str(tmp_path / "x")}}
         )

@@ -10,7 +10,8 @@ from onmt.inputters.text_corpus import ParallelCorpus, get_corpora
 from onmt_preorder.input.positions import NO_POSITION
 from onmt_preorder.opennmt.corpora import PositionedCorpus, parse_source
 from preorder.data.errors import DataError
-from tests.support.opennmt import make_opt, write
+from tests.support.opennmt import make_opt
+from tests.support.texts import write
 
 
 @pytest.mark.parametrize(
@@ -53,8 +54,8 @@ def test_a_feature_where_none_is_expected():
 
 
 def corpus_of(tmp_path, sources, targets, **kwargs):
-    write(tmp_path / "src", sources)
-    write(tmp_path / "tgt", targets)
+    write(tmp_path / "src", *sources)
+    write(tmp_path / "tgt", *targets)
     return ParallelCorpus("train", str(tmp_path / "src"), str(tmp_path / "tgt"), n_src_feats=1, **kwargs)
 
 
@@ -76,7 +77,7 @@ def test_too_few_lines_for_all_data_workers(tmp_path):
 
 
 def test_alignments_and_lists(tmp_path):
-    write(tmp_path / "align", ["0-0", "1-1"])
+    write(tmp_path / "align", "0-0", "1-1")
     corpus = corpus_of(tmp_path, ["a￨0", "b￨0"], ["x", "y"], align=str(tmp_path / "align"))
     assert [example["align"] for example in PositionedCorpus(corpus).load()] == ["0-0", "1-1"]
     listed = ParallelCorpus("infer", ["a￨0\n", "b"], None, n_src_feats=1)
@@ -129,7 +130,7 @@ def test_equal_texts_with_different_positions_are_different_examples():
 
 def test_the_feature_vocabulary_holds_every_position(tmp_path):
     for side in ("src", "tgt"):
-        write(tmp_path / side, ["a\t2", "b\t1"])
+        write(tmp_path / side, "a\t2", "b\t1")
     opt = make_opt(src_vocab=str(tmp_path / "src"), tgt_vocab=str(tmp_path / "tgt"), data_task="seq2seq")
     features = build_vocab(opt, {"src": [], "tgt": []})["src_feats"][0]
     assert features.ids_to_tokens[:7] == ["<unk>", "<blank>", "<s>", "</s>", "_", "0", "1"]

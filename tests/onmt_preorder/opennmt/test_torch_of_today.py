@@ -15,7 +15,8 @@ from safetensors.torch import load_file
 
 from preorder.data.errors import UsageError
 from tests.support.language import features, sentence, translation
-from tests.support.opennmt import ROOT, TINY, call, make_opt, run, write, write_vocabularies
+from tests.support.opennmt import ROOT, TINY, call, make_opt, run, write_vocabularies
+from tests.support.texts import write
 
 SENTENCES = [sentence(seed, longest=5) for seed in range(32)]
 UNBOUND = ("-max_length_ratio", 0, "-max_length", 20)  # the ratio is to the longest line of a batch
@@ -35,9 +36,9 @@ EVERYTHING = {
 def folder(tmp_path_factory):
     """Return a folder with data that make one batch."""
     folder = tmp_path_factory.mktemp("today")
-    write(folder / "train.plain", map(" ".join, SENTENCES))
-    write(folder / "train.src", map(features, SENTENCES))
-    write(folder / "train.tgt", map(translation, SENTENCES))
+    write(folder / "train.plain", *map(" ".join, SENTENCES))
+    write(folder / "train.src", *map(features, SENTENCES))
+    write(folder / "train.tgt", *map(translation, SENTENCES))
     write_vocabularies(folder)
     return folder
 

@@ -14,7 +14,8 @@ from onmt_preorder.opennmt import transforms
 from onmt_preorder.opennmt.transforms import PositionsTransform, PreorderTransform
 from preorder.cli import main
 from tests.support.language import positions, sentence
-from tests.support.opennmt import make_opt, write
+from tests.support.opennmt import make_opt
+from tests.support.texts import write
 
 LINES = [" ".join(sentence(seed, longest=6)) for seed in range(300, 330)]
 SPECIAL = ["", "Sue1", "Sue1\u3000Sue2 Verb1  Obj2 ", "Sue1 Verb2 Obj1", "&#160; Verb1 a&#65512;b"]
@@ -56,8 +57,8 @@ def test_an_empty_line_is_kept_at_translation_only():
 
 def examples_of(folder, lines, preorderer, task="train", epochs=1, **options):
     """Return what OpenNMT-py's iterator makes of lines: source words and their positions, in each epoch."""
-    write(folder / "src", lines)
-    write(folder / "tgt", ["x"] * len(lines))
+    write(folder / "src", *lines)
+    write(folder / "tgt", *["x"] * len(lines))
     names = arrange([], str(preorderer))
     corpus = {"path_src": str(folder / "src"), "path_tgt": str(folder / "tgt"), "path_align": None}
     data = {name: {**corpus, "transforms": names, "weight": 1} for name in ("train", "valid")}
@@ -76,7 +77,7 @@ def examples_of(folder, lines, preorderer, task="train", epochs=1, **options):
 
 def applied(folder, lines, preorderer):
     """Return what ``preorder apply`` makes of lines."""
-    write(folder / "plain", lines)
+    write(folder / "plain", *lines)
     arguments = ("apply", "--model", preorderer, "--src", folder / "plain", "--out", folder / "features")
     assert main(list(map(str, arguments))) == 0
     return (folder / "features").read_text(encoding="utf-8").split("\n")[:-1]

@@ -12,7 +12,8 @@ import torch
 import yaml
 
 from recipes import similarity
-from tests.support.opennmt import TINY, call, finish, start, write, write_vocabularies
+from tests.support.opennmt import TINY, call, finish, start, write_vocabularies
+from tests.support.texts import write
 
 pytestmark = pytest.mark.slow
 
@@ -55,9 +56,9 @@ def trained(tmp_path_factory):
     folder = tmp_path_factory.mktemp("sorted")
     for name, count, seed in (("train", 5000, 1), ("valid", 200, 2), ("test", 40, 3)):
         told, plain, target = sorted_task(count, seed)
-        write(folder / f"{name}.src", told)
-        write(folder / f"{name}.tgt", target)
-    write(folder / "both.src", [*plain, *told])  # of the test part
+        write(folder / f"{name}.src", *told)
+        write(folder / f"{name}.tgt", *target)
+    write(folder / "both.src", *plain, *told)  # of the test part
     for name, changes in SYSTEMS.items():
         settings = {**TINY, **SHARED, **changes, "save_model": name, "tensorboard_log_dir": f"log-{name}"}
         (folder / f"{name}.yaml").write_text(yaml.safe_dump(settings), encoding="utf-8")

@@ -9,11 +9,7 @@ import pytest
 from preorder.cli import COMMANDS, main
 from preorder.cli.options import natural, positive
 from preorder.data.formats import parse_alignment
-
-
-def write(path, *lines):
-    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-    return str(path)
+from tests.support.texts import write
 
 
 @pytest.fixture

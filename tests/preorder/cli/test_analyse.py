@@ -7,6 +7,7 @@ from sacrebleu.metrics import BLEU, CHRF, TER
 from scipy.stats import spearmanr
 
 from preorder.cli import main
+from tests.support.texts import write
 
 SOURCE = ("a b", "a b c", "a b c d", "a b c d e f", "", "a b c d e f g")
 REFERENCE = ("x y .", "x y z .", "w x y z .", "the cat sat on the mat .", "so .", "it is cold isn't it .")
@@ -14,11 +15,6 @@ BASE = ("x y .", "x z y .", "w z .", "the mat sat on .", "so", "is it cold isn't
 OURS = ("y x .", "x y z .", "w x y z .", "the cat sat on a mat .", "so .", "it it cold isn't it .")
 ALIGNMENT = ("0-1 1-0", "0-0 1-2 2-1", "0-0 1-1 2-2 3-3", "0-5 1-4 2-3 3-2 4-1 5-0", "", "0-0 0-2 1-1")
 POSITIONS = ("1 0", "0 2 1", "0 1 3 2", "5 4 3 2 1 0", "", "0 1 2 3 4 5 6")
-
-
-def write(path, *lines):
-    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-    return str(path)
 
 
 @pytest.fixture

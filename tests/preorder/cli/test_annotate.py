@@ -18,13 +18,9 @@ from preorder.cli import main
 from preorder.data.formats import read_annotated
 from preorder.syntax.read import read_trees
 from tests.support import fake_stanza
+from tests.support.texts import write
 
 LINES = ("the dog barks", "", "a ( b )", "many cats sleep", "")
-
-
-def write(path, *lines):
-    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-    return str(path)
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from preorder.cli import main
+from tests.support.texts import write
 
 ALIGNMENTS = (
     "6-8 ||| 0-0 1-5 1-6 3-2 4-3 5-7",
@@ -14,11 +15,6 @@ ALIGNMENTS = (
 ORDERS = ("0 3 4 2 1 5", "0 5 3 4 2 1 6", "0 2 4 5 3 1 6")
 POSITIONS = ("0 4 3 1 2 5", "0 5 4 2 3 1 6", "0 5 1 4 2 3 6")
 SCORES = {"tau", "tau_nakagawa", "frs", "complete_match"}
-
-
-def write(path, *lines):
-    path.write_bytes(b"".join(line if isinstance(line, bytes) else f"{line}\n".encode() for line in lines))
-    return str(path)
 
 
 def evaluate(capsys, *options):

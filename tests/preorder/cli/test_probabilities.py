@@ -11,11 +11,7 @@ from preorder.data.formats import parse_features, parse_order, parse_positions
 from preorder.data.types import Sentence
 from preorder.methods.model_directory import load_model
 from tests.support.drawn import check_frequencies, mean, probabilities_of_orders
-
-
-def write(path, *lines):
-    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-    return str(path)
+from tests.support.texts import write
 
 
 @pytest.fixture(scope="module")

@@ -8,16 +8,12 @@ import pytest
 from sacrebleu.metrics import BLEU, CHRF, TER
 
 from preorder.cli import main
+from tests.support.texts import write
 
 REFERENCE = ("the cat sat on the mat .", "", "it is cold , isn't it ?", "a b c d e f")
 GOOD = ("the cat sat on a mat .", "", "it is cold , isn't it ?", "a b c f d e")
 KEYS = {"systems", "signature", "runs", "intervals", "significance", "pairwise", "best"}
 BAD = ("on the mat sat a cat .", "x", "", "f e d c b a")
-
-
-def write(path, *lines):
-    path.write_bytes(b"".join(line if isinstance(line, bytes) else f"{line}\n".encode() for line in lines))
-    return str(path)
 
 
 @pytest.fixture

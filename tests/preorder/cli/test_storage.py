@@ -11,6 +11,7 @@ from fsspec.implementations.memory import MemoryFileSystem
 
 from preorder.cli import main
 from preorder.learning.checkpoint import Checkpoints
+from tests.support.texts import content
 
 TEXT = "S1 V2 O3\n\nS2 V1 O1\nO1\n"
 
@@ -36,10 +37,6 @@ def train(model, *more):
 
 def apply(*more, model="memory://model"):
     return ["apply", "-q", "--model", model, *more]
-
-
-def content(folder):
-    return {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
 
 
 def test_a_model_is_the_same(store, tmp_path):

@@ -13,13 +13,9 @@ import pytest
 from preorder.cli import main
 from preorder.data.formats import parse_features, parse_order, parse_positions
 from preorder.methods.perceptron.learner import Learner
+from tests.support.texts import write
 
 SUBJECTS, VERBS, OBJECTS = ([f"{kind}{i}" for i in range(8)] for kind in "SVO")
-
-
-def write(path, *lines):
-    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-    return str(path)
 
 
 def sentences(size, seed=0):

@@ -8,6 +8,7 @@ pytest.importorskip("torch")
 
 from preorder.cli import main
 from preorder.methods.neural.learner import Learner
+from tests.support.texts import content
 
 SIZE = ["--iterations", "3", "--minibatch", "8", "--hidden", "12", "--depth", "1", "--learning-rate", "0.03"]
 
@@ -20,10 +21,6 @@ def arguments(tmp_path_factory):
     (folder / "align").write_text("0-0 1-2 2-1\n" * len(lines))
     files = ["--src", str(folder / "src"), "--align", str(folder / "align"), "--classes", "4"]
     return ["train", "--method", "neural-btg", *files, *SIZE]
-
-
-def content(folder):
-    return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
 def test_learns_applies_and_goes_on(arguments, tmp_path, capsys, monkeypatch):

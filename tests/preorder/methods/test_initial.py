@@ -9,6 +9,7 @@ pytest.importorskip("torch")
 import preorder
 from preorder.cli import main
 from preorder.data.errors import UsageError
+from tests.support.texts import write
 from tests.support.verb_last import POSITIONS, SENTENCES
 
 SOURCES = [" ".join(sentence.words) for sentence in SENTENCES]
@@ -21,17 +22,12 @@ SMALL = {
 }
 
 
-def write(path, lines):
-    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-    return str(path)
-
-
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     """Give a folder with texts, links, and models of the order that the source has."""
     folder = tmp_path_factory.mktemp("initial")
     for name, lines in (("src", SOURCES), ("align", ASKED), ("straight", STRAIGHT), ("trees", TREES)):
-        write(folder / name, lines)
+        write(folder / name, *lines)
     for method, options in SMALL.items():
         model = preorder.train(SOURCES, STRAIGHT, method, classes=3, held_out=0, **options)
         assert preorder.evaluate(model.positions(SOURCES), STRAIGHT).complete_match == 1
@@ -78,7 +74,7 @@ def test_parts_begin_from_the_model_too(folder, tmp_path):
 
 
 def test_layers_that_the_model_does_not_read(folder, tmp_path, capsys):
-    tags = write(tmp_path / "tags", [" ".join("X" for _ in source.split()) for source in SOURCES])
+    tags = write(tmp_path / "tags", *[" ".join("X" for _ in source.split()) for source in SOURCES])
     assert main(command(folder, "btg", "btg", tmp_path / "m", "--iterations", "1", "--pos", tags)) == 0
     assert "--pos is not used: the model was trained without it\n" in capsys.readouterr().err
     assert preorder.load(str(tmp_path / "m")).positions(SOURCES)

@@ -11,6 +11,7 @@ from preorder.data.types import Permutation
 from preorder.metrics.preordering import evaluate
 from recipes.kftt import experiments, oracle, prepare, study, tables
 from recipes.kftt.experiments import LINKS, Experiment
+from tests.support.texts import write
 
 FUGASHI = """
 class Word:
@@ -24,10 +25,6 @@ class Tagger:
 WORDS = "abcdefghij"
 
 
-def write(path, lines):
-    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-
-
 @pytest.fixture
 def data(tmp_path, monkeypatch):
     """Give a corpus: two letters are one hand-made token, but two tokens of the tokeniser."""
@@ -36,14 +33,14 @@ def data(tmp_path, monkeypatch):
     folder.mkdir()
     for part, count in (("train", 150), ("dev", 3), ("test", 3), ("hand", 60)):
         sources = [generator.sample(WORDS, generator.randint(3, 7)) for _ in range(count)]
-        write(folder / f"{part}.en", map(" ".join, sources))
+        write(folder / f"{part}.en", *map(" ".join, sources))
         targets = [list(map(str.upper, source[::-1])) for source in sources]
         if part == "hand":
             links = [" ".join(f"{i}-{max(0, len(s) - 2 - i)}" for i in range(len(s))) for s in sources]
             links[7] = "0-9"  # a line that has lost a token
-            write(folder / "hand.align", links)
+            write(folder / "hand.align", *links)
             targets = [[target[0] + target[1], *target[2:]] for target in targets]
-        write(folder / f"{part}.ja", map(" ".join, targets))
+        write(folder / f"{part}.ja", *map(" ".join, targets))
     modules = tmp_path / "modules"
     modules.mkdir()
     (modules / "fugashi.py").write_text(FUGASHI)
@@ -178,7 +175,7 @@ def test_the_best_order_of_trees_is_the_best_of_all_labels(tmp_path, capsys):
     trees = ["(S (A a) (B (C b) (D (E c) (F d))))", "(S (A a) (B b))", "(S (A (B a) (C b)) (D (E c) (F d)))"]
     links = ["0-3 1-2 2-0 3-1", "", "0-2 1-0 2-3 3-1"]
     for name, lines in (("src", ["a b c d", "a b", "a b c d"]), ("trees", trees), ("links", links)):
-        write(tmp_path / name, lines)
+        write(tmp_path / name, *lines)
     command = [f"--{option}={tmp_path / name}" for option, name in (("src", "src"), ("align", "links"))]
     assert oracle.main([*command, f"--trees={tmp_path / 'trees'}"]) == 0
     # The last cannot have 1 0 3 2 and all pairs right: b and d would have to come between a and c.

@@ -11,7 +11,8 @@ import yaml
 
 from preorder.data.formats import parse_alignment
 from recipes import jumps
-from tests.support.opennmt import run, write
+from tests.support.opennmt import run
+from tests.support.texts import write
 
 pytestmark = pytest.mark.slow
 
@@ -60,8 +61,8 @@ def write_copies(folder, name, count, seed):
     lines = [
         " ".join(f"w{generator.randrange(12)}" for _ in range(generator.randint(3, 7))) for _ in range(count)
     ]
-    write(folder / f"{name}.src", lines)
-    write(folder / f"{name}.tgt", [line.replace("w", "v") for line in lines])
+    write(folder / f"{name}.src", *lines)
+    write(folder / f"{name}.tgt", *[line.replace("w", "v") for line in lines])
     return lines
 
 
@@ -81,7 +82,7 @@ def task(tmp_path_factory):
 
 
 def translate(folder, lines, *models, beam=4, options=()):
-    write(folder / "test.src", lines)
+    write(folder / "test.src", *lines)
     run(
         folder,
         *("onmt_translate", "-model", *models, "-src", "test.src", "-output", "test.out", *options),
@@ -168,7 +169,7 @@ def test_models_with_and_without_an_end_symbol_are_no_ensemble(task):
     checkpoint = torch.load(task / "hidden_step_60.pt", weights_only=True)
     checkpoint["opt"].distortion_source_end = False
     torch.save(checkpoint, task / "endless.pt")
-    write(task / "test.src", ["w1 w2"])
+    write(task / "test.src", "w1 w2")
     models = ("hidden_step_60.pt", "endless.pt")
     said = run(task, "onmt_translate", "-model", *models, "-src", "test.src", "-output", "none", status=2)
     assert "an ensemble needs models that all have distortion_source_end, or none of them" in said

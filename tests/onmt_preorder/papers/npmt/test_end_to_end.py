@@ -8,7 +8,8 @@ import pytest
 import torch
 import yaml
 
-from tests.support.opennmt import run, write
+from tests.support.opennmt import run
+from tests.support.texts import write
 
 pytestmark = pytest.mark.slow
 
@@ -51,8 +52,8 @@ def write_task(folder, name, count, seed):
     generator = random.Random(seed)
     sources = [generator.choices("abcdefgh", k=generator.randint(2, 6)) for _ in range(count)]
     sources = [[*source, "h"] for source in sources]  # no target is empty
-    write(folder / f"{name}.src", [" ".join(source) for source in sources])
-    write(folder / f"{name}.tgt", [translation(source) for source in sources])
+    write(folder / f"{name}.src", *[" ".join(source) for source in sources])
+    write(folder / f"{name}.tgt", *[translation(source) for source in sources])
 
 
 def translation(source):
@@ -79,7 +80,7 @@ def perplexity(printed):
 
 
 def translate(folder, lines, *options, model=f"model_step_{STEPS}.pt"):
-    write(folder / "test.src", lines)
+    write(folder / "test.src", *lines)
     arguments = ("-model", model, "-src", "test.src", "-output", "out", "-batch_size", 16, *options)
     printed = run(folder, "onmt_translate", *arguments)
     return (folder / "out").read_text(encoding="utf-8").split("\n")[:-1], printed
@@ -115,8 +116,8 @@ def test_greedy_search_and_its_segments(task):
 
 def test_alignments_of_given_translations(task):
     folder = task[0]
-    write(folder / "gold.src", LINES)
-    write(folder / "gold.tgt", EXPECTED)
+    write(folder / "gold.src", *LINES)
+    write(folder / "gold.tgt", *EXPECTED)
     options = ("-gold_align", "-align_output", "gold.align", "-tgt", "gold.tgt", "-beam_size", 1)
     translate(folder, LINES, *options)
     expected = []
@@ -165,7 +166,7 @@ def test_a_language_model_says_which_of_equal_words(task):
     grams = ["-9\t<unk>\t0", "0\t<s>\t0", "-1\t</s>\t0"]
     grams += [f"{-9 if word == 'A' else -1}\t{word}\t0" for word in sorted(words)]
     arpa = ["\\data\\", f"ngram 1={len(grams)}", "ngram 2=1", "", "\\1-grams:", *grams]
-    write(task[0] / "lm.arpa", [*arpa, "", "\\2-grams:", "-0.1\tB b", "", "\\end\\"])
+    write(task[0] / "lm.arpa", *arpa, "", "\\2-grams:", "-0.1\tB b", "", "\\end\\")
     outputs, _ = translate(task[0], ["a h"], "-beam_size", 8, "-swan_lm", "lm.arpa", "-swan_lm_weight", 2)
     assert "A" not in outputs[0].split()
 
@@ -186,7 +187,7 @@ def test_resuming_with_validation_by_bleu_and_averaging(task):
 
 
 def test_what_the_search_cannot_do_is_refused(task):
-    write(task[0] / "one.src", ["a"])
+    write(task[0] / "one.src", "a")
     arguments = ("-model", f"model_step_{STEPS}.pt", "-src", "one.src", "-output", "x", "-n_best", 9)
     printed = run(task[0], "onmt_translate", *arguments, status=2)
     assert printed.endswith("n_best 9 is more than beam_size 5\n")
