@@ -25,7 +25,7 @@ from preorder.data.errors import UsageError
 
 _PARTS = (transformer, reordering, explicit, distortion, phrases, precision)
 # Options of the transform that preorders on the fly, with their defaults.
-_OF_PREORDERING = {"preorder_stanza_dir": "", "preorder_sample": 0.0, "preorder_identity": 0.0}
+_OF_PREORDERING = {"preorder_stanza_dir": ""}
 # Values added to ``encoder_type`` and ``decoder_type``, each with its class, imported when a model is built.
 ENCODERS = {
     transformer.ENCODER: "onmt_preorder.models.encoder:PreorderTransformerEncoder",

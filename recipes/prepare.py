@@ -44,9 +44,9 @@ def prepare(
 
 
 def ordered_parts(job: Job) -> list[str]:
-    """Return the parts whose predicted order a system reads or is told on the fly."""
+    """Return the parts whose predicted order a system reads."""
     learnt = [system.supervision or system.order for system in job.systems]
-    orders = {"train": learnt, "dev": learnt, "test": [system.told for system in job.systems]}
+    orders = {"train": learnt, "dev": learnt, "test": [system.order for system in job.systems]}
     return [part for part in PARTS if PREDICTED in orders[part]]
 
 

@@ -26,11 +26,11 @@ from recipes.checks import (
     parse_changes,
 )
 from recipes.finished import with_earlier
-from recipes.job import DATA, PARTS, Job
+from recipes.job import DATA, Job
 from recipes.search import add_search, search_of
 from recipes.stamps import Phase
 from recipes.step_runner import StepRunner, exit_status
-from recipes.systems import ALL, DEFAULT_SIZE, SIZES, SUBWORDS, read_system, systems_in, without_tags
+from recipes.systems import ALL, DEFAULT_SIZE, SIZES, SUBWORDS, read_system, systems_in
 
 STAGES = ("prepare", "train", "score")
 SYSTEMS = "baseline_absolute_relative,preorder_relative"
@@ -176,7 +176,7 @@ def _job(arguments: argparse.Namespace) -> Job:
         seeds = tuple(map(positive, arguments.seeds.split(",")))  # by 0 OpenNMT-py draws without a seed
     except argparse.ArgumentTypeError as error:
         raise UsageError(f"--seeds: {error}") from None
-    names = _names(arguments.systems, arguments.size, _has_tags(arguments))
+    names = _names(arguments.systems, arguments.size)
     check_different("--seeds", seeds)
     check_different("--systems", names)
     check_different("--src and --tgt", (arguments.src, arguments.tgt))
@@ -194,27 +194,12 @@ def _job(arguments: argparse.Namespace) -> Job:
     )
 
 
-def _names(text: str, size: str, tagged: bool) -> Sequence[str]:
-    """Return the systems that ``--systems`` names; say which ``all`` leaves out.
-
-    Raises:
-        UsageError: the data have POS tags, which a named system cannot have.
-    """
+def _names(text: str, size: str) -> Sequence[str]:
+    """Return the systems that ``--systems`` names; say which ``all`` leaves out."""
     names, others = (text.split(","), []) if text != ALL else systems_in(size)
     if others:
         print(f"there is no size {size} of: {', '.join(others)}", file=sys.stderr)
-    names, others = without_tags(names, size) if tagged else (names, [])
-    if others and text != ALL:
-        raise UsageError(f"{others[0]} preorders on the fly, where the data's POS tags cannot be had")
-    if others:
-        print(f"the data's POS tags cannot be had on the fly by: {', '.join(others)}", file=sys.stderr)
     return names
-
-
-def _has_tags(arguments: argparse.Namespace) -> bool:
-    prepares = "prepare" in (arguments.stage or STAGES)
-    folder = arguments.data if prepares and arguments.data else arguments.run / DATA
-    return all((folder / f"{part}.{arguments.src}.pos").exists() for part in PARTS)
 
 
 if __name__ == "__main__":

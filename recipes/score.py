@@ -103,14 +103,14 @@ def _report(manifest: dict[str, Any]) -> Step:
 
 
 def _files(job: Job, system: System, seeds: tuple[int, ...]) -> dict[str, Any]:
-    told = {"positions": job.reordered("test", system.told, "positions")} if system.told else {}
+    told = {"positions": job.reordered("test", system.order, "positions")} if system.order else {}
     return {"runs": [job.translation(system, seed) for seed in seeds], **told}
 
 
 def _tau(job: Job, system: System) -> float:
     """Return how well the order that a system is told fits the test set's alignment."""
-    evaluation = json.loads((job.folder / job.evaluation(system.told or GOLD)).read_text())
-    return evaluation["tau"] if system.told else evaluation["monotone"]["tau"]
+    evaluation = json.loads((job.folder / job.evaluation(system.order or GOLD)).read_text())
+    return evaluation["tau"] if system.order else evaluation["monotone"]["tau"]
 
 
 def _summary(values: list[float]) -> dict[str, Any]:

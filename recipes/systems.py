@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -58,16 +57,6 @@ class System:
     supervision: str | None
     begins_from: str | None = None
 
-    @property
-    def preorderer(self) -> str | None:
-        """The model, if any, that preorders what it reads on the fly."""
-        return self.options.get("preorder_model")
-
-    @property
-    def told(self) -> str | None:
-        """The order that it is told where it translates, None for none."""
-        return PREDICTED if self.preorderer else self.order
-
 
 def path_of(name: str) -> Path:
     """Return the file of a system.
@@ -121,15 +110,6 @@ def systems_in(size: str) -> tuple[list[str], list[str]]:
     names.sort(key=lambda name: name != BASELINE)
     has_size = {name: any(size in file.sizes for file in read_files(str(path_of(name)))) for name in names}
     return [name for name in names if has_size[name]], [name for name in names if not has_size[name]]
-
-
-def without_tags(names: Sequence[str], size: str) -> tuple[list[str], list[str]]:
-    """Return which systems do without POS tags from files where they translate, and which do not.
-
-    On the fly there are no files, and a preorderer that has learned from tags needs them.
-    """
-    fly = [name for name in names if read_system(name, size).preorderer is not None]
-    return [name for name in names if name not in fly], fly
 
 
 def key_and_value(text: str) -> tuple[str, str]:

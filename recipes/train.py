@@ -140,7 +140,6 @@ def _train(job: Job, system: System, seed: int) -> Step:
     config = job.config(system, seed)
     reads = (config, *_vocabularies(job), *_data_of(job, system, "train", "dev"))
     reads += (_base_model(job, system, seed),) if system.begins_from else ()
-    reads += (system.preorderer,) if system.preorderer else ()
     name, folder = train_step(system, seed), job.system_folder(system.name, seed)
     checkpoints = Checkpoints(job.folder / folder, job.folder / train_log(system, seed))
     command, made = ("onmt_train", "-config", config), _model(job, system, seed)  # by the selection
@@ -186,5 +185,4 @@ def translate_step(job: Job, system: System, seed: int) -> Step:
     out = job.translation(system, seed)
     command = ("onmt_translate", "-model", models[0], "-src", source, "-output", out, "-report_time")
     command += job.search.options(seed, job.device, system.options.get("decoder_type"))
-    reads = (*models, source, *([system.preorderer] if system.preorderer else []))
-    return Step(f"translate/{system.name}-seed{seed}", command, reads, (out,))
+    return Step(f"translate/{system.name}-seed{seed}", command, (*models, source), (out,))

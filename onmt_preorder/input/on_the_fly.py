@@ -62,31 +62,13 @@ class OnTheFlyPreorderer:
                 self._room -= len(positions)
         return result
 
-    def check_probabilities(self) -> None:
-        """Check before any work that :meth:`sample` can draw.
-
-        Raises:
-            UsageError: the model has no probabilities.
-        """
-        self.model.preorderer.sample([], [], seed=0)
-
-    def sample(self, lines: Lines, numbers: Sequence[int]) -> list[tuple[int, ...]]:
-        """Return the position of each word of each line in an order that is drawn by the line's number.
-
-        Nothing of it is remembered.
-        """
-        orders = self.model.preorderer.sample(self._sentences(lines), numbers, seed=0)
-        return [order.positions for order in orders]
-
     def _order(self, lines: Lines) -> list[tuple[int, ...]]:
-        return [order.positions for order in self.model.preorderer.order(self._sentences(lines))]
-
-    def _sentences(self, lines: Lines) -> list[Sentence]:
         words = (map(unescape_token, parse_tokens(line)) for line in lines)
         sentences: Iterable[Sentence] = map(Sentence, map(tuple, words))
         if self._stanza is not None:
             sentences = add_layers(sentences, self._stanza, workers=0)
-        return [self.model.annotate(sentence) for sentence in sentences]
+        annotated = list(map(self.model.annotate, sentences))
+        return [order.positions for order in self.model.preorderer.order(annotated)]
 
 
 @lru_cache(maxsize=2)

@@ -13,9 +13,6 @@ DETOKENIZE_TRANSFORM = "preorder_detokenize"
 SOURCE_NAME = "<source>"  # what messages call a source that is not a file
 NEEDS_POSITIONS = "preorder_model is for models that read positions: encoder_type: preorder_transformer"
 
-FOR_TRAINING = ("preorder_sample", "preorder_identity")
-"""Options of the transform that preorders which hold for no other text than that of a training."""
-
 # Those that rewrite a source at translation as they did in training, and drop no line.
 REWRITING_TRANSFORMS = ("normalize", "sentencepiece", "bpe", "onmt_tokenize", "uppercase", "prefix", "suffix")
 

@@ -94,9 +94,7 @@ def _validate_data(original: Any, cls: type, opt: Namespace) -> None:
     original(cls, opt)
     opt.n_src_feats = features
     if opt.preorder_model:
-        preorderer = on_the_fly.load(opt.preorder_model, opt.preorder_stanza_dir)
-        if opt.preorder_sample:
-            preorderer.check_probabilities()
+        on_the_fly.load(opt.preorder_model, opt.preorder_stanza_dir)  # refuses one that cannot be used
     only_counts = not getattr(opt, "dump_samples", True)  # onmt_build_vocab, which needs no positions
     for settings in (vars(opt), *opt.data.values()):
         names = arrange(settings["transforms"], opt.preorder_model)

@@ -124,8 +124,7 @@ def _restore_transforms(opt: Namespace, model_opt: Namespace) -> list[str]:
     names = [name for name in model_opt.transforms if name in (pipeline.PREORDER_TRANSFORM, *rewriting)]
     for name in names:
         for option, default in vars(ArgumentParser.defaults(AVAILABLE_TRANSFORMS[name].add_options)).items():
-            is_given = getattr(opt, option) != default
-            if not is_given and option not in pipeline.FOR_TRAINING and hasattr(model_opt, option):
+            if getattr(opt, option) == default and hasattr(model_opt, option):
                 setattr(opt, option, getattr(model_opt, option))
     if opt.preorder_model and not opt.n_src_feats:
         raise UsageError("preorder_model: the translation model was trained without positions (n_src_feats)")

@@ -57,7 +57,6 @@ BOUNDS: dict[str, tuple[float, float]] = {
     **dict.fromkeys(("src_vocab_threshold", "tgt_vocab_threshold"), (0, MOST)),
     **dict.fromkeys(("switchout_temperature", "tokendrop_temperature", "tokenmask_temperature"), (1e-9, 1e6)),
     "vocab_sample_queue_size": (1, MOST),
-    **dict.fromkeys(("preorder_sample", "preorder_identity"), (0, 1)),
     # Translation.
     **dict.fromkeys(("beam_size", "n_best"), (1, 10_000)),
     "max_length": (1, MOST),

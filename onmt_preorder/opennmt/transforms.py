@@ -12,14 +12,11 @@ from argparse import Namespace
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 from onmt.constants import CorpusName, DefaultTokens
 from onmt.transforms import AVAILABLE_TRANSFORMS
 from onmt.transforms.transform import Transform
-from torch.utils.data import get_worker_info
 
 from onmt_preorder.input import on_the_fly
-from onmt_preorder.input.mixed_orders import Shares, mix
 from onmt_preorder.input.pieces import positions_of_pieces
 from onmt_preorder.input.pipeline import (
     DETOKENIZE_TRANSFORM,
@@ -49,36 +46,26 @@ class PreorderTransform(Transform):
         group.add("--preorder_model", "-preorder_model", default="", metavar="DIR", help=what)
         what = "Folder of Stanza's models, if the preorderer needs them (default: that of its training)."
         group.add("--preorder_stanza_dir", "-preorder_stanza_dir", default="", metavar="DIR", help=what)
-        for name, what in (
-            ("sample", "are told an order drawn from its forest"),
-            ("identity", "keep theirs"),
-        ):
-            what = f"Share of the training lines that it preorders which {what}, 0 to 1."
-            group.add(f"--preorder_{name}", f"-preorder_{name}", type=float, default=0.0, help=what)
 
     @classmethod
     def _validate_options(cls, opts: Namespace) -> None:
-        """Refuse by a ``UsageError`` a model that reads no positions, and shares that do not add up."""
+        """Refuse by a ``UsageError`` a model that reads no positions."""
         if getattr(opts, "encoder_type", ENCODER) != ENCODER:  # onmt_translate asks the checkpoint, later
             raise UsageError(NEEDS_POSITIONS)
-        _shares(opts)
 
-    def _parse_opts(self) -> None:
-        self._generator: np.random.Generator | None = None
-
-    def apply(self, example: Example, is_train: bool = False, **_: Any) -> Example:
+    def apply(self, example: Example, **_: Any) -> Example:
         """Preorder one line."""
-        self._preorder([example], is_train)
+        self._preorder([example])
         return example
 
     def batch_apply(
-        self, batch: Sequence[tuple[Example, Any, str]], is_train: bool = False, **_: Any
+        self, batch: Sequence[tuple[Example, Any, str]], **_: Any
     ) -> list[tuple[Example, Any, str]]:
         """Preorder the lines of a bucket together."""
-        self._preorder([example for example, _, _ in batch], is_train)
+        self._preorder([example for example, _, _ in batch])
         return [(example, self, corpus) for example, _, corpus in batch]
 
-    def _preorder(self, examples: Sequence[Example], is_train: bool) -> None:
+    def _preorder(self, examples: Sequence[Example]) -> None:
         plain = [
             example
             for example in examples
@@ -87,36 +74,12 @@ class PreorderTransform(Transform):
         if not plain:
             return
         lines = [" ".join(example["src_original"]) for example in plain]
-        for example, features in zip(plain, self._told(lines, is_train), strict=True):
-            example["src_feats"] = [features]
-
-    def _told(self, lines: Sequence[str], is_train: bool) -> list[list[str]]:
-        """Return the positions that lines are told."""
         preorderer = on_the_fly.load(self.opts.preorder_model, self.opts.preorder_stanza_dir)
-
-        def best(lines: Sequence[str]) -> list[list[str]]:
-            return [list(map(str, positions)) for positions in preorderer.positions(lines)]
-
-        def draw(lines: Sequence[str], numbers: Sequence[int]) -> list[list[str]]:
-            return [list(map(str, positions)) for positions in preorderer.sample(lines, numbers)]
-
-        if not is_train or _shares(self.opts) == Shares(0, 0):
-            return best(lines)
-        self._generator = self._generator or _make_generator(self.opts.seed)
-        return mix(lines, best, draw, _shares(self.opts), self._generator)
+        for example, positions in zip(plain, preorderer.positions(lines), strict=True):
+            example["src_feats"] = [list(map(str, positions))]
 
     def _repr_args(self) -> str:
         return f"preorder_model={self.opts.preorder_model}"
-
-
-def _shares(opts: Namespace) -> Shares:
-    return Shares(opts.preorder_sample, opts.preorder_identity)
-
-
-def _make_generator(seed: int) -> np.random.Generator:
-    """Return a generator by OpenNMT-py's seed, another one in each data worker; seeds from 1 count."""
-    worker = get_worker_info()
-    return np.random.default_rng([seed, worker.id if worker else 0] if seed > 0 else None)
 
 
 class PositionsTransform(Transform):

@@ -17,7 +17,6 @@ from __future__ import annotations
 from argparse import Namespace
 from typing import Any
 
-from onmt_preorder.input.pipeline import FOR_TRAINING
 from onmt_preorder.input.raw_text import MODES
 from onmt_preorder.opennmt.wrapping import adapts
 from onmt_preorder.option_helpers import option_group
@@ -44,14 +43,6 @@ def _add_options(original: Any, parser: Any) -> None:
         "tokenize", default="", metavar="xx", help=f"Split the source by the rules of a language; or {modes}."
     )
     add("detokenize", default="", metavar="xx", help="Join translations by the rules of a language.")
-
-
-@adapts("onmt.utils.parse:ArgumentParser", "validate_translate_opts")
-def _validate(original: Any, cls: type, opt: Namespace) -> None:
-    original(cls, opt)
-    for name in FOR_TRAINING:
-        if getattr(opt, name, 0):
-            raise UsageError(f"{name} has no effect in a translation")
 
 
 @adapts("onmt.translate.translator:Inference", "from_opt")

@@ -15,7 +15,6 @@ ENCODINGS = {
     "baseline_absolute_relative": EncodingOptions(False, None, RELATIVE),
     "preorder_absolute": EncodingOptions(True, None, RELATIVE),
     "preorder_relative": EncodingOptions(False, RELATIVE, RELATIVE),
-    "preorder_relative_sampled": EncodingOptions(False, RELATIVE, RELATIVE),
     "preorder_both": EncodingOptions(True, RELATIVE, RELATIVE),
     "gold": EncodingOptions(False, RELATIVE, RELATIVE),
     "reordered_text": EncodingOptions(False, None, RELATIVE),
@@ -69,11 +68,6 @@ def test_the_vocabulary_is_for_the_same_model():
     given = ["-config", str(path_of("gold")), "-data", "{}", "-src_vocab", "v", "-tgt_vocab", "v"]
     opt = vocabulary_parser().parse_known_args([*given, "-size", "paper", "-save_data", "d"])[0]
     assert (opt.encoder_type, opt.transforms) == ("preorder_transformer", ["filtertoolong"])
-
-
-def test_three_lines_of_ten_are_told_a_drawn_order():
-    opt = checked_opt("tiny", "preorder_relative_sampled")
-    assert (opt.preorder_model, opt.preorder_sample, opt.preorder_identity) == ("preorderer", 0.3, 0)
 
 
 def test_a_system_alone_is_small():

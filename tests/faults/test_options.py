@@ -14,7 +14,6 @@ from onmt.utils.parse import ArgumentParser
 
 from onmt_preorder import options
 from onmt_preorder.opennmt import models
-from onmt_preorder.opennmt.transforms import PreorderTransform
 from preorder.data.errors import PreorderError, UsageError
 from tests.support.distortion_models import DISTORTION
 from tests.support.opennmt import make_opt
@@ -164,13 +163,9 @@ def test_a_checkpoint_with_an_option_that_is_gone(encoding):
         ArgumentParser.validate_model_opts(trained)
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [("preorder_stanza_dir", "stanza"), ("preorder_sample", 0.3), ("preorder_identity", 0.1)],
-)
-def test_options_of_preordering_need_a_preorderer(name, value):
-    opt = make_opt(**{name: value})
-    with pytest.raises(UsageError, match=f"^{name} has no effect without preorder_model$"):
+def test_a_folder_for_stanza_needs_a_preorderer():
+    opt = make_opt(preorder_stanza_dir="stanza")
+    with pytest.raises(UsageError, match="^preorder_stanza_dir has no effect without preorder_model$"):
         ArgumentParser.validate_train_opts(opt)
 
 
@@ -178,24 +173,6 @@ def test_a_folder_for_stanza_needs_a_preorderer_in_a_translation():
     given, trained = translation(preorder_stanza_dir="stanza"), make_opt(transforms=[])
     with pytest.raises(UsageError, match="^preorder_stanza_dir has no effect without preorder_model$"):
         models._restore_transforms(given, trained)
-
-
-@pytest.mark.parametrize("name", ["preorder_sample", "preorder_identity"])
-def test_a_translation_has_the_best_order_alone(name):
-    with pytest.raises(UsageError, match=f"^{name} has no effect in a translation$"):
-        ArgumentParser.validate_translate_opts(translation(**{name: 0.5}))
-    trained = make_opt(transforms=["preorder"], preorder_model="model", **{name: 0.5})
-    given = translation(n_src_feats=1)
-    models._restore_transforms(given, trained)
-    assert (given.preorder_model, getattr(given, name)) == ("model", 0)
-    ArgumentParser.validate_translate_opts(given)
-
-
-@pytest.mark.parametrize(("sampled", "identity"), [(0.8, 0.3), (1, 1)])
-def test_shares_are_at_most_all_lines(sampled, identity):
-    opt = make_opt(preorder_sample=sampled, preorder_identity=identity)
-    with pytest.raises(UsageError, match="^preorder_sample .* and preorder_identity .*: together at most 1$"):
-        PreorderTransform._validate_options(opt)
 
 
 # --- translation ---

@@ -226,7 +226,7 @@ def test_the_preorderer_is_trained_once_for_systems_in_turn(in_process, tmp_path
     folder, stamp = tmp_path / "run", tmp_path / "run/stamps/preorder-train.json"
     assert in_process(folder) == 0
     trained = stamp.read_bytes()
-    for system in ("preorder_relative_sampled", "plain", "preorder_relative"):
+    for system in ("preorder_absolute", "plain", "preorder_relative"):
         assert in_process(folder, "--systems", system) == 0
         assert stamp.read_bytes() == trained
 

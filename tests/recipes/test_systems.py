@@ -7,7 +7,6 @@ import pytest
 import yaml
 
 from preorder.data.errors import UsageError
-from recipes import run
 from recipes.job import PARTS, Job
 from recipes.prepare import hand_options, prepare
 from recipes.systems import VOCABULARY_OPTIONS, read_system, read_vocabulary, systems_in
@@ -17,7 +16,6 @@ SOURCES = {  # of training and of test
     "plain": ("en", "en"),
     "reordering_both": ("en", "en"),
     "preorder_relative": ("en.predicted.features", "en.predicted.features"),
-    "preorder_relative_sampled": ("en", "en"),
     "preorder_reordering": ("en.predicted.features", "en.predicted.features"),
     "gold": ("en.gold.features", "en.gold.features"),
     "reordered_text": ("en.predicted.text", "en.predicted.text"),
@@ -44,10 +42,9 @@ def test_sources(system):
 
 def test_what_is_told_and_what_is_learned_from():
     systems = {name: read_system(name, "tiny") for name in SOURCES}
-    told = {name: system.told for name, system in systems.items()}
+    told = {name: system.order for name, system in systems.items()}
     assert told["exgre"] is told["exgre_predicted"] is told["plain"] is None
     assert (told["plain_gold_text"], told["preorder_reordering"]) == ("gold", "predicted")
-    assert told["preorder_relative_sampled"] == told["preorder_relative"] == "predicted"
     learned = {name: system.supervision for name, system in systems.items()}
     assert (learned["exgre"], learned["refsr"]) == ("gold_kept", "gold_kept")
     assert learned["exgre_predicted"] == "predicted"
@@ -179,34 +176,6 @@ def test_a_system_begins_from_the_trained_model_of_the_same_seed(tmp_path, names
     assert (tmp_path / "systems/rnnsearch/seed2/config.yaml").exists()
 
 
-def test_tags_of_files_are_not_for_what_preorders_on_the_fly(tmp_path, capsys):
-    for part in PARTS:
-        (tmp_path / f"{part}.en.pos").write_text("X\n")
-    given = ["--src", "en", "--tgt", "ja", "--run", str(tmp_path / "run"), "--size", "tiny", "--systems"]
-
-    def chosen(systems, *more):
-        arguments = run.build_parser().parse_args([*given, systems, *more])
-        return [system.name for system in run._job(arguments).systems]
-
-    tagged, fly = ("--data", str(tmp_path)), "preorder_relative_sampled"
-    assert fly in chosen("all")
-    assert chosen(f"plain,{fly}") == ["plain", fly]
-    assert set(chosen("all")) - set(chosen("all", *tagged)) == {fly}
-    assert capsys.readouterr().err == f"the data's POS tags cannot be had on the fly by: {fly}\n"
-    with pytest.raises(
-        UsageError, match=f"^{fly} preorders on the fly, where the data's POS tags cannot be h"
-    ):
-        chosen(f"plain,{fly}", *tagged)
-
-
-@pytest.mark.parametrize(("system", "read"), [("preorder_relative_sampled", True), ("plain", False)])
-def test_what_preorders_on_the_fly_reads_the_preorderer(tmp_path, system, read):
-    job = job_of(tmp_path, system)
-    steps = {step.name: step for step in steps_of(train(job))}
-    for kind in ("train", "translate"):
-        assert ("preorderer" in steps[f"{kind}/{system}-seed1"].reads) == read
-
-
 @pytest.mark.parametrize("folds", [0, 5])
 def test_orders_of_the_training_text_are_cross_fitted(tmp_path, folds):
     job = job_of(tmp_path, "preorder_relative")
@@ -222,7 +191,6 @@ def test_orders_of_the_training_text_are_cross_fitted(tmp_path, folds):
     ("systems", "parts"),
     [
         (("plain", "gold", "exgre", "npmt"), ()),
-        (("plain", "preorder_relative_sampled"), ("test",)),
         (("exgre_predicted",), ("train", "dev")),
         (("gold", "reordered_text"), PARTS),
     ],

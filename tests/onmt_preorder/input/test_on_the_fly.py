@@ -24,10 +24,6 @@ class Counting:
         self.seen += [" ".join(sentence.words) for sentence in sentences]
         return [Permutation(tuple(reversed(range(len(sentence))))) for sentence in sentences]
 
-    def sample(self, sentences, numbers, seed, threads=1):
-        self.seen += [(seed, *numbers)]
-        return self.order(sentences)
-
 
 def test_lines_are_remembered_while_there_is_room(monkeypatch):
     monkeypatch.setattr(on_the_fly, "MAX_REMEMBERED_TOKENS", 5)
@@ -37,17 +33,6 @@ def test_lines_are_remembered_while_there_is_room(monkeypatch):
     assert fly.positions(["d e f", "a b", "g h"]) == [(2, 1, 0), (1, 0), (1, 0)]
     assert fly.positions([]) == []
     assert preorderer.seen == ["a b", "c", "d e f", "d e f", "g h"]
-
-
-def test_drawn_orders_are_not_remembered():
-    preorderer = Counting()
-    fly = OnTheFlyPreorderer(Model(preorderer))
-    assert fly.positions(["a b"]) == [(1, 0)]
-    for number in (5, 6):
-        assert fly.sample(["a b", "c"], [number, 7]) == [(1, 0), (0,)]
-    assert fly.positions(["a b", "c"]) == [(1, 0), (0,)]
-    assert preorderer.seen == ["a b", (0, 5, 7), "a b", "c", (0, 6, 7), "a b", "c", "c"]
-    fly.check_probabilities()
 
 
 def test_words_are_unescaped_before_they_are_ordered():

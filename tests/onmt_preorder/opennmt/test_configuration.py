@@ -8,8 +8,7 @@ from onmt.bin.build_vocab import _get_parser as vocabulary_parser
 from onmt.bin.train import _get_parser as training_parser
 from onmt.utils.parse import ArgumentParser
 
-from onmt_preorder.input import on_the_fly
-from onmt_preorder.opennmt import configuration, models
+from onmt_preorder.opennmt import configuration
 from onmt_preorder.opennmt.transforms import PreorderTransform
 from onmt_preorder.transformer.options import EncodingOptions, Limits
 from preorder.data.errors import DataError, UsageError
@@ -205,17 +204,6 @@ def test_a_vocabulary_is_counted_without_preordering(tmp_path, preorderer):
         ArgumentParser._validate_data(opt)
         assert opt.n_src_feats == 1
         assert opt.data["train"]["transforms"] == [*expected, "preorder_positions"]
-
-
-def test_a_preorderer_without_probabilities(tmp_path, preorderer, monkeypatch):
-    validated_on_the_fly(tmp_path, preorder_model=str(preorderer), preorder_sample=0.3)
-    monkeypatch.setattr(on_the_fly.load(str(preorderer), "").model.preorderer, "_temperature", None)
-    validated_on_the_fly(tmp_path, preorder_model=str(preorderer))
-    with pytest.raises(UsageError, match="^the model has no probabilities of orders: "):
-        validated_on_the_fly(tmp_path, preorder_model=str(preorderer), preorder_sample=0.3)
-    given = make_opt(preorder_model=str(preorderer))
-    given.detokenize = ""
-    models._restore_transforms(given, make_opt(transforms=[], preorder_sample=0.3))
 
 
 def test_a_missing_model_directory(tmp_path):

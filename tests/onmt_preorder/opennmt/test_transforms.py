@@ -1,16 +1,11 @@
 """Our transforms: positions of pieces, and preordering as OpenNMT-py's iterator asks for it."""
 
-import pickle
-from types import SimpleNamespace
-
 import pytest
 from onmt.inputters.dynamic_iterator import DynamicDatasetIter
 from onmt.inputters.text_corpus import get_corpora
 from onmt.transforms import get_transforms_cls, make_transforms
 
-from onmt_preorder.input import on_the_fly
 from onmt_preorder.input.pipeline import arrange
-from onmt_preorder.opennmt import transforms
 from onmt_preorder.opennmt.transforms import PositionsTransform, PreorderTransform
 from preorder.cli import main
 from tests.support.language import positions, sentence
@@ -95,53 +90,6 @@ def test_positions_that_are_there_stay(tmp_path, preorderer):
     lines = ["Sue1￨0 Verb1￨1 Obj1￨2", "Sue1 Verb1 Obj1", "Sue1 Verb1 Obj1￨0", "Sue1￨_ Verb1￨_ Obj1￨_"]
     made = [numbers for _, numbers in examples_of(tmp_path, lines, preorderer)]
     assert made == [["0", "1", "2"], ["0", "2", "1"], ["0", "1", "0"], ["0", "2", "1"]]
-
-
-def test_orders_of_a_training(tmp_path, preorderer, monkeypatch):
-    """Some lines get drawn orders, others in each epoch; those with positions, and other texts, never do."""
-    unsure = on_the_fly.load(str(preorderer), "").model.preorderer
-    monkeypatch.setattr(unsure, "_temperature", 100.0)
-    given = ["Sue1￨2 Verb1￨0 Obj1￨1"] * 5
-    shares = {"preorder_sample": 0.5, "preorder_identity": 0.25, "seed": 7}
-    best = [numbers for _, numbers in examples_of(tmp_path, LINES * 4, preorderer)]
-    told = examples_of(tmp_path, LINES * 4 + given, preorderer, epochs=2, **shares)
-    assert told == examples_of(tmp_path, LINES * 4 + given, preorderer, epochs=2, **shares)
-    assert told != examples_of(tmp_path, LINES * 4 + given, preorderer, epochs=2, **{**shares, "seed": 8})
-    epochs = [[numbers for _, numbers in part] for part in (told[: len(told) // 2], told[len(told) // 2 :])]
-    assert epochs[0] != epochs[1]
-    for epoch in epochs:
-        assert epoch[len(best) :] == [["2", "0", "1"]] * 5
-        assert all(sorted(map(int, numbers)) == list(range(len(numbers))) for numbers in epoch)
-        others = [mine for mine, first in zip(epoch, best, strict=False) if mine != first]
-        assert 0.5 < len(others) / len(best) < 0.9
-    for task, changes in (("valid", shares), ("train", {"seed": 7})):
-        assert [
-            numbers for _, numbers in examples_of(tmp_path, LINES * 4, preorderer, task, **changes)
-        ] == best
-
-
-def test_a_share_of_all_lines(tmp_path, preorderer):
-    own = [numbers for _, numbers in examples_of(tmp_path, LINES, preorderer, preorder_identity=1.0)]
-    assert own == [list(map(str, range(len(line.split())))) for line in LINES]
-
-
-def test_data_workers_draw_other_numbers(monkeypatch):
-    drawn = []
-    for worker in (None, SimpleNamespace(id=0), SimpleNamespace(id=1)):
-        monkeypatch.setattr(transforms, "get_worker_info", lambda worker=worker: worker)
-        drawn.append([transforms._make_generator(seed).random() for seed in (1, 1, 2, -1, -1)])
-    for same, again, other, *unseeded in drawn:
-        assert len({same, again, other, *unseeded}) == 4
-    assert drawn[0][:3] == drawn[1][:3]
-    assert not set(drawn[1]) & set(drawn[2])
-
-
-def test_a_copy_of_the_transform_draws_too(preorderer):
-    """As one in a data worker, which gets it pickled."""
-    transform = PreorderTransform(make_opt(preorder_model=str(preorderer), preorder_identity=1.0))
-    copied = pickle.loads(pickle.dumps(transform))
-    example = {"src": ["a", "b"], "src_original": ["a", "b"], "src_feats": [["_", "_"]], "tgt": None}
-    assert copied.apply(example, is_train=True)["src_feats"] == [["0", "1"]]
 
 
 def test_one_example_by_itself(preorderer):
