@@ -2,6 +2,7 @@
 
 import json
 import random
+from pathlib import Path
 
 import pytest
 
@@ -13,6 +14,7 @@ from recipes.kftt import experiments, oracle, prepare, study, tables
 from recipes.kftt.experiments import LINKS, Experiment
 from tests.support.texts import write
 
+ROOT = Path(__file__).parents[3]
 FUGASHI = """
 class Word:
     def __init__(self, surface):
@@ -181,3 +183,15 @@ def test_the_best_order_of_trees_is_the_best_of_all_labels(tmp_path, capsys):
     # The last cannot have 1 0 3 2 and all pairs right: b and d would have to come between a and c.
     assert capsys.readouterr().out.splitlines() == ["3 2 0 1", "0 1", "1 0 3 2"]
     assert oracle.main([*command, f"--trees={tmp_path / 'src'}"]) == 2
+
+
+def test_the_report_has_all_translations():
+    folder = ROOT / "recipes/kftt/translations/ja-en"
+    report = json.loads((folder / "report.json").read_text(encoding="utf-8"))
+    named = [path for system in report["systems"].values() for path in system["runs"]]
+    assert sorted(named) == sorted(path.name for path in folder.glob("*.en"))
+    assert {(folder / path).read_text(encoding="utf-8").count("\n") for path in named} == {1160}
+    assert (folder / report["source"]).resolve() == ROOT / "runs/kftt-100k/data/test.ja"
+    scores = json.loads((folder / "scores.json").read_text(encoding="utf-8"))
+    runs = {name: len(system["runs"]) for name, system in report["systems"].items()}
+    assert runs == {name: len(scores["runs"][name]["bleu"]["values"]) for name in scores["systems"]}
