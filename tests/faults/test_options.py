@@ -154,6 +154,17 @@ def test_an_option_has_an_effect_or_is_refused(plain_effects, name):
     assert refused or name in ("local_reordering_window", "embedding_init", "bfloat16")
 
 
+@pytest.mark.parametrize("family", FAMILIES)
+def test_targets_are_not_cut(family):
+    opt = make_opt(**{**FAMILIES[family], "truncated_decoder": 3})  # a checkpoint may have been trained so
+    if family in ("OpenNMT-py's Transformer", "attention"):
+        ArgumentParser.validate_train_opts(opt)
+        return
+    what = "(encoder_type: .*|decoder_type: .*|local_reordering_window)"
+    with pytest.raises(UsageError, match=f"^truncated_decoder does not work with {what}$"):
+        ArgumentParser.validate_train_opts(opt)
+
+
 @pytest.mark.parametrize("encoding", ["absolute", "relative"])
 def test_a_checkpoint_with_an_option_that_is_gone(encoding):
     trained = make_opt(preorder_encoding=[encoding])

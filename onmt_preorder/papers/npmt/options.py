@@ -19,7 +19,6 @@ _UNSUPPORTED: dict[str, Any] = {
     "lambda_coverage": 0.0,
     "label_smoothing": 0.0,
     "lm_prior_model": None,
-    "truncated_decoder": 0,
     "zero_out_prompt_loss": False,
     "generator_function": "softmax",
     "model_task": "seq2seq",
