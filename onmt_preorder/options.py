@@ -15,7 +15,7 @@ from argparse import Namespace
 from typing import Any
 
 from onmt_preorder import precision
-from onmt_preorder.option_helpers import Need, refuse_unused
+from onmt_preorder.option_helpers import Need, refuse, refuse_unused
 from onmt_preorder.papers.distortion import options as distortion
 from onmt_preorder.papers.explicit_reordering import options as explicit
 from onmt_preorder.papers.npmt import options as phrases
@@ -64,14 +64,24 @@ def check(opt: Namespace) -> None:
         part.check(opt)
 
 
-def check_used(opt: Namespace) -> None:
-    """Check that the model heeds all our options of a new training; checkpoints may hold others.
+def check_training(opt: Namespace) -> None:
+    """Check what concerns a new training alone: checkpoints may hold other options.
 
     Raises:
-        UsageError: an option would be ignored.
+        UsageError: an option of ours would be ignored, or words of the target left out.
     """
     from onmt.utils.parse import ArgumentParser
 
+    _refuse_cuts(opt)
     needs = {name: need for part in _PARTS for name, need in part.NEEDS.items()}
     needs |= dict.fromkeys(_OF_PREORDERING, Need("preorder_model", lambda opt: bool(opt.preorder_model)))
     refuse_unused(opt, vars(ArgumentParser.defaults(add_options)) | _OF_PREORDERING, needs)
+
+
+def _refuse_cuts(opt: Namespace) -> None:
+    """Refuse to cut targets: with any decoder, OpenNMT-py leaves a word out at each cut."""
+    for option, ours in (("encoder_type", ENCODERS), ("decoder_type", DECODERS)):
+        if getattr(opt, option) in ours:
+            refuse(opt, {"truncated_decoder": 0}, f"{option}: {getattr(opt, option)}")
+    if opt.local_reordering_window:
+        refuse(opt, {"truncated_decoder": 0}, "local_reordering_window")

@@ -113,8 +113,7 @@ def _align(original: Any, self: Any, *args: Any, **kwargs: Any) -> Any:
 def _build_align(original: Any, attention: Any) -> tuple[list[str], list[str]]:
     """Put the attention itself behind `` ||| `` where :class:`_AttentionKeeper` takes it from there."""
     if _writes_attention.get():
-        rows = [] if attention is None else attention.tolist()
-        rounded = [[round(weight, DIGITS) for weight in row] for row in rows]
+        rounded = [[round(weight, DIGITS) for weight in row] for row in attention.tolist()]
         return [json.dumps(rounded, separators=(",", ":"))], []
     with redirect_stdout(io.StringIO()):
         return original(attention)

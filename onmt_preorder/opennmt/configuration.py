@@ -68,7 +68,7 @@ def _validate_training(original: Any, cls: type, opt: Namespace) -> None:
     from onmt.utils.earlystopping import SCORER_BUILDER
 
     original(cls, opt)
-    options.check_used(opt)
+    options.check_training(opt)
     for name in opt.early_stopping_criteria or ():
         if name not in SCORER_BUILDER:
             raise UsageError(f"early_stopping_criteria: {_unknown(name, SCORER_BUILDER, 'criterion')}")

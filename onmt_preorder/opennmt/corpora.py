@@ -6,6 +6,8 @@ Why:
   feature; of files of different length the rest is dropped silently; and a token that ``str.strip`` removes,
   such as U+3000, shifts all features after it. In a target, such tokens and doubled spaces make words of
   white space or none, which cannot be read from the vocabulary's file.
+- It means to leave out pairs without a target (``skip_empty_level``), but splits an empty line into one word,
+  the empty one, which is ``<unk>``.
 - In a training batch, sentences of the same text are merged though their positions differ.
 - A bucket of which the transforms leave nothing ends in a ``TypeError``, and where they leave nothing of a
   corpus training would look for a line for ever.
@@ -17,6 +19,7 @@ Can go when OpenNMT-py reads features token by token, compares them too, and let
 
 from __future__ import annotations
 
+import logging
 import re
 from argparse import Namespace
 from collections.abc import Callable, Iterable, Iterator
@@ -42,22 +45,28 @@ class PositionedCorpus:
     """Replaces a ``ParallelCorpus`` of OpenNMT-py, whose shares of a short corpus may be empty.
 
     Each data worker has a line in turn. A token without a position keeps its original one. Every line of
-    the source gives one example.
+    the source gives one example, except those without a target in a training and its validation.
 
     Args:
         corpus: OpenNMT-py's own.
         preorders: whether lines without positions are preordered later.
         tokenize: splits the lines of the source, which are raw text; None: they are tokens.
+        skip_empty_level: OpenNMT-py's: what an empty target is, ``silent``, ``warning`` or ``error``.
     """
 
     def __init__(
-        self, corpus: Any, preorders: bool = False, tokenize: Callable[[str], str] | None = None
+        self,
+        corpus: Any,
+        preorders: bool = False,
+        tokenize: Callable[[str], str] | None = None,
+        skip_empty_level: str = "warning",
     ) -> None:
         self.id = corpus.id
         self.source, self.target, self.align = corpus.src, corpus.tgt, corpus.align
         self.has_positions = corpus.n_src_feats > 0
         self.check = PositionCheck(preorders)
         self._tokenize = tokenize or str
+        self._skip_empty_level = skip_empty_level
         self.is_whole = True  # not one of several lists of lines
 
     def load(self, offset: int = 0, stride: int = 1) -> Iterator[dict[str, Any]]:
@@ -65,24 +74,44 @@ class PositionedCorpus:
 
         Raises:
             DataError: a file cannot be read, is empty or shorter than another; a feature is not a position;
-                there is no line for this share.
+                there is no line for this share, or none with a target; a target is empty where it must not.
         """
-        line_number = 0
+        line_number, has_examples = 0, False
         names = (SOURCE_NAME, "<target>", "<alignment>")
         files = zip(names, (self.source, self.target, self.align), strict=True)
         given = [_named_lines(name, file) for name, file in files if file is not None]
         for line_number, lines in enumerate(in_parallel(*given), 1):
-            if (line_number - 1) % stride == offset:
-                example = self._example(*lines, line=(given[0][0], line_number))
-                if self.has_positions and not offset:  # one of several data workers
-                    self.check.see(example["src_feats"][0].split(), given[0][0], line_number)
-                yield example
+            if (line_number - 1) % stride != offset:
+                continue
+            example = self._example(*lines, line=(given[0][0], line_number))
+            if self._leaves_out(example["tgt"], line_number):
+                continue
+            if self.has_positions and not offset:  # one of several data workers
+                self.check.see(example["src_feats"][0].split(), given[0][0], line_number)
+            has_examples = True
+            yield example
         if not line_number:
             raise DataError("the file is empty", given[0][0])
         if line_number <= offset:
             raise DataError(f"fewer lines than data workers (num_workers): {line_number}", given[0][0])
+        if not has_examples:
+            raise DataError("all lines are empty, or all of a data worker (num_workers)", self.target)
         if self.is_whole:
             self.check.finish()
+
+    def _leaves_out(self, target: str | None, line_number: int) -> bool:
+        """Return whether a pair is not learned from since it has no target; warn of the first."""
+        from onmt.constants import CorpusName
+
+        if target != "" or self.id == CorpusName.INFER:
+            return False
+        if self._skip_empty_level == "error":
+            raise DataError("the line is empty (skip_empty_level: error)", self.target, line_number)
+        if self._skip_empty_level == "warning":
+            self._skip_empty_level = "silent"
+            where = f"{self.target}:{line_number}"
+            logging.getLogger("onmt").warning(f"{where}: an empty line: pairs without a target are left out")
+        return True
 
     def _example(self, source: str, *others: str, line: tuple[str, int]) -> dict[str, Any]:
         rest = iter(others)
@@ -138,7 +167,8 @@ def _get_corpora(original: Any, opts: Namespace, *args: Any, **kwargs: Any) -> d
     preorders = bool(getattr(opts, "preorder_model", ""))
     parallel = ((name, each) for name, each in corpora.items() if hasattr(each, "src"))
     tokenize = make_tokenizer(opts.tokenize, opts.escapes) if getattr(opts, "tokenize", "") else None
-    return corpora | {name: PositionedCorpus(each, preorders, tokenize) for name, each in parallel}
+    level = getattr(opts, "skip_empty_level", "warning")
+    return corpora | {name: PositionedCorpus(each, preorders, tokenize, level) for name, each in parallel}
 
 
 @adapts("onmt.inputters.dynamic_iterator:WeightedMixer", "__iter__")
@@ -158,14 +188,24 @@ def _process(original: Any, *args: Any, **kwargs: Any) -> list[Any]:
 
 @adapts("onmt.inputters.dynamic_iterator:DynamicDatasetIter", "_tuple_to_json_with_tokIDs")
 def _numericalise(original: Any, self: Any, lines: list[Any]) -> list[Any]:
-    """Stop a training of whose lines nothing is left."""
+    """Read an empty target as no word, and stop a training of whose lines nothing is left."""
     from onmt.constants import CorpusTask
 
     examples = original(self, lines)
+    if any(isinstance(corpus, PositionedCorpus) for corpus in self.corpora.values()):
+        for example in examples:
+            _drop_empty_words(example["tgt"])
     self.lost_lines = 0 if examples else getattr(self, "lost_lines", 0) + len(lines)
     if self.task == CorpusTask.TRAIN and self.lost_lines >= MOST_LOST:
         raise DataError(f"the transforms leave none of {self.lost_lines} training lines in a row")
     return examples
+
+
+def _drop_empty_words(target: dict[str, Any] | None) -> None:
+    """Leave out the word that an empty line is split into; transforms may have put others before it."""
+    if target is not None and "  " in f" {target['tgt']} ":
+        words, (begin, *ids, end) = target["tgt"].split(" "), target["tgt_ids"]
+        target["tgt_ids"] = [begin, *(number for word, number in zip(words, ids, strict=True) if word), end]
 
 
 @adapts("onmt.inputters.dynamic_iterator:DynamicDatasetIter", "batch_iter")

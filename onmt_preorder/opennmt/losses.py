@@ -47,17 +47,14 @@ def _is_plain(compute: Any, opt: Namespace) -> bool:
 
 
 @adapts("onmt.utils.loss:LossCompute", "forward")
-def _forward(
-    original: Any, self: Any, batch: Any, output: Any, attns: Any, trunc_start: int = 0, **kwargs: Any
-) -> Any:
+def _forward(original: Any, self: Any, batch: Any, output: Any, *args: Any, **kwargs: Any) -> Any:
     if self.translation_loss is not None:
         loss, statistics = self.translation_loss(self.generator, self.vocab, batch, output)
     elif self.precision is not None and output.device.type == "cpu":
-        loss, statistics = _in_blocks(self, batch, output, trunc_start)
+        loss, statistics = _in_blocks(self, batch, output)
     else:
-        loss, statistics = original(self, batch, output, attns, trunc_start=trunc_start, **kwargs)
-    # With truncated_decoder the encoder runs again for each piece of the target.
-    for part in self.parts if trunc_start == 0 else []:
+        loss, statistics = original(self, batch, output, *args, **kwargs)
+    for part in self.parts:
         addition: AdditionalLoss | None = part.additional_loss()
         if addition is not None:
             loss = loss + addition.loss
@@ -65,17 +62,16 @@ def _forward(
     return loss, statistics
 
 
-def _in_blocks(compute: Any, batch: Any, output: Tensor, begin: int) -> tuple[Tensor, Statistics]:
-    """Return the loss and the statistics of ``output [b, n, d]``, which begins at a word of the target."""
+def _in_blocks(compute: Any, batch: Any, output: Tensor) -> tuple[Tensor, Statistics]:
+    """Return the loss and the statistics of ``output [b, n, d]``, one state for each word of the target."""
     from onmt.utils.statistics import Statistics  # this module may be what is imported first
 
-    targets = batch["tgt"][:, begin + 1 : begin + 1 + output.shape[1], 0].flatten()
+    targets = batch["tgt"][:, 1:, 0].flatten()
     goal = Goal(targets, compute.padding_idx, compute.criterion.label_smoothing)
     states = output.flatten(0, 1)
     loss, correct = linear_cross_entropy(states, compute.generator, goal, compute.precision)
     words = int((targets != compute.padding_idx).sum())
-    sentences = 0 if begin else len(batch["srclen"])
-    return loss, Statistics(loss.item(), int(begin == 0), sentences, words, correct)
+    return loss, Statistics(loss.item(), 1, len(batch["srclen"]), words, correct)
 
 
 def _add(statistics: Any, additional: Any) -> None:

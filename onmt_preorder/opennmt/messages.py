@@ -60,6 +60,13 @@ def _load_subword_models(original: Any, self: Any, *args: Any, **kwargs: Any) ->
         raise UsageError(f"src_subword_model, tgt_subword_model: {error}") from None
 
 
+@adapts("onmt.modules.embeddings:PositionalEncoding", "__init__")
+def _make_positions(original: Any, self: Any, dim: int, *args: Any, **kwargs: Any) -> None:
+    if dim % 2:
+        raise UsageError(f"position_encoding needs an even word_vec_size, not {dim}")
+    original(self, dim, *args, **kwargs)
+
+
 @adapts("onmt.modules.embeddings:PositionalEncoding", "forward")
 def _encode_positions(original: Any, self: Any, emb: Any, step: int | None = None) -> Any:
     from onmt.modules.embeddings import SequenceTooLongError

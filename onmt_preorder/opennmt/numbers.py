@@ -13,6 +13,7 @@ import math
 from typing import Any
 
 from onmt_preorder import options
+from onmt_preorder.input.positions import MAX_POSITIONS
 from onmt_preorder.opennmt.wrapping import adapts
 
 MOST = 2**31 - 1
@@ -46,6 +47,15 @@ BOUNDS: dict[str, tuple[float, float]] = {
     **dict.fromkeys(("num_kv", "num_experts", "alignment_heads", "sliding_window"), (0, _WIDEST)),
     **dict.fromkeys(("relative_positions_buckets", "rotary_dim"), (0, _WIDEST)),
     "max_relative_positions": (-2, _WIDEST),
+    # Tokens: tables have a row for each distance, and sums a term.
+    **dict.fromkeys(("preorder_max_relative", "distortion_window"), (1, MAX_POSITIONS)),
+    **dict.fromkeys(
+        ("source_max_relative", "target_max_relative", "reordering_distance"), (0, MAX_POSITIONS)
+    ),
+    **dict.fromkeys(("preorder_max_relative_values", "source_max_relative_values"), (-1, MAX_POSITIONS)),
+    "reordering_window": (-1, MAX_POSITIONS),
+    "swan_segment_length": (1, 1000),
+    "local_reordering_window": (0, 1000),  # a token's gates are its square
     "lambda_align": (0, 1e6),
     "norm_eps": (0, 1),
     # Reading the text.

@@ -1,9 +1,10 @@
 """One line of output for each line of the source, with scores and segments where they are asked for.
 
 Why: OpenNMT-py drops empty source lines at translation; its ``filtertoolong`` fails there, since there is no
-target to measure; ``-with_score`` fails since it expects tensors, but scores are numbers. And its search adds
-one word of the vocabulary after another, but a ``SwanDecoder`` translates by segments. White space inside a
-target's word, which :mod:`.corpora` escapes, is unescaped in translations.
+target to measure; ``-with_score`` fails since it expects tensors, but scores are numbers; ``-align_debug``
+fails at a translation without words. And its search adds one word of the vocabulary after another, but a
+``SwanDecoder`` translates by segments. White space inside a target's word, which :mod:`.corpora` escapes, is
+unescaped in translations.
 
 It reads and writes tokens alone: options for raw text are added here, and heeded in :mod:`.corpora` and
 :mod:`.transforms`.
@@ -85,6 +86,11 @@ def _from_batch(original: Any, self: Any, translation_batch: dict[str, Any]) -> 
         translation.pred_sents = [list(map(unescape_spaces, words)) for words in translation.pred_sents]
         if line_is_empty:
             translation.pred_sents = [[""] for _ in translation.pred_sents]
-            translation.word_aligns = [None for _ in translation.pred_sents]
+        aligned = translation.word_aligns
+        if aligned is not None:  # ``-align_debug`` shows a table without rows, but not None
+            without_rows = batch["src"].new_empty(0, 1)
+            translation.word_aligns = [
+                without_rows if line_is_empty or rows is None else rows for rows in aligned
+            ]
         translation.pred_scores = [Score(score) for score in translation.pred_scores]
     return translations

@@ -30,7 +30,6 @@ _UNSUPPORTED_ENCODER: dict[str, Any] = {
     "quant_layers": [],
     "model_task": "seq2seq",
     "copy_attn": False,  # nor can OpenNMT-py 3.5 translate with it
-    "truncated_decoder": 0,  # each piece of the target would begin at position 0, without the words before
 }
 # The same for the decoder.
 _UNSUPPORTED_DECODER: dict[str, Any] = {
@@ -38,7 +37,6 @@ _UNSUPPORTED_DECODER: dict[str, Any] = {
     "shared_layer_norm": False,
     "num_experts": 0,
     "model_task": "seq2seq",
-    "truncated_decoder": 0,
 }
 
 

@@ -14,11 +14,11 @@ _SMALLEST = 512
 def sinusoidal(positions: Tensor, size: int) -> Tensor:
     """Return ``PE(p, 2q) = sin(p / 10000^{2q/size})``, ``PE(p, 2q+1) = cos(p / 10000^{2q/size})``.
 
-    ``positions`` are integers of any shape, to which ``size``, even, is appended; the result is float32.
+    ``positions`` are integers of any shape, to which ``size`` is appended; the result is float32.
     """
     even = torch.arange(0, size, 2, device=positions.device, dtype=torch.float32)
     angles = positions.unsqueeze(-1) * torch.exp(even * (-log(10000.0) / size))
-    return torch.stack((angles.sin(), angles.cos()), dim=-1).flatten(-2)
+    return torch.stack((angles.sin(), angles.cos()), dim=-1).flatten(-2)[..., :size]
 
 
 def encodings(begin: int, end: int, like: Tensor) -> Tensor:

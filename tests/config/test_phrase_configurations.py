@@ -58,7 +58,6 @@ def test_the_papers_settings():
         ({"swan_negligible": 1.0}, "swan_negligible is a probability below 1, not 1.0"),
         ({"swan_unpromising": -0.1}, "swan_unpromising is a probability below 1, not -0.1"),
         ({"label_smoothing": 0.1}, "label_smoothing does not work with decoder_type: swan"),
-        ({"truncated_decoder": 5}, "truncated_decoder does not work with decoder_type: swan"),
         ({"share_decoder_embeddings": True, "word_vec_size": 7}, "share_decoder_embeddings needs word"),
         ({"encoder_type": "brnn", "hidden_size": 33}, "hidden_size / 2 units each way: 33 is odd"),
     ],

@@ -1,5 +1,7 @@
 """Every option of ours with every family of models: it changes something, or it is an error in one line."""
 
+import math
+
 import pytest
 
 pytest.importorskip("onmt", reason="OpenNMT-py is not installed: see the README")
@@ -151,6 +153,25 @@ def test_an_option_has_an_effect_or_is_refused(plain_effects, name):
         assert message.startswith((name, "reordering_embedding and add", "the reordering loss")), message
         assert "\n" not in message
     assert refused or name in ("local_reordering_window", "embedding_init", "bfloat16")
+
+
+@pytest.mark.parametrize("family", ["absolute", "reordering", "exgre", "refsr"])
+def test_sinusoidal_encodings_of_an_odd_size(family):
+    odd = {"hidden_size": 33, "word_vec_size": 33, "heads": 3, "position_encoding": False}
+    loss, gradients, *_ = effects(make_opt(**{**FAMILIES[family], **odd}))
+    assert math.isfinite(loss)
+    assert gradients
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_targets_are_not_cut(family):
+    opt = make_opt(**{**FAMILIES[family], "truncated_decoder": 3})  # a checkpoint may have been trained so
+    if family in ("OpenNMT-py's Transformer", "attention"):
+        ArgumentParser.validate_train_opts(opt)
+        return
+    what = "(encoder_type: .*|decoder_type: .*|local_reordering_window)"
+    with pytest.raises(UsageError, match=f"^truncated_decoder does not work with {what}$"):
+        ArgumentParser.validate_train_opts(opt)
 
 
 @pytest.mark.parametrize("encoding", ["absolute", "relative"])

@@ -19,7 +19,6 @@ _UNSUPPORTED: dict[str, Any] = {
     "lambda_coverage": 0.0,
     "label_smoothing": 0.0,
     "lm_prior_model": None,
-    "truncated_decoder": 0,
     "zero_out_prompt_loss": False,
     "generator_function": "softmax",
     "model_task": "seq2seq",
@@ -48,7 +47,7 @@ _UNSUPPORTED_SEARCH: dict[str, Any] = {
 
 # The options that a search over segments has beside OpenNMT-py's: default, what it is.
 _SEARCH: dict[str, tuple[Any, str]] = {
-    "swan_choices": (2, "Beam: segments to find for each source token; 0: as many as beam_size."),
+    "swan_choices": (2, "Beam: segments for each source token, n_best at least; 0: as many as beam_size."),
     "swan_word_reward": (0.0, "Beam: what each word adds to a translation's score."),
     "swan_lm": ("", "Beam: an n-gram language model of the target, ARPA or KenLM's binary format."),
     "swan_lm_weight": (0.2, "Beam: weight of its log probability."),

@@ -18,6 +18,7 @@ from onmt_preorder.papers.npmt.options import check_translation
 from onmt_preorder.papers.npmt.scorer import SegmentLayers, SentencePairs
 from onmt_preorder.papers.npmt.search import Translations, beam_search, concatenate, spread
 from onmt_preorder.papers.npmt.segments import best_segments, greedy_segments
+from preorder.data.errors import UsageError
 
 
 class SegmentTranslator(Translator):
@@ -34,19 +35,21 @@ class SegmentTranslator(Translator):
         """Build as OpenNMT-py does.
 
         Raises:
-            UsageError: an option asks for what this search cannot do.
+            UsageError: an option asks for what this search or this vocabulary cannot do.
             DataError: the language model cannot be read.
         """
         check_translation(opt)
         translator = super().from_opt(model, vocabs, opt, *given, **more)
         translator.reward, translator.weight = opt.swan_word_reward, opt.swan_lm_weight
-        translator.choices = opt.swan_choices or opt.beam_size
+        # So many that even a source of one token has n_best translations.
+        translator.choices = max(opt.swan_choices or opt.beam_size, opt.n_best)
         translator.language_model = load(opt.swan_lm) if opt.swan_lm else None
         translator.shows_segments = opt.swan_segments
         names = [DefaultTokens.PAD, DefaultTokens.BOS]
         names += [DefaultTokens.UNK] if opt.ban_unk_token else []
         translator.banned = [vocabs["tgt"][name] for name in names]
         translator.limits = model.decoder.exact_limits
+        _check_n_best(opt.n_best, len(vocabs["tgt"]) - len(names) - 1, translator.limits.longest)
         translator.emitted = translator.awake = translator.asleep = 0
         return translator
 
@@ -115,6 +118,13 @@ class SegmentTranslator(Translator):
             "gold_score": gold,
             "segments": found.lengths[:, : self.n_best].tolist() if self.shows_segments else None,
         }
+
+
+def _check_n_best(count: int, words: int, longest: int) -> None:
+    """Check that a source token can emit as many segments of so many words, the end not among them."""
+    segments = sum(words**length for length in range(longest + 1))
+    if count > segments:
+        raise UsageError(f"n_best {count} is more than the {segments} segments that a source token can emit")
 
 
 def _links(emitted: Tensor) -> Tensor | None:

@@ -162,8 +162,6 @@ def test_relative_places_of_the_target_pair_by_pair():
         ({"target_max_relative": 2, "sliding_window": 3}, "sliding_window does not work"),
         ({"parallel_residual": True, "encoder_type": "transformer"}, "parallel_residual does not work"),
         ({"num_experts": 2}, "num_experts does not work with decoder_type"),
-        ({"truncated_decoder": 2}, "truncated_decoder does not work with encoder_type"),
-        ({"truncated_decoder": 2, "encoder_type": "transformer"}, "truncated_decoder does not work with dec"),
         ({"self_attn_type": "average"}, "self_attn_type: average does not work"),
         (
             {"parallel_mode": "tensor_parallel", "world_size": 2, "encoder_type": "transformer"},

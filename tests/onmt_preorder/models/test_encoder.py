@@ -116,6 +116,14 @@ def test_sinusoidal_encoding_is_that_of_opennmt():
     torch.testing.assert_close(sinusoidal(torch.arange(100), 64), table[:100])
 
 
+def test_sinusoidal_encoding_of_an_odd_size_ends_with_a_sine():
+    positions = torch.arange(9)
+    encoded = sinusoidal(positions, 5)
+    for number, at in enumerate((0, 0, 2, 2, 4)):
+        angle = positions / 10000 ** (at / 5)
+        torch.testing.assert_close(encoded[:, number], angle.cos() if number % 2 else angle.sin())
+
+
 def test_dropout_of_the_embeddings_covers_the_preordered_places():
     encoder = make_encoder(preorder_encoding=["absolute"]).train()
     encoder.update_dropout(1.0, 0.0)

@@ -3,9 +3,12 @@
 import types
 
 import pytest
+import torch
+from onmt.constants import CorpusTask
 from onmt.inputters import build_vocab
 from onmt.inputters.dynamic_iterator import DynamicDatasetIter, WeightedMixer
 from onmt.inputters.text_corpus import ParallelCorpus, get_corpora
+from onmt.transforms import get_transforms_cls, make_transforms
 
 from onmt_preorder.input.positions import NO_POSITION
 from onmt_preorder.opennmt.corpora import PositionedCorpus, parse_source
@@ -33,9 +36,58 @@ def test_source_lines(line, words, positions):
 
 
 def test_target_lines(tmp_path):
-    targets = ["x  y ", "\u3000 z\u00a0", "&#38;#32; &#91;", ""]
-    corpus = PositionedCorpus(corpus_of(tmp_path, ["a"] * 4, targets))
-    assert [example["tgt"] for example in corpus.load()] == ["x y", "&#12288; z&#160;", "&#38;#32; &#91;", ""]
+    targets = ["x  y ", "\u3000 z\u00a0", "&#38;#32; &#91;"]
+    corpus = PositionedCorpus(corpus_of(tmp_path, ["a"] * 3, targets))
+    assert [example["tgt"] for example in corpus.load()] == ["x y", "&#12288; z&#160;", "&#38;#32; &#91;"]
+
+
+@pytest.mark.parametrize("level", ["silent", "warning"])
+def test_pairs_without_a_target_are_left_out(tmp_path, caplog, level):
+    given = corpus_of(tmp_path, ["a￨0", "b￨0", "c￨0"], ["x", " ", ""])
+    corpus = PositionedCorpus(given, skip_empty_level=level)
+    for _ in range(2):  # epochs
+        assert [example["src"] for example in corpus.load()] == ["a"]
+    expected = [f"{given.tgt}:2: an empty line: pairs without a target are left out"]
+    assert caplog.messages == (expected if level == "warning" else [])
+
+
+def test_pairs_without_a_target_can_be_an_error(tmp_path):
+    data = corpus_of(tmp_path, ["a￨0", "b￨0"], ["x", ""])
+    settings = {"path_src": data.src, "path_tgt": data.tgt, "path_align": None}
+    corpus = get_corpora(make_opt(data={"train": settings}, skip_empty_level="error"))["train"]
+    with pytest.raises(DataError, match=r"tgt:2: the line is empty \(skip_empty_level: error\)$"):
+        list(corpus.load())
+
+
+def test_a_corpus_without_any_target(tmp_path):
+    corpus = PositionedCorpus(corpus_of(tmp_path, ["a￨0", "b￨0", "c￨0"], ["x", "", "z"]))
+    assert len(list(corpus.load(0, 2))) == 2
+    with pytest.raises(DataError, match=r"tgt: all lines are empty, or all of a data worker \(num"):
+        list(corpus.load(1, 2))
+
+
+@pytest.mark.parametrize("prefix", ["", "y"])
+def test_an_empty_target_of_a_translation_has_no_words(tmp_path, prefix):
+    for side in ("src", "tgt"):
+        write(tmp_path / side, ["x\t2", "y\t1"])
+    opt = make_opt(src_vocab=str(tmp_path / "src"), tgt_vocab=str(tmp_path / "tgt"))
+    opt.data, opt.src_prefix, opt.tgt_prefix, opt.tgt = {}, prefix, prefix, None
+    opt.transforms = ["prefix", "preorder_positions"] if prefix else []
+    transforms = make_transforms(opt, get_transforms_cls(opt.transforms), None)
+    corpora = get_corpora(opt, CorpusTask.INFER, src=["x￨0", "x￨0"], tgt=["", "x y"])
+    vocabs = build_vocab(opt, {"src": [], "tgt": []})
+    device = torch.device("cpu")
+    batches = DynamicDatasetIter.from_opt(corpora, transforms, vocabs, opt, CorpusTask.INFER, False, device)
+    batches.num_workers = 0
+    batches._init_datasets(0)
+    names = vocabs["tgt"].ids_to_tokens
+    found = [
+        [names[number] for number in row[:length]]
+        for batch, _ in batches
+        for row, length in zip(batch["tgt"][:, :, 0], batch["tgtlen"], strict=True)
+    ]
+    before = [prefix] if prefix else []
+    assert found == [["<s>", *before, "</s>"], ["<s>", *before, "x", "y", "</s>"]]
 
 
 @pytest.mark.parametrize(

@@ -60,12 +60,6 @@ def test_the_losses_are_added_and_the_perplexity_is_not_changed(model):
     assert statistics.additional == {"share": (4.0, 6.0)}
 
 
-def test_pieces_of_a_truncated_target_add_them_once(model):
-    compute, output = compute_for(model), torch.randn(1, 3, 4)
-    later = compute(batch(), output, {}, trunc_start=1, trunc_size=3)[1]
-    assert not getattr(later, "additional", {})
-
-
 def test_statistics_add_up_over_batches_and_processes():
     total, first, second = Statistics(), Statistics(1, 1, 1, 1, 1), Statistics(1, 1, 1, 1, 1)
     first.additional, second.additional = {"share": (1.0, 2.0)}, {"share": (3.0, 4.0), "other": (1.0, 0.0)}
