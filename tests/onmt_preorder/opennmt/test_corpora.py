@@ -69,7 +69,7 @@ def test_a_corpus_without_any_target(tmp_path):
 @pytest.mark.parametrize("prefix", ["", "y"])
 def test_an_empty_target_of_a_translation_has_no_words(tmp_path, prefix):
     for side in ("src", "tgt"):
-        write(tmp_path / side, ["x\t2", "y\t1"])
+        write(tmp_path / side, "x\t2", "y\t1")
     opt = make_opt(src_vocab=str(tmp_path / "src"), tgt_vocab=str(tmp_path / "tgt"))
     opt.data, opt.src_prefix, opt.tgt_prefix, opt.tgt = {}, prefix, prefix, None
     opt.transforms = ["prefix", "preorder_positions"] if prefix else []
