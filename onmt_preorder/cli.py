@@ -33,7 +33,7 @@ EXAMPLES = """\
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command line; return its exit status: 0 done, 2 bad input or usage, 130 interrupted."""
-    what = "Translate by models that read source words' positions, and find the best of a training."
+    what = "Translate by models that read source words' positions; find the best checkpoint of a training."
     parser = Parser(prog="onmt_preorder", description=what)
     parser.add_argument("--version", action="version", version=f"onmt_preorder {__version__}")
     subparsers = parser.add_subparsers(metavar="COMMAND", required=True)

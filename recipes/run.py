@@ -68,7 +68,8 @@ def build_parser() -> argparse.ArgumentParser:
         "--stage", choices=STAGES, action="append", help="only this one; repeat it for several (default: all)"
     )
     add("--subwords", choices=SUBWORDS, help="split words, preordered as a whole, into pieces of this kind")
-    add("--device", choices=("cpu", "gpu"), default="cpu", help="where to train (default: %(default)s)")
+    where = "where to train and translate (default: %(default)s)"
+    add("--device", choices=("cpu", "gpu"), default="cpu", help=where)
     add_number(parser, "--jobs", positive, 1, "steps at a time")
     add("--steps", metavar="N", type=positive, help="training steps, in place of the configuration's")
     add("--set", metavar="KEY=VALUE", action="append", default=[], help="any other option of onmt_train")
@@ -98,7 +99,7 @@ def build_parser() -> argparse.ArgumentParser:
         metavar="OPTION",
         nargs=argparse.REMAINDER,
         default=[],
-        help="all that follows: further options of preorder train",
+        help="all that follows: further options of preorder train --method btg",
     )
     return parser
 

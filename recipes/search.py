@@ -34,8 +34,8 @@ class Search:
 def add_search(parser: argparse.ArgumentParser) -> None:
     """Add the options of a :class:`Search`."""
     add_number(parser, "--beam", beam, DEFAULT_BEAM, "beam of the translation")
-    what = "search until no translation of N words a source word can score higher; 0: until the best is"
-    add_number(parser, "--ratio", ratio, 0.0, f"{what} finished, which favours short ones; not for SWAN")
+    what = "search on while a translation of N words for each source word may score higher; 0: until the best"
+    add_number(parser, "--ratio", ratio, 0.0, f"{what} is finished, which favours short ones; not for SWAN")
 
 
 def search_of(arguments: argparse.Namespace) -> Search:

@@ -37,8 +37,8 @@ DEFAULT_SAMPLERS = 4
 DEFAULT_MIN_CONFIDENCE = 0.5
 DEFAULT_CHUNK = 1_000_000
 CHUNK_HELP = (
-    "number of lines that are held and aligned at once; what is counted in the first so many helps to align "
-    "the others, as eflomal's priors"
+    "number of lines to hold and align at once; what eflomal counts in the first so many becomes its priors "
+    "for the others"
 )
 
 EXAMPLES = """\
@@ -97,14 +97,15 @@ def _add_samplers(parser: argparse.ArgumentParser) -> None:
         "--samplers",
         metavar="N",
         type=options.samplers,
-        help="instead of --symmetrize: take the links on which N samplers a direction agree, each with its "
-        f"confidence, the share of all 2N that drew it (default with --hand-align: {DEFAULT_SAMPLERS})",
+        help="instead of --symmetrize: let N samplers a direction vote; a link's confidence is the share "
+        f"of all 2N that drew it (default with --hand-align: {DEFAULT_SAMPLERS})",
     )
     parser.add_argument(
         "--min-confidence",
         metavar="P",
         type=options.confidence,
-        help=f"the smallest confidence of a link (default: {DEFAULT_MIN_CONFIDENCE})",
+        help="with --samplers or --hand-align: the smallest confidence of a link (default: "
+        f"{DEFAULT_MIN_CONFIDENCE})",
     )
 
 

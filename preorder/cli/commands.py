@@ -4,7 +4,7 @@ from __future__ import annotations
 
 SUMMARIES = {
     "align": "align the words of a bitext by eflomal",
-    "map": "map word alignments to other tokens of the same text, to the other direction, to surer links",
+    "map": "put word alignments on other tokens of the same text, turn them round, leave out doubtful links",
     "gold": "put source words in the order that a word alignment asks for",
     "annotate": "tag and parse a tokenised text by Stanza, or check files of tags and trees",
     "train": "learn to preorder from a word-aligned bitext",

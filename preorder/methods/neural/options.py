@@ -31,7 +31,7 @@ class Options:
     depth: Annotated[int, "number of layers of LSTMs", 100] = 2
     bfloat16: Annotated[
         Literal["auto", "on", "off"],
-        "multiply in bfloat16 in training, as good; auto: where the processor or GPU does so faster",
+        "multiply in bfloat16 in training; auto: where the processor or GPU does so faster",
     ] = "auto"
     ensemble: Annotated[
         Literal["perceptron", "none"],
