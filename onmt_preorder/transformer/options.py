@@ -19,6 +19,8 @@ PRE, POST = "pre", "post"
 PAPER_LIMIT = 4  # Kawara et al. 2021, §IV-B
 SAME = -1  # as the option beside it
 
+# Options that once made another model of the same weights, and the value that did not.
+_GONE = {"preorder_expected": False, "preorder_heads": "all"}
 # What OpenNMT-py's own encoder can do and ours cannot, and the value that leaves it off.
 _UNSUPPORTED_ENCODER: dict[str, Any] = {
     "multiquery": False,
@@ -157,8 +159,9 @@ def _check_encoder(opt: Namespace) -> None:
 
 
 def _check_encoding(opt: Namespace) -> None:
-    if getattr(opt, "preorder_expected", False):  # in checkpoints alone: there is no such option any more
-        raise UsageError("the model was trained with preorder_expected, which is no more: train it again")
+    for name, usual in _GONE.items():
+        if getattr(opt, name, usual) != usual:  # in checkpoints alone: there is no such option any more
+            raise UsageError(f"the model was trained with {name}, which is no more: train it again")
     encoding = EncodingOptions.from_opt(opt)
     for name, limits in (("preorder", encoding.preordered), ("source", encoding.original)):
         if limits and (limits.keys < 1 or limits.values < 1):

@@ -175,12 +175,15 @@ def test_targets_are_not_cut(family):
 
 
 @pytest.mark.parametrize("encoding", ["absolute", "relative"])
-def test_a_checkpoint_with_an_option_that_is_gone(encoding):
+@pytest.mark.parametrize(
+    ("name", "usual", "other"), [("preorder_expected", False, True), ("preorder_heads", "all", "half")]
+)
+def test_a_checkpoint_with_an_option_that_is_gone(encoding, name, usual, other):
     trained = make_opt(preorder_encoding=[encoding])
-    trained.preorder_expected = False
+    setattr(trained, name, usual)
     ArgumentParser.validate_model_opts(trained)
-    trained.preorder_expected = True
-    with pytest.raises(UsageError, match="^the model was trained with preorder_expected, which is no more: "):
+    setattr(trained, name, other)
+    with pytest.raises(UsageError, match=f"^the model was trained with {name}, which is no more: "):
         ArgumentParser.validate_model_opts(trained)
 
 
