@@ -12,11 +12,11 @@ from typing import Any, NoReturn
 
 import yaml
 
-from preorder.annotate.stanza_models import LANGUAGE
+from preorder.annotate.stanza_models import LANGUAGE, TREES
 from preorder.cli import build_parser
 from preorder.data.errors import DataError, UsageError, shown
 from preorder.learning.options import options_of
-from preorder.methods.registry import all_options
+from preorder.methods.registry import NEED_TREES, all_options
 from recipes.job import Job
 from recipes.prepare import ordered_parts, train_preorderer
 from recipes.systems import SUBWORD_TRANSFORM, key_and_value
@@ -141,7 +141,11 @@ def check_preorder_options(job: Job, cross_fit: int, options: Sequence[str]) -> 
     commands = (train_preorderer(job, cross_fit, given).command for given in (tuple(options), ()))
     arguments, own = (parser.parse_args(command[1:]) for command in commands)
     options_of(arguments.method, all_options(), arguments)
-    for name in ("method", "lang", "model", "src", "align", "tgt", "annot", "cross_fit", "cross_fit_out"):
+    if arguments.method in NEED_TREES and arguments.trees not in TREES:
+        raise UsageError(
+            f"--preorder --method {arguments.method}: needs --trees {' or '.join(TREES)}, by Stanza"
+        )
+    for name in ("lang", "model", "src", "align", "tgt", "annot", "cross_fit", "cross_fit_out"):
         if getattr(arguments, name) != getattr(own, name):
             raise UsageError(f"--preorder --{name.replace('_', '-')}: recipes.run sets it itself")
 

@@ -11,6 +11,7 @@ from recipes.step_runner import processors
 from recipes.systems import FEATURES, GOLD, KEPT, PREDICTED, TEXT, System
 
 MODEL = "preorderer"
+DEFAULT_METHOD = "btg"
 
 
 def prepare(
@@ -96,7 +97,9 @@ def _aligned(job: Job, name: str, path_of: Callable[[str], str], *options: str) 
 def train_preorderer(job: Job, cross_fit: int, options: tuple[str, ...]) -> Step:
     """Return the step that trains the preorderer; the arguments are those of :func:`prepare`."""
     source, alignment = job.text("train", job.source), job.alignment("train")
-    command = ["preorder", "train", "--method", "btg", "--lang", job.source, "--model", MODEL]
+    is_named = any(option.partition("=")[0] == "--method" for option in options)
+    method = () if is_named else ("--method", DEFAULT_METHOD)
+    command = ["preorder", "train", *method, "--lang", job.source, "--model", MODEL]
     command += ["--src", source, "--align", alignment, *_tags(job, "train"), *options]
     makes = [MODEL]
     if cross_fit:

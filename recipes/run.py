@@ -99,7 +99,7 @@ def build_parser() -> argparse.ArgumentParser:
         metavar="OPTION",
         nargs=argparse.REMAINDER,
         default=[],
-        help="all that follows: further options of preorder train --method btg",
+        help="all that follows: further options of preorder train, as --method neural-btg (default: btg)",
     )
     return parser
 

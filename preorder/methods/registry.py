@@ -17,6 +17,9 @@ METHODS = {
 }
 """Name of a method → where in this package its options are, which are quick to import, and its preorderer."""
 
+NEED_TREES = tuple(name for name, (options, _) in METHODS.items() if options.startswith("node_labels."))
+"""The methods that read a syntax tree of each sentence."""
+
 
 def method_class(method: str) -> type[Any]:
     """Import the :class:`preorder.methods.base.Preorderer` of a method."""

@@ -85,6 +85,11 @@ def check(folder, capsys, line, message):
         (f"{RUN} --preorder --nonsense 3", "unrecognized arguments: --nonsense 3"),
         (f"{RUN} --preorder --iterations 0", "argument --iterations: not a positive whole number"),
         (f"{RUN} --preorder --depth 3", "--depth is no option of --method btg"),
+        (f"{RUN} --preorder --method neural-btg --averages 3", "unrecognized arguments: --averages 3"),
+        (f"{RUN} --preorder --method neural-btg --aggressiveness 1", "--aggressiveness is no option of"),
+        (f"{RUN} --preorder --method rvnn", "--preorder --method rvnn: needs --trees constituency or depend"),
+        (f"{RUN} --preorder --method rvnn --trees aa.trees", "--preorder --method rvnn: needs --trees const"),
+        (f"{RUN} --preorder --method magic", "argument --method: invalid choice"),
         (f"{RUN} --preorder --model other", "--preorder --model: recipes.run sets it itself"),
         (f"{RUN} --preorder --src data/dev.aa", "--preorder --src: recipes.run sets it itself"),
         # recipes.run --set, which onmt_train would refuse after the preparation, if at all

@@ -176,6 +176,25 @@ def test_a_system_begins_from_the_trained_model_of_the_same_seed(tmp_path, names
     assert (tmp_path / "systems/rnnsearch/seed2/config.yaml").exists()
 
 
+@pytest.mark.parametrize(
+    ("options", "method"),
+    [
+        ((), ("--method", "btg")),
+        (("--iterations", "2"), ("--method", "btg")),
+        (("--method", "neural-btg"), ("--method", "neural-btg")),
+        (("--method=neural-btg",), ("--method=neural-btg",)),
+    ],
+)
+def test_the_preorderer_is_of_any_method(tmp_path, options, method):
+    steps = {
+        step.name: step
+        for step in steps_of(prepare(job_of(tmp_path, "gold", "reordered_text"), None, 0, options))
+    }
+    command = " ".join(steps["preorder-train"].command)
+    assert command.count("--method") == 1
+    assert " ".join(method) in command
+
+
 @pytest.mark.parametrize("folds", [0, 5])
 def test_orders_of_the_training_text_are_cross_fitted(tmp_path, folds):
     job = job_of(tmp_path, "preorder_relative")
