@@ -39,6 +39,19 @@ def test_every_line_is_ordered_by_a_model_that_has_not_seen_it():
     assert trained == [(8 + (fold == 4), f"fold-{fold}-of-4") for fold in range(1, 5)]
 
 
+def test_models_learn_from_the_chosen_lines_alone():
+    lines = bitext(*range(2, 13))
+    learned = []
+
+    def fit(part, name):
+        learned.append([len(sentence) - 2 for sentence in part.sentences])
+        return Remembering(part)
+
+    orders = cross_fit(lines, [0, 1, 4, 6, 9], 2, fit, threads=1)
+    assert learned == [[1, 9], [0, 4, 6]]
+    assert len(orders) == len(lines)
+
+
 def test_too_few_lines_for_the_folds():
     with pytest.raises(UsageError, match="too few lines to train on for 4 folds"):
         cross_fit(bitext(1, 1, 1), [0, 1, 2], 4, Remembering, threads=1)
