@@ -3,7 +3,7 @@
 import pytest
 
 from preorder.data.errors import UsageError
-from preorder.data.types import Alignment, Bitext, Sentence
+from preorder.data.types import Alignment, Bitext, Permutation, Sentence
 from preorder.learning.held_out import HeldOutLines, chosen_lines, hold_out
 
 
@@ -61,3 +61,10 @@ def test_held_out_lines_heed_confidences():
     words = Sentence(tuple("ab"))
     doubtful = Alignment.weighted({(0, 0): 1, (0, 2): 0.5, (1, 1): 1})  # all alike, they ask for no order
     assert HeldOutLines(Bitext([words], [doubtful])).groups == [(0, 1)]
+
+
+def test_tokens_of_one_group_may_stand_in_any_order():
+    """As tau_nakagawa has it: of three pairs one is tied, and the two others are right, or reversed."""
+    lines = HeldOutLines(Bitext([Sentence(tuple("abc"))], [Alignment(frozenset({(0, 0), (1, 0), (2, 1)}))]))
+    assert lines.tau([Permutation((1, 0, 2))]) == 1
+    assert lines.tau([Permutation((2, 1, 0))]) == pytest.approx(1 / 3)
