@@ -9,6 +9,7 @@ from preorder.data.types import Permutation
 from preorder.metrics.metric import METRICS
 from preorder.metrics.preordering import Preordering
 from preorder.metrics.scoring import measure, measure_translations, score_systems
+from tests.support.texts import spoilt
 
 SCORES = [
     "bleu",
@@ -20,11 +21,6 @@ SCORES = [
     "ter_shifts",
     "ribes",
 ]
-
-
-def spoilt(lines, share, seed):
-    generator = random.Random(seed)
-    return [" ".join("x" if generator.random() < share else word for word in line.split()) for line in lines]
 
 
 @pytest.fixture(scope="module")

@@ -20,11 +20,7 @@ from preorder.metrics.significance import (
     sign_test_p_value,
 )
 from preorder.metrics.translation import METRIC_CLASSES
-
-
-def noisy(lines, share, seed):
-    generator = random.Random(seed)
-    return [" ".join("x" if generator.random() < share else word for word in line.split()) for line in lines]
+from tests.support.texts import spoilt
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +28,7 @@ def texts():
     """A reference and systems with a tenth, a tenth and a fifth of its words spoilt."""
     generator = random.Random(0)
     reference = [" ".join(generator.choices("abcdefghij", k=generator.randint(5, 12))) for _ in range(400)]
-    return reference, *(noisy(reference, share, seed) for seed, share in enumerate((0.1, 0.1, 0.2)))
+    return reference, *(spoilt(reference, share, seed) for seed, share in enumerate((0.1, 0.1, 0.2)))
 
 
 @pytest.fixture(scope="module", params=METRICS)
