@@ -4,7 +4,7 @@ from argparse import Namespace
 
 import pytest
 
-from onmt_preorder.papers.npmt.options import check_translation
+from onmt_preorder.papers.npmt.options import check, check_translation
 from preorder.data.errors import UsageError
 from recipes.systems import read_system
 from tests.support.opennmt import checked_opt, make_opt
@@ -92,3 +92,8 @@ def test_what_the_search_cannot_do_is_refused(changes, message):
 def test_a_window_is_checked_with_any_encoder():
     with pytest.raises(UsageError, match="local_reordering_window is odd"):
         make_opt(local_reordering_window=2)
+
+
+def test_local_reordering_is_not_for_language_models():
+    with pytest.raises(UsageError, match="^local_reordering_window needs model_task: seq2seq$"):
+        check(Namespace(local_reordering_window=3, model_task="lm"))

@@ -15,6 +15,7 @@ import pytest
 from preorder import processes
 from recipes import best_checkpoint, run, step_runner
 from recipes.checkpoints import Checkpoints
+from recipes.stamps import Stamps, Step
 from recipes.systems import systems_in
 from tests.support import fake_programs
 from tests.support.running import ROOT, environment, still_running, wait_until
@@ -296,6 +297,24 @@ def test_where_a_training_goes_on(tmp_path, logged, saved, cut, goes_on):
         assert found == tmp_path / f"model_step_{goes_on}.pt"
         assert list(checkpoints.paths()) == list(range(1, goes_on + 1))
         assert (tmp_path / "log").read_text() == log_lines(range(1, goes_on + 1))
+
+
+def test_the_seconds_of_a_training_are_those_that_led_to_its_checkpoints(tmp_path):
+    """It is stopped 100 seconds after it began, then 40, each time just after it saved a checkpoint."""
+    stamps, checkpoints = Stamps(tmp_path), Checkpoints(tmp_path, tmp_path / "logs/train.log")
+    step = Step("train", ("true",), checkpoints=checkpoints, resume=lambda path: ("-train_from", path))
+    stamp = stamps.new(step)
+    assert stamps.begin(step, stamp) == ((), 0)
+    for number, since, total in ((1, 100, 100), (2, 40, 140), (3, -5, 140)):  # the last by a clock set back
+        save(tmp_path, [number])
+        checkpoints.log.write_text(log_lines(range(1, number + 1)))
+        begun = (tmp_path / "stamps/train.json").stat().st_mtime
+        os.utime(tmp_path / f"model_step_{number}.pt", (begun + since,) * 2)
+        more, seconds = stamps.begin(step, stamp)
+        assert more == ("-train_from", f"model_step_{number}.pt")
+        assert seconds == pytest.approx(total, abs=1e-3)
+    assert stamps.begin(step, stamp | {"command": "false"}) == ((), 0)
+    assert not checkpoints.paths()
 
 
 @pytest.mark.parametrize("left", [(), (1,), (1, 3)], ids=str)

@@ -1,6 +1,7 @@
 """OpenNMT-py's translation server: what strangers may send, and what it tells them."""
 
 import json
+import sys
 
 import pytest
 
@@ -102,6 +103,15 @@ def test_what_goes_wrong_in_a_model_shows_no_internals(error, status, shown):
     with pytest.raises(HTTPException) as raised:
         failing(error).run([{"src": "a"}])
     assert (raised.value.code, raised.value.description) == (status, shown)
+
+
+def test_options_that_end_the_program_end_no_server(monkeypatch):
+    """As those of a model in the server's configuration do, which is loaded when it is first asked."""
+    client = served(monkeypatch)
+    monkeypatch.setattr(TranslationServer, "run", lambda *_: sys.exit(2))
+    answer = client.post("/t/translate", data=b'[{"src": "a"}]')
+    assert (answer.status_code, answer.json["status"]) == (400, "error")
+    assert "no options for a model" in answer.json["error"]
 
 
 def test_the_server_is_of_this_machine_unless_told_otherwise(monkeypatch):

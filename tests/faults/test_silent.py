@@ -14,6 +14,7 @@ from preorder.data import files
 from preorder.data.errors import DataError
 from preorder.data.formats import parse_source
 from preorder.methods.registry import METHODS
+from tests.support.texts import write
 
 ESCAPE = "\x1b[31m\x9b2J"
 TREES = {"swap-logistic", "rvnn", "swap-lstm"}
@@ -27,20 +28,15 @@ LINKS = "0-0 1-4 2-1 3-2 4-3"
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    write("src", *WORDS)
-    write("tgt", *WORDS)
-    write("pos", *["N V D A N"] * len(WORDS))
-    write("trees", *(TREE.format(*line.split()) for line in WORDS))
-    write(
-        "align", *[LINKS, "0-1 1-0 2-4 3-2 4-3", LINKS] * (len(WORDS) // 3)
-    )  # nothing is learned to the end
-    write("features", *["a￨0 b￨2 c￨1"] * len(WORDS))
-    write("positions", *["0 4 1 2 3"] * len(WORDS))
+    write(Path("src"), *WORDS)
+    write(Path("tgt"), *WORDS)
+    write(Path("pos"), *["N V D A N"] * len(WORDS))
+    write(Path("trees"), *(TREE.format(*line.split()) for line in WORDS))
+    learned = [LINKS, "0-1 1-0 2-4 3-2 4-3", LINKS]  # nothing of it to the end
+    write(Path("align"), *learned * (len(WORDS) // 3))
+    write(Path("features"), *["a￨0 b￨2 c￨1"] * len(WORDS))
+    write(Path("positions"), *["0 4 1 2 3"] * len(WORDS))
     return tmp_path
-
-
-def write(name, *lines):
-    Path(name).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
 
 
 TRAIN = "train --align align --classes 3 --held-out 12 --model model --fresh --method".split()
@@ -167,7 +163,7 @@ def test_every_text_input_may_begin_with_a_byte_order_mark(folder, capsys):
 
 
 def hostile(name):
-    write(name, *(f"{ESCAPE}a b the g fish" for _ in WORDS))
+    write(Path(name), *(f"{ESCAPE}a b the g fish" for _ in WORDS))
     return name
 
 

@@ -140,8 +140,10 @@ def test_registering_again_wraps_nothing_twice(monkeypatch):
 
 def test_another_version_is_left_alone(monkeypatch):
     monkeypatch.setattr(onmt, "__version__", "4.0.0")
+    monkeypatch.delitem(str2enc, "preorder_transformer", raising=False)
     with pytest.warns(UserWarning, match=r"works with OpenNMT-py 3\.5, not 4\.0\.0"):
         register()
+    assert "preorder_transformer" not in str2enc
 
 
 def test_other_modules_and_namespace_packages_are_none_of_its_business(monkeypatch):

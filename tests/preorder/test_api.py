@@ -22,9 +22,13 @@ ALIGNMENTS = ["0-0 1-3 2-1 3-2"] * len(SOURCES)  # verbs go last
 OPTIONS = {"classes": 0, "iterations": 3, "held_out": 0}
 
 
+def small():
+    return preorder.train(SOURCES, ALIGNMENTS, **OPTIONS)
+
+
 @pytest.fixture(scope="module")
 def model():
-    return preorder.train(SOURCES, ALIGNMENTS, **OPTIONS)
+    return small()
 
 
 @pytest.mark.parametrize("page", ["README.md", "docs/api.md"])
@@ -210,10 +214,6 @@ def test_align_finds_the_links(monkeypatch):
 
 
 ONE = SOURCES[:1]
-
-
-def small():
-    return preorder.train(SOURCES, ALIGNMENTS, **OPTIONS)
 
 
 @pytest.mark.parametrize(

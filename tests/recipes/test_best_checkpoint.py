@@ -3,6 +3,7 @@
 import pytest
 
 from recipes import best_checkpoint
+from recipes.checkpoints import validated
 
 LOG = """\
 [INFO] Step 100/  400; acc: 20.0; ppl:  50.0
@@ -25,6 +26,10 @@ def test_the_first_of_the_best_is_kept_alone(tmp_path, capsys):
     assert capsys.readouterr().out == "step 200, validation perplexity 4.25\n"
     assert [path.name for path in tmp_path.glob("*.pt")] == ["model.pt"]
     assert (tmp_path / "model.pt").read_text() == "200"
+
+
+def test_a_checkpoint_without_a_validation_of_its_own_has_no_perplexity():
+    assert validated(LOG.splitlines()) == {200: 4.25, 300: 4.25}
 
 
 @pytest.mark.parametrize("log", ["", LOG.splitlines()[-1], "\n".join(LOG.splitlines()[:3])])

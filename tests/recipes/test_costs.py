@@ -16,7 +16,8 @@ def test_the_costs_are_read_from_the_logs(tmp_path):
     (tmp_path / "log").write_text(TRAINING * 2)  # it went on after an interruption
     assert parameters(tmp_path / "log") == 1500
     (tmp_path / "source").write_text("a b c\n\nd\n")
-    (tmp_path / "log").write_text("Total translation time (s): 2.0\nTokens per second: 77.0\n")
+    again = "Total translation time (s): 2.0\nTokens per second: 77.0\n"  # the last counts
+    (tmp_path / "log").write_text("Total translation time (s): 6.0\n" + again)
     assert words_per_second(tmp_path / "log", tmp_path / "source") == 2.0
     (tmp_path / "log").write_text("Total translation time (s): 0.0\n")
     assert words_per_second(tmp_path / "log", tmp_path / "source") == 80.0

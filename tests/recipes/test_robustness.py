@@ -67,6 +67,22 @@ def test_each_model_gets_the_form_that_it_reads(tmp_path):
     }
 
 
+def test_tags_are_swapped_with_their_words(tmp_path):
+    files = {name: tmp_path / name for name in ("source", "reference", "tags", "preorderer")}
+    models = {"one": (tmp_path / "one.pt", "preordered")}
+    experiment = robustness.Experiment(**files, models=models, percentages=(0, 5), seed=1, translate=())
+    swap = robustness._swap(experiment)
+    assert swap.command[swap.command.index("--pos") + 1] == str(tmp_path / "tags")
+    assert set(swap.reads) == {str(tmp_path / "source"), str(tmp_path / "tags")}
+    for percent in (0, 5):
+        source, tags = f"swapped/source.{percent}", f"swapped/tags.{percent}"
+        assert {source, tags} <= set(swap.makes)
+        apply = robustness._chain(experiment, percent)[0]
+        given = {name: apply.command[apply.command.index(name) + 1] for name in ("--src", "--pos")}
+        assert given == {"--src": source, "--pos": tags}
+        assert {source, tags} <= set(apply.reads)
+
+
 def test_a_ratio_is_not_for_phrases(tmp_path, capsys):
     files = {name: tmp_path / name for name in ("source", "swan.pt", "other.pt")}
     files["source"].write_text("a\n")

@@ -148,6 +148,17 @@ def test_a_folder_is_read_by_its_content(runner):
     assert runs(runner) == 2
 
 
+def test_a_folder_is_read_by_the_names_in_it_too(runner):
+    step = Step("list", ("sh", "-c", "ls model; echo x >> runs"), ("model",), ("out",), output="out")
+    (runner.folder / "model").mkdir()
+    (runner.folder / "model/a").write_text("1")
+    runner.run([step])
+    (runner.folder / "model/a").rename(runner.folder / "model/b")
+    runner.run([step])
+    assert runs(runner) == 2
+    assert (runner.folder / "out").read_text() == "b\n"
+
+
 def test_progress_is_shown_now_and_then(runner, capsys, monkeypatch):
     monkeypatch.setattr("recipes.step_runner.PROGRESS_INTERVAL", 0)
     runner.run([Step("count", ("seq", "3"), progress=lambda line: f"\x1b at {line.strip()}")])

@@ -1,4 +1,8 @@
-"""Text files that tests write, and folders that they compare."""
+"""Texts that tests write, spoil and learn from, and folders that they compare."""
+
+import random
+
+from preorder.data.types import Alignment, Bitext, Sentence
 
 
 def write(path, *lines):
@@ -10,3 +14,15 @@ def write(path, *lines):
 def content(folder):
     """Return what is in each file below a folder, by its path there."""
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def spoilt(lines, share, seed):
+    """Return lines of which a share of the words, drawn at random, is replaced by x."""
+    generator = random.Random(seed)
+    return [" ".join("x" if generator.random() < share else word for word in line.split()) for line in lines]
+
+
+def unaligned(*lengths):
+    """Return a bitext of sentences of these lengths, no two of which share a word, without links."""
+    sentences = [Sentence(tuple(f"{i}.{k}" for k in range(length))) for i, length in enumerate(lengths)]
+    return Bitext(sentences, [Alignment(frozenset())] * len(sentences))

@@ -81,6 +81,13 @@ def test_a_preorderer_where_there_can_be_none():
         load(make_opt(), "-transforms", "preorder")
 
 
+@pytest.mark.parametrize("option", ["-tokenize", "-detokenize"])
+def test_raw_text_is_not_for_other_models(option):
+    other = make_opt(encoder_type="transformer", preorder_encoding=[])
+    with pytest.raises(UsageError, match="^tokenize and detokenize are for models of onmt-preorder$"):
+        load(other, option, "en")
+
+
 def test_alignments_are_read_in_a_layer_that_there_is(monkeypatch):
     monkeypatch.setattr(DECODER, "alignment_layer", -3)
     load(make_opt())

@@ -43,6 +43,11 @@ def test_statistics(statistic, positions):
     assert gold([(0, 0), (0, 1), (0, 9), (1, 2)], 2, "nearest", statistic) == positions
 
 
+def test_the_median_of_an_even_number_of_targets_lies_between_the_middle_two():
+    links = {(0, 0), (0, 1), (0, 5), (0, 9), (1, 2), (2, 4)}  # 3 stands between 2 and 4
+    assert gold(links, 3, "nearest", "median") == (1, 0, 2)
+
+
 def test_equal_tokens_keep_their_order():
     assert gold([(0, 3), (1, 3), (2, 3)], 3) == (0, 1, 2)
 

@@ -85,6 +85,23 @@ def test_possible_links_are_drawn_ones_and_the_neighbours_of_what_many_drew():
         assert np.isfinite(found.features).all()
 
 
+def test_a_link_is_judged_by_how_often_its_words_are_linked_in_other_places():
+    places = {}
+    for pair, (source, target) in enumerate(zip(*TEXTS, strict=True)):
+        votes = CORPUS.samples.shares(pair).mean(axis=0)
+        for i, j in np.argwhere(votes):
+            places.setdefault((source[i], target[j]), {})[pair, i, j] = votes[i, j]
+    words = [[word for line in side for word in line] for side in TEXTS]
+    for pair in range(5):
+        source, target = TEXTS[0][pair], TEXTS[1][pair]
+        found = candidates(CORPUS, pair)
+        for i, j, features in zip(found.sources, found.targets, found.features, strict=True):
+            linked = places.get((source[i], target[j]), {})
+            others = sum(votes for place, votes in linked.items() if place != (pair, i, j))
+            counts = words[0].count(source[i]), words[1].count(target[j])
+            assert features[2:4] == pytest.approx([others / (count + 1) for count in counts], abs=1e-5)
+
+
 def precision_and_recall(least, pairs, classifier):
     found = [confidences >= least for confidences in rescoring.rescored(CORPUS, classifier, pairs)]
     right = sum(sum(one[i, j] for i, j in GOLD[pair]) for one, pair in zip(found, pairs, strict=True))

@@ -2,7 +2,7 @@
 
 from itertools import pairwise
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from preorder.alignment.symmetrize import SYMMETRIZATIONS
@@ -50,6 +50,28 @@ def test_grow_diag_and_final_worked_by_hand():
     assert SYMMETRIZATIONS["grow-diag"](forward, reverse) == {(0, 0), (1, 1), (2, 2)}
     final = {(0, 0), (1, 1), (2, 2), (4, 2), (4, 5), (3, 4)}
     assert SYMMETRIZATIONS["grow-diag-final"](forward, reverse) == final
+
+
+@given(links, links)
+@example({(0, 0), (1, 1), (2, 2)}, {(0, 0)})  # 2-2 touches none but 1-1, which is itself taken
+def test_grow_diag_takes_what_touches_a_taken_link_and_nothing_else(forward, reverse):
+    grown = SYMMETRIZATIONS["grow-diag"](forward, reverse)
+
+    def touches(link, taken):
+        return any(max(abs(link[0] - k), abs(link[1] - m)) == 1 for k, m in taken)
+
+    sources, targets = {i for i, _ in grown}, {j for _, j in grown}
+    for i, j in (forward | reverse) - grown:
+        assert not touches((i, j), grown) or (i in sources and j in targets)
+    reached = forward & reverse
+    while more := {link for link in grown - reached if touches(link, reached)}:
+        reached |= more
+    assert reached == grown
+
+
+def test_final_takes_the_forward_links_before_the_reverse_ones():
+    assert grow_diag_final_and({(0, 1)}, {(0, 0)}) == {(0, 1)}
+    assert grow_diag_final_and({(0, 0)}, {(0, 1)}) == {(0, 0)}
 
 
 @given(links, links)

@@ -26,6 +26,15 @@ def test_no_class_mixes_words_of_different_distribution():
     assert sum(map(len, kinds)) == len(set.union(*kinds)) == 6
 
 
+@pytest.mark.parametrize("step", [1, -1])
+def test_neighbours_on_either_side_tell_words_apart(step):
+    """On one side all have the same neighbour, on the other nouns and verbs have one of their own."""
+    generator = random.Random(0)
+    marked = [("x", noun, "is") for noun in NOUNS] + [("x", verb, "was") for verb in VERBS]
+    classes = learn_classes([generator.choice(marked)[::step] for _ in range(800)], 5, seed=1)
+    assert not set(classes.of(NOUNS)) & set(classes.of(VERBS))
+
+
 def test_same_seed_same_classes():
     assert learn_classes(text(), 4, seed=1) == learn_classes(text(), 4, seed=1)
 

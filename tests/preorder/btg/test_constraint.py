@@ -7,6 +7,7 @@ from preorder.btg.constraint import Constraint, constraint, reachable
 from preorder.data.errors import DataError
 from preorder.data.types import Alignment
 from tests.support.brute_force import order, trees, violations
+from tests.support.verb_last import links
 
 
 def is_reachable(groups):
@@ -29,17 +30,13 @@ def test_groups_with_ties_and_gaps(n):
         assert is_reachable(groups) == expected, groups
 
 
-def alignment(*targets):
-    return Alignment(frozenset(enumerate(targets)))
-
-
 def test_tokens_without_a_link_are_free():
     assert constraint(Alignment(frozenset({(0, 2), (2, 0)})), 3).groups.tolist() == [1, -1, 0]
 
 
 def test_unreachable():
-    assert constraint(alignment(1, 3, 0, 2), 4) is None
-    assert constraint(alignment(2, 0, 3, 1), 4) is None
+    assert constraint(links(1, 3, 0, 2), 4) is None
+    assert constraint(links(2, 0, 3, 1), 4) is None
 
 
 def test_unsortable():
@@ -48,7 +45,7 @@ def test_unsortable():
 
 def test_link_out_of_range():
     with pytest.raises(DataError, match="out of range"):
-        constraint(alignment(0, 1, 2), 2)
+        constraint(links(0, 1, 2), 2)
 
 
 def test_what_is_certain_must_be_reachable_and_what_is_doubtful_gives_way():

@@ -41,6 +41,22 @@ def test_pieces_stay_in_the_order_of_the_source():
     assert contexts[3, 4, N] == 1  # right child of a straight node
 
 
+@pytest.mark.parametrize(
+    ("begin", "end", "context"),
+    [(0, N, ROOT), (0, 3, 0), (3, 4, 0), (4, N, 1)],  # left children of straight nodes, the last a right one
+)
+def test_context_of_a_piece(begin, end, context):
+    assert context_of(begin, end, N) == context
+
+
+def test_contexts_are_those_of_the_whole_tree():
+    for tree in join_pieces(pieces(3), N, 9):
+        expected = {(0, N): ROOT}
+        for begin, split, end, label, context in tree.nodes.tolist():
+            assert context == expected[begin, end]
+            expected |= {(begin, split): 2 * label, (split, end): 2 * label + 1}
+
+
 def test_no_piece():
     ((score, nodes),) = join_pieces((), 0, 3)
     assert score == 0

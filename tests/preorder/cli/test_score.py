@@ -163,6 +163,11 @@ def test_orders_beside_translations(files, orders, capsys):
             "system 'a' has two orders",
         ),
         (
+            [],
+            ["--align", "{align}", "--order", "a={order}", "a={other}"],
+            "two systems are called 'a'",
+        ),
+        (
             ["1 0", ""],
             ["--align", "{align}", "--order", "a={other}"],
             "{other}:3: the file ends after 2 lines, {ref} goes on",

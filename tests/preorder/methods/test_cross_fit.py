@@ -3,13 +3,9 @@
 import pytest
 
 from preorder.data.errors import UsageError
-from preorder.data.types import Alignment, Bitext, Permutation, Sentence
+from preorder.data.types import Permutation
 from preorder.methods.cross_fit import cross_fit
-
-
-def bitext(*lengths):
-    sentences = [Sentence(tuple(f"{i}.{k}" for k in range(length))) for i, length in enumerate(lengths)]
-    return Bitext(sentences, [Alignment(frozenset())] * len(sentences))
+from tests.support.texts import unaligned
 
 
 class Remembering:
@@ -27,7 +23,7 @@ class Remembering:
 
 
 def test_every_line_is_ordered_by_a_model_that_has_not_seen_it():
-    lines = bitext(*range(2, 13))
+    lines = unaligned(*range(2, 13))
     trained = []
 
     def fit(part, name):
@@ -39,6 +35,19 @@ def test_every_line_is_ordered_by_a_model_that_has_not_seen_it():
     assert trained == [(8 + (fold == 4), f"fold-{fold}-of-4") for fold in range(1, 5)]
 
 
+def test_models_learn_from_the_chosen_lines_alone():
+    lines = unaligned(*range(2, 13))
+    learned = []
+
+    def fit(part, name):
+        learned.append([len(sentence) - 2 for sentence in part.sentences])
+        return Remembering(part)
+
+    orders = cross_fit(lines, [0, 1, 4, 6, 9], 2, fit, threads=1)
+    assert learned == [[1, 9], [0, 4, 6]]
+    assert len(orders) == len(lines)
+
+
 def test_too_few_lines_for_the_folds():
     with pytest.raises(UsageError, match="too few lines to train on for 4 folds"):
-        cross_fit(bitext(1, 1, 1), [0, 1, 2], 4, Remembering, threads=1)
+        cross_fit(unaligned(1, 1, 1), [0, 1, 2], 4, Remembering, threads=1)

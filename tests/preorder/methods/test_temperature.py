@@ -125,6 +125,12 @@ def test_lines_to_fit():
     assert lines_to_fit(lines.take([1, 2]), 1)[0] == []
 
 
+def test_lines_to_fit_are_spread_over_all():
+    lines = Bitext([Sentence((str(i), "b")) for i in range(1999)], [links(1, 0)] * 1999)
+    sentences, _ = lines_to_fit(lines, 1)
+    assert [int(sentence.words[0]) for sentence in sentences] == list(range(0, 1999, 2))
+
+
 def test_a_model_without_one_has_no_probabilities():
     """As models have it that were written before, or learned without held-out lines."""
     model, _ = BTGPreorderer.fit(bitext(), OPTIONS)

@@ -2,12 +2,14 @@ import random
 
 import numpy as np
 import pytest
+from sacrebleu.metrics import BLEU
 
 from preorder.data.errors import DataError, UsageError
 from preorder.data.types import Permutation
 from preorder.metrics.metric import METRICS
 from preorder.metrics.preordering import Preordering
 from preorder.metrics.scoring import measure, measure_translations, score_systems
+from tests.support.texts import spoilt
 
 SCORES = [
     "bleu",
@@ -19,11 +21,6 @@ SCORES = [
     "ter_shifts",
     "ribes",
 ]
-
-
-def spoilt(lines, share, seed):
-    generator = random.Random(seed)
-    return [" ".join("x" if generator.random() < share else word for word in line.split()) for line in lines]
 
 
 @pytest.fixture(scope="module")
@@ -64,6 +61,26 @@ def test_a_system_scores_the_mean_of_its_runs(scoring):
     )
     assert scoring.runs["bad"]["bleu"].deviation is None
     assert len(scoring.systems["base"]["bleu_precisions"]) == 4
+
+
+def test_details_are_means_over_the_runs(reference):
+    runs = [spoilt(reference, share, 1) for share in (0.1, 0.4)]
+    runs[1] = [line.rpartition(" ")[0] for line in runs[1]]
+    own = [BLEU(force=True).corpus_score(run, [reference]) for run in runs]
+    found = score_systems(measure_translations([reference], {"one": runs}, ["bleu"]), resamples=2).systems[
+        "one"
+    ]
+    assert found["bleu_precisions"] == pytest.approx(np.mean([one.precisions for one in own], axis=0))
+    assert found["bleu_brevity_penalty"] == pytest.approx(np.mean([one.bp for one in own]))
+
+
+def test_the_runs_of_each_system_are_drawn_by_themselves():
+    """Runs of tau 1 and -1, alike in all sentences: what a system draws is its own."""
+    runs = [[Permutation((1, 0))] * 4, [Permutation.identity(2)] * 4]
+    measured = measure([Preordering([(1, 0)] * 4)], {"one": runs, "two": runs})
+    found = score_systems(measured, "one")
+    assert found.intervals["one"]["tau"] == found.intervals["two"]["tau"] == (-1, 1)
+    assert found.significance["two"]["tau"].interval == (-2, 2)
 
 
 def test_pairs_are_compared_both_ways(scoring):

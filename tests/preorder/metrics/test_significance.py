@@ -13,17 +13,14 @@ from preorder.metrics.significance import (
     bootstrap_p_value,
     compare,
     draw_runs,
+    interval,
     resampled,
     resampled_totals,
     run_weight_scale,
     sign_test_p_value,
 )
 from preorder.metrics.translation import METRIC_CLASSES
-
-
-def noisy(lines, share, seed):
-    generator = random.Random(seed)
-    return [" ".join("x" if generator.random() < share else word for word in line.split()) for line in lines]
+from tests.support.texts import spoilt
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +28,7 @@ def texts():
     """A reference and systems with a tenth, a tenth and a fifth of its words spoilt."""
     generator = random.Random(0)
     reference = [" ".join(generator.choices("abcdefghij", k=generator.randint(5, 12))) for _ in range(400)]
-    return reference, *(noisy(reference, share, seed) for seed, share in enumerate((0.1, 0.1, 0.2)))
+    return reference, *(spoilt(reference, share, seed) for seed, share in enumerate((0.1, 0.1, 0.2)))
 
 
 @pytest.fixture(scope="module", params=METRICS)
@@ -131,6 +128,21 @@ def test_p_value_of_normal_differences(observed):
     differences = np.random.default_rng(0).normal(5.0, 1.0, 100_000)
     assert bootstrap_p_value(differences, observed) == pytest.approx(norm.sf(observed), abs=0.01)
     assert bootstrap_p_value(differences, -observed) == bootstrap_p_value(differences, observed)
+
+
+@pytest.mark.parametrize(
+    ("observed", "p"),
+    [(3.0, 2 / 5), (3.1, 1 / 5), (0.0, 3 / 5), (-3.0, 2 / 5), (-9.0, 1 / 5)],
+)
+def test_p_value_by_hand(observed, p):
+    """Less their mean of 3, the absolute differences are -2, -1, 0 and 3; the observed one counts too."""
+    assert bootstrap_p_value(np.array([1.0, -2.0, 3.0, -6.0]), observed) == p
+
+
+def test_an_interval_leaves_out_a_fortieth_at_either_end():
+    values = np.random.default_rng(0).permutation(1001).astype(float)
+    assert interval(values) == (25, 975)
+    assert interval(np.append(values, [np.nan] * 500)) == (25, 975)
 
 
 def test_sign_test_by_hand():

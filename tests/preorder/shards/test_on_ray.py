@@ -142,6 +142,16 @@ def test_no_cluster(cluster, address, reason):
         raise AssertionError
 
 
+def test_a_ray_of_our_own_that_cannot_start(monkeypatch):
+    def init(**_):
+        raise RuntimeError("first\nno room for it\n")
+
+    monkeypatch.setattr(ray, "is_initialized", lambda: False)
+    monkeypatch.setattr(ray, "init", init)
+    with pytest.raises(UsageError, match="^Ray cannot be started: no room for it$"), connected(None, 0):
+        raise AssertionError
+
+
 def test_a_command_on_the_cluster(cluster, tmp_path, monkeypatch):
     """It is stopped while a shard waits for its tags; what is left is done without Ray, to the same bytes."""
     monkeypatch.chdir(tmp_path)

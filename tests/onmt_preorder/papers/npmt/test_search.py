@@ -116,6 +116,27 @@ def test_what_cannot_become_better_is_given_up_and_nothing_else(reward):
         assert [words_of(few, element, rank) for rank in range(count)] == best
 
 
+@pytest.mark.parametrize(("seed", "reward"), [(10, 2.0), (10, 2.5), (19, 1.0), (19, 1.3), (26, -1.0)])
+def test_a_beginning_is_followed_as_long_as_it_may_become_the_best(seed, reward):
+    """Of one word there is one beginning of each length, so that nothing but the bound drops any."""
+    model, states = setup(seed)
+    elements = states.flatten(0, 1)
+    found = best_segments(model, elements, 6, 1, [BEGIN, *WORDS[1:]], reward)
+    for element, state in enumerate(elements):
+        quality = [segment_score(model, state, WORDS[:1] * n).item() + reward * n for n in range(7)]
+        assert found.lengths[element, 0] == max(range(7), key=quality.__getitem__)
+
+
+def test_the_search_ends_where_nothing_can_become_better():
+    """Two segments are asked for, and each word costs so much that the second has one word."""
+    model, states = setup()
+    steps = []
+    model.vocabulary.register_forward_hook(lambda *_: steps.append(1))
+    found = best_segments(model, states[REAL], 9, 2, [BEGIN], -50.0)
+    assert found.lengths.tolist() == [[0, 1]] * 6
+    assert len(steps) == 2
+
+
 def test_banned_words_are_not_emitted():
     model, states = setup()
     for found in (

@@ -9,6 +9,7 @@ import pytest
 
 from preorder.cli import main
 from tests.support.browser import ENTER, SPACE, TAB, started
+from tests.support.texts import write
 
 pytest.importorskip("matplotlib")
 
@@ -22,28 +23,24 @@ SYSTEMS = {
 }
 
 
-def lines(path, texts):
-    path.write_text("".join(f"{text}\n" for text in texts), encoding="utf-8")
-
-
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     """A run with everything that there can be."""
     folder = tmp_path_factory.mktemp("run")
-    lines(folder / "test.src", SOURCE)
-    lines(folder / "test.ref", REFERENCE)
+    write(folder / "test.src", *SOURCE)
+    write(folder / "test.ref", *REFERENCE)
     lengths = [len(text.split()) for text in SOURCE]
-    lines(folder / "align", (" ".join(f"{i}-{min(n - 1 - i, 3)}" for i in range(n)) for n in lengths))
-    lines(folder / "positions", (" ".join(str(n - 1 - i) for i in range(n)) for n in lengths))
+    write(folder / "align", *(" ".join(f"{i}-{min(n - 1 - i, 3)}" for i in range(n)) for n in lengths))
+    write(folder / "positions", *(" ".join(str(n - 1 - i) for i in range(n)) for n in lengths))
     systems = {}
     for number, (name, texts) in enumerate(SYSTEMS.items()):
-        lines(folder / f"hyp{number}", texts)
+        write(folder / f"hyp{number}", *texts)
         systems[name] = {"runs": [f"hyp{number}"]}
     systems["ours<b>"] |= {"positions": "positions"}
-    lines(folder / "hyp1.again", texts)
+    write(folder / "hyp1.again", *texts)
     systems["ours<b>"]["runs"].append("hyp1.again")
     for percent in (0, 50):
-        lines(folder / f"swapped.{percent}", SYSTEMS["base"])
+        write(folder / f"swapped.{percent}", *SYSTEMS["base"])
     manifest = {
         "title": f"Run {HOSTILE}",
         "source": "test.src",
@@ -198,7 +195,7 @@ def test_galleries(page, tmp_path, capsys):
         (tmp_path / path.name).write_bytes(path.read_bytes())
     manifest = json.loads((tmp_path / "report.json").read_text())
     lengths = [len(text.split()) for text in SOURCE]
-    lines(tmp_path / "same", (" ".join(map(str, range(n))) for n in lengths))
+    write(tmp_path / "same", *(" ".join(map(str, range(n))) for n in lengths))
     manifest["systems"]["third"]["positions"] = "same"
     (tmp_path / "report.json").write_text(json.dumps(manifest))
 
@@ -238,8 +235,10 @@ LONG = " ".join("a" * 41)
 )
 def test_sentences_that_are_not_drawn(tmp_path, capsys, first, second, drawn):
     for name, texts in zip(("test.src", "test.ref", "align"), zip(first, second, strict=True), strict=True):
-        lines(tmp_path / name, texts)
-    lines(tmp_path / "positions", (" ".join(map(str, range(len(one[0].split())))) for one in (first, second)))
+        write(tmp_path / name, *texts)
+    write(
+        tmp_path / "positions", *(" ".join(map(str, range(len(one[0].split())))) for one in (first, second))
+    )
     manifest = {"title": "run", "source": "test.src", "references": ["test.ref"], "alignment": "align"}
     manifest["systems"] = {"ours": {"runs": ["test.ref"], "positions": "positions"}}
     (tmp_path / "report.json").write_text(json.dumps(manifest))
