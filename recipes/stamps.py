@@ -150,14 +150,14 @@ class Stamps:
         return stamp if isinstance(stamp, dict) else {}
 
     def _digest(self, path: str) -> str:
-        """Return a digest of a file's content, or of all files in a folder."""
+        """Return a digest of a file's name and content, or of all files in a folder, by their paths there."""
         top, digest = self.folder / path, hashlib.sha256()
         if not top.exists():
             raise StepError(f"{top} is missing: an earlier stage makes it")
-        found = sorted(top.rglob("*")) if top.is_dir() else [top]
+        base, found = (top, sorted(top.rglob("*"))) if top.is_dir() else (top.parent, [top])
         for file in found:
             if file.is_file():
-                digest.update(f"{file.name}\0".encode() + file.read_bytes())
+                digest.update(f"{file.relative_to(base)}\0".encode() + file.read_bytes())
         return digest.hexdigest()
 
 

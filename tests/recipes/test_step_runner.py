@@ -157,6 +157,10 @@ def test_a_folder_is_read_by_the_names_in_it_too(runner):
     runner.run([step])
     assert runs(runner) == 2
     assert (runner.folder / "out").read_text() == "b\n"
+    (runner.folder / "model/c").mkdir()
+    (runner.folder / "model/b").rename(runner.folder / "model/c/b")
+    runner.run([step])
+    assert (runner.folder / "out").read_text() == "c\n"
 
 
 def test_progress_is_shown_now_and_then(runner, capsys, monkeypatch):
