@@ -62,7 +62,7 @@ def add_syntax_options(parser: argparse.ArgumentParser, default_tags: str) -> No
         "--stanza-dir",
         metavar="DIR",
         help="folder of its models, as stanza.download makes it, or with pos.pt, constituency.pt, "
-        "depparse.pt and pretrain.pt in DIR/xx (default: that of the model's training, or "
+        "depparse.pt and pretrain.pt in DIR/xx (default: that of a model's training, or "
         f"{FOLDER_VARIABLE}, or Stanza's own folder; to the last two, missing models are downloaded)",
     )
     group.add_argument(
