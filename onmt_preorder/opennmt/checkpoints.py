@@ -49,7 +49,8 @@ def read_options(path: str) -> Namespace:
         DataError: the file is missing or is not a checkpoint.
     """
     try:
-        return torch.load(path, map_location="cpu", mmap=True, weights_only=True)["opt"]
+        with torch.serialization.safe_globals([Namespace]):
+            return torch.load(path, map_location="cpu", mmap=True, weights_only=True)["opt"]
     except OSError as error:
         reason = error.strerror if error.filename else None  # else torch could not map half a file
         raise DataError(reason or "not a checkpoint of OpenNMT-py", path) from None

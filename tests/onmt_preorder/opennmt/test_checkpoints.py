@@ -2,7 +2,10 @@
 
 import pickletools
 import re
+import subprocess
+import sys
 import zipfile
+from argparse import Namespace
 
 import pytest
 import torch
@@ -14,6 +17,14 @@ from recipes.systems import read_system
 from tests.support.distortion_models import make_model
 from tests.support.opennmt import call, write_task, write_vocabularies
 from tests.support.texts import write
+
+
+def test_options_are_read_in_a_process_that_has_imported_nothing_else(tmp_path):
+    torch.save({"opt": Namespace(layers=3)}, tmp_path / "model.pt")
+    code = "import sys; from onmt_preorder.opennmt.checkpoints import read_options; "
+    code += "print(read_options(sys.argv[1]).layers)"
+    command = [sys.executable, "-c", code, str(tmp_path / "model.pt")]
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "3\n"
 
 
 def test_checkpoints_that_are_none(tmp_path):
