@@ -48,9 +48,9 @@ def read_options(path: str) -> Namespace:
     Raises:
         DataError: the file is missing or is not a checkpoint.
     """
+    allow_options()
     try:
-        with torch.serialization.safe_globals([Namespace]):
-            return torch.load(path, map_location="cpu", mmap=True, weights_only=True)["opt"]
+        return torch.load(path, map_location="cpu", mmap=True, weights_only=True)["opt"]
     except OSError as error:
         reason = error.strerror if error.filename else None  # else torch could not map half a file
         raise DataError(reason or "not a checkpoint of OpenNMT-py", path) from None

@@ -22,7 +22,8 @@ from tests.support.texts import write
 def test_options_are_read_in_a_process_that_has_imported_nothing_else(tmp_path):
     torch.save({"opt": Namespace(layers=3)}, tmp_path / "model.pt")
     code = "import sys; from onmt_preorder.opennmt.checkpoints import read_options; "
-    code += "print(read_options(sys.argv[1]).layers)"
+    code += "import torch; options = read_options(sys.argv[1]); torch.load(sys.argv[1], weights_only=True); "
+    code += "print(options.layers)"
     command = [sys.executable, "-c", code, str(tmp_path / "model.pt")]
     assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "3\n"
 
