@@ -137,10 +137,10 @@ def _check(arguments: argparse.Namespace) -> None:
     if arguments.forward is not None:
         options.refuse(arguments, OF_EFLOMAL, "with --forward")
     sampled = arguments.samplers or arguments.hand_align
-    if sampled and arguments.symmetrize:
-        raise UsageError("--symmetrize has no effect with --samplers and --hand-align")
-    if arguments.min_confidence and not sampled:
-        raise UsageError("--min-confidence has no effect without --samplers or --hand-align")
+    if sampled:
+        options.refuse(arguments, ("symmetrize",), "with --samplers and --hand-align")
+    else:
+        options.refuse(arguments, ("min_confidence",), "without --samplers or --hand-align")
 
 
 def _read(source: str, target: str) -> list[tuple[str, Iterator]]:

@@ -10,7 +10,7 @@ pytest.importorskip("onmt", reason="OpenNMT-py is not installed: see the README"
 from onmt_preorder.base_configuration import MOST_VALUES, parse_yaml
 from preorder.data.errors import DataError
 from tests.faults.test_opennmt import outcome
-from tests.support.opennmt import TINY, write_task, write_task_vocabularies
+from tests.support.opennmt import TINY, write_training_task
 from tests.support.texts import content
 
 BOMB = "a: &a [x, x, x, x, x, x, x, x, x, x]\n" + "".join(
@@ -48,9 +48,7 @@ FILES = {
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("configurations")
-    write_task(folder, "train", 5, seed=1)
-    write_task(folder, "valid", 5, seed=2)
-    write_task_vocabularies(folder)
+    write_training_task(folder, 5, 5)
     return folder
 
 

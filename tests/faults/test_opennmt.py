@@ -22,7 +22,7 @@ from onmt.utils.parse import ArgumentParser
 
 from onmt_preorder.cli import main as onmt_preorder
 from onmt_preorder.opennmt import numbers
-from tests.support.opennmt import TINY, call, start, write_task, write_task_vocabularies
+from tests.support.opennmt import TINY, call, start, write_training_task
 from tests.support.texts import content, write
 
 MODEL = "model_step_1.pt"
@@ -32,9 +32,7 @@ MODEL = "model_step_1.pt"
 def folder(tmp_path_factory):
     """Return a folder with texts, vocabularies and a model that has made one step."""
     folder = tmp_path_factory.mktemp("opennmt")
-    write_task(folder, "train", 20, seed=1)
-    write_task(folder, "valid", 20, seed=2)
-    write_task_vocabularies(folder)
+    write_training_task(folder, 20, 20)
     (folder / "config.yaml").write_text(
         yaml.safe_dump({**TINY, "train_steps": 1, "save_checkpoint_steps": 1})
     )

@@ -6,7 +6,7 @@ import yaml
 
 from onmt_preorder.cli import main
 from preorder.data.errors import UsageError
-from tests.support.opennmt import TINY, call, write_task, write_task_vocabularies
+from tests.support.opennmt import TINY, call, write_training_task
 
 pytestmark = pytest.mark.slow
 
@@ -15,9 +15,7 @@ pytestmark = pytest.mark.slow
 def folder(tmp_path_factory):
     """Return a folder of a text, and of a model."""
     folder = tmp_path_factory.mktemp("earlier")
-    write_task(folder, "train", 60, seed=1)
-    write_task(folder, "valid", 10, seed=2)
-    write_task_vocabularies(folder)
+    write_training_task(folder, 60, 10)
     train(folder, "model")
     return folder
 

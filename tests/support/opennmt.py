@@ -84,6 +84,13 @@ def write_task_vocabularies(folder, size=20):
         write(folder / f"vocab.{side}", *(f"w{number}\t{number + 1}" for number in range(size)))
 
 
+def write_training_task(folder, train, valid):
+    """Write so many sentences to train on and to validate on, and their vocabularies."""
+    write_task(folder, "train", train, seed=1)
+    write_task(folder, "valid", valid, seed=2)
+    write_task_vocabularies(folder)
+
+
 TINY = {
     "encoder_type": "preorder_transformer",
     "decoder_type": "transformer",
