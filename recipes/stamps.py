@@ -91,6 +91,20 @@ class Stamps:
         known = self._read(step.name)
         return "seconds" in known and _agree(known, stamp)
 
+    def why_again(self, step: Step, stamp: dict[str, Any]) -> str | None:
+        """Say why a step that has been run is not done, as its new stamp says; None: it has not been run."""
+        known = self._read(step.name)
+        if "seconds" not in known:
+            return None
+        if known.get("command") != stamp["command"]:
+            return f"its command was {known.get('command')}"
+        read = known.get("reads")
+        for path, digest in stamp["reads"].items():
+            if not isinstance(read, dict) or read.get(path) != digest:
+                return f"{path} has changed"
+        missing = [made for made in step.makes if not (self.folder / made).exists()]
+        return f"{', '.join(missing)} missing"
+
     def begin(self, step: Step, stamp: dict[str, Any]) -> tuple[tuple[str, ...], float]:
         """Make ready what a step begins with.
 

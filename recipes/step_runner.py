@@ -163,6 +163,9 @@ class StepRunner:
                 with self._printing:
                     self._progress.end(step, self._stamps.seconds(step.name))
                 continue
+            reason = self._stamps.why_again(step, stamp)
+            if reason:
+                self.say(f"{step.name} is run again: {reason}")
             more, before = self._stamps.begin(step, stamp)
             begin = time.monotonic()
             self._execute(replace(step, command=(*step.command, *step.aside, *more)), "a" if more else "w")

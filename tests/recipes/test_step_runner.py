@@ -32,20 +32,23 @@ def test_a_step_is_run_once(runner):
 
 
 @pytest.mark.parametrize(
-    "change",
+    ("change", "reason"),
     [
-        lambda folder: (folder / "in").write_text("two\n"),
-        lambda folder: (folder / "out").unlink(),
-        lambda folder: (folder / "stamps/copy.json").unlink(),
+        (lambda folder: (folder / "in").write_text("two\n"), "] copy is run again: in has changed\n"),
+        (lambda folder: (folder / "out").unlink(), "] copy is run again: out missing\n"),
+        (lambda folder: (folder / "stamps/copy.json").unlink(), None),
     ],
     ids=["input changed", "output gone", "never ended"],
 )
-def test_a_step_is_run_again_when_it_must(runner, change):
+def test_a_step_is_run_again_when_it_must(runner, capsys, change, reason):
     runner.run([copy()])
     change(runner.folder)
+    assert "again" not in capsys.readouterr().err
     runner.run([copy()])
     assert runs(runner) == 2
     assert (runner.folder / "out").read_text() == (runner.folder / "in").read_text()
+    said = capsys.readouterr().err
+    assert (reason in said) if reason else ("again" not in said)
 
 
 def test_the_folder_may_be_a_relative_path(tmp_path, monkeypatch):
@@ -61,9 +64,10 @@ def test_the_folder_may_be_a_relative_path(tmp_path, monkeypatch):
     assert not (tmp_path / "runs/one/runs/one").exists()
 
 
-def test_another_command_is_another_run(runner):
+def test_another_command_is_another_run(runner, capsys):
     runner.run([copy()])
     runner.run([copy("cat in in")])
+    assert f"] copy is run again: its command was {copy().line}\n" in capsys.readouterr().err
     assert (runner.folder / "out").read_text() == "one\none\n"
 
 
