@@ -71,7 +71,8 @@ def build_parser() -> argparse.ArgumentParser:
     where = "where to train and translate (default: %(default)s)"
     add("--device", choices=("cpu", "gpu"), default="cpu", help=where)
     add_number(parser, "--jobs", positive, 1, "steps at a time")
-    add("--steps", metavar="N", type=positive, help="training steps, in place of the configuration's")
+    steps = "training steps, in place of the configuration's; decays of the learning rate keep their shares"
+    add("--steps", metavar="N", type=positive, help=steps)
     add("--set", metavar="KEY=VALUE", action="append", default=[], help="any other option of onmt_train")
     add_search(parser)
     links = parser.add_mutually_exclusive_group()

@@ -88,7 +88,8 @@ def config_of(job: Job, system: System, seed: int) -> dict[str, Any]:
     Every checkpoint that may turn out to be the best is kept until it is known. The vocabulary is the run's.
     """
     vocabulary = read_vocabulary(job.size, job.subwords)
-    own = {key: value for key, value in system.options.items() if key not in VOCABULARY_OPTIONS}
+    own = _decayed_within(system.options, job.changes.get("train_steps"))
+    own = {key: value for key, value in own.items() if key not in VOCABULARY_OPTIONS}
     config = own | {key: vocabulary[key] for key in VOCABULARY_OPTIONS if key in vocabulary} | job.changes
     steps = min(config["valid_steps"], config["train_steps"])
     patience = config.get("early_stopping", 0)
@@ -108,6 +109,14 @@ def config_of(job: Job, system: System, seed: int) -> dict[str, Any]:
         **({"early_stopping_criteria": ["ppl"]} if patience else {}),
         **({"world_size": 1, "gpu_ranks": [0]} if job.device == "gpu" else {}),
     }
+
+
+def _decayed_within(options: dict[str, Any], steps: int | None) -> dict[str, Any]:
+    """Let the learning rate decay at the same shares of another number of steps."""
+    if steps is None or "train_steps" not in options:
+        return options
+    given = {key: options[key] for key in ("start_decay_steps", "decay_steps") if key in options}
+    return options | {key: max(1, round(at * steps / options["train_steps"])) for key, at in given.items()}
 
 
 def _data_of(job: Job, system: System, *parts: str) -> tuple[str, ...]:

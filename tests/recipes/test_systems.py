@@ -140,6 +140,19 @@ def test_subwords_are_learned_with_the_vocabularies_and_read_in_training():
     assert len(_vocabulary(job).makes) == 2
 
 
+def test_the_learning_rate_decays_at_the_same_shares_of_other_steps():
+    job = replace(job_of(Path()), systems=(system := read_system("rnnsearch", "small"),))
+    assert (system.options["train_steps"], system.options["start_decay_steps"]) == (1800, 1100)
+    config = config_of(replace(job, changes={"train_steps": 5400}), system, 1)
+    assert [config[f"{key}_steps"] for key in ("train", "start_decay", "decay")] == [5400, 3300, 450]
+    config = config_of(replace(job, changes={"train_steps": 2, "start_decay_steps": 7}), system, 1)
+    assert [config[f"{key}_steps"] for key in ("train", "start_decay", "decay")] == [2, 7, 1]
+    config = config_of(job, system, 1)
+    assert [config[f"{key}_steps"] for key in ("train", "start_decay", "decay")] == [1800, 1100, 150]
+    config = config_of(replace(job, changes={"train_steps": 10}), read_system("plain", "small"), 1)
+    assert "decay_steps" not in config
+
+
 def test_all_systems_of_a_run_share_one_vocabulary(tmp_path):
     for size in ("tiny", "small", "paper"):
         names, others = systems_in(size)
