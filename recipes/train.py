@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -65,10 +66,22 @@ def _vocabulary_config(job: Job) -> str:
 
 
 def vocabulary_of(job: Job) -> dict[str, Any]:
-    """Return the options of the vocabularies, which are those of the plain text for all systems."""
-    options = read_vocabulary(job.size, job.subwords)
+    """Return the options of the vocabularies, which are those of the plain text for all systems.
+
+    Only what ``onmt_build_vocab`` reads is among them, so that other changes make no new vocabularies.
+    """
+    options, known = read_vocabulary(job.size, job.subwords) | job.changes, _keys_of_build_vocab()
     texts = {"path_src": job.text("train", job.source), "path_tgt": job.text("train", job.target)}
-    return options | job.changes | {"data": {"train": texts}, **_vocabulary_paths(job)}
+    read = {key: value for key, value in options.items() if key in known}
+    return read | {"data": {"train": texts}, **_vocabulary_paths(job)}
+
+
+@cache
+def _keys_of_build_vocab() -> frozenset[str]:
+    from onmt.bin.build_vocab import _get_parser
+
+    parser = _get_parser()
+    return frozenset(key for action in parser._actions for key in parser.get_possible_config_keys(action))
 
 
 def _vocabulary_paths(job: Job) -> dict[str, str]:

@@ -133,6 +133,8 @@ def test_subwords_are_learned_with_the_vocabularies_and_read_in_training():
     assert (config["src_subword_model"], config["tgt_subword_model"]) == (pieces, pieces)
     assert (config["src_subword_type"], config["learn_subwords_size"]) == ("bpe", 500)
     assert vocabulary_of(job)["learn_subwords_size"] == 500
+    assert vocabulary_of(job)["transforms"] == config["transforms"]
+    assert vocabulary_of(replace(job, changes=job.changes | {"train_steps": 7})) == vocabulary_of(job)
     assert pieces in _vocabulary(job).makes
     assert pieces in _train(job, system, 1).reads
     job = job_of(Path(), "gold")
