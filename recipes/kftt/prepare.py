@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -16,10 +15,12 @@ from preorder.alignment.tokens import map_links
 from preorder.cli import Parser, execute, options
 from preorder.data import files
 from preorder.data.atomic import atomic_directory
-from preorder.data.errors import DataError, require
+from preorder.data.errors import DataError
 from preorder.data.formats import format_alignment, parse_tokens, read_alignments
 from preorder.data.types import Alignment
 from preorder.progress import LOGGER
+from recipes.job import PARTS
+from recipes.kftt.parts_of_speech import Tagger, japanese_tagger, joined, tags_of
 
 LANGUAGES = ("en", "ja")
 MAX_LENGTH = 80  # tokens a side of a training pair
@@ -60,6 +61,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     options.add_number(
         parser, "--hand-train", options.positive, HAND_TRAIN, "hand-aligned sentences to learn from"
     )
+    help_tags = "write UniDic's parts of speech of the Japanese too, for each text.ja a text.ja.pos"
+    parser.add_argument("--tags", action="store_true", help=help_tags)
     options.add_seed(parser)
     parser.set_defaults(run=_write)
     return execute(parser, argv)
@@ -69,8 +72,8 @@ def _write(arguments: argparse.Namespace) -> None:
     """Write all parts into a folder, which appears once it is complete."""
     if Path(arguments.out).exists():
         raise DataError("exists already", arguments.out)
-    data = Path(arguments.data)
-    hand = read_hand_aligned(data, japanese_tokenizer())
+    data, tagger = Path(arguments.data), japanese_tagger()
+    hand = read_hand_aligned(data, lambda text: tuple(word.surface for word in tagger(text)))
     random = np.random.default_rng(arguments.seed)
     order = random.permutation(len(hand))
     parts = {
@@ -80,7 +83,7 @@ def _write(arguments: argparse.Namespace) -> None:
     with atomic_directory(arguments.out) as fresh:
         for part, chosen in parts.items():
             _write_hand_aligned(fresh / part, [hand[number] for number in chosen])
-        for part in ("train", "dev", "test"):
+        for part in PARTS:
             pairs = read_pairs(data, part)
             if part == "train":
                 lengths = range(arguments.min_length, arguments.max_length + 1)
@@ -89,6 +92,15 @@ def _write(arguments: argparse.Namespace) -> None:
             columns = zip(*pairs, strict=True)
             for language, lines in zip(LANGUAGES, columns, strict=True):
                 files.write_lines(f"{fresh / part}.{language}", lines)
+        if arguments.tags:
+            for part in (*parts, *PARTS):
+                lines = files.read_lines(f"{fresh / part}.ja")
+                files.write_lines(f"{fresh / part}.ja.pos", _tagged(f"{part}.ja", lines, tagger))
+
+
+def _tagged(name: str, lines: Iterable[str], tagger: Tagger) -> Iterator[str]:
+    """Yield the parts of speech of each line of a Japanese text; an error calls it by its name."""
+    return files.parse_lines(name, lines, lambda line: " ".join(tags_of(parse_tokens(line), tagger)))
 
 
 def read_pairs(data: Path, part: str) -> Iterator[Pair]:
@@ -134,26 +146,6 @@ def read_hand_aligned(data: Path, tokenize: Callable[[str], Tokens]) -> list[Han
         kept.append(HandAligned(tuple(source), tokens, map_links(alignment, None, (target, tokens))))
     LOGGER.info(f"{len(lost)} hand-aligned lines have links past their end and are left out")
     return kept
-
-
-def joined(tokens: Sequence[str]) -> str:
-    """Return Japanese text without the spaces between its tokens, but for those between Latin words."""
-    text = ""
-    for token in tokens:
-        text += (" " if text[-1:].isascii() and token.isascii() and text else "") + token
-    return text
-
-
-def japanese_tokenizer() -> Callable[[str], Tokens]:
-    """Return the tokeniser of the corpus: NFKC, and short units of UniDic.
-
-    Raises:
-        MissingExtraError: fugashi or unidic-lite is not installed.
-    """
-    for module in ("unidic_lite", "fugashi"):
-        fugashi = require(module, "japanese")
-    tagger = fugashi.Tagger()
-    return lambda text: tuple(word.surface for word in tagger(unicodedata.normalize("NFKC", text)))
 
 
 def _write_hand_aligned(path: Path, pairs: Sequence[HandAligned]) -> None:

@@ -3,6 +3,7 @@
 import json
 import random
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -12,13 +13,17 @@ from preorder.data.types import Permutation
 from preorder.metrics.preordering import evaluate
 from recipes.kftt import experiments, oracle, prepare, study, tables
 from recipes.kftt.experiments import LINKS, Experiment
+from recipes.kftt.parts_of_speech import Word, joined, tag_of, tags_of
 from tests.support.texts import write
 
 ROOT = Path(__file__).parents[3]
 FUGASHI = """
+from types import SimpleNamespace
+
 class Word:
     def __init__(self, surface):
         self.surface = surface
+        self.feature = SimpleNamespace(pos1="名詞", pos2=surface.lower(), cForm="*")
 
 class Tagger:
     def __call__(self, text):
@@ -73,8 +78,44 @@ def test_prepared_links_follow_the_tokens(data, tmp_path, capsys):
     assert capsys.readouterr().err.rstrip().endswith("exists already")
 
 
+def test_tags_stand_beside_each_japanese_text(data, tmp_path, capsys):
+    out = tmp_path / "out"
+    command = ["--data", str(data), "--out", str(out), "--hand-train", "40", "--tags"]
+    assert prepare.main(command) == 0
+    for part in ("train", "dev", "test", "hand-train", "hand-test"):
+        words, tags = ((out / f"{part}.ja{suffix}").read_text().splitlines() for suffix in ("", ".pos"))
+        expected = [" ".join(f"名詞-{word.lower()}" for word in line.split()) for line in words]
+        assert tags == expected
+    write(data / "dev.ja", "A B", "Ａ", "B")
+    assert prepare.main([*command[:3], str(tmp_path / "other"), *command[4:]]) == 2
+    error = "dev.ja:2: UniDic reads other characters here: is the text in NFKC?"
+    assert capsys.readouterr().err.splitlines()[-1] == error
+    assert not (tmp_path / "other").exists()
+
+
+@pytest.mark.parametrize(
+    ("feature", "tag"),
+    [
+        (("助詞", "格助詞", "*"), "助詞-格助詞"),
+        (("動詞", "一般", "連用形-促音便"), "動詞-連用形"),
+        (("助動詞", "*", "終止形"), "助動詞-終止形"),
+        (("動詞", "一般", None), "動詞-一般"),
+        (("代名詞", "*", "*"), "代名詞"),
+        (("空白", None, None), "空白"),
+    ],
+)
+def test_the_tag_of_a_word_of_unidic(feature, tag):
+    assert tag_of(SimpleNamespace(**dict(zip(("pos1", "pos2", "cForm"), feature, strict=True)))) == tag
+
+
+def test_a_token_has_the_tag_of_the_word_in_which_it_begins():
+    words = [Word("清水", "a"), Word("寺", "b"), Word("pure", "c"), Word("land", "d")]
+    assert tags_of("清 水寺 pure land".split(), lambda _: words) == ["a", "a", "c", "d"]
+    assert tags_of([], lambda _: []) == []
+
+
 def test_japanese_is_joined_but_for_latin_words():
-    assert prepare.joined("pure land （ 浄土 宗 ） 20 年".split()) == "pure land（浄土宗）20年"
+    assert joined("pure land （ 浄土 宗 ） 20 年".split()) == "pure land（浄土宗）20年"
 
 
 def test_what_is_measured_is_what_evaluate_measures():
