@@ -98,9 +98,10 @@ class Stamps:
             return None
         if known.get("command") != stamp["command"]:
             return f"its command was {known.get('command')}"
-        read = known.get("reads")
-        for path, digest in stamp["reads"].items():
-            if not isinstance(read, dict) or read.get(path) != digest:
+        before, now = known.get("reads"), stamp["reads"]
+        before = before if isinstance(before, dict) else {}
+        for path in {**now, **before}:
+            if before.get(path) != now.get(path):
                 return f"{path} has changed"
         missing = [made for made in step.makes if not (self.folder / made).exists()]
         return f"{', '.join(missing)} missing"
