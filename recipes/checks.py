@@ -84,12 +84,13 @@ def check_changes(job: Job) -> None:
     """
     from onmt.bin import build_vocab, train
 
+    from onmt_preorder.opennmt.configuration import keys_of
+
     transforms = job.changes.get("transforms")
     if job.subwords and transforms is not None and SUBWORD_TRANSFORM not in transforms:
         raise UsageError(f"--set transforms: --subwords needs {SUBWORD_TRANSFORM} among them")
     training, vocabulary = train._get_parser(), build_vocab._get_parser()
-    actions = (*training._actions, *vocabulary._actions)
-    known = {key for action in actions for key in training.get_possible_config_keys(action)}
+    known = keys_of(training) | keys_of(vocabulary)
     for key in job.changes:
         if key in ("size", "config"):
             raise UsageError(f"--set {key}: recipes.run sets it itself")

@@ -77,11 +77,12 @@ def vocabulary_of(job: Job) -> dict[str, Any]:
 
 
 @cache
-def _keys_of_build_vocab() -> frozenset[str]:
+def _keys_of_build_vocab() -> set[str]:
     from onmt.bin.build_vocab import _get_parser
 
-    parser = _get_parser()
-    return frozenset(key for action in parser._actions for key in parser.get_possible_config_keys(action))
+    from onmt_preorder.opennmt.configuration import keys_of
+
+    return keys_of(_get_parser())
 
 
 def _vocabulary_paths(job: Job) -> dict[str, str]:

@@ -199,8 +199,12 @@ def _all_keys() -> set[str]:
     training, vocabulary = ArgumentParser(), ArgumentParser()
     opts.train_opts(training)
     opts.data_prepare_opts(vocabulary, build_vocab_only=True)
-    actions = (*training._actions, *vocabulary._actions)
-    return {key for action in actions for key in training.get_possible_config_keys(action)}
+    return keys_of(training) | keys_of(vocabulary)
+
+
+def keys_of(parser: Any) -> set[str]:
+    """Return all keys that a parser of OpenNMT-py finds in a configuration."""
+    return {key for action in parser._actions for key in parser.get_possible_config_keys(action)}
 
 
 def _unknown(key: Any, known: Iterable[str], what: str = "key") -> str:
