@@ -1,8 +1,9 @@
 """What happens, told on standard error: lines by the logger ``preorder``, and progress bars.
 
 The commands show the lines (:mod:`preorder.cli.messages`); in the Python API the program decides, as with any
-logger. Bars are for terminals; elsewhere a line tells now and then how far the work is. Nothing of it is
-shown once the logger's level is above ``INFO``, which is what ``--quiet`` sets.
+logger. Bars are for terminals, and of the process that the user has started; elsewhere a line tells now and
+then how far the work is. Nothing of it is shown once the logger's level is above ``INFO``, which is what
+``--quiet`` sets.
 """
 
 from __future__ import annotations
@@ -38,11 +39,34 @@ def announce(message: str) -> None:
         LOGGER.warning(message, extra={"once": message})  # of several workers, too
 
 
+@contextlib.contextmanager
+def named(name: str) -> Iterator[None]:
+    """Begin each line of the block, but what is announced, with the name of what it tells of."""
+
+    def add_name(record: logging.LogRecord) -> bool:
+        if not hasattr(record, "once"):
+            record.msg, record.args = f"{name}: {record.getMessage()}", None
+        return True
+
+    LOGGER.addFilter(add_name)
+    try:
+        yield
+    finally:
+        LOGGER.removeFilter(add_name)
+
+
 def progress_bar(wanted: bool = True, **settings: Any) -> tqdm:
-    """Return a bar with the settings of ``tqdm``, which is drawn on a terminal alone, and if it is wanted."""
+    """Return a bar with the settings of ``tqdm``, drawn where there are bars, if it is wanted."""
     from tqdm import tqdm  # it takes a while to import
 
-    return tqdm(**settings, disable=None if wanted and not is_quiet() else True)
+    return tqdm(**settings, disable=not (wanted and has_bars()) or is_quiet())
+
+
+def has_bars() -> bool:
+    """Return whether there is a terminal, and no other process of ours that may draw on it, too."""
+    multiprocessing = sys.modules.get("multiprocessing")  # slow to import; a worker process has it
+    is_worker = multiprocessing is not None and multiprocessing.parent_process() is not None
+    return sys.stderr.isatty() and not is_worker
 
 
 @contextlib.contextmanager
@@ -52,7 +76,7 @@ def counting(unit: str, total: int | None = None, done: str = "") -> Iterator[Ca
     count, next_line = 0, time.monotonic() + INTERVAL
     with contextlib.ExitStack() as stack:
         bar = None
-        if sys.stderr.isatty():
+        if has_bars():
             bar = stack.enter_context(progress_bar(unit=f" {unit}", total=total, desc=done or None))
 
         def add(more: int) -> None:
@@ -133,7 +157,7 @@ def shard_progress(shards: int, size: int) -> Iterator[ShardProgress]:
     """Give a :class:`ShardProgress`, on a bar or by lines; its last line comes at the end of the block."""
     with contextlib.ExitStack() as stack:
         bar = None
-        if sys.stderr.isatty() and not is_quiet():
+        if has_bars() and not is_quiet():
             form = "{percentage:3.0f}% |{bar:20}| {desc}"
             bar = stack.enter_context(progress_bar(total=shards, bar_format=form, leave=False))
         shown = ShardProgress(shards, size, bar)

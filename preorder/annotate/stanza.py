@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 from preorder.annotate import stanza_models
 from preorder.annotate.stanza_models import StanzaOptions
 from preorder.annotate.stanza_pipeline import EMPTY, Annotation, annotate_chunk
-from preorder.annotate.workers import in_processes
 from preorder.data.errors import UsageError
 from preorder.data.files import batched
 from preorder.data.sentence import Sentence
@@ -22,6 +21,7 @@ from preorder.data.trees import SyntaxTree
 from preorder.learning.checkpoint import NO_CHECKPOINTS, Checkpoint, Checkpoints, digest
 from preorder.syntax.bracketing import parse_bracketing
 from preorder.syntax.conllu import parse_conllu
+from preorder.workers import in_processes
 
 CHUNK = 5_000
 """Tokens, and one more for each sentence, that a worker gets at once: what Stanza's tagger takes at once."""

@@ -10,7 +10,6 @@ from typing import Any
 
 from preorder.annotate.stanza import add_layers
 from preorder.annotate.stanza_models import StanzaOptions
-from preorder.annotate.workers import in_order
 from preorder.cli import options, source
 from preorder.cli.commands import SUMMARIES
 from preorder.cli.engines import LOCAL, add_engine_options, check_engine, engine_of
@@ -31,6 +30,7 @@ from preorder.methods.model_directory import Model, checksum, load_model
 from preorder.progress import counting
 from preorder.shards.plan import Shard
 from preorder.shards.run import Tick, Work, in_threads, run_shards
+from preorder.workers import in_order
 
 BATCH = 50_000  # tokens that are ordered at once; two batches are held, whatever the length of the input
 

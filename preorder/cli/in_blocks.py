@@ -8,7 +8,6 @@ from concurrent.futures import Executor, Future
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from preorder.annotate.workers import in_order
 from preorder.cli import source
 from preorder.cli.output import EscapeWarning
 from preorder.data import files
@@ -18,6 +17,7 @@ from preorder.data.order_formats import FORMATTERS
 from preorder.data.sentence import Sentence
 from preorder.methods.base import HashedPreorderer
 from preorder.methods.model_directory import Model
+from preorder.workers import in_order
 
 if TYPE_CHECKING:
     from preorder.methods.bulk.orderer import BulkOrderer, Ordered

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 
 from preorder.alignment.eflomal import align
@@ -100,7 +101,8 @@ def _add_selection(parser: argparse.ArgumentParser) -> None:
         metavar="K",
         type=options.at_least_two,
         help="also train K models, each on all but one K-th of the lines, and order that K-th by it: a "
-        "translation model should be trained on such orders, made by a model that has not seen the line",
+        "translation model should be trained on such orders, made by a model that has not seen the line; "
+        "--threads of these models are trained at a time",
     )
     parser.add_argument("--cross-fit-out", metavar="F", help="the lines so ordered, as token￨position")
 
@@ -122,10 +124,7 @@ def run(arguments: argparse.Namespace) -> None:
         wanted = range(len(bitext)) if arguments.cross_fit else lines
         bitext = _with_stanza(bitext, wanted, stanza, arguments.threads, checkpoints)
     if arguments.cross_fit:
-
-        def fit(part: Bitext, name: str) -> Preorderer:
-            return plan.fit(part, checkpoints.part(name))[0]
-
+        fit = partial(_fit, plan, checkpoints)
         permutations = cross_fit(bitext, lines, arguments.cross_fit, fit, arguments.threads)
         pairs = zip(bitext.sentences, permutations, strict=True)
         files.write_lines(arguments.cross_fit_out, formatted(pairs, "features"))
@@ -135,6 +134,11 @@ def run(arguments: argparse.Namespace) -> None:
     save_model(Model(preorderer, classes, language, training, stanza), arguments.model)
     LOGGER.info(f"model saved in {arguments.model}")
     checkpoints.remove()
+
+
+def _fit(plan: TrainingPlan, checkpoints: Checkpoints, part: Bitext, name: str, threads: int) -> Preorderer:
+    plan = replace(plan, options=replace(plan.options, threads=threads))
+    return plan.fit(part, checkpoints.part(name))[0]
 
 
 def _stanza(arguments: argparse.Namespace, initial: Model | None) -> StanzaOptions | None:

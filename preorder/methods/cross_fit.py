@@ -7,34 +7,51 @@ model trained on such positions would trust them too much.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from preorder.data.errors import UsageError
 from preorder.data.types import Bitext, Permutation
 from preorder.methods.base import Preorderer
-from preorder.progress import LOGGER
+from preorder.progress import LOGGER, named
+from preorder.workers import in_processes
 
-Fit = Callable[[Bitext, str], Preorderer]
-"""Trains on a part of a bitext; the name of the part tells its checkpoint from others."""
+Fit = Callable[[Bitext, str, int], Preorderer]
+"""Trains on a part of a bitext, on so many threads; the name of the part tells its checkpoint from others."""
 
 
 def cross_fit(bitext: Bitext, chosen: Sequence[int], folds: int, fit: Fit, threads: int) -> list[Permutation]:
     """Order every line by a model trained on the chosen lines of all folds but its own.
 
     Line i belongs to fold ``i % folds``. Costs ``folds`` trainings on a ``(folds - 1) / folds`` share of the
-    chosen lines, which are given by their indices; the threads order the lines of a fold.
+    chosen lines. With several threads as many of them run at a time, each in a process with its own copy of
+    the bitext.
+
+    Args:
+        bitext: to be ordered.
+        chosen: indices of the lines to learn from.
+        folds: their number.
+        fit: can be pickled, if there are several threads; what it trains does not depend on its threads.
+        threads: of all processes together.
 
     Raises:
-        UsageError: there are fewer chosen lines than folds.
+        UsageError: there are fewer chosen lines than folds, or a process died.
     """
     if len({i % folds for i in chosen}) < folds:
         raise UsageError(f"too few lines to train on for {folds} folds")
     permutations: list[Permutation | None] = [None] * len(bitext)
-    for fold in range(folds):
-        LOGGER.info(f"cross-fitting: model {fold + 1} of {folds}")
-        seen = bitext.take(i for i in chosen if i % folds != fold)
-        preorderer = fit(seen, f"fold-{fold + 1}-of-{folds}")
-        held = range(fold, len(bitext), folds)
-        orders = preorderer.order([bitext.sentences[i] for i in held], threads)
-        for i, permutation in zip(held, orders, strict=True):
+    workers = min(threads, folds)
+    order = partial(_order_fold, bitext, chosen, folds, fit, threads // workers)
+    LOGGER.info(f"cross-fitting: {folds} models")
+    for fold, orders in in_processes(order, range(folds), workers if workers > 1 else 0):
+        for i, permutation in zip(range(fold, len(bitext), folds), orders, strict=True):
             permutations[i] = permutation
     return permutations  # type: ignore[return-value]  # every line lies in one fold
+
+
+def _order_fold(
+    bitext: Bitext, chosen: Sequence[int], folds: int, fit: Fit, threads: int, fold: int
+) -> list[Permutation]:
+    with named(f"model {fold + 1} of {folds}"):
+        seen = bitext.take(i for i in chosen if i % folds != fold)
+        preorderer = fit(seen, f"fold-{fold + 1}-of-{folds}", threads)
+        return preorderer.order(bitext.sentences[fold::folds], threads)

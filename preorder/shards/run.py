@@ -12,11 +12,11 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import NamedTuple
 
-from preorder.annotate.workers import in_order, in_processes
 from preorder.data import places
 from preorder.data.errors import DataError, PreorderError
 from preorder.progress import LOGGER, shard_progress
 from preorder.shards.plan import Shard
+from preorder.workers import in_order, in_processes
 
 Tick = Callable[[int], None]
 """To be told how many more lines are done."""
@@ -110,7 +110,7 @@ def in_worker_processes(
         for shard in shards:
             yield shard, _report(work, tick, shard)
         return
-    yield from in_processes(partial(done_alone, work), shards, workers, lambda _: None)
+    yield from in_processes(partial(done_alone, work), shards, workers)
 
 
 def done_alone(work: Work, shard: Shard) -> Report:

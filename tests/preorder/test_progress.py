@@ -2,12 +2,13 @@
 
 import io
 import logging
+import multiprocessing
 import sys
 
 import pytest
 
 from preorder import progress as progress_module
-from preorder.progress import LOGGER, announce, progress, progress_bar
+from preorder.progress import LOGGER, announce, named, progress, progress_bar
 
 
 class Terminal(io.StringIO):
@@ -39,6 +40,24 @@ def test_a_bar_on_a_terminal(terminal, caplog):
     assert "read: 100%" in screen.getvalue()
     assert "3/3" in screen.getvalue()
     assert not caplog.messages
+
+
+def test_worker_processes_have_no_bars(terminal, monkeypatch):
+    screen = terminal()
+    monkeypatch.setattr(multiprocessing, "parent_process", object)
+    assert list(progress("abc", "lines", 3)) == list("abc")
+    with progress_bar(total=3) as bar:
+        bar.update(3)
+    assert screen.getvalue() == ""
+
+
+def test_lines_that_begin_with_a_name(caplog):
+    with caplog.at_level(logging.INFO, "preorder"):
+        with named("model 1 of 2"):
+            LOGGER.info("%d lines", 3)
+            announce("wait")
+        LOGGER.info("done")
+    assert caplog.messages == ["model 1 of 2: 3 lines", "wait", "done"]
 
 
 @pytest.mark.parametrize(("total", "of_all"), [(None, ""), (1234, " of 1,234")])

@@ -39,21 +39,20 @@ def test_a_line_for_each_iteration(bitext, tmp_path, capsys):
     assert out == ""
     lines = [line for line in err.splitlines() if not line.startswith("compiling")]
     iteration = re.compile(
-        r"iteration [123] of 3: tau_nakagawa [01]\.\d{4} on \d held-out lines, errors \d+, updates [\d,]+ "
-        r"\(\d+\.\d s\)"
+        r"(model [12] of 2: )?iteration [123] of 3: tau_nakagawa [01]\.\d{4} on \d held-out lines, "
+        r"errors \d+, updates [\d,]+ \(\d+\.\d s\)"
     )
     assert sum(bool(iteration.fullmatch(line)) for line in lines) >= 3
     told = (re.sub(r"(?<=iteration )\d$|\d\.\d{3}", "N", line) for line in lines if not iteration.match(line))
     assert list(told) == [
         "learning 2 word classes from 48 lines",
-        "cross-fitting: model 1 of 2",
-        "training btg on 18 lines; 6 are held out",
-        "training ends: the model is that of iteration N",
-        "temperature of the scores: N (6 held-out lines)",
-        "cross-fitting: model 2 of 2",
-        "training btg on 18 lines; 6 are held out",
-        "training ends: the model is that of iteration N",
-        "temperature of the scores: N (6 held-out lines)",
+        "cross-fitting: 2 models",
+        "model 1 of 2: training btg on 18 lines; 6 are held out",
+        "model 1 of 2: training ends: the model is that of iteration N",
+        "model 1 of 2: temperature of the scores: N (6 held-out lines)",
+        "model 2 of 2: training btg on 18 lines; 6 are held out",
+        "model 2 of 2: training ends: the model is that of iteration N",
+        "model 2 of 2: temperature of the scores: N (6 held-out lines)",
         "cross-fitting is done; the model itself follows",
         "training btg on 42 lines; 6 are held out",
         "training ends: the model is that of iteration N",

@@ -277,6 +277,17 @@ def test_interrupted_training_goes_on_to_the_same_model(puzzling, interrupted, t
     assert not (tmp_path / "model.checkpoint").exists()
 
 
+@pytest.mark.parametrize("method", ["btg", "neural-btg"])
+def test_cross_fitted_at_the_same_time_the_orders_are_the_same(puzzling, tmp_path, method):
+    argv = ["train", "--method", method, *puzzling, "--iterations", "2", "--cross-fit", "3"]
+    for threads in "12":
+        names = [str(tmp_path / f"{name}{threads}") for name in ("features", "model")]
+        crossed = ["--cross-fit-out", names[0], "--model", names[1]]
+        assert main([*argv, *crossed, "--threads", threads]) == 0
+    assert (tmp_path / "features2").read_bytes() == (tmp_path / "features1").read_bytes()
+    assert content(tmp_path / "model2") == content(tmp_path / "model1")
+
+
 def test_interrupted_cross_fitting_goes_on(puzzling, interrupted, tmp_path):
     argv = [*COMMON, *puzzling, "--cross-fit", "2", "--cross-fit-out"]
     expected, path = tmp_path / "expected", tmp_path / "model"
@@ -284,7 +295,7 @@ def test_interrupted_cross_fitting_goes_on(puzzling, interrupted, tmp_path):
     again = [*argv, str(tmp_path / "again"), "--model", str(path)]
     interrupted(again, 5)  # in the second fold
     interrupted(again, 3)  # in the model of all: the first two are not trained again
-    assert main(again) == 0
+    assert main([*again, "--threads", "2"]) == 0
     assert content(path) == content(expected)
     assert (tmp_path / "again").read_bytes() == (tmp_path / "features").read_bytes()
 

@@ -1,5 +1,6 @@
 """Work in several processes: its order, its limits, and its end whatever happens."""
 
+import logging
 import os
 import signal
 import subprocess
@@ -9,8 +10,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from preorder.annotate.workers import MAX_AHEAD, in_order, in_processes
 from preorder.data.errors import DataError, UsageError
+from preorder.progress import LOGGER, announce
+from preorder.workers import MAX_AHEAD, in_order, in_processes
 
 LONG = 600
 """Seconds that no test waits for, however busy the machine is."""
@@ -35,10 +37,6 @@ def sleep(number):
     return number
 
 
-def nothing(item):
-    return None
-
-
 def test_one_item_ahead_of_the_result_that_is_taken():
     taken = []
     with ThreadPoolExecutor(1) as pool:
@@ -52,11 +50,11 @@ def test_one_item_ahead_of_the_result_that_is_taken():
 
 @pytest.mark.parametrize("workers", [0, 1, 2, 3])
 def test_results_come_in_order(workers):
-    assert list(in_processes(square, range(20), workers, nothing)) == [(i, i * i) for i in range(20)]
+    assert list(in_processes(square, range(20), workers)) == [(i, i * i) for i in range(20)]
 
 
 def test_no_items():
-    assert list(in_processes(square, [], 2, nothing)) == []
+    assert list(in_processes(square, [], 2)) == []
 
 
 def test_what_is_known_is_not_worked_on():
@@ -74,13 +72,13 @@ def test_takes_few_items_ahead():
             taken += 1
             yield taken
 
-    for number, _ in in_processes(square, items(), 2, nothing):
+    for number, _ in in_processes(square, items(), 2):
         assert taken <= number + MAX_AHEAD * 2
 
 
 def test_errors_keep_their_place():
     with pytest.raises(DataError, match=r"^file:7: is bad$"):
-        list(in_processes(fail, [7], 2, nothing))
+        list(in_processes(fail, [7], 2))
 
 
 def test_errors_of_the_input_end_the_work_at_once():
@@ -90,30 +88,51 @@ def test_errors_of_the_input_end_the_work_at_once():
 
     begin = time.monotonic()
     with pytest.raises(DataError, match="is bad"):
-        list(in_processes(sleep, items(), 1, nothing))
+        list(in_processes(sleep, items(), 1))
     assert time.monotonic() - begin < LONG / 2
 
 
 def test_a_process_that_dies():
     with pytest.raises(UsageError, match="a worker process died, for lack of memory perhaps"):
-        list(in_processes(die, [1, 2], 2, nothing))
+        list(in_processes(die, [1, 2], 2))
 
 
 def test_giving_up_early():
-    results = in_processes(sleep, range(4), 2, nothing)
+    results = in_processes(sleep, range(4), 2)
     begin = time.monotonic()
     assert next(results) == (0, 0)
     results.close()
     assert time.monotonic() - begin < LONG / 2
 
 
+def tell(number):
+    announce("wait")
+    LOGGER.warning(f"{number}:\nこ{'の' * number}")
+    LOGGER.debug("nothing")
+
+
+def test_what_workers_tell_is_told_here(caplog):
+    with caplog.at_level(logging.INFO, "preorder"):
+        list(in_processes(tell, range(4), 2))
+    assert sorted(caplog.messages) == [*(f"{i}: こ{'の' * i}" for i in range(4)), "wait"]
+    assert {record.levelno for record in caplog.records} == {logging.WARNING}
+
+
+def test_long_messages_of_workers_are_cut_so_that_none_mix(caplog):
+    sizes = [5_000 + i for i in range(8)]
+    list(in_processes(tell, sizes, 4))
+    told = [message for message in caplog.messages if message != "wait"]
+    assert sorted(message[:5] for message in told) == [f"{size}:" for size in sizes]
+    assert all(set(message[6:-1]) == set("この") and len(message) > 100 for message in told)
+
+
 SCRIPT = """
 import os, sys
 sys.path.insert(0, {folder!r})
-from preorder.annotate.workers import in_processes
-from test_workers import nothing, tell_and_sleep
+from preorder.workers import in_processes
+from test_workers import tell_and_sleep
 if __name__ == "__main__":
-    list(in_processes(tell_and_sleep, [1], 1, nothing))
+    list(in_processes(tell_and_sleep, [1], 1))
 """
 
 

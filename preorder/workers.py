@@ -1,13 +1,17 @@
 """Work done ahead of its turn, whose results come in the order of the items.
 
 Each worker process is started afresh (``spawn``), so that it inherits no library's threads or GPU, and ends
-with the process that started it, even if that is killed.
+with the process that started it, even if that is killed. What it tells the logger ``preorder`` is told here.
 """
 
 from __future__ import annotations
 
+import contextlib
+import logging
 import os
+import select
 import signal
+import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
@@ -15,6 +19,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from preorder.data.errors import UsageError
 from preorder.processes import watch
+from preorder.progress import LOGGER
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
@@ -43,7 +48,10 @@ def in_order(
 
 
 def in_processes(
-    work: Callable[[T], Result], items: Iterable[T], workers: int, known: Callable[[T], Result | None]
+    work: Callable[[T], Result],
+    items: Iterable[T],
+    workers: int,
+    known: Callable[[T], Result | None] = lambda _: None,
 ) -> Iterator[tuple[T, Result]]:
     """Yield each item with ``work(item)``, in the order of the items.
 
@@ -54,7 +62,7 @@ def in_processes(
         work: a function that can be pickled, as the items and the results can.
         items: taken one after the other, in this process.
         workers: number of processes; 0: this one does the work, one item after the other.
-        known: returns the result of an item that needs no work, or None.
+        known: returns the result of an item that needs no work, or None, as it does by default.
 
     Raises:
         UsageError: a process died, perhaps for lack of memory.
@@ -69,7 +77,10 @@ def in_processes(
 
     context = get_context("spawn")
     ended, end = context.Pipe(duplex=False)
-    pool = ProcessPoolExecutor(workers, context, _end_with, (ended,))
+    told, tell = context.Pipe(duplex=False)
+    pool = ProcessPoolExecutor(workers, context, _begin, (ended, tell, LOGGER.getEffectiveLevel()))
+    retelling = threading.Thread(target=_retell, args=(told,))
+    retelling.start()
 
     def submit(item: T) -> Future[Result]:
         result = known(item)
@@ -81,6 +92,7 @@ def in_processes(
 
     try:
         yield from in_order(submit, items, MAX_AHEAD * workers)
+        pool.shutdown()  # once the workers have told all
     except BrokenProcessPool:
         raise UsageError(
             "a worker process died, for lack of memory perhaps: fewer workers need less"
@@ -89,9 +101,51 @@ def in_processes(
         end.close()
         pool.shutdown(cancel_futures=True)
         ended.close()
+        tell.close()
+        retelling.join()
+        told.close()
 
 
-def _end_with(starter: Connection) -> None:
-    """End this process as soon as the other end of a pipe is closed, and on Ctrl-C without a traceback."""
+def _begin(starter: Connection, told: Connection, level: int) -> None:
+    """Begin a worker.
+
+    Args:
+        starter: once the other end of this pipe is closed, the worker ends; on Ctrl-C it ends, too.
+        told: the pipe that gets what the worker tells its logger.
+        level: of the logger.
+    """
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     watch(os.dup(starter.fileno()), lambda: os._exit(0))
+    LOGGER.addHandler(_Teller(told))
+    LOGGER.setLevel(level)
+    LOGGER.propagate = False
+
+
+class _Teller(logging.Handler):
+    """Writes each message into a pipe, as one line: its level, whether it is to be told once, its text.
+
+    Several processes write into the pipe, without a lock that one of them could take with it when it is
+    killed: so a line has at most as many bytes as the system never mixes with those of others.
+    """
+
+    def __init__(self, told: Connection) -> None:
+        super().__init__()
+        self._told = told
+
+    def emit(self, record: logging.LogRecord) -> None:
+        text = " ".join(record.getMessage().splitlines())
+        line = f"{record.levelno} {int(hasattr(record, 'once'))} {text}".encode()
+        with contextlib.suppress(OSError):  # that nobody can read it is no reason to stop
+            os.write(self._told.fileno(), line[: select.PIPE_BUF - 1] + b"\n")
+
+
+def _retell(told: Connection) -> None:
+    """Tell the logger what workers have written, until the last of them has ended."""
+    known = set()
+    with open(told.fileno(), "rb", closefd=False) as lines:
+        for line in lines:
+            level, once, text = line.decode(errors="replace").rstrip("\n").split(" ", 2)
+            if once == "0" or text not in known:
+                LOGGER.log(int(level), text)
+            if once == "1":
+                known.add(text)
