@@ -95,7 +95,7 @@ def in_processes(
         pool.shutdown()  # once the workers have told all
     except BrokenProcessPool:
         raise UsageError(
-            "a worker process died, for lack of memory perhaps: fewer workers need less"
+            "a worker process died, for lack of memory perhaps: fewer processes need less"
         ) from None
     finally:
         end.close()
