@@ -69,6 +69,16 @@ def test_models_are_trained_at_the_same_time(caplog):
     ]
 
 
+def refuse(part, name, threads):
+    raise UsageError(f"no {name}")
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_what_ends_one_training_ends_all(threads):
+    with pytest.raises(UsageError, match="^no fold-1-of-2$"):
+        cross_fit(unaligned(1, 1, 1), [0, 1, 2], 2, refuse, threads)
+
+
 def test_too_few_lines_for_the_folds():
     with pytest.raises(UsageError, match="too few lines to train on for 4 folds"):
         cross_fit(unaligned(1, 1, 1), [0, 1, 2], 4, Remembering, threads=1)
