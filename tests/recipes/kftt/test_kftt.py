@@ -226,8 +226,9 @@ def test_the_best_order_of_trees_is_the_best_of_all_labels(tmp_path, capsys):
     assert oracle.main([*command, f"--trees={tmp_path / 'src'}"]) == 2
 
 
-def test_the_report_has_all_translations():
-    folder = ROOT / "recipes/kftt/translations/ja-en"
+@pytest.mark.parametrize("name", ["ja-en", "ja-en-longer"])
+def test_the_report_has_all_translations(name):
+    folder = ROOT / "recipes/kftt/translations" / name
     report = json.loads((folder / "report.json").read_text(encoding="utf-8"))
     named = [path for system in report["systems"].values() for path in system["runs"]]
     assert sorted(named) == sorted(path.name for path in folder.glob("*.en"))
@@ -235,4 +236,4 @@ def test_the_report_has_all_translations():
     assert (folder / report["source"]).resolve() == ROOT / "runs/kftt-100k/data/test.ja"
     scores = json.loads((folder / "scores.json").read_text(encoding="utf-8"))
     runs = {name: len(system["runs"]) for name, system in report["systems"].items()}
-    assert runs == {name: len(scores["runs"][name]["bleu"]["values"]) for name in scores["systems"]}
+    assert runs == {system: len(scores["runs"][system]["bleu"]["values"]) for system in scores["systems"]}
