@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from typing import NamedTuple
 
 from preorder.data.errors import UsageError
-from preorder.data.types import Bitext, Permutation
+from preorder.data.types import Bitext, Permutation, Sentence
 from preorder.methods.base import Preorderer
 from preorder.progress import LOGGER, named
 from preorder.workers import in_processes
@@ -23,8 +24,8 @@ def cross_fit(bitext: Bitext, chosen: Sequence[int], folds: int, fit: Fit, threa
     """Order every line by a model trained on the chosen lines of all folds but its own.
 
     Line i belongs to fold ``i % folds``. Costs ``folds`` trainings on a ``(folds - 1) / folds`` share of the
-    chosen lines. With several threads as many of them run at a time, each in a process with its own copy of
-    the bitext.
+    chosen lines. With several threads as many of them run at a time, each in a process that gets the lines of
+    its own fold and those that it learns from.
 
     Args:
         bitext: to be ordered.
@@ -40,18 +41,24 @@ def cross_fit(bitext: Bitext, chosen: Sequence[int], folds: int, fit: Fit, threa
         raise UsageError(f"too few lines to train on for {folds} folds")
     permutations: list[Permutation | None] = [None] * len(bitext)
     workers = min(threads, folds)
-    order = partial(_order_fold, bitext, chosen, folds, fit, threads // workers)
+    order = partial(_order_fold, fit, folds, threads // workers)
+    parts = (
+        _Part(fold, bitext.take(i for i in chosen if i % folds != fold), bitext.sentences[fold::folds])
+        for fold in range(folds)
+    )
     LOGGER.info(f"cross-fitting: {folds} models")
-    for fold, orders in in_processes(order, range(folds), workers if workers > 1 else 0):
-        for i, permutation in zip(range(fold, len(bitext), folds), orders, strict=True):
-            permutations[i] = permutation
+    for part, orders in in_processes(order, parts, workers if workers > 1 else 0):
+        permutations[part.fold :: folds] = orders
     return permutations  # type: ignore[return-value]  # every line lies in one fold
 
 
-def _order_fold(
-    bitext: Bitext, chosen: Sequence[int], folds: int, fit: Fit, threads: int, fold: int
-) -> list[Permutation]:
-    with named(f"model {fold + 1} of {folds}"):
-        seen = bitext.take(i for i in chosen if i % folds != fold)
-        preorderer = fit(seen, f"fold-{fold + 1}-of-{folds}", threads)
-        return preorderer.order(bitext.sentences[fold::folds], threads)
+class _Part(NamedTuple):
+    fold: int
+    seen: Bitext
+    held: Sequence[Sentence]
+
+
+def _order_fold(fit: Fit, folds: int, threads: int, part: _Part) -> list[Permutation]:
+    with named(f"model {part.fold + 1} of {folds}"):
+        preorderer = fit(part.seen, f"fold-{part.fold + 1}-of-{folds}", threads)
+        return preorderer.order(part.held, threads)
