@@ -9,7 +9,7 @@ from typing import Any
 from onmt_preorder.base_configuration import CONFIG, FOR_RECIPES, merge, read_files
 from preorder.data.errors import UsageError
 
-SIZES = ("tiny", "small", "medium", "paper")
+SIZES = ("tiny", "small", "small_long", "medium", "paper")
 DEFAULT_SIZE = "small"  # of the families in config/, too
 SUBWORDS = ("bpe", "sentencepiece")
 SUBWORD_TRANSFORM = "onmt_tokenize"  # of OpenNMT-py, by which config/subwords-*.yaml split words

@@ -6,7 +6,7 @@ from onmt_preorder.papers.distortion.options import DistortionOptions
 from recipes.systems import read_system
 from tests.support.opennmt import checked_opt
 
-SIZES = ["tiny", "small", "paper"]
+SIZES = ["tiny", "small", "small_long", "paper"]
 SYSTEMS = {
     "rnnsearch": "none",
     "rnnsearch_longer": "none",

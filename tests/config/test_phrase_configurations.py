@@ -9,7 +9,7 @@ from preorder.data.errors import UsageError
 from recipes.systems import read_system
 from tests.support.opennmt import checked_opt, make_opt
 
-SIZES = ["tiny", "small", "paper"]
+SIZES = ["tiny", "small", "small_long", "paper"]
 SYSTEMS = {"npmt": ("swan", 7), "npmt_no_reordering": ("swan", 0), "npmt_attention": ("rnn", 0)}
 SWAN = {
     "encoder_type": "brnn", "decoder_type": "swan", "rnn_type": "GRU", "preorder_encoding": [],

@@ -192,7 +192,7 @@ def test_alignments_are_given_or_taught(capsys):
         ),
         (
             ["--size", "medium", "--systems", "npmt"],
-            f"{path_of('npmt')}: no size 'medium'; there are: tiny, small, paper",
+            f"{path_of('npmt')}: no size 'medium'; there are: tiny, small, small_long, paper",
         ),
         (["--seeds", "1,x"], "--seeds: not a whole number from 1: 'x'"),
         (["--seeds", "0"], "--seeds: not a whole number from 1: '0'"),

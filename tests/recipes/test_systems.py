@@ -156,7 +156,7 @@ def test_the_learning_rate_decays_at_the_same_shares_of_other_steps():
 
 
 def test_all_systems_of_a_run_share_one_vocabulary(tmp_path):
-    for size in ("tiny", "small", "paper"):
+    for size in ("tiny", "small", "small_long", "paper"):
         names, others = systems_in(size)
         assert (names[0], others) == ("baseline_absolute_relative", [])
         job = replace(job_of(tmp_path), size=size, systems=tuple(read_system(name, size) for name in names))
