@@ -16,6 +16,8 @@ from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 from torch.nn import functional
 
+from onmt_preorder.bfloat16_linear import filled_up
+
 BLOCK = 128
 """Tokens a block: with 8,000 words their logits take 4 MB, which a cache holds."""
 
@@ -74,9 +76,9 @@ class _CrossEntropy(torch.autograd.Function):
             loss, correct = torch.zeros((), dtype=torch.float64), torch.zeros((), dtype=torch.int64)
             for begin in range(0, len(states), BLOCK):
                 block = slice(begin, begin + BLOCK)
-                part = low[0][block]
-                logits = functional.linear(part, low[1], low[2])
-                total, right, of_logits = _loss_and_gradient(logits, goal.targets[block], goal.smoothing)
+                part, targets = filled_up(low[0][block], precision), goal.targets[block]
+                logits = functional.linear(part, low[1], low[2])[: len(targets)]
+                total, right, of_logits = _loss_and_gradient(logits, targets, goal.smoothing)
                 loss, correct = loss + total, correct + right
                 _add_gradients(gradients, block, of_logits, part, low[1])
         ctx.gradients = gradients
@@ -108,12 +110,15 @@ def _loss_and_gradient(logits: Tensor, targets: Tensor, smoothing: float) -> tup
 def _add_gradients(
     gradients: list[Tensor | None], block: slice, of_logits: Tensor, states: Tensor, weight: Tensor
 ) -> None:
-    """Add a block's part to the gradients of states, weight and bias, where they are wanted."""
+    """Add a block's part to the gradients of states, weight and bias, where they are wanted.
+
+    The states may have more rows than the gradient of the logits: zeros.
+    """
     of_states, of_weight, of_bias = gradients
     if of_bias is not None:
         of_bias += of_logits.sum(0)
-    low = of_logits.to(weight.dtype)
+    low = filled_up(of_logits, weight.dtype)
     if of_states is not None:
-        of_states[block] = low @ weight
+        of_states[block] = (low @ weight)[: len(of_logits)]
     if of_weight is not None:
         of_weight += low.T @ states
