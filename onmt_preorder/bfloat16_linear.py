@@ -1,8 +1,8 @@
 """Linear layers in bfloat16 on a CPU, whose products have few shapes.
 
 Why: torch compiles a kernel for each new shape of a product in bfloat16. In a small model that takes as long
-as the product itself, and a batch of sentences hardly ever has as many tokens as an earlier one. So zeros fill
-the rows up to a multiple of 32.
+as the product itself, and a batch of sentences hardly ever has as many tokens as an earlier one. So zeros
+fill the rows up to a multiple of 32.
 """
 
 from __future__ import annotations
