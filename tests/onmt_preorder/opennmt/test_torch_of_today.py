@@ -87,10 +87,12 @@ def gradients(precision=None, **changes):
     return loss.detach(), {name: parameter.grad for name, parameter in model.named_parameters()}
 
 
+@pytest.mark.parametrize("low", [{"precision": torch.bfloat16}, {"bfloat16": True}], ids=["all", "linear"])
 @pytest.mark.parametrize("changes", [BOTH, EVERYTHING])
-def test_mixed_precision(folder, changes):
+def test_mixed_precision(folder, changes, low):
     loss, exact = gradients(folder=folder, **changes)
-    rounded_loss, rounded = gradients(torch.bfloat16, folder=folder, **changes)
+    rounded_loss, rounded = gradients(folder=folder, **low, **changes)
+    assert rounded_loss != loss
     torch.testing.assert_close(rounded_loss, loss, rtol=0.02, atol=0)
     for name, gradient in exact.items():
         similarity = torch.cosine_similarity(gradient.flatten(), rounded[name].flatten(), dim=0)
@@ -98,7 +100,7 @@ def test_mixed_precision(folder, changes):
         assert similarity > 0.97 or gradient.norm() < 1e-3, (name, similarity)
 
 
-@pytest.mark.parametrize("changes", [BOTH, EVERYTHING])
+@pytest.mark.parametrize("changes", [BOTH, EVERYTHING, {"bfloat16": True}])
 def test_recomputing_the_whole_model_changes_nothing(folder, changes):
     loss, exact = gradients(folder=folder, **changes)
     with warnings.catch_warnings():
