@@ -95,8 +95,8 @@ class _CrossEntropy(torch.autograd.Function):
 def _loss_and_gradient(logits: Tensor, targets: Tensor, smoothing: float) -> tuple[Tensor, Tensor, Tensor]:
     """Return the loss of a block, the number of words predicted, and the gradient of the logits, float32."""
     words, index = logits.shape[1], targets.unsqueeze(1)
-    highest, best = logits.max(1, keepdim=True)
     exact = logits.to(torch.float32)
+    highest, best = exact.max(1, keepdim=True)
     of_target = exact.gather(1, index)
     mean = exact.mean(1, keepdim=True) if smoothing else 0.0
     shares = (exact - highest).exp_()
