@@ -15,7 +15,7 @@ Installing this package is enough: OpenNMT-py's commands find it through :mod:`o
 | the loss in blocks, the best checkpoint | cross_entropy, checkpoint_choice |
 | ``base`` and ``size`` in YAML | base_configuration |
 | how options are added, and refused where a model ignores them | option_helpers |
-| linear layers in bfloat16 on a CPU | bfloat16_linear |
+| linear layers in bfloat16, the compiled softmax on a CPU | bfloat16_linear, softmax |
 | the ``onmt_preorder`` command | cli |
 
 In this order a row uses only rows below it, except ``cli``, which uses all.

@@ -25,9 +25,8 @@ class Bfloat16Linear(nn.Linear):
         """Map ``(…, d)`` to ``(…, e)`` of the same type."""
         if not self.training:
             return super().forward(states)
-        rows = states.flatten(0, -2)
-        product = _Linear.apply(rows, self.weight, self.bias)
-        return product[: len(rows)].to(states.dtype).unflatten(0, states.shape[:-1])
+        product = _Linear.apply(states.flatten(0, -2), self.weight, self.bias)
+        return product.unflatten(0, states.shape[:-1])
 
 
 def filled_up(matrix: Tensor, precision: torch.dtype) -> Tensor:
@@ -42,21 +41,22 @@ def filled_up(matrix: Tensor, precision: torch.dtype) -> Tensor:
 
 
 class _Linear(torch.autograd.Function):
-    """Maps ``(t, d)`` to the product with its further rows: a view of it could not be changed in place."""
+    """Maps ``(t, d)`` to ``(t, e)`` of the same type."""
 
     @staticmethod
     def forward(ctx: Any, states: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
         whole, low = filled_up(states, torch.bfloat16), weight.to(torch.bfloat16)
         ctx.save_for_backward(whole, low)
-        ctx.rows = len(states)
-        return functional.linear(whole, low, None if bias is None else bias.to(torch.bfloat16))
+        product = functional.linear(whole, low, None if bias is None else bias.to(torch.bfloat16))
+        return product[: len(states)].to(states.dtype)
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
-        (whole, low), wanted = ctx.saved_tensors, ctx.needs_input_grad
+        (states, weight), wanted = ctx.saved_tensors, ctx.needs_input_grad
+        whole = filled_up(gradient, torch.bfloat16)
         return (
-            (gradient @ low)[: ctx.rows] if wanted[0] else None,
-            gradient.mT @ whole if wanted[1] else None,
+            (whole @ weight)[: len(gradient)].to(gradient.dtype) if wanted[0] else None,
+            (whole.mT @ states).to(gradient.dtype) if wanted[1] else None,
             gradient.sum(0) if wanted[2] else None,
         )

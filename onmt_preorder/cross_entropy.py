@@ -1,13 +1,13 @@
-"""The cross entropy behind a linear layer, a block of tokens at a time.
+"""Log probabilities behind a linear layer, and their gradients, a block of tokens at a time.
 
 Why: logits of all tokens of a batch, their softmax and their gradients are some hundred megabytes, which pass
 between processor and memory ten times. Those of a block stay in the processor's cache, and what the layer's
-gradients need of them is computed at once. With 8,000 words and 128 values a token, loss and gradients take
-half of the time on a CPU, in bfloat16 a third.
+gradients need of them is computed at once.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,10 +16,11 @@ from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 from torch.nn import functional
 
-from onmt_preorder.bfloat16_linear import filled_up
+from onmt_preorder.bfloat16_linear import ROWS, filled_up
+from onmt_preorder.softmax import log_probabilities, replace_by_gradient
 
-BLOCK = 128
-"""Tokens a block: with 8,000 words their logits take 4 MB, which a cache holds."""
+LOGITS = 2**22
+"""Logits a block, at most: those of 500 tokens and 8,000 words."""
 
 
 @dataclass(frozen=True)
@@ -48,42 +49,99 @@ def linear_cross_entropy(
         goal: of each token.
         precision: of the products of matrices; sums over words are float32 in any.
 
-    Cost: ``3 t d words`` multiplications with the gradients; memory ``BLOCK × words`` besides these.
+    Cost: ``3 t d words`` multiplications with the gradients; memory for ``LOGITS`` besides these.
     """
     kept = goal.targets != goal.ignored
-    goal = Goal(goal.targets[kept], goal.ignored, goal.smoothing)
-    inputs = states[kept], layer.weight, layer.bias
-    if not torch.is_grad_enabled():  # in validation; what is asked for within does not tell
-        inputs = tuple(None if tensor is None else tensor.detach() for tensor in inputs)
-    loss, correct = _CrossEntropy.apply(*inputs, goal, precision)
+    words = goal.targets[kept].unsqueeze(1)
+    weights = torch.full(words.shape, 1 - goal.smoothing)
+    loss, correct = _WeightedSum.apply(
+        *_inputs(states[kept], layer), Weighted(words, weights, goal.smoothing), precision
+    )
     return loss, int(correct)
 
 
-class _CrossEntropy(torch.autograd.Function):
+@dataclass(frozen=True)
+class Weighted:
+    """Words whose log probabilities are summed.
+
+    Attributes:
+        words: ``(t, k)`` of each token.
+        weights: ``(t, k)`` float32.
+        smoothing: the weight, in equal parts, of all words of the vocabulary.
+    """
+
+    words: Tensor
+    weights: Tensor
+    smoothing: float = 0.0
+
+
+def weighted_sum(states: Tensor, layer: nn.Linear, weighted: Weighted, precision: torch.dtype) -> Tensor:
+    """Return the weighted sum of log probabilities; arguments and cost are those of the cross entropy."""
+    return -_WeightedSum.apply(*_inputs(states, layer), weighted, precision)[0]
+
+
+@torch.no_grad()
+def linear_log_probabilities(
+    states: Tensor, layer: nn.Linear, words: Tensor, precision: torch.dtype
+) -> Tensor:
+    """Return the log probabilities, ``(t, k)`` float32, of words ``(t, k)``, without a graph."""
+    weight, bias = _lowered(layer.weight, layer.bias, precision=precision)
+    found = torch.empty(words.shape, dtype=torch.float32)
+    for block in _blocks(len(states), layer.out_features):
+        part = filled_up(states[block], precision)
+        logits = functional.linear(part, weight, bias)[: len(words[block])]
+        found[block] = log_probabilities(logits, words[block])
+    return found
+
+
+def _inputs(states: Tensor, layer: nn.Linear) -> tuple[Tensor | None, ...]:
+    inputs = states, layer.weight, layer.bias
+    if not torch.is_grad_enabled():  # in validation; what is asked for within does not tell
+        return tuple(None if tensor is None else tensor.detach() for tensor in inputs)
+    return inputs
+
+
+def _lowered(*tensors: Tensor | None, precision: torch.dtype) -> list[Tensor | None]:
+    return [None if tensor is None else tensor.to(precision) for tensor in tensors]
+
+
+def _blocks(tokens: int, words: int) -> Iterator[slice]:
+    """Yield blocks of tokens whose number is a multiple of ``ROWS``, or less."""
+    size = max(1, LOGITS // (words * ROWS)) * ROWS
+    return (slice(begin, begin + size) for begin in range(0, tokens, size))
+
+
+class _WeightedSum(torch.autograd.Function):
     """Computes the gradients together with the loss, and multiplies them by the loss's own when asked."""
 
     @staticmethod
     def forward(
-        ctx: Any, states: Tensor, weight: Tensor, bias: Tensor | None, goal: Goal, precision: torch.dtype
+        ctx: Any,
+        states: Tensor,
+        weight: Tensor,
+        bias: Tensor | None,
+        weighted: Weighted,
+        precision: torch.dtype,
     ) -> tuple[Tensor, Tensor]:
         inputs = states, weight, bias
         with torch.autocast(states.device.type, enabled=False):
-            low = [None if tensor is None else tensor.to(precision) for tensor in inputs]
+            low = _lowered(*inputs, precision=precision)
             gradients = [
                 None if tensor is None or not needed else torch.zeros_like(tensor, dtype=torch.float32)
                 for tensor, needed in zip(inputs, ctx.needs_input_grad, strict=False)
             ]
-            loss, correct = torch.zeros((), dtype=torch.float64), torch.zeros((), dtype=torch.int64)
-            for begin in range(0, len(states), BLOCK):
-                block = slice(begin, begin + BLOCK)
-                part, targets = filled_up(low[0][block], precision), goal.targets[block]
-                logits = functional.linear(part, low[1], low[2])[: len(targets)]
-                total, right, of_logits = _loss_and_gradient(logits, targets, goal.smoothing)
-                loss, correct = loss + total, correct + right
-                _add_gradients(gradients, block, of_logits, part, low[1])
+            loss, correct = 0.0, 0
+            for block in _blocks(len(states), len(weight)):
+                part, words = filled_up(low[0][block], precision), weighted.words[block]
+                logits = functional.linear(part, low[1], low[2])
+                of_words = logits[: len(words)], words, weighted.weights[block]
+                sums = replace_by_gradient(*of_words, weighted.smoothing, any(ctx.needs_input_grad))
+                loss, correct = loss + sums.loss, correct + sums.right
+                _add_gradients(gradients, block, logits, part, low[1], sums.gradient)
         ctx.gradients = gradients
+        correct = torch.tensor(correct)
         ctx.mark_non_differentiable(correct)
-        return loss.to(torch.float32), correct
+        return torch.tensor(loss, dtype=torch.float32), correct
 
     @staticmethod
     @once_differentiable
@@ -92,33 +150,23 @@ class _CrossEntropy(torch.autograd.Function):
         return (*(None if gradient is None else gradient.mul_(of_loss) for gradient in gradients), None, None)
 
 
-def _loss_and_gradient(logits: Tensor, targets: Tensor, smoothing: float) -> tuple[Tensor, Tensor, Tensor]:
-    """Return the loss of a block, the number of words predicted, and the gradient of the logits, float32."""
-    words, index = logits.shape[1], targets.unsqueeze(1)
-    exact = logits.to(torch.float32)
-    highest, best = exact.max(1, keepdim=True)
-    of_target = exact.gather(1, index)
-    mean = exact.mean(1, keepdim=True) if smoothing else 0.0
-    shares = (exact - highest).exp_()
-    total = shares.sum(1, keepdim=True)
-    losses = total.log() + highest - (1 - smoothing) * of_target - smoothing * mean
-    shares.div_(total).sub_(smoothing / words)
-    shares.scatter_add_(1, index, shares.new_full((1, 1), smoothing - 1).expand_as(index))
-    return losses.sum(dtype=torch.float64), (best == index).sum(), shares
-
-
 def _add_gradients(
-    gradients: list[Tensor | None], block: slice, of_logits: Tensor, states: Tensor, weight: Tensor
+    gradients: list[Tensor | None],
+    block: slice,
+    of_logits: Tensor,
+    states: Tensor,
+    weight: Tensor,
+    of_bias: Tensor,
 ) -> None:
     """Add a block's part to the gradients of states, weight and bias, where they are wanted.
 
-    The states may have more rows than the gradient of the logits: zeros.
+    States and logits may have further rows, which no token stands for: there the states are 0.
     """
-    of_states, of_weight, of_bias = gradients
-    if of_bias is not None:
-        of_bias += of_logits.sum(0)
-    low = filled_up(of_logits, weight.dtype)
+    if gradients[2] is not None:
+        gradients[2] += of_bias
+    of_states, of_weight, _ = gradients
     if of_states is not None:
-        of_states[block] = (low @ weight)[: len(of_logits)]
+        of_tokens = of_states[block]
+        of_tokens.copy_((of_logits @ weight)[: len(of_tokens)])
     if of_weight is not None:
-        of_weight += low.T @ states
+        of_weight += of_logits.T @ states

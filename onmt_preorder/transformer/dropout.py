@@ -1,16 +1,19 @@
 """Dropout that draws one random number for four elements.
 
 On a CPU torch draws a number for each element, which took a quarter of an encoder's training
-time. 16 bits are enough to decide, and a number has 64.
+time. 16 bits are enough to decide, and a number has 64. One compiled pass makes factors of them.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
+
+from preorder.compiled import entry_point
 
 _GRAIN = 1 << 16
 
@@ -32,9 +35,20 @@ def draw(x: Tensor, dropout: float) -> Tensor | None:
     if least == _GRAIN:
         return torch.zeros_like(x)
     draws = torch.empty(-(-x.numel() // 4), dtype=torch.int64, device=x.device)
-    bits = draws.random_(-(1 << 63), None).view(torch.int16)[: x.numel()].view(x.shape)
-    # A product with numbers is six times as fast as a choice by a mask.
-    return (bits >= least - _GRAIN // 2).to(x.dtype).mul_(_GRAIN / (_GRAIN - least))
+    bits = draws.random_(-(1 << 63), None).view(torch.int16)[: x.numel()]
+    bound, kept = least - _GRAIN // 2, _GRAIN / (_GRAIN - least)
+    if x.device.type != "cpu":
+        return (bits >= bound).view(x.shape).to(x.dtype).mul_(kept)
+    factors = torch.empty(x.shape)
+    _choose(bits.numpy(), np.int16(bound), np.float32(kept), factors.view(-1).numpy())
+    return factors.to(x.dtype)
+
+
+@entry_point
+def _choose(bits, bound, kept, factors):
+    """Write a factor for each number: what torch does in three passes over memory."""
+    for index in range(len(bits)):
+        factors[index] = kept if bits[index] >= bound else np.float32(0)
 
 
 class Dropout(nn.Dropout):

@@ -36,6 +36,7 @@ class SwanDecoder(DecoderBase):
             opt.swan_segment_length, opt.swan_logits, opt.swan_negligible, opt.swan_unpromising
         )
         self.embeddings = embeddings
+        self.precision = torch.bfloat16 if opt.bfloat16 else torch.float32  # of the loss in training
         self.state: dict[str, Any] = {}  # OpenNMT-py reads it
 
     @classmethod
@@ -85,7 +86,8 @@ class SwanDecoder(DecoderBase):
     def segment_layers(self, vocabulary: nn.Module, target: Any) -> SegmentLayers:
         """Return the layers that score segments, with OpenNMT-py's generator and the target's vocabulary."""
         begin, end = target[DefaultTokens.BOS], target[DefaultTokens.EOS]
-        return SegmentLayers(self.network, vocabulary, self.embeddings, begin, end)
+        precision = self.precision if self.training else torch.float32
+        return SegmentLayers(self.network, vocabulary, self.embeddings, begin, end, precision)
 
     def update_dropout(self, dropout: float, _: float | None = None) -> None:
         """Change the dropout rate, as OpenNMT-py's ``dropout_steps`` ask."""

@@ -57,8 +57,8 @@ def _scores(scorer: Scorer) -> Tensor:
     scores = output.new_full((count, target + 1, longest + 1), float("-inf"), dtype=wide(output))
     prefixes = scores.new_zeros(count, target, longest + 2)
     for chunk in scorer.first_chunks():
-        end, prefixes[chunk, :, 1] = scorer.first_symbols(chunk, output)
-        scores[chunk, :, 0] = end.unsqueeze(1)
+        found = scorer.model.log_probabilities(*scorer.first_symbols(chunk, output))
+        scores[chunk, :, 0], prefixes[chunk, :, 1] = found[:, :1], found[:, 1:]
     if not scorer.limits.unpromising:
         _fill(scorer, scores, prefixes, scorer.remaining, known=0)
     else:
@@ -74,8 +74,9 @@ def _fill(scorer: Scorer, scores: Tensor, prefixes: Tensor, reading: Tensor, kno
     """
     for starts in scorer.starts(reading.masked_fill(reading <= known, 0), 1):
         steps = scorer.follow(starts, scorer.elements.state, scorer.gates, known)
-        for length, (end, word) in enumerate(steps, known + 1):
-            element, begin = starts.element[: end.size(0)], starts.begin[: end.size(0)]
+        for length, (output, words) in enumerate(steps, known + 1):
+            element, begin = starts.element[: len(output)], starts.begin[: len(output)]
+            end, word = scorer.model.log_probabilities(output, words).unbind(1)
             prefix = prefixes[element, begin, length]
             scores[element, begin, length] = prefix + end
             prefixes[element, begin, length + 1] = prefix + word
@@ -121,14 +122,14 @@ def _weighted(
     scale = gradient[scorer.sentence].view(-1, 1, 1)
     ended, continued = weights * scale, functional.pad(_at_least(weights) * scale, (0, 1))
     for chunk in scorer.first_chunks():
-        end, words = scorer.first_symbols(chunk, output)
-        yield (end * ended[chunk, :, 0].sum(1)).sum() + (words * continued[chunk, :, 0]).sum()
+        of_symbols = torch.cat((ended[chunk, :, 0].sum(1, keepdim=True), continued[chunk, :, 0]), 1)
+        yield scorer.model.weighted_sum(*scorer.first_symbols(chunk, output), of_symbols)
     for starts in scorer.starts(_reading(weights, scorer.limits.negligible), scorer.limits.longest + 1):
-        surrogate = output.new_zeros(())
-        for length, (end, word) in enumerate(scorer.follow(starts, state, gates), 1):
-            segment = starts.element[: end.size(0)], starts.begin[: end.size(0)], length
-            surrogate = surrogate + (end * ended[segment]).sum() + (word * continued[segment]).sum()
-        yield surrogate
+        parts = []
+        for length, (read, words) in enumerate(scorer.follow(starts, state, gates), 1):
+            segment = starts.element[: len(read)], starts.begin[: len(read)], length
+            parts.append((read, words, torch.stack((ended[segment], continued[segment]), 1)))
+        yield scorer.model.weighted_sum(*(torch.cat(part) for part in zip(*parts, strict=True)))
 
 
 class _Weighted(torch.autograd.Function):

@@ -8,8 +8,11 @@ from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 
+from onmt_preorder.cross_entropy import Weighted, linear_log_probabilities, weighted_sum
 from onmt_preorder.papers.npmt.network import SegmentNetwork
+from onmt_preorder.softmax import is_compiled
 
 
 @dataclass(frozen=True)
@@ -45,7 +48,8 @@ class WorkLimits:
 
     Attributes:
         longest: the most words of a segment.
-        logits: how many logits to hold at a time; any number gives the same result.
+        logits: how many logits to hold at a time, or on a CPU, which holds none, numbers of the recurrent
+            layers; any number gives the same result.
         negligible: segments of a smaller probability, given the sentence, have no gradient; 0: all have.
         unpromising: segments to which a coarser model gives a smaller probability are not scored at all,
             so that a little of ``p(y | x)`` is lost; 0: all are.
@@ -57,6 +61,10 @@ class WorkLimits:
     unpromising: float = 0.0
 
 
+_STATES = 8
+"""Vectors of the recurrent layers for each word: gates and their parts, states, the output."""
+
+
 @dataclass(frozen=True)
 class SegmentLayers:
     """The layers that score segments.
@@ -66,6 +74,7 @@ class SegmentLayers:
         vocabulary: from their output to logits, OpenNMT-py's generator.
         embeddings: of target words, ``(batch, length, 1)`` ids to ``(batch, length, size)``.
         begin, end: ids of the symbols that the network reads first, and that end a segment.
+        precision: of the products for logits, on a CPU.
     """
 
     network: SegmentNetwork
@@ -73,6 +82,29 @@ class SegmentLayers:
     embeddings: nn.Module
     begin: int
     end: int
+    precision: torch.dtype = torch.float32
+
+    def log_probabilities(self, output: Tensor, words: Tensor) -> Tensor:
+        """Return those of words ``(t, k)`` after the network's output ``(t, size)``, without a graph."""
+        if self._is_compiled(output):
+            return linear_log_probabilities(output, self.vocabulary, words, self.precision)
+        return self._of_torch(output, words).detach()
+
+    def weighted_sum(self, output: Tensor, words: Tensor, weights: Tensor) -> Tensor:
+        """Return the sum of the words' log probabilities, by their weights ``(t, k)``, with a graph."""
+        if self._is_compiled(output):
+            return weighted_sum(output, self.vocabulary, Weighted(words, weights), self.precision)
+        return (self._of_torch(output, words) * weights).sum()
+
+    def numbers_a_segment(self, output: Tensor) -> int:
+        """Return how many numbers each step of each segment holds in memory, about."""
+        return _STATES * output.size(1) if self._is_compiled(output) else self.vocabulary.out_features
+
+    def _is_compiled(self, output: Tensor) -> bool:
+        return is_compiled(output) and type(self.vocabulary) is nn.Linear
+
+    def _of_torch(self, output: Tensor, words: Tensor) -> Tensor:
+        return self.vocabulary(output).log_softmax(1, dtype=wide(output)).gather(1, words)
 
     def first_gates(self, device: torch.device) -> Tensor:
         """Return what the input gates see of the first symbol."""
@@ -130,8 +162,9 @@ class Scorer:
         return (slice(begin, begin + size) for begin in range(0, count, size))
 
     def first_symbols(self, chunk: slice, output: Tensor) -> tuple[Tensor, Tensor]:
-        """Score the empty segment, ``(elements,)``, and each word as the first of a segment."""
-        return self._symbols(output[chunk], self.words[self.sentence[chunk]])
+        """Return outputs, and after each, ``(elements, 1 + target)``, the end and each word as the first."""
+        words = self.words[self.sentence[chunk]]
+        return output[chunk], self._after_end(words)
 
     def starts(self, remaining: Tensor, graphs: int) -> Iterator[Starts]:
         """Yield the starts from which there are words to read, in chunks.
@@ -152,10 +185,10 @@ class Scorer:
     def follow(
         self, starts: Starts, state: Tensor, gates: Tensor, known: int = 0
     ) -> Iterator[tuple[Tensor, Tensor]]:
-        """Read word by word; yield after each the scores of the segment's end and of the next word.
+        """Read word by word; yield after each the network's output, and the segment's end and the next word.
 
-        Both are ``(reading,)``: of the segments that had a word to read. After the sentence's last word
-        the score of a next word means nothing. After the first ``known`` words nothing is yielded.
+        They are ``(reading, size)`` and ``(reading, 2)``, of the segments that had a word to read. After the
+        sentence's last word the next word means nothing. After the first ``known`` words nothing is yielded.
 
         Args:
             starts: where to start.
@@ -172,16 +205,13 @@ class Scorer:
             if length < known:
                 continue
             following = (index[:count] + length + 1).clamp(max=words.size(0) - 1)
-            end, word = self._symbols(output, words[following].unsqueeze(1))
-            yield end, word.squeeze(1)
+            yield output, self._after_end(words[following].unsqueeze(1))
 
-    def _symbols(self, output: Tensor, words: Tensor) -> tuple[Tensor, Tensor]:
-        """Return the log probabilities of ``$``, ``(outputs,)``, and of words, ``(outputs, words)``."""
-        scores = self.model.vocabulary(output).log_softmax(1, dtype=wide(output))
-        return scores[:, self.model.end], scores.gather(1, words)
+    def _after_end(self, words: Tensor) -> Tensor:
+        return functional.pad(words, (1, 0), value=self.model.end)
 
     def _chunk_size(self, graphs: int) -> int:
-        return max(1, self.limits.logits // (graphs * self.model.vocabulary.out_features))
+        return max(1, self.limits.logits // (graphs * self.model.numbers_a_segment(self.elements.output)))
 
 
 def wide(tensor: Tensor) -> torch.dtype:

@@ -35,6 +35,23 @@ def test_likelihood_and_gradients_are_those_of_the_enumeration(cell, layers, ele
 
 
 @EVERY_SHAPE
+@pytest.mark.parametrize(("precision", "error"), [(torch.float32, 1e-5), (torch.bfloat16, 0.03)])
+def test_the_compiled_softmax_gives_the_same(elements, lengths, precision, error):
+    """In float32 and bfloat16, which it reads, beside torch's in double precision."""
+    results = []
+    for dtype in (torch.double, torch.float32):
+        model, batch = make_model(layers=2), make_batch(elements, lengths)
+        for layer in (model.network, model.vocabulary, model.embeddings):
+            layer.to(dtype)
+        model, states = replace(model, precision=precision), batch.states.detach().to(dtype).requires_grad_()
+        batch = replace(batch, states=states)
+        total = log_likelihood(model, batch, WorkLimits(3, logits=40))
+        results.append((total.double(), *(g.double() for g in gradients(total, model, batch))))
+    for exact, found in zip(*results, strict=True):
+        assert (exact - found).norm() <= error * max(1.0, exact.norm())
+
+
+@EVERY_SHAPE
 @pytest.mark.parametrize("longest", [1, 2, 4])
 def test_the_best_segmentation_is_the_best_of_all(elements, lengths, longest):
     model, batch = make_model(), make_batch(elements, lengths)
