@@ -75,7 +75,7 @@ def add_options(parser: Any) -> None:
         ("swan_segment_length", 6, "The most target words that a source token can emit."),
         ("swan_negligible", 1e-4, "Segments below this probability have no gradient; 0: all have."),
         ("swan_unpromising", 0.0, coarse),
-        ("swan_logits", 2**22, "Logits to hold at a time: memory against speed, the result is the same."),
+        ("swan_logits", 2**22, "Numbers to hold at a time: memory against speed, the result is the same."),
     ):
         add(name, type=type(default), default=default, help=what)
 

@@ -62,7 +62,7 @@ def translated(folder, model, *arguments):
 
 @pytest.fixture(scope="module")
 def trained(folder):
-    return train(folder, "model", 60)
+    return train(folder, "model", 160)
 
 
 # --- precision and memory ---
