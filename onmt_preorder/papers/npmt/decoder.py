@@ -36,7 +36,8 @@ class SwanDecoder(DecoderBase):
             opt.swan_segment_length, opt.swan_logits, opt.swan_negligible, opt.swan_unpromising
         )
         self.embeddings = embeddings
-        self.precision = torch.bfloat16 if opt.bfloat16 else torch.float32  # of the loss in training
+        is_low = getattr(opt, "bfloat16", False)  # earlier checkpoints have no such option
+        self.precision = torch.bfloat16 if is_low else torch.float32  # of the loss in training
         self.state: dict[str, Any] = {}  # OpenNMT-py reads it
 
     @classmethod
