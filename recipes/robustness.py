@@ -13,13 +13,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from onmt_preorder.papers.npmt.options import DECODER as SWAN
 from preorder.cli import Parser, options
 from preorder.cli.translations import paths_by_name
 from preorder.data.compression import split_suffix
 from preorder.data.errors import UsageError
 from recipes.checks import check_device, check_readable
-from recipes.search import add_search, search_of
+from recipes.search import Search, add_search, search_of
 from recipes.step_runner import Step, StepRunner, exit_status
 from recipes.systems import FEATURES, TEXT
 
@@ -38,7 +37,7 @@ class Experiment:
         preorderer: model directory, or None where all models are plain.
         models: name → the model, and what it reads, of :data:`FORMS`.
         percentages: shares of the words that are swapped, by the seed.
-        translate: further options of ``onmt_translate``.
+        translate: name of a model → further options of ``onmt_translate``.
     """
 
     source: Path
@@ -48,7 +47,7 @@ class Experiment:
     models: dict[str, tuple[Path, str]]
     percentages: tuple[int, ...]
     seed: int
-    translate: tuple[str, ...]
+    translate: dict[str, tuple[str, ...]]
 
     def swapped(self, path: Path, percent: int) -> str:
         """Return where ``preorder swap`` puts the source, or its tags."""
@@ -124,12 +123,10 @@ def _experiment(arguments: argparse.Namespace) -> Experiment:
     given = (arguments.src, arguments.ref, arguments.pos, arguments.preorderer, arguments.subword_model)
     check_readable([*filter(None, given), *(path for path, _ in models.values())])
     check_device(arguments.device)
-    if arguments.ratio:
-        _check_ratio(models)
-    translate = search_of(arguments).options(arguments.seed, arguments.device)
+    subwords: tuple[str, ...] = ()
     if arguments.subword_model is not None:  # models name it by a path from the folder of their training
         pieces = str(arguments.subword_model.resolve())
-        translate += ("-src_subword_model", pieces, "-tgt_subword_model", pieces)
+        subwords = ("-src_subword_model", pieces, "-tgt_subword_model", pieces)
     return Experiment(
         arguments.src.resolve(),
         arguments.ref.resolve(),
@@ -138,17 +135,18 @@ def _experiment(arguments: argparse.Namespace) -> Experiment:
         models,
         arguments.percent,
         arguments.seed,
-        translate,
+        {name: (*_search_options(arguments, path), *subwords) for name, (path, _) in models.items()},
     )
 
 
-def _check_ratio(models: dict[str, tuple[Path, str]]) -> None:
-    """Raise a UsageError where a model's search is not OpenNMT-py's, which alone has a ratio."""
+def _search_options(arguments: argparse.Namespace, model: Path) -> tuple[str, ...]:
+    """Return how a model searches; the model is read only where its kind makes a difference."""
+    search = search_of(arguments)
+    if search == Search(search.beam):
+        return search.options(arguments.seed, arguments.device)
     from onmt_preorder.opennmt.checkpoints import read_options
 
-    for name, (path, _) in models.items():
-        if read_options(str(path)).decoder_type == SWAN:
-            raise UsageError(f"{name}: --ratio is not for models with decoder_type: {SWAN}")
+    return search.options(arguments.seed, arguments.device, read_options(str(model)).decoder_type)
 
 
 def _swap(experiment: Experiment) -> Step:
@@ -168,7 +166,7 @@ def _chain(experiment: Experiment, percent: int) -> list[Step]:
         text = experiment.text(kind, percent)
         out = experiment.translation(name, percent)
         command = ("onmt_translate", "-model", str(model), "-src", text, "-output", out)
-        command += experiment.translate
+        command += experiment.translate[name]
         steps.append(Step(f"translate/{name}.{percent}", command, (str(model), text), (out,)))
     return steps
 

@@ -242,5 +242,6 @@ def _number(fits: Callable[[float], bool], complaint: str) -> Callable[[str], fl
 
 tau_width = _number(lambda number: 0.001 <= number <= 2, "not a number from 0.001 to 2")
 ratio = _number(lambda number: 0 <= number <= 100, "not a number from 0 to 100")
+word_reward = _number(lambda number: -100 <= number <= 100, "not a number from -100 to 100")
 confidence = _number(lambda number: 0 < number <= 1, "not above 0 and at most 1")
 share = confidence  # of a whole

@@ -38,7 +38,7 @@ def results(seeds=(1, 2)):
         "source": "xx",
         "target": "yy",
         "device": "cpu",
-        "search": {"beam": 5, "ratio": 1.5},
+        "search": {"beam": 5, "ratio": 1.5, "word_reward": 1.2},
         "signature": {"bleu": "tok:none"},
         "systems": {"base": system(30, 50, [1]), NAME: system(32, 53, list(seeds), "base")},
         "baseline": "base",

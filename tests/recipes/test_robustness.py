@@ -55,7 +55,7 @@ def test_each_model_gets_the_form_that_it_reads(tmp_path):
     models = {kind: (tmp_path / f"{kind}.pt", kind) for kind in kinds}
     files = {name: tmp_path / name for name in ("source", "reference", "preorderer")}
     experiment = robustness.Experiment(
-        **files, tags=None, models=models, percentages=(5,), seed=1, translate=()
+        **files, tags=None, models=models, percentages=(5,), seed=1, translate=dict.fromkeys(kinds, ())
     )
     steps = {step.name: step for step in robustness._chain(experiment, 5)}
     for kind, ending in kinds.items():
@@ -70,7 +70,9 @@ def test_each_model_gets_the_form_that_it_reads(tmp_path):
 def test_tags_are_swapped_with_their_words(tmp_path):
     files = {name: tmp_path / name for name in ("source", "reference", "tags", "preorderer")}
     models = {"one": (tmp_path / "one.pt", "preordered")}
-    experiment = robustness.Experiment(**files, models=models, percentages=(0, 5), seed=1, translate=())
+    experiment = robustness.Experiment(
+        **files, models=models, percentages=(0, 5), seed=1, translate={"one": ()}
+    )
     swap = robustness._swap(experiment)
     assert swap.command[swap.command.index("--pos") + 1] == str(tmp_path / "tags")
     assert set(swap.reads) == {str(tmp_path / "source"), str(tmp_path / "tags")}
@@ -83,7 +85,7 @@ def test_tags_are_swapped_with_their_words(tmp_path):
         assert {source, tags} <= set(apply.reads)
 
 
-def test_a_ratio_is_not_for_phrases(tmp_path, capsys):
+def test_each_model_is_told_what_its_search_has(tmp_path):
     files = {name: tmp_path / name for name in ("source", "swan.pt", "other.pt")}
     files["source"].write_text("a\n")
     for name in ("swan", "other"):
@@ -92,10 +94,13 @@ def test_a_ratio_is_not_for_phrases(tmp_path, capsys):
         f"--src={files['source']}",
         f"--ref={files['source']}",
         f"--run={tmp_path / 'run'}",
-        "--ratio=1.5",
+        *("--ratio=1.5", "--word-reward=1.2", "--plain"),
+        *(f"other={files['other.pt']}", f"swan={files['swan.pt']}"),
     ]
-    assert robustness.main([*line, "--plain", f"a={files['other.pt']}", f"b={files['swan.pt']}"]) == 2
-    assert capsys.readouterr().err == "b: --ratio is not for models with decoder_type: swan\n"
+    told = robustness._experiment(robustness.build_parser().parse_args(line)).translate
+    for name, ratio, reward in [("other", 1.5, 0), ("swan", 0, 1.2)]:
+        found = _get_parser().parse_args(["-model", "m", "-src", "s", *told[name]])
+        assert (found.ratio, found.swan_word_reward) == (ratio, reward)
 
 
 def test_the_subword_model_is_named_by_its_whole_path(tmp_path, monkeypatch):
@@ -103,6 +108,6 @@ def test_the_subword_model_is_named_by_its_whole_path(tmp_path, monkeypatch):
     (tmp_path / "file").touch()
     line = "--src file --ref file --plain a=file --run run --beam 2 --subword-model file"
     experiment = robustness._experiment(robustness.build_parser().parse_args(line.split()))
-    found = _get_parser().parse_args(["-model", "m", "-src", "s", *experiment.translate])
+    found = _get_parser().parse_args(["-model", "m", "-src", "s", *experiment.translate["a"]])
     pieces = str(tmp_path / "file")
     assert (found.beam_size, found.src_subword_model, found.tgt_subword_model) == (2, pieces, pieces)

@@ -7,9 +7,15 @@ from recipes.search import Search
 
 
 @pytest.mark.parametrize(
-    ("decoder", "ratio", "told"), [("transformer", 1.5, 1.5), ("swan", 1.5, 0), ("transformer", 0.0, 0)]
+    ("decoder", "search", "told"),
+    [
+        ("transformer", Search(3, ratio=1.5, word_reward=1.2), (1.5, 0)),
+        ("swan", Search(3, ratio=1.5, word_reward=1.2), (0, 1.2)),
+        ("transformer", Search(3), (0, 0)),
+        ("swan", Search(3), (0, 0)),
+    ],
 )
-def test_opennmt_reads_the_search_and_swan_is_told_no_ratio(decoder, ratio, told):
-    options = Search(beam=3, ratio=ratio).options(7, "gpu", decoder)
-    found = _get_parser().parse_args(["-model", "m", "-src", "s", *options])
-    assert (found.beam_size, found.ratio, found.seed, found.gpu) == (3, told, 7, 0)
+def test_opennmt_reads_the_search_and_only_swan_is_told_a_word_reward(decoder, search, told):
+    found = _get_parser().parse_args(["-model", "m", "-src", "s", *search.options(7, "gpu", decoder)])
+    assert (found.beam_size, found.seed, found.gpu) == (3, 7, 0)
+    assert (found.ratio, found.swan_word_reward) == told
