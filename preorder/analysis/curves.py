@@ -97,8 +97,8 @@ def _curves(
         for one in measured:
             signature[one.metric.name] = one.metric.signature
             lines = measures.setdefault(one.metric.name, {})
-            for index, (system, runs) in enumerate(one.systems.items()):
-                drawn = next(totals), draw_runs(len(runs), (seed, index))
+            for system, runs in one.systems.items():
+                drawn = next(totals), draw_runs(len(runs), seed, system)
                 lines[system] = (*lines.get(system, ()), _estimate(one.metric.scores[0], runs, *drawn))
     if not groups:
         raise DataError(f"no sentence can be grouped by {axis}")

@@ -181,11 +181,11 @@ def _resampled(
     statistics = [part.systems[name] for name in systems for part in measured]
     totals = iter(resampled_totals(statistics, seed, resamples))
     found: dict[str, dict[str, Resampled]] = {}
-    for index, name in enumerate(systems):
+    for name in systems:
         found[name] = {}
         for part in measured:
             runs = part.systems[name]
-            drawn = next(totals), draw_runs(len(runs), (seed, index), resamples)
+            drawn = next(totals), draw_runs(len(runs), seed, name, resamples)
             for score in part.metric.scores:
                 found[name][score.name] = resampled(score, runs, *drawn)
     return found

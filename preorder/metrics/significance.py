@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from zlib import crc32
 
 import numpy as np
 from scipy.stats import binomtest
@@ -107,11 +108,15 @@ def resampled_totals(
     ]
 
 
-def draw_runs(runs: int, seed: Sequence[int], resamples: int = RESAMPLES) -> np.ndarray:
-    """Return the weight of each run in each resample ``[resamples, runs]``: its share of n - 1 draws."""
+def draw_runs(runs: int, seed: int, system: str, resamples: int = RESAMPLES) -> np.ndarray:
+    """Return the weight of each run in each resample ``[resamples, runs]``: its share of n - 1 draws.
+
+    The seed and the system's name say which: what other systems are measured beside it changes nothing.
+    """
     if runs == 1:
         return np.ones((resamples, 1))
-    return np.random.default_rng(seed).multinomial(runs - 1, np.full(runs, 1 / runs), resamples) / (runs - 1)
+    random = np.random.default_rng((seed, crc32(system.encode())))
+    return random.multinomial(runs - 1, np.full(runs, 1 / runs), resamples) / (runs - 1)
 
 
 def run_weight_scale(values: np.ndarray, scores: np.ndarray) -> float:

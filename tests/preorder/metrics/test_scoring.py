@@ -83,6 +83,19 @@ def test_the_runs_of_each_system_are_drawn_by_themselves():
     assert found.significance["two"]["tau"].interval == (-2, 2)
 
 
+def test_further_systems_and_their_order_change_no_comparison(reference):
+    runs = {name: [spoilt(reference, 0.2, ord(name) + seed) for seed in (0, 9)] for name in "abc"}
+    pair, more = (
+        score_systems(
+            measure_translations([reference], {name: runs[name] for name in names}, ["bleu"]), names[0]
+        )
+        for names in ("ab", "bca")
+    )
+    one, other = (found.pairwise["a"]["b"]["bleu"] for found in (pair, more))
+    assert one.interval == pytest.approx(other.interval)
+    assert one.p_value == other.p_value
+
+
 def test_pairs_are_compared_both_ways(scoring):
     for one, others in scoring.pairwise.items():
         assert set(others) == set(scoring.systems) - {one}

@@ -1,4 +1,5 @@
 import random
+from functools import partial
 from statistics import stdev
 
 import numpy as np
@@ -43,7 +44,7 @@ def resample(systems, seed, resamples=RESAMPLES):
     """Resample systems of one run each, given as a score and statistics of sentences."""
     runs = [rows[None] for _, rows in systems]
     drawn = zip(systems, runs, resampled_totals(runs, seed, resamples), strict=True)
-    one = draw_runs(1, (seed,), resamples)
+    one = draw_runs(1, seed, "", resamples)
     return [resampled(score, rows, totals, one) for (score, _), rows, totals in drawn]
 
 
@@ -183,7 +184,7 @@ def test_every_score_of_a_metric_is_tested(texts):
 @pytest.mark.parametrize("runs", [2, 3, 5])
 def test_spread_over_drawn_runs_is_that_of_their_mean(runs):
     values = np.random.default_rng(runs).normal(size=runs)
-    weights = draw_runs(runs, (1, 2), 40_000)
+    weights = draw_runs(runs, 1, "a", 40_000)
     assert weights.shape == (40_000, runs)
     assert weights.sum(1) == pytest.approx(np.ones(40_000))
     means = weights @ values
@@ -192,7 +193,7 @@ def test_spread_over_drawn_runs_is_that_of_their_mean(runs):
 
 
 def test_a_single_run_stays():
-    assert np.array_equal(draw_runs(1, (1,), 7), np.ones((7, 1)))
+    assert np.array_equal(draw_runs(1, 1, "a", 7), np.ones((7, 1)))
 
 
 def of_runs(metric, systems, seed=1):
@@ -200,7 +201,7 @@ def of_runs(metric, systems, seed=1):
     statistics = [np.stack(runs) for runs in systems]
     totals = resampled_totals(statistics, seed)
     return [
-        resampled(metric.scores[0], rows, sums, draw_runs(len(rows), (seed, index)))
+        resampled(metric.scores[0], rows, sums, draw_runs(len(rows), seed, str(index)))
         for index, (rows, sums) in enumerate(zip(statistics, totals, strict=True))
     ]
 
@@ -243,7 +244,8 @@ def test_how_often_equally_good_systems_differ_significantly(runs, least, most):
         sentences = generator.normal(size=200)
         rows = [made_up_runs(generator, sentences, runs, 0.1) for _ in range(2)]
         totals = resampled_totals(rows, seed, 200)
-        one, other = (resampled(MEAN, rows[k], totals[k], draw_runs(runs, (seed, k), 200)) for k in range(2))
+        drawn = (draw_runs(runs, seed, name, 200) for name in "ab")
+        one, other = map(partial(resampled, MEAN), rows, totals, drawn)
         low, high = compare(MEAN, one, other).interval
         found += low > 0 or high < 0
     assert least < found / 200 < most
@@ -256,7 +258,7 @@ def test_spread_of_several_runs_is_that_of_sentences_and_runs():
     for seed in range(300):
         rows = made_up_runs(generator, generator.normal(size=sentences), runs, 0.03**0.5)
         (totals,) = resampled_totals([rows], seed, 100)
-        variances.append(resampled(MEAN, rows, totals, draw_runs(runs, (seed,), 100)).scores.var())
+        variances.append(resampled(MEAN, rows, totals, draw_runs(runs, seed, "a", 100)).scores.var())
     truth = 1 / sentences + (0.03 + 1 / sentences) / runs
     assert np.mean(variances) == pytest.approx(truth, rel=0.06)
 
