@@ -72,7 +72,7 @@ def _interval(groups: Sequence[TargetGroups | None], orders: Sequence[Permutatio
     statistics = metric.statistics(orders)[None]
     (totals,) = resampled_totals([statistics], SEED)
     tau = next(score for score in metric.scores if score.name == "tau_nakagawa")
-    return resampled(tau, statistics, totals, draw_runs(1, (SEED,))).interval
+    return resampled(tau, statistics, totals, draw_runs(1, SEED, "")).interval
 
 
 def _markdown(results: dict[str, list[dict[str, Any]]]) -> Iterator[str]:
