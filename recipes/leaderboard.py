@@ -114,9 +114,8 @@ def _cell(figures: dict[str, Any], form: Callable[[float], str], mark: str = "",
 def _notes(results: dict[str, Any]) -> list[str]:
     lower = [SCORE_FORMATS[name].title for name in METRICS if not SCORE_FORMATS[name].higher_is_better]
     drawn = "sentences" if all(len(one["seeds"]) == 1 for one in results["systems"].values()) else ""
-    searched = ", ".join(f"{name} {value}" for name, value in results["search"].items() if value).replace(
-        "_", " "
-    )
+    search = {name.replace("_", " "): value for name, value in results["search"].items() if value}
+    searched = ", ".join(f"{name} {value}" for name, value in search.items())
     notes = [
         f"↑ ↓ better, worse than {results['baseline']}, p < {SIGNIFICANCE_LEVEL}: paired bootstrap over "
         f"{drawn or 'sentences and trainings'}",

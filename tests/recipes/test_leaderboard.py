@@ -63,6 +63,7 @@ def test_markdown_has_marks_deviations_and_p_values():
     assert f"- from the trained base go on: {NAME}" in notes
     assert "- \\* the best system" in notes
     assert "- BLEU tok:none" in notes
+    assert "translated in a second, beam 5, ratio 1.5, word reward 1.2, on cpu" in notes
 
 
 def test_of_single_trainings_sentences_alone_are_drawn():
