@@ -10,6 +10,7 @@ other models train and translate as before.
 | checkpoints | loading under torch >= 2.6; safetensors; `train_from`: options compared, data options kept |
 | configuration | our options, strict YAML keys, the checks of options |
 | corpora | reading of the source, its position feature, batches, the feature vocabulary |
+| guided_alignment | links that guide attention: none in a line, confidences, past the end |
 | losses | losses that parts of the model add, and their statistics in the reports; the loss in blocks |
 | memory | training on CPUs keeps the memory of freed tensors: a quarter less time |
 | messages | errors that a user can mend: one line and exit status 2 |
@@ -33,6 +34,7 @@ from onmt_preorder.opennmt import (  # noqa: F401
     checkpoints,
     configuration,
     corpora,
+    guided_alignment,
     losses,
     memory,
     messages,

@@ -29,6 +29,7 @@ from onmt_preorder.input.pipeline import SOURCE_NAME
 from onmt_preorder.input.position_check import PositionCheck
 from onmt_preorder.input.positions import NO_POSITION, feature_vocabulary
 from onmt_preorder.input.raw_text import make_tokenizer
+from onmt_preorder.opennmt.guided_alignment import sure_links
 from onmt_preorder.opennmt.wrapping import adapts
 from onmt_preorder.options import is_ours
 from preorder.data.errors import DataError, PreorderError
@@ -73,8 +74,9 @@ class PositionedCorpus:
         """Yield one example a line, of the lines ``offset``, ``offset + stride``, …, from 0.
 
         Raises:
-            DataError: a file cannot be read, is empty or shorter than another; a feature is not a position;
-                there is no line for this share, or none with a target; a target is empty where it must not.
+            DataError: a file cannot be read, is empty or shorter than another; a feature is not a position, a
+                link is malformed; there is no line for this share, or none with a target; a target is empty
+                where it must not.
         """
         line_number, has_examples = 0, False
         names = (SOURCE_NAME, "<target>", "<alignment>")
@@ -83,7 +85,7 @@ class PositionedCorpus:
         for line_number, lines in enumerate(in_parallel(*given), 1):
             if (line_number - 1) % stride != offset:
                 continue
-            example = self._example(*lines, line=(given[0][0], line_number))
+            example = self._example(*lines, places=[(name, line_number) for name, _ in given])
             if self._leaves_out(example["tgt"], line_number):
                 continue
             if self.has_positions and not offset:  # one of several data workers
@@ -113,17 +115,16 @@ class PositionedCorpus:
             logging.getLogger("onmt").warning(f"{where}: an empty line: pairs without a target are left out")
         return True
 
-    def _example(self, source: str, *others: str, line: tuple[str, int]) -> dict[str, Any]:
-        rest = iter(others)
-        target = None if self.target is None else " ".join(_words(next(rest)))
+    def _example(self, source: str, *others: str, places: list[tuple[str, int]]) -> dict[str, Any]:
+        target = None if self.target is None else " ".join(_words(others[0]))
         try:
             words, positions = parse_source(self._tokenize(source), self.has_positions)
         except DataError as error:
-            raise error.at(*line) from None
+            raise error.at(*places[0]) from None
         text = " ".join(words)
         example = {"src": text, "tgt": target, "src_original": text, "tgt_original": target}
         if self.align is not None:
-            example["align"] = next(rest)
+            example |= sure_links(others[-1], *places[-1])
         if self.has_positions:
             example["src_feats"] = [" ".join(positions)]
         return example

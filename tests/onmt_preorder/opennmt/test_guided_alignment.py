@@ -1,0 +1,113 @@
+"""Links that guide the attention of a training."""
+
+import pytest
+import torch
+import yaml
+from onmt.inputters.text_utils import parse_align_idx
+from onmt.utils import make_batch_align_matrix
+
+from onmt_preorder.opennmt.checkpoints import read_options
+from preorder.data.errors import DataError
+from preorder.data.formats import parse_features
+from tests.support.opennmt import TINY, call, write_training_task
+from tests.support.texts import write
+
+LINES = 40
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("guided")
+    write_training_task(folder, LINES, LINES)
+    return folder
+
+
+def right_links(folder, name):
+    lines = (folder / f"{name}.src").read_text(encoding="utf-8").splitlines()
+    return [" ".join(f"{i}-{j}" for i, j in enumerate(parse_features(line)[1].positions)) for line in lines]
+
+
+def train(folder, links, steps=2, **changes):
+    """Train with these links of the training text; return the path of the checkpoint."""
+    data = {
+        name: {f"path_{side}": f"{name}.{side}" for side in ("src", "tgt")} for name in ("train", "valid")
+    }
+    write(folder / "train.align", *links)
+    write(folder / "valid.align", *[""] * LINES)
+    for name, each in data.items():
+        each["path_align"] = f"{name}.align"
+    config = {**TINY, "data": data, "lambda_align": 1.0, "alignment_heads": 1, "alignment_layer": -1}
+    config |= {"bucket_size": LINES, "train_steps": steps, "valid_steps": steps, **changes}
+    (folder / "guided.yaml").write_text(yaml.safe_dump(config), encoding="utf-8")
+    call(folder, "onmt_train", "-config", "guided.yaml")
+    return folder / f"model_step_{steps}.pt"
+
+
+def weights(path):
+    return torch.load(path, weights_only=True)["model"]
+
+
+def perplexity(path):
+    return read_options(str(path)).validation_perplexity
+
+
+def test_confidences_and_possible_links_are_left_out_of_the_guide(folder):
+    links = right_links(folder, "train")
+    expected = weights(train(folder, links))
+    found = weights(train(folder, [f"{line.replace(' ', ':0.5 ')}:0.75 0?3" for line in links]))
+    assert all(torch.equal(value, found[name]) for name, value in expected.items())
+
+
+def test_lines_without_links_guide_nothing(folder):
+    links = right_links(folder, "train")
+    assert train(folder, ["", *links[1:]]).exists()
+    free, guided = (perplexity(train(folder, each, steps=20)) for each in ([""] * LINES, links))
+    unguided = perplexity(train(folder, links, steps=20, lambda_align=0.0))
+    assert free == pytest.approx(unguided, rel=1e-3)
+    assert guided != pytest.approx(unguided, rel=1e-2)
+
+
+def test_attention_follows_the_links(folder, capfd):
+    path = train(folder, right_links(folder, "train"), steps=150)
+    found = folder / "found.align"
+    call(
+        folder,
+        *("onmt_translate", "-model", path, "-src", "train.src", "-tgt", "train.tgt", "-gold_align"),
+        *("-output", "out", "-align_output", found),
+    )
+    pairs = zip(found.read_text().splitlines(), right_links(folder, "train"), strict=True)
+    right = [len({*line.split()} & {*links.split()}) / len(links.split()) for line, links in pairs]
+    assert sum(right) / LINES > 0.9
+
+
+@pytest.mark.parametrize(
+    ("links", "message"),
+    [
+        ("0-x", r"train\.align:3: not an alignment link: '0-x'$"),
+        ("0-9", r"train\.align:3: link 0-9 points past a sentence of \d and \d tokens$"),
+        ("8-0", r"train\.align:3: link 8-0 points past a sentence of \d and \d tokens$"),
+    ],
+)
+def test_links_that_cannot_be(folder, links, message):
+    lines = right_links(folder, "train")
+    with pytest.raises(DataError, match=message):
+        train(folder, [*lines[:2], links, *lines[3:]])
+
+
+def test_a_link_just_past_the_end(folder):
+    lines = right_links(folder, "train")
+    length = len(lines[2].split())
+    message = f"link {length}-0 points past a sentence of {length} and {length} tokens$"
+    with pytest.raises(DataError, match=message):
+        train(folder, [*lines[:2], f"{length}-0", *lines[3:]])
+
+
+def test_matrix_of_a_batch():
+    assert parse_align_idx("") == []
+    assert parse_align_idx("0-1 2-0") == [[0, 1], [2, 0]]
+    assert torch.equal(
+        make_batch_align_matrix(torch.tensor([], dtype=torch.long), [2, 3, 4]), torch.zeros(2, 3, 4)
+    )
+    matrix = make_batch_align_matrix(torch.tensor([[0, 1, 2], [0, 1, 3]]), [1, 3, 4], normalize=True)
+    assert matrix.sum() == 1
+    assert matrix[0, 1, 2] == 0.5
