@@ -79,12 +79,12 @@ def _encode_with_all(original: Any, self: Any, src: Any, src_len: Any = None) ->
 @adapts("onmt.model_builder", "load_test_model")
 def _load_test_model(original: Any, opt: Namespace, *args: Any, **kwargs: Any) -> Any:
     vocabs, model, model_opt = original(opt, *args, **kwargs)
+    layers = len(getattr(model.decoder, "transformer_layers", ()))
+    if getattr(model.decoder, "alignment_layer", 0) < -layers:  # that ``-report_align`` reads
+        model.decoder.alignment_layer = -layers
     if is_ours(model_opt):
         if opt.precision == "int8":
             raise UsageError("precision: int8 does nothing in OpenNMT-py 3.5: take fp32 or fp16")
-        layers = len(getattr(model.decoder, "transformer_layers", ()))
-        if getattr(model.decoder, "alignment_layer", 0) < -layers:  # that ``-report_align`` reads
-            model.decoder.alignment_layer = -layers
         opt.encoder_type, opt.decoder_type = model_opt.encoder_type, model_opt.decoder_type
         opt.n_src_feats = model_opt.n_src_feats
         # The source is a token longer for all models of an ensemble, or for none.

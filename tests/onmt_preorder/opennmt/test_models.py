@@ -88,9 +88,10 @@ def test_raw_text_is_not_for_other_models(option):
         load(other, option, "en")
 
 
-def test_alignments_are_read_in_a_layer_that_there_is(monkeypatch):
+@pytest.mark.parametrize("encoder", ["preorder_transformer", "transformer"])
+def test_alignments_are_read_in_a_layer_that_there_is(monkeypatch, encoder):
     monkeypatch.setattr(DECODER, "alignment_layer", -3)
-    load(make_opt())
+    load(make_opt(encoder_type=encoder, preorder_encoding=["relative"] * (encoder != "transformer")))
     assert DECODER.alignment_layer == -2
 
 
