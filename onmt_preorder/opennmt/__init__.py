@@ -24,6 +24,7 @@ other models train and translate as before.
 | transforms | preordering of lines, positions of pieces, detokenising; registered when imported |
 | translation | empty and long lines keep their output line; scores; raw text in and out |
 | validation | the best checkpoint: noted in each, said at the end |
+| validation_scores | `valid_metrics`: each translation beside its own reference |
 | vocabularies | vocabularies and samples: whole or not at all; checked when they are read |
 
 The server and the command ``onmt_preorder`` translate by :mod:`onmt_preorder.opennmt.line_translator`.
@@ -47,6 +48,7 @@ from onmt_preorder.opennmt import (  # noqa: F401
     training,
     translation,
     validation,
+    validation_scores,
     vocabularies,
 )
 from onmt_preorder.opennmt.wrapping import wrap_all
