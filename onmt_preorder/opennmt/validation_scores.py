@@ -21,6 +21,6 @@ def _translate(original: Any, self: Any, *args: Any, **kwargs: Any) -> tuple[lis
     path = self.opt.data["valid"]["path_tgt"]
     references = list(read_lines(path))
     if len(translations) != len(references):
-        reason = f"valid_metrics: of {len(references)} lines {len(translations)} are translated: a transform"
-        raise DataError(f"{reason} of the validation data leaves out others", path)
+        reason = f"valid_metrics: of {len(references)} lines {len(translations)} are translated"
+        raise DataError(f"{reason}: others have an empty source, or a transform leaves them out", path)
     return translations, references

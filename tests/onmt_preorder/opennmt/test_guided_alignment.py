@@ -67,7 +67,7 @@ def test_lines_without_links_guide_nothing(folder):
     assert guided != pytest.approx(unguided, rel=1e-2)
 
 
-def test_attention_follows_the_links(folder, capfd):
+def test_attention_follows_the_links(folder):
     path = train(folder, right_links(folder, "train"), steps=150)
     found = folder / "found.align"
     call(
