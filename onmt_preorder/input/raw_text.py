@@ -11,24 +11,13 @@ from typing import Any
 
 from preorder.data.errors import UsageError, require
 from preorder.data.formats import escape_token
+from preorder.data.spellings import ENTITIES
 
 MODES = ("conservative", "aggressive", "char")
 """Modes of the OpenNMT tokenizer, which is the same for all languages."""
 
 WITHOUT_SPACES = frozenset({"ja", "zh", "yue", "th", "lo", "km", "my"})
 """Languages whose words no space separates."""
-
-ENTITIES = {
-    "&lt;": "<",
-    "&gt;": ">",
-    "&quot;": '"',
-    "&apos;": "'",
-    "&#124;": "|",
-    "&#91;": "[",
-    "&#93;": "]",
-    "&amp;": "&",
-}
-"""How the tokenizer of Moses writes the characters that its decoder reserves."""
 
 _ENTITY = re.compile("|".join(ENTITIES))
 _LANGUAGE = re.compile("[a-z]{2,3}")
@@ -43,7 +32,7 @@ def make_tokenizer(name: str, escapes: bool = False) -> TextFunction:
 
     Args:
         name: one of :data:`MODES`, or the code of a language, whose rules in sacremoses are used.
-        escapes: whether sacremoses writes :data:`ENTITIES`.
+        escapes: whether sacremoses writes ``ENTITIES``.
 
     Raises:
         UsageError: there is no such mode, or the words of the language are not separated by spaces.
@@ -76,7 +65,7 @@ def _moses(language: str) -> Any:
 
 @cache
 def make_detokenizer(language: str) -> TextFunction:
-    """Return what joins tokens to raw text, :data:`ENTITIES` as characters.
+    """Return what joins tokens to raw text, ``ENTITIES`` as characters.
 
     Languages without spaces keep those between words of Latin, Greek or Cyrillic letters or digits.
 
@@ -92,7 +81,7 @@ def make_detokenizer(language: str) -> TextFunction:
 
 
 def is_escaped(vocabulary: Sequence[str]) -> bool:
-    """Return whether a model's text had :data:`ENTITIES`: its words do, and have no quotes themselves.
+    """Return whether a model's text had ``ENTITIES``: its words do, and have no quotes themselves.
 
     >>> is_escaped(["don", "&apos;t"]), is_escaped(["don", "'t", "&amp;"]), is_escaped(["do"])
     (True, False, False)

@@ -1,7 +1,7 @@
 """Penn Treebank bracketings, one a line: ``(ROOT (S (NP (PRP I)) (VP (VBP see))))``.
 
-A bracket in a token is written ``-LRB-`` and the like. Traces of moved words (tag ``-NONE-``) are left out,
-and so are phrases without tokens. An empty line is an empty sentence.
+Tokens keep their spelling: a bracket is ``-LRB-`` or the like. Traces of moved words (tag ``-NONE-``) are
+left out, and so are phrases without tokens. An empty line is an empty sentence.
 """
 
 from __future__ import annotations
@@ -12,16 +12,9 @@ from preorder.data.errors import DataError, shown
 from preorder.data.sentence import Sentence
 from preorder.data.trees import ConstituencyTree, Constituent
 
-BRACKETS = {"LRB": "(", "RRB": ")", "LSB": "[", "RSB": "]", "LCB": "{", "RCB": "}"}
 TRACE = "-NONE-"
 
-_ESCAPED = re.compile(f"-({'|'.join(BRACKETS)})-")
 _PIECE = re.compile(r"\([ \t]*[^ \t()]*|\)|[^ \t()]+")
-
-
-def unescape_brackets(token: str) -> str:
-    """Return a token with ``-LRB-`` and the like replaced by the brackets that they stand for."""
-    return _ESCAPED.sub(lambda match: BRACKETS[match[1]], token) if "-" in token else token
 
 
 def parse_bracketing(line: str) -> Sentence:
@@ -50,7 +43,7 @@ def parse_bracketing(line: str) -> Sentence:
                 raise DataError(f"token {shown(piece)} has no bracket of its own")
             phrases.pop()
             if opened[-1][0] != TRACE:
-                words.append(unescape_brackets(piece))
+                words.append(piece)
                 tags.append(opened[-1][0])
         else:
             label, index, begin = opened.pop()

@@ -8,7 +8,8 @@ from dataclasses import replace
 from preorder.data import files
 from preorder.data.errors import DataError
 from preorder.data.sentence import Sentence
-from preorder.syntax.bracketing import parse_bracketing, unescape_brackets
+from preorder.data.spellings import same
+from preorder.syntax.bracketing import parse_bracketing
 from preorder.syntax.conllu import parse_conllu
 
 
@@ -66,17 +67,15 @@ def _with_tree(sentence: Sentence, readings: list[Sentence]) -> Sentence:
 
 
 def _matching(sentence: Sentence, readings: list[Sentence]) -> Sentence:
-    """Return the reading whose tokens are the sentence's."""
-    unescaped = tuple(map(unescape_brackets, sentence.words))  # a text may itself have them escaped
-    for words in (sentence.words, unescaped):
-        for reading in readings:
-            if reading.words == words:
-                return reading
-    raise DataError(_difference(unescaped, readings[0].words))
+    """Return the reading whose tokens are the sentence's, however each of them spells them."""
+    for reading in readings:
+        if len(reading) == len(sentence) and all(map(same, sentence.words, reading.words)):
+            return reading
+    raise DataError(_difference(sentence.words, readings[0].words))
 
 
 def _difference(words: tuple[str, ...], leaves: tuple[str, ...]) -> str:
     if len(words) != len(leaves):
         return f"the tree has {len(leaves)} tokens, the sentence {len(words)}"
-    index = next(i for i, (word, leaf) in enumerate(zip(words, leaves, strict=True)) if word != leaf)
+    index = next(i for i, pair in enumerate(zip(words, leaves, strict=True)) if not same(*pair))
     return f"token {index + 1} of the tree is {leaves[index]!r}, of the sentence {words[index]!r}"

@@ -5,9 +5,10 @@ import logging
 import pytest
 
 from onmt_preorder.input import raw_text
-from onmt_preorder.input.raw_text import ENTITIES, is_escaped, make_detokenizer, make_tokenizer
+from onmt_preorder.input.raw_text import is_escaped, make_detokenizer, make_tokenizer
 from preorder.data.errors import UsageError
 from preorder.data.formats import FEATURE_SEPARATOR, unescape_token
+from preorder.data.spellings import ENTITIES
 
 RAW = ["I'd like \"A & B\", don't I?", "John's house (the <old> one) costs 3.5 % | or so.", "", "a\u3000b￨0"]
 

@@ -16,7 +16,8 @@ import pytest
 from preorder.annotate import stanza, stanza_models
 from preorder.cli import main
 from preorder.data.formats import read_annotated
-from preorder.syntax.read import read_trees
+from preorder.data.sentence import Sentence
+from preorder.syntax.read import add_trees, read_trees
 from tests.support import fake_stanza
 from tests.support.texts import write
 
@@ -66,8 +67,8 @@ def test_trees_are_read_again(src, fake, tmp_path, capsys, kind, suffix):
     out = str(tmp_path / "annot.gz")
     assert annotate("--src", src, *fake, "--trees", kind, "--out", out, "--workers", "2") == 0
     trees = str(tmp_path / f"annot.{suffix}.gz")
-    read = [readings[0].words for _, readings in read_trees(trees)]
-    assert read == [tuple(line.split()) for line in LINES]
+    sentences = [Sentence(tuple(line.split())) for line in LINES]
+    assert all(sentence.tree is not None for sentence in add_trees(src, sentences, trees))
     named = str(tmp_path / "named")
     assert annotate("--src", src, *fake, "--trees", kind, "--out", out, "--trees-out", named) == 0
     assert [readings for _, readings in read_trees(named)] == [readings for _, readings in read_trees(trees)]

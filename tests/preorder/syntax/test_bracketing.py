@@ -4,7 +4,7 @@ from hypothesis import given
 from nltk import Tree
 
 from preorder.data.errors import DataError
-from preorder.syntax.bracketing import parse_bracketing, unescape_brackets
+from preorder.syntax.bracketing import parse_bracketing
 
 
 def spans(tree):
@@ -13,7 +13,7 @@ def spans(tree):
 
     def walk(node):
         if isinstance(node[0], str):
-            words.append(unescape_brackets(node[0]))
+            words.append(node[0])
             tags.append(node.label())
             return
         place = len(phrases)
@@ -49,7 +49,7 @@ def test_reads_what_nltk_reads(tree):
 
 def test_example():
     words, tags, phrases = read("(ROOT (S (NP (PRP I)) (VP (VBP see) (NP (-LRB- -LRB-) (NN it)))))")
-    assert words == ("I", "see", "(", "it")
+    assert words == ("I", "see", "-LRB-", "it")
     assert tags == ("PRP", "VBP", "-LRB-", "NN")
     assert phrases == ((0, 4, "ROOT"), (0, 4, "S"), (0, 1, "NP"), (1, 4, "VP"), (2, 4, "NP"))
 
@@ -63,11 +63,6 @@ def test_moved_material_is_left_out():
     words, tags, phrases = read("( (S (NP-SBJ (-NONE- *)) (VP (TO to) (NP (-NONE- *T*-1)) (VB go))))")
     assert (words, tags) == (("to", "go"), ("TO", "VB"))
     assert phrases == ((0, 2, ""), (0, 2, "S"), (0, 2, "VP"))
-
-
-def test_escapes():
-    assert unescape_brackets(":-RRB-") == ":)"
-    assert unescape_brackets("well-known-LXB-") == "well-known-LXB-"
 
 
 @pytest.mark.parametrize(

@@ -82,9 +82,15 @@ def test_nothing_but_empty_lines(file):
     assert added(file()) == []
 
 
-def test_a_text_that_has_brackets_escaped_itself(file):
-    (sentence,) = added(file("(S (A a) (B -LRB-))"), "a -LRB-")
-    assert sentence.words == ("a", "-LRB-")
+@pytest.mark.parametrize(
+    "text", ["( 1/2 * ' \" it", "-LRB- 1\\/2 \\* ` `` it", "( 1/2 * ’ “ It", "-lrb- 1/2 * &apos; &quot; it"]
+)
+@pytest.mark.parametrize("tree", ["-LRB- 1\\/2 \\* ' '' it", '-LRB- 1/2 * ` " IT'])
+def test_spellings_of_other_tools_are_the_same_tokens(file, text, tree):
+    """The sentence keeps its own."""
+    (sentence,) = added(file(f"(S {' '.join(f'(A {leaf})' for leaf in tree.split())})"), text)
+    assert sentence.words == tuple(text.split())
+    assert sentence.tags == ("A",) * 6
 
 
 def test_given_tags_stay(file):

@@ -1,0 +1,59 @@
+import html
+
+import hypothesis.strategies as st
+import pytest
+from hypothesis import given
+from nltk.tokenize import TreebankWordTokenizer
+from sacremoses import MosesTokenizer
+
+from preorder.data.spellings import ENTITIES, same, spelled_out
+
+LINES = [
+    'he said "yes" , then "no"',
+    "it is [1] {2} (3) <4> | A&B",
+    "don't , they're 50% ; a\u2013b",
+]
+
+
+def test_entities_are_those_of_html():
+    assert all(html.unescape(entity) == character for entity, character in ENTITIES.items())
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_tokenisers_write_the_same_characters(line):
+    """Independent truth: other people's tokenisers, of the same raw line."""
+    moses = MosesTokenizer("en").tokenize(line, escape=True, aggressive_dash_splits=True)
+    treebank = TreebankWordTokenizer().tokenize(line, convert_parentheses=True)
+    raw = spelled_out(line)
+    assert "".join(map(spelled_out, moses)) == "".join(map(spelled_out, treebank)) == raw
+
+
+@pytest.mark.parametrize(
+    "spellings",
+    [
+        ['"', "``", "''", "“", "”", "&quot;", "„", "«"],
+        ["(", "-LRB-", "-lrb-", "（"],
+        ["1/2", "1\\/2"],
+        ["[", "-LSB-", "&#91;", "&bra;"],
+        ["-", "--", "–", "—", "@-@"],
+        ["...", "…"],
+        ["26 000", "26\xa0000", "26_000", "26\u3000000", "26&#160;000"],
+        ["&", "&amp;"],
+        ["|", "&#124;", "&bar;", "&#124;"],
+        ["ｶﾞ", "ガ"],
+    ],
+)
+def test_one_token(spellings):
+    assert all(same(spellings[0], other) for other in spellings)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [("a", "b"), ("(", ")"), ("''", "'"), (".", "..."), ("-LXB-", "("), ("10", "1")]
+)
+def test_other_tokens(one, other):
+    assert not same(one, other)
+
+
+@given(st.text("ab`\"'“-–—()[]/*ßΣσς.…é\u3000Ａ"), st.text("ab`\"'“-–—()[]/*ßΣσς.…é\u3000Ａ"))
+def test_pieces_spell_their_word(one, other):
+    assert spelled_out(one) + spelled_out(other) == spelled_out(one + other)
