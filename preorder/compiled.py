@@ -1,15 +1,16 @@
 """Compile the functions that Python calls, and keep the machine code for the next process.
 
-It is kept in the user's cache folder, or that of ``NUMBA_CACHE_DIR``, in a folder named after what all source
-files of this package hold: the machine code of a function holds all that the function calls, in other files
-too. So it outlives a reinstallation, in another place as well, and serves wherever the files are the same.
-Functions that only compiled ones call are not kept on their own.
+The machine code of a function holds all that it calls, and constants of any module. So it is kept under the
+content of all source files of this package, and of the function's own: it serves wherever these are the same,
+after a reinstallation, too. It is in the user's cache folder, or in that of ``NUMBA_CACHE_DIR``. Functions
+that only compiled ones call are not kept on their own.
 """
 
 from __future__ import annotations
 
 import contextlib
 import importlib
+import pickle
 import shutil
 import sys
 import time
@@ -21,98 +22,76 @@ from typing import Any
 
 import numba
 from numba.core import event as numba_events
-from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLocator
+from numba.core.compiler import CompileResult
+from numba.core.serialize import dumps
 from numba.misc.appdirs import AppDirs
 
+from preorder.data.errors import DataError
+from preorder.data.files import write_bytes
 from preorder.progress import LOGGER, announce
-
-PACKAGE = Path(__file__).parent
-
-FOLDERS = ("btg", "methods", "metrics", "syntax")
-"""Where compiled functions are, with those that they call."""
 
 MOST_KEPT = 8
 """Folders of other versions of the files that are left, the newest; each is some megabytes."""
 
 
-def _digest(*contents: bytes) -> str:
-    state = blake2b(digest_size=8)
-    for content in contents:
-        state.update(len(content).to_bytes(8, "big") + content)
+def _read_state(package: str) -> str:
+    """Return a digest of the source files of this package and another one, or a module."""
+    state = blake2b(f"{sys.version} {numba.__version__}".encode(), digest_size=8)
+    for module in sorted({__package__, package}):
+        path = Path(sys.modules[module].__file__)
+        for file in sorted(path.parent.rglob("*.py")) if path.name == "__init__.py" else [path]:
+            content = file.read_bytes()
+            state.update(f"{file.relative_to(path.parent)} {len(content)} ".encode() + content)
     return state.hexdigest()
 
 
-FILES = sorted(file for folder in FOLDERS for file in PACKAGE.joinpath(folder).rglob("*.py"))
-STATE = _digest(*(part for file in FILES for part in (bytes(file.relative_to(PACKAGE)), file.read_bytes())))
+_state = cache(_read_state)
+"""The digest at the first call: when a module of the package was imported."""
 
 
 @cache
-def _folder() -> str | None:
-    """Return the folder of machine code, made if it is not there; None: none can be."""
+def _folder(state: str) -> Path:
+    """Return the folder of machine code, made if it is not there; an OSError says that it cannot be."""
     parent = Path(numba.config.CACHE_DIR or AppDirs("numba", False).user_cache_dir) / "onmt-preorder"
-    folder = parent / STATE
-    try:
-        if not folder.is_dir():
-            folder.mkdir(parents=True, exist_ok=True)
-            others = sorted(set(parent.iterdir()) - {folder}, key=lambda other: other.stat().st_mtime)
-            for old in others[:-MOST_KEPT]:
-                shutil.rmtree(old, ignore_errors=True)
-    except OSError:
-        return None
-    return str(folder)
+    folder = parent / state
+    if not folder.is_dir():
+        folder.mkdir(parents=True, exist_ok=True)
+        others = sorted(set(parent.iterdir()) - {folder}, key=lambda other: other.stat().st_mtime)
+        for old in others[:-MOST_KEPT]:
+            shutil.rmtree(old, ignore_errors=True)
+    return folder
 
 
-class _Locator(_CacheLocator):
-    """Says where the machine code of a function is kept; of those outside this package, too."""
+class _Kept:
+    """The machine code of a function, in a file for each type of arguments; what numba takes for a cache."""
 
-    def __init__(self, function: Callable[..., Any], file: str) -> None:
-        self._line, self._file = function.__code__.co_firstlineno, Path(file).resolve()
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._function = function
+        self._package = function.__module__.partition(".")[0]
+        self._state = _state(self._package)
 
-    def get_cache_path(self) -> str | None:
-        return _folder()
+    def _path(self, signature: Any, codegen: Any) -> Path:
+        names = self._function.__module__, self._function.__qualname__, signature, codegen.magic_tuple()
+        name = blake2b(repr(names).encode(), digest_size=8).hexdigest()
+        return _folder(self._state) / f"{self._function.__name__}-{name}"
 
-    def get_source_stamp(self) -> str:
-        return _digest(self._file.read_bytes())
-
-    def get_disambiguator(self) -> str:
-        inside = self._file.is_relative_to(PACKAGE)
-        return f"{self._line}-{_digest(bytes(self._file.relative_to(PACKAGE) if inside else self._file))}"
-
-    @classmethod
-    def from_function(cls, function: Callable[..., Any], file: str) -> _Locator | None:
-        if _folder() is None:
-            return None
-        locator = cls(function, file)
+    def load_overload(self, signature: Any, target_context: Any) -> Any:
+        """Return the compiled function, or None."""
+        target_context.refresh()
         try:
-            locator.ensure_cache_path()
-        except OSError:
-            return None
-        return locator
-
-
-class _Kept(CompileResultCacheImpl):
-    _locator_classes = (_Locator, *CompileResultCacheImpl._locator_classes)
-
-
-class _Cache(FunctionCache):
-    _impl_class = _Kept
-
-    def _index_key(self, sig: Any, codegen: Any) -> tuple[Any, ...]:
-        return (*super()._index_key(sig, codegen), STATE)
-
-    def load_overload(self, sig: Any, target_context: Any) -> Any:
-        try:
-            return super().load_overload(sig, target_context)
-        except (
-            Exception
-        ):  # what is kept is damaged, or names classes of older files: any error may come of it
-            with contextlib.suppress(OSError):
-                self.flush()
+            path = self._path(signature, target_context.codegen())
+            kept, parts = pickle.loads(path.read_bytes())
+            return CompileResult._rebuild(target_context, *parts) if kept == signature else None
+        except Exception:  # none is kept; or it is damaged, and any error may come of it
             return None
 
-    def save_overload(self, sig: Any, data: Any) -> None:
-        with contextlib.suppress(OSError):  # a full disk: it is compiled again next time
-            super().save_overload(sig, data)
+    def save_overload(self, signature: Any, result: Any) -> None:
+        """Keep a compiled function, unless it holds addresses, or the files are not what was compiled."""
+        if result.library.has_dynamic_globals or _read_state(self._package) != self._state:
+            return
+        with contextlib.suppress(OSError, DataError):  # a full disk, say: it is compiled again next time
+            path = self._path(signature, result.codegen)
+            write_bytes(str(path), dumps((signature, result._reduce())))
 
 
 _ENTRY_POINTS: set[Callable[..., Any]] = set()
@@ -139,8 +118,7 @@ def entry_point(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile at the first call, without holding Python's lock while it runs."""
     _ENTRY_POINTS.add(function)
     dispatcher = numba.njit(nogil=True)(function)
-    with contextlib.suppress(RuntimeError):  # no folder can be written: nothing is kept
-        dispatcher._cache = _Cache(function)
+    dispatcher._cache = _Kept(function)
     return dispatcher
 
 

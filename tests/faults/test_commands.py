@@ -218,15 +218,7 @@ def compiled(tmp_path, **environment):
 def test_compiled_code_that_is_kept_may_be_damaged(tmp_path):
     kept = {"NUMBA_CACHE_DIR": str(tmp_path)}
     compiled(tmp_path, **kept)
-    stored = [path for path in tmp_path.rglob("*") if path.suffix in (".nbi", ".nbc")]
-    assert {path.suffix for path in stored} == {".nbi", ".nbc"}
-    for damage in (b"", b"damaged", None):
-        for path in stored:
-            if path.exists():
-                path.write_bytes(path.read_bytes()[:-7] if damage is None else damage)
+    (stored,) = (path for path in tmp_path.rglob("*") if path.is_file())
+    for damage in (b"", b"damaged", stored.read_bytes()[:-7]):
+        stored.write_bytes(damage)
         compiled(tmp_path, **kept)
-
-
-def test_without_a_folder_to_keep_compiled_code_in(tmp_path):
-    (tmp_path / "file").write_text("")
-    compiled(tmp_path, NUMBA_CACHE_DIR=str(tmp_path / "file" / "below"))

@@ -29,7 +29,7 @@ def test_what_older_files_left_behind_does_no_harm(tmp_path, monkeypatch):
     """Machine code that is kept under the type of an argument whose class has been renamed since."""
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
-    monkeypatch.setattr(compiled, "_folder", lambda: str(tmp_path))
+    monkeypatch.setattr(compiled, "_folder", lambda _: tmp_path)
     for name, more in (("Before", 1), ("After", 20)):
         (tmp_path / "kept.py").write_text(SOURCE.format(name=name, more=more))
         importlib.invalidate_caches()
@@ -72,16 +72,44 @@ assert count_pairs(np.array([0, 2, 1]), 3) == (2, 1, 0)
 
 
 def test_machine_code_outlives_a_reinstallation_and_no_change(tmp_path):
-    """The same files elsewhere, later; and a file that other compiled functions may call."""
+    """The same files elsewhere, later; and a file whose constants compiled functions may hold."""
     said = []
     for name in ("first", "again", "changed"):
         copy = tmp_path / name / "preorder"
         shutil.copytree(ROOT / "preorder", copy, copy_function=shutil.copyfile)
         if name == "changed":
-            with (copy / "btg" / "grammar.py").open("a") as file:
+            with (copy / "data" / "binary_tree.py").open("a") as file:
                 file.write("# another line\n")
         said.append(run(COUNTED, tmp_path / "kept", tmp_path / name))
     assert said == [ANNOUNCED, "", ANNOUNCED]
+
+
+CONSTANT = "MORE = {}\n"
+WITH_CONSTANT = """
+from preorder.compiled import entry_point
+from kept.constant import MORE
+
+@entry_point
+def add(number):
+    return number + MORE
+"""
+
+
+def test_a_constant_of_another_package(tmp_path):
+    (tmp_path / "kept").mkdir()
+    (tmp_path / "kept" / "__init__.py").touch()
+    (tmp_path / "kept" / "function.py").write_text(WITH_CONSTANT)
+    for more in (1, 2):
+        (tmp_path / "kept" / "constant.py").write_text(CONSTANT.format(more))
+        program = f"from kept.function import add; assert add(1) == {1 + more}"
+        assert run(program, tmp_path / "cache", tmp_path, ROOT) == ANNOUNCED
+
+
+def test_what_was_compiled_from_changed_files_is_not_kept(tmp_path):
+    (tmp_path / "kept.py").write_text(SOURCE.format(name="Only", more=1))
+    change = "import kept; open('kept.py', 'a').write('\\n'); "
+    assert run(change + PROGRAM, tmp_path / "cache", tmp_path, ROOT) == ANNOUNCED
+    assert not [path for path in (tmp_path / "cache").rglob("*") if path.is_file()]
 
 
 def test_folders_of_earlier_versions_are_removed(tmp_path, monkeypatch):
@@ -91,15 +119,12 @@ def test_folders_of_earlier_versions_are_removed(tmp_path, monkeypatch):
         (kept / str(age) / "more").mkdir(parents=True)
         os.utime(kept / str(age), (10_000 - age, 10_000 - age))
     for _ in range(2):
-        assert compiled._folder.__wrapped__() == str(kept / compiled.STATE)
-        assert {path.name for path in kept.iterdir()} == {
-            compiled.STATE,
-            *map(str, range(compiled.MOST_KEPT)),
-        }
+        assert compiled._folder.__wrapped__("now") == kept / "now"
+        assert {path.name for path in kept.iterdir()} == {"now", *map(str, range(compiled.MOST_KEPT))}
 
 
 @pytest.mark.parametrize("below", ["file", "file/below"])
-def test_no_folder_can_be_made(tmp_path, monkeypatch, below):
+def test_no_folder_can_be_made(tmp_path, below):
+    (tmp_path / "kept.py").write_text(SOURCE.format(name="Only", more=1))
     (tmp_path / "file").write_text("")
-    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path / below))
-    assert compiled._folder.__wrapped__() is None
+    assert run(PROGRAM, tmp_path / below, tmp_path, ROOT) == ANNOUNCED
