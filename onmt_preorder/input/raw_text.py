@@ -10,7 +10,6 @@ from functools import cache, partial
 from typing import Any
 
 from preorder.data.errors import UsageError, require
-from preorder.data.formats import escape_token
 from preorder.data.spellings import ENTITIES
 
 MODES = ("conservative", "aggressive", "char")
@@ -27,8 +26,8 @@ TextFunction = Callable[[str], str]
 
 
 @cache
-def make_tokenizer(name: str, escapes: bool = False) -> TextFunction:
-    """Return what splits a line of raw text into tokens, separated by spaces and escaped as in features.
+def make_tokenizer(name: str, escapes: bool = False) -> Callable[[str], list[str]]:
+    """Return what splits a line of raw text into tokens.
 
     Args:
         name: one of :data:`MODES`, or the code of a language, whose rules in sacremoses are used.
@@ -41,16 +40,14 @@ def make_tokenizer(name: str, escapes: bool = False) -> TextFunction:
     if name in MODES:
         import pyonmttok
 
-        tokenizer = pyonmttok.Tokenizer(name)
-        return lambda line: " ".join(tokenizer(line))
+        return pyonmttok.Tokenizer(name)
     _check(name, f"{', '.join(MODES)}, or the code of a language")
     if name in WITHOUT_SPACES:
         raise UsageError(
             f"tokenize: {name} is written without spaces: split it as the training text was split "
             "(Japanese by MeCab, Chinese by jieba, for example), and translate the words"
         )
-    split = partial(_moses(name).tokenize, escape=escapes)
-    return lambda line: " ".join(map(escape_token, split(line)))
+    return partial(_moses(name).tokenize, escape=escapes)
 
 
 @cache

@@ -22,7 +22,7 @@ from __future__ import annotations
 import logging
 import re
 from argparse import Namespace
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from onmt_preorder.input.pipeline import SOURCE_NAME
@@ -34,12 +34,13 @@ from onmt_preorder.opennmt.wrapping import adapts
 from onmt_preorder.options import is_ours
 from preorder.data.errors import DataError, PreorderError
 from preorder.data.files import in_parallel, read_lines
-from preorder.data.formats import FEATURE_SEPARATOR, escape_token, parse_tokens
+from preorder.data.formats import FEATURE_SEPARATOR, escape_tokens, parse_tokens, unescape_token
 
 MOST_LOST = 10_000
 """Training lines that transforms may drop one after another."""
 
-_EXOTIC_SPACE = re.compile(r"[^\S \t]")
+_POSITIONED = re.compile(rf".+{FEATURE_SEPARATOR}(?:[0-9]{{1,18}}|{NO_POSITION})")
+_FEATURED = re.compile(f".+{FEATURE_SEPARATOR}.+")
 
 
 class PositionedCorpus:
@@ -51,7 +52,7 @@ class PositionedCorpus:
     Args:
         corpus: OpenNMT-py's own.
         preorders: whether lines without positions are preordered later.
-        tokenize: splits the lines of the source, which are raw text; None: they are tokens.
+        tokenize: splits the lines of the source, which are raw text; None: they hold tokens.
         skip_empty_level: OpenNMT-py's: what an empty target is, ``silent``, ``warning`` or ``error``.
     """
 
@@ -59,14 +60,14 @@ class PositionedCorpus:
         self,
         corpus: Any,
         preorders: bool = False,
-        tokenize: Callable[[str], str] | None = None,
+        tokenize: Callable[[str], Sequence[str]] | None = None,
         skip_empty_level: str = "warning",
     ) -> None:
         self.id = corpus.id
         self.source, self.target, self.align = corpus.src, corpus.tgt, corpus.align
         self.has_positions = corpus.n_src_feats > 0
         self.check = PositionCheck(preorders)
-        self._tokenize = tokenize or str
+        self._tokenize = tokenize
         self._skip_empty_level = skip_empty_level
         self.is_whole = True  # not one of several lists of lines
 
@@ -116,9 +117,9 @@ class PositionedCorpus:
         return True
 
     def _example(self, source: str, *others: str, places: list[tuple[str, int]]) -> dict[str, Any]:
-        target = None if self.target is None else " ".join(_words(others[0]))
+        target = None if self.target is None else " ".join(escape_tokens(parse_tokens(others[0])))
         try:
-            words, positions = parse_source(self._tokenize(source), self.has_positions)
+            words, positions = self._parse(source)
         except DataError as error:
             raise error.at(*places[0]) from None
         text = " ".join(words)
@@ -129,29 +130,39 @@ class PositionedCorpus:
             example["src_feats"] = [" ".join(positions)]
         return example
 
+    def _parse(self, source: str) -> tuple[list[str], list[str]]:
+        if self._tokenize is None:
+            return parse_source(source, self.has_positions)
+        words = escape_tokens(self._tokenize(source))
+        return words, [NO_POSITION] * len(words)
+
 
 def parse_source(line: str, has_positions: bool) -> tuple[list[str], list[str]]:
-    """Split a source line into words and their positions, ``_`` where a word has none.
+    """Split a source line into words, escaped as in features, and their positions, ``_`` where there is none.
 
-    White space inside a token, which OpenNMT-py would strip, is escaped as ``escape_token`` does.
+    A line is one of features if a token has a position, or if all look as if they had some feature. Of any
+    other line ``￨`` is part of the text.
 
     Raises:
         DataError: a feature is not a position, or there is one where there should be none.
     """
+    tokens = parse_tokens(line)
+    if FEATURE_SEPARATOR not in line or not _has_features(tokens):
+        return escape_tokens(tokens), [NO_POSITION] * len(tokens)
     words, positions = [], []
-    for token in _words(line):
+    for token in tokens:
         word, separator, number = token.rpartition(FEATURE_SEPARATOR)
         if separator and not has_positions:
             raise DataError(f"token with a feature, but n_src_feats is 0: {token!r}")
-        if separator and not (word and (number.isdecimal() or number == NO_POSITION)):
+        if separator and not _POSITIONED.fullmatch(token):
             raise DataError(f"not a token with its position: {token!r}")
-        words.append(word if separator else number)
+        words.append(unescape_token(word if separator else number))
         positions.append(number if separator else NO_POSITION)
-    return words, positions
+    return escape_tokens(words), positions
 
 
-def _words(line: str) -> tuple[str, ...]:
-    return parse_tokens(_EXOTIC_SPACE.sub(lambda match: escape_token(match[0]), line))
+def _has_features(tokens: Sequence[str]) -> bool:
+    return any(map(_POSITIONED.fullmatch, tokens)) or all(map(_FEATURED.fullmatch, tokens))
 
 
 def _named_lines(name: str, file: Any) -> tuple[str, Iterable[str]]:

@@ -48,6 +48,6 @@ class EscapeWarning:
         token = next(word for word in words if formats.needs_escape((word,)))
         LOGGER.warning(
             f"{where}: token {token!r} is written as {formats.escape_token(token)!r}, "
-            "and others like it: ￨ and white space would break the features",
+            "and others like it: ￨, white space and the like would break the features",
             extra={"once": "escape"},
         )

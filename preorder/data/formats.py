@@ -28,8 +28,10 @@ _DIGITS = "[0-9]{1,18}"  # more are no index of anything, and Python converts no
 _NUMBER = re.compile(_DIGITS)
 _LINK = re.compile(rf"({_DIGITS})([-?])({_DIGITS})(?::([0-9](?:\.[0-9]{{1,30}})?))?")
 _LADER = re.compile(rf"\s*({_DIGITS})-({_DIGITS}) *\|\|\|(.*)")
-_ESCAPE = re.compile(r"&(?=#[0-9]+;)|￨|\s")
-_ESCAPED = re.compile(r"&#([0-9]{1,5});")
+_BREAKING = [FEATURE_SEPARATOR, "\0", "\ufeff", *filter(str.isspace, map(chr, range(0x3001)))]
+_CODES = "|".join(str(ord(character)) for character in ("&", *_BREAKING))
+_ESCAPED = re.compile(f"&#({_CODES});")
+_ESCAPE = re.compile(f"&(?=#(?:{_CODES});)|[{re.escape(''.join(_BREAKING))}]")
 _LAYERS = {2: "words and POS tags", 3: "words, POS tags and classes"}  # lader's, separated by tabs
 _WITH_FEATURES = re.compile(f".+?(?:{FEATURE_SEPARATOR}[0-9]+)+")
 _TREE_SPECIAL = re.compile(r"[\\\[\]<>]")
@@ -185,42 +187,32 @@ def format_numbers(numbers: Iterable[int]) -> str:
 
 
 def escape_token(token: str) -> str:
-    """Write ``￨`` and white space inside a token as ``&#N;``, reversibly.
+    """Write ``￨``, white space, U+FEFF and NUL inside a token as ``&#N;``, reversibly.
 
-    OpenNMT-py would take ``￨`` for the start of a feature, and strip white space. An ``&`` that would read as
-    the start of such an escape is itself escaped.
+    OpenNMT-py would take ``￨`` for the start of a feature, strip white space, and refuse the others in a
+    vocabulary. The ``&`` of what reads like such an escape is itself escaped; other entities stay.
     """
     return _ESCAPE.sub(lambda match: f"&#{ord(match[0])};", token)
 
 
+def escape_tokens(words: Sequence[str]) -> list[str]:
+    """Do :func:`escape_token` for all words of a sentence."""
+    return [escape_token(word) for word in words] if needs_escape(words) else [*words]
+
+
 def needs_escape(words: Sequence[str]) -> bool:
-    """Return whether :func:`escape_token` may change one of the words; a quick test."""
-    text = "_".join(words)  # not "": an & and a # of two tokens are no escape
-    return (
-        FEATURE_SEPARATOR in text or "&#" in text or len(text.split(maxsplit=1)) > 1 or text != text.strip()
-    )
+    """Return whether :func:`escape_token` changes one of the words."""
+    return _ESCAPE.search("_".join(words)) is not None  # not "": an & and a # of two tokens are no escape
 
 
 def unescape_token(token: str) -> str:
     """Undo :func:`escape_token`; what it cannot have made stays as it is."""
-    return _ESCAPED.sub(_unescaped, token)
-
-
-def unescape_spaces(token: str) -> str:
-    """Undo the escapes of white space, and no others."""
-    return _ESCAPED.sub(lambda match: space if (space := chr(int(match[1]))).isspace() else match[0], token)
-
-
-def _unescaped(match: re.Match[str]) -> str:
-    character = chr(int(match[1]))
-    return character if _ESCAPE.fullmatch(character) or character == "&" else match[0]
+    return _ESCAPED.sub(lambda match: chr(int(match[1])), token)
 
 
 def format_features(words: Sequence[str], permutation: Permutation) -> str:
     """Format as ``token￨position``, which ``onmt_train`` reads."""
-    if needs_escape(words):
-        words = [escape_token(word) for word in words]
-    pairs = zip(words, permutation.positions, strict=True)
+    pairs = zip(escape_tokens(words), permutation.positions, strict=True)
     return " ".join([f"{word}{FEATURE_SEPARATOR}{position}" for word, position in pairs])
 
 

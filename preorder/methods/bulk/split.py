@@ -23,7 +23,8 @@ class Tokens(NamedTuple):
     Attributes:
         begins, ends: int32 ``[columns, tokens]``: token t is ``text[begins[t] : ends[t]]``.
         starts: int64 ``[lines + 1]``: line s has the tokens from ``starts[s]`` to ``starts[s + 1]``.
-        odd: bool ``[lines]``: whether there may be a ``￨``, ``&#`` or white space inside of a token.
+        odd: bool ``[lines]``: whether a token may be one that
+            :func:`preorder.data.formats.escape_token` changes.
     """
 
     begins: np.ndarray
@@ -54,7 +55,7 @@ def split(text: np.ndarray, lines: int, columns: int) -> Tokens | None:
 def _kinds() -> np.ndarray:
     kinds = np.full(256, PLAIN, np.uint8)
     kinds[[SPACE, TAB, NEWLINE]] = PARTING
-    kinds[[0x0B, 0x0C, RETURN, 0x1C, 0x1D, 0x1E, 0x1F, ord("&"), 0xC2, 0xE1, 0xE2, 0xE3, 0xEF]] = ODD
+    kinds[[0x00, 0x0B, 0x0C, RETURN, 0x1C, 0x1D, 0x1E, 0x1F, ord("&"), 0xC2, 0xE1, 0xE2, 0xE3, 0xEF]] = ODD
     return kinds
 
 
@@ -102,7 +103,7 @@ def _split(text, kinds, begins, ends, starts, odd):
 
 @inner
 def _is_odd(text, i):
-    """Say whether ``￨``, ``&#`` or white space that parts no tokens begins at a byte of the kind ODD."""
+    """Say whether what is escaped, or ``&#``, begins at a byte of the kind ODD."""
     byte, second = text[i], text[i + 1]  # a newline follows, at least
     third = text[i + 2] if i + 2 < text.size else np.uint8(NEWLINE)
     if byte == ord("&"):
@@ -120,4 +121,4 @@ def _is_odd(text, i):
         return (second == 0x80 and of_2000) or (second == 0x81 and third == 0x9F)
     if byte == 0xE3:  # U+3000
         return second == 0x80 and third == 0x80
-    return second == 0xBF and third == 0xA8  # ￨
+    return (second == 0xBF and third == 0xA8) or (second == 0xBB and third == 0xBF)  # ￨, U+FEFF

@@ -25,9 +25,12 @@ from tests.support.texts import write
         ("a b", "a b", "_ _"),
         ("a￨2 b c￨0", "a b c", "2 _ 0"),
         ("a￨_ b￨0", "a b", "_ 0"),
-        ("x￨y￨1 b￨0", "x￨y b", "1 0"),
+        ("x￨y￨1 b￨0", "x&#65512;y b", "1 0"),
         ("\u3000￨0 b￨1", "&#12288; b", "0 1"),
         ("a\u00a0b￨0", "a&#160;b", "0"),
+        ("a&#160;b￨0 &#38;#32;￨1", "a&#160;b &#38;#32;", "0 1"),
+        ("a&#160;b\u3000 &#38;#32; &#91;", "a&#38;#160;b&#12288; &#38;#38;#32; &#91;", "_ _ _"),
+        ("a￨b c ￨ ￨1 d￨", "a&#65512;b c &#65512; &#65512;1 d&#65512;", "_ _ _ _ _"),
         ("", "", ""),
     ],
 )
@@ -36,7 +39,7 @@ def test_source_lines(line, words, positions):
 
 
 def test_target_lines(tmp_path):
-    targets = ["x  y ", "\u3000 z\u00a0", "&#38;#32; &#91;"]
+    targets = ["x  y ", "\u3000 z\u00a0", "&#32; &#91;"]
     corpus = PositionedCorpus(corpus_of(tmp_path, ["a"] * 3, targets))
     assert [example["tgt"] for example in corpus.load()] == ["x y", "&#12288; z&#160;", "&#38;#32; &#91;"]
 
@@ -92,7 +95,21 @@ def test_an_empty_target_of_a_translation_has_no_words(tmp_path, prefix):
 
 @pytest.mark.parametrize(
     "line",
-    ["a￨x", "a￨", "￨1", "a￨1￨NN", "a￨-1", "a￨-0.5", "a￨nan", "￨0.5", "a￨1.", "a￨.5", "a￨4.73", "a￨1.0"],
+    [
+        "a￨x",
+        "a￨1 ￨1",
+        "a￨1 b￨c",
+        "a￨1￨NN",
+        "a￨٣",
+        "a￨" + "1" * 5000,
+        "a￨-1",
+        "a￨-0.5",
+        "a￨nan",
+        "a￨1.",
+        "a￨.5",
+        "a￨4.73",
+        "a￨1.0",
+    ],
 )
 def test_source_lines_with_other_features(line):
     with pytest.raises(DataError, match="not a token with its position"):

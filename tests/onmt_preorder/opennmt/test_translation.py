@@ -5,7 +5,7 @@ import torch
 from onmt.transforms.misc import FilterTooLongTransform
 from onmt.translate import TranslationBuilder
 
-from preorder.data.formats import unescape_spaces
+from preorder.data.formats import unescape_token
 from tests.support.opennmt import make_opt
 from tests.support.transformers import PAD, WORDS, make_vocabs
 
@@ -18,8 +18,8 @@ def test_filtertoolong_filters_pairs_only():
 
 
 def test_white_space_is_itself_again_in_a_translation():
-    words = ["&#12288;", "a&#160;b", "&#91;", "&#38;#32;", "&#99999;", "&#9999999999;", "plain"]
-    assert list(map(unescape_spaces, words)) == ["\u3000", "a\u00a0b", *words[2:]]
+    words = ["&#12288;", "a&#160;b", "&#38;#32;", "&#91;", "&#99999;", "&#9999999999;", "plain"]
+    assert list(map(unescape_token, words)) == ["\u3000", "a\u00a0b", "&#32;", *words[3:]]
 
 
 @pytest.mark.parametrize("source", [PAD, WORDS.index("w1")])  # an empty line, and one that gives no words

@@ -175,10 +175,20 @@ def test_tree_brackets_as_topdown_btg_prints_them():
     assert formats.format_tree(("a",), BinaryTree(1, ())) == "a"
 
 
-@pytest.mark.parametrize("token", ["&#65;", "&#9999999999;", "&#38;", "&", "a￨b", "\u3000", "&#38;#32;"])
-def test_escapes_are_undone_and_nothing_else(token):
-    assert formats.unescape_token(formats.escape_token(token)) == token
-    assert formats.unescape_token("&#65;x&#9999999999;") == "&#65;x&#9999999999;"
+@pytest.mark.parametrize(
+    ("token", "escaped"),
+    [
+        ("a￨b", "a&#65512;b"),
+        ("\u3000", "&#12288;"),
+        ("\ufeffa\0", "&#65279;a&#0;"),
+        ("&#38;#32;", "&#38;#38;#32;"),
+        ("x&#160;", "x&#38;#160;"),
+        *((token, token) for token in ("&", "&amp;", "&#91;", "&#65;", "&#032;", "&#xA0;", "&#9999999999;")),
+    ],
+)
+def test_escapes_are_undone_and_nothing_else(token, escaped):
+    assert formats.escape_token(token) == escaped
+    assert formats.unescape_token(escaped) == token
 
 
 @pytest.mark.parametrize(
@@ -186,13 +196,14 @@ def test_escapes_are_undone_and_nothing_else(token):
     [
         ((), False),
         (("a", "b"), False),
-        (("&", "#1;"), False),  # "&#" of two tokens is no escape
-        (("x", "&#1;"), True),
+        (("&", "#38;"), False),  # "&#" of two tokens is no escape
+        (("x", "&#91;"), False),
+        (("x", "&#38;"), True),
         (("a￨",), True),
         (("a", "\u3000"), True),
         (("\u3000",), True),
         (("a\x85b",), True),
     ],
 )
-def test_words_that_may_need_an_escape(words, expected):
+def test_words_that_need_an_escape(words, expected):
     assert formats.needs_escape(words) == expected

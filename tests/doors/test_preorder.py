@@ -1,0 +1,190 @@
+"""One sentence, one reading: the hard sentences through every door of ``preorder``."""
+
+import gzip
+import io
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+import preorder
+from preorder.annotate.classes import WordClasses
+from preorder.cli import main
+from preorder.data import blocks
+from tests.support.by_hash import save_by_hash
+from tests.support.hard_sentences import HARD, LINES, TAGSETS, TOKENS, Reading, reading, tags
+from tests.support.texts import write
+
+CLASSES = {word: str(len(word) % 3) for words in TOKENS[::2] for word in words}
+"""Of some of the words; the others are unknown."""
+
+
+@pytest.fixture
+def model(monkeypatch, tmp_path):
+    """Give a function that saves a model of such layers in a new folder, to work in."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(blocks.read_blocks, "__defaults__", (200,))  # bytes: a block has a few lines
+    return lambda *layers, **parts: save_by_hash(monkeypatch, "model", *layers, **parts)
+
+
+def run(*argv):
+    assert main(list(argv)) == 0
+
+
+def read(path):
+    return Path(path).read_bytes().decode().split("\n")[:-1]
+
+
+def readings(features, positions):
+    """Return the readings of two lists of lines."""
+    pairs = zip(features, positions, strict=True)
+    return [Reading(line, tuple(map(int, numbers.split()))) for line, numbers in pairs]
+
+
+def apply(**columns):
+    """Return the readings of ``preorder apply``, given the lines of each option."""
+    found = []
+    for name in ("features", "positions"):
+        given = [part for option, lines in columns.items() for part in (f"--{option}", text(option, lines))]
+        run("apply", "--model", "model", "--format", name, "--out", name, *given)
+        found.append(read(name))
+    return readings(*found)
+
+
+def text(name, lines):
+    return write(Path(name), *lines)
+
+
+def by_sentence(**columns):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("preorder.cli.apply.can_order", lambda *_: False)
+        return apply(**columns)
+
+
+def standard_input(lines):
+    found = []
+    for name in ("features", "positions"):
+        with pytest.MonkeyPatch.context() as patch:
+            stream = io.BytesIO(Path(text("src", lines)).read_bytes())
+            patch.setattr(sys, "stdin", SimpleNamespace(buffer=stream))
+            run("apply", "--model", "model", "--format", name, "--out", name)
+        found.append(read(name))
+    return readings(*found)
+
+
+def compressed(lines):
+    found = []
+    for name in ("features", "positions"):
+        Path("src.gz").write_bytes(gzip.compress(Path(text("src", lines)).read_bytes()))
+        run("apply", "--model", "model", "--format", name, "--out", f"{name}.zst", "--src", "src.gz")
+        found.append([*preorder.data.files.read_lines(f"{name}.zst")])
+    return readings(*found)
+
+
+def shards(**columns):
+    """Return the readings of ``preorder apply --out-dir``, ten lines a file."""
+    found = []
+    for option, lines in columns.items():
+        Path(option).mkdir()
+        for begin in range(0, len(lines), 10):
+            text(f"{option}/{begin:02}", lines[begin : begin + 10])
+    for name in ("features", "positions"):
+        given = [part for option in columns for part in (f"--{option}", f"{option}/*")]
+        run("apply", "--model", "model", "--format", name, "--out-dir", f"{name}-out", *given)
+        found.append([line for path in sorted(Path(f"{name}-out").glob("[0-9]*")) for line in read(path)])
+    return readings(*found)
+
+
+def api(sources, **layers):
+    model = preorder.load("model")
+    return [*map(Reading, model.features(sources, **layers), model.positions(sources, **layers))]
+
+
+def line_model(lines, fields=1):
+    return readings(*(preorder.LineModel("model", name, fields)(lines) for name in ("features", "positions")))
+
+
+def as_readlines(lines):
+    return [f"{line}\n" for line in lines]
+
+
+WORDS = {
+    "apply, in blocks": lambda lines: apply(src=lines),
+    "apply, sentence by sentence": lambda lines: by_sentence(src=lines),
+    "apply, lines that end in CR LF": lambda lines: apply(src=[f"{line}\r" for line in lines]),
+    "apply, standard input": standard_input,
+    "apply, compressed": compressed,
+    "apply, in shards": lambda lines: shards(src=lines),
+    "API, strings": api,
+    "API, lists of tokens": lambda lines: api(TOKENS),
+    "API, readlines()": lambda lines: api(as_readlines(lines)),
+    "LineModel": line_model,
+    "LineModel, readlines()": lambda lines: line_model(as_readlines(lines)),
+}
+"""Doors of words: functions from lines to readings."""
+
+
+NOT_YET = pytest.mark.xfail(strict=True, reason="a line's end is refused, or part of its last token")
+
+
+@pytest.mark.parametrize(
+    "door", [pytest.param(d, marks=[NOT_YET] * d.endswith("readlines()")) for d in WORDS]
+)
+def test_words(model, door):
+    model("words", "classes", classes=WordClasses(CLASSES))
+    expected = [reading(words, classes=[CLASSES.get(word, "0") for word in words]) for words in TOKENS]
+    check(WORDS[door](LINES), expected)
+
+
+def check(found, expected):
+    assert dict(zip(HARD, found, strict=True)) == dict(zip(HARD, expected, strict=True))
+
+
+def annotated(lines, pos):
+    return [f"{line}\t{tags}" if line else "" for line, tags in zip(lines, pos, strict=True)]
+
+
+def bracketings(lines, pos):
+    """Return flat trees, with brackets as the Penn Treebank has them."""
+    escapes = str.maketrans({"(": "-LRB-", ")": "-RRB-"})
+    pairs = (zip(pos.split(), line.split(" "), strict=False) for line, pos in zip(lines, pos, strict=True))
+    return [
+        f"(ROOT {' '.join(f'({tag} {word.translate(escapes)})' for tag, word in leaves)})" for leaves in pairs
+    ]
+
+
+def conllu(lines, pos):
+    """Return chains, a blank line after each; tags of the treebank are in the fifth column."""
+    rows = []
+    for line, tags in zip(lines, pos, strict=True):
+        for number, (tag, word) in enumerate(zip(tags.split(), line.split(" "), strict=False), 1):
+            both = f"{tag}\t_" if tag in TAGSETS["universal"] else f"_\t{tag}"
+            rows.append(f"{number}\t{word}\t_\t{both}\t_\t{number - 1}\tnext\t_\t_")
+        rows.append("")
+    return rows
+
+
+TAGGED = {
+    "apply --pos, in blocks": lambda lines, pos: apply(src=lines, pos=pos),
+    "apply --pos, sentence by sentence": lambda lines, pos: by_sentence(src=lines, pos=pos),
+    "apply --pos, in shards": lambda lines, pos: shards(src=lines, pos=pos),
+    "apply --annot, in blocks": lambda lines, pos: apply(annot=annotated(lines, pos)),
+    "apply --annot, sentence by sentence": lambda lines, pos: by_sentence(annot=annotated(lines, pos)),
+    "apply --annot, in shards": lambda lines, pos: shards(annot=annotated(lines, pos)),
+    "apply --trees, bracketings": lambda lines, pos: apply(src=lines, trees=bracketings(lines, pos)),
+    "apply --trees, CoNLL-U": lambda lines, pos: apply(src=lines, trees=conllu(lines, pos)),
+    "API, tags as strings": lambda lines, pos: api(lines, tags=pos),
+    "API, tags as lists": lambda lines, pos: api(TOKENS, tags=[tags.split() for tags in pos]),
+    "API, trees": lambda lines, pos: api(lines, trees=bracketings(lines, pos)),
+    "LineModel": lambda lines, pos: line_model(annotated(lines, pos), 2),
+}
+"""Doors of words and tags: functions from lines of both to readings."""
+
+
+@pytest.mark.parametrize("tagset", TAGSETS)
+@pytest.mark.parametrize("door", TAGGED)
+def test_tags(model, door, tagset):
+    model("words", "tags")
+    expected = [reading(words, tags=given) for words, given in zip(TOKENS, tags(tagset), strict=True)]
+    check(TAGGED[door](LINES, [" ".join(given) for given in tags(tagset)]), expected)
