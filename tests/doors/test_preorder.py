@@ -157,8 +157,8 @@ def bracketings(lines, pos):
 def conllu(lines, pos):
     """Return chains, a blank line after each; tags of the treebank are in the fifth column."""
     rows = []
-    for line, tags in zip(lines, pos, strict=True):
-        for number, (tag, word) in enumerate(zip(tags.split(), line.split(" "), strict=False), 1):
+    for line, given in zip(lines, pos, strict=True):
+        for number, (tag, word) in enumerate(zip(given.split(), line.split(" "), strict=False), 1):
             both = f"{tag}\t_" if tag in TAGSETS["universal"] else f"_\t{tag}"
             rows.append(f"{number}\t{word}\t_\t{both}\t_\t{number - 1}\tnext\t_\t_")
         rows.append("")
