@@ -69,7 +69,7 @@ class PreorderTransformerEncoder(EncoderBase):
         """Take the vocabulary of the position feature: entry i is the token of id i."""
         self._numbers = feature_numbers(vocabulary)
 
-    def forward(self, src: Tensor, src_len: Tensor) -> tuple[Tensor, None, Tensor]:
+    def forward(self, src: Tensor, src_len: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Encode a batch.
 
         Args:
@@ -77,7 +77,8 @@ class PreorderTransformerEncoder(EncoderBase):
             src_len: ``(batch,)`` tokens in each sentence.
 
         Returns:
-            States ``(batch, length, size)``, None, and ``src_len``.
+            States ``(batch, length, size)``; their mean in each sentence, ``(batch, size)``, from which a
+            recurrent decoder begins; and ``src_len``.
 
         Raises:
             UsageError: the encoder needs positions and gets none.
@@ -91,7 +92,9 @@ class PreorderTransformerEncoder(EncoderBase):
                 states, learned = layer(states, source)
         if learned is not None:
             self._seen = src, source.padding, learned
-        return self.layer_norm(states), None, src_len
+        states = self.layer_norm(states)
+        total = states.masked_fill(source.padding.unsqueeze(2), 0).sum(1)
+        return states, total / src_len.clamp_min(1).unsqueeze(1), src_len
 
     def additional_loss(self) -> AdditionalLoss | None:
         """Return the reordering loss of the batch that was encoded last, None where it had no positions."""

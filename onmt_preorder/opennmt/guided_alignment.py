@@ -2,22 +2,47 @@
 
 Why: OpenNMT-py ends in a traceback at a line without links, of which an aligner writes many, and at a link
 with a confidence; a link past the end of its sentence ends the training or not, as its batch happens to be.
+And only its own Transformer decoder may learn from links, though ours have the attention for it.
 
 Can go when it reads Pharaoh's format whole, and compares links with their sentence.
 """
 
 from __future__ import annotations
 
+from argparse import Namespace
 from typing import Any
 
 from torch import Tensor
 
 from onmt_preorder.opennmt.wrapping import adapts
-from preorder.data.errors import DataError
+from onmt_preorder.papers.distortion.options import DECODER as RECURRENT
+from onmt_preorder.transformer.options import DECODER as TRANSFORMER
+from preorder.data.errors import DataError, UsageError
 from preorder.data.formats import format_alignment, parse_alignment
 from preorder.data.types import Alignment
 
 _READ_FROM = "align_read_from"  # in an example: the file and the line, from 1, of its links
+
+
+@adapts("onmt.utils.parse:ArgumentParser", "validate_model_opts")
+def _allow_our_decoders(original: Any, cls: type, opt: Namespace) -> None:
+    """Check ``lambda_align`` for our decoders here: OpenNMT-py allows its own Transformer alone."""
+    weight = opt.lambda_align
+    ours = opt.decoder_type in (RECURRENT, TRANSFORMER)
+    opt.lambda_align = 0.0 if ours else weight
+    try:
+        original(cls, opt)
+    finally:
+        opt.lambda_align = weight
+    if (
+        ours
+        and weight
+        and opt.decoder_type == TRANSFORMER
+        and not -opt.dec_layers <= opt.alignment_layer < opt.dec_layers
+    ):
+        raise UsageError(
+            f"alignment_layer {opt.alignment_layer}: the decoder has {opt.dec_layers} layers; the last is -1"
+        )
 
 
 def sure_links(line: str, path: str, line_number: int) -> dict[str, Any]:

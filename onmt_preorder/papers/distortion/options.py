@@ -13,6 +13,7 @@ from onmt_preorder.option_helpers import (
     refuse,
     refuse_in_model,
 )
+from onmt_preorder.transformer.options import ENCODER as TRANSFORMER
 from preorder.data.errors import UsageError
 
 ENCODER, DECODER = "bidirectional_gru", "distortion_rnn"
@@ -29,10 +30,8 @@ _UNSUPPORTED: dict[str, Any] = {
     "lora_embedding": False,
     "quant_layers": [],
     "model_task": "seq2seq",
-    "n_src_feats": 0,
     "position_encoding": False,  # the decoder reads word by word, without a number of the word
 }
-
 
 _JUMPS = Need(f"distortion: {SOURCE}, {TARGET} or {HIDDEN}", lambda opt: opt.distortion != NONE)
 _ADADELTA = Need("optim: adadelta", lambda opt: opt.optim == "adadelta")
@@ -91,9 +90,16 @@ def check(opt: Namespace) -> None:
         if opt.encoder_type == ENCODER:
             raise UsageError(f"encoder_type: {ENCODER} needs decoder_type: {DECODER}")
         return
-    if opt.encoder_type != ENCODER:
-        raise UsageError(f"decoder_type: {DECODER} needs encoder_type: {ENCODER}, not {opt.encoder_type}")
+    if opt.encoder_type not in (ENCODER, TRANSFORMER):
+        known = f"{ENCODER} or {TRANSFORMER}"
+        raise UsageError(f"decoder_type: {DECODER} needs encoder_type: {known}, not {opt.encoder_type}")
     refuse_in_model(opt, _UNSUPPORTED, f"decoder_type: {DECODER}")
+    if opt.encoder_type == ENCODER:
+        refuse_in_model(opt, {"n_src_feats": 0}, f"encoder_type: {ENCODER}")
+    elif opt.distortion_source_end:
+        raise UsageError(f"distortion_source_end needs encoder_type: {ENCODER}, not {TRANSFORMER}")
+    elif opt.enc_hid_size != opt.dec_hid_size:
+        raise UsageError(f"enc_hid_size {opt.enc_hid_size} is not dec_hid_size {opt.dec_hid_size}")
     if opt.dec_layers != 1:
         raise UsageError(f"decoder_type: {DECODER} has one layer: dec_layers: 1, not {opt.dec_layers}")
     if opt.distortion_window < 1:

@@ -1,6 +1,7 @@
 """RNNsearch*, with or without jumps (Zhang et al. 2017, eq. 5 to 13).
 
-It is ``encoder_type: bidirectional_gru`` with ``decoder_type: distortion_rnn``.
+It is ``encoder_type: bidirectional_gru`` with ``decoder_type: distortion_rnn``. The decoder also reads the
+states of ``encoder_type: preorder_transformer``, a hybrid as of Chen et al. 2018, *The best of both worlds*.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from torch import Tensor, nn
 from torch.nn.functional import linear, pad
 
 from onmt_preorder.papers.distortion.attention import AdditiveAttention, SourceStates, mix, start
-from onmt_preorder.papers.distortion.options import HIDDEN, NONE, SOURCE, TARGET, DistortionOptions
+from onmt_preorder.papers.distortion.options import ENCODER, HIDDEN, NONE, SOURCE, TARGET, DistortionOptions
 from onmt_preorder.transformer.dropout import first_rate
 
 
@@ -71,13 +72,16 @@ class DistortionRNNDecoder(DecoderBase):
     multiplied by them once.
 
     Args:
-        size: of all states; the encoder's are twice as large.
+        size: of all states but the encoder's.
+        source_size: of the encoder's states h.
         embeddings: OpenNMT-py's, of the target.
         dropout: of the output layer, and of nothing else, as in the paper.
         options: how attention jumps.
     """
 
-    def __init__(self, size: int, embeddings: Any, dropout: float, options: DistortionOptions) -> None:
+    def __init__(
+        self, size: int, source_size: int, embeddings: Any, dropout: float, options: DistortionOptions
+    ) -> None:
         super().__init__(attentional=True)
         embeddings.dropout_p = 0
         self.options = options
@@ -85,24 +89,26 @@ class DistortionRNNDecoder(DecoderBase):
         word_size = embeddings.embedding_size
         self.initial = nn.Linear(size, size)
         self.before = nn.GRUCell(word_size, size)
-        self.attention = AdditiveAttention(size, 2 * size)
-        self.after = nn.GRUCell(2 * size, size)
-        self.readout = nn.Linear(size + word_size + 2 * size, size)
+        self.attention = AdditiveAttention(size, source_size)
+        self.after = nn.GRUCell(source_size, size)
+        self.readout = nn.Linear(size + word_size + source_size, size)
         self.dropout = nn.Dropout(dropout)
-        context_size = {NONE: None, SOURCE: 2 * size, TARGET: word_size, HIDDEN: size}[options.context]
+        context_size = {NONE: None, SOURCE: source_size, TARGET: word_size, HIDDEN: size}[options.context]
         self.jumps = None if context_size is None else nn.Linear(context_size, 2 * options.window + 1)
         self.state: dict[str, Tensor] = {}
 
     @classmethod
     def from_opt(cls, opt: Namespace, embeddings: Any) -> DistortionRNNDecoder:
         """Build as OpenNMT-py does."""
-        return cls(opt.dec_hid_size, embeddings, first_rate(opt.dropout), DistortionOptions.from_opt(opt))
+        source_size = 2 * opt.enc_hid_size if opt.encoder_type == ENCODER else opt.enc_hid_size
+        options = DistortionOptions.from_opt(opt)
+        return cls(opt.dec_hid_size, source_size, embeddings, first_rate(opt.dropout), options)
 
     def init_state(self, _: Tensor, states: Tensor, final: Tensor) -> None:
-        """Begin a batch: ``s_0 = tanh(W h_1 + b)`` of the first word's backward state, ``final``.
+        """Begin a batch: ``s_0 = tanh(W h_1 + b)`` of ``final``, a GRU's backward state of the first word.
 
         α_0 is that of :func:`.attention.start`. The first jump depends on ``c_0 = 0``, ``emb(<s>)``, or
-        ``s̃_0 = s_0``. ``states`` is h, ``(batch, length, 2 size)``; ``final`` is ``(batch, size)``.
+        ``s̃_0 = s_0``. ``states`` is h, ``(batch, length, source_size)``; ``final`` is ``(batch, size)``.
         """
         hidden = self.initial(final).tanh()
         self.state = {"hidden": hidden}
@@ -129,7 +135,7 @@ class DistortionRNNDecoder(DecoderBase):
 
         Args:
             tgt: ``(batch, words, 1)`` ids of the words before each.
-            enc_out: h, ``(batch, length, 2 size)``.
+            enc_out: h, ``(batch, length, source_size)``.
             src_len: ``(batch,)`` tokens in each source sentence.
             step: None for all words of a training batch; else the index of the next word, from 0. At 0 the
                 products with the source are computed and kept for the later steps.
