@@ -26,10 +26,9 @@ from preorder.cli.options import positive
 from preorder.data.errors import UsageError
 
 OURS, WITHOUT = "ours", "torch, no relative term"
-GOALS = {OURS: (1.5, 1.2)}  # times the time and the memory without
 LENGTHS = {"cpu": (10, 25, 50, 100), "cuda": (16, 32, 64, 128, 256, 512, 1024)}
 DTYPES = {"fp32": torch.float32, "fp16": torch.float16, "bf16": torch.bfloat16}
-COLUMNS = ("tokens", "", "time", "times that without", "goal", "memory", "times that without", "goal")
+COLUMNS = ("tokens", "", "time", "times that without", "memory", "times that without")
 DROPOUT = 0.1
 
 Way = Callable[[Tensor, Tensor, Tensor], Tensor]
@@ -45,7 +44,6 @@ class Result:
         seconds: of one forward and backward pass, the median of the rounds.
         memory: bytes: on a GPU the most that is allocated, on a CPU what is kept for the backward pass.
         slower, larger: as multiples of attention without relative terms; of the time, the rounds' median.
-        goals: of these two, at most.
     """
 
     n: int
@@ -54,13 +52,11 @@ class Result:
     memory: int
     slower: float
     larger: float
-    goals: tuple[float | None, float | None]
 
     def row(self) -> tuple[str, ...]:
         """Return the cells of the table."""
-        goals = ["–" if goal is None else f"≤ {goal:g}" for goal in self.goals]
-        time = f"{1e3 * self.seconds:.3g} ms", f"{self.slower:.2f}", goals[0]
-        return str(self.n), self.way, *time, f"{self.memory / 1e6:.1f} MB", f"{self.larger:.2f}", goals[1]
+        time, memory = f"{1e3 * self.seconds:.3g} ms", f"{self.memory / 1e6:.1f} MB"
+        return str(self.n), self.way, time, f"{self.slower:.2f}", memory, f"{self.larger:.2f}"
 
 
 class Case:
@@ -173,7 +169,6 @@ def measure(arguments: argparse.Namespace, n: int) -> list[Result]:
             used,
             median(cost / each[0] for each, cost in zip(rounds, costs, strict=True)),
             used / memory[0],
-            GOALS.get(name, (None, None)),
         )
         for name, costs, used in zip(case.ways, zip(*rounds, strict=True), memory, strict=True)
     ]

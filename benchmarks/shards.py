@@ -1,14 +1,11 @@
-"""A text as one file and as shards, on threads and on Ray, a node of which is killed: the same bytes?"""
+"""A text as one file and as shards, on threads and on Ray: the same bytes?"""
 
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 import tempfile
-import threading
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from hashlib import blake2b
@@ -18,8 +15,7 @@ from pathlib import Path
 from benchmarks.process import Cost, run
 from benchmarks.report import add_numbers, machine, make_parser, print_results
 from preorder.data import files
-from preorder.data.errors import DataError, PreorderError
-from preorder.shards.on_ray.connection import load_ray
+from preorder.data.errors import PreorderError
 
 COLUMNS = ("way", "start, s", "all, s", "lines a second", "memory, MB", "same bytes")
 
@@ -31,8 +27,6 @@ EXAMPLES = """\
 
 PREORDER = (sys.executable, "-c", "import sys; from preorder.cli import main; sys.exit(main())")
 
-NODE = {"num_cpus": 1, "include_dashboard": False, "object_store_memory": 100 * 2**20}
-
 
 @dataclass(frozen=True)
 class Result:
@@ -43,16 +37,15 @@ class Result:
 
     way: str
     lines: int
-    start: float | None
+    start: float
     seconds: float
     memory: int
     same: bool
 
     def row(self) -> tuple[str, ...]:
         """Return the cells of a line."""
-        start = "–" if self.start is None else f"{self.start:.1f}"
-        numbers = f"{self.seconds:.1f}", f"{self.lines / self.seconds:,.0f}", f"{self.memory / 1e6:.0f}"
-        return self.way, start, *numbers, "yes" if self.same else "NO"
+        seconds = f"{self.start:.1f}", f"{self.seconds:.1f}", f"{self.lines / self.seconds:,.0f}"
+        return self.way, *seconds, f"{self.memory / 1e6:.0f}", "yes" if self.same else "NO"
 
 
 class Bench:
@@ -88,17 +81,9 @@ class Bench:
         ):
             start = self._shards("line", options)
             yield self._result(way, start, *self._compared(options, expected))
-        self._make_room()  # or what is there would be taken for the next outputs
-        with (
-            tempfile.TemporaryDirectory(prefix="ray-") as short,  # Ray puts sockets there
-            _cluster(short, self._place, self._arguments.shards) as address,
-        ):
-            compared = self._compared(("--engine", "ray", "--address", address), expected)
-        yield self._result("… on two nodes, one killed", None, *compared)
 
-    def _result(self, way: str, start: Cost | None, cost: Cost, is_same: bool) -> Result:
-        seconds = None if start is None else start.wall
-        return Result(way, self._arguments.lines, seconds, cost.wall, cost.memory, is_same)
+    def _result(self, way: str, start: Cost, cost: Cost, is_same: bool) -> Result:
+        return Result(way, self._arguments.lines, start.wall, cost.wall, cost.memory, is_same)
 
     def _compared(self, options: Sequence[str], expected: str) -> tuple[Cost, bool]:
         cost = self._shards("shards", options)
@@ -134,36 +119,6 @@ def _endless(path: str) -> Iterator[str]:
     while True:
         files.not_empty(path, islice(files.read_lines(path), 1))
         yield from files.read_lines(path)
-
-
-@contextmanager
-def _cluster(folder: str, place: Path, shards: int) -> Iterator[str]:
-    """Give the address of a Ray of two nodes, one of which is killed after a third of the shards."""
-    load_ray()
-    from ray.cluster_utils import Cluster
-
-    os.environ |= {"RAY_USAGE_STATS_ENABLED": "0", "RAY_TMPDIR": folder}
-    cluster = Cluster(True, head_node_args=NODE)
-    victim = cluster.add_node(**NODE)
-    is_over = threading.Event()
-
-    def kill() -> None:
-        while len([*place.glob("[!.]*")]) < shards / 3:
-            if is_over.wait(0.2):
-                return
-        cluster.remove_node(victim, allow_graceful=False)
-
-    thread = threading.Thread(target=kill)
-    thread.start()
-    try:
-        yield cluster.address
-    finally:
-        is_over.set()
-        thread.join()
-        killed = victim not in cluster.worker_nodes
-        cluster.shutdown()
-    if not killed:
-        raise DataError("too short a text: all was done before a node could be killed")
 
 
 def main(argv: Sequence[str] | None = None) -> int:

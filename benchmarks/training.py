@@ -24,7 +24,7 @@ from tqdm import tqdm
 
 import onmt_preorder.plugin
 from benchmarks.batches import Pair, batches, random_pairs, read_pairs, vocabularies
-from benchmarks.process import run, seconds
+from benchmarks.process import seconds
 from benchmarks.report import add_numbers, machine, make_parser, print_results
 from onmt_preorder.opennmt.memory import keep_freed_memory
 from preorder.data.errors import PreorderError, UsageError
@@ -58,7 +58,7 @@ class Result:
     Attributes:
         model: what was trained.
         speed: tokens a second of both sides, padding not counted: the median of the rounds.
-        memory: bytes at the peak: on a GPU what torch has allocated, else of a process with this model alone.
+        memory: bytes that torch has allocated on a GPU at the peak; 0 on a CPU.
         relative_speed: to the first model's, the median of the rounds.
         relative_memory: to the first model's.
         quartiles: of the rounds' relative speeds.
@@ -118,17 +118,10 @@ def _allocated(device: str) -> int:
     return torch.cuda.memory_allocated()
 
 
-def measure(arguments: argparse.Namespace, again: Sequence[str]) -> list[Result]:
-    """Train with each model in turn, and compare each with the first.
-
-    Args:
-        arguments: what is to be measured.
-        again: the command line that says the same.
-    """
-    device, names = arguments.device, [arguments.alone] if arguments.alone else arguments.models
-    options = {name: _options(arguments, name) for name in names}
-    # Before this process grows: a process begins its count at what the one that started it uses.
-    memory = [0 if device == "cuda" or arguments.alone else _memory_of_process(again, name) for name in names]
+def measure(arguments: argparse.Namespace) -> list[Result]:
+    """Train with each model in turn, and compare each with the first."""
+    device = arguments.device
+    options = {name: _options(arguments, name) for name in arguments.models}
     if arguments.source:
         pairs = read_pairs(arguments.source, arguments.target, arguments.pairs)
     else:
@@ -141,8 +134,7 @@ def measure(arguments: argparse.Namespace, again: Sequence[str]) -> list[Result]
         [model.speed(arguments.steps) for model in models.values()]
         for _ in tqdm(range(arguments.rounds), unit=" rounds", disable=None)
     ]
-    if device == "cuda":
-        memory = [model.memory for model in models.values()]
+    memory = [model.memory for model in models.values()]
     first = [speeds[0] for speeds in rounds]
     return [
         _result(name, speeds, first, used, memory[0])
@@ -183,16 +175,9 @@ def _options(arguments: argparse.Namespace, model: str) -> Any:
     return opt
 
 
-def _memory_of_process(again: Sequence[str], name: str) -> float:
-    """Return the peak of a process that trains one model alone."""
-    alone = ("--alone", name, "--rounds", "1", "--json")
-    return run((sys.executable, "-m", "benchmarks.training", *again, *alone)).memory
-
-
 def main(argv: Sequence[str] | None = None) -> int:
     """Measure and print; return 0, or 2 for bad input or usage."""
-    given = sys.argv[1:] if argv is None else argv
-    arguments = _parser().parse_args(given)
+    arguments = _parser().parse_args(argv)
     torch.set_num_threads(1)
     onmt_preorder.plugin.register()
     if arguments.device == "cpu":
@@ -201,7 +186,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if (arguments.source is None) != (arguments.target is None):
             raise UsageError("--source and --target go together")
         what = f"size {arguments.size}, torch {torch.__version__}, {machine(arguments.device)}"
-        results = measure(arguments, given)
+        results = measure(arguments)
     except PreorderError as error:
         print(error, file=sys.stderr)
         return 2
@@ -227,7 +212,6 @@ def _parser() -> argparse.ArgumentParser:
         "batch": (None, "size of a batch, in place of the configuration's"),
     }
     add_numbers(parser, numbers)
-    add("--alone", metavar="MODEL", help="train only this one")
     return parser
 
 

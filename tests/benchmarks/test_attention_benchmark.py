@@ -23,14 +23,11 @@ def test_every_way_at_every_length(capsys):
         (without,) = (r for r in results if r["n"] == result["n"] and r["way"] == "torch, no relative term")
         assert result["slower"] == pytest.approx(result["seconds"] / without["seconds"])
         assert result["larger"] == pytest.approx(result["memory"] / without["memory"])
-        assert result["goals"] == ([1.5, 1.2] if result["way"] == "ours" else [None, None])
 
 
 def test_prints_a_table(capsys):
     assert main([*SMALL, "--rounds", "2"]) == 0
-    table = capsys.readouterr().out
-    assert "20 tokens of 8 in 2 heads, k 4, fp32" in table
-    assert "≤ 1.5" in table
+    assert "20 tokens of 8 in 2 heads, k 4, fp32" in capsys.readouterr().out
 
 
 def test_needs_the_gpu_it_is_told(monkeypatch, capsys):
