@@ -34,15 +34,9 @@ def _allow_our_decoders(original: Any, cls: type, opt: Namespace) -> None:
         original(cls, opt)
     finally:
         opt.lambda_align = weight
-    if (
-        ours
-        and weight
-        and opt.decoder_type == TRANSFORMER
-        and not -opt.dec_layers <= opt.alignment_layer < opt.dec_layers
-    ):
-        raise UsageError(
-            f"alignment_layer {opt.alignment_layer}: the decoder has {opt.dec_layers} layers; the last is -1"
-        )
+    layer, layers = opt.alignment_layer, opt.dec_layers
+    if weight and opt.decoder_type == TRANSFORMER and not -layers <= layer < layers:
+        raise UsageError(f"alignment_layer {layer}: the decoder has {layers} layers, the last is -1")
 
 
 def sure_links(line: str, path: str, line_number: int) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from onmt.inputters.text_utils import parse_align_idx
 from onmt.utils import make_batch_align_matrix
 
 from onmt_preorder.opennmt.checkpoints import read_options
-from preorder.data.errors import DataError
+from preorder.data.errors import DataError, UsageError
 from preorder.data.formats import parse_features
 from tests.support.opennmt import TINY, call, write_training_task
 from tests.support.texts import write
@@ -67,8 +67,12 @@ def test_lines_without_links_guide_nothing(folder):
     assert guided != pytest.approx(unguided, rel=1e-2)
 
 
-def test_attention_follows_the_links(folder):
-    path = train(folder, right_links(folder, "train"), steps=150)
+RECURRENT = {"decoder_type": "distortion_rnn", "layers": 1, "position_encoding": False}
+
+
+@pytest.mark.parametrize("changes", [{}, {"decoder_type": "preorder_transformer"}, RECURRENT])
+def test_attention_follows_the_links(folder, changes):
+    path = train(folder, right_links(folder, "train"), steps=150, **changes)
     found = folder / "found.align"
     call(
         folder,
@@ -92,6 +96,12 @@ def test_links_that_cannot_be(folder, links, message):
     lines = right_links(folder, "train")
     with pytest.raises(DataError, match=message):
         train(folder, [*lines[:2], links, *lines[3:]])
+
+
+def test_a_layer_that_there_is_not(folder):
+    changes = {"decoder_type": "preorder_transformer", "alignment_layer": -4}
+    with pytest.raises(UsageError, match="alignment_layer -4: the decoder has . layers, the last is -1"):
+        train(folder, right_links(folder, "train"), **changes)
 
 
 def test_a_link_just_past_the_end(folder):

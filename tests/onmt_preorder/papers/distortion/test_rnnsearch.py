@@ -72,8 +72,9 @@ def twin(model, src, tgt):
         {"distortion_window": 1, "distortion_lambda": 0.25, "distortion_renormalise": True},
         {"distortion_window": 9, "distortion_lambda": 1.0},
         {"distortion_lambda": 0.0},
+        {"encoder_type": "preorder_transformer", "hidden_size": 8, "word_vec_size": 8},
     ],
-    ids=["paper", "renormalised", "all jumps", "no jumps"],
+    ids=["paper", "renormalised", "all jumps", "no jumps", "transformer"],
 )
 def test_a_padded_batch_is_what_the_equations_say(context, changes):
     model = make_model(distortion=context, **changes)

@@ -14,11 +14,13 @@ from tests.support.opennmt import make_opt, rates_of_change
 
 register()
 
+HYBRID = {"encoder_type": "preorder_transformer", "hidden_size": 8, "word_vec_size": 8}
+
 
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"encoder_type": "brnn"}, "distortion_rnn needs encoder_type: bidirectional_gru, not brnn"),
+        ({"encoder_type": "brnn"}, "distortion_rnn needs encoder_type: .*, not brnn"),
         ({"layers": 2}, "has one layer: dec_layers: 1, not 2"),
         ({"distortion_window": 0}, "distortion_window counts from 1, not 0"),
         ({"distortion_lambda": 1.5}, "distortion_lambda is between 0 and 1, not 1.5"),
@@ -28,6 +30,21 @@ register()
         ),
         ({"copy_attn": True}, "copy_attn does not work with decoder_type: distortion_rnn"),
         ({"n_src_feats": 1}, "n_src_feats does not work"),
+        (
+            {**HYBRID, "distortion_source_end": True},
+            "distortion_source_end needs encoder_type: bidirectional_gru, not preorder_transformer",
+        ),
+        (
+            {
+                **HYBRID,
+                "hidden_size": -1,
+                "word_vec_size": -1,
+                "enc_hid_size": 4,
+                "src_word_vec_size": 4,
+                "dec_hid_size": 8,
+            },
+            "enc_hid_size 4 is not dec_hid_size 8",
+        ),
         ({"position_encoding": True}, "position_encoding does not work with decoder_type: distortion_rnn"),
         ({"parallel_mode": "tensor_parallel", "world_size": 2}, "tensor_parallel does not work"),
         ({"share_decoder_embeddings": True}, "needs word_vec_size 5 to be hidden_size 6"),
