@@ -98,8 +98,6 @@ def check(opt: Namespace) -> None:
         refuse_in_model(opt, {"n_src_feats": 0}, f"encoder_type: {ENCODER}")
     elif opt.distortion_source_end:
         raise UsageError(f"distortion_source_end needs encoder_type: {ENCODER}, not {TRANSFORMER}")
-    elif opt.enc_hid_size != opt.dec_hid_size:
-        raise UsageError(f"enc_hid_size {opt.enc_hid_size} is not dec_hid_size {opt.dec_hid_size}")
     if opt.dec_layers != 1:
         raise UsageError(f"decoder_type: {DECODER} has one layer: dec_layers: 1, not {opt.dec_layers}")
     if opt.distortion_window < 1:

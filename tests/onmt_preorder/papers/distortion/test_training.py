@@ -34,17 +34,6 @@ HYBRID = {"encoder_type": "preorder_transformer", "hidden_size": 8, "word_vec_si
             {**HYBRID, "distortion_source_end": True},
             "distortion_source_end needs encoder_type: bidirectional_gru, not preorder_transformer",
         ),
-        (
-            {
-                **HYBRID,
-                "hidden_size": -1,
-                "word_vec_size": -1,
-                "enc_hid_size": 4,
-                "src_word_vec_size": 4,
-                "dec_hid_size": 8,
-            },
-            "enc_hid_size 4 is not dec_hid_size 8",
-        ),
         ({"position_encoding": True}, "position_encoding does not work with decoder_type: distortion_rnn"),
         ({"parallel_mode": "tensor_parallel", "world_size": 2}, "tensor_parallel does not work"),
         ({"share_decoder_embeddings": True}, "needs word_vec_size 5 to be hidden_size 6"),
