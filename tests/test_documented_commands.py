@@ -82,7 +82,6 @@ python() {{
             set -- "$@" --steps 2 --size tiny --set bucket_size=60 ;;
         benchmarks.training) set -- "$@" --rounds 1 --steps 1 --size tiny --batch 64 ;;
         benchmarks.attention) set -- "$@" --lengths 8 ;;
-        benchmarks.rvnn) set -- "$@" --lines 10 --size 8 ;;
     esac
     {sys.executable} "$@"
 }}
