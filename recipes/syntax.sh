@@ -12,8 +12,8 @@ fi
 source=$1 trees=$2 alignment=$3 held=$4 run=$5
 shift 5
 if [ $# -eq 0 ]; then
-    set -- "btg --classes 256" swap-logistic rvnn swap-lstm \
-        "rvnn --binarisation left" "rvnn --binarisation right" "swap-logistic --binarisation right"
+    set -- "btg --classes 256" rvnn swap-lstm \
+        "rvnn --binarisation left" "rvnn --binarisation right"
 fi
 
 mkdir -p "$run"

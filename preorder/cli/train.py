@@ -51,7 +51,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         choices=tuple(METHODS),
         required=True,
         help="btg: find the best binary tree over the words by the scores of a perceptron; neural-btg: by "
-        "those of a network; swap-logistic, rvnn, swap-lstm: decide for each node of a syntax tree (--trees) "
+        "those of a network; rvnn, swap-lstm: decide for each node of a syntax tree (--trees) "
         "whether to swap its children",
     )
     parser.add_argument("--model", metavar="DIR", required=True, help="directory to write the model to")

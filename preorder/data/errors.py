@@ -54,7 +54,7 @@ class NotFiniteError(PreorderError):
     def __init__(self, what: str) -> None:
         super().__init__(
             f"{what} are not finite: the training has diverged, or the model is damaged; try smaller steps "
-            "(--learning-rate, --aggressiveness, --inverse-penalty), or another --seed"
+            "(--learning-rate, --aggressiveness), or another --seed"
         )
 
 

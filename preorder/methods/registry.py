@@ -8,7 +8,6 @@ from typing import Any
 METHODS = {
     "btg": ("perceptron.options:Options", "perceptron.model:BTGPreorderer"),
     "neural-btg": ("neural.options:Options", "neural.model:NeuralBTGPreorderer"),
-    "swap-logistic": ("node_labels.options:LogisticOptions", "node_labels.logistic:SwapLogisticPreorderer"),
     "rvnn": ("node_labels.options:RecursiveOptions", "node_labels.networks.recursive:RvNNPreorderer"),
     "swap-lstm": (
         "node_labels.options:ContextualOptions",

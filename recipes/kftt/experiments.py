@@ -180,7 +180,7 @@ def _syntax() -> Iterator[Experiment]:
         begun = f"btg, tags, {links}, {LINES}"
         yield Experiment("syntax", f"{begun}, then hand", **_hand("syntax", begun, **tagged))
     for trees in ("constituency", "dependency"):
-        for method in ("swap-logistic", "swap-lstm", "rvnn", ORACLE):
+        for method in ("swap-lstm", "rvnn", ORACLE):
             yield _treelike(method, trees)
     for method in ("swap-lstm", "rvnn"):
         yield _treelike(method, "constituency", _copies(FEW_LINES))

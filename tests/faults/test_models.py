@@ -26,7 +26,6 @@ from preorder.btg.grammar import ROOT
 from preorder.btg.viterbi import _fill_trees
 from preorder.data.errors import DataError, NotFiniteError, PreorderError
 from preorder.data.types import BinaryTree, Bitext, Node
-from preorder.learning import regression
 from preorder.methods import model_directory
 from preorder.methods.model_directory import Model, load_model, save_model
 from preorder.methods.perceptron.learner import Learner, weights_of
@@ -166,9 +165,7 @@ HOSTILE = [
     ("btg", fill("token.tags", 1, np.int64), "token.tags is int64"),
     ("btg", fill("shape", np.inf), "not all of shape are finite"),
     ("btg", fill("shape", 1e30), "the shape's are too large"),
-    ("swap-logistic", put("state", "channels", value=["words"]), "not the layers of a regression on nodes"),
-    ("swap-logistic", fill("weights", np.nan), "not all of weights are finite"),
-    ("swap-logistic", put("state", "trees", value=[]), "not the trees of a model of nodes: []"),
+    ("rvnn", put("state", "trees", value=[]), "not the trees of a model of nodes: []"),
     ("neural-btg", put("state", "hidden", value=30_000), "hidden 30000"),
     ("neural-btg", put("state", "hidden", value=True), "not a size of the model's network: hidden True"),
     ("neural-btg", put("state", "depth", value=10**8), "not a size of the model's network: depth 100000000"),
@@ -246,25 +243,6 @@ def test_training_that_diverges(method):
     options = all_options()[method](**DIVERGING[method], iterations=30, minibatch=2)
     with pytest.raises(NotFiniteError, match="training has diverged.*smaller steps.*another --seed"):
         method_class(method).fit(bitext(), options)
-
-
-class LargeWeights:
-    """Stands for scikit-learn's regression."""
-
-    coef_ = np.full((1, 1 << regression.BITS), 1e5)
-    intercept_ = np.zeros(1)
-
-    def __init__(self, **_):
-        pass
-
-    def fit(self, matrix, labels):
-        pass
-
-
-def test_weights_beyond_half_precision(monkeypatch):
-    monkeypatch.setattr("sklearn.linear_model.LogisticRegression", LargeWeights)
-    with pytest.raises(NotFiniteError):
-        regression.fit(np.arange(4, dtype=np.int32)[:, None], np.array([0, 1, 0, 1], bool), 1.0, 1, 1)
 
 
 def test_scores_that_are_no_numbers():

@@ -17,7 +17,7 @@ from preorder.methods.registry import METHODS
 from tests.support.texts import write
 
 ESCAPE = "\x1b[31m\x9b2J"
-TREES = {"swap-logistic", "rvnn", "swap-lstm"}
+TREES = {"rvnn", "swap-lstm"}
 WORDS = [
     f"{subject} {verb} the {adjective} fish" for subject in "ab" for verb in "cde" for adjective in "fgh"
 ] * 4
@@ -49,7 +49,7 @@ def run(*argv, status=0):
 
 def small(method):
     """Return the small sizes that a method has options for."""
-    given = {"swap-logistic": (), "btg": SMALL[:4], "neural-btg": SMALL[:4] + SMALL[6:]}
+    given = {"btg": SMALL[:4], "neural-btg": SMALL[:4] + SMALL[6:]}
     return given.get(method, SMALL[:6])
 
 

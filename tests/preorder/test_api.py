@@ -172,7 +172,7 @@ def test_links_as_pairs_tags_trees_and_classes_of_ones_own():
     assert model.positions([WORDS[0]], tags=[["S", "V", "O", "P"]]) == [(0, 3, 1, 2)]
     with pytest.raises(preorder.UsageError, match="the model needs POS tags"):
         model.positions(["s1 v1 o1"])
-    by_tree = preorder.train(WORDS, pairs, "swap-logistic", trees=trees, classes=0)
+    by_tree = preorder.train(WORDS, pairs, "rvnn", trees=trees, classes=0, learning_rate=0.02)
     assert by_tree.positions(SOURCES[:2], trees=trees[:2]) == [(0, 3, 1, 2)] * 2
 
 

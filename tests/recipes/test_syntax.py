@@ -27,12 +27,10 @@ def test_trains_and_measures(tmp_path):
     }
     for name, line in texts.items():
         (tmp_path / name).write_text(f"{line}\n" * 60)
-    done = run(
-        *(tmp_path / name for name in texts), 10, tmp_path / "run", "swap-logistic --binarisation left"
-    )
+    done = run(*(tmp_path / name for name in texts), 10, tmp_path / "run", "rvnn --binarisation left")
     assert done.returncode == 0, done.stderr
-    assert "== swap-logistic --binarisation left" in done.stdout
-    table = (tmp_path / "run" / "swap-logistic--binarisationleft.txt").read_text()
+    assert "== rvnn --binarisation left" in done.stdout
+    table = (tmp_path / "run" / "rvnn--binarisationleft.txt").read_text()
     assert "10 sentences" in table
     assert "1.0000" in table
 

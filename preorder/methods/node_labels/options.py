@@ -23,16 +23,6 @@ SizeOption = Annotated[
 
 
 @dataclass(frozen=True)
-class LogisticOptions:
-    """How to train the logistic regression; each option is explained by its help. ``threads`` is not used."""
-
-    binarisation: BinarisationOption = "head"
-    inverse_penalty: Annotated[float, "inverse strength of the regularisation"] = 0.05
-    seed: int = 1
-    threads: int = 1
-
-
-@dataclass(frozen=True)
 class RecursiveOptions:
     """How to train the recursive network; each option is explained by its help.
 

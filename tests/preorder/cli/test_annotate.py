@@ -253,7 +253,7 @@ def test_model_that_needs_trees_made_from_given_tags(src, bitext, tmp_path, fake
 def test_models_of_trees_parse_raw_tokens(src, bitext, fake, tmp_path, capsys, kind, suffix):
     model = tmp_path / "model"
     argv = ["--classes", "0", "--held-out", "0", *bitext, "--trees", kind, *fake, "--model", str(model)]
-    assert main(["train", "--method", "swap-logistic", *argv]) == 0
+    assert main(["train", "--method", "rvnn", *argv]) == 0
     capsys.readouterr()
     assert order(model, "--src", src, *fake[2:]) == 0
     expected = capsys.readouterr().out

@@ -9,7 +9,7 @@ pytest.importorskip("torch")
 from preorder.cli import main
 
 NETWORK = ["--iterations", "4", "--minibatch", "8", "--size", "12", "--learning-rate", "0.03"]
-SIZES = {"rvnn": NETWORK, "swap-lstm": NETWORK, "swap-logistic": ["--inverse-penalty", "5"]}
+SIZES = {"rvnn": NETWORK, "swap-lstm": NETWORK}
 
 
 def bracketing(words):
@@ -83,5 +83,5 @@ def test_no_trees(files, tmp_path, capsys, method):
 def test_cross_fitting(files, tmp_path, capsys):
     model, features = tmp_path / "model", tmp_path / "features"
     folds = ["--cross-fit", "2", "--cross-fit-out", str(features)]
-    assert train(files, "swap-logistic", "constituency", model, *folds) == 0
+    assert train(files, "rvnn", "constituency", model, *folds) == 0
     assert features.read_text().splitlines() == [f"S{i % 7}￨0 V{i % 5}￨2 O{i % 3}￨1" for i in range(120)]

@@ -33,7 +33,7 @@ def folder(tmp_path_factory):
         assert preorder.evaluate(model.positions(SOURCES), STRAIGHT).complete_match == 1
         model.save(str(folder / method))
     options = {"classes": 0, "held_out": 0, "iterations": 1}
-    preorder.train(SOURCES, STRAIGHT, "swap-logistic", trees=TREES, classes=0).save(str(folder / "swap"))
+    preorder.train(SOURCES, STRAIGHT, "rvnn", trees=TREES, classes=0, iterations=1).save(str(folder / "swap"))
     tags = [" ".join("X" for _ in source.split()) for source in SOURCES]
     preorder.train(SOURCES, STRAIGHT, tags=tags, **options).save(str(folder / "tagged"))
     return folder
@@ -84,12 +84,12 @@ def test_layers_that_the_model_does_not_read(folder, tmp_path, capsys):
     ("method", "initial", "more", "reason"),
     [
         ("neural-btg", "btg", [], "--init: the model is of method btg, not neural-btg"),
-        ("btg", "swap", [], "--init: the model is of method swap-logistic, not btg"),
+        ("btg", "swap", [], "--init: the model is of method rvnn, not btg"),
         (
-            "swap-logistic",
+            "rvnn",
             "swap",
             ["--trees", "trees"],
-            "--init: training of method swap-logistic cannot begin from a model",
+            "--init: training of method rvnn cannot begin from a model",
         ),
         ("btg", "btg", ["--classes", "4"], "--classes: with --init the model's word classes are used"),
         ("neural-btg", "neural-btg", ["--hidden", "9"], "--hidden 9: the model of --init has 8"),

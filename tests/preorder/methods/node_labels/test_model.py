@@ -1,7 +1,6 @@
-"""Both networks and the logistic regression: what they learn, give and keep."""
+"""Both networks: what they learn, give and keep."""
 
 import itertools
-import sys
 
 import numpy as np
 import pytest
@@ -27,13 +26,12 @@ from tests.support.verb_last import (  # noqa: E402
     svo,
 )
 
-NETWORKS = ("rvnn", "swap-lstm")
-METHODS = (*NETWORKS, "swap-logistic")
+METHODS = ("rvnn", "swap-lstm")
 SMALL = {"iterations": 12, "minibatch": 6, "size": 12, "dropout": 0.1, "learning_rate": 0.02}
 
 
 def options_of(method, **changes):
-    return all_options()[method](**(SMALL if method in NETWORKS else {"inverse_penalty": 5.0}) | changes)
+    return all_options()[method](**SMALL | changes)
 
 
 def trained(method, lines=None, held=NO_LINES, **changes):
@@ -148,7 +146,7 @@ def test_link_out_of_range():
         trained("rvnn", Bitext([CORPUS[0][0]], [Alignment(frozenset({(9, 0)}))]))
 
 
-@pytest.mark.parametrize("method", NETWORKS)
+@pytest.mark.parametrize("method", METHODS)
 def test_held_out_lines_choose_the_iteration(method):
     held = bitext(CORPUS[:4])
     _, statistics = trained(method, bitext(CORPUS[4:]), held)
@@ -160,17 +158,17 @@ def test_held_out_lines_choose_the_iteration(method):
 def test_the_seed_counts_and_random_numbers_of_others_do_not(method):
     torch.manual_seed(7)
     expected = torch.rand(1)
-    changes = {"iterations": 2} if method in NETWORKS else {}
+    changes = {"iterations": 2} if method in METHODS else {}
     one, other = (trained(method, **changes)[0].state()[1] for _ in range(2))
     assert all(one[name].tobytes() == other[name].tobytes() for name in one)
-    if method in NETWORKS:
+    if method in METHODS:
         differing = trained(method, seed=2, **changes)[0].state()[1]
         assert any(one[name].tobytes() != differing[name].tobytes() for name in one)
     torch.manual_seed(7)
     assert torch.rand(1) == expected
 
 
-@pytest.mark.parametrize("method", NETWORKS)
+@pytest.mark.parametrize("method", METHODS)
 def test_options_of_the_network(method):
     with_category, _ = trained(method, iterations=1)
     without, statistics = trained(
@@ -203,33 +201,8 @@ def test_weights_of_nodes():
         ({"size": 13}, "not the weights of the model's network"),
     ],
 )
-@pytest.mark.parametrize("method", NETWORKS)
+@pytest.mark.parametrize("method", METHODS)
 def test_not_a_state(method, values, reason):
     state, arrays = trained(method, iterations=1)[0].state()
     with pytest.raises(DataError, match=reason):
         method_class(method).from_state(state | values, arrays)
-
-
-@pytest.mark.parametrize(
-    ("values", "reason"),
-    [
-        ({"channels": ["words"]}, r"not the layers of a regression on nodes: \['words'\]"),
-        ({}, "not the weights of a regression on nodes"),
-    ],
-)
-def test_not_the_state_of_a_regression(values, reason):
-    method = method_class("swap-logistic")
-    state, _ = method.fit(bitext(), options_of("swap-logistic"))[0].state()
-    with pytest.raises(DataError, match=reason):
-        method.from_state(state | values, {})
-
-
-def test_regression_needs_no_torch():
-    import subprocess
-
-    code = (
-        "import sys; sys.modules['torch'] = None\n"
-        "from preorder.methods.registry import method_class\n"
-        "method_class('swap-logistic')\n"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True)
