@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from preorder.cli import Parser, execute
+from preorder.cli.options import add_number, positive
 from preorder.data import files
 from preorder.data.errors import DataError
 from preorder.data.formats import FEATURE_SEPARATOR, parse_tokens
@@ -16,7 +17,6 @@ from recipes.job import HAND, PARTS
 
 MAX_LENGTH = 50  # Kawara et al. 2021, §V-A, like the ratio
 MAX_RATIO = 9
-RULE = f"1 to {MAX_LENGTH} tokens a side, neither over {MAX_RATIO} times the other"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -28,25 +28,34 @@ def main(argv: Sequence[str] | None = None) -> int:
     add("--tgt", metavar="yy", required=True, help="target language")
     add("--given-alignment", action="store_true", help="copy the .align files, too")
     add("--hand-aligned", action="store_true", help="copy hand.{xx,yy,align}, too")
+    add_max_length(parser)
     add("--out", metavar="DIR", type=Path, required=True, help="folder to write")
     parser.set_defaults(run=_copy)
     return execute(parser, argv)
 
 
+def add_max_length(parser: argparse.ArgumentParser) -> None:
+    """Add the option ``--max-length``."""
+    add_number(parser, "--max-length", positive, MAX_LENGTH, "most tokens a side of a training pair")
+
+
 def _copy(arguments: argparse.Namespace) -> None:
     sides = (arguments.src, arguments.tgt)
-    print(copy_data(arguments.data, arguments.out, sides, arguments.given_alignment))
+    print(copy_data(arguments.data, arguments.out, sides, arguments.given_alignment, arguments.max_length))
     if arguments.hand_aligned:
         copy_hand_aligned(arguments.data, arguments.out, sides)
 
 
-def copy_data(data: Path, out: Path, sides: tuple[str, str], use_alignment: bool) -> str:
+def copy_data(
+    data: Path, out: Path, sides: tuple[str, str], use_alignment: bool, max_length: int = MAX_LENGTH
+) -> str:
     """Copy what a run needs of ``data`` into ``out``, and write both sides of all parts in one file.
 
     Args:
         data, out: folders.
         sides: the languages of source and target, as the files' names end.
         use_alignment: copy the alignments, too.
+        max_length: most tokens a side of a training pair.
 
     Returns:
         A message: how many of the training pairs are kept, and why the others are not.
@@ -67,12 +76,12 @@ def copy_data(data: Path, out: Path, sides: tuple[str, str], use_alignment: bool
     whole: list[list[str]] = [[], []]
     for part in PARTS:
         rows = list(_rows(data, part, suffixes))
-        faults = [fault_of(row) if part == "train" else None for row in rows]
+        faults = [fault_of(row, max_length) if part == "train" else None for row in rows]
         kept = [row for row, fault in zip(rows, faults, strict=True) if fault is None]
         if not kept:
             raise DataError("no sentence pair is left", str(data / f"{part}.{sides[0]}"))
         if part == "train":
-            message = _message(faults)
+            message = _message(faults, max_length)
         columns = list(zip(*kept, strict=True))
         for suffix, lines in zip(suffixes, columns, strict=True):
             files.write_lines(str(out / f"{part}.{suffix}"), lines)
@@ -108,13 +117,13 @@ def read_rows(paths: Sequence[str]) -> Iterator[tuple[str, ...]]:
         yield row
 
 
-def fault_of(row: Sequence[str]) -> str | None:
+def fault_of(row: Sequence[str], max_length: int = MAX_LENGTH) -> str | None:
     """Return why a pair, the first two lines of a row, is not for training; None: it is."""
     lengths = [len(parse_tokens(line)) for line in row[:2]]
     if min(lengths) == 0:
         return "with an empty side"
-    if max(lengths) > MAX_LENGTH:
-        return f"of more than {MAX_LENGTH} tokens"
+    if max(lengths) > max_length:
+        return f"of more than {max_length} tokens"
     return f"over {MAX_RATIO} times as long on one side" if max(lengths) > MAX_RATIO * min(lengths) else None
 
 
@@ -128,10 +137,11 @@ def _rows(data: Path, part: str, suffixes: list[str]) -> Iterator[tuple[str, ...
         yield row
 
 
-def _message(faults: Sequence[str | None]) -> str:
+def _message(faults: Sequence[str | None], max_length: int) -> str:
     counts = Counter(faults)
     kept = counts.pop(None)
-    message = f"{kept:,} of {len(faults):,} training pairs are kept: {RULE}"
+    rule = f"1 to {max_length} tokens a side, neither over {MAX_RATIO} times the other"
+    message = f"{kept:,} of {len(faults):,} training pairs are kept: {rule}"
     if counts:
         message += f"; left out: {', '.join(f'{number:,} {fault}' for fault, number in counts.items())}"
     if 2 * kept < len(faults):

@@ -25,6 +25,7 @@ from recipes.checks import (
     language,
     parse_changes,
 )
+from recipes.data import add_max_length
 from recipes.finished import with_earlier
 from recipes.job import DATA, Job
 from recipes.search import add_search, search_of
@@ -85,6 +86,7 @@ def build_parser() -> argparse.ArgumentParser:
         type=confidence,
         help="let the data's hand-aligned sentences teach the aligner; keep links of confidence P or more",
     )
+    add_max_length(parser)
     add(
         "--cross-fit",
         metavar="K",
@@ -158,7 +160,9 @@ def _prepare(job: Job, runner: StepRunner, arguments: argparse.Namespace) -> lis
 
     sides, data, folder = (job.source, job.target), arguments.data.resolve(), job.folder.resolve()
     data = data.relative_to(folder) if data.is_relative_to(folder) else data
-    message = copy_data(arguments.data, job.folder / DATA, sides, arguments.given_alignment)
+    message = copy_data(
+        arguments.data, job.folder / DATA, sides, arguments.given_alignment, arguments.max_length
+    )
     if arguments.given_alignment:
         links, aligner = ("--given-alignment",), None
     elif arguments.hand_alignment:
@@ -166,7 +170,8 @@ def _prepare(job: Job, runner: StepRunner, arguments: argparse.Namespace) -> lis
         links, aligner = ("--hand-aligned",), hand_options(job, arguments.hand_alignment)
     else:
         links, aligner = (), ()
-    copied = ("--data", str(data), "--src", job.source, "--tgt", job.target, *links, "--out", DATA)
+    copied = ("--data", str(data), "--src", job.source, "--tgt", job.target, *links)
+    copied += ("--max-length", str(arguments.max_length), "--out", DATA)
     runner.note("data", "python", "-m", "recipes.data", *copied)
     runner.say(message)
     return prepare(with_earlier(job), aligner, arguments.cross_fit, tuple(arguments.preorder))

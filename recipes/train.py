@@ -99,7 +99,7 @@ def _vocabulary_paths(job: Job) -> dict[str, str]:
 def config_of(job: Job, system: System, seed: int) -> dict[str, Any]:
     """Return a system's options with the paths, the seed and the device.
 
-    Every checkpoint that may turn out to be the best is kept until it is known. The vocabulary is the run's.
+    With ``lambda_align`` the run's word alignments guide attention. Every checkpoint that may turn out to be the best is kept until it is known. The vocabulary is the run's.
     """
     vocabulary = read_vocabulary(job.size, job.subwords)
     own = _decayed_within(system.options, job.changes.get("train_steps"))
@@ -110,7 +110,11 @@ def config_of(job: Job, system: System, seed: int) -> dict[str, Any]:
     folder = job.system_folder(system.name, seed)
     return config | {
         "data": {
-            corpus: {"path_src": job.source_of(system, part), "path_tgt": job.text(part, job.target)}
+            corpus: {
+                "path_src": job.source_of(system, part),
+                "path_tgt": job.text(part, job.target),
+                **({"path_align": job.alignment(part)} if config.get("lambda_align") else {}),
+            }
             for corpus, part in (("train", "train"), ("valid", "dev"))
         },
         **_vocabulary_paths(job),
@@ -163,6 +167,8 @@ def _train(job: Job, system: System, seed: int) -> Step:
     config = job.config(system, seed)
     reads = (config, *_vocabularies(job), *_data_of(job, system, "train", "dev"))
     reads += (_base_model(job, system, seed),) if system.begins_from else ()
+    if config_of(job, system, seed).get("lambda_align"):
+        reads += tuple(map(job.alignment, ("train", "dev")))
     name, folder = train_step(system, seed), job.system_folder(system.name, seed)
     checkpoints = Checkpoints(job.folder / folder, job.folder / train_log(system, seed))
     command, made = ("onmt_train", "-config", config), _model(job, system, seed)  # by the selection

@@ -56,6 +56,13 @@ def test_training_pairs_are_filtered_in_all_files_alike(job, data):
     assert job.has_tags
 
 
+def test_longer_training_pairs(job, data):
+    sides = (job.source, job.target)
+    assert "3 of 6 training pairs are kept: 1 to 51 tokens" in copy_data(
+        data, job.folder, sides, use_alignment=False, max_length=51
+    )
+
+
 def test_all_parts_stand_in_one_file_for_the_aligner(job, data):
     copied(job, data)
     assert read(job, "all.en") == "a b\nc\nd\ne f\n"

@@ -142,6 +142,19 @@ def test_subwords_are_learned_with_the_vocabularies_and_read_in_training():
     assert len(_vocabulary(job).makes) == 2
 
 
+def test_the_runs_links_guide_attention():
+    job = job_of(Path(), "gold")
+    (system,) = job.systems
+    assert "path_align" not in config_of(job, system, 1)["data"]["train"]
+    guided = replace(job, changes={"lambda_align": 0.05})
+    corpora = config_of(guided, system, 1)["data"]
+    assert [corpora[name]["path_align"] for name in ("train", "valid")] == [
+        "data/train.align",
+        "data/dev.align",
+    ]
+    assert {"data/train.align", "data/dev.align"} <= {*_train(guided, system, 1).reads}
+
+
 def test_the_learning_rate_decays_at_the_same_shares_of_other_steps():
     job = replace(job_of(Path()), systems=(system := read_system("rnnsearch", "small"),))
     assert (system.options["train_steps"], system.options["start_decay_steps"]) == (1800, 1100)
