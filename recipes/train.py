@@ -99,7 +99,8 @@ def _vocabulary_paths(job: Job) -> dict[str, str]:
 def config_of(job: Job, system: System, seed: int) -> dict[str, Any]:
     """Return a system's options with the paths, the seed and the device.
 
-    With ``lambda_align`` the run's word alignments guide attention. Every checkpoint that may turn out to be the best is kept until it is known. The vocabulary is the run's.
+    With ``lambda_align`` the run's word alignments guide attention. Every checkpoint that may turn out to be
+    the best is kept until it is known. The vocabulary is the run's.
     """
     vocabulary = read_vocabulary(job.size, job.subwords)
     own = _decayed_within(system.options, job.changes.get("train_steps"))
