@@ -15,7 +15,7 @@ from preorder.data.errors import UsageError
 from preorder.progress import progress
 
 if TYPE_CHECKING:
-    from preorder.analysis.page.page import Run
+    from preorder.analysis.report.run import Run
 
 EXAMPLES = """\
   preorder report runs/svo-sov-tiny
@@ -58,9 +58,9 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Run the subcommand."""
-    from preorder.analysis.page import manifest
-    from preorder.analysis.page.page import page
-    from preorder.analysis.page.run import report_run
+    from preorder.analysis.report import manifest
+    from preorder.analysis.report.page import page
+    from preorder.analysis.report.run import report_run
 
     paths = [path for folder in arguments.folders for path in manifest.find(folder)]
     manifests = [manifest.read(path, arguments.also) for path in paths]
@@ -97,7 +97,7 @@ def _check_output(out: str, folders: Sequence[str], inputs: Sequence[str]) -> No
     Raises:
         UsageError: the output is another file in a run's folder, or one that a run names elsewhere.
     """
-    from preorder.analysis.page.document import is_page
+    from preorder.analysis.report.page import is_page
 
     place = Path(out).resolve()
     if not place.is_file() or is_page(place):

@@ -161,7 +161,7 @@ def _write_pictures(gallery: Gallery, single: bool, arguments: argparse.Namespac
         draw_all, title = gallery.draw, f"{count} sentences before and after preordering"
     for path in arguments.out:
         if path.endswith(PAGE):
-            from preorder.analysis.page.gallery_page import gallery_page
+            from preorder.analysis.report.page import gallery_page
 
             name = Path(files.display_name(source.source_name(arguments))).name
             files.write_lines(path, [gallery_page(f"{name}, before and after preordering", gallery)])

@@ -9,7 +9,7 @@ import random
 
 import pytest
 
-from preorder.analysis.page import manifest
+from preorder.analysis.report import manifest
 from preorder.analysis.results import parse_curves
 from preorder.annotate.classes import WordClasses
 from preorder.data import files, formats

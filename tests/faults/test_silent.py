@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from preorder.analysis.page.manifest import read
+from preorder.analysis.report.manifest import read
 from preorder.api import train
 from preorder.cli import main
 from preorder.data import files

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from preorder.analysis.evaluation_data import EvaluationFiles
-from preorder.analysis.page.manifest import Manifest, find, read
+from preorder.analysis.report.manifest import Manifest, find, read
 from preorder.data.errors import DataError
 from preorder.metrics.metric import MetricOptions
 

@@ -1,0 +1,122 @@
+"""Runs, or a gallery of sentences, as one page of HTML that needs nothing else."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from functools import cache, partial
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from jinja2 import Environment, StrictUndefined, Template
+from markupsafe import Markup, escape
+
+from preorder.analysis.pictures.draw import breakdown_title, curves_title, draw_breakdown, draw_curves
+from preorder.analysis.pictures.encode import svg_element
+from preorder.analysis.report.run import Chapter, Content, Run
+from preorder.analysis.results import Breakdown, Curves
+from preorder.analysis.score_formats import SCORE_FORMATS
+from preorder.analysis.show.gallery import Gallery, Numbered, gallery_table
+from preorder.analysis.show.picture import draw_sentence, sentence_title, sentence_width
+from preorder.analysis.tables import Table, breakdown_table, curve_tables
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+DOCTYPE = "<!doctype html>"
+CONTENT_POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
+"""What a browser may load for the page: nothing."""
+
+LEAST_SCALE = 0.75  # of the picture of a sentence: its letters are 13 pixels high
+
+
+def page(title: str, runs: Sequence[Run]) -> str:
+    """Return the page of a set of runs.
+
+    Raises:
+        MissingExtraError: matplotlib is not installed.
+    """
+    sections = [_section(f"run{number}", run) for number, run in enumerate(runs, 1)]
+    headings = [(name, run.title) for name, run, _ in sections] if len(runs) > 1 else []
+    headed = len(runs) > 1 or runs[0].title != title
+    values = {"sections": sections, "headed": headed, "summary": _summary(runs), "gallery": None}
+    return _render(title=title, headings=headings, **values)
+
+
+def gallery_page(title: str, gallery: Gallery) -> str:
+    """Return the page of one gallery; errors are those of :func:`page`."""
+    headings = [(f"gallery-line-{one.line}", one.title) for one in gallery.sentences]
+    return _render(title=title, headings=headings, sections=[], summary=None, gallery=gallery)
+
+
+def is_page(path: Path) -> bool:
+    """Say whether a file begins as a page does."""
+    with path.open("rb") as stream:
+        beginning = stream.read(500).decode(errors="replace")
+    return beginning.startswith(DOCTYPE) and str(escape(CONTENT_POLICY)) in beginning
+
+
+def _render(**values: object) -> str:
+    return _template().render(**values).strip() + "\n"
+
+
+@cache
+def _template() -> Template:
+    environment = Environment(
+        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, cache_size=0
+    )
+    environment.globals |= {
+        "policy": CONTENT_POLICY,
+        "style": Markup(_resource("report.css")),
+        "script": Markup(_resource("report.js")),
+        "formats": SCORE_FORMATS,
+        "gallery_table": gallery_table,
+        "least_width": lambda one: f"{LEAST_SCALE * sentence_width(one.view):.2f}in",
+        "sentence_picture": _sentence_picture,
+    }
+    environment.filters |= {
+        "kind": lambda content: type(content).__name__,
+        "picture": _result_picture,
+        "tables": lambda one: curve_tables(one) if isinstance(one, Curves) else [breakdown_table(one)],
+    }
+    return environment.from_string(_resource("page.html"))
+
+
+def _section(name: str, run: Run) -> tuple[str, Run, list[tuple[str, str, Content]]]:
+    """Return a run with its id, and the id, heading and content of each of its parts."""
+    chapters = enumerate((Chapter("Scores", run.scores), *run.chapters), 1)
+    return name, run, [(f"{name}-{number}", one.heading, one.content) for number, one in chapters]
+
+
+def _summary(runs: Sequence[Run]) -> Table | None:
+    """Return one table of the scores of all runs; None for a single run."""
+    if len(runs) == 1:
+        return None
+    columns = dict.fromkeys(column for run in runs for column in run.scores.columns)
+    rows = tuple(
+        (run.title, *(dict(zip(run.scores.columns, row, strict=True)).get(column, "–") for column in columns))
+        for run in runs
+        for row in run.scores.rows
+    )
+    return Table("Scores of all runs", ("run", *columns), rows)
+
+
+def _result_picture(result: Curves | Breakdown, name: str) -> Markup:
+    if isinstance(result, Curves):
+        return _picture(partial(draw_curves, result), curves_title(result), name)
+    return _picture(partial(draw_breakdown, result), breakdown_title(result), name)
+
+
+def _sentence_picture(one: Numbered, name: str) -> Markup:
+    return _picture(partial(draw_sentence, one.view), sentence_title(one.view), name)
+
+
+def _picture(draw: Callable[[], Figure], title: str, name: str) -> Markup:
+    """Return a picture; the name goes before the ids inside it, since a page holds several pictures."""
+    picture = svg_element(draw, title, transparent=True)
+    return Markup(re.sub(r'(\bid="|xlink:href="#|url\(#)', rf"\g<1>{name}-", picture))
+
+
+def _resource(name: str) -> str:
+    return files(__package__).joinpath(name).read_text(encoding="utf-8")
