@@ -43,6 +43,15 @@ def is_ours(opt: Namespace) -> bool:
     return getattr(opt, "encoder_type", None) in ENCODERS or getattr(opt, "decoder_type", None) in DECODERS
 
 
+def uses_positions(opt: Namespace, trains: bool = False) -> bool:
+    """Return whether positions make a difference to a model whose source may hold them."""
+    learns = trains and opt.explicit_reordering != explicit.NONE
+    needs = (
+        opt.encoder_type != transformer.ENCODER or transformer.EncodingOptions.from_opt(opt).needs_positions
+    )
+    return opt.n_src_feats > 0 and (learns or needs)
+
+
 def add_options(parser: Any) -> None:
     """Add all our options to a parser of OpenNMT-py."""
     for part in _PARTS:

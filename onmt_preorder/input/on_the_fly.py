@@ -71,7 +71,7 @@ class OnTheFlyPreorderer:
         return [order.positions for order in self.model.preorderer.order(annotated)]
 
 
-@lru_cache(maxsize=2)
+@lru_cache(maxsize=8)
 def load(directory: str, stanza_folder: str = "") -> OnTheFlyPreorderer:
     """Load a model directory, once a process: training and validation share what it remembers.
 

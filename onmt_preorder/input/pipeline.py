@@ -15,6 +15,10 @@ NEEDS_POSITIONS = "preorder_model is for models that read positions: encoder_typ
 
 # Those that rewrite a source at translation as they did in training, and drop no line.
 REWRITING_TRANSFORMS = ("normalize", "sentencepiece", "bpe", "onmt_tokenize", "uppercase", "prefix", "suffix")
+# Those whose options each corpus of a training has for itself.
+WITH_OPTIONS_OF_CORPORA = ("normalize", "prefix", "suffix")
+# Options by which a training splits a word now so, now so.
+RANDOM_OPTIONS = tuple(f"{side}_subword_{name}" for side in ("src", "tgt") for name in ("nbest", "alpha"))
 
 
 def arrange(transforms: Iterable[str], preorder_model: str) -> list[str]:

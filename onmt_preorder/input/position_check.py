@@ -18,12 +18,12 @@ class PositionCheck:
     """Sees the lines of a source; warns once of lines without positions, and once of odd ones.
 
     Args:
-        preorders: whether lines without positions are preordered.
+        lacks_positions: whether the model needs positions, and nothing gives them to a line without any.
         name: what to call the source, if not by its file.
     """
 
-    def __init__(self, preorders: bool, name: str | None = None) -> None:
-        self._warns_of_plain = not preorders
+    def __init__(self, lacks_positions: bool, name: str | None = None) -> None:
+        self._warns_of_plain = lacks_positions
         self._name = name
         self._lines = self._odd = 0
         self._first_odd = ""

@@ -11,10 +11,11 @@ other models train and translate as before.
 | configuration | our options, strict YAML keys, the checks of options |
 | corpora | reading of the source, its position feature, batches, the feature vocabulary |
 | guided_alignment | links that guide attention: none in a line, confidences, past the end |
+| loading | models that translate: their features and transforms, each member of an ensemble its own |
 | losses | losses that parts of the model add, and their statistics in the reports; the loss in blocks |
 | memory | training on CPUs keeps the memory of freed tensors: a quarter less time |
 | messages | errors that a user can mend: one line and exit status 2 |
-| models | building our encoder; options that translation takes from the checkpoint |
+| models | building our encoder and local reordering |
 | numbers | numbers that no training or translation can work with |
 | outputs | translations and checkpoints: whole or not at all |
 | precision | `bfloat16`: products of matrices in bfloat16, in training |
@@ -36,6 +37,7 @@ from onmt_preorder.opennmt import (  # noqa: F401
     configuration,
     corpora,
     guided_alignment,
+    loading,
     losses,
     memory,
     messages,

@@ -31,7 +31,7 @@ from onmt_preorder.input.positions import NO_POSITION, feature_vocabulary
 from onmt_preorder.input.raw_text import make_tokenizer
 from onmt_preorder.opennmt.guided_alignment import sure_links
 from onmt_preorder.opennmt.wrapping import adapts
-from onmt_preorder.options import is_ours
+from onmt_preorder.options import is_ours, uses_positions
 from preorder.data.errors import DataError, PreorderError
 from preorder.data.files import in_parallel, read_lines
 from preorder.data.formats import FEATURE_SEPARATOR, escape_tokens, parse_tokens, unescape_token
@@ -51,7 +51,7 @@ class PositionedCorpus:
 
     Args:
         corpus: OpenNMT-py's own.
-        preorders: whether lines without positions are preordered later.
+        lacks_positions: whether the model needs positions, and nothing gives them to a line without any.
         tokenize: splits the lines of the source, which are raw text; None: they hold tokens.
         skip_empty_level: OpenNMT-py's: what an empty target is, ``silent``, ``warning`` or ``error``.
     """
@@ -59,14 +59,14 @@ class PositionedCorpus:
     def __init__(
         self,
         corpus: Any,
-        preorders: bool = False,
+        lacks_positions: bool = True,
         tokenize: Callable[[str], Sequence[str]] | None = None,
         skip_empty_level: str = "warning",
     ) -> None:
         self.id = corpus.id
         self.source, self.target, self.align = corpus.src, corpus.tgt, corpus.align
-        self.has_positions = corpus.n_src_feats > 0
-        self.check = PositionCheck(preorders)
+        self.features = corpus.n_src_feats  # of an ensemble one for each model that has positions
+        self.check = PositionCheck(lacks_positions)
         self._tokenize = tokenize
         self._skip_empty_level = skip_empty_level
         self.is_whole = True  # not one of several lists of lines
@@ -89,7 +89,7 @@ class PositionedCorpus:
             example = self._example(*lines, places=[(name, line_number) for name, _ in given])
             if self._leaves_out(example["tgt"], line_number):
                 continue
-            if self.has_positions and not offset:  # one of several data workers
+            if self.features and not offset:  # one of several data workers
                 self.check.see(example["src_feats"][0].split(), given[0][0], line_number)
             has_examples = True
             yield example
@@ -126,13 +126,13 @@ class PositionedCorpus:
         example = {"src": text, "tgt": target, "src_original": text, "tgt_original": target}
         if self.align is not None:
             example |= sure_links(others[-1], *places[-1])
-        if self.has_positions:
-            example["src_feats"] = [" ".join(positions)]
+        if self.features:
+            example["src_feats"] = [" ".join(positions)] * self.features
         return example
 
     def _parse(self, source: str) -> tuple[list[str], list[str]]:
         if self._tokenize is None:
-            return parse_source(source, self.has_positions)
+            return parse_source(source, self.features > 0)
         words = escape_tokens(self._tokenize(source))
         return words, [NO_POSITION] * len(words)
 
@@ -176,11 +176,16 @@ def _get_corpora(original: Any, opts: Namespace, *args: Any, **kwargs: Any) -> d
     corpora = original(opts, *args, **kwargs)
     if corpora is None or not is_ours(opts):
         return corpora
-    preorders = bool(getattr(opts, "preorder_model", ""))
+    if hasattr(opts, "preorder_encoding"):  # of a training
+        lacks_positions = uses_positions(opts, trains=True) and not opts.preorder_model
+    else:
+        lacks_positions = getattr(opts, "lacks_positions", False)
     parallel = ((name, each) for name, each in corpora.items() if hasattr(each, "src"))
     tokenize = make_tokenizer(opts.tokenize, opts.escapes) if getattr(opts, "tokenize", "") else None
     level = getattr(opts, "skip_empty_level", "warning")
-    return corpora | {name: PositionedCorpus(each, preorders, tokenize, level) for name, each in parallel}
+    return corpora | {
+        name: PositionedCorpus(each, lacks_positions, tokenize, level) for name, each in parallel
+    }
 
 
 @adapts("onmt.inputters.dynamic_iterator:WeightedMixer", "__iter__")

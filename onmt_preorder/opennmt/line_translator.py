@@ -44,7 +44,7 @@ class LineTranslator:
     def __init__(self, translator: Any, opt: Namespace, name: str = SOURCE_NAME) -> None:
         self.translator = translator
         self.opt = opt
-        self.check = PositionCheck(bool(opt.preorder_model), name)
+        self.check = PositionCheck(opt.lacks_positions, name)
         self._transforms = make_transforms(opt, get_transforms_cls(opt._all_transform), translator.vocabs)
 
     def translate(self, lines: Sequence[str]) -> tuple[list[Any], list[list[str]]]:

@@ -1,12 +1,9 @@
-"""Building our encoder and local reordering; options that translation takes from the checkpoint.
+"""Building our encoder and local reordering.
 
-Why: OpenNMT-py gives source features to the embeddings, never to an encoder; it allows no layer between the
-two, such as local reordering; and ``onmt_translate`` ignores ``n_src_feats`` and ``transforms`` of the model
-that it loads, so that they would have to be given again. ``-report_align`` reads the third last layer even of
-a decoder of two, and ``-precision int8`` is silently ignored.
+Why: OpenNMT-py gives source features to the embeddings, never to an encoder; and it allows no layer between
+the two, such as local reordering.
 
-Can go when an encoder can ask for the vocabularies, a layer can be put before it, and translation reads its
-data options from the checkpoint.
+Can go when an encoder can ask for the vocabularies, and a layer can be put before it.
 """
 
 from __future__ import annotations
@@ -14,10 +11,7 @@ from __future__ import annotations
 from argparse import Namespace
 from typing import Any
 
-from onmt_preorder.input import pipeline
-from onmt_preorder.input.raw_text import is_escaped, make_detokenizer, make_tokenizer
 from onmt_preorder.opennmt.wrapping import adapts
-from onmt_preorder.options import is_ours
 from onmt_preorder.papers.distortion import options as distortion
 from onmt_preorder.papers.npmt import options as phrases
 from onmt_preorder.transformer.options import ENCODER
@@ -67,68 +61,3 @@ def _build_embeddings(original: Any, opt: Namespace, vocabs: dict[str, Any], for
     if not for_encoder and opt.decoder_type == phrases.DECODER:
         opt = Namespace(**{**vars(opt), "position_encoding": False})
     return original(opt, vocabs, for_encoder)
-
-
-@adapts("onmt.decoders.ensemble:EnsembleEncoder", "forward")
-def _encode_with_all(original: Any, self: Any, src: Any, src_len: Any = None) -> Any:
-    """Count the end symbols that our encoders put after the sentences: attention goes to them, too."""
-    states, final, src_len = original(self, src, src_len)
-    return states, final, src_len + 1 if distortion.puts_end_symbols(self) else src_len
-
-
-@adapts("onmt.model_builder", "load_test_model")
-def _load_test_model(original: Any, opt: Namespace, *args: Any, **kwargs: Any) -> Any:
-    vocabs, model, model_opt = original(opt, *args, **kwargs)
-    layers = len(getattr(model.decoder, "transformer_layers", ()))
-    if getattr(model.decoder, "alignment_layer", 0) < -layers:  # that ``-report_align`` reads
-        model.decoder.alignment_layer = -layers
-    if is_ours(model_opt):
-        if opt.precision == "int8":
-            raise UsageError("precision: int8 does nothing in OpenNMT-py 3.5: take fp32 or fp16")
-        opt.encoder_type, opt.decoder_type = model_opt.encoder_type, model_opt.decoder_type
-        opt.n_src_feats = model_opt.n_src_feats
-        # The source is a token longer for all models of an ensemble, or for none.
-        has_end = model_opt.distortion_source_end
-        if getattr(opt, "distortion_source_end", has_end) != has_end:
-            raise UsageError("an ensemble needs models that all have distortion_source_end, or none of them")
-        opt.distortion_source_end = has_end
-        opt.src_feats_defaults = model_opt.src_feats_defaults
-        opt.transforms = opt._all_transform = _restore_transforms(opt, model_opt)
-        _prepare_raw_text(opt, vocabs)
-    elif opt.tokenize or opt.detokenize:
-        raise UsageError("tokenize and detokenize are for models of onmt-preorder")
-    elif opt.preorder_model or opt.preorder_stanza_dir or pipeline.PREORDER_TRANSFORM in opt.transforms:
-        raise UsageError(pipeline.NEEDS_POSITIONS)
-    return vocabs, model, model_opt
-
-
-def _prepare_raw_text(opt: Namespace, vocabs: dict[str, Any]) -> None:
-    """Find out how raw text is to be split; what is wrong is said now, not with the first line."""
-    if opt.tokenize:
-        opt.escapes = is_escaped(vocabs["src"].ids_to_tokens)
-        make_tokenizer(opt.tokenize, opt.escapes)
-    if opt.detokenize:
-        make_detokenizer(opt.detokenize)
-        if opt.report_align:
-            raise UsageError("report_align counts tokens: it does not go with detokenize")
-
-
-def _restore_transforms(opt: Namespace, model_opt: Namespace) -> list[str]:
-    """Take the training's transforms and their options, except where the command line gives others."""
-    from onmt.transforms import AVAILABLE_TRANSFORMS
-    from onmt.utils.parse import ArgumentParser
-
-    last = (pipeline.POSITIONS_TRANSFORM, pipeline.DETOKENIZE_TRANSFORM)
-    given = [name for name in opt.transforms if name not in last]
-    rewriting = () if set(given) - {pipeline.PREORDER_TRANSFORM} else pipeline.REWRITING_TRANSFORMS
-    names = [name for name in model_opt.transforms if name in (pipeline.PREORDER_TRANSFORM, *rewriting)]
-    for name in names:
-        for option, default in vars(ArgumentParser.defaults(AVAILABLE_TRANSFORMS[name].add_options)).items():
-            if getattr(opt, option) == default and hasattr(model_opt, option):
-                setattr(opt, option, getattr(model_opt, option))
-    if opt.preorder_model and not opt.n_src_feats:
-        raise UsageError("preorder_model: the translation model was trained without positions (n_src_feats)")
-    if opt.preorder_stanza_dir and not opt.preorder_model:
-        raise UsageError("preorder_stanza_dir has no effect without preorder_model")
-    arranged = pipeline.arrange([*given, *names], opt.preorder_model)
-    return [*arranged, *[pipeline.DETOKENIZE_TRANSFORM] * bool(opt.detokenize)]

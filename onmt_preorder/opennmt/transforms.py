@@ -74,9 +74,12 @@ class PreorderTransform(Transform):
         if not plain:
             return
         lines = [" ".join(example["src_original"]) for example in plain]
-        preorderer = on_the_fly.load(self.opts.preorder_model, self.opts.preorder_stanza_dir)
-        for example, positions in zip(plain, preorderer.positions(lines), strict=True):
-            example["src_feats"] = [list(map(str, positions))]
+        one = [(self.opts.preorder_model, self.opts.preorder_stanza_dir)]
+        for feature, (directory, stanza) in enumerate(getattr(self.opts, "preorderers", one)):
+            if directory:
+                found = on_the_fly.load(directory, stanza).positions(lines)
+                for example, positions in zip(plain, found, strict=True):
+                    example["src_feats"][feature] = list(map(str, positions))
 
     def _repr_args(self) -> str:
         return f"preorder_model={self.opts.preorder_model}"
@@ -92,10 +95,10 @@ class PositionsTransform(Transform):
         if not any(example["src"]) and translates and not is_train:
             example["src"] = [EMPTY_LINE]
             if positions is not None:
-                example["src_feats"] = [[NO_POSITION]]
+                example["src_feats"] = [[NO_POSITION]] * len(positions)
         elif positions is not None:
             pieces, words = example["src"], example["src_original"]
-            example["src_feats"] = [positions_of_pieces(pieces, words, positions[0])]
+            example["src_feats"] = [positions_of_pieces(pieces, words, each) for each in positions]
         return example
 
     def _repr_args(self) -> str:

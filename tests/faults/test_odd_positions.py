@@ -28,9 +28,9 @@ def test_what_is_a_permutation(positions, expected):
     assert is_permutation(positions.split()) is expected
 
 
-def warnings_of(caplog, preorders, lines):
+def warnings_of(caplog, lacks_positions, lines):
     caplog.clear()
-    check = PositionCheck(preorders)
+    check = PositionCheck(lacks_positions)
     with caplog.at_level(logging.WARNING, "onmt"):
         for number, line in enumerate(lines, 1):
             check.see(line.split(), "f", number)
@@ -41,9 +41,9 @@ def warnings_of(caplog, preorders, lines):
 
 def test_one_warning_of_each_kind(caplog):
     lines = ["0 1", "_ _", "0 7 7", "_", "", "_ _", "5 5 1"]
-    plain, odd = warnings_of(caplog, False, lines)
+    plain, odd = warnings_of(caplog, True, lines)
     assert plain.startswith("f:2: a line without positions, and no preorderer")
     assert odd.startswith("the positions of 2 of 7 lines are no permutation")
     assert odd.endswith("first f:3")
-    assert warnings_of(caplog, True, lines) == [odd]
-    assert warnings_of(caplog, False, ["1 0", "_", ""]) == []
+    assert warnings_of(caplog, False, lines) == [odd]
+    assert warnings_of(caplog, True, ["1 0", "_", ""]) == []

@@ -15,7 +15,6 @@ from onmt.utils.optimizers import build_torch_optimizer
 from onmt.utils.parse import ArgumentParser
 
 from onmt_preorder import options
-from onmt_preorder.opennmt import models
 from preorder.data.errors import PreorderError, UsageError
 from tests.support.distortion_models import DISTORTION
 from tests.support.opennmt import make_opt
@@ -191,12 +190,6 @@ def test_a_folder_for_stanza_needs_a_preorderer():
     opt = make_opt(preorder_stanza_dir="stanza")
     with pytest.raises(UsageError, match="^preorder_stanza_dir has no effect without preorder_model$"):
         ArgumentParser.validate_train_opts(opt)
-
-
-def test_a_folder_for_stanza_needs_a_preorderer_in_a_translation():
-    given, trained = translation(preorder_stanza_dir="stanza"), make_opt(transforms=[])
-    with pytest.raises(UsageError, match="^preorder_stanza_dir has no effect without preorder_model$"):
-        models._restore_transforms(given, trained)
 
 
 # --- translation ---

@@ -163,13 +163,3 @@ def test_an_ensemble_of_a_model_with_itself_is_that_model(task):
         assert one.split("\t")[0] == other.split("\t")[0]
         assert float(one.split("\t")[1]) == pytest.approx(float(other.split("\t")[1]), abs=2e-4)
     assert alone[1] == both[1]
-
-
-def test_models_with_and_without_an_end_symbol_are_no_ensemble(task):
-    checkpoint = torch.load(task / "hidden_step_60.pt", weights_only=True)
-    checkpoint["opt"].distortion_source_end = False
-    torch.save(checkpoint, task / "endless.pt")
-    write(task / "test.src", "w1 w2")
-    models = ("hidden_step_60.pt", "endless.pt")
-    said = run(task, "onmt_translate", "-model", *models, "-src", "test.src", "-output", "none", status=2)
-    assert "an ensemble needs models that all have distortion_source_end, or none of them" in said

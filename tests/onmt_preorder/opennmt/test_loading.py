@@ -4,9 +4,10 @@ from types import SimpleNamespace
 
 import pytest
 from onmt import opts
+from onmt.inputters.text_corpus import get_corpora
 from onmt.utils.parse import ArgumentParser
 
-from onmt_preorder.opennmt.models import _load_test_model
+from onmt_preorder.opennmt.loading import _load
 from preorder.data.errors import UsageError
 from tests.support.opennmt import make_opt
 
@@ -17,7 +18,7 @@ def load(model_opt, *arguments):
     parser = ArgumentParser()
     opts.translate_opts(parser)
     opt = parser.parse_args(["-model", "m", "-src", "s", *arguments])
-    _load_test_model(lambda opt: ("vocabs", SimpleNamespace(decoder=DECODER), model_opt), opt)
+    _load(lambda opt: ("vocabs", SimpleNamespace(decoder=DECODER), model_opt), opt)
     return opt
 
 
@@ -79,6 +80,8 @@ def test_a_preorderer_where_there_can_be_none():
         load(make_opt(n_src_feats=0, preorder_encoding=[]), "-preorder_model", "dir")
     with pytest.raises(UsageError, match=r"transforms: \[preorder\] needs preorder_model: DIR"):
         load(make_opt(), "-transforms", "preorder")
+    with pytest.raises(UsageError, match="^preorder_stanza_dir has no effect without preorder_model$"):
+        load(make_opt(transforms=[]), "-preorder_stanza_dir", "stanza")
 
 
 @pytest.mark.parametrize("option", ["-tokenize", "-detokenize"])
@@ -98,6 +101,86 @@ def test_alignments_are_read_in_a_layer_that_there_is(monkeypatch, encoder):
 def test_int8_is_refused_since_nothing_comes_of_it():
     with pytest.raises(UsageError, match="precision: int8 does nothing in OpenNMT-py 3.5: take fp32 or fp16"):
         load(make_opt(), "-precision", "int8")
+
+
+REWRITING = ["prefix", "normalize", "preorder_positions"]
+HERE, THERE = {"transforms": REWRITING, "src_prefix": "a"}, {"transforms": REWRITING, "src_prefix": "b"}
+
+
+@pytest.mark.parametrize(
+    ("data", "arguments", "expected"),
+    [
+        ({"train": HERE, "valid": {**THERE, "src_lang": "de"}}, [], (REWRITING, "b", "de")),
+        ({"one": HERE, "two": HERE}, [], (REWRITING, "a", "")),
+        ({"one": HERE, "two": THERE}, ["-src_prefix", "c"], (REWRITING, "c", "")),
+        (
+            {"one": HERE, "two": THERE},
+            [],
+            "src_prefix: those of the training's corpora differ: give -src_prefix",
+        ),
+        (
+            {"one": HERE, "two": {}},
+            [],
+            "transforms: those of the training's corpora differ: give -transforms",
+        ),
+        ({"one": HERE, "two": {}}, ["-transforms", "suffix"], (["suffix", "preorder_positions"], "", "")),
+        (
+            {"one": {"transforms": ["filtertoolong", *REWRITING]}, "two": {"transforms": REWRITING}},
+            [],
+            (REWRITING, "", ""),
+        ),
+    ],
+)
+def test_the_source_is_read_as_the_corpora_were(data, arguments, expected):
+    trained = make_opt(data=data, transforms=[], src_prefix="elsewhere", src_lang="fr")
+    if isinstance(expected, str):
+        with pytest.raises(UsageError, match=expected):
+            load(trained, *arguments)
+        return
+    opt = load(trained, *arguments)
+    assert (opt.transforms, opt.src_prefix, opt.src_lang) == expected
+
+
+def test_translation_splits_words_always_alike():
+    opt = load(
+        make_opt(transforms=["onmt_tokenize", "uppercase"], src_subword_alpha=0.1, tgt_subword_nbest=5)
+    )
+    assert opt.transforms == ["onmt_tokenize", "preorder_positions"]
+    assert (opt.src_subword_alpha, opt.tgt_subword_nbest) == (0, 1)
+    assert "uppercase" in load(make_opt(transforms=["uppercase"], upper_corpus_ratio=1)).transforms
+
+
+def test_one_subword_model_for_both_sides():
+    assert load(make_opt(transforms=["bpe"], share_vocab=True)).share_vocab
+    assert not load(
+        make_opt(transforms=["bpe"], share_vocab=True), "-transforms", "sentencepiece"
+    ).share_vocab
+
+
+@pytest.mark.parametrize(
+    ("changes", "translates", "trains"),
+    [
+        ({}, True, True),
+        ({"preorder_model": "dir", "transforms": ON_THE_FLY}, False, False),
+        ({"preorder_encoding": []}, False, False),
+        ({"preorder_encoding": [], "explicit_reordering": "exgre"}, False, True),
+        ({"preorder_encoding": [], "explicit_reordering": "refsr"}, False, True),
+        ({"preorder_encoding": [], "n_src_feats": 0}, False, False),
+        (
+            {"preorder_encoding": [], "encoder_type": "transformer", "decoder_type": "preorder_transformer"},
+            True,
+            True,
+        ),
+    ],
+)
+def test_who_misses_positions_on_plain_lines(caplog, changes, translates, trains):
+    corpus = {"path_src": ["a b"], "path_tgt": ["x"], "path_align": None}
+    trained = make_opt(data={"train": corpus}, **changes)
+    for opt, task, expected in ((load(trained), "infer", translates), (trained, "train", trains)):
+        caplog.clear()
+        [corpus] = get_corpora(opt, task, src=["a b"]).values()
+        assert len(list(corpus.load())) == 1
+        assert ("a line without positions, and no preorderer" in caplog.text) == expected
 
 
 @pytest.mark.parametrize("transforms", [[], ["bpe"]])

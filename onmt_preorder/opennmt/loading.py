@@ -1,0 +1,239 @@
+"""Models that translate: each reads the source as it did in its training.
+
+Why: ``onmt_translate`` ignores ``n_src_feats`` and ``transforms`` of the model that it loads, so that they
+would have to be given again. All members of an ensemble read what the first one reads; only their source
+vocabularies are compared. ``-report_align`` reads the third last layer even of a decoder of two, and
+``-precision int8`` is silently ignored.
+
+Can go when translation reads its data options from each checkpoint.
+"""
+
+from __future__ import annotations
+
+import filecmp
+import os
+from argparse import Namespace
+from collections.abc import Sequence
+from itertools import count
+from typing import Any, NamedTuple
+
+from onmt_preorder.input import pipeline
+from onmt_preorder.input.raw_text import is_escaped, make_detokenizer, make_tokenizer
+from onmt_preorder.opennmt.wrapping import adapts
+from onmt_preorder.options import is_ours, uses_positions
+from preorder.data.errors import UsageError
+
+# What all members of an ensemble have in common: of their vocabularies, and of their options.
+_VOCABULARIES = {"src": "source vocabularies", "tgt": "target vocabularies", "data_task": "tasks"}
+_OPTIONS = {"copy_attn": False, "distortion_source_end": False}
+# What they need not have in common: each preorders for itself.
+_OWN = {"preorder_model", "preorder_stanza_dir", "transforms"}
+
+
+class Member(NamedTuple):
+    """A model that translates, by itself or in an ensemble."""
+
+    path: str
+    vocabs: dict[str, Any]
+    model: Any
+    trained: Namespace  # the options of its training
+
+    @property
+    def has_feature(self) -> bool:
+        """Whether it reads a feature of each source word."""
+        return self.trained.n_src_feats > 0
+
+
+@adapts("onmt.model_builder", "load_test_model")
+def _load(original: Any, opt: Namespace, *args: Any, **kwargs: Any) -> Any:
+    loaded = vocabs, model, trained = original(opt, *args, **kwargs)
+    layers = len(getattr(model.decoder, "transformer_layers", ()))
+    if getattr(model.decoder, "alignment_layer", 0) < -layers:  # that ``-report_align`` reads
+        model.decoder.alignment_layer = -layers
+    if is_ours(trained) and opt.precision == "int8":
+        raise UsageError("precision: int8 does nothing in OpenNMT-py 3.5: take fp32 or fp16")
+    if len(opt.models) == 1:
+        _read_as_trained(opt, [Member(opt.models[0], vocabs, model, trained)])
+    return loaded
+
+
+@adapts("onmt.decoders.ensemble", "load_test_model")
+def _load_ensemble(_: Any, opt: Namespace, device_id: int = 0) -> Any:
+    from onmt.decoders.ensemble import EnsembleModel
+    from onmt.model_builder import load_test_model
+
+    members = [Member(path, *load_test_model(opt, device_id, path)) for path in opt.models]
+    for member in members[1:]:
+        _compare_models(members[0], member)
+    _read_as_trained(opt, members)
+    ensemble = EnsembleModel([member.model for member in members], opt.avg_raw_probs)
+    ensemble.encoder.columns = _columns(members)
+    vocabs, _, trained = members[0][1:]
+    if any(is_ours(member.trained) for member in members):
+        features = [member.vocabs["src_feats"][0] for member in members if member.has_feature]
+        vocabs = {**vocabs, "src_feats": features}
+    return vocabs, ensemble, trained
+
+
+def _columns(members: Sequence[Member]) -> list[Any]:
+    """Return which columns of ``src`` each member reads: the words, and positions of its own."""
+    if not any(is_ours(member.trained) for member in members):
+        return [slice(None)] * len(members)
+    numbers = count(1)
+    return [[0, next(numbers)] if member.has_feature else [0] for member in members]
+
+
+@adapts("onmt.decoders.ensemble:EnsembleEncoder", "forward")
+def _encode(_: Any, self: Any, src: Any, src_len: Any = None) -> Any:
+    """Give each encoder its own columns; the lengths count the end symbols that all of ours put, or none."""
+    encoders = zip(self.model_encoders, self.columns, strict=True)
+    states, final, lengths = zip(*(encode(src[:, :, own], src_len) for encode, own in encoders), strict=True)
+    return states, final, lengths[0]
+
+
+@adapts("onmt.decoders.ensemble:EnsembleDecoder", "forward")
+def _decode(_: Any, self: Any, tgt: Any, enc_out: Any, **kwargs: Any) -> Any:
+    """Average each kind of attention that all members have, whichever is the first; for others it is None."""
+    import torch
+    from onmt.decoders.ensemble import EnsembleDecoderOutput
+
+    decoders = zip(self.model_decoders, enc_out, strict=True)
+    states, attention = zip(*(decode(tgt, memory, **kwargs) for decode, memory in decoders), strict=True)
+    kinds = [kind for kind in attention[0] if all(each.get(kind) is not None for each in attention)]
+    means = {kind: torch.stack([each[kind] for each in attention]).mean(0) for kind in kinds}
+    return EnsembleDecoderOutput(states), {"std": None, **means}
+
+
+def _compare_models(one: Member, other: Member) -> None:
+    for name, what in _VOCABULARIES.items():
+        if _tokens(one.vocabs[name]) != _tokens(other.vocabs[name]):
+            _refuse(one, other, f"their {what} differ")
+    for name, default in _OPTIONS.items():
+        if getattr(one.trained, name, default) != getattr(other.trained, name, default):
+            _refuse(one, other, f"only one of them has {name}")
+    if is_ours(one.trained) != is_ours(other.trained):
+        theirs = other if is_ours(one.trained) else one
+        if theirs.has_feature:
+            _refuse(one, other, f"{theirs.path} reads features that are no positions")
+
+
+def _tokens(vocabulary: Any) -> Any:
+    return getattr(vocabulary, "ids_to_tokens", vocabulary)
+
+
+def _refuse(one: Member, other: Member, why: str) -> None:
+    raise UsageError(f"{one.path} and {other.path} cannot translate together: {why}")
+
+
+def _read_as_trained(opt: Namespace, members: Sequence[Member]) -> None:
+    """Take from the checkpoints how the source is read, where the command line does not say it."""
+    ours = [member for member in members if is_ours(member.trained)]
+    if not ours:
+        if opt.tokenize or opt.detokenize:
+            raise UsageError("tokenize and detokenize are for models of onmt-preorder")
+        if opt.preorder_model or opt.preorder_stanza_dir or pipeline.PREORDER_TRANSFORM in opt.transforms:
+            raise UsageError(pipeline.NEEDS_POSITIONS)
+        return
+    readers = [member for member in members if member.has_feature]
+    if opt.preorder_model and not readers:
+        raise UsageError("preorder_model: the translation model was trained without positions (n_src_feats)")
+    settings = [_settings(opt, member) for member in members]
+    for member, each in zip(members, settings, strict=True):
+        _compare_settings(members[0], settings[0], member, each)
+    own = [each for member, each in zip(members, settings, strict=True) if member in readers]
+    vars(opt).update(vars(max(settings, key=lambda each: len(each.transforms))))
+    opt._all_transform = opt.transforms
+    opt.preorderers = [(each.preorder_model, each.preorder_stanza_dir) for each in own]
+    if opt.preorder_stanza_dir and not any(model for model, _ in opt.preorderers):
+        raise UsageError("preorder_stanza_dir has no effect without preorder_model")
+    trained = ours[0].trained
+    opt.encoder_type, opt.decoder_type = trained.encoder_type, trained.decoder_type
+    opt.n_src_feats, opt.src_feats_defaults = len(readers), trained.src_feats_defaults
+    uses = [uses_positions(member.trained) for member in readers]
+    opt.lacks_positions = any(
+        use and not model for use, (model, _) in zip(uses, opt.preorderers, strict=True)
+    )
+    _prepare_raw_text(opt, members[0].vocabs)
+
+
+def _compare_settings(one: Member, of_one: Namespace, other: Member, of_other: Namespace) -> None:
+    """Refuse an ensemble whose members read the same source as different words."""
+    mine, theirs = (
+        [name for name in each.transforms if name != pipeline.PREORDER_TRANSFORM]
+        for each in (of_one, of_other)
+    )
+    if mine != theirs:
+        _refuse(one, other, f"their transforms are {mine} and {theirs}")
+    for name, value in vars(of_one).items():
+        if name not in _OWN and not _same(value, getattr(of_other, name)):
+            _refuse(one, other, f"{name} is {value!r} and {getattr(of_other, name)!r}")
+
+
+def _same(value: Any, other: Any) -> bool:
+    """Return whether two values are equal, or the paths of files of the same content."""
+    if value == other:
+        return True
+    are_files = all(isinstance(each, str) and os.path.isfile(each) for each in (value, other))
+    return are_files and filecmp.cmp(value, other, shallow=False)
+
+
+def _prepare_raw_text(opt: Namespace, vocabs: dict[str, Any]) -> None:
+    """Find out how raw text is to be split; what is wrong is said now, not with the first line."""
+    if opt.tokenize:
+        opt.escapes = is_escaped(vocabs["src"].ids_to_tokens)
+        make_tokenizer(opt.tokenize, opt.escapes)
+    if opt.detokenize:
+        make_detokenizer(opt.detokenize)
+        if opt.report_align:
+            raise UsageError("report_align counts tokens: it does not go with detokenize")
+
+
+def _settings(opt: Namespace, member: Member) -> Namespace:
+    """Return the options with those of a training's transforms, except where others are given."""
+    from onmt.transforms import AVAILABLE_TRANSFORMS
+    from onmt.utils.parse import ArgumentParser
+
+    opt, trained = Namespace(**vars(opt)), member.trained
+    not_ours = (pipeline.POSITIONS_TRANSFORM, pipeline.DETOKENIZE_TRANSFORM)
+    given = [name for name in opt.transforms if name not in not_ours]
+    others = bool(set(given) - {pipeline.PREORDER_TRANSFORM})
+    names = _rewriting(trained, others)
+    opt.share_vocab = not others and trained.share_vocab  # then one subword model is for both sides
+    for name in names:
+        for option, default in vars(ArgumentParser.defaults(AVAILABLE_TRANSFORMS[name].add_options)).items():
+            if getattr(opt, option) == default and option not in pipeline.RANDOM_OPTIONS:
+                setattr(opt, option, _value(trained, name, option, default))
+    if not member.has_feature:
+        opt.preorder_model = ""
+        given = [name for name in given if name != pipeline.PREORDER_TRANSFORM]
+    arranged = pipeline.arrange([*given, *names], opt.preorder_model)
+    opt.transforms = [*arranged, *[pipeline.DETOKENIZE_TRANSFORM] * bool(opt.detokenize)]
+    return opt
+
+
+def _rewriting(trained: Namespace, others: bool) -> list[str]:
+    """Return the transforms that rewrote every source of a training; with others, preordering alone."""
+    kept = (pipeline.PREORDER_TRANSFORM, *(() if others else pipeline.REWRITING_TRANSFORMS))
+    rewriting = [
+        [name for name in corpus.get("transforms", trained.transforms) if name in kept]
+        for corpus in _corpora(trained)
+    ]
+    if rewriting.count(rewriting[0]) < len(rewriting):
+        raise UsageError("transforms: those of the training's corpora differ: give -transforms")
+    is_random = "uppercase" in rewriting[0] and trained.upper_corpus_ratio < 1
+    return [name for name in rewriting[0] if name != "uppercase" or not is_random]
+
+
+def _value(trained: Namespace, transform: str, option: str, default: Any) -> Any:
+    if transform not in pipeline.WITH_OPTIONS_OF_CORPORA:
+        return getattr(trained, option, default)
+    values = [corpus.get(option, default) for corpus in _corpora(trained)]
+    if values.count(values[0]) < len(values):
+        raise UsageError(f"{option}: those of the training's corpora differ: give -{option}")
+    return values[0]
+
+
+def _corpora(trained: Namespace) -> list[dict[str, Any]]:
+    """Return the settings of the corpus of the validation, or of all others where there was none."""
+    data = getattr(trained, "data", None) or {"train": {}}
+    return [data["valid"]] if "valid" in data else list(data.values())

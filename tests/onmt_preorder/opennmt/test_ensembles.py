@@ -1,0 +1,171 @@
+"""Ensembles: each member reads what it reads alone, whatever the order of their names."""
+
+import os
+
+import pytest
+import torch
+import yaml
+from onmt.translate.translator import build_translator
+
+from onmt_preorder.opennmt.line_translator import LineTranslator, translation_options
+from preorder.cli import main as preorder
+from preorder.data.errors import UsageError
+from tests.support.language import features, sentence, translation
+from tests.support.opennmt import TINY, call, write_vocabularies
+from tests.support.texts import write
+
+SENTENCES = [sentence(seed) for seed in range(60)]
+LINES = [*map(" ".join, SENTENCES[:6]), features(SENTENCES[7]), "Sue1￨2 Verb1￨0 Obj1￨1", "", "Verb3"]
+PLAIN = {"preorder_encoding": [], "n_src_feats": 0, "src_feats_defaults": None}
+RECURRENT = {
+    "encoder_type": "bidirectional_gru",
+    "decoder_type": "distortion_rnn",
+    "position_encoding": False,
+}
+MODELS = {
+    "verbs_last": {"preorder_model": "last"},
+    "reversed": {"preorder_model": "reverse"},
+    "from_files": {},
+    "ignoring": {"preorder_encoding": []},
+    "plain": PLAIN,
+    "theirs": {**PLAIN, "encoder_type": "transformer"},
+    "recurrent": {**PLAIN, **RECURRENT},
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory, preorderer):
+    """Return a folder of two preorderers, and of models that have learned for some steps."""
+    folder = tmp_path_factory.mktemp("ensembles")
+    write(folder / "train.src", *map(features, SENTENCES))
+    write(folder / "train.plain", *map(" ".join, SENTENCES))
+    write(folder / "train.tgt", *map(translation, SENTENCES))
+    write(folder / "align", *map(reverse, SENTENCES))
+    (folder / "last").symlink_to(preorderer)
+    files = ("--src", folder / "train.plain", "--align", folder / "align", "--model", folder / "reverse")
+    options = ("--method", "btg", "--iterations", "3", "--classes", "6")
+    assert preorder(["train", "-q", *options, *map(str, files)]) == 0
+    write_vocabularies(folder)
+    for seed, (name, changes) in enumerate(MODELS.items(), 1):
+        source = "train.src" if name in ("from_files", "ignoring") else "train.plain"
+        data = {"train": {"path_src": source, "path_tgt": "train.tgt", "weight": 1}}
+        small = {"hidden_size": 16, "word_vec_size": 16, "train_steps": 3, "bucket_size": 60}
+        config = {**TINY, **small, "data": data, "save_model": name, "seed": seed, **changes}
+        (folder / "config.yaml").write_text(yaml.safe_dump(config))
+        call(folder, "onmt_train", "-config", "config.yaml")
+        (folder / f"{name}_step_3.pt").rename(folder / f"{name}.pt")
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def _there(folder, monkeypatch):
+    monkeypatch.chdir(folder)
+
+
+def reverse(words):
+    return " ".join(f"{i}-{len(words) - 1 - i}" for i in range(len(words)))
+
+
+class Translated:
+    """What models have translated together, and what each of them has read."""
+
+    def __init__(self, *names, options=()):
+        given = ["-model", *(f"{name}.pt" for name in names), "-src", "-", "-max_length", "5", *options]
+        opt = translation_options([*given, "-beam_size", "2", "-n_best", "2"])
+        with open(os.devnull, "w") as nowhere:
+            translator = build_translator(opt, -1, report_score=False, out_file=nowhere)
+            self.read = {name: [] for name in names}
+            encoder = translator.model.encoder
+            for name, each in zip(names, getattr(encoder, "model_encoders", [encoder]), strict=True):
+                each.register_forward_pre_hook(lambda _, given, name=name: self.read[name].append(given[0]))
+            self.scores, self.texts = LineTranslator(translator, opt).translate(LINES)
+
+
+def are_equal(read, expected):
+    return all(torch.equal(ids, right) for ids, right in zip(read, expected, strict=True))
+
+
+@pytest.mark.parametrize(
+    "names",
+    [*(("verbs_last", name) for name in MODELS if name != "verbs_last"), ("from_files", "plain")],
+    ids="-".join,
+)
+def test_each_member_reads_what_it_reads_alone(names):
+    one, other = Translated(*names), Translated(*reversed(names))
+    assert one.texts == other.texts
+    assert one.scores == other.scores
+    for name, partner in (names, reversed(names)):
+        features = MODELS[name].get("n_src_feats", 1)
+        [alone] = Translated(name if features else partner).read.values()
+        expected = [ids[:, :, : 1 + features] for ids in alone]
+        assert are_equal(one.read[name], expected)
+        assert are_equal(other.read[name], expected)
+
+
+def test_as_many_members_as_one_likes():
+    found = Translated(*MODELS).read
+    for name in ("verbs_last", "reversed", "from_files", "ignoring"):
+        assert are_equal(found[name], Translated(name).read[name])
+    assert len({str(found[name]) for name in ("verbs_last", "reversed", "from_files")}) == 3
+
+
+def test_a_preorderer_that_is_given_is_for_all_that_read_positions():
+    found = Translated("verbs_last", "from_files", "plain", options=["-preorder_model", "reverse"]).read
+    expected = Translated("reversed").read["reversed"]
+    assert are_equal(found["verbs_last"], expected)
+    assert are_equal(found["from_files"], expected)
+
+
+def test_attention_is_that_of_all_members_or_of_none():
+    orders = (("plain", "recurrent"), ("recurrent", "plain"))
+    one, other = (Translated("verbs_last", *names, options=["-replace_unk"]) for names in orders)
+    assert one.texts == other.texts
+
+
+def change(name, vocabulary=None, **options):
+    """Make another.pt of a model, with other options and two words of a vocabulary exchanged."""
+    checkpoint = torch.load(f"{name}.pt")
+    vars(checkpoint["opt"]).update(options)
+    if vocabulary:
+        checkpoint["vocab"][vocabulary][-2:] = reversed(checkpoint["vocab"][vocabulary][-2:])
+    torch.save(checkpoint, "another.pt")
+
+
+BPE = {"transforms": ["bpe", "preorder_positions"], "data": {}, "src_subword_model": "align"}
+
+
+@pytest.mark.parametrize(
+    ("name", "changes", "why"),
+    [
+        ("from_files", {"vocabulary": "src"}, "their source vocabularies differ"),
+        ("from_files", {"vocabulary": "tgt"}, "their target vocabularies differ"),
+        ("theirs", {"vocabulary": "tgt"}, "their target vocabularies differ"),
+        ("recurrent", {"distortion_source_end": True}, "only one of them has distortion_source_end"),
+        ("theirs", {"n_src_feats": 1}, "another.pt reads features that are no positions"),
+        ("from_files", BPE, "their transforms are "),
+    ],
+)
+def test_models_that_read_different_words_are_refused(name, changes, why):
+    change(name, **changes)
+    for names in (("verbs_last", "another"), ("another", "verbs_last")):
+        with pytest.raises(UsageError) as error:
+            Translated(*names)
+        one, other = names
+        assert str(error.value).startswith(f"{one}.pt and {other}.pt cannot translate together: {why}")
+
+
+def test_subword_models_are_compared_by_what_they_hold():
+    write_bpe = "#version: 0.2\n{} {}</w>\n".format
+    for name, content in (
+        ("one", write_bpe("a", "b")),
+        ("copy", write_bpe("a", "b")),
+        ("other", write_bpe("c", "d")),
+    ):
+        with open(name, "w") as file:
+            file.write(content)
+    for name, model in (("first", "one"), ("second", "copy"), ("third", "other")):
+        change("verbs_last", **{**BPE, "src_subword_model": model, "tgt_subword_model": "one"})
+        os.replace("another.pt", f"{name}.pt")
+    assert len(Translated("first", "second").texts) == len(LINES)
+    with pytest.raises(UsageError, match="first.pt and third.pt .*: src_subword_model is 'one' and 'other'$"):
+        Translated("first", "third")
