@@ -12,6 +12,7 @@ most 1: ``"1-2:0.75"``, ``(1, 2, 0.75)``::
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from preorder.alignment.gold import gold_permutation
@@ -201,13 +202,16 @@ def train(
     bitext = Bitext(sentences, each(checked_alignment, sources=sentences, alignments=alignments))
     if initial is None:
         wanted = DEFAULT_CLASSES if classes is None else classes
-        word_classes, language, stanza = _word_classes(wanted, sentences, plan.options.seed), None, None
+        word_classes = _word_classes(wanted, sentences, plan.options.seed)
     else:
-        word_classes, language, stanza = initial.classes, initial.language, initial.stanza
+        word_classes = initial.classes
     if word_classes is not None:
         bitext = Bitext(list(map(word_classes.add_to, sentences)), bitext.alignments)
     preorderer, statistics = plan.train(bitext)
-    model = Model(preorderer, word_classes, language, statistics, stanza)
+    if initial is None:
+        model = Model(preorderer, word_classes, training=statistics)
+    else:
+        model = replace(initial, preorderer=preorderer, training=statistics)
     return PreorderModel(model, plan.options.threads)
 
 

@@ -10,7 +10,7 @@ from preorder.data.alignment import CERTAIN
 from preorder.data.errors import DataError, UsageError, shown
 from preorder.data.formats import parse_alignment, parse_source, parse_tokens
 from preorder.data.types import Alignment, Sentence
-from preorder.syntax.read import with_bracketing
+from preorder.syntax.read import warn_of_flat, with_bracketing
 
 Tokens = str | Sequence[str]
 """A sentence: a string of tokens that spaces separate, or a list of tokens."""
@@ -55,7 +55,7 @@ def sentences_of(
     if tags is not None:
         sentences = each(lambda s, t: replace(s, tags=tokens_of(t)), sources=sentences, tags=tags)
     if trees is not None:
-        sentences = each(with_bracketing, sources=sentences, trees=trees)
+        sentences = list(warn_of_flat("sources", each(with_bracketing, sources=sentences, trees=trees)))
     return sentences
 
 

@@ -19,6 +19,7 @@ from typing import Any, Literal, get_args
 from preorder.data import files
 from preorder.data.errors import MissingExtraError, UsageError, require
 from preorder.progress import LOGGER
+from preorder.syntax.conllu import Tagset
 
 _MODELS = ("pos", "constituency", "depparse")
 _AVAILABLE = "https://stanfordnlp.github.io/stanza/available_models.html lists its languages"
@@ -26,8 +27,6 @@ _MAX_MESSAGE = 120  # characters of an error message of another library
 
 Trees = Literal["constituency", "dependency"]
 TREES: tuple[str, ...] = get_args(Trees)
-Tagset = Literal["xpos", "upos"]
-TAGSETS: tuple[str, ...] = get_args(Tagset)
 Device = Literal["cpu", "gpu"]
 DEVICES: tuple[str, ...] = get_args(Device)
 

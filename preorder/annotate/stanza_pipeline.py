@@ -116,13 +116,17 @@ class Annotator:
     def _read(self, sentence: Any, piece: Sentence) -> _Parsed:
         tags = piece.tags or self._tags(sentence)
         if self.options.trees == "constituency":
+            for leaf, tag in zip(sentence.constituency.yield_preterminals(), tags, strict=True):
+                leaf.label = tag  # some models read the other tagset
             return _Parsed(tags, tuple(f"{child:O}" for child in sentence.constituency.children))
         return _Parsed(tags, words=sentence.words)
 
     def _tags(self, sentence: Any) -> tuple[str, ...]:
-        """Return the tags of the tagset; where the treebank has none of its own, the universal ones."""
+        """Return the tags of the tagset, or where it has none, of the other; as a tree would write them."""
         own = self.options.tagset == "xpos"
-        return tuple((own and word.xpos) or word.upos or NONE for word in sentence.words)
+        pairs = ((word.xpos, word.upos) if own else (word.upos, word.xpos) for word in sentence.words)
+        tags = (one or other or NONE for one, other in pairs)
+        return tuple(map(_escaped, tags) if self.options.trees == "constituency" else tags)
 
     def _flat(self, piece: Sentence) -> _Parsed:
         """Return a piece of tagged words without phrases."""

@@ -34,6 +34,7 @@ from preorder.learning.checkpoint import Checkpoints, digest
 from preorder.progress import counting
 from preorder.shards.plan import Shard
 from preorder.shards.run import Tick, in_worker_processes, run_shards
+from preorder.syntax.conllu import Tagset, tagset_comment
 
 SUFFIXES = {"constituency": ".trees", "dependency": ".conllu"}
 
@@ -166,7 +167,7 @@ def _by_stanza(
 ) -> Iterator[tuple[Sentence, str | None]]:
     found = annotate(sentences, stanza, workers=workers, checkpoints=checkpoints)
     for number, (sentence, (tags, tree)) in enumerate(found, 1):
-        text = _conllu(number, sentence, tree) if stanza.trees == "dependency" else tree
+        text = _conllu(number, sentence, tree, stanza.tagset) if stanza.trees == "dependency" else tree
         yield replace(sentence, tags=tags), text
 
 
@@ -222,7 +223,8 @@ def _write(
             tick(1)
 
 
-def _conllu(number: int, sentence: Sentence, rows: str) -> str:
+def _conllu(number: int, sentence: Sentence, rows: str, tagset: Tagset) -> str:
     """Return the lines of a sentence in CoNLL-U; an empty sentence has comments alone."""
-    comments = (f"# sent_id = {number}", f"# text = {' '.join(sentence.words)}".rstrip(" "))
+    first = tagset_comment(tagset) if number == 1 else ""
+    comments = (first, f"# sent_id = {number}", f"# text = {' '.join(sentence.words)}".rstrip(" "))
     return "\n".join(filter(None, (*comments, rows))) + "\n"

@@ -93,8 +93,7 @@ def run(arguments: argparse.Namespace) -> None:
     import_without_blas()
     model = load_model(arguments.model)
     search(arguments, model.preorderer)  # refuses before any work what the model does not have
-    stanza = source.stanza_options(arguments, model.stanza, model.language)
-    source.warn_of_unused(arguments, model.preorderer.layers, stanza)
+    stanza = source.stanza_of(arguments, model)
     with ThreadPoolExecutor(arguments.threads) as pool:
         texts = _texts_of(model, arguments, stanza, pool, arguments.threads)
         if arguments.out_dir is None:

@@ -17,6 +17,7 @@ from preorder.cli.table import visible
 from preorder.cli.views import read_rows, read_views
 from preorder.data import files
 from preorder.data.errors import DataError, UsageError
+from preorder.methods.model_directory import load_model
 
 if TYPE_CHECKING:
     from preorder.analysis.show.gallery import Gallery, Numbered
@@ -107,11 +108,13 @@ def _gallery(arguments: argparse.Namespace, choice: str | None) -> Gallery:
 
     if choice in ("gain", "worst") and (arguments.align is None or arguments.tgt is None):
         raise UsageError(f"--{choice} measures orders by links: it needs --align and --tgt")
+    model = None if arguments.model is None else load_model(arguments.model)
+    stanza = None if model is None else source.stanza_of(arguments, model)
     rows = read_rows(arguments)
     total = 0
     if choice == "sample":
         rows, total = draw((row for row in rows if len(row.sentence)), arguments.sample, arguments.seed)
-    views = starmap(Numbered, read_views(arguments, rows))
+    views = starmap(Numbered, read_views(arguments, rows, model, stanza))
     if choice == "gain":
         views, total = greatest(_measured(views, lambda before, after: after - before), arguments.gain)
     elif choice == "worst":

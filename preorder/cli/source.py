@@ -5,13 +5,13 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from preorder.annotate.classes import WordClasses, learn_classes
 from preorder.annotate.stanza_models import (
     DEVICES,
     FOLDER_VARIABLE,
     LANGUAGE,
-    TAGSETS,
     TREES,
     StanzaOptions,
     remembered_folder,
@@ -22,7 +22,11 @@ from preorder.data.errors import UsageError
 from preorder.data.formats import parse_source, parse_tokens, read_annotated
 from preorder.data.sentence import Sentence
 from preorder.progress import LOGGER
-from preorder.syntax.read import add_trees
+from preorder.syntax.conllu import TAGSETS
+from preorder.syntax.read import TreeFile, add_trees
+
+if TYPE_CHECKING:
+    from preorder.methods.model_directory import Model
 
 STANZA = "stanza"
 
@@ -68,8 +72,9 @@ def add_syntax_options(parser: argparse.ArgumentParser, default_tags: str) -> No
     group.add_argument(
         "--tagset",
         choices=TAGSETS,
-        help="xpos: the tags of the language's treebank, for English those of the Penn Treebank (default); "
-        "upos: the tags of Universal Dependencies",
+        help="tags that Stanza gives, and that are read from CoNLL-U. xpos: those of the language's "
+        "treebank, for English those of the Penn Treebank; upos: those of Universal Dependencies (default: "
+        "the model's; or those that annotate's CoNLL-U names; or xpos of Stanza, upos of other CoNLL-U)",
     )
     group.add_argument(
         "--stanza-device",
@@ -96,7 +101,9 @@ def read_sentences(arguments: argparse.Namespace) -> Iterator[Sentence]:
     sentences = plain_sentences(arguments) if arguments.annot is None else read_annotated(arguments.annot)
     if arguments.trees is None or arguments.trees in TREES:
         return sentences
-    return add_trees(source_name(arguments), sentences, arguments.trees)
+    trees = TreeFile(arguments.trees, arguments.tagset)
+    arguments.tagset = trees.tagset or arguments.tagset  # which a model remembers
+    return add_trees(source_name(arguments), sentences, trees)
 
 
 def check_sources(arguments: argparse.Namespace) -> None:
@@ -182,7 +189,18 @@ def stanza_options(
     return StanzaOptions(language, trees, tagset, tagged, folder, arguments.stanza_device)
 
 
-def warn_of_unused(
+def stanza_of(arguments: argparse.Namespace, model: Model) -> StanzaOptions | None:
+    """Return what Stanza is to add for a model, as :func:`stanza_options`; warn of what it does not use.
+
+    The model's tagset becomes that of the arguments, unless they have one.
+    """
+    arguments.tagset = arguments.tagset or model.tagset
+    stanza = stanza_options(arguments, model.stanza, model.language)
+    _warn_of_unused(arguments, model.preorderer.layers, stanza)
+    return stanza
+
+
+def _warn_of_unused(
     arguments: argparse.Namespace, layers: frozenset[str], stanza: StanzaOptions | None
 ) -> None:
     """Say which layers of the command line a model does not use, given what it reads and what Stanza adds."""

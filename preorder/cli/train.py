@@ -131,7 +131,8 @@ def run(arguments: argparse.Namespace) -> None:
         LOGGER.info("cross-fitting is done; the model itself follows")
     preorderer, training = plan.train(bitext, checkpoints.part("all"))
     language = arguments.lang or (initial and initial.language)
-    save_model(Model(preorderer, classes, language, training, stanza), arguments.model)
+    tagset = stanza.tagset if stanza else arguments.tagset
+    save_model(Model(preorderer, classes, language, training, stanza, tagset), arguments.model)
     LOGGER.info(f"model saved in {arguments.model}")
     checkpoints.remove()
 
@@ -143,11 +144,7 @@ def _fit(plan: TrainingPlan, checkpoints: Checkpoints, part: Bitext, name: str, 
 
 def _stanza(arguments: argparse.Namespace, initial: Model | None) -> StanzaOptions | None:
     """Return what Stanza adds: what the command line says, or else what it added for the initial model."""
-    if initial is None:
-        return source.stanza_options(arguments)
-    stanza = source.stanza_options(arguments, initial.stanza, initial.language)
-    source.warn_of_unused(arguments, initial.preorderer.layers, stanza)
-    return stanza
+    return source.stanza_options(arguments) if initial is None else source.stanza_of(arguments, initial)
 
 
 def _plan(arguments: argparse.Namespace, initial: Model | None) -> TrainingPlan:

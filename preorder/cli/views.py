@@ -9,11 +9,12 @@ from itertools import chain, islice, tee
 
 from preorder.analysis.show.sentence import SentenceView, hard_attention
 from preorder.annotate.stanza import add_layers
+from preorder.annotate.stanza_models import StanzaOptions
 from preorder.cli import options, source
 from preorder.data import files, formats
 from preorder.data.errors import DataError
 from preorder.data.types import Alignment, BinaryTree, Permutation, Sentence
-from preorder.methods.model_directory import load_model
+from preorder.methods.model_directory import Model
 
 BATCH = 5_000  # tokens that a model orders at once
 
@@ -79,13 +80,17 @@ def _all_rows(arguments: argparse.Namespace) -> Iterator[Row]:
         yield Row(number, **dict(zip(streams, items, strict=True)))
 
 
-def read_views(arguments: argparse.Namespace, rows: Iterable[Row]) -> Iterator[tuple[int, SentenceView]]:
+def read_views(
+    arguments: argparse.Namespace, rows: Iterable[Row], model: Model | None, stanza: StanzaOptions | None
+) -> Iterator[tuple[int, SentenceView]]:
     """Yield line and sentence of each row: in the order that a file gives, or that the model predicts.
+
+    Stanza adds its layers first, if options of it are given.
 
     Raises:
         DataError: the parts of a line do not fit together.
     """
-    found = _given(rows) if arguments.model is None else _predicted(arguments, rows)
+    found = _given(rows) if model is None else _predicted(model, stanza, rows)
     for row, order, tree in found:
         try:
             yield row.line, row.view(order, tree)
@@ -103,11 +108,8 @@ def _given(rows: Iterable[Row]) -> Iterator[tuple[Row, Permutation, BinaryTree |
 
 
 def _predicted(
-    arguments: argparse.Namespace, rows: Iterable[Row]
+    model: Model, stanza: StanzaOptions | None, rows: Iterable[Row]
 ) -> Iterator[tuple[Row, Permutation, BinaryTree]]:
-    model = load_model(arguments.model)
-    stanza = source.stanza_options(arguments, model.stanza, model.language)
-    source.warn_of_unused(arguments, model.preorderer.layers, stanza)
     rows, twins = tee(rows)
     sentences = (row.sentence for row in twins)
     if stanza is not None:

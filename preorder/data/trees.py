@@ -46,6 +46,16 @@ class ConstituencyTree:
     def __len__(self) -> int:
         return self.length
 
+    @classmethod
+    def flat(cls, length: int) -> ConstituencyTree:
+        """Return the tree of a sentence without a parse."""
+        return cls(length, ())
+
+    @property
+    def is_flat(self) -> bool:
+        """Whether there is no phrase, as in a sentence without a parse."""
+        return not self.constituents
+
 
 @dataclass(frozen=True)
 class DependencyTree:
@@ -77,6 +87,16 @@ class DependencyTree:
 
     def __len__(self) -> int:
         return len(self.heads)
+
+    @classmethod
+    def flat(cls, length: int) -> DependencyTree:
+        """Return the tree of a sentence without a parse."""
+        return cls((ROOT,) * length, ("_",) * length)
+
+    @property
+    def is_flat(self) -> bool:
+        """Whether no token depends on another, as in a sentence without a parse."""
+        return set(self.heads) <= {ROOT}
 
 
 SyntaxTree = ConstituencyTree | DependencyTree

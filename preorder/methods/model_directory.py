@@ -18,7 +18,7 @@ from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
 from preorder.annotate.classes import WordClasses
-from preorder.annotate.stanza_models import FOLDER_VARIABLE, LANGUAGE, TAGSETS, TREES, StanzaOptions
+from preorder.annotate.stanza_models import FOLDER_VARIABLE, LANGUAGE, TREES, StanzaOptions
 from preorder.data import files, places, storage
 from preorder.data.errors import DataError, UsageError, shown
 from preorder.data.storage import is_url
@@ -27,6 +27,7 @@ from preorder.learning.checkpoint import Arrays
 from preorder.methods import FORMAT_VERSION, READABLE_VERSIONS
 from preorder.methods.base import Preorderer
 from preorder.methods.registry import METHODS, method_class
+from preorder.syntax.conllu import TAGSETS, Tagset
 
 NAMES = DESCRIPTION, WEIGHTS, CLASSES = "model.json", "weights.safetensors", "classes.txt"
 
@@ -41,6 +42,7 @@ FIELDS: dict[str, tuple[Any, bool]] = {
     "language": (str | None, False),
     "needs": (list, False),
     "stanza": (dict | None, False),
+    "tagset": (str | None, False),
     "training": (dict, False),
     "state": (dict, True),
     CHECKSUMS: (dict, False),
@@ -75,6 +77,7 @@ class Model:
         language: source language code, or None.
         training: options and statistics of its training, for people to read.
         stanza: what Stanza added to the sentences that it was trained on, or None.
+        tagset: which tags of CoNLL-U it reads; None: those that the file names.
     """
 
     preorderer: Preorderer
@@ -82,6 +85,7 @@ class Model:
     language: str | None = None
     training: dict[str, Any] = field(default_factory=dict)
     stanza: StanzaOptions | None = None
+    tagset: Tagset | None = None
 
     def annotate(self, sentence: Sentence) -> Sentence:
         """Add the word classes if the model has its own, and check that no layer is missing.
@@ -113,6 +117,7 @@ def save_model(model: Model, directory: str) -> None:
         "language": model.language,
         "needs": sorted(model.preorderer.layers),
         "stanza": model.stanza and _described(model.stanza),
+        "tagset": model.tagset,
         "training": model.training,
         "state": values,
     }
@@ -222,7 +227,9 @@ def _load(directory: str) -> Model:
         preorderer = _preorderer(description, arrays)
     except DataError as error:
         raise error.at(directory, None) from None
-    return Model(preorderer, classes, description.get("language"), description.get("training", {}), stanza)
+    tagset = description.get("tagset", stanza.tagset if stanza else "upos")  # what the first models read
+    language, training = description.get("language"), description.get("training", {})
+    return Model(preorderer, classes, language, training, stanza, tagset)
 
 
 def _check(description: Any) -> None:
@@ -249,6 +256,8 @@ def _check(description: Any) -> None:
     language = description.get("language")
     if language is not None and not LANGUAGE.fullmatch(language):
         raise DataError(f"not the code of a language: {shown(language)}")
+    if description.get("tagset") not in (None, *TAGSETS):
+        raise DataError(f"no sound tagset: {shown(description['tagset'])}")
     checksums = description.get(CHECKSUMS, {})  # the first models of version 2 have none
     if not all(isinstance(checksum, str) for checksum in checksums.values()):
         raise DataError(f"no sound {CHECKSUMS}")

@@ -1,12 +1,13 @@
-"""Penn Treebank bracketings, one a line: ``(ROOT (S (NP (PRP I)) (VP (VBP see))))``.
+"""Penn Treebank bracketings: ``(ROOT (S (NP (PRP I)) (VP (VBP see))))``.
 
 Tokens keep their spelling: a bracket is ``-LRB-`` or the like. Traces of moved words (tag ``-NONE-``) are
-left out, and so are phrases without tokens. An empty line is an empty sentence.
+left out, and so are phrases without tokens. An empty text is an empty sentence.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 
 from preorder.data.errors import DataError, shown
 from preorder.data.sentence import Sentence
@@ -14,7 +15,31 @@ from preorder.data.trees import ConstituencyTree, Constituent
 
 TRACE = "-NONE-"
 
-_PIECE = re.compile(r"\([ \t]*[^ \t()]*|\)|[^ \t()]+")
+_PIECE = re.compile(r"\([ \t\n]*[^ \t\n()]*|\)|[^ \t\n()]+")
+
+
+def bracketings(lines: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str]]:
+    """Yield each bracketing with the number of its first line; a blank line is one of its own.
+
+    It ends with the line on which its brackets are closed, and its further lines are indented.
+
+    Raises:
+        DataError: its brackets are not closed there; with the line number.
+    """
+    first, tree, opened = 0, "", 0
+    for number, line in lines:
+        if not opened:
+            first, tree = number, line
+        elif line[:1] in " \t" and line:
+            tree += "\n" + line
+        else:
+            break
+        opened += line.count("(") - line.count(")")
+        if opened <= 0:
+            yield first, tree
+            opened = 0
+    if opened:
+        raise DataError(f"{opened} brackets are not closed", None, first)
 
 
 def parse_bracketing(line: str) -> Sentence:
@@ -31,10 +56,10 @@ def parse_bracketing(line: str) -> Sentence:
     for piece in _PIECE.findall(line):
         if piece[0] == "(":
             if previous and not opened:
-                raise DataError("more than one tree on the line")
+                raise DataError("more than one tree")
             if previous and previous[0] not in "()":
                 raise DataError(f"token {shown(previous)} has no bracket of its own")
-            opened.append((piece[1:].strip(), len(phrases), len(words)))
+            opened.append((piece[1:].strip(" \t\n"), len(phrases), len(words)))
             phrases.append(None)
         elif not opened:
             raise DataError(f"{shown(piece)} outside all brackets")

@@ -1,15 +1,16 @@
 """CoNLL-U: a line of ten tab-separated fields for each word, and a blank line after each sentence.
 
-Comments and empty nodes (``8.1``) are skipped. A sentence with multiword tokens (``1-2``) has two readings:
-one of its tokens, as they stand in the text, and one of its words. Lines of comments alone are an empty
-sentence.
+Comments and empty nodes (``8.1``) are skipped. A sentence has a reading of its tokens, as they stand in the
+text, and, if multiword tokens (``1-2``) are among them, one of its words. A form with spaces is one token in
+them; in a further reading it is as many, of which the first is the head. A blank line, or comments alone, are
+an empty sentence. A sentence whose heads are all ``_`` has no parse.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 from preorder.data.errors import DataError, shown
 from preorder.data.sentence import Sentence
@@ -17,6 +18,16 @@ from preorder.data.trees import ROOT, DependencyTree
 
 FIELDS = 10
 NONE = "_"
+
+Tagset = Literal["xpos", "upos"]
+"""The columns of tags: those of the language's treebank, and those of Universal Dependencies."""
+
+TAGSETS: tuple[Tagset, ...] = get_args(Tagset)
+
+_PLUS = re.compile(r"# *global\.columns *=(.*)")
+_COLUMNS = "ID FORM LEMMA UPOS XPOS FEATS HEAD DEPREL DEPS MISC".split()
+_UNKNOWN = -2  # head of a word of a sentence without a parse
+_PART = "flat"  # relation of the further parts of a form with spaces
 
 _WORD, _TOKEN, _EMPTY_NODE = (re.compile(p.replace("N", "[0-9]{1,9}")) for p in (r"N", r"(N)-(N)", r"N\.N"))
 
@@ -32,11 +43,24 @@ class _Row(NamedTuple):
     relation: str
 
 
-def parse_conllu(lines: Iterable[tuple[int, str]]) -> Iterator[tuple[int, list[Sentence]]]:
+def tagset_comment(tagset: Tagset) -> str:
+    """Return the first line of a file, which says which of its tags are meant."""
+    return f"# tagset = {tagset}"
+
+
+def named_tagset(first: str) -> Tagset | None:
+    """Return the tagset that the first line of a file names, if it does."""
+    return next((tagset for tagset in TAGSETS if first == tagset_comment(tagset)), None)
+
+
+def parse_conllu(
+    lines: Iterable[tuple[int, str]], tagset: Tagset = "upos"
+) -> Iterator[tuple[int, list[Sentence]]]:
     """Yield the number of the line on which each sentence begins, and its readings, that of the tokens first.
 
     Args:
         lines: line numbers and lines, without their line ends.
+        tagset: the column of the tags; where it is empty, the other.
 
     Raises:
         DataError: a line is malformed, or the heads of a sentence form no tree; with the line number.
@@ -46,31 +70,35 @@ def parse_conllu(lines: Iterable[tuple[int, str]]) -> Iterator[tuple[int, list[S
         if line.strip():
             block.append((number, line))
         else:
-            yield (block[0][0] if block else number), _readings(block)
+            yield (block[0][0] if block else number), _readings(block, tagset)
             block = []
     if block:
-        yield block[0][0], _readings(block)
+        yield block[0][0], _readings(block, tagset)
 
 
-def _readings(block: Sequence[tuple[int, str]]) -> list[Sentence]:
+def _readings(block: Sequence[tuple[int, str]], tagset: Tagset) -> list[Sentence]:
     words: list[_Row] = []
     tokens: list[_Row] = []
     for number, line in block:
         try:
-            _read_row(line, words, tokens)
+            _read_row(line, words, tokens, tagset)
         except DataError as error:
             raise error.at(None, number) from None
     try:
-        sentence = _sentence(words)
-        if not tokens:
-            return [sentence]
-        return [_sentence(_joined(words, tokens, sentence.tree)), sentence]
+        words = _with_heads(words)
+        readings = [words]
+        if tokens:
+            readings.insert(0, _joined(words, tokens, _sentence(words).tree))
+        parted = [_parted(rows) for rows in readings if any(" " in row.form for row in rows)]
+        return list(map(_sentence, readings + parted))
     except DataError as error:
         raise error.at(None, block[0][0]) from None
 
 
-def _read_row(line: str, words: list[_Row], tokens: list[_Row]) -> None:
+def _read_row(line: str, words: list[_Row], tokens: list[_Row], tagset: Tagset) -> None:
     if line.startswith("#"):
+        if (columns := _PLUS.match(line)) and columns[1].split() != _COLUMNS:
+            raise DataError(f"CoNLL-U Plus: its columns are not those of CoNLL-U, {' '.join(_COLUMNS)}")
         return
     fields = line.split("\t")
     if len(fields) != FIELDS:
@@ -86,12 +114,34 @@ def _read_row(line: str, words: list[_Row], tokens: list[_Row]) -> None:
         return
     if not _WORD.fullmatch(number) or int(number) != len(words) + 1:
         raise DataError(f"word number {shown(number)} where {len(words) + 1} is expected")
-    if not _WORD.fullmatch(head):
+    if not _WORD.fullmatch(head) and head != NONE:
         raise DataError(f"head {shown(head)} is no number")
-    tag = xpos if upos == NONE else upos
+    tag, other = (xpos, upos) if tagset == "xpos" else (upos, xpos)
+    tag = other if tag == NONE else tag
     if not tag or " " in tag:
         raise DataError(f"tag {shown(tag)} is empty or has a space in it")
-    words.append(_Row(len(words), len(words), form, tag, int(head) - 1, relation))
+    above = _UNKNOWN if head == NONE else int(head) - 1
+    words.append(_Row(len(words), len(words), form, tag, above, relation))
+
+
+def _with_heads(words: list[_Row]) -> list[_Row]:
+    """Return the rows of a sentence without a parse with roots alone; others have no unknown heads."""
+    unknown = sum(row.head == _UNKNOWN for row in words)
+    if unknown not in (0, len(words)):
+        raise DataError(f"{unknown} of {len(words)} words have no head")
+    return [row._replace(head=ROOT, relation=NONE) for row in words] if unknown else words
+
+
+def _parted(rows: Sequence[_Row]) -> list[_Row]:
+    """Return the rows with one for each part of a form with spaces."""
+    firsts = {ROOT: ROOT}
+    parts: list[_Row] = []
+    for index, row in enumerate(rows):
+        firsts[index] = len(parts)
+        first, *others = [part for part in row.form.split(" ") if part] or [row.form]
+        parts.append(row._replace(form=first))
+        parts += [row._replace(form=other, head=index, relation=_PART) for other in others]
+    return [row._replace(head=firsts[row.head]) for row in parts]
 
 
 def _sentence(rows: Sequence[_Row]) -> Sentence:

@@ -51,12 +51,12 @@ _NOUN_RULES = (  # whether to search from the last child backwards, and for any 
     (True, {"JJ", "JJS", "RB", "QP"}),
 )
 
-_FUNCTION = re.compile(r"(?<=[^-=])[-=].*")  # of NP-SBJ all that follows NP
+_DECORATION = re.compile(r"^@(?=.)|(?<=[^@=-])[=^|_-].*")  # of NP-SBJ, NP^g, NP_3, @NP all but NP
 
 
 def head_child(category: str, children: Sequence[str]) -> int:
     """Return the index of the head among a phrase's children, given their categories and tags."""
-    category, *children = (_FUNCTION.sub("", label) for label in (category, *children))
+    category, *children = (_DECORATION.sub("", label) for label in (category, *children))
     last = len(children) - 1
     if category in NOUN_PHRASES:
         rules, default = _NOUN_RULES, last

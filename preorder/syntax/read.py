@@ -2,76 +2,147 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from preorder.data import files
 from preorder.data.errors import DataError
 from preorder.data.sentence import Sentence
 from preorder.data.spellings import same
-from preorder.syntax.bracketing import parse_bracketing
-from preorder.syntax.conllu import parse_conllu
+from preorder.data.trees import ConstituencyTree, DependencyTree
+from preorder.progress import LOGGER
+from preorder.syntax.bracketing import bracketings, parse_bracketing
+from preorder.syntax.conllu import Tagset, named_tagset, parse_conllu
+
+NO_TAG = "X"
+"""Tag of the tokens of a sentence without a parse, if no other is given."""
 
 
-def add_trees(source: str, sentences: Iterable[Sentence], path: str) -> Iterator[Sentence]:
+class TreeFile:
+    """A file of bracketings (:mod:`.bracketing`) or of CoNLL-U (:mod:`.conllu`).
+
+    The first line that is not blank tells the format: a bracketing begins with a bracket.
+
+    Attributes:
+        path: of the file.
+        tagset: which tags of CoNLL-U are read: those that are asked for, or that its first line names, or
+            UPOS. None: the file has bracketings.
+    """
+
+    def __init__(self, path: str, tagset: Tagset | None = None) -> None:
+        """Take the path, and read as far as the first line that is not blank."""
+        self.path = path
+        first, self._lines = files.first_filled(files.read_lines(path))
+        is_conllu = first and not first.lstrip().startswith("(")
+        self.tagset: Tagset | None = (tagset or named_tagset(first) or "upos") if is_conllu else None
+
+    def __iter__(self) -> Iterator[tuple[int, list[Sentence]]]:
+        """Yield each tree as a sentence, with the number of the line on which it begins, from 1; once.
+
+        A tree of CoNLL-U may have several readings, of its tokens and of its words; any other has one.
+
+        Raises:
+            DataError: a tree is malformed.
+        """
+        lines = enumerate(self._lines, 1)
+        try:
+            if self.tagset:
+                yield from parse_conllu(lines, self.tagset)
+                return
+            for number, tree in bracketings(lines):
+                yield number, list(files.parse_lines(self.path, [tree], parse_bracketing, number))
+        except DataError as error:
+            raise error.at(files.display_name(self.path), None) from None
+
+
+def add_trees(source: str, sentences: Iterable[Sentence], trees: TreeFile) -> Iterator[Sentence]:
     """Yield the sentences with the trees of a file; sentences without tags get those of their trees.
+
+    A tree without tokens (a blank line, ``(())``, comments alone) belongs to an empty sentence. Another
+    sentence is without a parse there, and gets a flat tree, unless the next tree has its tokens. How many
+    have none is said once. An empty line of the text may be left out of the trees.
 
     Args:
         source: path of the sentences, for messages.
-        sentences: as many as there are trees.
-        path: a file of bracketings (:mod:`preorder.syntax.bracketing`) or of CoNLL-U
-            (:mod:`preorder.syntax.conllu`).
+        sentences: those of the trees, in the same order.
+        trees: their file.
 
     Raises:
         DataError: a tree is malformed or has other tokens than its sentence, or the files differ in length.
     """
-    for sentence, (number, readings) in files.in_parallel((source, sentences), (path, read_trees(path))):
-        try:
-            yield _with_tree(sentence, readings)
-        except DataError as error:
-            raise error.at(files.display_name(path), number) from None
+    return warn_of_flat(source, _with_trees(source, sentences, trees))
+
+
+def _with_trees(source: str, sentences: Iterable[Sentence], trees: TreeFile) -> Iterator[Sentence]:
+    tree_of = iter(trees)
+    count = lines = skipped = 0  # skipped: trees without tokens before the next tree
+    kind, following = ConstituencyTree, None
+    for lines, sentence in enumerate(sentences, 1):  # noqa: B007
+        while following is None and (tree := next(tree_of, None)) is not None:
+            count += 1
+            kind = type(tree[1][0].tree)
+            if tree[1][0].words:
+                following = tree
+            else:
+                skipped += 1
+        reading = following and _matching(sentence, following[1])
+        if reading:
+            skipped, following = 0, None
+        elif sentence.words and not skipped:
+            if following is None:
+                raise files.ended_early(trees.path, source, count + 1)
+            reason = _difference(sentence.words, following[1][0].words)
+            raise DataError(reason, files.display_name(trees.path), following[0])
+        else:
+            skipped = max(skipped - 1, 0)
+            reading = _flat(sentence, kind)
+        yield _with_layers(sentence, reading)
+    if following or any(readings[0].words for _, readings in tree_of):
+        raise files.ended_early(source, trees.path, lines + 1)
 
 
 def with_bracketing(sentence: Sentence, bracketing: str) -> Sentence:
-    """Return a sentence with a tree, and with its tags if it has none.
+    """Return a sentence with a tree, and with its tags if it has none; the tree is flat if there is none.
 
     Raises:
         DataError: the bracketing is malformed or has other tokens than the sentence.
     """
-    return _with_tree(sentence, [parse_bracketing(bracketing)])
+    parsed = parse_bracketing(bracketing)
+    reading = _matching(sentence, [parsed if parsed.words else _flat(sentence, ConstituencyTree)])
+    if reading is None:
+        raise DataError(_difference(sentence.words, parsed.words))
+    return _with_layers(sentence, reading)
 
 
-def read_trees(path: str) -> Iterator[tuple[int, list[Sentence]]]:
-    """Yield each tree of a file as a sentence, with the number of the line on which it begins, from 1.
-
-    The first line that is not blank tells the format: a bracketing begins with a bracket. A sentence of
-    CoNLL-U with multiword tokens has two readings, any other sentence one.
-
-    Raises:
-        DataError: a tree is malformed.
-    """
-    first, lines = files.first_filled(files.read_lines(path))
-    if not first or first.lstrip().startswith("("):
-        for number, sentence in enumerate(files.parse_lines(path, lines, parse_bracketing), 1):
-            yield number, [sentence]
-        return
-    try:
-        yield from parse_conllu(enumerate(lines, 1))
-    except DataError as error:
-        raise error.at(files.display_name(path), None) from None
+def warn_of_flat(source: str, sentences: Iterable[Sentence]) -> Iterator[Sentence]:
+    """Yield sentences with trees; say at the end how many have no parse."""
+    count = first = 0
+    for number, sentence in enumerate(sentences, 1):
+        if len(sentence) > 1 and sentence.tree.is_flat:
+            count, first = count + 1, first or number
+        yield sentence
+    if count:
+        LOGGER.warning(
+            f"{files.display_name(source)}:{first}: no tree, as of {count:,} sentences in all: methods on "
+            f"trees keep their order; a tag that is not given is {NO_TAG}"
+        )
 
 
-def _with_tree(sentence: Sentence, readings: list[Sentence]) -> Sentence:
-    reading = _matching(sentence, readings)
+def _with_layers(sentence: Sentence, reading: Sentence) -> Sentence:
     return replace(sentence, tags=reading.tags if sentence.tags is None else sentence.tags, tree=reading.tree)
 
 
-def _matching(sentence: Sentence, readings: list[Sentence]) -> Sentence:
+def _flat(sentence: Sentence, kind: type[ConstituencyTree | DependencyTree]) -> Sentence:
+    length = len(sentence)
+    return Sentence(sentence.words, (NO_TAG,) * length, tree=kind.flat(length))
+
+
+def _matching(sentence: Sentence, readings: Sequence[Sentence]) -> Sentence | None:
     """Return the reading whose tokens are the sentence's, however each of them spells them."""
     for reading in readings:
         if len(reading) == len(sentence) and all(map(same, sentence.words, reading.words)):
             return reading
-    raise DataError(_difference(sentence.words, readings[0].words))
+    return None
 
 
 def _difference(words: tuple[str, ...], leaves: tuple[str, ...]) -> str:

@@ -14,7 +14,7 @@ from preorder.data.formats import parse_source, read_alignments
 from preorder.data.types import Bitext
 from preorder.methods.node_labels.forest import forest, positions
 from preorder.methods.node_labels.oracle import best_labels, count_pairs, flat_keys
-from preorder.syntax.read import add_trees
+from preorder.syntax.read import TreeFile, add_trees
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -33,7 +33,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _write(arguments: argparse.Namespace) -> None:
-    sentences = add_trees(arguments.src, files.read_parsed(arguments.src, parse_source), arguments.trees)
+    sentences = add_trees(
+        arguments.src, files.read_parsed(arguments.src, parse_source), TreeFile(arguments.trees)
+    )
     alignments = (arguments.align, read_alignments(arguments.align))
     sides = zip(*files.in_parallel((arguments.src, sentences), alignments), strict=True)
     orders = best_orders(Bitext(*map(list, sides)))

@@ -17,7 +17,7 @@ from preorder.data.compression import CODECS
 from preorder.data.errors import DataError
 from preorder.data.types import Sentence
 from preorder.syntax.binary import binary_branches
-from preorder.syntax.read import add_trees, read_trees
+from preorder.syntax.read import TreeFile, add_trees
 
 COUNT = int(os.environ.get("FAULTS", "1000"))
 SEED = os.environ.get("FAULTS_SEED", "1")
@@ -139,7 +139,7 @@ def file_of(text, folder, suffix=""):
 
 def read_sentence(text, folder):
     """Read trees, and write what annotate and train write of them: tags, and binary trees."""
-    for _, readings in read_trees(file_of(text, folder)):
+    for _, readings in TreeFile(file_of(text, folder)):
         for sentence in readings:
             assert formats.parse_tokens(" ".join(sentence.tags)) == sentence.tags
             assert len(binary_branches(sentence, "head")) == max(0, len(sentence) - 1)
@@ -270,14 +270,14 @@ def test_numbers_and_nesting_without_end(parse, text, reason):
 )
 def test_trees_that_lose_something(tree, reason, tmp_path):
     with pytest.raises(DataError, match=reason):
-        list(read_trees(file_of(tree, tmp_path)))
+        list(TreeFile(file_of(tree, tmp_path)))
 
 
 def test_a_deep_dependency_tree_takes_linear_time(tmp_path):
     size = 50_000
     rows = (f"{i}\tw\t_\tX\t_\t_\t{i + 1 if i < size else 0}\tdep\t_\t_\n" for i in range(1, size + 1))
     path = file_of("".join(rows), tmp_path)
-    (sentence,) = add_trees("source", [Sentence(("w",) * size)], path)
+    (sentence,) = add_trees("source", [Sentence(("w",) * size)], TreeFile(path))
     assert sentence.tree.heads[-1] == -1
 
 

@@ -21,17 +21,21 @@ def work(options, chunk):
 def annotation(options, words, tags=None):
     if not words:
         return EMPTY
-    tags = tags or tuple(options.tagset[0] + word.upper() for word in words)
+    own = [options.tagset[0] + word.upper() for word in words]
     if options.trees == "constituency":
-        escaped = [
-            [token.replace("(", "-LRB-").replace(")", "-RRB-") for token in layer] for layer in (tags, words)
-        ]
-        leaves = " ".join(f"({tag} {word})" for tag, word in zip(*escaped, strict=True))
-        return Annotation(tags, f"(ROOT {leaves})")
+        own, leaves, labels = (
+            tuple(token.replace("(", "-LRB-").replace(")", "-RRB-") for token in layer)
+            for layer in (own, words, tags or own)
+        )
+        leaves = " ".join(f"({tag} {word})" for tag, word in zip(labels, leaves, strict=True))
+        return Annotation(tags or own, f"(ROOT {leaves})")
+    tags = tags or tuple(own)
     if options.trees == "dependency":
+        both = {name: [name[0] + word.upper() for word in words] for name in ("upos", "xpos")}
+        columns = (both | {options.tagset: tags}).values()
         rows = (
-            f"{i}\t{word}\t_\t{tag}\t_\t_\t{i - 1}\tnext\t_\t_"
-            for i, (word, tag) in enumerate(zip(words, tags, strict=True), 1)
+            f"{i}\t{word}\t_\t{upos}\t{xpos}\t_\t{i - 1}\tnext\t_\t_"
+            for i, (word, upos, xpos) in enumerate(zip(words, *columns, strict=True), 1)
         )
         return Annotation(tags, "\n".join(rows))
     return Annotation(tags, None)

@@ -33,11 +33,13 @@ class Forest(NamedTuple):
         nodes: int32 ``[tokens, NODE_FIELDS]``, all straight.
         categories: of the node of each row; empty strings in rows without a node.
         lengths: int64 ``[sentences]``, numbers of tokens.
+        flat: bool ``[sentences]``, whether there is no parse: all nodes are straight.
     """
 
     nodes: np.ndarray
     categories: list[str]
     lengths: np.ndarray
+    flat: np.ndarray
 
     @property
     def starts(self) -> np.ndarray:
@@ -51,13 +53,19 @@ class Forest(NamedTuple):
         filled[(np.cumsum(self.lengths) - 1)[self.lengths > 0]] = False
         return np.flatnonzero(filled)
 
+    @property
+    def free(self) -> np.ndarray:
+        """Whether each of ``rows`` may be inverted: bool ``[nodes]``."""
+        return np.repeat(~self.flat, np.maximum(self.lengths - 1, 0))
+
 
 def forest(sentences: Sequence[Sentence], how: Binarisation) -> Forest:
     """Make the trees of sentences binary; some 30 µs a sentence of nine tokens."""
     lengths = np.fromiter(map(len, sentences), np.int64, len(sentences))
     categories: list[str] = []
     fields = np.fromiter(_fields(sentences, how, categories), np.int32, NODE_FIELDS * int(lengths.sum()))
-    return Forest(fields.reshape(-1, NODE_FIELDS), categories, lengths)
+    flat = np.fromiter((sentence.tree.is_flat for sentence in sentences), bool, len(sentences))
+    return Forest(fields.reshape(-1, NODE_FIELDS), categories, lengths, flat)
 
 
 def _fields(sentences: Sequence[Sentence], how: Binarisation, categories: list[str]) -> Iterator[int]:
@@ -113,9 +121,9 @@ def _find_relations(nodes, starts, lengths, children, parents, heights):
 
 
 def labelled(trees: Forest, labels: np.ndarray) -> np.ndarray:
-    """Return the nodes with labels; ``labels`` has one for each of ``trees.rows``."""
+    """Return the nodes with labels, bool, one for each of ``trees.rows``."""
     nodes = trees.nodes.copy()
-    nodes[trees.rows, LABEL] = labels
+    nodes[trees.rows, LABEL] = labels & trees.free
     return nodes
 
 

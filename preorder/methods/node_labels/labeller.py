@@ -20,6 +20,10 @@ KINDS = ("constituency", "dependency")
 """Kinds of syntax trees, by the names of the attributes of a :class:`Sentence`."""
 
 
+STRAIGHT = np.float32(-100)
+"""Log-odds of a node that may not be inverted."""
+
+
 class TreeLabeller(PickledByState, TreePreorderer):
     """Order sentences by labelling each node of their trees, independently of the others."""
 
@@ -68,7 +72,7 @@ class TreeLabeller(PickledByState, TreePreorderer):
         """Return each sentence's k likeliest trees, which differ in order, with their log-probabilities."""
         trees = forest(sentences, self.binarisation)
         odds = np.zeros(len(trees.nodes), np.float32)
-        odds[trees.rows] = self._odds(sentences, trees, threads)
+        odds[trees.rows] = np.where(trees.free, self._odds(sentences, trees, threads), STRAIGHT)
         ends = trees.starts + np.maximum(trees.lengths - 1, 0)
         slices = [slice(start, end) for start, end in zip(trees.starts, ends, strict=True)]
         return [list(_likeliest(trees.nodes[rows], odds[rows], k)) for rows in slices]

@@ -54,11 +54,12 @@ def count_pairs(trees: Forest, flat: np.ndarray) -> np.ndarray:
     """Count the pairs that each node decides: int64 ``[nodes, 3]``, a row for each of ``trees.rows``.
 
     A pair has a token of the left child and one of the right. The columns count those whose ``flat`` keys are
-    in order, reversed, and tied; unaligned tokens are in none. O(n²) a sentence of n tokens.
+    in order, reversed, and tied; unaligned tokens and sentences without a parse are in none. O(n²) a sentence
+    of n tokens.
     """
     counts = np.zeros((len(trees.nodes), 3), np.int64)
     _count_pairs(trees.nodes, flat, trees.starts, trees.lengths, counts)
-    return counts[trees.rows]
+    return counts[trees.rows] * trees.free[:, None]
 
 
 @entry_point

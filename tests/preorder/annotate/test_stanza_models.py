@@ -15,7 +15,7 @@ from preorder.data.errors import UsageError
 from preorder.data.sentence import Sentence
 from preorder.data.trees import ROOT
 from preorder.syntax.bracketing import parse_bracketing
-from preorder.syntax.conllu import parse_conllu
+from preorder.syntax.conllu import TAGSETS, parse_conllu
 
 ODD = ("(", "a", "-LRB-", "x\u3000y", "z\u00a0w", "_", "|", ")")
 
@@ -77,7 +77,7 @@ def test_tagsets(models):
     sentence = [Sentence(("the", "dog", "barks"))]
     tags = {
         tagset: annotate_chunk(StanzaOptions("en", None, tagset, folder=models), sentence)[0].tags
-        for tagset in stanza_models.TAGSETS
+        for tagset in TAGSETS
     }
     assert tags["xpos"][0] == "DT"
     assert tags["upos"][0] == "DET"

@@ -15,9 +15,9 @@ import pytest
 
 from preorder.annotate import stanza, stanza_models
 from preorder.cli import main
-from preorder.data.formats import read_annotated
+from preorder.data.formats import parse_tokens, read_annotated
 from preorder.data.sentence import Sentence
-from preorder.syntax.read import add_trees, read_trees
+from preorder.syntax.read import TreeFile, add_trees
 from tests.support import fake_stanza
 from tests.support.texts import write
 
@@ -62,16 +62,38 @@ def test_standard_input_and_output(src, fake, capsys, monkeypatch):
     assert capsys.readouterr().out.split("\n")[0] == "the dog barks\tuTHE uDOG uBARKS"
 
 
+HARD = (
+    "the dog barks",
+    "a ( b ) [ c ] { d } -LRB- -lrb-",
+    "`` '' \" ' ` \u201c / \\/ \\* -- \u2013 \u2026",
+    "",
+    "&apos;s &quot; &#91; &#65512; &amp;",
+    "a\u00a0b \u3000 \u200b \uffe8 \uffed \u2581x y@@",
+    "# 1 1-2 8.1 _ 26_000 (()) ()",
+    "e\u0301 \uff21 \U0001d400 \u00df \u03a3",
+    "",
+)
+
+
+@pytest.mark.parametrize("tagset", ["xpos", "upos"])
 @pytest.mark.parametrize(("kind", "suffix"), [("constituency", "trees"), ("dependency", "conllu")])
-def test_trees_are_read_again(src, fake, tmp_path, capsys, kind, suffix):
-    out = str(tmp_path / "annot.gz")
-    assert annotate("--src", src, *fake, "--trees", kind, "--out", out, "--workers", "2") == 0
+def test_what_is_written_is_read_again(fake, tmp_path, kind, suffix, tagset):
+    """Trees alone give the words and the tags of the annotated text, without further options."""
+    src, out = write(tmp_path / "src", *HARD), str(tmp_path / "annot.gz")
+    argv = ("--src", src, *fake, "--trees", kind, "--tagset", tagset, "--out", out)
+    assert annotate(*argv, "--workers", "2") == 0
     trees = str(tmp_path / f"annot.{suffix}.gz")
-    sentences = [Sentence(tuple(line.split())) for line in LINES]
-    assert all(sentence.tree is not None for sentence in add_trees(src, sentences, trees))
+    plain = [Sentence(parse_tokens(line)) for line in HARD]
+    read = list(add_trees(src, plain, TreeFile(trees)))
+    assert [sentence.words for sentence in read] == [sentence.words for sentence in plain]
+    assert [sentence.tags for sentence in read] == [s.tags for s in read_annotated(out)]
+    assert [getattr(sentence, kind) is None for sentence in read] == [False] * len(HARD)
+    again = str(tmp_path / "again")
+    assert annotate("--src", src, "--trees", trees, "--out", again) == 0
+    assert list(read_annotated(again)) == list(read_annotated(out))
     named = str(tmp_path / "named")
-    assert annotate("--src", src, *fake, "--trees", kind, "--out", out, "--trees-out", named) == 0
-    assert [readings for _, readings in read_trees(named)] == [readings for _, readings in read_trees(trees)]
+    assert annotate(*argv, "--trees-out", named) == 0
+    assert [readings for _, readings in TreeFile(named)] == [readings for _, readings in TreeFile(trees)]
 
 
 def test_interrupted(fake, tmp_path):

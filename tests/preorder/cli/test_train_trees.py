@@ -1,6 +1,7 @@
 """``preorder train`` and ``apply`` with syntax trees, end to end, on a language that puts its verbs last."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -71,6 +72,28 @@ def test_learns_and_applies(files, tmp_path, capsys, method, kind):
         assert apply(files, model, given) == 2
         expected = f"the model needs {kind} trees (--trees), and none are given\n"
         assert capsys.readouterr().err == expected
+
+
+@pytest.mark.parametrize(
+    ("first", "option", "tagset"),
+    [
+        ("", [], "upos"),
+        ("# tagset = xpos\n", [], "xpos"),
+        ("# tagset = xpos\n", ["--tagset", "upos"], "upos"),
+    ],
+)
+def test_a_model_knows_which_tags_it_reads(files, tmp_path, capsys, first, option, tagset):
+    """Each file to apply it to has one sound column, and names none, or the other."""
+    trees, model = tmp_path / "trees", tmp_path / "model"
+    trees.write_text(first + Path(files["dependency"]).read_text())
+    assert train(files | {"trees": str(trees)}, "rvnn", "trees", model, *option) == 0
+    assert json.loads((model / "model.json").read_text())["tagset"] == tagset
+    for row, other in (("N\tno tag", "xpos"), ("no tag\tN", "upos")):
+        for statement in ("", f"# tagset = {other}\n"):
+            (tmp_path / "one").write_text(f"{statement}1\tS1\t_\t{row}\t_\t0\troot\t_\t_\n")
+            argv = ["--src", str(tmp_path / "text"), "--trees", str(tmp_path / "one")]
+            (tmp_path / "text").write_text("S1\n")
+            assert (main(["apply", "--model", str(model), *argv]) == 0) == (other != tagset)
 
 
 @pytest.mark.parametrize("method", SIZES)

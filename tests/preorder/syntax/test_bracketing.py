@@ -69,7 +69,7 @@ def test_moved_material_is_left_out():
     ("line", "reason"),
     [
         ("(S (NP (NN a))", "1 brackets are not closed"),
-        ("(S (NN a)) (S (NN b))", "more than one tree on the line"),
+        ("(S (NN a)) (S (NN b))", "more than one tree"),
         ("(S (NN a)))", r"'\)' outside all brackets"),
         ("a b", "'a' outside all brackets"),
         ("(S (NN a) b)", "token 'b' has no bracket of its own"),

@@ -3,8 +3,9 @@ import gzip
 import pytest
 
 from preorder.data.errors import DataError
+from preorder.data.formats import parse_tokens
 from preorder.data.types import Sentence
-from preorder.syntax.read import add_trees, read_trees
+from preorder.syntax.read import TreeFile, add_trees
 
 
 def row(number, form, head, relation="dep", upos="X", xpos="_"):
@@ -36,7 +37,7 @@ def file(tmp_path):
 
 
 def added(path, *lines, tags=None):
-    return list(add_trees("source", [Sentence(tuple(line.split()), tags) for line in lines], path))
+    return list(add_trees("source", [Sentence(parse_tokens(line), tags) for line in lines], TreeFile(path)))
 
 
 def test_words_of_conllu(file):
@@ -66,7 +67,7 @@ def test_sentences_of_conllu_with_empty_ones_and_no_last_blank_line(file):
     path = file("# first", *one, "", "# nothing", "", "", *two)
     sentences = added(path, "a", "", "", "b c")
     assert [s.dependency.heads for s in sentences] == [(-1,), (), (), (1, -1)]
-    assert [number for number, _ in read_trees(path)] == [1, 4, 6, 7]
+    assert [number for number, _ in TreeFile(path)] == [1, 4, 6, 7]
 
 
 def test_bracketings_with_empty_lines(file):
@@ -74,7 +75,7 @@ def test_bracketings_with_empty_lines(file):
     sentences = added(path, "", "a (", "", "a")
     assert [s.tags for s in sentences] == [(), ("A", "B"), (), ("A",)]
     assert [len(s.constituency) for s in sentences] == [0, 2, 0, 1]
-    assert [number for number, _ in read_trees(path)] == [1, 2, 3, 4]
+    assert [number for number, _ in TreeFile(path)] == [1, 2, 3, 4]
 
 
 def test_nothing_but_empty_lines(file):
@@ -91,6 +92,87 @@ def test_spellings_of_other_tools_are_the_same_tokens(file, text, tree):
     (sentence,) = added(file(f"(S {' '.join(f'(A {leaf})' for leaf in tree.split())})"), text)
     assert sentence.words == tuple(text.split())
     assert sentence.tags == ("A",) * 6
+
+
+DEEP = "(ROOT\n  (S\n    (NP (PRP I))\n    (VP (VBP see))))"  # as CoreNLP and nltk write it
+
+
+@pytest.mark.parametrize("separator", ["", "\n", "\n\n"])
+@pytest.mark.parametrize("first", ["(())", "(NN a)", DEEP])
+def test_trees_over_several_lines(file, first, separator):
+    text = {"(())": "x y", "(NN a)": "a", DEEP: "I see"}[first]
+    sentences = added(file(first + separator, DEEP + separator, "(NN b)"), text, "I see", "b")
+    assert [len(s.constituency.constituents) for s in sentences] == [4 if first == DEEP else 0, 4, 0]
+
+
+CONLLU = "\n".join([row(1, "see", 0, "root"), row(2, "fish", 1, "obj")])
+BRACKETS = "(S (X see) (NP (X fish)))"
+UNPARSED = [
+    *((BRACKETS, nothing) for nothing in ("(())", "( )", "(ROOT )", "(ROOT (S))", "")),
+    (CONLLU + "\n", "# text = a b\n"),
+    (CONLLU + "\n", "\n".join([row(1, "a", "_"), row(2, "b", "_")]) + "\n"),
+]
+
+
+@pytest.mark.parametrize(("parsed", "nothing"), UNPARSED)
+@pytest.mark.parametrize("places", ["first", "middle", "last", "several", "all"])
+def test_sentences_without_a_parse(file, caplog, parsed, nothing, places):
+    """They have a flat tree, and are counted once."""
+    texts = {
+        "first": ["a b", "see fish", ""],
+        "middle": ["see fish", "a b", "see fish"],
+        "last": ["see fish", "", "a b"],
+        "several": ["a b", "a b", "see fish", "a b"],
+        "all": ["a b", "a b"],
+    }[places]
+    given = {"see fish": parsed, "a b": nothing, "": "# text =\n" if parsed.startswith("1") else ""}
+    sentences = added(file(*(given[text] for text in texts)), *texts)
+    assert [s.words for s in sentences] == [tuple(text.split()) for text in texts]
+    assert [s.tree.is_flat for s in sentences] == [text != "see fish" for text in texts]
+    assert all(s.tags == ("X",) * len(s) for s in sentences)
+    (record,) = caplog.records
+    first = texts.index("a b") + 1
+    assert f"source:{first}: no tree, as of {texts.count('a b')} sentences in all" in record.getMessage()
+
+
+@pytest.mark.parametrize("extra", range(5))
+def test_blank_lines_of_conllu_beyond_one_a_sentence(file, caplog, extra):
+    """Before, between and after the sentences; an empty line of the text has one, none or more."""
+    one, two = [row(1, "a", 0)], [row(1, "b", 2), row(2, "c", 0)]
+    texts = [["a", "b c", "a"], ["a", "", "b c", "a"], ["a", "b c", "", "", "a"], ["", "a", "b c", "a", ""]]
+    for text in texts:
+        blank = [""] * extra
+        sentences = added(file(*blank, *one, "", *blank, *two, "", *blank, *one, "", *blank), *text)
+        assert [len(s.tree) for s in sentences] == [len(line.split()) for line in text]
+    assert not caplog.records
+
+
+@pytest.mark.parametrize("text", ["26\xa0000 yen", "26_000 yen", "26 000 yen"])
+def test_forms_with_spaces(file, text):
+    path = file(row(1, "26 000", 2, "nummod", "NUM"), row(2, "yen", 0, "root", "NOUN"))
+    (sentence,) = added(path, text)
+    parts = len(text.split(" "))
+    assert sentence.tags == ("NUM",) * (parts - 1) + ("NOUN",)
+    assert sentence.dependency.heads == ((1, -1) if parts == 2 else (2, 0, -1))
+    assert sentence.dependency.relations[1:-1] == ("flat",) * (parts - 2)
+
+
+@pytest.mark.parametrize(
+    ("asked", "first", "tags"),
+    [
+        (None, "# newdoc", ("U", "Y", "Z")),
+        ("upos", "# tagset = xpos", ("U", "Y", "Z")),
+        ("xpos", "# tagset = upos", ("X", "Y", "Z")),
+        (None, "# tagset = xpos", ("X", "Y", "Z")),
+        (None, "# tagset = upos", ("U", "Y", "Z")),
+    ],
+)
+def test_tagsets_of_conllu(file, asked, first, tags):
+    """An empty column is filled by the other."""
+    rows = row(1, "a", 0, "root", "U", "X"), row(2, "b", 1, "dep", "Y", "_"), row(3, "c", 1, "dep", "_", "Z")
+    trees = TreeFile(file(first, *rows), asked)
+    assert next(iter(trees))[1][0].tags == tags
+    assert trees.tagset == (asked or first[11:] or "upos")
 
 
 def test_given_tags_stay(file):
@@ -114,7 +196,17 @@ def test_compressed(tmp_path):
         (["# x", "1\ta"], ["a"], "trees:2: 2 tab-separated fields where CoNLL-U has 10"),
         ([row(2, "a", 0)], ["a"], "trees:1: word number '2' where 1 is expected"),
         ([row("x", "a", 0)], ["a"], "trees:1: word number 'x' where 1 is expected"),
-        ([row(1, "a", "_")], ["a"], "trees:1: head '_' is no number"),
+        ([row(1, "a", "_"), row(2, "b", 1)], ["a b"], "trees:1: 1 of 2 words have no head"),
+        ([row(1, "a", "x")], ["a"], "trees:1: head 'x' is no number"),
+        (
+            ["# global.columns = ID FORM UPOS HEAD", row(1, "a", 0)],
+            ["a"],
+            "trees:1: CoNLL-U Plus: its columns",
+        ),
+        (["(S", " (A a)", "(S (A b))"], ["a", "b"], "trees:1: 1 brackets are not closed"),
+        (["(S", "", " (A a))"], ["a"], "trees:1: 1 brackets are not closed"),
+        (["(S (A a))", "(S (A b))"], ["a"], "source:2: the file ends after 1 lines, .*trees goes on"),
+        (["(S (A a))", "", "(S (A c))"], ["a", "b", "d"], "trees:3: token 1 of the tree is 'c'"),
         (["# x", row(1, "a", 7)], ["a"], "trees:1: head 7 of token 1 is out of range"),
         ([row(1, "a", 0), "", row(1, "a", 1)], ["a", "a"], "trees:3: the heads above token 1 form a cycle"),
         ([row(1, "a", 0), "2-3\tb" + "\t_" * 8], ["a b"], "trees:1: token 'b' has words beyond"),

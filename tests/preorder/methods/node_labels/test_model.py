@@ -1,6 +1,7 @@
 """Both networks: what they learn, give and keep."""
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -79,6 +80,23 @@ def test_best_orders_against_all(model):
         assert [(score, tree.permutation) for score, tree in trees] == orders
         assert orders[0][1] == model.order([sentence])[0]
         assert model.best_orders([sentence], 3)[0] == orders[:3]
+
+
+@pytest.mark.parametrize("tree", [ConstituencyTree.flat(3), DependencyTree.flat(3)])
+@pytest.mark.parametrize("method", METHODS)
+def test_sentences_without_a_parse_keep_their_order(method, tree):
+    """Every parsed sentence is turned round; the others would be, too, and would teach the contrary."""
+    words, tags = tuple("abc"), ("X",) * 3
+    flat = Sentence(words, tags, tree=tree)
+    parsed = replace(flat, tree=ConstituencyTree(3, ((0, 3, ""),)))
+    if isinstance(tree, DependencyTree):
+        parsed = replace(flat, tree=DependencyTree((-1, 0, 0), ("root", "_", "_")))
+    model, statistics = trained(method, Bitext([parsed, flat] * 12, [links(2, 1, 0), links(0, 1, 2)] * 12))
+    assert statistics["nodes"] == 24
+    assert [p.positions for p in model.order([parsed, flat])] == [(2, 1, 0), (0, 1, 2)]
+    assert model.sample([flat], [0], 1)[0].positions == (0, 1, 2)
+    assert model.best_orders([flat], 9)[0][0][1].positions == (0, 1, 2)
+    assert model.trees([flat])[0].permutation.positions == (0, 1, 2)
 
 
 def test_long_and_deep_sentences(model):
