@@ -23,7 +23,7 @@ WAYS = st.sampled_from(BINARISATIONS)
 
 @st.composite
 def pairs(draw, most=6):
-    sentence = draw(constituency(1, most) | dependency(1, most))
+    sentence = draw((constituency(1, most) | dependency(1, most)).filter(lambda s: not s.tree.is_flat))
     n = len(sentence)
     links = draw(st.sets(st.tuples(st.integers(0, n - 1), st.integers(0, 6)), max_size=8))
     return sentence, Alignment(frozenset(links))
