@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from hashlib import blake2b
 from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
 
 from preorder.data.types import Sentence
+from preorder.learning.hashing import hash_bytes, seed_of
 
 BORDER = ("\n",)  # no token holds a line break
 MOST_CACHED = 1_000_000  # hashes remembered a layer, so that a stream's memory stays bounded
@@ -53,9 +53,9 @@ class Hashes(dict[str, int]):
 
     def __init__(self, layer: str) -> None:
         super().__init__()
-        self._layer = layer.encode()
+        self._seed = seed_of(layer)
 
     def __missing__(self, token: str) -> int:
-        digest = blake2b(token.encode("utf-8", "surrogatepass"), digest_size=8, person=self._layer).digest()
-        self[token] = value = int.from_bytes(digest, "little")
+        text = np.frombuffer(token.encode("utf-8", "surrogatepass"), np.uint8)
+        self[token] = value = int(hash_bytes(text, self._seed))
         return value

@@ -24,7 +24,7 @@ from preorder.data.errors import DataError, UsageError, shown
 from preorder.data.storage import is_url
 from preorder.data.types import Sentence
 from preorder.learning.checkpoint import Arrays
-from preorder.methods import FORMAT_VERSION, READABLE_VERSIONS
+from preorder.methods import FORMAT_VERSION
 from preorder.methods.base import Preorderer
 from preorder.methods.registry import METHODS, method_class
 from preorder.syntax.conllu import TAGSETS, Tagset
@@ -45,7 +45,7 @@ FIELDS: dict[str, tuple[Any, bool]] = {
     "tagset": (str | None, False),
     "training": (dict, False),
     "state": (dict, True),
-    CHECKSUMS: (dict, False),
+    CHECKSUMS: (dict, True),
 }
 """What a description has: its type, and whether it must be there."""
 
@@ -56,7 +56,7 @@ STANZA_FIELDS = ("trees", "tagset", "tagged")
 """The options of Stanza that a model keeps: not on which device it ran."""
 
 STANZA_FOLDER = "folder"
-"""Where Stanza's models lay, an absolute path; the first models of version 2 do not say it."""
+"""Where Stanza's models lay, an absolute path."""
 
 LAYER_OPTIONS = {
     "tags": "POS tags (--pos)",
@@ -214,7 +214,7 @@ def _load(directory: str) -> Model:
         _check(description)
     except DataError as error:
         raise error.at(path, None) from None
-    checksums = description.get(CHECKSUMS, {})
+    checksums = description[CHECKSUMS]
     stanza = description.get("stanza") and StanzaOptions(description["language"], **description["stanza"])
     try:
         arrays = load(_read(weights, checksums))
@@ -241,9 +241,8 @@ def _check(description: Any) -> None:
     if not isinstance(description, dict) or description.get("format") != FORMAT:
         raise DataError(f"not an {FORMAT}")
     version = description.get("version")
-    if version not in READABLE_VERSIONS:
-        known = " or ".join(map(str, READABLE_VERSIONS))
-        raise DataError(f"version {shown(version)} of the format, not {known}")
+    if version != FORMAT_VERSION:
+        raise DataError(f"a model of format version {shown(version)}, not {FORMAT_VERSION}: train it again")
     method = description.get("method")
     if not isinstance(method, str) or method not in METHODS:
         raise DataError(f"unknown method {shown(method)}")
@@ -258,18 +257,18 @@ def _check(description: Any) -> None:
         raise DataError(f"not the code of a language: {shown(language)}")
     if description.get("tagset") not in (None, *TAGSETS):
         raise DataError(f"no sound tagset: {shown(description['tagset'])}")
-    checksums = description.get(CHECKSUMS, {})  # the first models of version 2 have none
+    checksums = description[CHECKSUMS]
     if not all(isinstance(checksum, str) for checksum in checksums.values()):
         raise DataError(f"no sound {CHECKSUMS}")
     if description.get("stanza") is not None:
         _check_stanza(description)
-    if DESCRIPTION in checksums and checksums[DESCRIPTION] != _own_checksum(description):
+    if checksums.get(DESCRIPTION) != _own_checksum(description):
         raise DataError("damaged: it is not as it was written")
 
 
 def _read(path: str, checksums: dict[str, str]) -> bytes:
     content = files.read_bytes(path)
-    if checksums.get(os.path.basename(path), _checksum(content)) != _checksum(content):
+    if checksums.get(os.path.basename(path)) != _checksum(content):
         raise DataError(f"damaged: its checksum is not that in {DESCRIPTION}", path)
     return content
 
@@ -280,7 +279,7 @@ def _checksum(content: bytes) -> str:
 
 def _own_checksum(description: dict[str, Any]) -> str:
     """Return the checksum of all that a description says but this; how it is laid out does not matter."""
-    others = {name: value for name, value in description.get(CHECKSUMS, {}).items() if name != DESCRIPTION}
+    others = {name: value for name, value in description[CHECKSUMS].items() if name != DESCRIPTION}
     try:
         return _checksum(json.dumps(description | {CHECKSUMS: others}).encode())
     except RecursionError:
@@ -305,6 +304,4 @@ def _is_folder(folder: Any) -> bool:
 
 
 def _preorderer(description: dict[str, Any], arrays: Arrays) -> Preorderer:
-    if "links.weights" in arrays:
-        raise DataError("it was trained with --attach, which is no more: train it again")
     return method_class(description["method"]).from_state(description["state"], arrays)

@@ -6,20 +6,22 @@ wrong in them, so that what is said of it is said in one place.
 
 from __future__ import annotations
 
-import threading
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
 
 from preorder.annotate.classes import UNKNOWN
+from preorder.btg.results import binary_trees, permutations
 from preorder.data.errors import DataError
 from preorder.data.formats import format_features, needs_escape, parse_source
+from preorder.data.order_formats import FORMATTERS
 from preorder.data.permutation import Permutation
+from preorder.data.types import Sentence
 from preorder.learning.encode import BORDER, Batch, Hashes
+from preorder.learning.hashing import hash_tokens, seed_of
 from preorder.learning.vocabulary import LAYERS
 from preorder.methods.base import HashedPreorderer
-from preorder.methods.bulk.blake2b import initial_state
-from preorder.methods.bulk.memo import Memo, empty_memo, hash_tokens, look_up, memo_of
 from preorder.methods.bulk.split import Tokens, split
 from preorder.methods.bulk.write import write
 from preorder.methods.model_directory import Model
@@ -45,20 +47,16 @@ class BulkOrderer:
     """Orders blocks by a model that has a :class:`HashedPreorderer`; threads may share it."""
 
     def __init__(self, model: Model, name: str) -> None:
-        """Take the model, and the format of the lines, of :data:`preorder.methods.bulk.write.FORMATS`."""
+        """Take the model, and the format of the lines, of ``FORMATTERS``."""
         self._preorderer: HashedPreorderer = model.preorderer
         self._format = name
         self._layers = self._preorderer.token_layers
         hashes = {layer: Hashes(layer) for layer in self._layers}
         self._borders = {layer: hashes[layer][BORDER[0]] for layer in self._layers}
-        self._initial = {layer: initial_state(layer.encode()) for layer in self._layers}
-        self._classes: Memo | None = None
+        self._seeds = {layer: seed_of(layer) for layer in {*self._layers, "words"}}
+        self._classes: _Classes | None = None
         if model.classes is not None and "classes" in hashes:
-            of_word, of_class = model.classes.of_word, hashes["classes"]
-            values = np.fromiter(map(of_class.__getitem__, of_word.values()), np.uint64, len(of_word))
-            self._classes = memo_of([word.encode() for word in of_word], values)
-            self._unknown = np.uint64(of_class[UNKNOWN])
-        self._of_thread = threading.local()
+            self._classes = _Classes(model.classes.of_word, hashes["classes"])
 
     def __call__(self, texts: tuple[bytes, ...], lines: int, columns: int) -> Ordered | None:
         """Order the lines of a block; None: something is wrong with it, or it lacks a layer of the model's.
@@ -88,7 +86,9 @@ class BulkOrderer:
         if columns == 1 and not lines_of.are_plain():
             return None
         nodes, positions = self._preorderer.parse_hashed(batch)
-        text, line_ends = write(blocks[0], tables[0], nodes, positions, self._format)
+        if self._format not in ("features", "positions"):
+            return Ordered(lines_of.formatted(nodes, positions, self._format), None)
+        text, line_ends = write(blocks[0], tables[0], positions, self._format == "features")
         if self._format == "features":
             return lines_of.with_escapes(text.tobytes(), line_ends, positions)
         return Ordered(text.tobytes().decode(), None)
@@ -99,25 +99,38 @@ class BulkOrderer:
         hashes = np.empty((len(self._layers), tokens + lines + 1), np.uint64)
         first = starts[:-1] + np.arange(lines) + 1
         for layer, row in zip(self._layers, hashes, strict=True):
-            row[0], row[starts[1:] + np.arange(1, lines + 1)] = self._borders[layer], self._borders[layer]
             if layer in given:
-                hash_tokens(*given[layer], starts, self._memo(layer), self._initial[layer], row)
+                hash_tokens(*given[layer], starts, self._seeds[layer], row)
             elif layer == "classes" and self._classes is not None:
-                look_up(*given["words"], starts, self._classes, self._unknown, row)
+                hash_tokens(*given["words"], starts, self._seeds["words"], row)
+                row[:] = self._classes(row)
             else:
                 return None
+            row[0], row[starts[1:] + np.arange(1, lines + 1)] = self._borders[layer], self._borders[layer]
         return Batch(hashes, first, np.diff(starts))
 
-    def _memo(self, layer: str) -> Memo:
-        """Return this thread's memo of a layer."""
-        memos = self._of_thread.__dict__
-        if layer not in memos:
-            memos[layer] = empty_memo()
-        return memos[layer]
+
+class _Classes:
+    """The hash of the class of a word, given that of the word."""
+
+    def __init__(self, of_word: Mapping[str, str], of_class: Hashes) -> None:
+        of_words = Hashes("words")
+        words = np.fromiter(map(of_words.__missing__, of_word), np.uint64, len(of_word))
+        classes = np.fromiter(map(of_class.__getitem__, of_word.values()), np.uint64, len(of_word))
+        order = words.argsort()
+        self._words, self._classes = words[order], classes[order]
+        self._unknown = np.uint64(of_class[UNKNOWN])
+
+    def __call__(self, words: np.ndarray) -> np.ndarray:
+        """Return the hashes of the classes of some words: uint64; O(log classes) each."""
+        places = np.searchsorted(self._words, words).clip(max=max(self._words.size - 1, 0))
+        if not self._words.size:
+            return np.full_like(words, self._unknown)
+        return np.where(self._words[places] == words, self._classes[places], self._unknown)
 
 
 class _Lines:
-    """The lines of a block in which something odd was found, for Python."""
+    """The lines of a block for Python."""
 
     def __init__(self, text: bytes, tokens: Tokens) -> None:
         self._text, self._tokens = text, tokens
@@ -129,7 +142,7 @@ class _Lines:
         return tuple(self._text[begin:end].decode() for begin, end in bounds)
 
     def are_plain(self) -> bool:
-        """Say whether each of them can be a source line."""
+        """Say whether each line in which something odd was found can be a source line."""
         try:
             for line in self._numbers:
                 parse_source(" ".join(self._words(line)))
@@ -137,8 +150,15 @@ class _Lines:
             return False
         return True
 
+    def formatted(self, nodes: np.ndarray, positions: np.ndarray, name: str) -> str:
+        """Return all lines in one of the formats."""
+        sentences = [Sentence(self._words(line)) for line in range(self._tokens.starts.size - 1)]
+        found = binary_trees(nodes, sentences) if name == "tree" else permutations(positions, sentences)
+        formatter = FORMATTERS[name]
+        return "".join(f"{formatter(*pair)}\n" for pair in zip(sentences, found, strict=True))
+
     def with_escapes(self, text: bytes, line_ends: np.ndarray, positions: np.ndarray) -> Ordered:
-        """Add them to the features of the others, in which they are empty lines."""
+        """Add the lines in which something odd was found to the features, in which they are empty."""
         parts, done, escaped = [], 0, None
         for line in self._numbers:
             words = self._words(line)

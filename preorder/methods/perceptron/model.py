@@ -70,13 +70,7 @@ class BTGPreorderer(PickledByState, Continuable, HashedPreorderer, TreePreordere
         return drawn_positions(self._tables, self._shape, self._encoder(sentences), rate, uniforms, threads)
 
     def fixed_options(self) -> dict[str, Any]:
-        """Return no option: training from these weights may have any.
-
-        Raises:
-            UsageError: the model's file holds too little of its keys.
-        """
-        if not self._weights.whole:
-            raise UsageError("the model is of an earlier version, which more training cannot begin from")
+        """Return no option: training from these weights may have any."""
         return {}
 
     def state(self) -> tuple[dict[str, Any], Arrays]:

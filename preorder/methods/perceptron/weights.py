@@ -32,8 +32,6 @@ KIND = "a BTG model"
 
 LOWER_HALF = np.uint64(0xFFFFFFFF)
 
-MOST_LEVELS = 256  # that a byte tells apart
-
 SLOT_BLOCK = 256  # a file says how many keys each block of so many slots has
 
 
@@ -46,7 +44,6 @@ class Weights:
     rows: tuple[np.ndarray, ...]  # float32 [rows, width] each
     spread: tuple[np.ndarray, ...]  # uint8 [rows] each, as in Table
     shape: np.ndarray  # float32 [SHAPES, LABELS], the dense table
-    whole: bool = True  # whether the keys are known beyond their slots, so that the tables can grow
 
     def tables(self) -> Tables:
         """Return them as the compiled code reads them."""
@@ -89,8 +86,7 @@ class Weights:
         Of a key, its table looks at the upper half (``tags``) and the slot: its last byte (``places``), and
         how many keys each block of 256 slots has (``blocks``). A larger table, for more training, looks at
         the rest of the lower half, too (``rest``). Of the weights, bits say which are not zero (``present``),
-        and only those are kept (``values``): as indices, a byte each, into all that differ (``levels``), or
-        in half precision where these are too many, as in older models.
+        and only those are kept (``values``): as indices, a byte each, into all that differ (``levels``).
         """
         arrays = {"shape": self.shape}
         tables = zip(TABLE_NAMES, self.slots, self.keys, self.rows, self.spread, strict=True)
@@ -105,9 +101,8 @@ class Weights:
             }
             if name in SPREADING:
                 arrays[f"{name}.spread"] = spread
-            if self.whole:
-                rest = (keys & LOWER_HALF) >> np.uint64(_slot_bits(slots))
-                arrays[f"{name}.rest"] = rest.astype(_rest_type(slots))
+            rest = (keys & LOWER_HALF) >> np.uint64(_slot_bits(slots))
+            arrays[f"{name}.rest"] = rest.astype(_rest_type(slots))
         return arrays
 
 
@@ -117,17 +112,15 @@ def unpack(arrays: dict[str, np.ndarray]) -> Weights:
     Raises:
         DataError: the arrays are not the weights of a BTG model.
     """
-    whole = any(f"{name}.rest" in arrays for name in TABLE_NAMES)  # the first models have none
-    widths = zip(TABLE_NAMES, WIDTHS, strict=True)
-    tables = [_unpack_table(arrays, name, width, whole) for name, width in widths]
+    tables = [_unpack_table(arrays, *table) for table in zip(TABLE_NAMES, WIDTHS, strict=True)]
     shape = checked(arrays, "shape", np.float32, (SHAPES, LABELS), KIND)
     if np.abs(shape).max() > LARGEST:
         raise DataError(f"not the weights of {KIND}: the shape's are too large")
-    return Weights(*zip(*tables, strict=True), shape, whole)
+    return Weights(*zip(*tables, strict=True), shape)
 
 
 def _unpack_table(
-    arrays: dict[str, np.ndarray], name: str, width: int, whole: bool
+    arrays: dict[str, np.ndarray], name: str, width: int
 ) -> tuple[int, np.ndarray, np.ndarray, np.ndarray]:
     def part(what: str, dtype: type, size: int | None) -> np.ndarray:
         return checked(arrays, f"{name}.{what}", dtype, (size,), KIND)
@@ -145,12 +138,10 @@ def _unpack_table(
     if blocks.sum() != tags.size or spread.max(initial=0) > MAX_SPREAD:
         raise DataError(f"not the weights of {KIND}: the keys of {name}")
     first_slots = np.repeat(np.arange(blocks.size, dtype=np.uint64) * np.uint64(SLOT_BLOCK), blocks)
-    keys = tags.astype(np.uint64) << np.uint64(32) | (first_slots + places)
-    if whole:
-        rest = part("rest", _rest_type(slots), tags.size).astype(np.uint64) << np.uint64(_slot_bits(slots))
-        if rest.max(initial=0) > LOWER_HALF:
-            raise DataError(f"not the weights of {KIND}: the rest of the keys of {name}")
-        keys |= rest
+    rest = part("rest", _rest_type(slots), tags.size).astype(np.uint64) << np.uint64(_slot_bits(slots))
+    if rest.max(initial=0) > LOWER_HALF:
+        raise DataError(f"not the weights of {KIND}: the rest of the keys of {name}")
+    keys = tags.astype(np.uint64) << np.uint64(32) | (first_slots + places) | rest
     rows = np.zeros((tags.size, width), np.float32)
     rows.reshape(-1)[is_weight] = values
     return slots, keys, rows, spread
@@ -171,14 +162,10 @@ def _rounded(rows: np.ndarray) -> np.ndarray:
 
 def _packed(name: str, values: np.ndarray) -> dict[str, np.ndarray]:
     levels, indices = np.unique(values, return_inverse=True)
-    if levels.size > MOST_LEVELS:
-        return {f"{name}.values": values.astype(np.float16)}
     return {f"{name}.levels": levels, f"{name}.values": indices.astype(np.uint8)}
 
 
 def _unpack_values(arrays: dict[str, np.ndarray], name: str, count: int) -> np.ndarray:
-    if f"{name}.levels" not in arrays:
-        return checked(arrays, f"{name}.values", np.float16, (count,), KIND)
     levels = checked(arrays, f"{name}.levels", np.float32, (None,), KIND)
     indices = checked(arrays, f"{name}.values", np.uint8, (count,), KIND)
     if indices.max(initial=0) >= max(levels.size, 1) or np.abs(levels).max(initial=0) > LARGEST:

@@ -3,6 +3,7 @@ import numpy as np
 from preorder.data.types import Sentence
 from preorder.learning import encode
 from preorder.learning.encode import Encoder
+from tests.support.by_hash import hash_of
 
 
 def test_layout_and_borders():
@@ -16,7 +17,10 @@ def test_layout_and_borders():
 
 
 def test_hashes_are_the_same_in_every_process():
-    assert Encoder(["words"])([Sentence(("a",))]).tokens[0, 1] == np.uint64(FIRST)
+    strings = ["a", "", "für", "語𝄞" * 300]
+    found = Encoder(["words"])([Sentence(tuple(strings))]).tokens[0, 1:-1]
+    assert found.tolist() == [hash_of("words", string) for string in strings]
+    assert Encoder(["tags"])([Sentence(("a",), ("a",))]).tokens[0, 1] == hash_of("tags", "a")
 
 
 def test_memory_is_bounded(monkeypatch):
@@ -27,6 +31,3 @@ def test_memory_is_bounded(monkeypatch):
     together = Encoder(["words"])(sentences).tokens[0, 1::2]
     np.testing.assert_array_equal(apart, together)
     assert all(len(hashes) <= 12 for hashes in encoder._hashes)
-
-
-FIRST = int.from_bytes(__import__("hashlib").blake2b(b"a", digest_size=8, person=b"words").digest(), "little")

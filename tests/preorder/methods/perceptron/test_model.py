@@ -3,14 +3,11 @@ import time
 import numpy as np
 import pytest
 
-from preorder.btg.grammar import LABELS
 from preorder.btg.pieces import EXACT
 from preorder.data.errors import DataError, UsageError
 from preorder.data.types import Alignment, Bitext, Sentence
-from preorder.methods.perceptron.features import PAIR, SHAPES, TRIPLE, WIDTHS
 from preorder.methods.perceptron.model import BTGPreorderer
 from preorder.methods.perceptron.options import Options
-from preorder.methods.perceptron.weights import Weights, unpack
 from tests.support.verb_last import POSITIONS, SENTENCES, bitext, links, svo
 
 
@@ -78,38 +75,6 @@ def test_state_with_wrong_layers(model, layers):
     values, arrays = model.state()
     with pytest.raises(DataError, match="not the layers of a BTG model"):
         BTGPreorderer.from_state({**values, "layers": layers}, arrays)
-
-
-def test_models_of_before_order_alike_but_are_no_beginning(model):
-    values, arrays = model.state()
-    before = {name: array for name, array in arrays.items() if not name.endswith(".rest")}
-    old = BTGPreorderer.from_state(values, before)
-    assert old.order(SENTENCES) == model.order(SENTENCES)
-    assert old.state()[1].keys() == before.keys()
-    assert model.fixed_options() == {}
-    with pytest.raises(UsageError, match="of an earlier version, which more training cannot begin from"):
-        old.fixed_options()
-
-
-def test_weights_of_version_2_are_in_half_precision(model):
-    """A file of before gives the same weights, but for their last digits, and is kept as it is."""
-    values, arrays = model.state()
-    before = {name: array for name, array in arrays.items() if not name.endswith(".levels")}
-    for name, array in before.items():
-        if name.endswith(".values"):
-            before[name] = arrays[name.replace("values", "levels")][array].astype(np.float16)
-    old = BTGPreorderer.from_state(values, before)
-    assert old.order(SENTENCES) == model.order(SENTENCES)
-    assert old.fixed_options() == {}
-
-
-def test_more_weights_than_a_byte_tells_apart_are_kept_in_half_precision():
-    keys, spread = [np.arange(50, dtype=np.uint64)] * len(WIDTHS), [np.zeros(50, np.uint8)] * len(WIDTHS)
-    rows = [np.linspace(1, 2, 50 * width, dtype=np.float32).reshape(50, width) for width in WIDTHS]
-    weights = Weights.of(keys, rows, spread, np.zeros((SHAPES, LABELS), np.float32))
-    again = unpack(weights.pack())
-    np.testing.assert_array_equal(again.rows[PAIR], rows[PAIR].astype(np.float16))
-    np.testing.assert_array_equal(again.rows[TRIPLE], rows[TRIPLE])
 
 
 def test_state_with_more_than_a_key(model):
