@@ -86,9 +86,10 @@ class BulkOrderer:
         if columns == 1 and not lines_of.are_plain():
             return None
         nodes, positions = self._preorderer.parse_hashed(batch)
-        if self._format not in ("features", "positions"):
+        if self._format in ("text", "tree"):
             return Ordered(lines_of.formatted(nodes, positions, self._format), None)
-        text, line_ends = write(blocks[0], tables[0], positions, self._format == "features")
+        numbers = _orders(positions, tables[0].starts) if self._format == "order" else positions
+        text, line_ends = write(blocks[0], tables[0], numbers, self._format == "features")
         if self._format == "features":
             return lines_of.with_escapes(text.tobytes(), line_ends, positions)
         return Ordered(text.tobytes().decode(), None)
@@ -170,6 +171,14 @@ class _Lines:
             parts += text[done:end].decode(), format_features(words, permutation)
             done = end
         return Ordered("".join((*parts, text[done:].decode())), escaped)
+
+
+def _orders(positions: np.ndarray, starts: np.ndarray) -> np.ndarray:
+    """Return the orders of which these are the positions, one sentence after another."""
+    firsts = np.repeat(starts[:-1], np.diff(starts))
+    orders = np.empty_like(positions)
+    orders[firsts + positions] = np.arange(positions.size) - firsts
+    return orders
 
 
 def _is_utf8(text: bytes) -> bool:

@@ -1,4 +1,4 @@
-"""Features and positions as bytes: what :mod:`preorder.data.formats` writes, compiled."""
+"""Features and numbers as bytes: what :mod:`preorder.data.formats` writes, compiled."""
 
 from __future__ import annotations
 
@@ -13,30 +13,30 @@ _ZERO = ord("0")
 
 
 def write(
-    text: np.ndarray, tokens: Tokens, positions: np.ndarray, features: bool
+    text: np.ndarray, tokens: Tokens, numbers: np.ndarray, features: bool
 ) -> tuple[np.ndarray, np.ndarray]:
     """Format all sentences of a block; those with an ``odd`` token, as features, are left empty.
 
     Args:
         text: uint8.
         tokens: its tokens; the words are the first column.
-        positions: as :class:`preorder.btg.results.TreePreorderer` gives them.
-        features: write ``token￨position``; else the positions alone.
+        numbers: one for each word, from 0 to the length of its sentence.
+        features: write ``token￨number``; else the numbers alone.
 
     Returns:
         The lines, uint8, and where each ends.
     """
     lengths = np.diff(tokens.starts)
     digits = len(str(lengths.max(initial=0)))
-    most = text.size + positions.size * (digits + len(_SEPARATOR) + 3) + lengths.size
+    most = text.size + numbers.size * (digits + len(_SEPARATOR) + 3) + lengths.size
     out, line_ends = np.empty(most, np.uint8), np.empty(lengths.size, np.int64)
     words = tokens.begins[0], tokens.ends[0]
-    size = _write(features, text, *words, tokens.starts, tokens.odd, positions, out, line_ends)
+    size = _write(features, text, *words, tokens.starts, tokens.odd, numbers, out, line_ends)
     return out[:size], line_ends
 
 
 @entry_point
-def _write(features, text, begins, ends, starts, odd, positions, out, line_ends):
+def _write(features, text, begins, ends, starts, odd, numbers, out, line_ends):
     at = 0
     for line in range(line_ends.size):
         for token in range(starts[line], starts[line + 1]):
@@ -48,7 +48,7 @@ def _write(features, text, begins, ends, starts, odd, positions, out, line_ends)
             if features:
                 at = _put(text, begins[token], ends[token], out, at)
                 at = _put(_SEPARATOR, 0, _SEPARATOR.size, out, at)
-            at = _put_number(positions[token], out, at)
+            at = _put_number(numbers[token], out, at)
         out[at] = NEWLINE
         at += 1
         line_ends[line] = at
