@@ -62,10 +62,10 @@ def _compare_with_sentences(original: Any, self: Any, lines: list[Any]) -> list[
                 len(example["src"]["src_ids"]),
                 len(example["tgt"]["tgt_ids"]) - 2,
             )  # begin and end
-            for i, j in parse_alignment(example["align"]).links:
-                if i >= source or j >= target:
-                    reason = f"link {i}-{j} points past a sentence of {source} and {target} tokens"
-                    raise DataError(reason, *example[_READ_FROM])
+            try:
+                parse_alignment(example["align"]).check_within(source, target)
+            except DataError as error:
+                raise error.at(*example[_READ_FROM]) from None
     return examples
 
 

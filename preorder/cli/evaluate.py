@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
@@ -13,6 +13,7 @@ from preorder.cli import options
 from preorder.cli.commands import SUMMARIES
 from preorder.cli.table import print_table
 from preorder.data import files
+from preorder.data.errors import DataError
 from preorder.data.formats import read_alignments
 from preorder.data.types import Alignment, Permutation
 
@@ -33,8 +34,19 @@ are those of each sentence whose alignment can be sorted; other sentences are sk
 measures every token of every sentence by the gold order of preorder gold.
 
 With --gold: alignment error rate, precision, recall and F1, 0 to 1, of the links of --align.
-The gold alignment may have possible links (1?2) beside the sure ones (1-2).
+The gold alignment may have possible links (1?2 or 1p2) beside the sure ones (1-2).
 """
+
+OTHER_READINGS: dict[str, Callable[[Alignment, Alignment], tuple[Alignment, Alignment]]] = {
+    "the gold links count from 1 (--gold-first-index 1)": lambda links, gold: (links, gold.from_one()),
+    "the others do (preorder map --first-index 1)": lambda links, gold: (links.from_one(), gold),
+    "one of the files is target-source (preorder map --reverse)": lambda links, gold: (
+        links,
+        gold.reversed(),
+    ),
+}
+CLEARLY = 0.1
+"""By how much the alignment error rate falls if links were not meant as they are read."""
 
 
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
@@ -44,6 +56,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     what = parser.add_mutually_exclusive_group(required=True)
     options.add_orders(what, "{}, a sentence a line", metavar="F")
     what.add_argument("--gold", metavar="F", help="gold alignment, to measure --align by it")
+    options.add_first_index(parser, "--gold-first-index", "--gold", None)
     options.add_unaligned(parser)
     options.add_json(parser)
 
@@ -58,11 +71,24 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _evaluate_alignment(arguments: argparse.Namespace) -> None:
-    from preorder.metrics.alignment import alignment_counts, alignment_scores
+    from preorder.metrics.alignment import alignment_scores
 
-    streams = ((path, read_alignments(path)) for path in (arguments.align, arguments.gold))
-    counts = files.map_parallel(alignment_counts, arguments.align, *streams)
-    found = alignment_scores(files.not_empty(arguments.align, counts))
+    streams = (
+        (arguments.align, read_alignments(arguments.align)),
+        (arguments.gold, read_alignments(arguments.gold, arguments.gold_first_index or 0)),
+    )
+    counts = files.not_empty(arguments.align, files.map_parallel(_counts, arguments.align, *streams))
+    as_given, *others = zip(*counts, strict=True)
+    found = alignment_scores(as_given)
+    for reading, column in zip(OTHER_READINGS, others, strict=True):
+        if arguments.gold_first_index is None and None not in column:
+            other = alignment_scores(column).aer
+            if other + CLEARLY <= found.aer:
+                raise DataError(
+                    f"the alignment error rate is {found.aer:.4f}, but {other:.4f} if {reading}; "
+                    "--gold-first-index 0 takes the links as they are",
+                    files.display_name(arguments.gold),
+                )
     if arguments.json:
         files.write_json(files.STANDARD, asdict(found))
         return
@@ -70,6 +96,19 @@ def _evaluate_alignment(arguments: argparse.Namespace) -> None:
     scores = (f"{score:.4f}" for score in (found.aer, found.precision, found.recall, found.f1))
     columns = ("sentences", "links", "sure", "possible", "alignment error rate", "precision", "recall", "F1")
     print_table(None, columns, [[*numbers, *scores]])
+
+
+def _counts(links: Alignment, gold: Alignment) -> list[tuple[int, ...] | None]:
+    """Return the counts of a sentence, and those of ``OTHER_READINGS``; None: the links cannot be so read."""
+    from preorder.metrics.alignment import alignment_counts
+
+    counts: list[tuple[int, ...] | None] = [alignment_counts(links, gold)]
+    for read in OTHER_READINGS.values():
+        try:
+            counts.append(alignment_counts(*read(links, gold)))
+        except DataError:
+            counts.append(None)
+    return counts
 
 
 def _evaluate_orders(arguments: argparse.Namespace) -> None:

@@ -18,6 +18,7 @@ SIDES = ("src", "tgt")
 EXAMPLES = """\
   preorder map --align hand.align --tgt hand.ja --new-tgt hand.unidic.ja --out hand.unidic.align
   preorder map --align en-ja.align --reverse --out ja-en.align
+  preorder map --align gold.from-one --first-index 1 --out gold.align
   preorder map --align en-ja.align --min-confidence 0.5 --out en-ja.sure.align
 """
 
@@ -35,13 +36,14 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     parser.add_argument(
         "--min-confidence", metavar="P", type=options.confidence, help="leave out links of less confidence"
     )
+    options.add_first_index(parser, "--first-index", "--align", 0)
     options.add_output(parser)
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Run the subcommand."""
     sides = [_side(arguments, side) for side in SIDES]
-    if not any(sides) and not arguments.reverse and not arguments.min_confidence:
+    if not any((*sides, arguments.reverse, arguments.min_confidence, arguments.first_index)):
         raise UsageError("nothing to do: name the texts, --tgt and --new-tgt, or --src and --new-src")
     given = [stream for side in sides for stream in side]
 
@@ -52,7 +54,7 @@ def run(arguments: argparse.Namespace) -> None:
             links = links.at_least(arguments.min_confidence)
         return links.reversed() if arguments.reverse else links
 
-    alignments = (arguments.align, read_alignments(arguments.align))
+    alignments = (arguments.align, read_alignments(arguments.align, arguments.first_index))
     files.write_lines(
         arguments.out, map(format_alignment, files.map_parallel(mapped, arguments.align, alignments, *given))
     )

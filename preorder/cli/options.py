@@ -77,6 +77,17 @@ def add_alignment(
     )
 
 
+def add_first_index(parser: argparse.ArgumentParser, name: str, of: str, default: int | None) -> None:
+    """Add an option that says from where the indices of another option's links count."""
+    parser.add_argument(
+        name,
+        type=int,
+        choices=(0, 1),
+        default=default,
+        help=f"index of the first token in {of} (default: 0)",
+    )
+
+
 def add_orders(parser: argparse._ActionsContainer, text: str, **settings: Any) -> None:
     """Add ``--order`` and ``--positions``; ``text`` is their help, with ``{}`` for what their lines hold."""
     for name, (_, lines) in ORDER_OPTIONS.items():

@@ -62,9 +62,33 @@ class Alignment:
                 raise DataError(f"the alignment is of {stated} {side} tokens, the sentence has {length}")
             for link in self.links | self.possible:
                 if not 0 <= link[index] < length:
-                    raise DataError(
-                        f"link {link[0]}-{link[1]} is out of range: the {side} has {length} tokens"
-                    )
+                    where = f"link {link[0]}-{link[1]} is out of range: the {side} has {length} tokens"
+                    raise DataError(where + self._guess(source_length, target_length))
+
+    def _guess(self, *lengths: int | None) -> str:
+        """Return what seems to be wrong with links that are out of range."""
+        links = self.links | self.possible
+
+        def fit(first: int, sides: tuple[int, ...]) -> bool:
+            known = [(i, n + first) for i, n in zip(sides, lengths, strict=True) if n is not None]
+            return all(first <= link[i] < most for i, most in known for link in links)
+
+        if not any(0 in link for link in links) and fit(1, (0, 1)):
+            return "; do they count from 1? (preorder map --first-index 1)"
+        return "; are they target-source? (preorder map --reverse)" if fit(0, (1, 0)) else ""
+
+    def from_one(self) -> Alignment:
+        """Return the alignment of indices that count from 1 as one of indices that count from 0.
+
+        Raises:
+            DataError: an index is 0.
+        """
+        links, possible = (frozenset((i - 1, j - 1) for i, j in each) for each in (self.links, self.possible))
+        for i, j in links | possible:
+            if min(i, j) < 0:
+                raise DataError(f"link {i + 1}-{j + 1} does not count from 1")
+        doubtful = frozenset(((i - 1, j - 1), confidence) for (i, j), confidence in self.doubtful)
+        return replace(self, links=links, possible=possible, doubtful=doubtful)
 
     def at_least(self, confidence: float) -> Alignment:
         """Return the alignment without the sure links of less confidence, above 0 and at most 1."""

@@ -26,7 +26,13 @@ NO_LINKS: frozenset[Any] = frozenset()  # one object for all lines: each of its 
 
 _DIGITS = "[0-9]{1,18}"  # more are no index of anything, and Python converts no thousands of digits
 _NUMBER = re.compile(_DIGITS)
-_LINK = re.compile(rf"({_DIGITS})([-?])({_DIGITS})(?::([0-9](?:\.[0-9]{{1,30}})?))?")
+_LINK = re.compile(rf"({_DIGITS})([-?p])({_DIGITS})(?::([0-9](?:\.[0-9]{{1,30}})?))?")
+_FOREIGN = {
+    "NAACL's": re.compile(r"\s*[0-9]+ +[0-9]+ +[0-9]+( +[SP])?( +[0-9.]+)?\s*"),
+    "GIZA++'s": re.compile(r"# Sentence pair .*|NULL \(\{.*"),
+}
+"""Alignment formats that are no line of links for each sentence pair, and what their lines look like."""
+
 _LADER = re.compile(rf"\s*({_DIGITS})-({_DIGITS}) *\|\|\|(.*)")
 _BREAKING = [FEATURE_SEPARATOR, "\0", "\ufeff", *filter(str.isspace, map(chr, range(0x3001)))]
 _CODES = "|".join(str(ord(character)) for character in ("&", *_BREAKING))
@@ -92,7 +98,8 @@ def format_annotated(sentence: Sentence) -> str:
 def parse_alignment(line: str) -> Alignment:
     """Parse ``0-0 1-2:0.75 2?1`` (Pharaoh) or ``m-n ||| 0-0 1-2`` (lader).
 
-    ``?`` marks a possible link; after a colon stands the confidence of a sure one, above 0 and at most 1.
+    ``?`` or ``p`` marks a possible link; after a colon stands the confidence of a sure one, above 0 and at
+    most 1.
 
     Raises:
         DataError: a link is malformed or out of range, or has two confidences.
@@ -102,9 +109,18 @@ def parse_alignment(line: str) -> Alignment:
     if lader:
         lengths = (int(lader[1]), int(lader[2]))
         line = lader[3]
-    links = list(map(_parse_link, line.split()))
+    try:
+        links = list(map(_parse_link, line.split()))
+    except DataError:
+        for name, looks in _FOREIGN.items():
+            if looks.fullmatch(line):
+                raise DataError(
+                    f"{name} format: give a line of links, 0-0 1?2, for each sentence pair"
+                ) from None
+        raise
     sure = frozenset(link for mark, link, _ in links if mark == "-")
-    possible = frozenset(link for mark, link, _ in links if mark == "?") - sure if "?" in line else NO_LINKS
+    is_gold = "?" in line or "p" in line
+    possible = frozenset(link for mark, link, _ in links if mark != "-") - sure if is_gold else NO_LINKS
     doubtful = _doubtful(links) if ":" in line else NO_LINKS
     return Alignment(sure, possible, *lengths, doubtful=doubtful)
 
@@ -115,7 +131,7 @@ def _parse_link(field: str) -> tuple[str, Link, float]:
     if not match:
         raise DataError(f"not an alignment link: {shown(field)}")
     confidence = float(match[4] or CERTAIN)
-    if match[4] and (match[2] == "?" or not 0 < confidence <= CERTAIN):
+    if match[4] and (match[2] != "-" or not 0 < confidence <= CERTAIN):
         raise DataError(f"not a sure link with a confidence above 0 and at most 1: {shown(field)}")
     return match[2], (int(match[1]), int(match[3])), confidence
 
@@ -129,8 +145,8 @@ def _doubtful(links: Iterable[tuple[str, Link, float]]) -> frozenset[tuple[Link,
     return frozenset((link, c) for link, c in confidences.items() if c != CERTAIN)
 
 
-def read_alignments(path: str) -> Iterator[Alignment]:
-    """Yield the alignments of a file, all of one format.
+def read_alignments(path: str, first_index: int = 0) -> Iterator[Alignment]:
+    """Yield the alignments of a file, all of one format, whose indices count from 0 or from 1.
 
     Raises:
         DataError: a line is malformed, or lines of both formats are mixed.
@@ -143,7 +159,8 @@ def read_alignments(path: str) -> Iterator[Alignment]:
         first = first or kind
         if kind != first:
             raise DataError(f"{kind} alignment in a file of {first} alignments")
-        return parse_alignment(line)
+        alignment = parse_alignment(line)
+        return alignment.from_one() if first_index else alignment
 
     return read_parsed(path, parse)
 

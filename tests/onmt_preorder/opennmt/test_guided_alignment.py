@@ -88,8 +88,8 @@ def test_attention_follows_the_links(folder, changes):
     ("links", "message"),
     [
         ("0-x", r"train\.align:3: not an alignment link: '0-x'$"),
-        ("0-9", r"train\.align:3: link 0-9 points past a sentence of \d and \d tokens$"),
-        ("8-0", r"train\.align:3: link 8-0 points past a sentence of \d and \d tokens$"),
+        ("0-9", r"train\.align:3: link 0-9 is out of range: the target has \d tokens$"),
+        ("8-0", r"train\.align:3: link 8-0 is out of range: the source has \d tokens$"),
     ],
 )
 def test_links_that_cannot_be(folder, links, message):
@@ -107,7 +107,7 @@ def test_a_layer_that_there_is_not(folder):
 def test_a_link_just_past_the_end(folder):
     lines = right_links(folder, "train")
     length = len(lines[2].split())
-    message = f"link {length}-0 points past a sentence of {length} and {length} tokens$"
+    message = f"link {length}-0 is out of range: the source has {length} tokens$"
     with pytest.raises(DataError, match=message):
         train(folder, [*lines[:2], f"{length}-0", *lines[3:]])
 

@@ -134,6 +134,35 @@ def test_alignment_against_gold(tmp_path, capsys):
         assert cell in output
 
 
+@pytest.mark.parametrize(
+    ("links", "gold", "reading"),
+    [
+        (["0-0 1-1"] * 3, ["1-1 2p2"] * 3, "the gold links count from 1 (--gold-first-index 1)"),
+        (["1-1 2-2"] * 3, ["0-0 1?1"] * 3, "the others do (preorder map --first-index 1)"),
+        (["0-2 1-0"] * 3, ["2-0 0-1"] * 3, "one of the files is target-source (preorder map --reverse)"),
+        (["0-0 1-2", "1-1"], ["0-0 1-1 1?2", "1-0"], None),
+        (["1-1"] * 3, ["1-1"] * 3, None),
+    ],
+)
+def test_links_that_are_not_meant_as_they_are_read(tmp_path, capsys, links, gold, reading):
+    options = ["--align", write(tmp_path / "links", *links), "--gold", write(tmp_path / "gold", *gold)]
+    found = main(["evaluate", *options])
+    captured = capsys.readouterr()
+    assert (found, captured.out == "") == ((2, True) if reading else (0, False))
+    if reading:
+        assert captured.err.endswith(
+            f"but 0.0000 if {reading}; --gold-first-index 0 takes the links as they are\n"
+        )
+    assert evaluate(capsys, *options, "--gold-first-index", "0")["sentences"] == len(links)
+
+
+def test_gold_links_from_one(tmp_path, capsys):
+    options = ["--align", write(tmp_path / "links", "0-0 1-1"), "--gold", write(tmp_path / "gold", "1-1 2p2")]
+    assert evaluate(capsys, *options, "--gold-first-index", "1")["aer"] == 0
+    assert main(["map", "--align", str(tmp_path / "gold"), "--first-index", "1"]) == 0
+    assert capsys.readouterr().out == "0-0 1?1\n"
+
+
 @pytest.mark.parametrize("option", [("--unaligned", "keep"), ("--statistic", "median")])
 def test_options_of_the_gold_order_beside_a_gold_alignment(tmp_path, capsys, option):
     path = write(tmp_path / "links", "0-0")

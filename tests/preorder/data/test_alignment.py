@@ -17,6 +17,28 @@ def test_links_lie_within_the_lengths():
         Alignment(frozenset(), source_length=3).check_within(4)
 
 
+FROM_ONE, REVERSED = "; do they count from 1? ", "; are they target-source? "
+
+
+@pytest.mark.parametrize(
+    ("links", "lengths", "guess"),
+    [
+        ([(1, 1), (2, 3), (3, 2)], (3, None), FROM_ONE),
+        ([(1, 1), (2, 3)], (2, 3), FROM_ONE),
+        ([(1, 1), (2, 4)], (2, 3), ""),
+        ([(0, 1), (3, 2)], (3, None), REVERSED),
+        ([(0, 0), (3, 2)], (3, 4), REVERSED),
+        ([(0, 0), (4, 2)], (3, 4), ""),
+        ([(0, 0), (3, 5)], (3, None), ""),
+    ],
+)
+def test_why_links_are_out_of_range(links, lengths, guess):
+    for kinds in ({"links": frozenset(links)}, {"links": frozenset(), "possible": frozenset(links)}):
+        with pytest.raises(DataError, match="is out of range") as error:
+            Alignment(**kinds).check_within(*lengths)
+        assert error.value.reason.partition("tokens")[2].partition("(")[0] == guess
+
+
 def test_targets_are_sorted_by_source_token():
     assert Alignment(frozenset({(2, 4), (0, 3), (2, 1)})).targets(3) == ((3,), (), (1, 4))
 

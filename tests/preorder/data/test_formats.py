@@ -47,6 +47,23 @@ def test_confidences_as_they_are_written():
     assert formats.format_alignment(formats.parse_alignment("0-0:0.000001")) == "0-0:0.000001"
 
 
+def test_possible_links_have_two_marks():
+    alignment = formats.parse_alignment("0-0 1p2 2?1 0p0")
+    assert (alignment.links, alignment.possible) == ({(0, 0)}, {(1, 2), (2, 1)})
+    assert formats.format_alignment(alignment) == "0-0 1?2 2?1"
+
+
+@pytest.mark.parametrize("kind", ["{}", "9-9 ||| {}"])
+def test_indices_from_one(tmp_path, kind):
+    path = tmp_path / "align"
+    path.write_text(kind.format("1-1 2-3:0.5 3p1") + "\n")
+    (alignment,) = formats.read_alignments(str(path), 1)
+    assert formats.format_alignment(alignment) == "0-0 1-2:0.5 2?0"
+    path.write_text("1-1\n1-0\n")
+    with pytest.raises(DataError, match="align:2: link 1-0 does not count from 1"):
+        list(formats.read_alignments(str(path), 1))
+
+
 def test_lader_alignment_states_its_lengths():
     assert formats.parse_alignment("3-4 ||| 0-3 2-0") == Alignment(
         frozenset({(0, 3), (2, 0)}), frozenset(), 3, 4
@@ -60,6 +77,10 @@ def test_lader_alignment_states_its_lengths():
         ("0-0 1", "not an alignment link: '1'"),
         ("0-0 1--1", "not an alignment link: '1--1'"),
         ("a-b", "not an alignment link"),
+        ("1 1 1", "NAACL's format: give a line of links"),
+        ("0001 3 2 P 0.8", "NAACL's format"),
+        ("# Sentence pair (1) source length 3 target length 3 alignment score : 0.01", r"GIZA\+\+'s format"),
+        ("NULL ({ }) I ({ 1 }) see ({ 3 }) fish ({ 2 })", r"GIZA\+\+'s format"),
         ("2-2 ||| 0-2", "link 0-2 is out of range"),
         ("2-2 ||| 0-2:0.5", "link 0-2 is out of range"),
         ("0-0:", "not an alignment link: '0-0:'"),
