@@ -121,8 +121,8 @@ class PreorderModel:
         """
         from preorder.analysis.pictures.encode import svg_element
         from preorder.analysis.pictures.svg import SvgPicture
-        from preorder.analysis.show.picture import draw_sentence, sentence_title
-        from preorder.analysis.show.sentence import SentenceView
+        from preorder.analysis.sentence_picture import draw_sentence, sentence_title
+        from preorder.analysis.sentence_view import SentenceView
 
         (sentence,) = self._annotated([source], {name: [layer] for name, layer in layers.items()})
         (tree,) = self._model.preorderer.trees([sentence], self.threads)

@@ -8,8 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from preorder.analysis.score_formats import SCORE_FORMATS
-from preorder.analysis.tables import arrow
+from preorder.analysis.tables import SCORE_FORMATS, arrow
 from preorder.cli.table import print_table
 from preorder.metrics.metric import METRICS
 from preorder.metrics.significance import SIGNIFICANCE_LEVEL, Comparison

@@ -143,8 +143,7 @@ def _add_baseline(parser: argparse.ArgumentParser) -> None:
 
 
 def _length(arguments: argparse.Namespace) -> None:
-    from preorder.analysis.curves import length_curves
-    from preorder.analysis.sentence_groups import by_length
+    from preorder.analysis.curves import by_length, length_curves
 
     orders = translations.paths_by_name(arguments.positions)
     if orders and arguments.align is None:

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from functools import partial
 from typing import TYPE_CHECKING
 
-from preorder.analysis.score_formats import SCORE_FORMATS
+from preorder.analysis.tables import SCORE_FORMATS
 from preorder.cli.pictures import write_pictures
 from preorder.cli.table import print_table, visible
 from preorder.data import files

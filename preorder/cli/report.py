@@ -78,7 +78,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _as_json(run: Run) -> dict[str, Any]:
-    from preorder.analysis.show.gallery import Gallery
+    from preorder.analysis.gallery import Gallery
 
     contents = [
         one.content.as_json() if isinstance(one.content, Gallery) else asdict(one.content)

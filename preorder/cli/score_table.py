@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from preorder.analysis.breakdowns import OPERATIONS
-from preorder.analysis.score_formats import SCORE_FORMATS
-from preorder.analysis.tables import difference, p_values, score_cell, score_titles
+from preorder.analysis.tables import SCORE_FORMATS, difference, p_values, score_cell, score_titles
 from preorder.cli.table import print_table, visible
 from preorder.metrics.significance import SIGNIFICANCE_LEVEL, Comparison
 

@@ -9,7 +9,7 @@ from itertools import starmap
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from preorder.analysis.show.choose import draw, greatest
+from preorder.analysis.gallery import draw, greatest
 from preorder.cli import options, source
 from preorder.cli.commands import SUMMARIES
 from preorder.cli.pictures import PAGE, PICTURES, add_pictures, write_pictures
@@ -20,7 +20,7 @@ from preorder.data.errors import DataError, UsageError
 from preorder.methods.model_directory import load_model
 
 if TYPE_CHECKING:
-    from preorder.analysis.show.gallery import Gallery, Numbered
+    from preorder.analysis.gallery import Gallery, Numbered
 
 FIRST = (range(1, 2),)
 MOST_DRAWN = 100
@@ -104,7 +104,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 def _gallery(arguments: argparse.Namespace, choice: str | None) -> Gallery:
     """Return the sentences that are asked for."""
-    from preorder.analysis.show.gallery import Gallery, Numbered
+    from preorder.analysis.gallery import Gallery, Numbered
 
     if choice in ("gain", "worst") and (arguments.align is None or arguments.tgt is None):
         raise UsageError(f"--{choice} measures orders by links: it needs --align and --tgt")
@@ -129,7 +129,7 @@ def _measured(
     views: Iterator[Numbered], number: Callable[[float, float], float]
 ) -> Iterator[tuple[float, Numbered]]:
     """Yield the sentences whose links can be sorted, with a number made of tau before and after."""
-    from preorder.analysis.show.scores import taus
+    from preorder.analysis.sentence_view import taus
 
     for one in views:
         found = taus(one.view)
@@ -152,7 +152,7 @@ def _chosen(arguments: argparse.Namespace, choice: str | None, count: int, total
 
 def _write_pictures(gallery: Gallery, single: bool, arguments: argparse.Namespace) -> None:
     """Draw the sentences to each ``--out``."""
-    from preorder.analysis.show.picture import draw_sentence, sentence_title
+    from preorder.analysis.sentence_picture import draw_sentence, sentence_title
 
     count = len(gallery.sentences)
     if arguments.out and count > MOST_DRAWN:
@@ -174,7 +174,7 @@ def _write_pictures(gallery: Gallery, single: bool, arguments: argparse.Namespac
 
 def _text(gallery: Gallery, single: bool) -> Iterator[str]:
     """Yield the lines for a terminal, control characters written out."""
-    from preorder.analysis.show.text import text_lines
+    from preorder.analysis.sentence_view import text_lines
 
     if not single:
         yield gallery.chosen

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain, islice, tee
 
-from preorder.analysis.show.sentence import SentenceView, hard_attention
+from preorder.analysis.sentence_view import SentenceView, hard_attention
 from preorder.annotate.stanza import add_layers
 from preorder.annotate.stanza_models import StanzaOptions
 from preorder.cli import options, source

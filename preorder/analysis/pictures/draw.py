@@ -9,7 +9,7 @@ import numpy as np
 
 from preorder.analysis.pictures.style import INTERVAL, Style, add_legend, new_figure, styles
 from preorder.analysis.results import Breakdown, Curves, Estimate
-from preorder.analysis.score_formats import BREAKDOWN_TITLES, SCORE_FORMATS
+from preorder.analysis.tables import BREAKDOWN_TITLES, SCORE_FORMATS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -12,14 +12,13 @@ from typing import TYPE_CHECKING
 from jinja2 import Environment, StrictUndefined, Template
 from markupsafe import Markup, escape
 
+from preorder.analysis.gallery import Gallery, Numbered, gallery_table
 from preorder.analysis.pictures.draw import breakdown_title, curves_title, draw_breakdown, draw_curves
 from preorder.analysis.pictures.encode import svg_element
 from preorder.analysis.report.run import Chapter, Content, Run
 from preorder.analysis.results import Breakdown, Curves
-from preorder.analysis.score_formats import SCORE_FORMATS
-from preorder.analysis.show.gallery import Gallery, Numbered, gallery_table
-from preorder.analysis.show.picture import draw_sentence, sentence_title, sentence_width
-from preorder.analysis.tables import Table, breakdown_table, curve_tables
+from preorder.analysis.sentence_picture import draw_sentence, sentence_title, sentence_width
+from preorder.analysis.tables import SCORE_FORMATS, Table, breakdown_table, curve_tables
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

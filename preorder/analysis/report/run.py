@@ -6,16 +6,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from preorder.analysis.breakdowns import generation_breakdown, precision_breakdown
-from preorder.analysis.curves import gain_curves, length_curves
+from preorder.analysis.curves import by_length, fitting_width, gain_curves, length_curves
 from preorder.analysis.defaults import CURVE_METRICS, EXAMPLE_METRIC, GAIN_WIDTH
 from preorder.analysis.evaluation_data import EvaluationData, read_evaluation_data
 from preorder.analysis.examples import Examples, system_examples
+from preorder.analysis.gallery import Gallery, Numbered, draw
 from preorder.analysis.report.manifest import Manifest
 from preorder.analysis.results import Breakdown, Curves, parse_curves
-from preorder.analysis.sentence_groups import by_length, fitting_width
-from preorder.analysis.show.choose import draw
-from preorder.analysis.show.gallery import Gallery, Numbered
-from preorder.analysis.show.sentence import SentenceView
+from preorder.analysis.sentence_view import SentenceView
 from preorder.analysis.tables import Table, scoring_table
 from preorder.data import files
 from preorder.data.errors import DataError

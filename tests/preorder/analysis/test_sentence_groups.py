@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from preorder.analysis.sentence_groups import by_gain, by_length
+from preorder.analysis.curves import by_gain, by_length
 
 
 def as_dictionary(grouping):

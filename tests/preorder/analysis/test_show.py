@@ -10,9 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from preorder.analysis.pictures.encode import encode
-from preorder.analysis.show.picture import draw_sentence, sentence_title, text_width
-from preorder.analysis.show.sentence import SentenceView, crossings, hard_attention
-from preorder.analysis.show.text import text_lines
+from preorder.analysis.sentence_picture import draw_sentence, sentence_title, text_width
+from preorder.analysis.sentence_view import SentenceView, crossings, hard_attention, text_lines
 from preorder.data.errors import DataError
 from preorder.data.formats import parse_alignment, parse_attention
 from preorder.data.types import Alignment, BinaryTree, Permutation

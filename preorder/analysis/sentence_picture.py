@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from preorder.analysis.show.scores import panel_names
-from preorder.analysis.show.sentence import SentenceView
+from preorder.analysis.sentence_view import SentenceView, panel_names
 from preorder.data.errors import require
 from preorder.data.types import BinaryTree
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
 
 INK, GREY, UNLINKED, PAPER = "#202124", "#5f6368", "#767b80", "#ffffff"
 

@@ -1,20 +1,54 @@
-"""Several sentences that are shown together, and how the links of all lie."""
+"""Several sentences that are shown together: how they are chosen, and how the links of all lie."""
 
 from __future__ import annotations
 
+import heapq
+import random
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from statistics import fmean
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from preorder.analysis.score_formats import SCORE_FORMATS
-from preorder.analysis.show.picture import draw_sentences
-from preorder.analysis.show.scores import MEASURE, taus
-from preorder.analysis.show.sentence import SentenceView, crossings
-from preorder.analysis.show.summary import summary
-from preorder.analysis.tables import Table
+from preorder.analysis.sentence_picture import draw_sentences
+from preorder.analysis.sentence_view import MEASURE, SentenceView, crossings, summary, taus
+from preorder.analysis.tables import SCORE_FORMATS, Table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+
+T = TypeVar("T")
+
+
+def draw(items: Iterable[T], count: int, seed: int) -> tuple[list[T], int]:
+    """Return ``count`` items drawn at random, or all there are, in their order; and the number of all.
+
+    Holds no more than it returns.
+    """
+    numbers = random.Random(seed)
+    return _first(((numbers.random(), item) for item in items), count, in_order=True)
+
+
+def greatest(items: Iterable[tuple[float, T]], count: int) -> tuple[list[T], int]:
+    """Return the ``count`` items with the greatest numbers, the greatest first; and the number of all.
+
+    Of equal numbers the earlier item is first.
+    """
+    return _first(((-number, item) for number, item in items), count, in_order=False)
+
+
+def _first(items: Iterable[tuple[float, T]], count: int, in_order: bool) -> tuple[list[T], int]:
+    total = 0
+
+    def ranked() -> Iterator[tuple[float, int, T]]:
+        nonlocal total
+        for total, (number, item) in enumerate(items, 1):
+            yield number, total, item
+
+    chosen = heapq.nsmallest(count, ranked(), key=lambda row: row[:2])
+    if in_order:
+        chosen.sort(key=lambda row: row[1])
+    return [item for _, _, item in chosen], total
 
 
 class Numbered(NamedTuple):

@@ -1,0 +1,205 @@
+"""One sentence as it is shown: its orders, its links before and after preordering, as text and as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+from rich.cells import cell_len
+
+from preorder.alignment.target_groups import target_groups
+from preorder.analysis.tables import SCORE_FORMATS
+from preorder.data import formats
+from preorder.data.errors import DataError
+from preorder.data.formats import Matrix
+from preorder.data.types import Alignment, BinaryTree, Permutation
+from preorder.metrics.preordering import order_statistics, sentence_scores
+
+
+@dataclass(frozen=True)
+class SentenceView:
+    """A source sentence in its own order and in another, with what else is known of it.
+
+    Attributes:
+        words: the source.
+        permutation: the other order.
+        tree: of straight and inverted nodes, or None.
+        target: the translation, or None.
+        alignment: the links of source and target, or None.
+        attention: for each target token the weight of each source token, or None.
+
+    Raises:
+        DataError: the parts do not fit together.
+    """
+
+    words: tuple[str, ...]
+    permutation: Permutation
+    tree: BinaryTree | None = None
+    target: tuple[str, ...] | None = None
+    alignment: Alignment | None = None
+    attention: Matrix | None = None
+
+    def __post_init__(self) -> None:
+        if len(self.permutation) != len(self.words):
+            raise DataError(f"positions of {len(self.permutation)} tokens for {len(self.words)} words")
+        if self.alignment is not None:
+            if self.target is None:
+                raise DataError("an alignment links the source to a target, and none is given")
+            self.alignment.check_within(len(self.words), len(self.target))
+        if self.attention is not None:
+            self._check_attention(self.attention)
+
+    def _check_attention(self, attention: Matrix) -> None:
+        if self.target is None:
+            raise DataError("attention is of target tokens, and no target is given")
+        if len(attention) != len(self.target):
+            raise DataError(f"attention of {len(attention)} target tokens, the target has {len(self.target)}")
+        for row in attention:
+            if len(row) != len(self.words):
+                raise DataError(f"attention to {len(row)} source tokens, the source has {len(self.words)}")
+
+    @property
+    def links(self) -> list[tuple[int, int]]:
+        """The links, possible ones too, sorted."""
+        if self.alignment is None:
+            return []
+        return sorted(self.alignment.links | self.alignment.possible)
+
+    def reordered(self) -> SentenceView:
+        """Return the sentence in the other order, without tree and attention."""
+        positions = self.permutation.positions
+        alignment = None
+        if self.alignment is not None:
+            both = self.alignment.links, self.alignment.possible
+            alignment = Alignment(*(frozenset((positions[i], j) for i, j in links) for links in both))
+        words = self.permutation.apply(self.words)
+        return SentenceView(words, Permutation.identity(len(words)), None, self.target, alignment)
+
+
+def crossings(links: Iterable[tuple[int, int]]) -> int:
+    """Count the pairs of links that cross. O(links²)."""
+    return sum((i - k) * (j - m) < 0 for (i, j), (k, m) in combinations(links, 2))
+
+
+def hard_attention(alignment: Alignment, source_length: int, target_length: int) -> Matrix:
+    """Return links as attention: weight 1 for a sure link, 0.5 for a possible one.
+
+    Raises:
+        DataError: a link is out of range.
+    """
+    alignment.check_within(source_length, target_length)
+    weights = dict.fromkeys(alignment.links, 1.0) | dict.fromkeys(alignment.possible, 0.5)
+    return tuple(tuple(weights.get((i, j), 0.0) for i in range(source_length)) for j in range(target_length))
+
+
+BEFORE, AFTER = "as it is written", "preordered"
+MEASURE = "tau_nakagawa"
+
+
+def taus(view: SentenceView) -> tuple[float, float] | None:
+    """Return tau_nakagawa, 0 to 1, of the source as it is and of the other order, over the linked tokens.
+
+    Only sure links count. Both are 1 with fewer than two linked tokens, as in ``preorder evaluate``.
+
+    Returns:
+        None without an alignment, and where the alignment cannot be sorted.
+    """
+    if view.alignment is None:
+        return None
+    groups = target_groups(view.alignment, len(view.words))
+    if groups is None:
+        return None
+    statistics = order_statistics([groups] * 2, [range(len(groups)), view.permutation.positions])
+    _, (before, after), _, _ = sentence_scores(statistics).T
+    return float(before), float(after)
+
+
+def panel_names(view: SentenceView) -> tuple[str, str]:
+    """Name the two orders of a sentence and, if it has links, say how these lie in each."""
+    if not view.links:
+        return BEFORE, AFTER
+    counts = [crossings(one.links) for one in (view, view.reordered())]
+    found = taus(view)
+    if found is None:
+        measured = [f"no {MEASURE}, since the links cannot be sorted"] * 2
+    else:
+        measured = [f"{MEASURE} {SCORE_FORMATS[MEASURE].format(tau)}" for tau in found]
+    crossed = (f"{count} crossing{'' if count == 1 else 's'} of links" for count in counts)
+    rows = zip((BEFORE, AFTER), crossed, measured, strict=True)
+    before, after = (f"{name}: {count}, {tau}" for name, count, tau in rows)
+    return before, after
+
+
+def summary(view: SentenceView) -> dict[str, Any]:
+    """Return the JSON object of a sentence; what is not known is None."""
+    known = view.alignment is not None
+    before, after = taus(view) or (None, None)
+    return {
+        "source": list(view.words),
+        "preordered": list(view.permutation.apply(view.words)),
+        "positions": list(view.permutation.positions),
+        "order": list(view.permutation.order),
+        "tree": None if view.tree is None else formats.format_tree(view.words, view.tree),
+        "target": None if view.target is None else list(view.target),
+        "crossings": crossings(view.links) if known else None,
+        "crossings_preordered": crossings(view.reordered().links) if known else None,
+        "tau_nakagawa": before,
+        "tau_nakagawa_preordered": after,
+    }
+
+
+SURE, POSSIBLE, NONE = "●", "○", "·"
+SHADES = " ░▒▓█"
+"""Of attention: less than 0.1, 0.3, 0.5, 0.7, or more."""
+
+
+def text_lines(view: SentenceView) -> Iterator[str]:
+    """Yield the sentence in both orders, its tree, its links as a matrix in both orders, its attention."""
+    after = view.reordered()
+    rows = [("source", view.words), ("preordered", after.words)]
+    rows.append(("positions", tuple(map(str, view.permutation.positions))))
+    if view.target is not None:
+        rows.append(("target", view.target))
+    for name, words in rows:
+        yield f"{name:<11} {' '.join(words)}"
+    if view.tree is not None and view.tree.nodes:
+        yield from ("", *_tree(view.words, view.tree))
+    if view.links:
+        for name, one in zip(panel_names(view), (view, after), strict=True):
+            yield from ("", f"{name}; target tokens across")
+            yield from _matrix(one.words, _links(one), len(view.target))
+    if view.attention is not None:
+        yield from ("", "attention of target tokens, source tokens across; darker is more")
+        shades = [[SHADES[min(4, int(5 * weight + 0.5))] for weight in row] for row in view.attention]
+        yield from _matrix(view.target, shades, len(view.words))
+
+
+def _tree(words: Sequence[str], tree: BinaryTree) -> Iterator[str]:
+    """Yield a line for each node, parents before their children."""
+    splits = {(node.begin, node.end): node for node in tree.nodes}
+    stack = [(0, tree.length, "", "")]  # a span, what stands before it, and before what is below it
+    while stack:
+        begin, end, before, below = stack.pop()
+        if end - begin == 1:
+            yield before + words[begin]
+            continue
+        node = splits[begin, end]
+        yield before + ("inverted" if node.inverted else "straight")
+        stack.append((node.split, end, below + "└─ ", below + "   "))
+        stack.append((begin, node.split, below + "├─ ", below + "│  "))
+
+
+def _links(view: SentenceView) -> list[list[str]]:
+    marks = dict.fromkeys(view.alignment.possible, POSSIBLE) | dict.fromkeys(view.alignment.links, SURE)
+    targets = range(len(view.target))
+    return [[marks.get((i, j), NONE) for j in targets] for i in range(len(view.words))]
+
+
+def _matrix(names: Sequence[str], rows: Sequence[Sequence[str]], columns: int) -> Iterator[str]:
+    """Yield the last digits of the columns' numbers, and a line for each row, its name before it."""
+    width = max(map(cell_len, names), default=0)
+    yield " " * (width + 2) + "".join(str(column % 10) for column in range(columns))
+    for name, cells in zip(names, rows, strict=True):
+        yield name + " " * (width - cell_len(name) + 2) + "".join(cells)

@@ -1,1 +1,0 @@
-"""Sentences, drawn: trees, links to their translations before and after preordering, attention."""
