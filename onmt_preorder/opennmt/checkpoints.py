@@ -5,18 +5,24 @@ Why:
 - ``torch.load`` of torch >= 2.6 unpickles only allowed classes, and checkpoints hold their options as an
   ``argparse.Namespace``. We allow this class and no other: its contents are still plain values and tensors.
 - ``save_format: safetensors`` saves ``x.safetensors``; loading looks for ``x.*.safetensors``.
+- A file of torch that is no checkpoint, or only part of one, ends in a traceback; weights that are not finite
+  translate; ``onmt_average_models`` takes the vocabulary of the first, whatever the others have.
 - With ``train_from`` the model's options are the checkpoint's, without a word where the configuration
-  differs; without ``encoder_type`` the corpora are read as for another model; and the new checkpoints hold
-  the transforms and paths of the first run.
+  differs; without ``encoder_type`` the corpora are read as for another model; the new checkpoints hold the
+  transforms and paths of the first run; and with other transforms the vocabularies are read from their files
+  again, also if their words have moved.
 
-Can go when OpenNMT-py saves its options as a dictionary or allows the class itself, loads what it saves,
-compares the two configurations, and saves the data options of the latest run.
+Can go when OpenNMT-py saves its options as a dictionary or allows the class itself, loads what it saves and
+checks it, compares the two configurations, and saves the data options of the latest run.
 """
 
 from __future__ import annotations
 
+import logging
 import pickle
+import sys
 from argparse import Namespace
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +32,10 @@ from onmt_preorder import options
 from onmt_preorder.opennmt.wrapping import adapts
 from preorder.data.errors import DataError, UsageError
 
+NO_CHECKPOINT = "not a checkpoint of OpenNMT-py"
+
+_READERS = ("onmt.models.model_saver", "onmt.bin.average_models", "onmt.bin.release_model")
+
 
 def allow_options() -> None:
     """Let translation, ``train_from`` and ``onmt_average_models`` load checkpoints."""
@@ -34,12 +44,22 @@ def allow_options() -> None:
 
 @adapts("onmt.models.model:BaseModel", "load_safe_state_dict")
 def _load_safetensors(original: Any, self: Any, model_path: str, *args: Any, **kwargs: Any) -> Any:
+    from safetensors import SafetensorError
     from safetensors.torch import load_file
 
     path = Path(f"{model_path}.safetensors")
     if not path.is_file():
+        if not list(path.parent.glob(f"{path.stem}.*.safetensors")):
+            raise DataError(
+                "no weights: they are neither in it nor in a file .safetensors", f"{model_path}.pt"
+            )
         return original(self, model_path, *args, **kwargs)
-    return self.load_state_dict({"model": load_file(path), "generator": {}}, *args, **kwargs)
+    try:
+        weights = load_file(path)
+    except SafetensorError as error:
+        raise DataError(f"not safetensors: {error}", str(path)) from None
+    _check_weights(weights, str(path))
+    return self.load_state_dict({"model": weights, "generator": {}}, *args, **kwargs)
 
 
 def read_options(path: str) -> Namespace:
@@ -49,13 +69,73 @@ def read_options(path: str) -> Namespace:
         DataError: the file is missing or is not a checkpoint.
     """
     allow_options()
+    checkpoint = _read(torch.load, path, map_location="cpu", mmap=True, weights_only=True)
+    return _part(checkpoint, "opt", Namespace, path)
+
+
+@adapts("torch", "load")
+def _load(original: Any, file: Any, *args: Any, **kwargs: Any) -> Any:
+    """Check the checkpoints that OpenNMT-py reads; what other programs load is left to them."""
+    caller = sys._getframe(2).f_globals.get("__name__", "")  # beyond what ``wrap`` makes
+    if caller not in _READERS:
+        return original(file, *args, **kwargs)
+    path = str(file)
+    checkpoint = _read(original, path, *args, **kwargs)
+    _part(checkpoint, "opt", Namespace, path)
+    vocabularies = _part(checkpoint, "vocab", dict, path)
+    for name, kind in (("src", list), ("tgt", list), ("data_task", str)):
+        _part(vocabularies, name, kind, path)
+    for name in ("model", "generator"):  # which safetensors may hold instead
+        if checkpoint.get(name) is not None:
+            _check_weights(_part(checkpoint, name, dict, path), path)
+    return checkpoint
+
+
+def _read(load: Any, path: str, *args: Any, **kwargs: Any) -> Any:
     try:
-        return torch.load(path, map_location="cpu", mmap=True, weights_only=True)["opt"]
+        return load(path, *args, **kwargs)
     except OSError as error:
         reason = error.strerror if error.filename else None  # else torch could not map half a file
-        raise DataError(reason or "not a checkpoint of OpenNMT-py", path) from None
-    except (RuntimeError, ValueError, TypeError, KeyError, EOFError, pickle.UnpicklingError):
-        raise DataError("not a checkpoint of OpenNMT-py", path) from None
+        raise DataError(reason or NO_CHECKPOINT, path) from None
+    except (RuntimeError, ValueError, EOFError, pickle.UnpicklingError):
+        raise DataError(NO_CHECKPOINT, path) from None
+
+
+def _part(checkpoint: Any, name: str, kind: type, path: str) -> Any:
+    part = checkpoint.get(name) if isinstance(checkpoint, dict) else None
+    if not isinstance(part, kind):
+        raise DataError(f"{NO_CHECKPOINT}: no {name!r} in it", path)
+    return part
+
+
+def _check_weights(weights: dict[str, Any], path: str) -> None:
+    for name, tensor in weights.items():
+        if not isinstance(tensor, torch.Tensor):
+            raise DataError(f"{NO_CHECKPOINT}: no tensor: {name}", path)
+        if not tensor.isfinite().all():
+            raise DataError(f"the weights are not finite: {name}: take an earlier checkpoint", path)
+
+
+@adapts("onmt.bin.average_models", "average_models")
+def _average(original: Any, model_files: Sequence[str], *args: Any, **kwargs: Any) -> Any:
+    models = [
+        _read(torch.load, path, map_location="cpu", mmap=True, weights_only=True) for path in model_files
+    ]
+    for path, model in zip(model_files, models, strict=True):
+        if _form(model, path) != _form(models[0], model_files[0]):
+            raise UsageError(
+                f"{model_files[0]} and {path} are of different models: their words or weights differ"
+            )
+    return original(model_files, *args, **kwargs)
+
+
+def _form(checkpoint: Any, path: str) -> list[Any]:
+    """Return the vocabularies of a checkpoint, and the sizes of its weights."""
+    parts = [_part(checkpoint, name, dict, path) for name in ("model", "generator")]
+    return [
+        _part(checkpoint, "vocab", dict, path),
+        *({name: tensor.shape for name, tensor in part.items()} for part in parts),
+    ]
 
 
 @adapts("onmt.utils.parse:ArgumentParser", "validate_train_opts")
@@ -77,11 +157,43 @@ def _compare(opt: Namespace, trained: Namespace) -> None:
 @adapts("onmt.models.model:BaseModel", "load_state_dict")
 def _load_weights(original: Any, self: Any, *args: Any, **kwargs: Any) -> Any:
     """Say in one line where the checkpoint is one of another model, as ``override_opts`` allows."""
+    generator = {name: tensor.shape for name, tensor in self.named_parameters() if "generator" in name}
     try:
-        return original(self, *args, **kwargs)
-    except (AssertionError, ValueError) as error:
+        original(self, *args, **kwargs)
+        for name, tensor in self.named_parameters():
+            if generator.get(name, tensor.shape) != tensor.shape:
+                raise ValueError(f"{name} is {list(tensor.shape)}, not {list(generator[name])}")
+    except (AssertionError, ValueError, IndexError) as error:
         reason = " ".join(str(error).split())
         raise UsageError(f"the weights of the checkpoint do not fit the model: {reason}") from None
+
+
+@adapts("onmt.train_single", "_init_train")
+def _begin(original: Any, opt: Namespace) -> Any:
+    """Refuse to go on with words in other places, or without what the optimizer knew."""
+    begun = checkpoint, vocabs, _ = original(opt)
+    if checkpoint is None:
+        return begun
+    for side in () if opt.update_vocab else ("src", "tgt"):
+        if vocabs[side].ids_to_tokens != checkpoint["vocab"][side]:
+            raise UsageError(f"{side}_vocab: not the words of the model of train_from, {opt.train_from}")
+    state = checkpoint.get("optim")
+    has_state = isinstance(state, dict) and {"training_step", "optimizer"} <= state.keys()
+    if not has_state and opt.reset_optim != "all":
+        what = "holds no state of the optimizer"
+        if state is not None or opt.reset_optim == "states":
+            raise DataError(f"{what}: take reset_optim: all", opt.train_from)
+        logging.getLogger("onmt").warning(f"{opt.train_from} {what}: it begins anew, with step 1")
+    return begun
+
+
+@adapts("onmt.utils.optimizers:Optimizer", "load_state_dict")
+def _go_on(original: Any, self: Any, state: Any) -> None:
+    try:
+        original(self, state)
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+        reason = " ".join(str(error).split())
+        raise UsageError(f"reset_optim: {reason}: train_from has the state of another optimizer") from None
 
 
 @adapts("onmt.train_single", "_get_model_opts")

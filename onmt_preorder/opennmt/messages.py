@@ -78,14 +78,6 @@ def _encode_positions(original: Any, self: Any, emb: Any, step: int | None = Non
         raise DataError(f"a sentence of {length} tokens: position_encoding has {most} positions") from None
 
 
-@adapts("onmt.models.model_saver", "load_checkpoint")
-def _load_checkpoint(original: Any, ckpt_path: str) -> Any:
-    try:
-        return original(ckpt_path)
-    except (AttributeError, KeyError, TypeError):  # torch has saved it, but not as a checkpoint
-        raise DataError("not a checkpoint of OpenNMT-py", ckpt_path) from None
-
-
 @adapts("onmt.utils.distributed:ErrorHandler", "signal_handler")
 def _signal_handler(original: Any, *args: Any) -> None:
     """Raise an error of ours again that a child process has reported as text."""
@@ -130,7 +122,7 @@ def _explain(error: BaseException, frames: Sequence[FrameType]) -> str | None:
         if frame.f_code.co_name == "load" and frame.f_globals.get("__name__") == "torch.serialization":
             path = frame.f_locals.get("f")
             reason = error.strerror if isinstance(error, OSError) and error.filename else None
-            return f"{path}: {reason or 'not a checkpoint of OpenNMT-py'}"
+            return f"{path}: {reason or 'torch cannot read it'}"
     if isinstance(error, OSError) and not isinstance(error, BrokenPipeError):
         return f"{error.filename}: {error.strerror}" if error.filename else _last_line(error)
     if isinstance(error, AssertionError | ValueError) and error.args:

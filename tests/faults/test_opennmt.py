@@ -42,7 +42,31 @@ def folder(tmp_path_factory):
     torch.save({"weights": torch.zeros(3)}, folder / "other.pt")
     (folder / "half.pt").write_bytes((folder / MODEL).read_bytes()[:5000])
     (folder / "directory").mkdir()
+    for name, change in SPOILT.items():
+        checkpoint = torch.load(folder / MODEL)
+        change(checkpoint)
+        torch.save(checkpoint, folder / f"{name}.pt")
     return folder
+
+
+WEIGHT = "encoder.embeddings.make_embedding.emb_luts.0.weight"
+SPOILT = {
+    "nan": lambda checkpoint: checkpoint["model"][WEIGHT].fill_(math.nan),
+    "one_infinity": lambda checkpoint: checkpoint["generator"]["bias"][3:4].fill_(math.inf),
+    "without_vocab": lambda checkpoint: checkpoint.pop("vocab"),
+    "without_tgt": lambda checkpoint: checkpoint["vocab"].pop("tgt"),
+    "without_weights": lambda checkpoint: checkpoint.pop("model"),
+    "empty_weight": lambda checkpoint: checkpoint["model"].update({WEIGHT: torch.empty(0)}),
+    "without_generator": lambda checkpoint: checkpoint.pop("generator"),
+    "short_generator": lambda checkpoint: checkpoint.update(
+        generator={"weight": torch.ones(3, 64), "bias": torch.ones(3)}
+    ),
+    "other_state": lambda checkpoint: checkpoint.update(optim={"step": 3}),
+    "without_state": lambda checkpoint: checkpoint["optim"].pop("optimizer"),
+    "released": lambda checkpoint: checkpoint.update(optim=None),
+    "other_words": lambda checkpoint: checkpoint["vocab"]["tgt"].reverse(),
+    "other_options": lambda checkpoint: checkpoint.update(opt=3),
+}
 
 
 def outcome(capsys, folder, program, *arguments):
@@ -118,6 +142,40 @@ TRAIN = ("onmt_train", "-config", "config.yaml", "-save_model", "another")
             for name in ("text", "empty", "other", "half")
         ),
         ((*TRANSLATE, "-model", "directory"), "directory: Is a directory"),
+        *(
+            ((*command, f"{name}.pt"), message)
+            for command in ((*TRANSLATE, "-model"), (*TRAIN, "-train_from"))
+            for name, message in (
+                ("nan", f"nan.pt: the weights are not finite: {WEIGHT}: take an earlier"),
+                ("one_infinity", "one_infinity.pt: the weights are not finite: bias: "),
+                ("without_vocab", "without_vocab.pt: not a checkpoint of OpenNMT-py: no 'vocab' in it"),
+                ("without_tgt", "without_tgt.pt: not a checkpoint of OpenNMT-py: no 'tgt' in it"),
+                ("without_weights", "without_weights.pt: no weights: they are neither in it nor in"),
+                ("empty_weight", "the weights of the checkpoint do not fit the model: "),
+                ("without_generator", "the weights of the checkpoint do not fit the model: "),
+                ("short_generator", "the weights of the checkpoint do not fit the model: "),
+                ("other_options", "other_options.pt: not a checkpoint of OpenNMT-py: no 'opt' in it"),
+            )
+        ),
+        *(
+            (
+                (*TRAIN, "-train_from", f"{name}.pt", "-reset_optim", reset),
+                f"{name}.pt: holds no state of the optimizer: take reset_optim: all",
+            )
+            for name, reset in (("other_state", "none"), ("without_state", "states"), ("released", "states"))
+        ),
+        (
+            (*TRAIN, "-train_from", "other_words.pt", "-transforms", "filtertoolong"),
+            "tgt_vocab: not the words of the model of train_from, other_words.pt",
+        ),
+        (
+            ("onmt_average_models", "-models", MODEL, "other_words.pt", "-output", "o"),
+            f"{MODEL} and other_words.pt are of different models: their words or weights differ",
+        ),
+        (
+            ("onmt_average_models", "-models", MODEL, "nan.pt", "-output", "o"),
+            "nan.pt: the weights are not finite",
+        ),
         (
             (*TRANSLATE, "-model", MODEL, "-beam_size", "0"),
             "argument --beam_size/-beam_size: not a whole number",

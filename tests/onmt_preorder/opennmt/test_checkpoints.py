@@ -10,12 +10,14 @@ from argparse import Namespace
 import pytest
 import torch
 import yaml
+from onmt.utils.optimizers import Optimizer
+from safetensors.torch import save_file
 
 from onmt_preorder.opennmt.checkpoints import read_options
 from preorder.data.errors import DataError, UsageError
 from recipes.systems import read_system
 from tests.support.distortion_models import make_model
-from tests.support.opennmt import call, write_task, write_vocabularies
+from tests.support.opennmt import call, make_opt, write_task, write_vocabularies
 from tests.support.texts import write
 
 
@@ -59,6 +61,26 @@ def test_the_weights_of_another_model(trained, built, message):
     checkpoint = {"model": weights, "generator": given.generator.state_dict()}
     with pytest.raises(UsageError, match=message):
         model.load_state_dict(checkpoint)
+
+
+def test_the_state_of_another_optimizer():
+    one, other = (Optimizer.from_opt(make_model(distortion=each), make_opt()) for each in ("none", "hidden"))
+    with pytest.raises(UsageError, match="train_from has the state of another optimizer$"):
+        other.load_state_dict(one.state_dict())
+
+
+def test_weights_in_a_file_of_their_own(tmp_path):
+    model = make_model()
+    path = str(tmp_path / "model")
+    with pytest.raises(DataError, match=r"model\.pt: no weights: they are neither in it nor in a file"):
+        model.load_safe_state_dict(path)
+    write(tmp_path / "model.safetensors", "no weights")
+    with pytest.raises(DataError, match=r"model\.safetensors: not safetensors: "):
+        model.load_safe_state_dict(path)
+    weights = {name: torch.full_like(weight, torch.nan) for name, weight in model.state_dict().items()}
+    save_file(weights, f"{path}.safetensors")
+    with pytest.raises(DataError, match=r"model\.safetensors: the weights are not finite: "):
+        model.load_safe_state_dict(path)
 
 
 def pickled_names(path):
