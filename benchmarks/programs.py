@@ -25,7 +25,7 @@ from preorder.methods.model_directory import load_model
 from preorder.methods.perceptron.fast.shapes import shape_scores
 from preorder.methods.perceptron.parse import parse
 from preorder.methods.perceptron.weights import unpack
-from preorder.metrics.preordering import OrderEvaluation, evaluate
+from preorder.metrics.orders import OrderEvaluation, evaluate
 
 SHORT = range(8, 13)
 """Numbers of tokens of the short sentences, which are lines as they are."""

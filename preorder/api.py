@@ -38,7 +38,7 @@ from preorder.methods.training import TrainingPlan
 
 if TYPE_CHECKING:
     from preorder.analysis.pictures.svg import SvgPicture
-    from preorder.metrics.preordering import OrderEvaluation
+    from preorder.metrics.orders import OrderEvaluation
 
 
 class PreorderModel:
@@ -249,7 +249,7 @@ def evaluate(
     Raises:
         DataError: numbers that are no permutation, a link out of range, lists of different length.
     """
-    from preorder.metrics import preordering
+    from preorder.metrics import orders
 
     def groups(permutation: Permutation, links: Links) -> Sequence[int] | None:
         alignment = alignment_of(links)
@@ -259,7 +259,7 @@ def evaluate(
 
     permutations = each(lambda numbers: Permutation(tuple(numbers)), positions=positions)
     wanted = each(groups, positions=permutations, alignments=alignments)
-    return preordering.evaluate(wanted, permutations)
+    return orders.evaluate(wanted, permutations)
 
 
 def ribes(hypotheses: Sequence[str], *references: Sequence[str]) -> float:

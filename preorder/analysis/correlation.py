@@ -11,7 +11,7 @@ from preorder.analysis.evaluation_data import EvaluationData
 from preorder.analysis.results import Correlations, Estimate
 from preorder.data.errors import DataError, UsageError
 from preorder.metrics.metric import Score
-from preorder.metrics.preordering import Tau
+from preorder.metrics.orders import Tau
 from preorder.metrics.significance import RESAMPLES, interval
 
 FEWEST = 3

@@ -12,7 +12,7 @@ from preorder.analysis.evaluation_data import EvaluationData
 from preorder.analysis.results import Curves, Estimate, Group
 from preorder.data.errors import DataError
 from preorder.metrics.metric import MetricOptions, Score
-from preorder.metrics.preordering import Tau
+from preorder.metrics.orders import Tau
 from preorder.metrics.scoring import Systems, SystemStatistics, Text, measure, measure_translations
 from preorder.metrics.significance import draw_runs, resampled, resampled_totals
 

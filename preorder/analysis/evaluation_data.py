@@ -11,7 +11,7 @@ from preorder.data.errors import DataError
 from preorder.data.formats import parse_positions, parse_tokens, read_alignments
 from preorder.data.types import Alignment, Permutation
 from preorder.metrics.metric import MetricOptions
-from preorder.metrics.preordering import TargetGroups
+from preorder.metrics.orders import TargetGroups
 from preorder.metrics.scoring import Systems, SystemStatistics, Text, measure_translations
 
 

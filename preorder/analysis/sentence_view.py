@@ -15,7 +15,7 @@ from preorder.data import formats
 from preorder.data.errors import DataError
 from preorder.data.formats import Matrix
 from preorder.data.types import Alignment, BinaryTree, Permutation
-from preorder.metrics.preordering import order_statistics, sentence_scores
+from preorder.metrics.orders import order_statistics, sentence_scores
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from preorder.data.formats import read_alignments
 from preorder.data.types import Alignment, Permutation
 
 if TYPE_CHECKING:
-    from preorder.metrics.preordering import OrderEvaluation, TargetGroups
+    from preorder.metrics.orders import OrderEvaluation, TargetGroups
 
     Row = tuple[TargetGroups | None, TargetGroups, Permutation]
 
@@ -112,7 +112,7 @@ def _counts(links: Alignment, gold: Alignment) -> list[tuple[int, ...] | None]:
 
 
 def _evaluate_orders(arguments: argparse.Namespace) -> None:
-    from preorder.metrics.preordering import evaluate
+    from preorder.metrics.orders import evaluate
 
     rows = files.not_empty(arguments.align, _rows(arguments))
     groups, gold, permutations = map(list, zip(*rows, strict=True))

@@ -17,7 +17,7 @@ from preorder.data.types import Permutation
 from preorder.metrics.metric import METRICS
 
 if TYPE_CHECKING:
-    from preorder.metrics.preordering import TargetGroups
+    from preorder.metrics.orders import TargetGroups
     from preorder.metrics.scoring import SystemStatistics
 
 EXAMPLES = """\
@@ -86,7 +86,7 @@ def _measure_orders(
     arguments: argparse.Namespace, systems: Sequence[str], reference: Sequence[str]
 ) -> list[SystemStatistics]:
     """Measure the systems' orders; return nothing without an alignment."""
-    from preorder.metrics.preordering import Preordering
+    from preorder.metrics.orders import Preordering
     from preorder.metrics.scoring import measure
 
     paths = _order_paths(arguments, systems)

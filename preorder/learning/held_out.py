@@ -67,7 +67,7 @@ class HeldOutLines:
 
     def tau(self, permutations: Sequence[Permutation]) -> float:
         """Return the mean tau_nakagawa of one reordering of each sentence; about 2 µs a token."""
-        from preorder.metrics.preordering import (
+        from preorder.metrics.orders import (
             mean_scores,
             order_statistics,
         )  # numba takes a while to import

@@ -24,8 +24,8 @@ from typing import ClassVar
 import numpy as np
 
 from preorder.compiled import entry_point
-from preorder.metrics.kendall import count_pairs
 from preorder.metrics.metric import DEFAULTS, MetricOptions, Score
+from preorder.metrics.orders import count_pairs
 from preorder.metrics.words import EncodedText, WordMetric, words_of_line
 
 ALPHA = 0.25  # exponent of the precision

@@ -3,6 +3,16 @@
 Deletions are words of the reference that the hypothesis lacks: under-generation. Insertions are words that it
 has too many: over-generation (Kawara et al. 2021, Tables VII and VIII). TER is all edits, shifts of blocks
 among them, per 100 words of the reference; equal to sacrebleu's.
+
+A hypothesis is turned into a reference by the fewest edits that a greedy search finds.
+*Shifts* move a block of words: the one that lowers the edit distance most is made, until none
+lowers it. What is left are the edits of the edit distance: *deletions*, words of the reference
+that the hypothesis lacks; *insertions*, words that it has too many; and *substitutions*.
+
+The counts depend on which shifts are tried, which of two equally good ones is made, and how far from the
+diagonal the edit distance looks. All are as in sacrebleu's TER, which follows the tool Tercom, so that the
+sums are the same. A block may be shifted if it is found in the reference, at most ``MAX_BLOCK`` words long
+and ``MAX_DISTANCE`` words away, unless it or the words that it is to match are right already.
 """
 
 from __future__ import annotations
@@ -13,9 +23,151 @@ from typing import ClassVar
 import numpy as np
 from sacrebleu.metrics import TER
 
-from preorder.metrics.edits import edit_counts
+from preorder.compiled import entry_point
 from preorder.metrics.metric import DEFAULTS, MetricOptions, Score
-from preorder.metrics.words import WordMetric
+from preorder.metrics.words import EncodedText, WordMetric, words_of_line
+
+MAX_BLOCK = 10  # words of a shifted block
+MAX_DISTANCE = 50  # words between a block and its match
+BEAM = 25  # cells of the table that are computed on each side of the diagonal
+MAX_TRIALS = 1000  # shifts tried in a sentence; the search ends there, without the last shift
+UNREACHED = 1 << 30  # the cost of a cell outside the beam
+
+
+@entry_point
+def edit_counts(hypotheses: EncodedText, references: EncodedText) -> np.ndarray:
+    """Return for each hypothesis its insertions, deletions, substitutions and shifts: ``[sentences, 4]``.
+
+    O(t m b) for t shifts tried (at most some 1,000), m words and a beam of b = 50: 0.01 ms for a
+    sentence of 10 words, 0.05 ms for one of 25; 20 and 120 times as fast as sacrebleu.
+    """
+    counts = np.zeros((len(hypotheses[1]) - 1, 4), np.int64)
+    for k in range(len(counts)):
+        hypothesis, reference = words_of_line(hypotheses, k), words_of_line(references, k)
+        if len(reference):
+            counts[k] = _edits(hypothesis, reference)
+        else:
+            counts[k, 0] = len(hypothesis)
+    return counts
+
+
+@entry_point
+def _edits(hypothesis: np.ndarray, reference: np.ndarray) -> tuple[int, int, int, int]:
+    m, n = len(hypothesis), len(reference)
+    words = hypothesis.copy()
+    costs = np.empty((m + 1, n + 1), np.int64)
+    costs[0] = np.arange(n + 1)
+    trial = costs.copy()
+    _fill(costs, 0, words, reference)
+    shifts, trials = 0, 0
+    while True:
+        (gain, length, begin, target), trials = _best_shift(words, reference, costs, trial, trials)
+        if gain <= 0 or trials >= MAX_TRIALS:
+            break
+        words = _shifted(words, -begin, length, -target)
+        _fill(costs, 0, words, reference)
+        shifts += 1
+    counts, _, _, _ = _trace(words, reference, costs)
+    return counts[0], counts[1], counts[2], shifts
+
+
+@entry_point
+def _fill(costs: np.ndarray, done: int, words: np.ndarray, reference: np.ndarray) -> None:
+    """Fill the table of edit distances between prefixes; rows up to ``done`` are filled already."""
+    m, n = len(words), len(reference)
+    slope = n / m if m else 1.0
+    beam = int(np.ceil(slope / 2 + BEAM)) if slope / 2 > BEAM else BEAM  # neighbouring rows overlap
+    for i in range(done + 1, m + 1):
+        diagonal = int(np.floor(i * slope))
+        begin = max(0, diagonal - beam)
+        end = n + 1 if i == m else min(n + 1, diagonal + beam)
+        costs[i] = UNREACHED
+        for j in range(begin, end):
+            if j == 0:
+                costs[i, 0] = costs[i - 1, 0] + 1
+                continue
+            met = costs[i - 1, j - 1] + (words[i - 1] != reference[j - 1])
+            costs[i, j] = min(met, costs[i - 1, j] + 1, costs[i, j - 1] + 1)
+
+
+@entry_point
+def _trace(
+    words: np.ndarray, reference: np.ndarray, costs: np.ndarray
+) -> tuple[tuple[int, int, int], np.ndarray, np.ndarray, np.ndarray]:
+    """Follow the edits back; of equally cheap ones matching two words goes first, then insertion.
+
+    Returns the insertions, deletions and substitutions; for each word of the reference the last word of the
+    hypothesis up to there (-1: none); and which words of either have no equal partner.
+    """
+    i, j = len(words), len(reference)
+    last = np.empty(j, np.int64)
+    wrong = np.ones(i, np.bool_)
+    missed = np.ones(j, np.bool_)
+    insertions, deletions, substitutions = 0, 0, 0
+    while i or j:
+        different = i > 0 and j > 0 and words[i - 1] != reference[j - 1]
+        if i and j and costs[i, j] == costs[i - 1, j - 1] + different:
+            i, j = i - 1, j - 1
+            last[j] = i
+            wrong[i] = missed[j] = different
+            substitutions += different
+        elif i and costs[i, j] == costs[i - 1, j] + 1:
+            i -= 1
+            insertions += 1
+        else:
+            j -= 1
+            last[j] = i - 1
+            deletions += 1
+    return (insertions, deletions, substitutions), last, wrong, missed
+
+
+@entry_point
+def _best_shift(
+    words: np.ndarray, reference: np.ndarray, costs: np.ndarray, trial: np.ndarray, trials: int
+) -> tuple[tuple[int, int, int, int], int]:
+    """Return the best shift, and how many have been tried in this sentence; ``trial`` is overwritten.
+
+    What ranks a shift: gain, words in the block, minus its begin, minus its target; the greatest is best.
+    """
+    m, n = len(words), len(reference)
+    _, last, wrong, missed = _trace(words, reference, costs)
+    best = (0, 0, 0, 0)
+    for begin in range(m):
+        for match in range(max(0, begin - MAX_DISTANCE), min(n, begin + MAX_DISTANCE + 1)):
+            any_wrong = any_missed = False
+            for length in range(1, min(MAX_BLOCK, m - begin, n - match) + 1):
+                if words[begin + length - 1] != reference[match + length - 1]:
+                    break
+                any_wrong |= wrong[begin + length - 1]
+                any_missed |= missed[match + length - 1]
+                if not any_wrong or not any_missed or begin <= last[match] < begin + length:
+                    continue
+                before = -1
+                for j in range(match - 1, match + length):
+                    target = last[j] + 1 if j >= 0 else 0
+                    if target == before:
+                        continue
+                    before = target
+                    trials += 1
+                    same = min(begin, target)  # rows up to the first changed word are kept
+                    trial[same] = costs[same]
+                    _fill(trial, same, _shifted(words, begin, length, target), reference)
+                    shift = (costs[m, n] - trial[m, n], length, -begin, -target)
+                    if shift > best:
+                        best = shift
+                if trials >= MAX_TRIALS:
+                    return best, trials
+    return best, trials
+
+
+@entry_point
+def _shifted(words: np.ndarray, begin: int, length: int, target: int) -> np.ndarray:
+    """Move a block to before the word ``target``; a target inside it says how far the block moves right."""
+    end = begin + length
+    destination = min(target if target <= end else target - length, len(words) - length)
+    rest = np.concatenate((words[:begin], words[end:]))
+    return np.concatenate((rest[:destination], words[begin:end], rest[destination:]))
+
 
 EDIT_KINDS = ("insertions", "deletions", "substitutions", "shifts")
 """The first columns of the statistics; the others: mean length of the references, 1."""

@@ -200,7 +200,7 @@ def test_names_cannot_steer_the_terminal(folder, capsys):
     assert "\x1b" not in capsys.readouterr().out
 
 
-COMPILED = "from preorder.metrics.kendall import count_pairs; import numpy as np; "
+COMPILED = "from preorder.metrics.orders import count_pairs; import numpy as np; "
 COMPILED += "print(count_pairs(np.array([0, 2, 1]), 3))"
 
 

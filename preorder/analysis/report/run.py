@@ -19,7 +19,7 @@ from preorder.data import files
 from preorder.data.errors import DataError
 from preorder.data.formats import parse_tokens
 from preorder.metrics.metric import METRICS
-from preorder.metrics.preordering import Preordering
+from preorder.metrics.orders import Preordering
 from preorder.metrics.scoring import measure, score_systems
 from preorder.progress import LOGGER
 

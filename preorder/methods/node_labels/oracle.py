@@ -17,7 +17,7 @@ from preorder.alignment.target_groups import UNALIGNED, target_groups
 from preorder.compiled import entry_point
 from preorder.data.types import Alignment, Bitext
 from preorder.methods.node_labels.forest import Forest, positions
-from preorder.metrics.preordering import mean_scores, order_statistics
+from preorder.metrics.orders import mean_scores, order_statistics
 
 IN_ORDER, REVERSED, TIED = range(3)
 

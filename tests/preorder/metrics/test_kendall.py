@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from preorder.metrics.kendall import count_pairs
+from preorder.metrics.orders import count_pairs
 
 
 @given(st.lists(st.integers(0, 12), max_size=40))

@@ -7,7 +7,7 @@ from sacrebleu.metrics import BLEU
 from preorder.data.errors import DataError, UsageError
 from preorder.data.types import Permutation
 from preorder.metrics.metric import METRICS
-from preorder.metrics.preordering import Preordering
+from preorder.metrics.orders import Preordering
 from preorder.metrics.scoring import measure, measure_translations, score_systems
 from tests.support.texts import spoilt
 

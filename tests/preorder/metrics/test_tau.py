@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from preorder.data.errors import DataError
 from preorder.data.types import Permutation
-from preorder.metrics.preordering import Tau
+from preorder.metrics.orders import Tau
 
 
 def brute_force(keys, permutation):

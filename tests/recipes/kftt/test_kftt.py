@@ -10,7 +10,7 @@ import pytest
 from preorder.cli import main as preorder
 from preorder.data.formats import parse_alignment, parse_positions
 from preorder.data.types import Permutation
-from preorder.metrics.preordering import evaluate
+from preorder.metrics.orders import evaluate
 from recipes.kftt import experiments, oracle, prepare, study, tables
 from recipes.kftt.experiments import LINKS, Experiment
 from recipes.kftt.parts_of_speech import Word, joined, tag_of, tags_of

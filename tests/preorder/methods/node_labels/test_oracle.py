@@ -14,7 +14,7 @@ from preorder.data.trees import BINARISATIONS
 from preorder.data.types import Alignment, BinaryTree, Bitext, Node
 from preorder.methods.node_labels.forest import forest, labelled, positions
 from preorder.methods.node_labels.oracle import allowed, best_labels, count_pairs, flat_keys, keys
-from preorder.metrics.preordering import evaluate
+from preorder.metrics.orders import evaluate
 from preorder.syntax.binary import binary_branches
 from tests.support.trees import constituency, dependency
 

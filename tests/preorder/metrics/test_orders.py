@@ -11,7 +11,7 @@ from preorder.data.errors import DataError
 from preorder.data.files import read_parsed
 from preorder.data.formats import parse_alignment, parse_order, read_alignments
 from preorder.data.types import Permutation
-from preorder.metrics.preordering import (
+from preorder.metrics.orders import (
     Preordering,
     evaluate,
     mean_scores,
