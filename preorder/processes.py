@@ -25,9 +25,9 @@ GRACE = 10
 """Seconds from a program's SIGTERM to its SIGKILL."""
 
 INTERRUPTED = 130
-"""Exit status after Ctrl-C and SIGTERM."""
+"""Exit status after Ctrl-C, SIGTERM, and SIGHUP, which a terminal sends when it is closed."""
 
-_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def start(command: Sequence[str], keep: Sequence[int] = (), **options: Any) -> subprocess.Popen:
@@ -79,7 +79,7 @@ def watch(descriptor: int, action: Callable[[], None]) -> None:
 
 @contextlib.contextmanager
 def interruptible() -> Iterator[None]:
-    """Let SIGTERM interrupt a block as Ctrl-C does; one that is ignored stays so."""
+    """Let SIGTERM and SIGHUP interrupt a block as Ctrl-C does; one that is ignored stays so."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -118,14 +118,31 @@ def hold_standard_streams() -> None:
 
 
 def end_when_interrupted() -> None:
-    """Let Ctrl-C and SIGTERM end this process with one word and a status, until :func:`interruptible`."""
+    """Let Ctrl-C, SIGTERM and SIGHUP end this process with one word and a status.
+
+    Before :func:`interruptible` they do at once, in it after twice :data:`GRACE` seconds at the latest, since
+    Python does not interrupt compiled code.
+    """
     for number in _SIGNALS:
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, _end_at_once)
+    reading, writing = os.pipe()
+    os.set_blocking(writing, False)
+    signal.set_wakeup_fd(writing, warn_on_full_buffer=False)  # it gets the number of each signal at once
+    os.register_at_fork(after_in_child=lambda: signal.set_wakeup_fd(-1))
+
+    def end() -> None:
+        while os.read(reading, 1)[0] not in _SIGNALS:
+            pass
+        time.sleep(2 * GRACE)
+        _end_at_once()
+
+    threading.Thread(target=end, daemon=True).start()
 
 
 def _end_at_once(*_: object) -> None:
-    os.write(2, b"interrupted\n")
+    with contextlib.suppress(OSError):  # the terminal is closed, or nobody reads
+        os.write(2, b"interrupted\n")
     os._exit(INTERRUPTED)
 
 

@@ -54,7 +54,8 @@ def exit_status(job: Callable[[], None]) -> int:
         print(visible(reason), file=sys.stderr)
         return 2
     except KeyboardInterrupt:
-        print("interrupted; the same command goes on", file=sys.stderr)
+        with contextlib.suppress(OSError):  # the terminal is closed
+            print("interrupted; the same command goes on", file=sys.stderr)
         return INTERRUPTED
     return 0
 

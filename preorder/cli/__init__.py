@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import gc
 import importlib
 import io
@@ -107,7 +108,8 @@ def execute(parser: argparse.ArgumentParser, argv: Sequence[str] | None = None) 
         return 2
     except KeyboardInterrupt:
         _discard_output()
-        print("interrupted", file=sys.stderr)
+        with contextlib.suppress(OSError):  # the terminal is closed
+            print("interrupted", file=sys.stderr)
         return INTERRUPTED
     return 0
 

@@ -54,7 +54,7 @@ sys.exit(processes.run_command("preorder.cli"))
 """
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
 def test_eflomal_and_its_files_end_with_us(tmp_path, number):
     (tmp_path / "temporary").mkdir()
     for end in ("src", "tgt"):
@@ -101,7 +101,7 @@ sys.exit(main())
         ("onmt_preorder", "preorder.data.files"),
     ],
 )
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_interruption_of_an_import(package, module, number):
     command = [sys.executable, "-c", IMPORTS.format(package=package), module, str(int(number))]
     ended = subprocess.run(command, env=environment(), capture_output=True, text=True)
@@ -160,3 +160,51 @@ def test_what_is_ignored_stays_ignored():
     ignore = f"trap '' INT; exec {shlex.join(command)}"
     ended = subprocess.run(["sh", "-c", ignore], env=environment(), capture_output=True, text=True)
     assert (ended.returncode, ended.stderr) == (0, "")
+
+
+ENDLESS = """
+import numpy as np
+from preorder import processes
+from preorder.compiled import entry_point
+
+@entry_point
+def walk(numbers):
+    while numbers[0]:
+        numbers[0] = numbers[0] * 5 % 1000
+
+def main():
+    with processes.interruptible():
+        walk(np.zeros(1, int))
+        print("ready", flush=True)
+        walk(np.ones(1, int))
+
+if __name__ == "__main__":
+    processes.GRACE = 0.1
+    processes.run_command("endless")
+"""
+
+
+def test_a_signal_ends_compiled_code(tmp_path):
+    (tmp_path / "endless.py").write_text(ENDLESS)
+    variables = environment(NUMBA_CACHE_DIR=str(tmp_path))
+    command = [sys.executable, str(tmp_path / "endless.py")]
+    with subprocess.Popen(command, env=variables, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout.readline() == b"ready\n"
+        process.terminate()
+        try:
+            assert process.wait(20) == 130
+        finally:
+            process.kill()
+        assert process.stderr.read().endswith(b"interrupted\n")
+
+
+def test_a_terminal_is_closed(tmp_path):
+    """What nobody can read any more is not said, and outputs are tidied up."""
+    os.mkfifo(tmp_path / "src")
+    command = [sys.executable, "-m", "preorder", "gold", "--src", "src", "--align", "none", "--out", "out"]
+    with subprocess.Popen(command, env=environment(), stderr=subprocess.PIPE, cwd=tmp_path) as process:
+        wait_until(lambda: len(list(tmp_path.iterdir())) == 2)  # it waits for the source
+        process.stderr.close()
+        process.send_signal(signal.SIGHUP)
+        assert process.wait(20) == 130
+    assert [path.name for path in tmp_path.iterdir()] == ["src"]
