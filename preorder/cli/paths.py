@@ -8,14 +8,11 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from preorder.data import places, storage
-from preorder.data.atomic import is_special
+from preorder.data import places
+from preorder.data.atomic import check_writable, is_special
 from preorder.data.errors import DataError, UsageError
 from preorder.data.files import STANDARD
 from preorder.data.storage import is_url
-
-MODELS = ("model", "init")
-"""Options that name the folder of a model."""
 
 
 def check_paths(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> None:
@@ -25,25 +22,21 @@ def check_paths(parser: argparse.ArgumentParser, arguments: argparse.Namespace) 
     called ``--out`` or ``--…-out``.
 
     Raises:
-        UsageError: an output is an input, too, or another output, or part of a model that is read or
-            written; two inputs are standard input.
+        UsageError: an output is an input, too, or another output, or in the folder of a model; two inputs are
+            standard input.
         DataError: an output is a directory, or in none, or a URL to which nothing can be written.
     """
     inputs, outputs = input_paths(parser, arguments), output_paths(parser, arguments)
     if inputs.count(STANDARD) > 1:
         raise UsageError("only one file can come from standard input")
     check_outputs(inputs, outputs)
-    models = [folder for name in MODELS for folder in _strings(getattr(arguments, name, None)) if folder]
-    for output in outputs:
-        if output != STANDARD and any(places.is_inside(output, folder) for folder in models):
-            raise UsageError(f"{output} is in the folder of a model: name another output")
 
 
 def check_outputs(inputs: Sequence[str], outputs: Sequence[str]) -> None:
     """Check that each output can be written, and is no input and no other output.
 
     Raises:
-        UsageError: it is.
+        UsageError: it is; or it is in the folder of a model.
         DataError: it is a directory, or in none, or a URL to which nothing can be written.
     """
     for number, output in enumerate(outputs):
@@ -106,14 +99,13 @@ def _check_output(path: str) -> None:
         return
     if not path:
         raise UsageError("an output has an empty path: name a file")
-    if is_url(path):
-        storage.check_writable(path)
-        return
     if os.path.isdir(path):
         raise DataError("is a directory", path)
     folder = os.path.dirname(os.path.realpath(path))
-    if not os.path.isdir(folder):
+    if not is_url(path) and not os.path.isdir(folder):
         raise DataError(f"cannot be written: there is no folder {folder}", path)
+    if not is_special(path):
+        check_writable(path)
 
 
 def _is_same(one: str, other: str) -> bool:

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 
 from preorder.alignment.eflomal import align
 from preorder.annotate.classes import DEFAULT_CLASSES, WordClasses
@@ -16,7 +17,7 @@ from preorder.cli import options, source
 from preorder.cli.align import DEFAULT_SYMMETRIZATION
 from preorder.cli.commands import SUMMARIES
 from preorder.cli.output import formatted
-from preorder.cli.paths import input_paths
+from preorder.cli.paths import input_paths, output_paths
 from preorder.data import files
 from preorder.data.errors import UsageError
 from preorder.data.formats import parse_tokens, read_alignments
@@ -111,13 +112,14 @@ def run(arguments: argparse.Namespace) -> None:
     """Run the subcommand."""
     if (arguments.cross_fit is None) != (arguments.cross_fit_out is None):
         raise UsageError("--cross-fit and --cross-fit-out go together")
-    check_replaceable(arguments.model, input_paths(arguments.parser, arguments))
+    paths = input_paths, output_paths
+    check_replaceable(arguments.model, chain.from_iterable(of(arguments.parser, arguments) for of in paths))
+    checkpoints = Checkpoints(arguments.model.rstrip("/") + ".checkpoint")
     initial = None if arguments.init is None else load_model(arguments.init)
     stanza = _stanza(arguments, initial)
     plan = _plan(arguments, initial)
     bitext, classes = _with_classes(_read(arguments), arguments, initial)
     lines = plan.lines(bitext)
-    checkpoints = Checkpoints(arguments.model.rstrip("/") + ".checkpoint")
     if arguments.fresh:
         checkpoints.remove()
     if stanza is not None:

@@ -1,9 +1,10 @@
 """Files and directories written whole or not at all, whatever happens: a full disk, a crash, ``kill -9``.
 
-What is written stands beside its target as ``.NAME.xxxxxxxx.partial`` until it is complete and on the disk;
-then it takes the target's name in one step. Its writer holds a lock on it, so that the next writer can tell
-what a killed one has left, and remove it. What goes to a URL is written in the folder of temporary files
-first.
+What is written stands beside its target as ``.NAME.0.partial`` until it is complete and on the disk; then it
+takes the target's name in one step. Its writer holds a lock on it. So the next writer can tell what a killed
+one has left, and remove it; beside another writer at work it takes the next number. What goes to a URL is
+written in the folder of temporary files first. Nothing is written into the folder of a model but by
+:mod:`preorder.methods.model_directory`, which writes a new one.
 """
 
 from __future__ import annotations
@@ -12,26 +13,31 @@ import contextlib
 import ctypes
 import errno
 import fcntl
-import math
 import os
 import shutil
 import stat
 import tempfile
-import time
 from collections.abc import Callable, Iterator
+from hashlib import blake2b
 from pathlib import Path
 
 from preorder.data import storage
-from preorder.data.errors import DataError
+from preorder.data.compression import open_bytes
+from preorder.data.errors import DataError, UsageError
 from preorder.data.storage import SUFFIX, is_url
 
-MIN_AGE = 60.0
-"""Seconds before something without a lock counts as left behind: a new one is not locked at once."""
+MODEL_FORMAT = "onmt-preorder model"
+"""What the description of a model begins with."""
+
+MODEL_DESCRIPTION = "model.json"
 
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 """What the system says when a disk is full, or a quota or limit is reached."""
 
-_RENAME_EXCHANGE = 2  # of renameat2(2)
+MOST_WRITERS = 1000
+"""Of one file or directory at a time."""
+
+_NO_REPLACE, _EXCHANGE = 1, 2  # of renameat2(2)
 _HERE = -100  # AT_FDCWD: relative paths begin at the current directory
 
 
@@ -51,12 +57,26 @@ def atomic_file(path: str) -> contextlib.AbstractContextManager[Path]:
 
     Raises:
         DataError: the file cannot be written, or is a directory.
+        UsageError: it is in the folder of a model.
     """
     if is_url(path):
         return _uploaded(path)
     if os.path.isdir(path):
         raise DataError("is a directory", path)
-    return _atomic(path, _make_file, 0o666, os.replace)
+    return _atomic(path, _make_file, os.replace)
+
+
+def create_file(path: str, data: bytes) -> None:
+    """Write a file or what is at a URL, unless it is there: of several writers the first one does.
+
+    Raises:
+        DataError, UsageError: as :func:`atomic_file`.
+    """
+    if is_url(path):
+        storage.create(path, data)
+    else:
+        with _atomic(path, _make_file, _rename_or_leave) as temporary:
+            temporary.write_bytes(data)
 
 
 def atomic_directory(path: str) -> contextlib.AbstractContextManager[Path]:
@@ -66,16 +86,52 @@ def atomic_directory(path: str) -> contextlib.AbstractContextManager[Path]:
 
     Raises:
         DataError: ``path`` exists and is not a directory, or it cannot be written.
+        UsageError: it is in the folder of a model.
     """
     if os.path.exists(path) and not os.path.isdir(path):
         raise DataError("exists and is not a directory", path)
     with reported(path):
         Path(path).parent.mkdir(parents=True, exist_ok=True)
-    return _atomic(path, tempfile.mkdtemp, 0o777, _replace_directory)
+    return _atomic(path, Path.mkdir, _replace_directory)
+
+
+def check_writable(path: str) -> None:
+    """Check, before any work, that something can be made at a path, or in time at a URL.
+
+    Raises:
+        DataError: it cannot.
+        UsageError: it would be in the folder of a model.
+    """
+    if is_url(path):
+        storage.check_writable(path)
+        return
+    with reported(path):
+        target = Path(os.path.realpath(path))
+        check_no_model(str(target.parent), path)
+        with contextlib.suppress(FileNotFoundError):
+            target.stat()  # its name may be too long
+        folder = next(filter(Path.exists, target.parents), target)
+        tempfile.TemporaryFile(dir=folder).close()
+
+
+def check_no_model(folder: str, output: str) -> None:
+    """Check that a folder, of which a local one has no links in its path, is not that of a model, or in one.
+
+    Raises:
+        UsageError: it is; the message names the output for which it is asked.
+    """
+    for place in [folder] if is_url(folder) else [folder, *Path(folder).parents]:
+        with (
+            contextlib.suppress(OSError, DataError),  # there is none
+            open_bytes(os.path.join(place, MODEL_DESCRIPTION)) as description,
+        ):
+            if MODEL_FORMAT.encode() in description.read(100):
+                raise UsageError(f"{output}: a model's folder holds nothing else: name another output")
 
 
 @contextlib.contextmanager
 def _uploaded(url: str) -> Iterator[Path]:
+    check_no_model(os.path.dirname(url), url)
     with reported(url):
         folder = tempfile.mkdtemp(prefix="preorder-")
     try:
@@ -89,20 +145,17 @@ def _uploaded(url: str) -> Iterator[Path]:
 
 
 @contextlib.contextmanager
-def _atomic(
-    path: str, make: Callable[..., str], mode: int, replace: Callable[[Path, Path], None]
-) -> Iterator[Path]:
+def _atomic(path: str, make: Callable[[Path], None], replace: Callable[[Path, Path], None]) -> Iterator[Path]:
     if not path:  # which would be the current directory
         raise DataError("cannot be written: it has no name", "''")
     with reported(path):
         target = Path(os.path.realpath(path))
-        remove_leftovers(target)
-        temporary = Path(make(dir=target.parent, prefix=f".{target.name}.", suffix=SUFFIX))
-        handle = os.open(temporary, os.O_RDONLY)
+        check_no_model(str(target.parent), path)
+        temporary, lock = _begin(target, make)
     try:
         with reported(path):
-            fcntl.flock(handle, fcntl.LOCK_EX)
-            temporary.chmod(stat.S_IMODE(target.stat().st_mode) if target.exists() else mode & ~_umask())
+            if target.exists():
+                temporary.chmod(stat.S_IMODE(target.stat().st_mode))
         with reported(path, FULL):
             yield temporary
         with reported(path):
@@ -111,8 +164,57 @@ def _atomic(
             replace(temporary, target)
             _sync(target.parent)
     finally:
-        _remove(temporary)  # after an exchange of directories, the old one
+        os.close(lock)
+        _remove_left(temporary)  # after an exchange of directories, the old one
+
+
+def _begin(target: Path, make: Callable[[Path], None]) -> tuple[Path, int]:
+    """Make what is to take the place of a target; return its path and the descriptor that locks it."""
+    for number in range(MOST_WRITERS):
+        temporary = _temporary(target, number)
+        _remove_left(temporary)
+        try:
+            make(temporary)
+            return temporary, _locked(temporary)
+        except (FileExistsError, FileNotFoundError) as error:
+            reason = error  # it is another writer's; or one has removed it, before it was locked
+    raise reason
+
+
+def _temporary(target: Path, number: int) -> Path:
+    name = os.fsencode(target.name)
+    shown = target.name if len(name) <= 100 else blake2b(name, digest_size=16).hexdigest()
+    return target.with_name(f".{shown}.{number}{SUFFIX}")
+
+
+def _locked(path: Path, how: int = 0) -> int:
+    """Open and lock what is at a path, and is still there then."""
+    handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | how)
+        if not os.path.samestat(os.fstat(handle), os.stat(path)):
+            raise FileNotFoundError(errno.ENOENT, "No such file or directory")
+    except BaseException:
         os.close(handle)
+        raise
+    return handle
+
+
+def remove_left(path: str) -> None:
+    """Remove what a killed writer of a file or directory has left beside it."""
+    _remove_left(_temporary(Path(os.path.realpath(path)), 0))
+
+
+def _remove_left(temporary: Path) -> None:
+    with contextlib.suppress(OSError):  # there is nothing, its writer is at work, or it is another user's
+        lock = _locked(temporary, fcntl.LOCK_NB)
+        try:
+            if temporary.is_dir():
+                shutil.rmtree(temporary)
+            else:
+                temporary.unlink()
+        finally:
+            os.close(lock)
 
 
 @contextlib.contextmanager
@@ -134,80 +236,42 @@ def reported(path: str, errors: tuple[int, ...] | None = None) -> Iterator[None]
         raise DataError("cannot be written: there is a NUL in the path", path) from None
 
 
-def remove_leftovers(target: Path, min_age: float | None = None) -> None:
-    """Remove what killed writers of a target have left beside it, so many seconds ago (:data:`MIN_AGE`)."""
-    least = MIN_AGE if min_age is None else min_age
-    for path in _partial(target.parent, f".{target.name}."):
-        with contextlib.suppress(OSError):  # it is being written, or its writer has just ended
-            if time.time() - path.stat().st_mtime >= least:
-                _remove_unlocked(path)
+def _make_file(path: Path) -> None:
+    path.touch(exist_ok=False)
 
 
-def _partial(folder: Path, prefix: str) -> Iterator[Path]:
-    """Yield what is not complete in a folder and has such a name.
-
-    The folder, in which there may be 100,000 files, is looked through once in ``MIN_AGE`` seconds: what has
-    come since is too new to be left behind.
-    """
-    looked, names = _LOOKED.get(folder, (-math.inf, ()))
-    if time.monotonic() - looked >= MIN_AGE:
-        looked = time.monotonic()
-        names = tuple(name for name in os.listdir(folder) if name.endswith(SUFFIX))
-        _LOOKED.clear()
-        _LOOKED[folder] = looked, names
-    return (folder / name for name in names if name.startswith(prefix))
-
-
-_LOOKED: dict[Path, tuple[float, tuple[str, ...]]] = {}
-"""The folder that was looked through last: when, and what was not complete in it."""
-
-
-def _remove_unlocked(path: Path) -> None:
-    handle = os.open(path, os.O_RDONLY)
+def _rename_or_leave(fresh: Path, target: Path) -> None:
+    """Give a file a name, unless this is there."""
+    if _rename(fresh, target, _NO_REPLACE):
+        return
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        _remove(path)
-    finally:
-        os.close(handle)
-
-
-def _remove(path: Path) -> None:
-    if path.is_dir():
-        shutil.rmtree(path, ignore_errors=True)
-    else:
-        path.unlink(missing_ok=True)
-
-
-def _make_file(**where: object) -> str:
-    handle, name = tempfile.mkstemp(**where)
-    os.close(handle)
-    return name
+        os.link(fresh, target)
+    except FileExistsError:
+        pass
+    except OSError:  # there are no links here
+        if not target.exists():
+            os.replace(fresh, target)
 
 
 def _replace_directory(fresh: Path, target: Path) -> None:
     """Give a directory the name of another, which has the temporary name afterwards, if it was there."""
     if not target.exists():
         fresh.rename(target)
-    elif not _exchange(fresh, target):
+    elif not _rename(fresh, target, _EXCHANGE):
         old = fresh.with_name(f"{fresh.name}{SUFFIX}")
+        _remove_left(old)
         target.rename(old)
         fresh.rename(target)
         old.rename(fresh)
 
 
-def _exchange(one: Path, other: Path) -> bool:
-    """Exchange two names at once; return False where the system or the file system cannot."""
+def _rename(one: Path, other: Path, how: int) -> bool:
+    """Rename in a way of Linux's; return False if it is refused, or there is none here."""
     try:
         renameat2 = ctypes.CDLL(None).renameat2
     except (AttributeError, OSError, TypeError):
         return False
-    return renameat2(_HERE, os.fsencode(one), _HERE, os.fsencode(other), _RENAME_EXCHANGE) == 0
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+    return renameat2(_HERE, os.fsencode(one), _HERE, os.fsencode(other), how) == 0
 
 
 def _sync(path: Path) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -18,7 +19,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, TextIO, TypeVar
 
 from preorder.data import storage
-from preorder.data.atomic import FULL, atomic_file, is_special, reported
+from preorder.data.atomic import FULL, atomic_file, check_no_model, is_special, reported
 from preorder.data.compression import compressed, damage, open_bytes
 from preorder.data.errors import DataError
 from preorder.data.storage import is_url
@@ -278,12 +279,14 @@ def make_folder(path: str) -> None:
 
     Raises:
         DataError: it cannot be made.
+        UsageError: it is that of a model, or in one.
     """
-    if is_url(path):
-        storage.make_folder(path)
-        return
     with reported(path):
-        Path(path).mkdir(parents=True, exist_ok=True)
+        check_no_model(path if is_url(path) else os.path.realpath(path), path)
+        if is_url(path):
+            storage.make_folder(path)
+        else:
+            Path(path).mkdir(parents=True, exist_ok=True)
 
 
 def batched(items: Iterable[T], size: int, weight: Callable[[T], int]) -> Iterator[Sequence[T]]:

@@ -121,6 +121,25 @@ def put(local: Path, url: str) -> None:
             raise
 
 
+def create(url: str, data: bytes) -> None:
+    """Write a file, unless it is there; some storages cannot prevent that two writers do at the same moment.
+
+    Raises:
+        DataError: it cannot be written.
+    """
+    with _told(url, _WRITTEN):
+        system, path = _found(url)
+        _check_protocol(system, url)
+        try:
+            with system.open(path, "xb") as stream:
+                stream.write(data)
+        except FileExistsError:
+            pass
+        except (NotImplementedError, ValueError):  # it knows no exclusive writing
+            if not exists(url):
+                system.pipe_file(path, data)
+
+
 def make_folder(url: str) -> None:
     """Make a folder, where the storage has any; a DataError says that it cannot be made."""
     with _told(url, _WRITTEN):

@@ -19,7 +19,7 @@ from safetensors.numpy import save_file
 
 from preorder import __version__
 from preorder.data import files, places
-from preorder.data.atomic import SUFFIX, atomic_file
+from preorder.data.atomic import SUFFIX, atomic_file, check_writable
 from preorder.data.errors import DataError, UsageError
 
 Arrays = dict[str, np.ndarray]
@@ -145,7 +145,9 @@ class Checkpoints:
     """A folder of checkpoints: one for each training, or other long job, of a command."""
 
     def __init__(self, folder: str | None = None) -> None:
-        """Name the folder; None: nothing is kept."""
+        """Name the folder; None: nothing is kept. A DataError says that it cannot be written."""
+        if folder is not None:
+            check_writable(folder)
         self._folder = folder
 
     def part(self, name: str) -> Checkpoint:

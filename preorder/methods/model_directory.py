@@ -19,7 +19,7 @@ from safetensors.numpy import load, save
 
 from preorder.annotate.classes import WordClasses
 from preorder.annotate.stanza_models import FOLDER_VARIABLE, LANGUAGE, TREES, StanzaOptions
-from preorder.data import files, places, storage
+from preorder.data import atomic, files, places
 from preorder.data.errors import DataError, UsageError, shown
 from preorder.data.storage import is_url
 from preorder.data.types import Sentence
@@ -29,9 +29,9 @@ from preorder.methods.base import Preorderer
 from preorder.methods.registry import METHODS, method_class
 from preorder.syntax.conllu import TAGSETS, Tagset
 
-NAMES = DESCRIPTION, WEIGHTS, CLASSES = "model.json", "weights.safetensors", "classes.txt"
+NAMES = DESCRIPTION, WEIGHTS, CLASSES = atomic.MODEL_DESCRIPTION, "weights.safetensors", "classes.txt"
 
-FORMAT = "onmt-preorder model"
+FORMAT = atomic.MODEL_FORMAT
 
 CHECKSUMS = "checksums"
 
@@ -139,24 +139,23 @@ def _described(stanza: StanzaOptions) -> dict[str, Any]:
     return kept | {STANZA_FOLDER: os.path.abspath(folder) if folder else None}
 
 
-def check_replaceable(directory: str, inputs: Iterable[str] = ()) -> None:
+def check_replaceable(directory: str, others: Iterable[str] = ()) -> None:
     """Check, before any work, that a model may be written to a directory.
 
     Args:
         directory: where.
-        inputs: paths that are read, none of which may lie in it.
+        others: paths that are read or written, none of which may lie in it.
 
     Raises:
-        UsageError: it has no name.
-        DataError: it is a file, or a directory with other things in it than a model.
+        UsageError: it has no name, or is in the folder of another model.
+        DataError: it is a file, or a directory with other things in it than a model, or cannot be written.
     """
     if not directory:  # which would be the directory that one is in
         raise UsageError("an empty path: name a directory for the model")
-    if is_url(directory):
-        storage.check_writable(directory)
-    elif os.path.exists(directory) and not os.path.isdir(directory):
+    if os.path.exists(directory) and not os.path.isdir(directory):
         raise DataError("exists and is not a directory", directory)
-    for path in inputs:
+    atomic.check_writable(directory)
+    for path in others:
         if places.is_inside(path, directory):
             raise DataError(f"holds {path}: a model needs a directory of its own", directory)
     names = places.names(directory)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 from typing import Any
 
 from preorder.data import files, places
+from preorder.data.atomic import create_file
 from preorder.data.errors import DataError, UsageError, shown
 
 NAME = ".preorder.json"
@@ -29,7 +31,7 @@ def check_manifest(folder: str, settings: dict[str, Any], outputs: list[str]) ->
         there = next(iter(places.sizes(outputs)), None)
         if there is not None and not places.exists(path):  # nobody has just begun
             raise UsageError(f"{there} is there, and {path} is not, to tell what made it: {_REMEDY}")
-        files.write_json(path, settings)
+        create_file(path, json.dumps(settings, indent=2).encode())
     found = files.read_json(path)
     if not isinstance(found, dict):
         raise DataError("says not what the files beside it were made with", path)

@@ -13,7 +13,6 @@ import pytest
 from preorder.annotate import stanza, stanza_models
 from preorder.cli import annotate as annotate_command
 from preorder.cli import main
-from preorder.data import atomic
 from preorder.learning import checkpoint
 from tests.support import fake_stanza
 from tests.support.kill_points import run
@@ -38,10 +37,9 @@ COMMANDS = {
 
 @pytest.fixture(autouse=True)
 def eager(monkeypatch):
-    """Write a checkpoint after each iteration and chunk, and take nothing to be in use by another process."""
+    """Write a checkpoint after each iteration and chunk."""
     monkeypatch.setattr(checkpoint, "INTERVAL", 0)
     monkeypatch.setattr(checkpoint, "SHARE", float("inf"))
-    monkeypatch.setattr(atomic, "MIN_AGE", 0)
     monkeypatch.setattr(stanza, "CHUNK", 20)
     monkeypatch.setattr(stanza, "_work", fake_stanza.work)
     monkeypatch.setattr(stanza_models, "prepare", lambda options: [])

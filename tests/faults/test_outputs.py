@@ -8,7 +8,7 @@ import stat
 import subprocess
 import sys
 import threading
-import time
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -158,7 +158,7 @@ def step(function):
     return counted
 for name in ("fsync", "replace", "open", "close", "rename", "unlink", "rmdir"):
     setattr(os, name, step(getattr(os, name)))
-atomic._exchange = step(atomic._exchange)
+atomic._rename = step(atomic._rename)
 make = getattr(atomic, sys.argv[1])
 with make(sys.argv[2]) as place:
     target = place / "file" if sys.argv[1] == "atomic_directory" else place
@@ -171,10 +171,9 @@ print(calls[0])
 
 
 @pytest.mark.parametrize("kind", ["atomic_file", "atomic_directory"])
-def test_killed_at_every_step_it_is_whole_and_the_next_run_tidies_up(tmp_path, kind, monkeypatch):
+def test_killed_at_every_step_it_is_whole_and_the_next_run_tidies_up(tmp_path, kind):
     path = tmp_path / "target"
     content = path / "file" if kind == "atomic_directory" else path
-    monkeypatch.setattr(atomic, "MIN_AGE", 0)
 
     def run(kill_at):
         command = [sys.executable, "-c", KILLED, kind, str(path), str(kill_at)]
@@ -195,8 +194,7 @@ def test_killed_at_every_step_it_is_whole_and_the_next_run_tidies_up(tmp_path, k
         assert [entry.name for entry in tmp_path.iterdir()] == ["target"]
 
 
-def test_what_another_process_is_writing_is_left_alone(tmp_path, monkeypatch):
-    monkeypatch.setattr(atomic, "MIN_AGE", 0)
+def test_what_another_process_is_writing_is_left_alone(tmp_path):
     path = str(tmp_path / "file")
     with atomic_file(path) as mine:
         files.write_lines(path, ["theirs"])
@@ -206,20 +204,44 @@ def test_what_another_process_is_writing_is_left_alone(tmp_path, monkeypatch):
     assert len(list(tmp_path.iterdir())) == 1
 
 
-def test_leftovers_wait_until_they_are_old(tmp_path):
-    left = tmp_path / f".file.abc{atomic.SUFFIX}"
-    left.write_text("")
-    files.write_lines(str(tmp_path / "file"), [])
-    assert left.exists()
-    os.utime(left, (time.time() - 2 * atomic.MIN_AGE,) * 2)
-    files.write_lines(str(tmp_path / "file"), [])
-    assert not left.exists()
+@pytest.mark.parametrize("name", ["a" * 255, "あ" * 85, "a" * 101, "a" * 100])
+@pytest.mark.parametrize("make", [atomic_file, atomic_directory])
+def test_names_as_long_as_can_be(tmp_path, name, make):
+    for _ in range(2):
+        with make(str(tmp_path / name)) as place:
+            assert place.exists()
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+def test_many_writers_of_one_file_at_once(tmp_path):
+    """None waits for another, or takes its file."""
+
+    def write(number):
+        for _ in range(20):
+            files.write_lines(str(tmp_path / "file"), [str(number)] * 50)
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(write, range(8)))
+    assert len(set((tmp_path / "file").read_text().split())) == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+@pytest.mark.parametrize("can", ["rename", "link", "neither"])
+def test_the_first_writer_creates_a_file(tmp_path, monkeypatch, can):
+    if can != "rename":
+        monkeypatch.setattr(atomic, "_rename", lambda *_: False)
+    if can == "neither":
+        monkeypatch.setattr(os, "link", lambda *_: os.stat(""))
+    for content in (b"one", b"two"):
+        atomic.create_file(str(tmp_path / "file"), content)
+    assert (tmp_path / "file").read_bytes() == b"one"
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
 
 
 @pytest.mark.parametrize("exchange", [True, False])
 def test_without_an_exchange_a_directory_is_replaced_all_the_same(tmp_path, monkeypatch, exchange):
     if not exchange:
-        monkeypatch.setattr(atomic, "_exchange", lambda *_: False)
+        monkeypatch.setattr(atomic, "_rename", lambda *_: False)
     for content in ("one", "two"):
         with atomic_directory(str(tmp_path / "folder")) as folder:
             (folder / content).write_text("")

@@ -122,5 +122,5 @@ def _count(counter):
     sys.addaudithook(counter.hook)
     io.open = open_in_halves
     os.fsync = counter.before(os.fsync)
-    atomic._exchange = counter.before(atomic._exchange)
+    atomic._rename = counter.before(atomic._rename)
     checkpoint.save_file = save_file

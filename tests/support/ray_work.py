@@ -20,7 +20,7 @@ def work(shard, tick):
     mark = output.with_name(f"{output.name}.begun-on-{node()}-by-{os.getpid()}")
     mark.touch()
     if kind in ("dies", "once"):
-        output.with_name(f".{output.name}.{os.getpid()}.partial").touch()
+        output.with_name(f".{output.name}.0.partial").touch()
     if kind == "dies" or (kind == "once" and len([*output.parent.glob(f"{output.name}.begun*")]) == 1):
         os.kill(os.getpid(), signal.SIGKILL)
     if kind == "bad":

@@ -6,18 +6,16 @@ another is asked for as soon as there is room: so machines that come later get w
 
 from __future__ import annotations
 
-import contextlib
 import queue
 import time
 from collections import deque
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future
 from dataclasses import dataclass
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from preorder.data.atomic import remove_leftovers
+from preorder.data.atomic import remove_left
 from preorder.data.errors import DataError, UsageError
 from preorder.progress import LOGGER
 from preorder.shards.on_ray.connection import connected, last_line
@@ -107,8 +105,7 @@ class _Run:
         for worker in [*self._hired]:
             self._dismiss(worker)
         for output in self._interrupted:
-            with contextlib.suppress(OSError):
-                remove_leftovers(Path(output), 0)  # their writers are dead
+            remove_left(output)
 
     def _look_for_room(self) -> None:
         """Ask for workers that there is room for, now and then; give up if there have been none for long."""

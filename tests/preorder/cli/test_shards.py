@@ -13,7 +13,6 @@ from pathlib import Path
 import pytest
 
 from preorder.cli import main
-from preorder.data import atomic
 from preorder.shards.on_ray.options import RayOptions
 from preorder.shards.on_ray.room import Needs
 from tests.support import fake_stanza
@@ -184,8 +183,7 @@ def test_parts_that_are_none(model, capsys, part):
 
 
 @pytest.mark.parametrize("threads", ["1", "2"])
-def test_killed_and_started_again(folder, model, monkeypatch, threads):
-    monkeypatch.setattr(atomic, "MIN_AGE", 0)
+def test_killed_and_started_again(folder, model, threads):
     place = folder / "out"
     whole = expected(model)
     command = [

@@ -12,7 +12,7 @@ from fsspec.implementations.memory import MemoryFileSystem
 from preorder.data import errors, files, places, storage
 from preorder.data.blocks import read_blocks
 from preorder.data.compression import CODECS
-from preorder.data.errors import DataError, MissingExtraError
+from preorder.data.errors import DataError, MissingExtraError, UsageError
 
 registry = import_module("fsspec.registry")  # fsspec.registry is one of its dictionaries
 LINES = ["a b", "", "ß"] * 100
@@ -91,6 +91,14 @@ def root(request, tmp_path, fails):
 
 
 every_kind = pytest.mark.parametrize("root", KINDS, indirect=True)
+
+
+@every_kind
+def test_nothing_is_written_into_the_folder_of_a_model(root):
+    files.write_json(f"{root}/model.json", {"format": "onmt-preorder model"})
+    for write in (lambda: files.write_lines(f"{root}/new", []), lambda: files.make_folder(root)):
+        with pytest.raises(UsageError, match="a model's folder holds nothing else"):
+            write()
 
 
 @every_kind
