@@ -23,6 +23,7 @@ import logging
 import re
 from argparse import Namespace
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextvars import ContextVar
 from typing import Any
 
 from onmt_preorder.input.pipeline import SOURCE_NAME
@@ -34,20 +35,13 @@ from onmt_preorder.opennmt.wrapping import adapts
 from onmt_preorder.options import is_ours, uses_positions
 from preorder.data.errors import DataError, PreorderError
 from preorder.data.files import in_parallel, read_lines
-from preorder.data.formats import (
-    FEATURE_SEPARATOR,
-    escape_token,
-    escape_tokens,
-    parse_tokens,
-    text_lines,
-    unescape_token,
-)
+from preorder.data.formats import FEATURE_SEPARATOR, escape_tokens, parse_tokens, unescape_token
 
 MOST_LOST = 10_000
 """Training lines that transforms may drop one after another."""
 
+_fills_bucket: ContextVar[bool] = ContextVar("fills_bucket", default=False)
 _POSITIONED = re.compile(rf".+{FEATURE_SEPARATOR}(?:[0-9]{{1,18}}|{NO_POSITION})")
-_ESCAPED_SEPARATOR = escape_token(FEATURE_SEPARATOR)
 _FEATURED = re.compile(f".+{FEATURE_SEPARATOR}.+")
 
 
@@ -77,7 +71,6 @@ class PositionedCorpus:
         self.check = PositionCheck(lacks_positions)
         self._tokenize = tokenize
         self._skip_empty_level = skip_empty_level
-        self._has_noted_escape = False
         self.is_whole = True  # not one of several lists of lines
 
     def load(self, offset: int = 0, stride: int = 1) -> Iterator[dict[str, Any]]:
@@ -92,8 +85,6 @@ class PositionedCorpus:
         names = (SOURCE_NAME, "<target>", "<alignment>")
         files = zip(names, (self.source, self.target, self.align), strict=True)
         given = [_named_lines(name, file) for name, file in files if file is not None]
-        if self._tokenize is None and self.is_whole:
-            given[0] = given[0][0], text_lines(given[0][0], iter(given[0][1]))
         for line_number, lines in enumerate(in_parallel(*given), 1):
             if (line_number - 1) % stride != offset:
                 continue
@@ -102,7 +93,6 @@ class PositionedCorpus:
                 continue
             if self.features and not offset:  # one of several data workers
                 self.check.see(example["src_feats"][0].split(), given[0][0], line_number)
-            self._note_escape(example["src"], given[0][0], line_number)
             has_examples = True
             yield example
         if not line_number:
@@ -128,12 +118,6 @@ class PositionedCorpus:
             logging.getLogger("onmt").warning(f"{where}: an empty line: pairs without a target are left out")
         return True
 
-    def _note_escape(self, text: str, file: str, line: int) -> None:
-        if _ESCAPED_SEPARATOR in text and not self._has_noted_escape:
-            self._has_noted_escape = True
-            message = f"{file}:{line}: {FEATURE_SEPARATOR} in a word is read as text, as {_ESCAPED_SEPARATOR}"
-            logging.getLogger("onmt").info(message)
-
     def _example(self, source: str, *others: str, places: list[tuple[str, int]]) -> dict[str, Any]:
         target = None if self.target is None else " ".join(escape_tokens(parse_tokens(others[0])))
         try:
@@ -158,14 +142,14 @@ class PositionedCorpus:
 def parse_source(line: str, has_positions: bool) -> tuple[list[str], list[str]]:
     """Split a source line into words, escaped as in features, and their positions, ``_`` where there is none.
 
-    A line is one of features if a token has a position, where there are any, or if all look as if they had
-    some feature. Of any other line ``￨`` is part of the text.
+    A line is one of features if a token has a position, or if all look as if they had some feature. Of any
+    other line ``￨`` is part of the text.
 
     Raises:
         DataError: a feature is not a position, or there is one where there should be none.
     """
     tokens = parse_tokens(line)
-    if FEATURE_SEPARATOR not in line or not _has_features(tokens, has_positions):
+    if FEATURE_SEPARATOR not in line or not _has_features(tokens):
         return escape_tokens(tokens), [NO_POSITION] * len(tokens)
     words, positions = [], []
     for token in tokens:
@@ -179,9 +163,8 @@ def parse_source(line: str, has_positions: bool) -> tuple[list[str], list[str]]:
     return escape_tokens(words), positions
 
 
-def _has_features(tokens: Sequence[str], has_positions: bool) -> bool:
-    some = has_positions and any(map(_POSITIONED.fullmatch, tokens))
-    return some or all(map(_FEATURED.fullmatch, tokens))
+def _has_features(tokens: Sequence[str]) -> bool:
+    return any(map(_POSITIONED.fullmatch, tokens)) or all(map(_FEATURED.fullmatch, tokens))
 
 
 def _named_lines(name: str, file: Any) -> tuple[str, Iterable[str]]:
@@ -218,8 +201,10 @@ def _mix(original: Any, self: Any) -> Iterator[Any]:
 
 
 @adapts("onmt.inputters.text_utils", "process")
-def _process(original: Any, *args: Any, **kwargs: Any) -> list[Any]:
-    return original(*args, **kwargs) or []
+def _process(original: Any, *args: Any, **kwargs: Any) -> list[Any] | None:
+    """Return an empty list for an empty bucket; ``onmt_build_vocab`` needs OpenNMT-py's None."""
+    examples = original(*args, **kwargs)
+    return [] if examples is None and _fills_bucket.get() else examples
 
 
 @adapts("onmt.inputters.dynamic_iterator:DynamicDatasetIter", "_tuple_to_json_with_tokIDs")
@@ -227,7 +212,11 @@ def _numericalise(original: Any, self: Any, lines: list[Any]) -> list[Any]:
     """Read an empty target as no word, and stop a training of whose lines nothing is left."""
     from onmt.constants import CorpusTask
 
-    examples = original(self, lines)
+    before = _fills_bucket.set(True)
+    try:
+        examples = original(self, lines)
+    finally:
+        _fills_bucket.reset(before)
     if any(isinstance(corpus, PositionedCorpus) for corpus in self.corpora.values()):
         for example in examples:
             _drop_empty_words(example["tgt"])

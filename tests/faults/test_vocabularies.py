@@ -46,6 +46,19 @@ def test_vocabularies_and_samples(folder, capsys):
     assert not Path("/dev/null").is_file()
 
 
+@pytest.mark.parametrize("encoder", ["preorder_transformer", "transformer"])
+def test_lines_that_a_filter_leaves_out_are_not_counted(folder, encoder):
+    ours = encoder != "transformer"
+    write(folder / "train.src", "a b c d", *[""] * ours, "a￨0" if ours else "a")
+    write(folder / "train.tgt", "x", *["x"] * ours, "y")
+    keys = ("data", "src_vocab", "tgt_vocab", *["n_src_feats", "src_feats_defaults"] * ours)
+    settings = {key: TINY[key] for key in keys} | {"encoder_type": encoder, "save_data": "data/x"}
+    filtering = {"transforms": ["filtertoolong"], "src_seq_length": 3}
+    (folder / "config.yaml").write_text(yaml.safe_dump(settings | filtering))
+    call(folder, *BUILD)
+    assert [(folder / f"vocab.{side}").read_text() for side in ("src", "tgt")] == ["a\t1\n", "y\t1\n"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

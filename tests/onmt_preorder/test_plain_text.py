@@ -145,7 +145,7 @@ def test_raw_text_in_and_out(folder, expected, preorderer, monkeypatch, capsys):
     pytest.importorskip("sacremoses", reason="needs sacremoses: pip install 'onmt-preorder[text]'")
     monkeypatch.chdir(folder)
     write(folder / "raw", *[f"{line}￨0" for line in RAW])
-    write(folder / "split", *[f"{line} &#65512; 0" for line in PLAIN])
+    write(folder / "split", *[f"{line} ￨ 0" for line in PLAIN])
     model = ["--model", MODEL, "--preorder-model", str(preorderer)]
     assert main(["translate", *model, "--src", "split"]) == 0
     tokens = capsys.readouterr().out.splitlines()

@@ -23,7 +23,7 @@ class ByHash(HashedPreorderer):
         keys = batch.tokens.sum(0, dtype=np.uint64)
         bounds = zip(batch.starts, batch.starts + batch.lengths, strict=True)
         found = [keys[begin:end].argsort(kind="stable").argsort() for begin, end in bounds]
-        flat = np.concatenate(found).astype(np.int32)
+        flat = np.concatenate([np.empty(0, np.int64), *found]).astype(np.int32)
         return np.zeros((flat.size, NODE_FIELDS), np.int32), flat
 
     def order(self, sentences, threads=1):
