@@ -1,0 +1,246 @@
+"""One sentence, one reading: the hard sentences through every door of OpenNMT-py.
+
+A reading is what the translation model gets: its words by their ids, and the positions beside them.
+"""
+
+import contextlib
+import functools
+import io
+import json
+import sys
+from collections import Counter
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+pytest.importorskip("onmt", reason="OpenNMT-py is not installed: see the README")
+
+import onmt.bin.server
+import yaml
+from onmt.inputters import dynamic_iterator
+
+import onmt_preorder.cli
+from onmt_preorder.input.positions import NO_POSITION
+from onmt_preorder.opennmt import requests
+from onmt_preorder.opennmt.transforms import EMPTY_LINE
+from preorder.annotate.classes import WordClasses
+from preorder.data.errors import DataError
+from tests.support.by_hash import save_by_hash
+from tests.support.hard_sentences import HARD, TOKENS, Reading, reading
+from tests.support.opennmt import TINY, call
+from tests.support.texts import write
+
+REFUSED = {"the separator inside": "not a token with its position: 'a￨b'"}
+"""One of its other tokens looks like a token with its position."""
+
+CLASSES = {word: str(len(word) % 3) for words in TOKENS[::2] for word in words}
+EXPECTED = {
+    name: reading(words, classes=[CLASSES.get(word, "0") for word in words])
+    for name, words in zip(HARD, TOKENS, strict=True)
+    if name not in REFUSED
+}
+LINES = [HARD[name] for name in EXPECTED]
+FEATURES = [expected.features for expected in EXPECTED.values()]
+EMPTY = Reading("", ())
+
+CONFIG = {
+    **TINY,
+    "save_data": "data",
+    "train_steps": 1,
+    "valid_steps": 1,
+    "batch_size": 4096,
+    "bucket_size": len(LINES),
+    "data": {name: {"path_src": "train.src", "path_tgt": "train.tgt"} for name in ("train", "valid")},
+}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def folder(tmp_path_factory):
+    """Work in a folder with a preorderer, and with a translation model that knows all words, and no more."""
+    folder = tmp_path_factory.mktemp("opennmt")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        save_by_hash(patch, "model", "words", "classes", classes=WordClasses(CLASSES))
+        yield
+
+
+@pytest.fixture(scope="module")
+def trained():
+    """Train on the fly; return what is read of the text and of the validation's."""
+    build_vocabularies(LINES, "-dump_samples", preorder_model="model")
+    with heard() as sentences:
+        call(".", "onmt_train", "-config", "config.yaml")
+    return {name: by_line(each for each in sentences if each[0] == name) for name in ("train", "valid")}
+
+
+def build_vocabularies(lines, *options, **settings):
+    write(Path("train.src"), *lines)
+    write(Path("train.tgt"), *(line or "a" for line in LINES[: len(lines)]))
+    Path("config.yaml").write_text(yaml.safe_dump(CONFIG | settings))
+    call(".", "onmt_build_vocab", "-config", "config.yaml", "-n_sample", -1, "-overwrite", *options)
+
+
+def counts(path):
+    """Return the words of a vocabulary, and how often they were read."""
+    words = (line.split("\t") for line in Path(path).read_bytes().decode().split("\n")[:-1])
+    return {word: int(count) for word, count in words}
+
+
+@contextlib.contextmanager
+def heard():
+    """Give a list, to be filled with the corpus, number and reading of each sentence that a model gets."""
+    found = []
+    original = dynamic_iterator.numericalize
+
+    def numericalize(vocabs, example):
+        result = original(vocabs, example)
+        words = [vocabs["src"].ids_to_tokens[number] for number in result["src"]["src_ids"]]
+        places = [vocabs["src_feats"][0].ids_to_tokens[number] for number in result["src"]["feats"][0]]
+        found.append((result["cid"], result["cid_line_number"], reading_of(words, places)))
+        return result
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(dynamic_iterator, "numericalize", numericalize)
+        yield found
+
+
+def reading_of(words, places):
+    if (words, places) == ([EMPTY_LINE], [NO_POSITION]):
+        return EMPTY
+    return Reading(" ".join(map("￨".join, zip(words, places, strict=True))), tuple(map(int, places)))
+
+
+def by_line(sentences):
+    """Return the reading of each line, however often it was heard; a training leaves out empty ones."""
+    found = {(number, reading) for _, number, reading in sentences}
+    readings = dict(found)
+    assert len(found) == len(readings)
+    return [readings.get(number, EMPTY) for number in range(len(LINES))]
+
+
+def in_turn(sentences):
+    return [reading for _, _, reading in sentences]
+
+
+def samples(lines):
+    """Return the readings of the samples that ``onmt_build_vocab`` writes."""
+    found = map(str.split, Path("sample/train.sample.src").read_bytes().decode().split("\n")[:-1])
+    readings = [reading_of(*zip(*(token.split("￨") for token in line), strict=True)) for line in found]
+    readings.insert(LINES.index(""), EMPTY)
+    return readings
+
+
+def onmt_translate(lines, *more):
+    given = ("-src", write(Path("src"), *lines), "-output", "output", "-beam_size", 1, "-max_length", 1)
+    with heard() as sentences:
+        call(".", "onmt_translate", "-model", "model_step_1.pt", *given, *more)
+    return by_line(sentences)
+
+
+def onmt_preorder_translate(*arguments):
+    given = ["--model", "model_step_1.pt", "--beam", "1", "--out", "output", *arguments]
+    with heard() as sentences:
+        assert onmt_preorder.cli.main(["translate", *given, "--onmt", "-max_length", "1"]) == 0
+    return in_turn(sentences)
+
+
+def standard_input(lines):
+    stream = io.BytesIO("".join(f"{line}\n" for line in lines).encode())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "stdin", SimpleNamespace(buffer=stream, isatty=lambda: False))
+        return onmt_preorder_translate()
+
+
+@functools.cache
+def client():
+    """Start a server in this process; return what asks it."""
+    opt = {"preorder_model": "model", "beam_size": 1, "max_length": 1, "gpu": -1}
+    models = [{"id": 1, "model": "model_step_1.pt", "load": True, "opt": opt}]
+    Path("server.json").write_text(json.dumps({"models_root": ".", "models": models}))
+    apps = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(onmt.bin.server, "serve", lambda app, **_: apps.append(app))
+        onmt.bin.server.start("server.json", url_root="/t")
+    requests.prepare(apps[0])
+    return apps[0].test_client()
+
+
+def post(*lines):
+    return client().post("/t/translate", json=[{"id": 1, "src": line} for line in lines])
+
+
+def server(lines, at_once):
+    """Return what a server reads of requests with so many lines each."""
+    found = []
+    for begin in range(0, len(lines), at_once):
+        asked = lines[begin : begin + at_once]
+        with heard() as sentences:
+            answer = post(*asked)
+        assert answer.status_code == 200, answer.json
+        assert len(answer.json[0]) == len(asked)
+        found += [reading for _, _, reading in sorted(sentences)]
+    found.insert(LINES.index(""), EMPTY)  # which the server answers itself
+    return found
+
+
+DOORS = {
+    "onmt_build_vocab": samples,
+    "onmt_translate": onmt_translate,
+    "onmt_translate, features": lambda lines: onmt_translate(FEATURES),
+    "onmt_translate, CR LF": lambda lines: onmt_translate([f"{line}\r" for line in lines]),
+    "onmt_preorder": lambda lines: onmt_preorder_translate("--src", write(Path("src"), *lines)),
+    "onmt_preorder, line by line": lambda lines: onmt_preorder_translate(
+        "--src", write(Path("src"), *lines), "--line-by-line"
+    ),
+    "onmt_preorder, standard input": standard_input,
+    "server": lambda lines: server(lines, len(lines)),
+    "server, a sentence at a time": lambda lines: server(lines, 1),
+}
+
+
+NOT_YET = pytest.mark.xfail(strict=True, reason="a line of no-break spaces is an empty one there")
+
+
+@pytest.mark.parametrize("door", [pytest.param(d, marks=[NOT_YET] * d.startswith("server")) for d in DOORS])
+def test_translation(trained, door):
+    check(DOORS[door](LINES))
+
+
+@pytest.mark.parametrize("corpus", ["train", "valid"])
+def test_training(trained, corpus):
+    check(trained[corpus])
+
+
+def check(found):
+    assert dict(zip(EXPECTED, found, strict=True)) == EXPECTED
+
+
+READ_BY = {
+    "on the fly": ({"preorder_model": "model"}, LINES),
+    "features": ({}, FEATURES),
+    "no positions": ({"n_src_feats": 0, "src_feats_defaults": None, "preorder_encoding": []}, LINES),
+}
+"""How a training may read the same text: its settings, and the lines of its source."""
+
+
+@pytest.mark.parametrize("way", READ_BY)
+def test_vocabularies(way):
+    settings, lines = READ_BY[way]
+    build_vocabularies(lines, **settings)
+    words = Counter(token.split("￨")[0] for line in FEATURES for token in line.split())
+    assert counts("vocab.src") == words
+    assert counts("vocab.tgt") == words  # the empty line is left out, with its target
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_refused(trained, name, capsys):
+    line, message = HARD[name], REFUSED[name]
+    for door in (onmt_translate, build_vocabularies):
+        with pytest.raises(DataError, match=f"src:2: {message}$"):
+            door(["a", line])
+    given = ("translate", "--model", "model_step_1.pt", "--src", write(Path("src"), "a", line))
+    assert onmt_preorder.cli.main(given) == 2
+    assert capsys.readouterr().err.endswith(f"src:2: {message}\n")
+    answer = post(line)
+    assert (answer.status_code, answer.json["error"]) == (400, f"<source>:1: {message}")
