@@ -87,20 +87,6 @@ class PreorderModel:
         found = self._model.preorderer.best_orders(sentences, k, self.threads)
         return [[(score, permutation.positions) for score, permutation in best] for best in found]
 
-    def sample(self, sources: Sequence[Tokens], seed: int = 1, **layers: Any) -> list[tuple[int, ...]]:
-        """Return the positions of an order of each sentence, drawn by its probability.
-
-        An order depends on the seed, from 0, and the sentence's place in the list, not on the others.
-
-        Raises:
-            UsageError: the model has no probabilities, as it was trained without held-out lines; or there is
-                no such seed.
-        """
-        check_number("seed", seed, 0, MAX_SEED)
-        sentences = self._annotated(sources, layers)
-        drawn = self._model.preorderer.sample(sentences, range(len(sentences)), seed, self.threads)
-        return [permutation.positions for permutation in drawn]
-
     def trees(self, sources: Sequence[Tokens], **layers: Any) -> list[BinaryTree]:
         """Return the BTG tree behind each reordering."""
         return self._model.preorderer.trees(self._annotated(sources, layers), self.threads)

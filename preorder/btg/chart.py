@@ -9,7 +9,6 @@ import numpy as np
 
 from preorder.btg.grammar import ROOT
 from preorder.btg.kbest import ScoredTree, kbest_of_parts
-from preorder.btg.sample import draw_trees
 from preorder.btg.viterbi import best_trees
 
 if TYPE_CHECKING:
@@ -39,14 +38,6 @@ class Chart:
     def kbest(self, k: int) -> list[list[ScoredTree]]:
         """Return the best trees of each sentence's k best orders; see :func:`preorder.btg.kbest.kbest`."""
         return [kbest_of_parts(one, self.root, k) for one in self.parts]
-
-    def draw(self, uniforms: np.ndarray) -> np.ndarray:
-        """Return a tree of each sentence by its probability; see :func:`preorder.btg.sample.draw_trees`."""
-        return draw_trees(self.parts, self.root, uniforms)
-
-    def as_arrays(self) -> Chart:
-        """Return the chart of tensors as one of arrays, which the searches take."""
-        return Chart(self.parts.float().contiguous().cpu().numpy(), self.root)
 
     def log_partition(self, groups: torch.Tensor | None = None) -> torch.Tensor:
         """Return the log of the sum over trees of exp(score), ``[batch]``; differentiable.

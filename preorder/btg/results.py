@@ -9,7 +9,6 @@ from typing import TypeVar
 
 import numpy as np
 
-from preorder.btg.draws import random_numbers
 from preorder.btg.grammar import INVERTED
 from preorder.btg.kbest import ScoredTree
 from preorder.data.types import BinaryTree, Node, Permutation, Sentence
@@ -42,17 +41,6 @@ class TreePreorderer(ABC):
     def kbest(self, sentences: Sequence[Sentence], k: int, threads: int) -> list[list[ScoredTree]]:
         """Return the best trees of each sentence's k best orders, best first."""
 
-    @abstractmethod
-    def draw(self, sentences: Sequence[Sentence], uniforms: np.ndarray, threads: int) -> np.ndarray:
-        """Return the positions that a drawn tree gives, one sentence after another: int32 ``[tokens]``.
-
-        Args:
-            sentences: of any length.
-            uniforms: float64 ``[tokens]``, from [0, 1), all that the draws depend on: a sentence of n tokens
-                has n - 1 for the nodes of a tree, and one more.
-            threads: which change nothing.
-        """
-
     def order(self, sentences: Sequence[Sentence], threads: int = 1) -> list[Permutation]:
         """Return the reordering of each sentence; costs a :meth:`parse`."""
         return permutations(self.positions(sentences, threads), sentences)
@@ -64,14 +52,6 @@ class TreePreorderer(ABC):
     def trees(self, sentences: Sequence[Sentence], threads: int = 1) -> list[BinaryTree]:
         """Return the tree behind each reordering."""
         return binary_trees(self.parse(sentences, threads)[0], sentences)
-
-    def sample(
-        self, sentences: Sequence[Sentence], numbers: Sequence[int], seed: int, threads: int = 1
-    ) -> list[Permutation]:
-        """Return a drawn reordering of each; see :class:`preorder.methods.base.Preorderer`."""
-        lengths = np.fromiter(map(len, sentences), np.int64, len(sentences))
-        uniforms = random_numbers(seed, numbers, lengths)
-        return permutations(self.draw(sentences, uniforms, threads), sentences)
 
     def best_orders(
         self, sentences: Sequence[Sentence], k: int, threads: int = 1

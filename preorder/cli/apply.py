@@ -14,7 +14,7 @@ from preorder.cli import options, source
 from preorder.cli.commands import SUMMARIES
 from preorder.cli.engines import LOCAL, add_engine_options, check_engine, engine_of
 from preorder.cli.in_blocks import BlockOrdering, can_order
-from preorder.cli.searches import check_search, search
+from preorder.cli.output import formatted, formatted_nbest
 from preorder.cli.shards import (
     EXAMPLE,
     add_shard_options,
@@ -34,7 +34,7 @@ from preorder.workers import in_order
 
 BATCH = 50_000  # tokens that are ordered at once; two batches are held, whatever the length of the input
 
-SETTINGS = ("format", "n-best", "sample", "seed", "lang", "tagset")
+SETTINGS = ("format", "n-best", "lang", "tagset")
 """Options on which the output depends, beside the model and the input."""
 
 Texts = Callable[[argparse.Namespace, Tick], Iterator[str]]
@@ -46,7 +46,6 @@ EXAMPLES = """\
       for a model that was trained with Stanza's tags or trees; Stanza's own models are in the folder "models"
   zcat big.en.gz | preorder apply --model model --format text --threads 4 > big.reordered
   preorder apply --model model --src test.en --n-best 10 --format order
-  preorder apply --model model --src test.en --sample --seed 7 --out test.features
 """ + EXAMPLE.format("apply --model model")
 
 
@@ -57,25 +56,12 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     source.add_layer_options(parser, f"{source.STANZA} if the model was trained so; so for --trees")
     options.add_output(parser)
     options.add_format(parser)
-    what = parser.add_mutually_exclusive_group()
-    what.add_argument(
+    parser.add_argument(
         "--n-best",
         metavar="K",
         type=options.n_best,
         help="write up to K distinct orders of each sentence, best first, as lines of: "
         "sentence number, from 0 ||| order in the chosen format ||| score",
-    )
-    what.add_argument(
-        "--sample",
-        action="store_true",
-        help="write an order drawn by its probability, instead of the best one; see --seed",
-    )
-    parser.add_argument(
-        "--seed",
-        metavar="N",
-        type=options.seed,
-        help="of --sample: an order depends on it and the number of the line alone "
-        f"(default: {options.DEFAULT_SEED})",
     )
     options.add_threads(parser)
     add_shard_options(parser)
@@ -84,7 +70,6 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Run the subcommand; its memory does not grow with the input."""
-    check_search(arguments)
     check_options(arguments)
     check_engine(arguments)
     source.check_sources(arguments)
@@ -92,7 +77,6 @@ def run(arguments: argparse.Namespace) -> None:
 
     import_without_blas()
     model = load_model(arguments.model)
-    search(arguments, model.preorderer)  # refuses before any work what the model does not have
     stanza = source.stanza_of(arguments, model)
     with ThreadPoolExecutor(arguments.threads) as pool:
         texts = _texts_of(model, arguments, stanza, pool, arguments.threads)
@@ -154,11 +138,16 @@ def _texts(
     if stanza is not None:
         sentences = add_layers(sentences, stanza, workers=stanza_workers)
     sentences = _told(sentences, tick)
-    find, write = search(arguments, model.preorderer)
+    preorderer, trees = model.preorderer, arguments.format == "tree"
+    if arguments.n_best is None:
+        find, write = preorderer.trees if trees else preorderer.order, formatted
+    else:
+        best = preorderer.best_trees if trees else preorderer.best_orders
+        find, write = partial(best, k=arguments.n_best), formatted_nbest
     size = BATCH // (arguments.n_best or 1)
     batches = files.batched(map(model.annotate, sentences), size, lambda s: len(s) + 1)
     with ThreadPoolExecutor(1) as pool:  # a batch is ordered while the one before it is written
-        found = in_order(partial(pool.submit, find), batches, 1)
+        found = in_order(partial(pool.submit, find, threads=arguments.threads), batches, 1)
         pairs = (pair for batch, items in found for pair in zip(batch, items, strict=True))
         for line in write(pairs, arguments.format):
             yield f"{line}\n"

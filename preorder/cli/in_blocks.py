@@ -39,7 +39,6 @@ def can_order(model: Model, arguments: argparse.Namespace) -> bool:
         isinstance(model.preorderer, HashedPreorderer)
         and arguments.trees is None
         and arguments.n_best is None
-        and not arguments.sample
     )
 
 

@@ -66,22 +66,6 @@ class Preorderer(Protocol):
     ) -> list[list[tuple[float, BinaryTree]]]:
         """Return for each of the :meth:`best_orders` the best tree that gives it."""
 
-    def sample(
-        self, sentences: Sequence[Sentence], numbers: Sequence[int], seed: int, threads: int = 1
-    ) -> list[Permutation]:
-        """Return a reordering of each sentence, drawn by its probability.
-
-        Args:
-            sentences: of any length.
-            numbers: of the sentences, their line numbers, say: from 0 to 2^63 - 1. What is drawn for a
-                sentence depends on the seed and its number alone.
-            seed: from 0 to ``preorder.learning.options.MAX_SEED``.
-            threads: which change nothing.
-
-        Raises:
-            UsageError: the model has no probabilities.
-        """
-
     def state(self) -> tuple[dict[str, Any], Arrays]:
         """Return what :meth:`from_state` needs: values for JSON, and arrays."""
 

@@ -154,7 +154,6 @@ HOSTILE = [
         "not the layers of a BTG model: ['words', 'words']",
     ),
     ("btg", put("state", "layers", value=[["words"]]), "not the layers of a BTG model: [['words']]"),
-    ("btg", put("state", "temperature", value=1e-9), "not the temperature of a BTG model: 1e-09"),
     ("btg", full_table, "quad has 256 keys in 256 slots"),
     ("btg", fill("quad.blocks", np.zeros(1 << 20, np.uint16)), "keys in 268435456 slots"),
     ("btg", fill("token.blocks", 1), "the keys of token"),
@@ -191,14 +190,6 @@ def test_hostile_models(copy, kind, change, reason):
 
     with pytest.raises(PreorderError, match=re.escape(reason)):
         order()
-
-
-@pytest.mark.parametrize("kind", ["neural-btg", "rvnn"])
-def test_probabilities_that_are_no_numbers(copy, kind):
-    model = copy(kind, fill("weight", 3e38))
-    lines = list(map(model.annotate, LINES))
-    with pytest.raises(NotFiniteError, match="the scores are not finite"):
-        model.preorderer.sample(lines, range(len(lines)), 1)
 
 
 @pytest.mark.parametrize(

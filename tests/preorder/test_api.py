@@ -7,7 +7,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 import preorder
@@ -115,16 +114,6 @@ def test_a_model_may_know_the_class_of_no_word(tmp_path):
     trained = preorder.train(SOURCES, ALIGNMENTS, **OPTIONS | {"classes": {}})
     trained.save(str(tmp_path / "model"))
     assert preorder.load(str(tmp_path / "model")).positions(SOURCES) == trained.positions(SOURCES)
-
-
-def test_probabilities(model):
-    with pytest.raises(preorder.UsageError, match="the model has no probabilities of orders"):
-        model.sample(SOURCES[:1])
-    likely = preorder.train(SOURCES, ALIGNMENTS, **OPTIONS | {"held_out": 10})
-    drawn = likely.sample([SOURCES[0]] * 500, seed=3)
-    assert drawn == likely.sample([SOURCES[0]] * 500, seed=3)
-    assert np.mean(drawn, 0) == pytest.approx((0, 3, 1, 2), abs=0.1)
-    assert [len(positions) for positions in likely.sample([SOURCES[0], WORDS[1], ""])] == [4, 4, 0]
 
 
 def test_a_picture_is_what_the_command_draws(model, tmp_path):
@@ -257,7 +246,6 @@ ONE = SOURCES[:1]
         (lambda: preorder.train(ONE, ["0-0"], classes={"s\n": "a"}), "DataError", "has a line break in it"),
         (lambda: preorder.align(ONE, ONE, seed=-1), "UsageError", "seed: -1 is not from 0 to 4294967295"),
         (lambda: preorder.align(ONE, ONE, "all"), "UsageError", "symmetrization: 'all' is none of "),
-        (lambda: small().sample(ONE, seed=-1), "UsageError", "seed: -1 is not from 0 to 4294967295"),
         (lambda: small().order("s0 v1"), "UsageError", "sources: a list of strings is needed"),
         (lambda: small().n_best(ONE, 0), "UsageError", "k: 0 is not from 1 to 10000"),
         (lambda: preorder.PreorderModel(small()._model, 0), "UsageError", "threads: 0 is not from 1 to 1024"),

@@ -87,60 +87,6 @@ def parse_kbest(scorer: Scorer, given: Input, k: int, threads: int) -> list[list
     return best
 
 
-def drawn_positions(
-    scorer: Scorer, given: Input, rate: float, uniforms: np.ndarray, threads: int
-) -> np.ndarray:
-    """Return the positions that a drawn tree gives, one sentence after another: int32 ``[tokens]``.
-
-    Args:
-        scorer, given, threads: as those of :func:`parse`, but the ensemble partner does not count.
-        rate: one over the temperature, by which scores are multiplied.
-        uniforms: float64 ``[tokens]``, from [0, 1), all that the draws depend on, but for rounding.
-
-    Raises:
-        NotFiniteError: a score is infinite or no number.
-    """
-    positions = np.empty(given.tokens.shape[1], np.int32)
-
-    def search(minibatch: _Minibatch) -> None:
-        for begin, end, chart in _pieces(scorer, minibatch.tokens, rate):
-            indices = minibatch.indices[:, begin:end]
-            order = np.empty(indices.shape, np.int32)
-            all_positions(chart.as_arrays().draw(uniforms[indices]), order)
-            positions[indices] = begin + order
-
-    _for_all(search, given, threads)
-    return positions
-
-
-def likelihoods(
-    scorer: Scorer, given: Input, groups: np.ndarray, threads: int
-) -> Callable[[float], np.ndarray]:
-    """Return what gives, at a rate, the log of the probability that a tree has valid nodes only.
-
-    That is float64 ``[sentences]``. The sentences have 2 to ``EXACT`` tokens; ``groups`` are int32
-    ``[tokens]``, where each token belongs (:mod:`preorder.btg.constraint`), and some tree has to satisfy
-    them. The scores are computed once and kept: O(n²) numbers a sentence.
-    """
-    scored: list[tuple[np.ndarray, torch.Tensor, torch.Tensor]] = []
-
-    def score(minibatch: _Minibatch) -> None:
-        allowed = torch.from_numpy(groups[minibatch.indices].astype(np.int64)).to(device())
-        scored.append((minibatch.sentences, scorer(minibatch.tokens), allowed))
-
-    _for_all(score, given, threads)
-
-    def at(rate: float) -> np.ndarray:
-        result = np.empty(given.lengths.size)
-        for sentences, parts, allowed in scored:
-            chart = Chart(rate * parts)
-            difference = chart.log_partition(allowed) - chart.log_partition()
-            result[sentences] = difference.cpu().numpy()
-        return result
-
-    return at
-
-
 class _Minibatch(NamedTuple):
     """Equally long sentences; one, where it is longer than ``EXACT``."""
 
@@ -188,11 +134,8 @@ def _best_in_pieces(
     return join_pieces(found, minibatch.indices.shape[1], k)
 
 
-def _pieces(scorer: Scorer, tokens: torch.Tensor, rate: float = 1.0) -> Iterator[tuple[int, int, Chart]]:
-    """Yield begin, end and chart of each piece of a minibatch: one, but of a sentence beyond ``EXACT``.
-
-    The rate multiplies the chart's scores.
-    """
+def _pieces(scorer: Scorer, tokens: torch.Tensor) -> Iterator[tuple[int, int, Chart]]:
+    """Yield begin, end and chart of each piece of a minibatch: one, but of a sentence beyond ``EXACT``."""
     n = tokens.shape[2]
     end = 0
     while end < n:
@@ -202,4 +145,4 @@ def _pieces(scorer: Scorer, tokens: torch.Tensor, rate: float = 1.0) -> Iterator
             straight, inverted = (parts[0, FIRST, :, 0] + parts[0, SECOND, :, :, -1]).cpu().numpy()
             end = begin + EXACT // 2 + 1 + int((straight - inverted)[EXACT // 2 + 1 : EXACT].argmax())
         size = end - begin
-        yield begin, end, Chart(rate * parts[..., : size + 1, : size + 1], context_of(begin, end, n))
+        yield begin, end, Chart(parts[..., : size + 1, : size + 1], context_of(begin, end, n))

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,25 +10,20 @@ import numpy as np
 from preorder.btg.constraint import learnable
 from preorder.btg.kbest import ScoredTree
 from preorder.btg.results import TreePreorderer
-from preorder.btg.risk import PARTNER_WEIGHT
-from preorder.data.errors import DataError, shown
+from preorder.data.errors import DataError
 from preorder.data.types import NO_LINES, Bitext, Sentence
 from preorder.learning.backend import device, network_of, sizes_of, weights_of
 from preorder.learning.checkpoint import NO_CHECKPOINT, Arrays, Checkpoint, add_prefix, part_with
 from preorder.learning.options import without_threads
 from preorder.learning.vocabulary import Vocabulary, common_layers
 from preorder.methods.base import Continuable, PickledByState
-from preorder.methods.neural.decode import Input, drawn_positions, likelihoods, parse, parse_kbest
+from preorder.methods.neural.decode import Input, parse, parse_kbest
 from preorder.methods.neural.learner import Initial, Learner, lengths_of
 from preorder.methods.neural.network import Scorer
 from preorder.methods.neural.options import Options
 from preorder.methods.perceptron.model import BTGPreorderer
 from preorder.methods.perceptron.options import Options as PerceptronOptions
-from preorder.methods.temperature import is_temperature, temperature_of
 from preorder.progress import LOGGER
-
-AS_TRAINED = 1.0
-"""The temperature of scores that are logs of probabilities in training."""
 
 PARTNER = "perceptron"
 """Key of the ensemble partner in the state, and prefix of the names of its arrays."""
@@ -40,22 +34,12 @@ class NeuralBTGPreorderer(PickledByState, Continuable, TreePreorderer):
 
     method: ClassVar[str] = "neural-btg"
 
-    def __init__(
-        self,
-        vocabulary: Vocabulary,
-        scorer: Scorer,
-        partner: BTGPreorderer | None = None,
-        temperature: float = AS_TRAINED,
-    ) -> None:
-        """Make one of a trained network, its vocabulary, and an ensemble partner whose orders count, too.
-
-        The :mod:`preorder.methods.temperature` changes probabilities, and not the best order.
-        """
+    def __init__(self, vocabulary: Vocabulary, scorer: Scorer, partner: BTGPreorderer | None = None) -> None:
+        """Make one of a trained network, its vocabulary, and an ensemble partner whose orders count, too."""
         self.layers = frozenset(vocabulary.known) - {"words"}
         self._vocabulary = vocabulary
         self._scorer = scorer.to(device()).eval()
         self._partner = partner
-        self._temperature = temperature
 
     def parse(self, sentences: Sequence[Sentence], threads: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the best trees and their positions; cost: see :mod:`.decode`."""
@@ -64,19 +48,6 @@ class NeuralBTGPreorderer(PickledByState, Continuable, TreePreorderer):
     def kbest(self, sentences: Sequence[Sentence], k: int, threads: int) -> list[list[ScoredTree]]:
         """Return the best trees of each sentence's k best orders; see :mod:`preorder.btg.kbest`."""
         return parse_kbest(self._scorer, self._input(sentences, threads), k, threads)
-
-    def draw(self, sentences: Sequence[Sentence], uniforms: np.ndarray, threads: int) -> np.ndarray:
-        """Return the positions that a drawn tree gives; cost: see :mod:`.decode`.
-
-        A sentence's last number says whether it is the ensemble partner's order instead.
-        """
-        given = Input(self._vocabulary(sentences), lengths_of(sentences))
-        positions = drawn_positions(self._scorer, given, 1 / self._temperature, uniforms, threads)
-        if self._partner is not None:
-            lasts = uniforms[np.cumsum(given.lengths)[given.lengths > 0] - 1]
-            of_partner = np.repeat(lasts < PARTNER_WEIGHT, given.lengths[given.lengths > 0])
-            positions[of_partner] = self._partner.positions(sentences, threads)[of_partner]
-        return positions
 
     def _input(self, sentences: Sequence[Sentence], threads: int) -> Input:
         partner = None if self._partner is None else self._partner.positions(sentences, threads)
@@ -98,8 +69,6 @@ class NeuralBTGPreorderer(PickledByState, Continuable, TreePreorderer):
         """Return what :meth:`from_state` needs: values for JSON, and arrays."""
         lstm = self._scorer.encoder
         values = {"hidden": lstm.hidden_size, "depth": lstm.num_layers, "vocabulary": self._vocabulary.known}
-        if self._temperature != AS_TRAINED:
-            values["temperature"] = self._temperature
         arrays = weights_of(self._scorer)
         if self._partner is not None:
             values[PARTNER], of_partner = self._partner.state()
@@ -118,15 +87,12 @@ class NeuralBTGPreorderer(PickledByState, Continuable, TreePreorderer):
         if depth > sum(not name.startswith(f"{PARTNER}.") for name in arrays):  # each layer has some
             raise DataError(f"not a size of the model's network: depth {depth}")
         scorer = network_of(lambda: Scorer(vocabulary.rows, hidden, depth), arrays)
-        temperature = values.get("temperature", AS_TRAINED)  # without held-out lines there is none
-        if not is_temperature(temperature):
-            raise DataError(f"not the temperature of a neural BTG model: {shown(temperature)}")
         partner = None
         if PARTNER in values:
             if not isinstance(values[PARTNER], dict):
                 raise DataError("not the ensemble partner of a neural BTG model")
             partner = BTGPreorderer.from_state(values[PARTNER], part_with(f"{PARTNER}.", arrays))
-        return cls(vocabulary, scorer, partner, temperature)
+        return cls(vocabulary, scorer, partner)
 
     @classmethod
     def fit(
@@ -154,13 +120,4 @@ class NeuralBTGPreorderer(PickledByState, Continuable, TreePreorderer):
             LOGGER.info("training the ensemble partner")
             chosen = PerceptronOptions(seed=options.seed, threads=options.threads)
             partner, _ = BTGPreorderer.fit(bitext, chosen, initial=initial and initial._partner)
-        preorderer = cls(learner.vocabulary, learner.average, partner)
-        likelihoods_of = partial(preorderer._likelihoods_of, threads=options.threads)
-        preorderer._temperature = temperature_of(held_out, options.seed, likelihoods_of) or AS_TRAINED
-        return preorderer, statistics
-
-    def _likelihoods_of(
-        self, sentences: list[Sentence], groups: np.ndarray, threads: int
-    ) -> Callable[[float], np.ndarray]:
-        given = Input(self._vocabulary(sentences), lengths_of(sentences))
-        return likelihoods(self._scorer, given, groups, threads)
+        return cls(learner.vocabulary, learner.average, partner), statistics

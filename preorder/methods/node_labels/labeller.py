@@ -55,17 +55,6 @@ class TreeLabeller(PickledByState, TreePreorderer):
         labels = self._odds(sentences, trees, threads) > 0
         return labelled(trees, labels), positions(trees, labels)
 
-    def draw(self, sentences: Sequence[Sentence], uniforms: np.ndarray, threads: int) -> np.ndarray:
-        """Return the positions that drawn labels give."""
-        trees = forest(sentences, self.binarisation)
-        inverted = uniforms[trees.rows] < self._probabilities(sentences, trees, threads)
-        return positions(trees, inverted)
-
-    def _probabilities(self, sentences: Sequence[Sentence], trees: Forest, threads: int) -> np.ndarray:
-        """Return the probability that each of ``trees.rows`` is inverted: float64 ``[nodes]``."""
-        odds = self._odds(sentences, trees, threads).astype(np.float64)
-        return 0.5 + 0.5 * np.tanh(0.5 * odds)
-
     def kbest(
         self, sentences: Sequence[Sentence], k: int, threads: int
     ) -> list[list[tuple[float, np.ndarray]]]:

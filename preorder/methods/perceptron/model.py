@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,7 +10,7 @@ import numpy as np
 from preorder.btg.kbest import ScoredTree
 from preorder.btg.pieces import EXACT
 from preorder.btg.results import TreePreorderer
-from preorder.data.errors import DataError, UsageError, shown
+from preorder.data.errors import DataError, shown
 from preorder.data.types import NO_LINES, Bitext, Sentence
 from preorder.learning.checkpoint import NO_CHECKPOINT, Arrays, Checkpoint
 from preorder.learning.encode import Batch, Encoder
@@ -21,7 +20,6 @@ from preorder.methods.perceptron.fast.shapes import shape_scores
 from preorder.methods.perceptron.options import Options
 from preorder.methods.perceptron.parse import parse, parse_kbest
 from preorder.methods.perceptron.weights import NEGLIGIBLE, Weights, unpack
-from preorder.methods.temperature import is_temperature, temperature_of
 
 
 class BTGPreorderer(PickledByState, Continuable, HashedPreorderer, TreePreorderer):
@@ -29,14 +27,10 @@ class BTGPreorderer(PickledByState, Continuable, HashedPreorderer, TreePreordere
 
     method: ClassVar[str] = "btg"
 
-    def __init__(self, weights: Weights, layers: Sequence[str], temperature: float | None = None) -> None:
-        """Make a preorderer of the weights that were learned on the given layers.
-
-        Without the :mod:`.temperature` of its scores it has no probabilities.
-        """
+    def __init__(self, weights: Weights, layers: Sequence[str]) -> None:
+        """Make a preorderer of the weights that were learned on the given layers."""
         self.layers = frozenset(layers) - {"words"}
         self._weights = weights
-        self._temperature = temperature
         self.token_layers = tuple(layers)
         self._tables = weights.tables()
         self._shape = shape_scores(weights.shape, EXACT)
@@ -54,31 +48,13 @@ class BTGPreorderer(PickledByState, Continuable, HashedPreorderer, TreePreordere
         """Return the best trees of each sentence's k best orders; cost: see :mod:`.parse`."""
         return parse_kbest(self._tables, self._shape, self._encoder(sentences), k, threads)
 
-    def draw(self, sentences: Sequence[Sentence], uniforms: np.ndarray, threads: int) -> np.ndarray:
-        """Return the positions that a drawn tree gives; cost: see :mod:`.probabilities`.
-
-        Raises:
-            UsageError: the model has no temperature.
-        """
-        from preorder.methods.perceptron.probabilities import drawn_positions  # not needed for best orders
-
-        if self._temperature is None:
-            raise UsageError(
-                "the model has no probabilities of orders: train it again, with held-out lines (--held-out)"
-            )
-        rate = 1 / self._temperature
-        return drawn_positions(self._tables, self._shape, self._encoder(sentences), rate, uniforms, threads)
-
     def fixed_options(self) -> dict[str, Any]:
         """Return no option: training from these weights may have any."""
         return {}
 
     def state(self) -> tuple[dict[str, Any], Arrays]:
         """Return what :meth:`from_state` needs: values for JSON, and arrays."""
-        values: dict[str, Any] = {"layers": list(self.token_layers)}
-        if self._temperature is not None:
-            values["temperature"] = self._temperature
-        return values, self._weights.pack()
+        return {"layers": list(self.token_layers)}, self._weights.pack()
 
     @classmethod
     def from_state(cls, values: dict[str, Any], arrays: Arrays) -> BTGPreorderer:
@@ -90,10 +66,7 @@ class BTGPreorderer(PickledByState, Continuable, HashedPreorderer, TreePreordere
         layers = values.get("layers")
         if not is_layers(layers):
             raise DataError(f"not the layers of a BTG model: {shown(layers)}")
-        temperature = values.get("temperature")  # the first models have none
-        if temperature is not None and not is_temperature(temperature):
-            raise DataError(f"not the temperature of a BTG model: {shown(temperature)}")
-        return cls(unpack(arrays), layers, temperature)
+        return cls(unpack(arrays), layers)
 
     @classmethod
     def fit(
@@ -130,15 +103,4 @@ class BTGPreorderer(PickledByState, Continuable, HashedPreorderer, TreePreordere
         weights = pruned(weights, text, options.threads, initial and initial._weights)
         count = sum(int(np.count_nonzero(rows)) for rows in (*weights.rows, weights.shape))
         statistics = {"options": without_threads(options), **counts, "weights": count, **progress}
-        preorderer = cls(weights, layers)
-        likelihoods_of = partial(preorderer._likelihoods_of, threads=options.threads)
-        preorderer._temperature = temperature_of(held_out, options.seed, likelihoods_of)
-        return preorderer, statistics
-
-    def _likelihoods_of(
-        self, sentences: list[Sentence], groups: np.ndarray, threads: int
-    ) -> Callable[[float], np.ndarray]:
-        from preorder.methods.perceptron.probabilities import log_likelihoods
-
-        given = (self._tables, self._shape, self._encoder(sentences), groups)
-        return lambda rate: log_likelihoods(*given, rate, threads)
+        return cls(weights, layers), statistics

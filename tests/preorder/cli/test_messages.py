@@ -43,20 +43,17 @@ def test_a_line_for_each_iteration(bitext, tmp_path, capsys):
         r"errors \d+, updates [\d,]+ \(\d+\.\d s\)"
     )
     assert sum(bool(iteration.fullmatch(line)) for line in lines) >= 3
-    told = (re.sub(r"(?<=iteration )\d$|\d\.\d{3}", "N", line) for line in lines if not iteration.match(line))
+    told = (re.sub(r"(?<=iteration )\d$", "N", line) for line in lines if not iteration.match(line))
     assert list(told) == [
         "learning 2 word classes from 48 lines",
         "cross-fitting: 2 models",
         "model 1 of 2: training btg on 18 lines; 6 are held out",
         "model 1 of 2: training ends: the model is that of iteration N",
-        "model 1 of 2: temperature of the scores: N (6 held-out lines)",
         "model 2 of 2: training btg on 18 lines; 6 are held out",
         "model 2 of 2: training ends: the model is that of iteration N",
-        "model 2 of 2: temperature of the scores: N (6 held-out lines)",
         "cross-fitting is done; the model itself follows",
         "training btg on 42 lines; 6 are held out",
         "training ends: the model is that of iteration N",
-        "temperature of the scores: N (6 held-out lines)",
         f"model saved in {tmp_path / 'model'}",
         f"saved in {tmp_path / 'features'}",
     ]

@@ -4,7 +4,6 @@ import pickle
 import random
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 pytest.importorskip("torch")
@@ -15,7 +14,6 @@ from preorder.learning.checkpoint import Checkpoint
 from preorder.methods.base import Continuable
 from preorder.methods.model_directory import Model, load_model, save_model
 from preorder.methods.registry import METHODS, all_options, method_class
-from tests.support.drawn import check_frequencies, mean, probabilities_of_orders
 from tests.support.verb_last import CORPUS, LINES, POSITIONS, SENTENCES, bitext, links
 
 ITERATED = [method for method, options in all_options().items() if hasattr(options, "iterations")]
@@ -73,21 +71,6 @@ def test_best_orders(preorderer):
     trees = preorderer.best_trees(LINES, 4, 2)
     assert [[(score, tree.permutation) for score, tree in found] for found in trees] == best
     assert preorderer.best_orders([], 4) == []
-
-
-def test_samples(preorderer):
-    """Orders are drawn by their probabilities, and depend on neither the batch nor the threads."""
-    numbers = range(len(LINES))
-    drawn = preorderer.sample(LINES, numbers, 3)
-    assert list(map(len, drawn)) == list(map(len, LINES))
-    assert preorderer.sample(LINES[::-1], numbers[::-1], 3, threads=2) == drawn[::-1]
-    assert preorderer.sample(LINES * 4, [*numbers] * 4, 3, threads=2) == drawn * 4
-    assert preorderer.sample([], [], 1) == []
-    many = [order.positions for order in preorderer.sample(LINES[-1:] * 4000, range(4000), 1)]
-    truth = probabilities_of_orders(preorderer, LINES[-1])
-    check_frequencies(many, truth)
-    error = np.std(many, 0) / 4000**0.5
-    np.testing.assert_array_less(abs(np.mean(many, 0) - mean(truth)), 5 * error + 0.01)
 
 
 def test_saved_loaded_and_pickled(preorderer, tmp_path):

@@ -10,7 +10,7 @@ torch = pytest.importorskip("torch")
 from preorder.btg.inside import log_partition  # noqa: E402
 from preorder.btg.pieces import EXACT  # noqa: E402
 from preorder.btg.viterbi import all_positions  # noqa: E402
-from preorder.methods.neural.decode import Input, likelihoods, parse, parse_kbest  # noqa: E402
+from preorder.methods.neural.decode import Input, parse, parse_kbest  # noqa: E402
 from preorder.methods.neural.network import Scorer  # noqa: E402
 
 
@@ -79,18 +79,6 @@ def test_the_partner_decides_where_the_network_does_not(scorer, monkeypatch):
     nodes, positions = parse(scorer, given, 1)
     cut = nodes[0, 1]  # the pieces stay where they are
     assert positions.tolist() == [*reversed(range(cut)), *reversed(range(cut, n))]
-
-
-@pytest.mark.parametrize("rate", [0.5, 2.0])
-def test_likelihoods_are_those_of_the_scaled_scores(scorer, rate):
-    given = draw([5, 3, 5])
-    groups = np.array([3, -1, 0, 1, 2, 1, 0, 2, 0, 1, 2, 3, 4], np.int32)
-    found = likelihoods(scorer, given, groups, 2)(rate)
-    for i, (begin, end) in enumerate([(0, 5), (5, 8), (8, 13)]):
-        with torch.no_grad():
-            parts = rate * scorer(torch.from_numpy(given.tokens[:, None, begin:end]))
-        of_groups = log_partition(parts, torch.from_numpy(groups[None, begin:end].astype(np.int64)))
-        assert found[i] == pytest.approx(float(of_groups - log_partition(parts)), abs=1e-5)
 
 
 def test_empty_batch(scorer):

@@ -55,22 +55,6 @@ def test_held_out_lines_choose_the_iteration():
     assert HeldOutLines(held).tau(model.order(held.sentences)) == max(taus)
 
 
-def test_the_temperature_changes_probabilities_and_not_orders():
-    held = bitext(CORPUS[:6])
-    cold, _ = NeuralBTGPreorderer.fit(bitext(CORPUS[6:]), replace(OPTIONS, ensemble="none"), held)
-    values, arrays = cold.state()
-    assert values["temperature"] < 1  # of lines that it orders rightly it could be surer
-    warm = NeuralBTGPreorderer.from_state({**values, "temperature": 100.0}, arrays)
-    assert warm.order(SENTENCES) == cold.order(SENTENCES)
-    right = np.concatenate([np.array(positions) for positions in POSITIONS])
-    uniforms = np.random.default_rng(1).random((50, right.size))
-    drawn = [np.array([model.draw(SENTENCES, row, 1) for row in uniforms]) for model in (cold, warm)]
-    distances = [np.abs(positions.mean(0) - right).mean() for positions in drawn]
-    assert distances[0] < 0.1 < distances[1]
-    again = NeuralBTGPreorderer.from_state(values, arrays)
-    np.testing.assert_array_equal(again.draw(SENTENCES, uniforms[0], 1), drawn[0][0])
-
-
 @pytest.mark.parametrize("can", [True, False])
 def test_bfloat16_where_it_is_faster(monkeypatch, can):
     monkeypatch.setattr("preorder.methods.neural.learner.multiplies_bfloat16", lambda _: can)
@@ -114,7 +98,6 @@ def test_nothing_to_learn_from():
         ({"hidden": 0}, "not a size of the model's network: hidden 0"),
         ({"depth": "1"}, "not a size of the model's network: depth '1'"),
         ({"hidden": 17}, "not the weights of the model's network"),
-        ({"temperature": -1.0}, "not the temperature of a neural BTG model: -1.0"),
     ],
 )
 def test_state_of_something_else(model, change, reason):
