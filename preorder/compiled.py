@@ -38,10 +38,12 @@ def _read_state(package: str) -> str:
     """Return a digest of the source files of this package and another one, or a module."""
     state = blake2b(f"{sys.version} {numba.__version__}".encode(), digest_size=8)
     for module in sorted({__package__, package}):
-        path = Path(sys.modules[module].__file__)
-        for file in sorted(path.parent.rglob("*.py")) if path.name == "__init__.py" else [path]:
-            content = file.read_bytes()
-            state.update(f"{file.relative_to(path.parent)} {len(content)} ".encode() + content)
+        found = sys.modules[module]
+        folders = getattr(found, "__path__", ())  # a package without __init__.py has no __file__
+        for path in map(Path, folders or [found.__file__]):
+            for file in sorted(path.rglob("*.py")) if folders else [path]:
+                content = file.read_bytes()
+                state.update(f"{file.relative_to(path.parent)} {len(content)} ".encode() + content)
     return state.hexdigest()
 
 

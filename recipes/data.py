@@ -12,7 +12,7 @@ from preorder.cli import Parser, execute
 from preorder.cli.options import add_number, positive
 from preorder.data import files
 from preorder.data.errors import DataError
-from preorder.data.formats import FEATURE_SEPARATOR, parse_tokens
+from preorder.data.formats import FEATURE_SEPARATOR, parse_source, parse_tokens, text_lines
 from recipes.job import HAND, PARTS
 
 MAX_LENGTH = 50  # Kawara et al. 2021, §V-A, like the ratio
@@ -62,7 +62,7 @@ def copy_data(
 
     Raises:
         DataError: a file is missing, a part's files differ in length, a sentence of dev or
-            test is empty, a part has no pair, or a source token holds ``￨``.
+            test is empty, a part has no pair, or a source line has positions already.
     """
     suffixes, tags = list(sides), f"{sides[0]}.pos"
     if all((data / f"{part}.{tags}").exists() for part in PARTS):
@@ -109,11 +109,12 @@ def read_rows(paths: Sequence[str]) -> Iterator[tuple[str, ...]]:
     """Yield the lines of files side by side, the source first.
 
     Raises:
-        DataError: a file cannot be read or ends early, or a source token holds ``￨``.
+        DataError: a file cannot be read or ends early, or a source line has positions already.
     """
-    for number, row in enumerate(files.in_parallel(*((path, files.read_lines(path)) for path in paths)), 1):
+    rows = files.in_parallel(*((path, text_lines(path, files.read_lines(path))) for path in paths))
+    for number, row in enumerate(rows, 1):
         if FEATURE_SEPARATOR in row[0]:
-            raise DataError(f"{FEATURE_SEPARATOR} in a token, where a feature would begin", paths[0], number)
+            list(files.parse_lines(paths[0], [row[0]], parse_source, number))
         yield row
 
 

@@ -124,7 +124,7 @@ def split(
         held.add(pairs)
     fit = [index for index, pair in enumerate(train) if fault_of(pair) is None]
     random.Random(number).shuffle(fit)
-    size = min(size, max(1, len(fit) // LARGEST_SHARE))
+    size = min(size, max(1, len({train[index] for index in fit}) // LARGEST_SHARE))
     parts: dict[str, list[Pair]] = {}
     for part in HELD_OUT:
         parts[part] = list(given[part]) if part in given else _drawn(train, fit, size, held)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from preorder.alignment.target_groups import target_groups
 from preorder.data import files
 from preorder.data.errors import DataError
-from preorder.data.formats import parse_positions, parse_tokens, read_alignments
+from preorder.data.formats import parse_positions, parse_tokens, read_alignments, read_plain
 from preorder.data.types import Alignment, Permutation
 from preorder.metrics.metric import MetricOptions
 from preorder.metrics.orders import TargetGroups
@@ -81,7 +81,7 @@ def read_evaluation_data(paths: EvaluationFiles, options: MetricOptions, seed: i
     texts = [*paths.references, *(path for runs in paths.systems.values() for path in runs)]
     streams = [(path, files.read_lines(path)) for path in texts]
     if paths.source is not None:
-        streams.append((paths.source, files.read_parsed(paths.source, parse_tokens)))
+        streams.append((paths.source, read_plain(paths.source, parse_tokens)))
     streams += [(path, files.read_parsed(path, parse_positions)) for path in paths.orders.values()]
     if paths.alignment is not None:
         streams.append((paths.alignment, read_alignments(paths.alignment)))

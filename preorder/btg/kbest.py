@@ -4,20 +4,66 @@ An *item* is a span in a context; its *entries* are its distinct orders, best fi
 asks for the next; its *candidates* wait in a heap, each a split, a label, and an entry of either
 child. Many trees give one order, and the best of them comes first; those that follow are dropped. An
 order that is not among the k best of its item cannot be part of the k best of the whole, as those k in
-its place would be better and as distinct.
+its place would be better and as distinct. Orders are told apart by hashes of 64 bits.
 """
 
 from __future__ import annotations
 
-import heapq
 from typing import NamedTuple
 
 import numpy as np
 
-from preorder.btg.grammar import INVERTED, LABELS, LEFT, NODE_FIELDS, RIGHT
+from preorder.btg.grammar import CONTEXTS, INVERTED, LABELS, LEFT, NODE_FIELDS, RIGHT
 from preorder.btg.scores import Scores, allocate_scores, check_finite, node_index, set_parts
-from preorder.btg.viterbi import best_scores
-from preorder.compiled import entry_point
+from preorder.btg.viterbi import LOWEST, best_scores
+from preorder.compiled import entry_point, inner
+
+NONE, UNKNOWN = -1, -2
+"""In place of an entry or candidate: there is none; it has not been searched for."""
+
+UNBEGUN, IDLE, TAKEN, TRIED = range(4)
+"""States of an item: nobody has asked for it; its candidates wait; the best of them is taken, to be compared
+with the entries; it has been compared, and its successors do not wait yet."""
+
+ITEM = np.dtype(
+    [
+        ("state", np.int8),
+        ("first", np.int32),  # entry
+        ("last", np.int32),
+        ("fresh", np.int32),  # where the scores of its fresh candidates begin, label by label
+        ("best", np.int32),  # which of these is the best, or NONE
+        ("waiting", np.int32),  # the best other candidate, root of a pairing heap (Fredman et al. 1986)
+        ("taken", np.int32),  # candidate
+    ]
+)
+
+ENTRY = np.dtype(
+    [
+        ("score", np.float32),  # of the best tree that gives it, rounded as in the search for the best tree
+        ("loss", np.float32),  # how much more it is than that of the item's best order: zero, or less
+        ("split", np.int32),
+        ("label", np.int32),
+        ("left", np.int32),  # entries of the children
+        ("right", np.int32),
+        ("next", np.int32),  # entry of the item
+        ("first", np.int32),  # token of the order
+        ("last", np.int32),
+        ("hash", np.uint64),  # of the order: the sum of those of its pairs of neighbours
+    ]
+)
+
+CANDIDATE = np.dtype(
+    [
+        ("score", np.float32),
+        ("best", np.float32),  # score with the best entries of both children
+        ("split", np.int32),
+        ("label", np.int32),
+        ("left", np.int32),  # entries of the children; UNKNOWN where it is fresh: the first
+        ("right", np.int32),
+        ("below", np.int32),  # candidates in the heap
+        ("beside", np.int32),
+    ]
+)
 
 
 class ScoredTree(NamedTuple):
@@ -30,7 +76,8 @@ class ScoredTree(NamedTuple):
 def kbest(scores: Scores, n: int, root: int, k: int) -> list[ScoredTree]:
     """Return the best trees of the k best orders of a sentence, best first; fewer where there are fewer.
 
-    The first is :func:`preorder.btg.viterbi.best_tree`'s, score and all. Some 25 µs a token and order.
+    The first is :func:`preorder.btg.viterbi.best_tree`'s, score and all. O(n³), if many trees of an order
+    score alike; else the search takes some 2 µs a token and order.
 
     Args:
         scores: of all nodes.
@@ -38,9 +85,7 @@ def kbest(scores: Scores, n: int, root: int, k: int) -> list[ScoredTree]:
         root: context of the whole, ROOT but for a piece of a longer sentence.
         k: how many, at least 1.
     """
-    whole = _Items(scores, *_best_scores(scores, n)).item(0, n, root)
-    entries = (whole.entry(i) for i in range(k))
-    return [ScoredTree(entry.score, _nodes(entry)) for entry in entries if entry is not None]
+    return list(map(ScoredTree, *_search(scores, n, root, k)))
 
 
 def kbest_of_parts(parts: np.ndarray, root: int, k: int) -> list[ScoredTree]:
@@ -61,117 +106,220 @@ def _scores(parts):
 
 
 @entry_point
-def _best_scores(scores, n):
-    return best_scores(scores, n)
+def _search(scores, n, root, k):
+    """Return the scores, float32 ``[found]``, and the nodes, int32 ``[found, n - 1, NODE_FIELDS]``."""
+    left, right = best_scores(scores, n)
+    items = np.zeros((CONTEXTS, n, n + 1), ITEM)
+    entries, count = np.empty(4 * n, ENTRY), n
+    fresh, filled = np.empty(8 * LABELS * n, np.float32), 0  # scores; -inf where they are taken
+    candidates, used = np.empty(8 * LABELS * n, CANDIDATE), 0
+    for token in range(n):
+        entry = entries[token]
+        entry.score, entry.loss, entry.next, entry.hash = 0, 0, NONE, 0
+        entry.first = entry.last = token
+        for context in range(CONTEXTS):
+            item = items[context, token, token + 1]
+            item.state, item.first, item.best, item.waiting = IDLE, token, NONE, NONE
+    known = {np.uint64(0)}  # hashes of the orders of all items
+    stack = np.empty((n + 1, 4), np.int64)  # entry, context, begin, end: items that want the next entry
+    chosen = np.empty(k, np.int64)
+    found, last = 0, UNKNOWN
+    while found < k and last != NONE:
+        following = _after(items[root, 0, n], entries, last)
+        if following != UNKNOWN:
+            chosen[found], last = following, following
+            found += following != NONE
+            continue
+        depth = _push(stack, 0, last, root, 0, n)
+        while depth:
+            context, begin, end = stack[depth - 1, 1], stack[depth - 1, 2], stack[depth - 1, 3]
+            item = items[context, begin, end]
+            if count == entries.size:
+                entries = _enlarged(entries)
+            if filled + LABELS * n > fresh.size:
+                fresh = _enlarged(fresh)
+            if used + 2 > candidates.size:  # no step adds more
+                candidates = _enlarged(candidates)
+            if item.state == UNBEGUN:
+                filled = _begin(scores, left, right, context, begin, end, item, fresh, filled)
+            if item.state == IDLE:
+                if item.best == NONE and item.waiting == NONE:
+                    depth -= 1
+                    continue
+                used = _take(item, begin, end, fresh, candidates, used)
+            taken = candidates[item.taken]
+            split, label, i, j = taken.split, taken.label, taken.left, taken.right
+            one, other = items[label * 2 + LEFT, begin, split], items[label * 2 + RIGHT, split, end]
+            if item.state == TRIED or i == UNKNOWN:
+                # Where the right entry is not its item's first, another way leads to the left one's next.
+                i = _after(one, entries, i) if item.state == TAKEN or j == other.first else NONE
+                j = _after(other, entries, j)
+            if i == UNKNOWN:
+                depth = _push(stack, depth, i, label * 2 + LEFT, begin, split)
+            elif j == UNKNOWN:
+                depth = _push(stack, depth, j, label * 2 + RIGHT, split, end)
+            elif item.state == TRIED:
+                item.state = IDLE
+                if j != NONE:
+                    used = _add(item, taken, taken.left, j, entries, candidates, used)
+                if i != NONE:
+                    used = _add(item, taken, i, taken.right, entries, candidates, used)
+            else:
+                item.state, taken.left, taken.right = TRIED, i, j
+                entry = entries[count]
+                _set_order(entry, entries[i], entries[j], label)
+                key = entry.hash + _mixed(context)
+                if item.first == NONE or (entry.hash != entries[item.first].hash and key not in known):
+                    known.add(key)
+                    entry.split, entry.label, entry.left, entry.right = split, label, i, j
+                    entry.next, entry.score = NONE, taken.score
+                    if item.first == NONE:
+                        item.first = count
+                    else:
+                        entries[item.last].next = count
+                    entry.loss = taken.score - entries[item.first].score
+                    item.last = count
+                    count, depth = count + 1, depth - 1
+    return _trees(entries, chosen[:found], n, root)
 
 
-class _Entry(NamedTuple):
-    """One order of an item."""
-
-    score: np.float32  # of the best tree that gives it, rounded as in the search for the best tree
-    loss: np.float32  # how much more it is than that of the item's best order: zero, or less
-    order: tuple[int, ...]  # the tokens
-    node: tuple[int, ...] = ()  # begin, split, end, label, context; of a single token nothing
-    children: tuple[_Entry, ...] = ()  # left, right
+@inner
+def _enlarged(pool):
+    larger = np.empty(2 * pool.size, pool.dtype)
+    larger[: pool.size] = pool
+    return larger
 
 
-_Candidate = tuple[float, int, float, int, int, int, int]
-"""Negative score, age, score with the best entries of both children, split, label, ranks of the children."""
+@inner
+def _after(item, entries, entry):
+    """Return the item's entry after one; after UNKNOWN the first."""
+    if item.state == UNBEGUN:
+        return UNKNOWN
+    following = item.first if entry == UNKNOWN else entries[entry].next
+    is_spent = item.state == IDLE and item.best == NONE and item.waiting == NONE
+    return following if following != NONE or is_spent else UNKNOWN
 
 
-class _Items:
-    """The items of a sentence."""
+@inner
+def _begin(scores, left, right, context, begin, end, item, fresh, filled):
+    """Let a fresh candidate wait for each label and split, with the first entries of both children.
 
-    def __init__(self, scores: Scores, left: np.ndarray, right: np.ndarray) -> None:
-        self._scores, self._left, self._right = scores, left, right
-        self._items: dict[tuple[int, int, int], _Item] = {}
-
-    def item(self, begin: int, end: int, context: int) -> _Item:
-        key = begin, end, context
-        if key not in self._items:
-            self._items[key] = _Item(self, *key)
-        return self._items[key]
-
-    def candidates(self, begin: int, end: int, context: int) -> list[_Candidate]:
-        """Return a candidate for each label and split, with the best entries of both children."""
-        splits, lanes = slice(begin + 1, end), slice(context * LABELS, (context + 1) * LABELS)
-        nodes = node_index.py_func(np.arange(begin + 1, end), end) + begin
-        # Summed as the search for the best tree does it, so that the first is the very same tree.
-        scores = self._scores.node[:, nodes] + self._left[:, splits, begin] + self._right[end, splits].T
-        scores = scores + self._scores.pivot[splits, lanes].T + self._scores.span[begin, end, lanes, None]
-        count = end - begin - 1
-        return [
-            (-score, age, score, begin + 1 + age % count, age // count, 0, 0)
-            for age, score in enumerate(scores.ravel().tolist())
-        ]
+    Summed as the search for the best tree does it, so that the first is the very same tree.
+    """
+    item.state, item.first, item.waiting, item.fresh, item.best = IDLE, NONE, NONE, filled, 0
+    for label in range(LABELS):
+        lane = context * LABELS + label
+        for m in range(begin + 1, end):
+            score = scores.node[label, node_index(m, end) + begin] + left[label, m, begin]
+            score = score + right[end, m, label] + scores.pivot[m, lane] + scores.span[begin, end, lane]
+            fresh[filled] = score
+            if score > fresh[item.fresh + item.best]:
+                item.best = filled - item.fresh
+            filled += 1
+    return filled
 
 
-class _Item:
-    """The distinct orders of a span in a context, best first."""
-
-    def __init__(self, items: _Items, begin: int, end: int, context: int) -> None:
-        self._items, self._span = items, (begin, end, context)
-        self._entries: list[_Entry] = []
-        self._orders: set[tuple[int, ...]] = set()
-        self._candidates: list[_Candidate] = []
-        self._taken: _Candidate | None = None  # the last one; its successors are no candidates yet
-        if end - begin == 1:
-            self._entries.append(_Entry(np.float32(0), np.float32(0), (begin,)))
-        else:
-            self._candidates = items.candidates(begin, end, context)
-            heapq.heapify(self._candidates)
-        self._age = len(self._candidates)
-
-    def entry(self, rank: int) -> _Entry | None:
-        """Return the entry of a rank, from 0, if there are so many; it calls itself to the tree's depth."""
-        while len(self._entries) <= rank:
-            if self._taken is not None:
-                *_, i, j = self._taken
-                self._add_candidate(i, j + 1)
-                if j == 0:  # else the other way leads here, too
-                    self._add_candidate(i + 1, j)
-                self._taken = None
-            if not self._candidates:
-                return None
-            self._taken = heapq.heappop(self._candidates)
-            negative, _, _, split, label, i, j = self._taken
-            left, right = self._children(split, label)
-            self._append(np.float32(-negative), split, label, left.entry(i), right.entry(j))
-        return self._entries[rank]
-
-    def _add_candidate(self, i: int, j: int) -> None:
-        """Add the one taken last again, with these entries of its children, if there are so many."""
-        _, _, best, split, label, _, _ = self._taken
-        left, right = self._children(split, label)
-        one, other = left.entry(i), right.entry(j)
-        if one is not None and other is not None:
-            score = float(np.float32(best) + one.loss + other.loss)
-            heapq.heappush(self._candidates, (-score, self._age, best, split, label, i, j))
-            self._age += 1
-
-    def _children(self, split: int, label: int) -> tuple[_Item, _Item]:
-        begin, end, _ = self._span
-        item = self._items.item
-        return item(begin, split, label * 2 + LEFT), item(split, end, label * 2 + RIGHT)
-
-    def _append(self, score: np.float32, split: int, label: int, one: _Entry, other: _Entry) -> None:
-        """Add an entry, if its order is new."""
-        order = other.order + one.order if label == INVERTED else one.order + other.order
-        if order in self._orders:
-            return
-        self._orders.add(order)
-        begin, end, context = self._span
-        best = self._entries[0].score if self._entries else score
-        node = (begin, split, end, label, context)
-        self._entries.append(_Entry(score, score - best, order, node, (one, other)))
+@inner
+def _take(item, begin, end, fresh, candidates, used):
+    """Take the best candidate of an item; of equal ones the earlier."""
+    item.state = TAKEN
+    own = fresh[item.fresh : item.fresh + LABELS * (end - begin - 1)]
+    if item.best == NONE or (item.waiting != NONE and candidates[item.waiting].score > own[item.best]):
+        item.taken, item.waiting = item.waiting, _without_first(candidates, item.waiting)
+        return used
+    item.taken, taken = used, candidates[used]
+    taken.score = taken.best = own[item.best]
+    taken.label, taken.split = item.best // (end - begin - 1), begin + 1 + item.best % (end - begin - 1)
+    taken.left = taken.right = UNKNOWN
+    own[item.best] = LOWEST
+    item.best = np.argmax(own)
+    if own[item.best] == LOWEST:
+        item.best = NONE
+    return used + 1
 
 
-def _nodes(whole: _Entry) -> np.ndarray:
-    """Return the nodes of an entry's tree, parents before children."""
-    nodes, waiting = [], [whole]
-    while waiting:
-        entry = waiting.pop()
-        if entry.node:
-            nodes.append(entry.node)
-            waiting += reversed(entry.children)
-    return np.array(nodes, np.int32).reshape(-1, NODE_FIELDS)
+@inner
+def _add(item, taken, i, j, entries, candidates, used):
+    """Let the candidate that was taken wait again, with these entries of its children."""
+    new = candidates[used]
+    new.best, new.split, new.label, new.left, new.right = taken.best, taken.split, taken.label, i, j
+    new.score = taken.best + entries[i].loss + entries[j].loss
+    new.below = new.beside = NONE
+    item.waiting = _joined(candidates, item.waiting, used)
+    return used + 1
+
+
+@inner
+def _joined(candidates, one, other):
+    """Return the root of the two heaps in one: the better candidate, of equal ones the earlier."""
+    if one == NONE:
+        return other
+    difference = candidates[other].score - candidates[one].score
+    if difference > 0 or (difference == 0 and other < one):
+        one, other = other, one
+    candidates[other].beside, candidates[one].below = candidates[one].below, other
+    return one
+
+
+@inner
+def _without_first(candidates, first):
+    """Return the root of a heap without its root."""
+    pairs, one = NONE, candidates[first].below
+    while one != NONE:
+        other = candidates[one].beside
+        following = NONE if other == NONE else candidates[other].beside
+        if other != NONE:
+            one = _joined(candidates, one, other)
+        candidates[one].beside = pairs
+        pairs, one = one, following
+    root = NONE
+    while pairs != NONE:
+        following = candidates[pairs].beside
+        root = _joined(candidates, root, pairs)
+        pairs = following
+    return root
+
+
+@inner
+def _set_order(entry, left, right, label):
+    """Write the ends of an entry's order, and its hash."""
+    first, second = (right, left) if label == INVERTED else (left, right)
+    entry.first, entry.last = first.first, second.last
+    entry.hash = first.hash + second.hash + _mixed((first.last + 1) << 32 | (second.first + 1))
+
+
+@inner
+def _mixed(number):
+    """Return a hash of a number below 2⁶⁴: the finalizer of SplitMix64 (Steele et al. 2014)."""
+    z = np.uint64(number) * np.uint64(0x9E3779B97F4A7C15)
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return z ^ (z >> np.uint64(31))
+
+
+@inner
+def _trees(entries, chosen, n, root):
+    """Return the scores and nodes of the trees of entries of the whole sentence; parents before children."""
+    totals = np.empty(chosen.size, np.float32)
+    nodes = np.empty((chosen.size, n - 1, NODE_FIELDS), np.int32)
+    stack = np.empty((n + 1, 4), np.int64)  # entry, context, begin, end
+    for tree in range(chosen.size):
+        totals[tree] = entries[chosen[tree]].score
+        count, depth = 0, _push(stack, 0, chosen[tree], root, 0, n)
+        while depth:
+            depth -= 1
+            entry, context = entries[stack[depth, 0]], stack[depth, 1]
+            begin, end, split, label = stack[depth, 2], stack[depth, 3], entry.split, entry.label
+            if end - begin > 1:
+                node = nodes[tree, count]
+                node[0], node[1], node[2], node[3], node[4] = begin, split, end, label, context
+                count += 1
+                depth = _push(stack, depth, entry.right, label * 2 + RIGHT, split, end)
+                depth = _push(stack, depth, entry.left, label * 2 + LEFT, begin, split)
+    return totals, nodes
+
+
+@inner
+def _push(stack, depth, entry, context, begin, end):
+    stack[depth, 0], stack[depth, 1], stack[depth, 2], stack[depth, 3] = entry, context, begin, end
+    return depth + 1

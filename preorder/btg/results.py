@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate, pairwise
 from typing import TypeVar
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from preorder.btg.grammar import INVERTED
 from preorder.btg.kbest import ScoredTree
+from preorder.btg.viterbi import all_positions
 from preorder.data.types import BinaryTree, Node, Permutation, Sentence
 
 T = TypeVar("T")
@@ -57,8 +58,8 @@ class TreePreorderer(ABC):
         self, sentences: Sequence[Sentence], k: int, threads: int = 1
     ) -> list[list[tuple[float, Permutation]]]:
         """Return the k best distinct reorderings of each sentence with their scores."""
-        best = self.best_trees(sentences, k, threads)
-        return [[(score, tree.permutation) for score, tree in trees] for trees in best]
+        best = zip(sentences, self.kbest(sentences, k, threads), strict=True)
+        return [list(_scored_orders(trees, len(s))) for s, trees in best]
 
     def best_trees(
         self, sentences: Sequence[Sentence], k: int, threads: int = 1
@@ -68,6 +69,15 @@ class TreePreorderer(ABC):
         return [
             [(float(score), _tree(nodes.tolist(), len(s))) for score, nodes in trees] for s, trees in best
         ]
+
+
+def _scored_orders(trees: Sequence[ScoredTree], length: int) -> Iterator[tuple[float, Permutation]]:
+    """Yield the scores and orders of trees of one sentence."""
+    positions = np.empty((len(trees), length), np.int32)
+    if length:
+        all_positions(np.stack([nodes for _, nodes in trees]), positions)
+    for (score, _), order in zip(trees, positions.tolist(), strict=True):
+        yield float(score), Permutation(tuple(order))
 
 
 def _tree(nodes: Sequence[Sequence[int]], length: int) -> BinaryTree:

@@ -26,7 +26,7 @@ from preorder.cli.commands import SUMMARIES
 from preorder.data import files
 from preorder.data.alignment import Alignment
 from preorder.data.errors import UsageError
-from preorder.data.formats import format_alignment, parse_source, parse_tokens, read_alignments
+from preorder.data.formats import format_alignment, parse_source, parse_tokens, read_alignments, read_plain
 from preorder.progress import LOGGER
 
 if TYPE_CHECKING:
@@ -145,8 +145,8 @@ def _check(arguments: argparse.Namespace) -> None:
 
 def _read(source: str, target: str) -> list[tuple[str, Iterator]]:
     """Return the names of the files of a bitext, and their sentences."""
-    words = (sentence.interned().words for sentence in files.read_parsed(source, parse_source))
-    targets = (tuple(map(sys.intern, tokens)) for tokens in files.read_parsed(target, parse_tokens))
+    words = (sentence.interned().words for sentence in read_plain(source, parse_source))
+    targets = (tuple(map(sys.intern, tokens)) for tokens in read_plain(target, parse_tokens))
     return [(source, words), (target, targets)]
 
 

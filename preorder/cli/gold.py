@@ -10,7 +10,7 @@ from preorder.cli import options
 from preorder.cli.commands import SUMMARIES
 from preorder.cli.output import formatted
 from preorder.data import files
-from preorder.data.formats import parse_source, read_alignments
+from preorder.data.formats import parse_source, read_alignments, read_plain
 from preorder.data.types import Alignment, Permutation, Sentence
 
 EXAMPLES = """\
@@ -35,7 +35,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _pairs(arguments: argparse.Namespace) -> Iterator[tuple[Sentence, Permutation]]:
-    sentences = files.read_parsed(arguments.src, parse_source)
+    sentences = read_plain(arguments.src, parse_source)
     alignments = (arguments.align, read_alignments(arguments.align))
 
     def pair(sentence: Sentence, alignment: Alignment) -> tuple[Sentence, Permutation]:

@@ -83,7 +83,10 @@ def _work(arguments: argparse.Namespace) -> Iterator[_Work | Exception]:
     try:
         for block in read_blocks(source.plain_files(arguments)):
             columns = columns or _columns(block)
-            yield _Work(block, columns or 3)
+            work = _Work(block, columns or 3)
+            if block.first == 1:  # what a whole file is refused for, its first sentence shows
+                next(filter(len, _sentences(arguments, work)), None)
+            yield work
     except Exception as error:
         yield error
 

@@ -11,7 +11,7 @@ from preorder.cli.commands import SUMMARIES
 from preorder.data import files
 from preorder.data.alignment import Alignment
 from preorder.data.errors import UsageError
-from preorder.data.formats import format_alignment, parse_tokens, read_alignments
+from preorder.data.formats import format_alignment, parse_tokens, read_alignments, read_plain
 
 SIDES = ("src", "tgt")
 
@@ -65,4 +65,4 @@ def _side(arguments: argparse.Namespace, side: str) -> list[tuple[str, Iterator]
     paths = [getattr(arguments, name) for name in (side, f"new_{side}")]
     if (paths[0] is None) != (paths[1] is None):
         raise UsageError(f"--{side} and --new-{side} belong together")
-    return [(path, files.read_parsed(path, parse_tokens)) for path in paths if path is not None]
+    return [(path, read_plain(path, parse_tokens)) for path in paths if path is not None]

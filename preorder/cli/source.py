@@ -18,8 +18,8 @@ from preorder.annotate.stanza_models import (
 )
 from preorder.cli import options
 from preorder.data import files, places
-from preorder.data.errors import UsageError
-from preorder.data.formats import parse_source, parse_tokens, read_annotated
+from preorder.data.errors import DataError, UsageError, shown
+from preorder.data.formats import parse_source, parse_tokens, read_annotated, text_lines
 from preorder.data.sentence import Sentence
 from preorder.progress import LOGGER
 from preorder.syntax.conllu import TAGSETS
@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     from preorder.methods.model_directory import Model
 
 STANZA = "stanza"
+
+_TAGGED = "_/|"
+"""What stands between a word and its tag where taggers write both."""
 
 
 def add_layer_options(parser: argparse.ArgumentParser, default_tags: str = "none") -> None:
@@ -142,16 +145,33 @@ def parsed_sentences(
     Raises:
         DataError: bad input, with its file and line.
     """
-    sentences = files.parse_lines(arguments.src, columns[0], parse_source, first)
-    if len(columns) == 1:
+    lines, *others = columns
+    if first == 1:
+        lines = text_lines(arguments.src, iter(lines))
+    sentences = files.parse_lines(arguments.src, lines, parse_source, first)
+    if not others:
         return sentences
-    tags = files.parse_lines(arguments.pos, columns[1], parse_tokens, first)
+    tags = files.parse_lines(arguments.pos, others[0], parse_tokens, first)
     streams = (arguments.src, sentences), (arguments.pos, tags)
-    return files.map_parallel(_with_tags, arguments.pos, *streams, first=first)
+    tagged = files.map_parallel(_with_tags, arguments.pos, *streams, first=first)
+    return _without_words(arguments.pos, tagged) if first == 1 else tagged
 
 
 def _with_tags(sentence: Sentence, tags: tuple[str, ...]) -> Sentence:
     return replace(sentence, tags=tags)
+
+
+def _without_words(path: str, sentences: Iterator[Sentence]) -> Iterator[Sentence]:
+    """Yield sentences; a DataError: the tags of the first that is not empty begin with its words."""
+    for number, sentence in enumerate(sentences, 1):
+        pairs = list(zip(sentence.words, sentence.tags, strict=True))
+        if pairs and any(all(tag.startswith(word + mark) for word, tag in pairs) for mark in _TAGGED):
+            reason = f"words and tags, as in {shown(sentence.tags[0])}: give the tags alone"
+            raise DataError(reason, files.display_name(path), number)
+        yield sentence
+        if pairs:
+            break
+    yield from sentences
 
 
 def source_name(arguments: argparse.Namespace) -> str:

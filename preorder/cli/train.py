@@ -20,7 +20,7 @@ from preorder.cli.output import formatted
 from preorder.cli.paths import input_paths, output_paths
 from preorder.data import files
 from preorder.data.errors import UsageError
-from preorder.data.formats import parse_tokens, read_alignments
+from preorder.data.formats import parse_tokens, read_alignments, read_plain
 from preorder.data.types import Alignment, Bitext, Sentence
 from preorder.learning import options as method_options
 from preorder.learning.checkpoint import Checkpoints
@@ -182,7 +182,7 @@ def _pairs(name: str, arguments: argparse.Namespace) -> Iterator[tuple[Sentence,
 
 def _aligned(name: str, arguments: argparse.Namespace) -> Bitext:
     """Read both sides and align them."""
-    targets = files.read_parsed(arguments.tgt, parse_tokens)
+    targets = read_plain(arguments.tgt, parse_tokens)
     lines = files.in_parallel((name, source.read_sentences(arguments)), (arguments.tgt, targets))
     pairs = ((sentence.interned(), tuple(map(sys.intern, target))) for sentence, target in lines)
     sentences, targets = zip(*files.not_empty(name, pairs), strict=True)

@@ -71,7 +71,7 @@ def _all_rows(arguments: argparse.Namespace) -> Iterator[Row]:
     if arguments.model is None:
         streams["order"] = options.read_order(arguments)
     if arguments.tgt is not None:
-        streams["target"] = arguments.tgt, files.read_parsed(arguments.tgt, formats.parse_tokens)
+        streams["target"] = arguments.tgt, formats.read_plain(arguments.tgt, formats.parse_tokens)
     if arguments.align is not None:
         streams["align"] = arguments.align, formats.read_alignments(arguments.align)
     if arguments.attention is not None:

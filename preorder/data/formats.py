@@ -7,17 +7,19 @@ ASCII spaces and tabs alone separate tokens: other white space, such as the ideo
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from decimal import Decimal
 from functools import lru_cache, partial
-from typing import Any
+from typing import Any, TypeVar
 
 from preorder.data.alignment import CERTAIN, Alignment, Link
 from preorder.data.binary_tree import BinaryTree
 from preorder.data.errors import DataError, shown
-from preorder.data.files import first_filled, parse_json, parse_lines, read_lines, read_parsed
+from preorder.data.files import display_name, first_filled, parse_json, parse_lines, read_lines, read_parsed
 from preorder.data.permutation import Permutation
 from preorder.data.sentence import Sentence
+
+T = TypeVar("T")
 
 Matrix = tuple[tuple[float, ...], ...]
 
@@ -46,6 +48,27 @@ _TREE_SPECIAL = re.compile(r"[\\\[\]<>]")
 def parse_tokens(line: str) -> tuple[str, ...]:
     """Split a line into its tokens; an empty line has none."""
     return tuple(filter(None, line.replace("\t", " ").split(" ")))
+
+
+def text_lines(path: str, lines: Iterator[str]) -> Iterator[str]:
+    """Yield the lines of a text; a tab is a space there, unless the first line that is not blank has one.
+
+    Raises:
+        DataError: it has: the file is a table, of which one column is the text.
+    """
+    for number, line in enumerate(lines, 1):
+        if "\t" in line.strip():
+            reason = "a tab in the line: words<TAB>tags are for --annot; of other tables give one column"
+            raise DataError(reason, display_name(path), number)
+        yield line
+        if line.strip():
+            break
+    yield from lines
+
+
+def read_plain(path: str, parse: Callable[[str], T]) -> Iterator[T]:
+    """Yield what ``parse`` makes of each of the :func:`text_lines` of a file."""
+    return parse_lines(path, text_lines(path, read_lines(path)), parse)
 
 
 def parse_source(line: str) -> Sentence:

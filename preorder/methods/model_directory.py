@@ -226,9 +226,8 @@ def _load(directory: str) -> Model:
         preorderer = _preorderer(description, arrays)
     except DataError as error:
         raise error.at(directory, None) from None
-    tagset = description.get("tagset", stanza.tagset if stanza else "upos")  # what the first models read
     language, training = description.get("language"), description.get("training", {})
-    return Model(preorderer, classes, language, training, stanza, tagset)
+    return Model(preorderer, classes, language, training, stanza, description.get("tagset"))
 
 
 def _check(description: Any) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from preorder.cli import Parser, execute, options
 from preorder.data import files
-from preorder.data.formats import parse_source, read_alignments
+from preorder.data.formats import parse_source, read_alignments, read_plain
 from preorder.data.types import Bitext
 from preorder.methods.node_labels.forest import forest, positions
 from preorder.methods.node_labels.oracle import best_labels, count_pairs, flat_keys
@@ -33,9 +33,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _write(arguments: argparse.Namespace) -> None:
-    sentences = add_trees(
-        arguments.src, files.read_parsed(arguments.src, parse_source), TreeFile(arguments.trees)
-    )
+    sentences = add_trees(arguments.src, read_plain(arguments.src, parse_source), TreeFile(arguments.trees))
     alignments = (arguments.align, read_alignments(arguments.align))
     sides = zip(*files.in_parallel((arguments.src, sentences), alignments), strict=True)
     orders = best_orders(Bitext(*map(list, sides)))

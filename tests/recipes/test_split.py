@@ -119,7 +119,7 @@ def test_languages_are_the_ends_of_the_names(tmp_path, files, names):
         (["--test-src", "empty", "--test-tgt", "empty"], "empty: no sentence pair is left"),
         (["--tgt", "-"], "a corpus is read from files, not from standard input"),
         (["--tgt", "empty"], "empty:2: the file ends after 1 lines, {folder}/my.en goes on"),
-        (["--src", "feature", "--tgt", "feature"], "feature:1: ￨ in a token, where a feature would begin"),
+        (["--src", "feature", "--tgt", "feature"], "feature:1: has token￨position already"),
         (
             ["--src", "same", "--tgt", "same"],
             "same: too few pairs of different lines to split dev and test off",

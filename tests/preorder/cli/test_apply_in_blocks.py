@@ -116,6 +116,26 @@ WRONG = {
 }
 
 
+@pytest.mark.parametrize("blank", [0, 3])
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"src": "S1 V2\tN V\n"}, "src:{}: a tab in the line"),
+        ({"pos": "S1_N V2_V\n"}, "pos:{}: words and tags, as"),
+    ],
+)
+def test_files_of_another_kind(models, both, tmp_path, changed, message, blank):
+    """Their first line that is not blank shows it."""
+    options = []
+    for name, content in ({"src": "S1 V2\n", "pos": "N V\n"} | changed).items():
+        (tmp_path / name).write_text("\n" * blank + content)
+        options += [f"--{name}", tmp_path / name]
+    found, expected = both("--model", models / "tags", *options)
+    assert found == expected
+    assert found[0] == 2
+    assert message.format(blank + 1) in found[1]
+
+
 @pytest.mark.parametrize("case", WRONG)
 def test_the_same_errors(models, both, tmp_path, case):
     changed, message = WRONG[case]

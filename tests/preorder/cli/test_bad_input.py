@@ -106,6 +106,28 @@ def test_text_that_is_not_utf8(refuses, command, file):
     refuses(command, f"{file}:2: not valid UTF-8 (byte 3 of the line)", **{file: damaged})
 
 
+TEXTS = [(c, f) for c, f in READS if f in ("source", "target") and c != "score"]
+
+
+@pytest.mark.parametrize(("command", "file"), TEXTS)
+def test_a_table_in_place_of_a_text(refuses, command, file):
+    table = FILES[file].replace("\n", "\tX Y X\n")
+    refuses(command, f"{file}:1: a tab in the line: words<TAB>tags are for --annot", **{file: table})
+
+
+@pytest.mark.parametrize(("command", "file"), TEXTS)
+def test_a_tab_in_a_later_line_is_a_space(run, command, file):
+    first, second = FILES[file].splitlines(keepends=True)
+    assert run(command, **{file: first + second.replace(" ", "\t")})[0] == 0
+
+
+@pytest.mark.parametrize("mark", "_/|")
+def test_words_with_their_tags_in_place_of_tags(refuses, mark):
+    tags = "".join(f"a{mark}X b{mark}Y c{mark}X\n" for _ in range(2))
+    message = f"tags:1: words and tags, as in 'a{mark}X': give the tags alone"
+    refuses("train with tags", message, tags=tags)
+
+
 @pytest.mark.parametrize(
     ("command", "first"),
     [

@@ -47,6 +47,26 @@ def test_confidences_as_they_are_written():
     assert formats.format_alignment(formats.parse_alignment("0-0:0.000001")) == "0-0:0.000001"
 
 
+@pytest.mark.parametrize(
+    ("lines", "number"),
+    [
+        (["a b\tc"], 1),
+        (["", " \t", "a\tb", "c"], 3),
+        (["a", "b\tc"], None),
+        (["a b\t", "b\tc"], None),
+        (["", "\ta"], None),
+        ([], None),
+    ],
+)
+def test_a_table_is_no_text(lines, number):
+    read = formats.text_lines("src", iter(lines))
+    if number is None:
+        assert list(read) == lines
+        return
+    with pytest.raises(DataError, match=f"src:{number}: a tab in the line"):
+        list(read)
+
+
 def test_possible_links_have_two_marks():
     alignment = formats.parse_alignment("0-0 1p2 2?1 0p0")
     assert (alignment.links, alignment.possible) == ({(0, 0)}, {(1, 2), (2, 1)})
