@@ -150,6 +150,13 @@ def _check_transforms(where: str, names: Any) -> None:
             raise UsageError(f"{where}: {_unknown(name, AVAILABLE_TRANSFORMS, 'transform')}")
 
 
+@adapts("onmt.utils.parse:ArgumentParser", "convert_item_to_command_line_arg")
+def _convert(original: Any, self: Any, action: Any, key: str, value: Any) -> Any:
+    if action is not None and action.nargs == 0 and not isinstance(value, str):
+        self.error(f"{key} is true or false, not {value!r}")
+    return original(self, action, key, value)
+
+
 @adapts("onmt.utils.parse:ArgumentParser", "parse_known_args")
 def _parse_strictly(original: Any, self: Any, args: Any = None, *more: Any, **named: Any) -> Any:
     given = args.split() if isinstance(args, str) else list(sys.argv[1:] if args is None else args)

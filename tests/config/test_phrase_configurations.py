@@ -76,7 +76,6 @@ TRANSLATION = Namespace(
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"n_best": 6}, "n_best 6 is more than beam_size 5"),
         ({"swan_choices": -1}, "swan_choices is a number of segments, not -1"),
         ({"min_length": 3}, "min_length does not work with decoder_type: swan"),
         ({"block_ngram_repeat": 2}, "block_ngram_repeat does not work with decoder_type: swan"),

@@ -181,6 +181,22 @@ TRAIN = ("onmt_train", "-config", "config.yaml", "-save_model", "another")
             "argument --beam_size/-beam_size: not a whole number",
         ),
         ((*TRANSLATE, "-model", MODEL, "-beam_size", "x"), "invalid int value: 'x'"),
+        (
+            (*TRANSLATE, "-model", MODEL, "-beam_size", "2", "-n_best", "5"),
+            "n_best 5 is more than beam_size 2",
+        ),
+        ((*TRANSLATE, "-model", MODEL, "-dump_beam", "x"), "dump_beam does not work in OpenNMT-py 3.5"),
+        ((*TRANSLATE, "-model", MODEL, "-world_size", "2"), "world_size 2 needs as many gpu_ranks, not 0"),
+        ((*TRANSLATE, "-model", MODEL, "-phrase_table", "no"), "no: phrase_table: there is no such file"),
+        (
+            (*TRANSLATE, "-model", MODEL, "-gpu", "99"),
+            "gpu, gpu_ranks: 100 GPUs are needed, but torch finds ",
+        ),
+        (
+            (*TRAIN, "-world_size", "20", "-gpu_ranks", *map(str, range(20))),
+            "gpu, gpu_ranks: 20 GPUs are needed, but torch finds ",
+        ),
+        ((*TRANSLATE, "-model", MODEL, "-align_debug"), "align_debug has no effect without report_align"),
         ((*TRANSLATE, "-model", MODEL, "-output", "directory"), "directory: is a directory"),
         ((*TRANSLATE, "-model", MODEL, "-output", "no/where"), "no/where: cannot be written: No such file"),
         ((*TRANSLATE, "-model", MODEL, "-output", "valid.src"), "valid.src would be overwritten"),

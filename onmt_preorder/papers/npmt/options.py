@@ -119,8 +119,6 @@ def add_translation_options(parser: Any) -> None:
 def check_translation(opt: Namespace) -> None:
     """Raise a ``UsageError`` where options of a translation ask for what the search cannot do."""
     refuse(opt, _UNSUPPORTED_SEARCH, f"decoder_type: {DECODER}")
-    if opt.n_best > opt.beam_size:
-        raise UsageError(f"n_best {opt.n_best} is more than beam_size {opt.beam_size}")
     if opt.swan_choices < 0:
         raise UsageError(f"swan_choices is a number of segments, not {opt.swan_choices}")
     for name in _given(opt):

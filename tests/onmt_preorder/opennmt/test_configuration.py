@@ -48,6 +48,15 @@ def test_unknown_keys_and_prefixes_are_refused(tmp_path, capsys, make_parser, ch
 
 
 @BOTH_PARSERS
+@pytest.mark.parametrize("value", [[1], ["a", "b"], []])
+def test_a_list_for_what_is_true_or_false(tmp_path, capsys, make_parser, value):
+    with pytest.raises(SystemExit) as ended:
+        parse(make_parser, tmp_path, share_vocab=value)
+    assert ended.value.code == 2
+    assert capsys.readouterr().err.endswith(f": share_vocab is true or false, not {value!r}\n")
+
+
+@BOTH_PARSERS
 def test_a_misspelt_encoder_type_key_does_not_escape(tmp_path, capsys, make_parser):
     settings = {key: value for key, value in TINY.items() if key != "encoder_type"}
     path = tmp_path / "run.yaml"
