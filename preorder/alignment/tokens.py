@@ -1,43 +1,93 @@
-"""Links between other tokens of the same text, which share characters with those that are linked."""
+"""Which words the tokens of another text stem from, and links that follow.
+
+Both texts are one sentence, split in two ways: words and their subwords, or the tokens of two tokenisers.
+They may spell characters differently (:mod:`preorder.data.spellings`). Tokens may have been put in, left out,
+masked or rewritten.
+"""
 
 from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import product
+from itertools import accumulate, pairwise, product
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from preorder.data.alignment import Alignment, Link
-from preorder.data.errors import DataError
+from preorder.data.errors import DataError, shown
+from preorder.data.spellings import (
+    MARKS,
+    added_marks,
+    belongs_backward,
+    from_byte_level,
+    inner_ends,
+    joined_spellings,
+    spelled_out,
+    without_marks,
+)
 
+BLOCK = 256
+"""Pieces that are compared with the text at a time where they do not spell it."""
 
-def overlapping(old: Sequence[str], new: Sequence[str]) -> list[list[int]]:
-    """Return for each old token the indices of the new tokens that share a character with it.
+REACH = 1 << 14
+"""Characters of the text that a block is compared with."""
 
-    The texts must be the same but for where their tokens end, for the case of letters, and for the width and
-    form of characters (NFKC). O(characters).
-
-    Raises:
-        DataError: they are not.
-    """
-    owners = [[index for index, token in enumerate(tokens) for _ in _plain(token)] for tokens in (old, new)]
-    if _plain("".join(old)) != _plain("".join(new)) or len(owners[0]) != len(owners[1]):
-        raise DataError(f"these are not the same characters: {''.join(old)} and {''.join(new)}")
-    found: list[list[int]] = [[] for _ in old]
-    for one, other in sorted(set(zip(*owners, strict=True))):
-        found[one].append(other)
-    return found
-
-
-def _plain(text: str) -> str:
-    return unicodedata.normalize("NFKC", text).lower()
-
+_ALL: frozenset[str] = frozenset(MARKS)
+_LOW = -(1 << 30)
 
 Tokens = tuple[Sequence[str], Sequence[str]]
 """Old and new tokens of the same text."""
 
+Differences = list[tuple[str, str]]
+"""Characters of the words, and of the pieces in their place, that are not the same."""
 
-def map_links(alignment: Alignment, sources: Tokens | None, targets: Tokens | None) -> Alignment:
+T = TypeVar("T")
+
+
+def words_of_pieces(pieces: Sequence[str], words: Sequence[str]) -> list[range]:
+    """Return for each piece the indices of the words that it shares characters with.
+
+    The pieces are put onto the words in their order, so that the most characters are equal, with the fewest
+    gaps, which should not begin or end inside a word. This takes linear time where the pieces spell the
+    words, also with others before or after them. Else they are compared in blocks.
+
+    - A mark of a subword tokeniser by itself stems from the word that it marks.
+    - A piece that spells no word stems from the word in its place, if no other piece does.
+    - A piece without a word has an empty range, which begins at the word before which it stands.
+
+    >>> words_of_pieces(["▁un", "seen", "▁", "cat", "s"], ["unseen", "cats"])
+    [range(0, 1), range(0, 1), range(1, 2), range(1, 2), range(1, 2)]
+    >>> words_of_pieces(["<de>", "un@@", "<mask>", "cats"], ["unseen", "cats"])
+    [range(0, 0), range(0, 1), range(0, 1), range(1, 2)]
+    """
+    return _compare(pieces, words)[0]
+
+
+def overlapping(old: Sequence[str], new: Sequence[str], strict: bool = True) -> list[list[int]]:
+    """Return for each old token the indices of the new tokens that share a character with it.
+
+    Args:
+        strict: whether the texts must be the same, but for marks and spellings, accents and spaces.
+
+    Raises:
+        DataError: they are not.
+    """
+    stems, differences = _compare(new, old)
+    if strict and differences:
+        raise DataError("these are not the same characters: {} and {}".format(*map(shown, differences[0])))
+    found: list[list[int]] = [[] for _ in old]
+    for index, stem in enumerate(stems):
+        for word in stem:
+            found[word].append(index)
+    return _with_marks([each or None for each in found], old, [])
+
+
+def map_links(
+    alignment: Alignment, sources: Tokens | None, targets: Tokens | None, strict: bool = True
+) -> Alignment:
     """Map the links of a sentence pair to other tokens of the same text.
 
     A link becomes links between all new tokens that share a character with its two tokens. Of several
@@ -46,12 +96,13 @@ def map_links(alignment: Alignment, sources: Tokens | None, targets: Tokens | No
     Args:
         alignment: of the old tokens.
         sources, targets: the tokens of each side; None: they stay.
+        strict: whether the tokens of each side must spell the same characters.
 
     Raises:
         DataError: a link is out of range, or the characters are not the same.
     """
     alignment.check_within(*(len(side[0]) if side else None for side in (sources, targets)))
-    maps = [overlapping(*side) if side else None for side in (sources, targets)]
+    maps = [overlapping(*side, strict) if side else None for side in (sources, targets)]
 
     def mapped(link: Link) -> Iterator[Link]:
         return product(*(news[index] if news else [index] for news, index in zip(maps, link, strict=True)))
@@ -62,3 +113,208 @@ def map_links(alignment: Alignment, sources: Tokens | None, targets: Tokens | No
             sure[new] = max(confidence, sure.get(new, 0))
     possible = {new for link in alignment.possible for new in mapped(link)} - sure.keys()
     return replace(Alignment.weighted(sure), possible=frozenset(possible))
+
+
+def _compare(pieces: Sequence[str], words: Sequence[str]) -> tuple[list[range], Differences]:
+    """Return :func:`words_of_pieces`, and where the texts differ."""
+    if list(pieces) == list(words):
+        return [range(index, index + 1) for index in range(len(words))], []
+    added = added_marks(pieces, words)
+    bare = without_marks(pieces, added)
+    if "".join(bare) == "".join(words):
+        owners = [index for index, word in enumerate(words) for _ in word]
+        bounds = pairwise(accumulate(map(len, bare), initial=0))
+        stems = [range(owners[a], owners[b - 1] + 1) if a < b else None for a, b in bounds]
+        return _with_marks(stems, pieces, range(0)), []
+    found: list[tuple[list[range | None], Differences]] = []
+    for reading in _readings(pieces, words, added):
+        found.append(_stems(*reading))
+        if not found[-1][1]:
+            break
+    stems, differences = min(found, key=lambda each: sum(len(one + other) for one, other in each[1]))
+    return _with_marks(stems, pieces, range(0)), differences
+
+
+def _with_marks(values: list[T | None], tokens: Sequence[str], default: T) -> list[T]:
+    """Give tokens without a value, which are marks, the value of the token that they mark."""
+    for index in reversed(range(len(values) - 1)):
+        if values[index] is None and not belongs_backward(tokens[index]):
+            values[index] = values[index + 1]
+    filled: list[T] = []
+    for value in values:
+        filled.append(value if value is not None else filled[-1] if filled else default)
+    return filled
+
+
+class _Unit(NamedTuple):
+    """Characters of a text, and the tokens that spell them: one, or some that cut a spelling (``&quot;``)."""
+
+    spelled: str
+    tokens: range
+    is_mark: bool = False  # need not be in the other text
+    begins_inside: bool | None = None  # a word, as its marks say; None: they do not
+    ends_inside: bool | None = None
+
+
+def _readings(
+    pieces: Sequence[str], words: Sequence[str], added: frozenset[str]
+) -> Iterator[tuple[list[_Unit], list[_Unit]]]:
+    """Yield ways to read pieces and words, the likeliest first.
+
+    Both may have marks, tokens may cut a spelling, and accents and the like may be left out.
+    """
+    removed = added_marks(words, pieces)
+    if "Ġ" in added | removed:
+        pieces, words = ([from_byte_level(token) for token in side] for side in (pieces, words))
+    either = added | removed
+    seen: list[tuple[list[str], ...]] = []
+    for marks in ((added, frozenset()), (added, removed), (either, either), (_ALL, _ALL)):
+        sides = tuple(map(without_marks, (pieces, words), marks))
+        if sides in seen:
+            continue
+        seen.append(sides)
+        bare, others = sides
+        ends = inner_ends(pieces, bare)
+        single = [[range(index, index + 1) for index in range(len(side))] for side in sides]
+        joined = [joined_spellings(side) for side in sides]
+        for of_pieces, of_words in (single, joined) if single != joined else (single,):
+            first, second = _units(bare, of_pieces), _units(others, of_words)
+            for index, (spelled, run, *_) in enumerate(first):
+                says = ends[run.start][0], ends[run.stop - 1][1]
+                first[index] = _Unit(spelled or spelled_out(pieces[run.start]), run, not spelled, *says)
+            yield first, second
+            if not all(unit.spelled.isascii() for unit in first + second):
+                yield _without_slight(first), _without_slight(second)
+
+
+def _units(texts: Sequence[str], runs: Sequence[range]) -> list[_Unit]:
+    spelled = ("".join(texts[run.start : run.stop]) for run in runs)
+    return [_Unit(spelled_out(text) or text, run) for text, run in zip(spelled, runs, strict=True)]
+
+
+def _without_slight(units: Sequence[_Unit]) -> list[_Unit]:
+    bare = ("".join(c for c in unit.spelled if not _is_slight(c)) for unit in units)
+    return [unit._replace(spelled=text or unit.spelled) for unit, text in zip(units, bare, strict=True)]
+
+
+def _stems(pieces: list[_Unit], words: list[_Unit]) -> tuple[list[range | None], Differences]:
+    """Return the words of each token of the pieces, None for marks, and where the texts differ."""
+    text = "".join(word.spelled for word in words)
+    owners = [word.tokens for word in words for _ in word.spelled]
+    owners.append(range(words[-1].tokens.stop if words else 0, 0))  # behind the last word
+    borders = set(accumulate((len(word.spelled) for word in words), initial=0))
+    stems: list[range | None] = []
+    differences = []
+    low = cursor = 0
+    for high, place in enumerate((*_places(pieces, text, borders), len(text))):
+        if place < 0:
+            continue
+        if low < high or cursor < place:  # a gap
+            missed = "".join(piece.spelled for piece in pieces[low:high] if not piece.is_mark)
+            lost = [index for index in range(cursor, place) if not _is_slight(text[index])]
+            if lost or not all(map(_is_slight, missed)):
+                differences.append(("".join(text[index] for index in lost), missed))
+            free = list(dict.fromkeys(owners[index] for index in lost or range(cursor, place)))
+            free = free or [range(owners[place].start, owners[place].start)]
+            count = sum(not piece.is_mark for piece in pieces[low:high])
+            shares = (free[number * len(free) // count] for number in range(count))
+            for piece in pieces[low:high]:
+                stems += [None if piece.is_mark else next(shares)] * len(piece.tokens)
+        if high < len(pieces):
+            cursor = place + len(pieces[high].spelled)
+            stems += [range(owners[place].start, owners[cursor - 1].stop)] * len(pieces[high].tokens)
+        low = high + 1
+    return stems, differences
+
+
+def _is_slight(character: str) -> bool:
+    """Return whether tools leave the character out: an accent, a space, or one that is not seen."""
+    return unicodedata.category(character) in {"Mn", "Me", "Cf", "Cc", "Zs"}
+
+
+def _places(pieces: Sequence[_Unit], text: str, borders: set[int]) -> list[int]:
+    """Return where in the text each piece begins, -1 where it is not in it.
+
+    Args:
+        borders: where words begin and end.
+    """
+    places = [-1] * len(pieces)
+    lengths = [0 if piece.is_mark else len(piece.spelled) for piece in pieces]
+    begins = list(accumulate(lengths, initial=0))
+    spelled = "".join(piece.spelled for piece in pieces if not piece.is_mark)
+    before = spelled.find(text)
+    if before >= 0 and before == spelled.rfind(text):
+        inner = range(before, before + len(text))
+        found = [index for index, length in enumerate(lengths) if length and begins[index] in inner]
+        if spelled == text or (
+            {before + border for border in borders} <= set(begins)
+            and not pieces[found[0]].begins_inside
+            and not pieces[found[-1]].ends_inside
+        ):
+            for index in found:
+                places[index] = begins[index] - before
+            return places
+    low = start = 0
+    while low < len(pieces) and start < len(text):
+        block, base = pieces[low : low + BLOCK], start
+        kept = BLOCK // 2 if low + BLOCK < len(pieces) else BLOCK
+        part = text[base : base + REACH]
+        inside = np.array([base + offset not in borders for offset in range(len(part) + 1)], np.int32)
+        for index, place in enumerate(_best_places(block, part, inside)[:kept], low):
+            if place >= 0:
+                places[index] = base + place
+                start = base + place + len(pieces[index].spelled)
+        low += kept
+    return places
+
+
+def _best_places(pieces: Sequence[_Unit], text: str, inside: NDArray[np.int32]) -> list[int]:
+    """Return :func:`_places`, the best of all ways.
+
+    An equal character counts 2. Each of these counts -1: a gap, in the pieces or in the text or in both at a
+    place; its begin and its end, if inside a word; the begin and the end of a piece, if its marks say
+    otherwise; a border of words inside a piece.
+
+    Args:
+        inside: ``(len(text) + 1,)``, 1 where a place of the text is inside a word, else 0.
+    """
+    outside = np.cumsum(1 - inside)
+    tight = np.full(len(inside), _LOW, np.int32)  # the best score by the place reached, behind an equal piece
+    tight[0] = 0
+    loose = np.maximum.accumulate(tight - 1 - inside)  # the same in a gap
+    rows = [(tight, loose)]
+    for piece in pieces:
+        ends = np.fromiter(_ends(piece.spelled, text), np.intp)
+        begins = ends - len(piece.spelled)
+        score = np.maximum(tight[begins], loose[begins] - inside[begins])
+        score += 2 * len(piece.spelled) - (outside[ends - 1] - outside[begins])
+        for places, is_inside in ((begins, piece.begins_inside), (ends, piece.ends_inside)):
+            if is_inside is not None:
+                score -= inside[places] != is_inside
+        tight = tight.copy() if piece.is_mark else np.full(len(inside), _LOW, np.int32)
+        tight[ends] = np.maximum(tight[ends], score)
+        loose = np.maximum.accumulate(np.maximum(tight - 1 - inside, loose))
+        rows.append((tight, loose))
+    found, place = [-1] * len(pieces), len(text)
+    in_gap = loose[-1] > tight[-1]
+    for index in reversed(range(len(pieces))):
+        tight, loose = rows[index + 1]
+        if in_gap:
+            opened = np.flatnonzero((tight - 1 - inside)[: place + 1] == loose[place])
+            if not len(opened):
+                continue
+            place = int(opened[-1])
+            in_gap = False
+        if pieces[index].is_mark and rows[index][0][place] == tight[place]:
+            continue
+        found[index] = place = place - len(pieces[index].spelled)
+        tight, loose = rows[index]
+        in_gap = loose[place] - inside[place] > tight[place]
+    return found
+
+
+def _ends(piece: str, text: str) -> Iterator[int]:
+    place = text.find(piece)
+    while piece and place >= 0:
+        yield place + len(piece)
+        place = text.find(piece, place + 1)

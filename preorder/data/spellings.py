@@ -1,14 +1,18 @@
 """One spelling for characters that tokenisers, taggers and parsers write in different ways.
 
 ``(`` is ``-LRB-`` in the Penn Treebank, ``"`` is ````` `` ````` or ``''`` there, and ``&quot;`` for Moses; a
-Unicode text has ``“``. Two tokens are the same if they are :func:`same`, whichever tool wrote them.
+Unicode text has ``“``. Two tokens are the same if they are :func:`same`, whichever tool wrote them. Subword
+tokenisers add :data:`MARKS`, and may write bytes.
 """
 
 from __future__ import annotations
 
+import html
 import re
 import unicodedata
-from functools import lru_cache
+from collections.abc import Iterable, Sequence
+from functools import cache, lru_cache
+from itertools import accumulate, pairwise
 
 ENTITIES = {
     "&lt;": "<",
@@ -25,14 +29,39 @@ ENTITIES = {
 BRACKETS = {"-lrb-": "(", "-rrb-": ")", "-lsb-": "[", "-rsb-": "]", "-lcb-": "{", "-rcb-": "}"}
 """How the Penn Treebank writes brackets, here in lower case; it writes them in capitals."""
 
-_OTHERS = {"&bar;": "|", "&bra;": "[", "&ket;": "]", "@-@": "-", "\\/": "/", "\\*": "*"}
+MARKS = {
+    "￭": "^￭|￭$",  # pyonmttok: no space before, or behind
+    "@@": "@@$",  # subword-nmt: no space behind
+    "##": "^##",  # WordPiece: no space before
+    "▁": "▁",  # SentencePiece, pyonmttok: a space
+    "Ġ": "Ġ",  # BPE of bytes: a space
+    "</w>": "</w>$",  # the first BPE: a space behind
+    "｟mrk_": r"｟mrk_\w+｠",  # pyonmttok: the case of letters
+}
+"""What subword tokenisers add to tokens, and the pattern of where."""
+
+_OTHERS = {
+    "&bar;": "|",
+    "&bra;": "[",
+    "&ket;": "]",
+    "@-@": "-",
+    "@,@": ",",
+    "@.@": ".",
+    "\\/": "/",
+    "\\*": "*",
+}
 _SPELLINGS = ENTITIES | BRACKETS | _OTHERS
-_SPELLING = re.compile("|".join((*map(re.escape, _SPELLINGS), "&#([0-9]{1,5});")), re.IGNORECASE)
+_ENTITY = "&(?:#[0-9]{1,7}|#x[0-9a-f]{1,6}|[a-z][a-z0-9]{1,30});"
+_BYTE = "<0x[89ab][0-9a-f]>"  # one that goes on with a character of UTF-8
+_BYTES = f"<0x[0-7][0-9a-f]>|<0x[cd][0-9a-f]>{_BYTE}|<0xe[0-9a-f]>{_BYTE}{{2}}|<0xf[0-7]>{_BYTE}{{3}}"
+_ANY = "|".join((*map(re.escape, _SPELLINGS), _ENTITY, _BYTES))
+_SPELLING = re.compile(rf"(?=[&@<\\-])(?:{_ANY})", re.IGNORECASE)
 
 _CHARACTERS = str.maketrans(
     dict.fromkeys('"“”„‟«»', "''")  # two quotes, so that `` and '' are the same, also in pieces
     | dict.fromkeys("`´‘’‚‛‹›", "'")
     | dict.fromkeys("‐‑‒–—―−", "-")
+    | {"▁": "_", "⁄": "/", "￨": "|", "│": "|"}
 )
 _DASHES = re.compile("-{2,3}")
 
@@ -49,13 +78,19 @@ def spelled_out(text: str) -> str:
     >>> spelled_out("-LRB-"), spelled_out("1\\\\/2"), spelled_out("&#91;"), spelled_out("Ｆｉｎｅ")
     ('(', '1/2', '[', 'fine')
     """
-    text = _SPELLING.sub(_character, text).translate(_CHARACTERS)
-    folded = unicodedata.normalize("NFKD", text).casefold()
-    return "".join(unicodedata.normalize("NFKD", folded).split())
+    before = ""
+    while text != before:  # &amp;quot; is &quot; is a quote
+        before, text = text, _SPELLING.sub(_character, text)
+    for _ in range(2):  # what compatibility makes of a character may be a quote or a dash
+        text = unicodedata.normalize("NFKD", text.translate(_CHARACTERS)).casefold()
+    return "".join(text.split())
 
 
 def _character(match: re.Match[str]) -> str:
-    return chr(int(match[1])) if match[1] else _SPELLINGS[match[0].lower()]
+    spelling = match[0].lower()
+    if spelling.startswith("<"):
+        return bytes.fromhex(spelling.replace("<0x", "").replace(">", "")).decode("utf-8", "replace")
+    return _SPELLINGS.get(spelling) or html.unescape(match[0])
 
 
 def same(one: str, other: str) -> bool:
@@ -69,3 +104,99 @@ def same(one: str, other: str) -> bool:
 
 def _loosely(token: str) -> str:
     return _DASHES.sub("-", spelled_out(token)).replace("_", "")
+
+
+def joined_spellings(tokens: Sequence[str]) -> list[range]:
+    """Return the runs of tokens that spell characters together: one token each, unless they cut a spelling.
+
+    >>> joined_spellings(["AT", "&amp", ";", "T"])
+    [range(0, 1), range(1, 3), range(3, 4)]
+    """
+    ends = list(accumulate(map(len, tokens)))
+    whole = set(ends)
+    for match in _SPELLING.finditer("".join(tokens)):
+        if _character(match) != match[0]:
+            whole.difference_update(range(match.start() + 1, match.end()))
+    borders = [0, *(number for number, end in enumerate(ends, 1) if end in whole)]
+    return [range(begin, end) for begin, end in pairwise(borders)]
+
+
+def added_marks(tokens: Iterable[str], others: Iterable[str]) -> frozenset[str]:
+    """Return the :data:`MARKS` of which tokens have more than others: those that are not the text's own.
+
+    >>> added_marks(["a@@", "b@@", "c"], ["a@@", "bc"]), added_marks(["a@@", "▁b"], ["a@@", "b"])
+    (frozenset({'@@'}), frozenset({'▁'}))
+    """
+    text, other = "".join(tokens), "".join(others)
+    return frozenset(mark for mark in MARKS if mark in text and text.count(mark) > other.count(mark))
+
+
+def without_marks(tokens: Sequence[str], marks: frozenset[str] = frozenset(MARKS)) -> list[str]:
+    """Return the tokens without these :data:`MARKS`; nothing is left of a mark by itself.
+
+    >>> without_marks(["▁un", "seen", "▁", "cat￭"], frozenset({"▁"}))
+    ['un', 'seen', '', 'cat￭']
+    """
+    marks &= added_marks(tokens, ())
+    if not marks:
+        return list(tokens)
+    remove = _pattern(marks).sub
+    return [remove("", token) for token in tokens]
+
+
+@cache
+def _pattern(marks: frozenset[str]) -> re.Pattern[str]:
+    return re.compile("|".join(MARKS[mark] for mark in marks))
+
+
+def inner_ends(tokens: Sequence[str], bare: Sequence[str]) -> list[tuple[bool | None, bool | None]]:
+    """Return for each token whether it begins and whether it ends inside a word, None where marks do not say.
+
+    Args:
+        bare: the tokens without marks.
+
+    >>> tokens = ["▁un", "seen", "▁", "cat", "s"]
+    >>> inner_ends(tokens, without_marks(tokens))
+    [(False, None), (True, None), (None, None), (False, None), (True, None)]
+    """
+    behind, before = [""], [""]  # each border between tokens: marks of the one behind, and of the one before
+    for token, text in zip(tokens, bare, strict=True):
+        first, _, last = token.partition(text) if text else (token, "", "")
+        before[-1] += first
+        if text:
+            behind.append(last)
+            before.append("")
+    used = added_marks(behind + before, ())
+    spaced = "▁" in used or "Ġ" in used
+    begins, ends = [], []
+    for last, first in zip(behind, before, strict=True):
+        joined = "￭" in last + first
+        begins.append(joined or "##" in first or (spaced and "▁" not in first and "Ġ" not in first))
+        ends.append(joined or "@@" in last or ("</w>" in used and "</w>" not in last))
+    if used and used <= {"@@", "</w>", "｟mrk_"}:
+        begins = [None] * len(begins)
+    if used and used <= {"##", "▁", "Ġ", "｟mrk_"}:
+        ends = [None] * len(ends)
+    pairs = zip(begins, ends[1:], strict=False)
+    return [next(pairs) if text else (None, None) for text in bare]
+
+
+def belongs_backward(mark: str) -> bool:
+    """Return whether a mark by itself belongs to the token before it, not to the one after it."""
+    return mark.startswith("｟mrk_end")
+
+
+_VISIBLE = [*range(33, 127), *range(161, 173), *range(174, 256)]
+_BYTE_LEVEL = dict(zip(map(chr, _VISIBLE), _VISIBLE, strict=True)) | {
+    chr(256 + number): byte for number, byte in enumerate(byte for byte in range(256) if byte not in _VISIBLE)
+}
+
+
+def from_byte_level(token: str) -> str:
+    """Return a token of a BPE of bytes, each of which is a letter (GPT-2), with its bytes as ``<0xE6>``.
+
+    >>> from_byte_level("ĠcafÃ©")
+    'Ġcaf<0xC3><0xA9>'
+    """
+    bytes_of = ((character, _BYTE_LEVEL.get(character, 0)) for character in token)
+    return "".join(f"<0x{byte:02X}>" if byte > 127 else character for character, byte in bytes_of)

@@ -317,7 +317,7 @@ def test_map_to_other_tokens(tmp_path, capsys):
     [
         ("", "nothing to do: name the texts, --tgt and --new-tgt, or --src and --new-src"),
         ("--tgt old", "--tgt and --new-tgt belong together"),
-        ("--tgt old --new-tgt other", "links:1: these are not the same characters: ab and ac"),
+        ("--tgt old --new-tgt other", "links:1: these are not the same characters: 'ab' and 'ac'"),
         ("--tgt old --new-tgt short", "short:2: the file ends after 1 lines"),
     ],
 )
