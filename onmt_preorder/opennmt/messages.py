@@ -2,13 +2,15 @@
 
 Why: OpenNMT-py shows the traceback of every error, in its own process and in those that it starts, and 220
 lines of usage before what is wrong with an option; files that it needs and does not find it does not name.
-Where it translates with what it cannot do, it fails, waits for ever or does nothing about it.
+Where it translates with what it cannot do, it fails, waits for ever or does nothing about it. ``-log_file``
+of a training ends where the training begins.
 
 Can go when its commands catch a class of errors that plug-ins can raise, and check a translation's options.
 """
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 from argparse import Namespace
@@ -39,6 +41,16 @@ def show_errors_in_one_line() -> None:
 @adapts("onmt.utils.parse:ArgumentParser", "error")
 def _error(_: Any, self: Any, message: str) -> NoReturn:
     self.exit(EXIT_STATUS, f"{visible(self.prog)}: {visible(message)}\n")
+
+
+@adapts("onmt.utils.logging", "init_logger")
+def _init_logger(original: Any, *args: Any, **kwargs: Any) -> Any:
+    """Keep ``-log_file`` where the logger is only asked for, as by the reader of corpora."""
+    files = [each for each in logging.getLogger("onmt").handlers if isinstance(each, logging.FileHandler)]
+    logger = original(*args, **kwargs)
+    if not args and not kwargs:
+        logger.handlers += files
+    return logger
 
 
 @adapts("onmt.utils.parse:DataOptsCheckerMixin", "_validate_file")

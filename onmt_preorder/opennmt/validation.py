@@ -1,5 +1,7 @@
 """Which checkpoint the validation liked best: noted in each of them, and said at the end of a training.
 
+A training that is interrupted, by Ctrl-C, SIGTERM or SIGHUP, says which checkpoint it leaves.
+
 Why: OpenNMT-py saves checkpoints without a word on how good they are. Which is to be translated with, one
 must gather from the log: the last is it only by chance.
 
@@ -17,6 +19,7 @@ from onmt_preorder.opennmt.checkpoints import read_options
 from onmt_preorder.opennmt.wrapping import adapts
 from onmt_preorder.options import is_ours
 from preorder.data.errors import DataError
+from preorder.processes import interruptible
 
 _NOTE = "validation_perplexity"  # in the options that a checkpoint holds
 _FOUND = "validation_perplexities"  # in a model saver: of each step, since the training began
@@ -65,10 +68,20 @@ def _save(original: Any, self: Any, step: int, *args: Any, **kwargs: Any) -> Non
 def _train(original: Any, self: Any, *args: Any, **kwargs: Any) -> Any:
     from onmt.utils.logging import logger
 
-    result = original(self, *args, **kwargs)
-    if getattr(self.model_saver, _FOUND, None) and is_ours(self.model_saver.model_opt):
+    saver = self.model_saver
+    if saver is None or not is_ours(saver.model_opt):
+        return original(self, *args, **kwargs)
+    try:
+        with interruptible():
+            result = original(self, *args, **kwargs)
+    except KeyboardInterrupt:
+        saved = f"the last checkpoint is of step {saver.last_saved_step}"
+        found = saved if saver.last_saved_step else "no checkpoint has been saved"
+        logger.warning(f"interrupted in step {self.optim.training_step}: {found}")
+        raise
+    if getattr(saver, _FOUND, None):
         try:
-            path, step, perplexity = best(self.model_saver.base_path)
+            path, step, perplexity = best(saver.base_path)
         except DataError as error:
             logger.info(f"Best checkpoint: {error.reason}")
         else:

@@ -1,12 +1,15 @@
 """The best checkpoint: noted, said at the end of the log, and printed by ``onmt_preorder best``."""
 
 import math
+import os
 import re
+import signal
 from pathlib import Path
 
 import pytest
 import torch
 import yaml
+from onmt.trainer import Trainer
 
 from onmt_preorder.cli import main
 from onmt_preorder.opennmt.checkpoints import read_options
@@ -145,3 +148,28 @@ def test_the_first_of_equals_and_no_perplexity_that_is_no_number(tmp_path):
 def test_a_perplexity_that_is_no_number_is_not_noted(train, monkeypatch):
     monkeypatch.setattr("onmt.utils.statistics.Statistics.ppl", lambda self: math.nan)
     assert "that gave a number" in train(train_steps=1)[-1]
+
+
+def test_a_log_file_goes_on_to_the_end(train, tmp_path):
+    lines = train(log_file="run.log")
+    assert (tmp_path / "run.log").read_text().rstrip("\n").endswith(lines[-1])
+
+
+@pytest.mark.parametrize(
+    ("step", "found"), [(1, "no checkpoint has been saved"), (3, "the last checkpoint is of step 2")]
+)
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_training_that_is_ended_says_what_it_leaves(train, caplog, monkeypatch, step, found, number):
+    accumulate = Trainer._gradient_accumulation
+
+    def learn(self, *batches):
+        if self.optim.training_step == step:
+            os.kill(os.getpid(), number)
+        accumulate(self, *batches)
+
+    monkeypatch.setattr(Trainer, "_gradient_accumulation", learn)
+    before = signal.getsignal(number)
+    with pytest.raises(KeyboardInterrupt):
+        train()
+    assert caplog.messages[-1] == f"interrupted in step {step}: {found}"
+    assert signal.getsignal(number) == before
