@@ -10,7 +10,6 @@ import importlib.util
 import os
 import re
 import shlex
-import tempfile
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from pathlib import Path
@@ -18,6 +17,7 @@ from typing import Any, Literal, get_args
 
 from preorder.data import files
 from preorder.data.errors import MissingExtraError, UsageError, require
+from preorder.processes import temporary_directory
 from preorder.progress import LOGGER
 from preorder.syntax.conllu import Tagset
 
@@ -101,9 +101,9 @@ def load(options: StanzaOptions) -> Any:
     if options.tagged:
         settings["constituency_pretagged"] = True
     flat = _flat_folder(options)
-    with tempfile.TemporaryDirectory(prefix="preorder-stanza-") as folder:
+    with temporary_directory("preorder-stanza-") as folder:
         if flat is not None:
-            resources = str(Path(folder) / "resources.json")
+            resources = str(folder / "resources.json")
             files.write_json(resources, {options.language: {}})
             settings |= {"package": None, "resources_filepath": resources, **_model_files(flat, options)}
         if options.folder is not None:

@@ -30,8 +30,8 @@ COMPLETION = "_ARGCOMPLETE"
 GC_THRESHOLD = 100_000
 """New objects between two runs of the cyclic garbage collector: sentences are many, and form no cycles."""
 
-_NO_MEMORY = re.compile("(allocate|not enough|out of) memory|start new thread")
-"""What PyTorch and Python's threads say, which have no error of their own for it."""
+_NO_MEMORY = re.compile("(allocate|not enough|out of) memory|start new thread|map segment|load shared object")
+"""What PyTorch, Python's threads and compiled modules say, which have no error of their own for it."""
 
 EPILOG = """\
 from a bitext to the features that onmt_train reads:
@@ -121,10 +121,11 @@ def reason_of(error: Exception) -> str | None:
     """
     if isinstance(error, PreorderError):
         return str(error)
+    may_be_memory = isinstance(error, RuntimeError | ImportError | OSError)
+    if isinstance(error, MemoryError) or (may_be_memory and _NO_MEMORY.search(str(error))):
+        return "not enough memory: ask for smaller sizes, fewer or shorter lines, or fewer threads"
     if isinstance(error, OSError):
         return f"{error.filename or 'standard output'}: {error.strerror or error}"
-    if isinstance(error, MemoryError) or (isinstance(error, RuntimeError) and _NO_MEMORY.search(str(error))):
-        return "not enough memory: ask for smaller sizes, fewer or shorter lines, or fewer threads"
     return None
 
 

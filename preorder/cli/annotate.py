@@ -146,7 +146,8 @@ def _do_file(arguments: argparse.Namespace, stanza: StanzaOptions | None, worker
     pairs: Iterable[tuple[Sentence, str | None]] = ((sentence, None) for sentence in sentences)
     if stanza is not None:
         pairs = _by_stanza(sentences, stanza, workers, checkpoints)
-    _write(pairs, (out, arguments.pos_out, trees_out), tick)
+    with checkpoints.told():
+        _write(pairs, (out, arguments.pos_out, trees_out), tick)
     if classes_out is not None:
         files.write_lines(classes_out, classes.lines())
     checkpoints.remove()

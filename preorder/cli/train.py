@@ -115,6 +115,11 @@ def run(arguments: argparse.Namespace) -> None:
     paths = input_paths, output_paths
     check_replaceable(arguments.model, chain.from_iterable(of(arguments.parser, arguments) for of in paths))
     checkpoints = Checkpoints(arguments.model.rstrip("/") + ".checkpoint")
+    with checkpoints.told():
+        _train(arguments, checkpoints)
+
+
+def _train(arguments: argparse.Namespace, checkpoints: Checkpoints) -> None:
     initial = None if arguments.init is None else load_model(arguments.init)
     stanza = _stanza(arguments, initial)
     plan = _plan(arguments, initial)

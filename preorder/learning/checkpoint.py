@@ -10,6 +10,7 @@ import contextlib
 import json
 import os
 import time
+from collections.abc import Iterator
 from hashlib import blake2b
 from typing import Any
 
@@ -21,9 +22,12 @@ from preorder import __version__
 from preorder.data import files, places
 from preorder.data.atomic import SUFFIX, atomic_file, check_writable
 from preorder.data.errors import DataError, UsageError
+from preorder.progress import LOGGER
 
 Arrays = dict[str, np.ndarray]
 """Named arrays, as a model or a checkpoint file holds them."""
+
+SAFETENSORS = ".safetensors"
 
 INTERVAL = 60.0
 """Least number of seconds between two writes."""
@@ -154,14 +158,26 @@ class Checkpoints:
         """Return the checkpoint of one job."""
         if self._folder is None:
             return NO_CHECKPOINT
-        return Checkpoint(os.path.join(self._folder, f"{name}.safetensors"))
+        return Checkpoint(os.path.join(self._folder, f"{name}{SAFETENSORS}"))
+
+    @contextlib.contextmanager
+    def told(self) -> Iterator[None]:
+        """Say what the same command will go on from, if a block is interrupted."""
+        try:
+            yield
+        except KeyboardInterrupt:
+            if self._folder is not None:
+                is_kept = any(name.endswith(SAFETENSORS) for name in places.names(self._folder))
+                anew = "there is no checkpoint yet: the same command starts anew"
+                LOGGER.warning(f"the same command goes on from {self._folder}" if is_kept else anew)
+            raise
 
     def remove(self) -> None:
         """Remove the checkpoints, what killed runs left of them, and the folder if nothing else is in it."""
         if self._folder is None:
             return
         names = places.names(self._folder)
-        ours = (name for name in names if name.endswith((".safetensors", SUFFIX)))
+        ours = (name for name in names if name.endswith((SAFETENSORS, SUFFIX)))
         places.remove(os.path.join(self._folder, name) for name in ours)
         with contextlib.suppress(OSError):  # other things are in it; or a storage, which has no folders
             os.rmdir(self._folder)

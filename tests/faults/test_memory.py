@@ -69,6 +69,8 @@ def raising(error):
         RuntimeError("DefaultCPUAllocator: not enough memory: you tried to allocate 8 bytes."),
         RuntimeError("CUDA out of memory. Tried to allocate 20.00 MiB"),
         RuntimeError("can't start new thread"),
+        ImportError("a.so: failed to map segment from shared object"),
+        OSError("Could not find/load shared object file 'libllvmlite.so' from resource location: 'x'"),
     ],
 )
 def test_what_libraries_say(error, capsys):

@@ -4,6 +4,8 @@ import json
 import re
 import shlex
 import shutil
+import subprocess
+import sys
 from types import SimpleNamespace
 
 import pytest
@@ -16,6 +18,7 @@ from preorder.data.sentence import Sentence
 from preorder.data.trees import ROOT
 from preorder.syntax.bracketing import parse_bracketing
 from preorder.syntax.conllu import TAGSETS, parse_conllu
+from tests.support.running import environment, wait_until
 
 ODD = ("(", "a", "-LRB-", "x\u3000y", "z\u00a0w", "_", "|", ")")
 
@@ -201,6 +204,20 @@ def test_a_model_is_missing(models, tmp_path):
     shutil.copy(f"{models}/en/pos.pt", tmp_path / "en")
     with pytest.raises(UsageError, match=r"en/pretrain.pt: no such model"):
         prepare(StanzaOptions("en", folder=str(tmp_path)))
+
+
+KILLED = """
+import os, sys, stanza
+from preorder.annotate.stanza_models import StanzaOptions, load
+stanza.Pipeline = lambda **_: os._exit(len(os.listdir(os.environ["TMPDIR"])))
+load(StanzaOptions("en", folder=sys.argv[1]))
+"""
+
+
+def test_killed_while_models_are_loaded_nothing_is_left(models, tmp_path):
+    command = [sys.executable, "-c", KILLED, models]
+    assert subprocess.run(command, env=environment(TMPDIR=str(tmp_path))).returncode == 1
+    wait_until(lambda: not list(tmp_path.iterdir()))
 
 
 def test_resources_need_not_be_there_and_damage_is_told(models, tmp_path):
