@@ -78,9 +78,12 @@ def _given(arguments: argparse.Namespace, actions: Iterable[argparse.Action]) ->
 
 
 def split_name(field: str) -> tuple[str, str]:
-    """Return the name and the path of ``[NAME=]F``; without a name it is called like the file."""
+    """Return the name and the path of ``[NAME=]F``; without a name it is called like the file.
+
+    A name ends at the first ``=`` and has no ``/``: ``./a=b`` is a path.
+    """
     name, separator, path = field.partition("=")
-    return (field, field) if is_url(field) or not separator else (name, path)
+    return (name, path) if separator and "/" not in name else (field, field)
 
 
 def _strings(value: Any) -> Iterator[str]:

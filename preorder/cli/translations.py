@@ -26,7 +26,7 @@ def add_translations(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         action="extend",
         required=True,
-        help="translations of a system; without NAME it is called like the file",
+        help="translations of a system; without NAME it is called like the file (with = in it: ./F)",
     )
 
 

@@ -2,6 +2,7 @@
 
 import io
 import json
+import shutil
 import sys
 
 import pytest
@@ -90,6 +91,17 @@ def test_runs_of_one_name_are_one_system(files, capsys):
     assert result["runs"]["b"]["bleu"]["deviation"] is None
     assert main(["score", *options]) == 0
     assert "standard deviation over the runs" in capsys.readouterr().out
+
+
+def test_paths_with_an_equals_sign(files, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "lang=en").mkdir()
+    shutil.copy(files["good"], "lang=en/hyp")
+    named = ["./lang=en/hyp", f"{tmp_path}/lang=en/hyp", "a=lang=en/hyp", "lang=en/hyp"]
+    result = score(capsys, "--ref", files["ref"], "--hyp", *named[:3], "--metrics", "ribes")
+    assert list(result["systems"]) == [*named[:2], "a"]
+    assert main(["score", "--ref", files["ref"], "--hyp", named[3]]) == 2
+    assert capsys.readouterr().err == "en/hyp: cannot be read: No such file or directory\n"
 
 
 def test_every_pair(files, capsys):
