@@ -3,24 +3,38 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate, pairwise
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
-from preorder.data.types import NO_LINES, BinaryTree, Bitext, Permutation, Sentence
+import numpy as np
+
+from preorder.btg.grammar import INVERTED
+from preorder.data.types import NO_LINES, BinaryTree, Bitext, Node, Permutation, Sentence
 from preorder.learning.checkpoint import NO_CHECKPOINT, Arrays, Checkpoint
 
 if TYPE_CHECKING:
-    import numpy as np
-
+    from preorder.btg.kbest import ScoredTree  # imports numba
     from preorder.learning.encode import Batch
 
+T = TypeVar("T")
 
-class Preorderer(Protocol):
-    """A trained preorderer: a pure function of annotated sentences."""
+
+class Preorderer(ABC):
+    """A trained preorderer: a pure function of annotated sentences, which finds BTG trees by some scores.
+
+    Its pickle holds its :meth:`state` alone: no caches, no device, and as small as its model.
+
+    Attributes:
+        method: its name.
+        layers: names of the layers of a :class:`Sentence` that it reads beside the words.
+    """
 
     method: ClassVar[str]
+    layers: frozenset[str]
 
     @classmethod
+    @abstractmethod
     def fit(
         cls, bitext: Bitext, options: Any, held_out: Bitext = NO_LINES, checkpoint: Checkpoint = NO_CHECKPOINT
     ) -> tuple[Preorderer, dict[str, Any]]:
@@ -42,15 +56,46 @@ class Preorderer(Protocol):
             UsageError: nothing can be learned from these lines, or the checkpoint is of another training.
         """
 
-    @property
-    def layers(self) -> frozenset[str]:
-        """Names of the layers of a :class:`Sentence` that it reads beside the words."""
+    @abstractmethod
+    def parse(self, sentences: Sequence[Sentence], threads: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return the best trees, as :func:`binary_trees` takes them, and positions: int32 ``[tokens]``."""
+
+    @abstractmethod
+    def kbest(self, sentences: Sequence[Sentence], k: int, threads: int) -> list[list[ScoredTree]]:
+        """Return the best trees of each sentence's k best orders, best first."""
+
+    @abstractmethod
+    def state(self) -> tuple[dict[str, Any], Arrays]:
+        """Return what :meth:`from_state` needs: values for JSON, and arrays."""
+
+    @classmethod
+    @abstractmethod
+    def from_state(cls, values: dict[str, Any], arrays: Arrays) -> Preorderer:
+        """Rebuild a preorderer from its :meth:`state`; a DataError says that it is none of this method."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self).from_state, self.state()
+
+    def positions(self, sentences: Sequence[Sentence], threads: int = 1) -> np.ndarray:
+        """Return the positions of :meth:`order`, one sentence after another: int32 ``[tokens]``."""
+        return self.parse(sentences, threads)[1]
 
     def order(self, sentences: Sequence[Sentence], threads: int = 1) -> list[Permutation]:
         """Return the reordering of each sentence."""
+        return permutations(self.positions(sentences, threads), sentences)
 
     def trees(self, sentences: Sequence[Sentence], threads: int = 1) -> list[BinaryTree]:
         """Return for each sentence a tree that gives its reordering."""
+        return binary_trees(self.parse(sentences, threads)[0], sentences)
+
+    def best_trees(
+        self, sentences: Sequence[Sentence], k: int, threads: int = 1
+    ) -> list[list[tuple[float, BinaryTree]]]:
+        """Return for each of the :meth:`best_orders` the best tree that gives it, with its score."""
+        best = zip(sentences, self.kbest(sentences, k, threads), strict=True)
+        return [
+            [(float(score), _tree(nodes.tolist(), len(s))) for score, nodes in trees] for s, trees in best
+        ]
 
     def best_orders(
         self, sentences: Sequence[Sentence], k: int, threads: int = 1
@@ -60,18 +105,8 @@ class Preorderer(Protocol):
         They are distinct, and the first is what :meth:`order` returns. The score of a reordering is that of
         the best tree that gives it. A short sentence may have fewer than ``k``.
         """
-
-    def best_trees(
-        self, sentences: Sequence[Sentence], k: int, threads: int = 1
-    ) -> list[list[tuple[float, BinaryTree]]]:
-        """Return for each of the :meth:`best_orders` the best tree that gives it."""
-
-    def state(self) -> tuple[dict[str, Any], Arrays]:
-        """Return what :meth:`from_state` needs: values for JSON, and arrays."""
-
-    @classmethod
-    def from_state(cls, values: dict[str, Any], arrays: Arrays) -> Preorderer:
-        """Rebuild a preorderer from its :meth:`state`; a DataError says that it is none of this method."""
+        best = zip(sentences, self.kbest(sentences, k, threads), strict=True)
+        return [list(_scored_orders(trees, len(s))) for s, trees in best]
 
 
 class HashedPreorderer(ABC):
@@ -85,19 +120,7 @@ class HashedPreorderer(ABC):
 
     @abstractmethod
     def parse_hashed(self, batch: Batch, threads: int = 1) -> tuple[np.ndarray, np.ndarray]:
-        """Return the trees and positions of sentences, one after another.
-
-        Returns:
-            As :class:`preorder.btg.results.TreePreorderer` has them: int32 ``[tokens, NODE_FIELDS]`` and
-            ``[tokens]``.
-        """
-
-
-class PickledByState:
-    """A preorderer whose pickle holds its state alone: no caches, no device, and as small as its model."""
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self).from_state, self.state()
+        """Return the trees and positions of sentences, as :meth:`Preorderer.parse` does."""
 
 
 class Continuable(ABC):
@@ -110,3 +133,37 @@ class Continuable(ABC):
         Raises:
             UsageError: training cannot begin from this very model.
         """
+
+
+def permutations(positions: np.ndarray, sentences: Sequence[Sentence]) -> list[Permutation]:
+    """Return the reordering of each sentence; ``positions`` has those of all tokens, one after another."""
+    return [Permutation(tuple(part)) for part in _divide(positions.tolist(), map(len, sentences))]
+
+
+def binary_trees(nodes: np.ndarray, sentences: Sequence[Sentence]) -> list[BinaryTree]:
+    """Return the tree of each sentence.
+
+    ``nodes`` are int32 ``[tokens, NODE_FIELDS]``, one sentence after another; of the n rows of a sentence of
+    n tokens, its tree takes the first n - 1.
+    """
+    return [_tree(part[:-1], len(part)) for part in _divide(nodes.tolist(), map(len, sentences))]
+
+
+def _scored_orders(trees: Sequence[ScoredTree], length: int) -> Iterator[tuple[float, Permutation]]:
+    """Yield the scores and orders of trees of one sentence."""
+    from preorder.btg.viterbi import all_positions  # imports numba
+
+    positions = np.empty((len(trees), length), np.int32)
+    if length:
+        all_positions(np.stack([nodes for _, nodes in trees]), positions)
+    for (score, _), order in zip(trees, positions.tolist(), strict=True):
+        yield float(score), Permutation(tuple(order))
+
+
+def _tree(nodes: Sequence[Sequence[int]], length: int) -> BinaryTree:
+    return BinaryTree(length, tuple(Node(b, m, e, label == INVERTED) for b, m, e, label, _ in nodes))
+
+
+def _divide(flat: list[T], lengths: Iterable[int]) -> list[list[T]]:
+    """Cut a list into parts of the given lengths."""
+    return [flat[begin:end] for begin, end in pairwise(accumulate(lengths, initial=0))]

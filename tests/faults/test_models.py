@@ -20,10 +20,10 @@ from safetensors.numpy import load, save
 pytest.importorskip("torch")
 
 from preorder.annotate.classes import learn_classes
-from preorder.btg.chart import Chart
 from preorder.btg.constraint import Constraint
 from preorder.btg.grammar import ROOT
-from preorder.btg.viterbi import _fill_trees
+from preorder.btg.kbest import kbest_of_parts
+from preorder.btg.viterbi import _fill_trees, best_trees
 from preorder.data.errors import DataError, NotFiniteError, PreorderError
 from preorder.data.types import BinaryTree, Bitext, Node
 from preorder.methods import model_directory
@@ -239,7 +239,7 @@ def test_training_that_diverges(method):
 def test_scores_that_are_no_numbers():
     """The compiled search itself ends with some tree, as the learners rely on it."""
     parts = np.full((1, 3, 2, 6, 6), np.nan, np.float32)
-    for search in (Chart(parts).argmax, lambda: Chart(parts).kbest(2)):
+    for search in (lambda: best_trees(parts), lambda: kbest_of_parts(parts[0], ROOT, 2)):
         with pytest.raises(NotFiniteError, match="the scores are not finite"):
             search()
     for value in (np.nan, np.inf, -np.inf):

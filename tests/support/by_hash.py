@@ -5,9 +5,8 @@ import sys
 import numpy as np
 
 from preorder.btg.grammar import NODE_FIELDS
-from preorder.btg.results import permutations
 from preorder.learning.encode import Encoder
-from preorder.methods.base import HashedPreorderer
+from preorder.methods.base import HashedPreorderer, permutations
 from preorder.methods.model_directory import Model, save_model
 from preorder.methods.registry import METHODS
 

@@ -12,7 +12,6 @@ from typing import NamedTuple
 import numpy as np
 
 from preorder.annotate.classes import UNKNOWN
-from preorder.btg.results import binary_trees, permutations
 from preorder.data.errors import DataError
 from preorder.data.formats import format_features, needs_escape, parse_source
 from preorder.data.order_formats import FORMATTERS
@@ -21,7 +20,7 @@ from preorder.data.types import Sentence
 from preorder.learning.encode import BORDER, Batch, Hashes
 from preorder.learning.hashing import hash_tokens, seed_of
 from preorder.learning.vocabulary import LAYERS
-from preorder.methods.base import HashedPreorderer
+from preorder.methods.base import HashedPreorderer, binary_trees, permutations
 from preorder.methods.bulk.split import Tokens, split
 from preorder.methods.bulk.write import write
 from preorder.methods.model_directory import Model

@@ -13,12 +13,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from preorder.btg.chart import Chart
-from preorder.btg.grammar import NODE_FIELDS
-from preorder.btg.kbest import ScoredTree
+from preorder.btg.grammar import NODE_FIELDS, ROOT
+from preorder.btg.kbest import ScoredTree, kbest_of_parts
 from preorder.btg.pieces import EXACT, context_of, join_pieces
+from preorder.btg.risk import expected_agreement
 from preorder.btg.scores import FIRST, SECOND
-from preorder.btg.viterbi import all_positions
+from preorder.btg.viterbi import all_positions, best_trees
 from preorder.learning import backend
 from preorder.learning.backend import device, torch
 from preorder.methods.neural.network import Scorer
@@ -38,7 +38,7 @@ class Input(NamedTuple):
 def parse(scorer: Scorer, given: Input, threads: int) -> tuple[np.ndarray, np.ndarray]:
     """Return the trees and positions of a batch, one sentence after another.
 
-    They are laid out as :class:`preorder.btg.results.TreePreorderer` wants them. The network takes O(n) large
+    They are laid out as :class:`preorder.methods.base.Preorderer` wants them. The network takes O(n) large
     products and O(n²) small ones a sentence of n tokens, the search O(n³) additions; beyond ``EXACT`` all
     is linear in the length.
 
@@ -51,15 +51,16 @@ def parse(scorer: Scorer, given: Input, threads: int) -> tuple[np.ndarray, np.nd
     nodes = np.empty((count, NODE_FIELDS), np.int32)
     positions = np.empty(count, np.int32)
 
-    def best_of_piece(chart: Chart) -> list[ScoredTree]:
-        return [ScoredTree(np.float32(0), chart.argmax()[0])]  # the score does not matter
-
     def search(minibatch: _Minibatch) -> None:
         indices = minibatch.indices
         if indices.shape[1] > EXACT:
-            trees = _best_in_pieces(scorer, minibatch, 1, best_of_piece)[0].nodes[None]
+            found = (
+                (begin, end, [ScoredTree(np.float32(0), best_trees(agreement, root)[0])])  # any score will do
+                for begin, end, root, agreement in _pieces(scorer, minibatch)
+            )
+            trees = join_pieces(found, indices.shape[1], 1)[0].nodes[None]
         else:
-            trees = Chart(scorer(minibatch.tokens)).min_risk(minibatch.partner).argmax()
+            trees = best_trees(expected_agreement(scorer(minibatch.tokens), minibatch.partner))
         order = np.empty(indices.shape, np.int32)
         all_positions(trees, order)
         nodes[indices[:, :-1]], positions[indices] = trees, order
@@ -76,10 +77,16 @@ def parse_kbest(scorer: Scorer, given: Input, k: int, threads: int) -> list[list
     best = [join_pieces((), 0, k)] * given.lengths.size  # what empty sentences have
 
     def search(minibatch: _Minibatch) -> None:
-        if minibatch.indices.shape[1] > EXACT:
-            found = [_best_in_pieces(scorer, minibatch, k, lambda chart: chart.kbest(k)[0])]
+        n = minibatch.indices.shape[1]
+        if n > EXACT:
+            pieces = (
+                (begin, end, kbest_of_parts(agreement[0], root, k))
+                for begin, end, root, agreement in _pieces(scorer, minibatch)
+            )
+            found = [join_pieces(pieces, n, k)]
         else:
-            found = Chart(scorer(minibatch.tokens)).min_risk(minibatch.partner).kbest(k)
+            agreement = expected_agreement(scorer(minibatch.tokens), minibatch.partner)
+            found = [kbest_of_parts(one, ROOT, k) for one in agreement]
         for sentence, trees in zip(minibatch.sentences.tolist(), found, strict=True):
             best[sentence] = trees
 
@@ -121,28 +128,16 @@ def _minibatches(lengths: np.ndarray) -> Iterator[np.ndarray]:
         yield from np.split(sentences, range(size, sentences.size, size))
 
 
-def _best_in_pieces(
-    scorer: Scorer, minibatch: _Minibatch, k: int, search: Callable[[Chart], list[ScoredTree]]
-) -> list[ScoredTree]:
-    """Return the k best trees of a sentence beyond ``EXACT``; ``search`` takes a piece's chart."""
-    partner = minibatch.partner
-
-    def best(begin: int, end: int, chart: Chart) -> list[ScoredTree]:
-        return search(chart.min_risk(None if partner is None else partner[:, begin:end]))
-
-    found = ((begin, end, best(begin, end, chart)) for begin, end, chart in _pieces(scorer, minibatch.tokens))
-    return join_pieces(found, minibatch.indices.shape[1], k)
-
-
-def _pieces(scorer: Scorer, tokens: torch.Tensor) -> Iterator[tuple[int, int, Chart]]:
-    """Yield begin, end and chart of each piece of a minibatch: one, but of a sentence beyond ``EXACT``."""
-    n = tokens.shape[2]
+def _pieces(scorer: Scorer, minibatch: _Minibatch) -> Iterator[tuple[int, int, int, np.ndarray]]:
+    """Yield begin, end, context and expected agreement of each piece of a sentence beyond ``EXACT``."""
+    n, partner = minibatch.indices.shape[1], minibatch.partner
     end = 0
     while end < n:
         begin, end = end, n
-        parts = scorer(tokens[:, :, begin : begin + EXACT])
+        parts = scorer(minibatch.tokens[:, :, begin : begin + EXACT])
         if n - begin > EXACT:
             straight, inverted = (parts[0, FIRST, :, 0] + parts[0, SECOND, :, :, -1]).cpu().numpy()
             end = begin + EXACT // 2 + 1 + int((straight - inverted)[EXACT // 2 + 1 : EXACT].argmax())
-        size = end - begin
-        yield begin, end, Chart(parts[..., : size + 1, : size + 1], context_of(begin, end, n))
+        parts = parts[..., : end - begin + 1, : end - begin + 1]
+        agreement = expected_agreement(parts, None if partner is None else partner[:, begin:end])
+        yield begin, end, context_of(begin, end, n), agreement

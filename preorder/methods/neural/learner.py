@@ -13,9 +13,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from preorder.btg.chart import Chart
 from preorder.btg.constraint import DRAW, Constraint
-from preorder.btg.results import permutations
+from preorder.btg.inside import log_partition
 from preorder.data.types import Permutation, Sentence
 from preorder.learning.backend import device, multiplies_bfloat16, set_weights, torch
 from preorder.learning.checkpoint import Arrays, digest
@@ -23,6 +22,7 @@ from preorder.learning.network_learner import NetworkLearner, with_first_weights
 from preorder.learning.options import without_threads
 from preorder.learning.training_loop import TrainingStatistics
 from preorder.learning.vocabulary import Vocabulary
+from preorder.methods.base import permutations
 from preorder.methods.neural.decode import Input, parse
 from preorder.methods.neural.network import Scorer
 from preorder.methods.neural.options import Options
@@ -110,8 +110,8 @@ class Learner(NetworkLearner[Scorer, torch.Tensor]):
         self._hide_rare(tokens[0])
         with torch.autocast(tokens.device.type, torch.bfloat16, enabled=self._in_bfloat16):
             parts = self._network(tokens)
-        chart = Chart(parts.float())
-        losses = chart.log_partition() - chart.log_partition(groups)
+        parts = parts.float()
+        losses = log_partition(parts) - log_partition(parts, groups)
         return losses.sum() / self._options.minibatch, losses.detach()
 
     def _statistics(self, results: Sequence[torch.Tensor]) -> TrainingStatistics:

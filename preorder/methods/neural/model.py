@@ -9,14 +9,13 @@ import numpy as np
 
 from preorder.btg.constraint import learnable
 from preorder.btg.kbest import ScoredTree
-from preorder.btg.results import TreePreorderer
 from preorder.data.errors import DataError
 from preorder.data.types import NO_LINES, Bitext, Sentence
 from preorder.learning.backend import device, network_of, sizes_of, weights_of
 from preorder.learning.checkpoint import NO_CHECKPOINT, Arrays, Checkpoint, add_prefix, part_with
 from preorder.learning.options import without_threads
 from preorder.learning.vocabulary import Vocabulary, common_layers
-from preorder.methods.base import Continuable, PickledByState
+from preorder.methods.base import Continuable, Preorderer
 from preorder.methods.neural.decode import Input, parse, parse_kbest
 from preorder.methods.neural.learner import Initial, Learner, lengths_of
 from preorder.methods.neural.network import Scorer
@@ -29,7 +28,7 @@ PARTNER = "perceptron"
 """Key of the ensemble partner in the state, and prefix of the names of its arrays."""
 
 
-class NeuralBTGPreorderer(PickledByState, Continuable, TreePreorderer):
+class NeuralBTGPreorderer(Continuable, Preorderer):
     """A trained network; see :class:`preorder.methods.base.Preorderer`."""
 
     method: ClassVar[str] = "neural-btg"

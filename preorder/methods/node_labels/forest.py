@@ -1,6 +1,6 @@
 """The binary trees of sentences as flat arrays, and the orders that labels of their nodes give.
 
-The nodes are laid out as :func:`preorder.btg.results.binary_trees` reads them: int32
+The nodes are laid out as :func:`preorder.methods.base.binary_trees` reads them: int32
 ``[tokens, NODE_FIELDS]``, where a sentence of n tokens has n rows and fills the first n - 1 of them, parents
 before children; the fields are begin, split, end, label, and one that is not used here.
 """

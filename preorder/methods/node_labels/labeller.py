@@ -9,11 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from preorder.btg.results import TreePreorderer
 from preorder.data.errors import DataError, NotFiniteError, shown
 from preorder.data.trees import BINARISATIONS, Binarisation
 from preorder.data.types import Sentence
-from preorder.methods.base import PickledByState
+from preorder.methods.base import Preorderer
 from preorder.methods.node_labels.forest import LABEL, Forest, forest, labelled, positions
 
 KINDS = ("constituency", "dependency")
@@ -24,19 +23,14 @@ STRAIGHT = np.float32(-100)
 """Log-odds of a node that may not be inverted."""
 
 
-class TreeLabeller(PickledByState, TreePreorderer):
+class TreeLabeller(Preorderer):
     """Order sentences by labelling each node of their trees, independently of the others."""
 
     def __init__(self, kind: str, binarisation: Binarisation, token_layers: Sequence[str]) -> None:
         """Make a labeller of trees of one of the ``KINDS``, which reads some layers, the words among them."""
         self.kind = kind
         self.binarisation = binarisation
-        self.token_layers = tuple(token_layers)
-
-    @property
-    def layers(self) -> frozenset[str]:
-        """Names of the layers of a :class:`Sentence` that it reads beside the words."""
-        return frozenset({"tags", self.kind, *self.token_layers}) - {"words"}
+        self.layers = frozenset({"tags", kind, *token_layers}) - {"words"}
 
     @abstractmethod
     def log_odds(self, sentences: Sequence[Sentence], trees: Forest, threads: int) -> np.ndarray:

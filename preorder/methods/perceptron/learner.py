@@ -29,13 +29,13 @@ import numpy as np
 from preorder.btg.constraint import DRAW, Constraint
 from preorder.btg.grammar import LABELS
 from preorder.btg.pieces import EXACT
-from preorder.btg.results import permutations
 from preorder.data.errors import NotFiniteError
 from preorder.data.types import Permutation, Sentence
 from preorder.learning.checkpoint import Arrays, add_prefix, digest, part_with
 from preorder.learning.encode import Batch, Encoder
 from preorder.learning.options import without_threads
 from preorder.learning.training_loop import TrainingStatistics
+from preorder.methods.base import permutations
 from preorder.methods.perceptron.fast.shapes import shape_scores
 from preorder.methods.perceptron.fast.table import Table, Tables, by_slot, spread_of
 from preorder.methods.perceptron.fast.training import TrainingBatch, learn, max_new_rows, training_batch

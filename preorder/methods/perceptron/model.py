@@ -9,20 +9,19 @@ import numpy as np
 
 from preorder.btg.kbest import ScoredTree
 from preorder.btg.pieces import EXACT
-from preorder.btg.results import TreePreorderer
 from preorder.data.errors import DataError, shown
 from preorder.data.types import NO_LINES, Bitext, Sentence
 from preorder.learning.checkpoint import NO_CHECKPOINT, Arrays, Checkpoint
 from preorder.learning.encode import Batch, Encoder
 from preorder.learning.vocabulary import common_layers, is_layers
-from preorder.methods.base import Continuable, HashedPreorderer, PickledByState
+from preorder.methods.base import Continuable, HashedPreorderer, Preorderer
 from preorder.methods.perceptron.fast.shapes import shape_scores
 from preorder.methods.perceptron.options import Options
 from preorder.methods.perceptron.parse import parse, parse_kbest
 from preorder.methods.perceptron.weights import NEGLIGIBLE, Weights, unpack
 
 
-class BTGPreorderer(PickledByState, Continuable, HashedPreorderer, TreePreorderer):
+class BTGPreorderer(Continuable, HashedPreorderer, Preorderer):
     """A trained BTG model; see :class:`preorder.methods.base.Preorderer`."""
 
     method: ClassVar[str] = "btg"

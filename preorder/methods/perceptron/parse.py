@@ -26,7 +26,7 @@ CHUNKS = 8  # a thread, so that the threads end at about the same time
 
 
 def parse(tables: Tables, shape: np.ndarray, batch: Batch, threads: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the trees and positions of a batch as :class:`preorder.btg.results.TreePreorderer` wants them.
+    """Return the trees and positions of a batch as :class:`preorder.methods.base.Preorderer` wants them.
 
     O(n³) a sentence of n tokens, O(EXACT² n) beyond ``EXACT``.
     """

@@ -1,4 +1,4 @@
-"""Gradients of sums over trees, minibatches, and long sentences; against every tree: see ``test_chart``."""
+"""Gradients of sums over trees, minibatches, and long sentences; against every tree: see ``test_parts``."""
 
 import numpy as np
 import pytest

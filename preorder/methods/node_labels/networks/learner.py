@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from preorder.btg.results import permutations
 from preorder.data.types import Permutation, Sentence
 from preorder.learning.backend import device, torch
 from preorder.learning.checkpoint import digest
 from preorder.learning.network_learner import NetworkLearner, with_first_weights
 from preorder.learning.options import without_threads
 from preorder.learning.training_loop import TrainingStatistics
+from preorder.methods.base import permutations
 from preorder.methods.node_labels.forest import forest, positions
 from preorder.methods.node_labels.networks.batch import Numbering, equally_long, log_odds, minibatch
 from preorder.methods.node_labels.options import RecursiveOptions, Weighting

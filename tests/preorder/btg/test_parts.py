@@ -1,4 +1,4 @@
-"""Each operation of a chart against every tree, one by one."""
+"""Searches and sums by the parts of nodes, against every tree, one by one."""
 
 import numpy as np
 import pytest
@@ -6,11 +6,12 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from preorder.btg import risk  # noqa: E402
-from preorder.btg.chart import Chart  # noqa: E402
 from preorder.btg.constraint import reachable  # noqa: E402
-from preorder.btg.grammar import CONTEXTS  # noqa: E402
-from preorder.btg.inside import marginals  # noqa: E402
-from preorder.btg.risk import PARTNER_WEIGHT, PREFERENCE  # noqa: E402
+from preorder.btg.grammar import CONTEXTS, ROOT  # noqa: E402
+from preorder.btg.inside import log_partition, marginals  # noqa: E402
+from preorder.btg.kbest import kbest_of_parts  # noqa: E402
+from preorder.btg.risk import PARTNER_WEIGHT, PREFERENCE, expected_agreement  # noqa: E402
+from preorder.btg.viterbi import best_trees  # noqa: E402
 from tests.support.brute_force import (  # noqa: E402
     BruteForce,
     agreement,
@@ -47,22 +48,22 @@ def single(parts):
 
 
 def min_risk(parts, partner=None):
-    return Chart(torch.from_numpy(parts)).min_risk(partner).argmax()
+    return best_trees(expected_agreement(torch.from_numpy(parts), partner))
 
 
 SIZES = pytest.mark.parametrize("n", range(2, 7))
 
 
 @SIZES
-def test_argmax(n):
+def test_best_trees(n):
     parts, twins = draw(n)
-    assert list(map(tree_of, Chart(single(parts)).argmax())) == [twin.argmax() for twin in twins]
+    assert list(map(tree_of, best_trees(single(parts)))) == [twin.argmax() for twin in twins]
 
 
 @pytest.mark.parametrize("root", range(CONTEXTS))
 def test_root(root):
     (parts,) = draw_parts(4, 1)
-    (tree,) = Chart(single(parts[None]), root).argmax()
+    (tree,) = best_trees(single(parts[None]), root)
     assert tree_of(tree) == BruteForce(4, by_parts(parts), root).argmax()
 
 
@@ -70,8 +71,8 @@ def test_root(root):
 @pytest.mark.parametrize("k", [1, 7, 1000])
 def test_kbest(n, k):
     parts, twins = draw(n)
-    for twin, one, found in zip(twins, parts, Chart(single(parts)).kbest(k), strict=True):
-        expected = twin.kbest(k)
+    for twin, one in zip(twins, parts, strict=True):
+        found, expected = kbest_of_parts(single(one), ROOT, k), twin.kbest(k)
         orders = [order(tree_of(nodes), 0, n) for _, nodes in found]
         assert orders == [given for _, given in expected]
         scores = [score for score, _ in expected]
@@ -84,7 +85,7 @@ def test_kbest(n, k):
 def test_log_partition(n):
     parts, twins = draw(n)
     expected = [twin.log_partition() for twin in twins]
-    np.testing.assert_allclose(Chart(torch.from_numpy(parts)).log_partition(), expected)
+    np.testing.assert_allclose(log_partition(torch.from_numpy(parts)), expected)
 
 
 @SIZES
@@ -92,7 +93,7 @@ def test_log_partition_of_the_trees_that_an_alignment_allows(n):
     parts, twins = draw(n)
     groups = reachable_groups(n)
     expected = [twin.log_partition(one.tolist()) for twin, one in zip(twins, groups, strict=True)]
-    sums = Chart(torch.from_numpy(parts)).log_partition(torch.from_numpy(groups))
+    sums = log_partition(torch.from_numpy(parts), torch.from_numpy(groups))
     np.testing.assert_allclose(sums, expected)
 
 
@@ -142,12 +143,12 @@ def test_min_risk_prefers_the_likeliest_tree_of_an_order(n):
 def test_min_risk_keeps_a_sure_tree(n, seed):
     """Where one tree has all the probability, its order is the one."""
     parts = draw_parts(n, 1, seed).astype(np.float32)
-    (best,), (safest,) = Chart(parts).argmax(), min_risk(parts * 200)
+    (best,), (safest,) = best_trees(parts), min_risk(parts * 200)
     assert order(tree_of(safest), 0, n) == order(tree_of(best), 0, n)
 
 
 def test_a_single_token():
     parts = single(draw_parts(1, 2))
-    assert Chart(parts).argmax().shape == (2, 0, 5)
-    ((score, nodes),) = Chart(parts[:1]).kbest(3)[0]
+    assert best_trees(parts).shape == (2, 0, 5)
+    ((score, nodes),) = kbest_of_parts(parts[0], ROOT, 3)
     assert (score, nodes.tolist()) == (0, [])
