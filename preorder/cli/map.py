@@ -29,7 +29,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     options.add_alignment(parser, confidences="are kept")
     for side, name in zip(SIDES, ("source", "target"), strict=True):
         parser.add_argument(f"--{side}", metavar="F", help=f"{name} with the tokens that are aligned")
-        parser.add_argument(f"--new-{side}", metavar="F", help=f"the same {name} with other tokens, subwords or words")
+        parser.add_argument(f"--new-{side}", metavar="F", help=f"the same {name} in other tokens or subwords")
     parser.add_argument(
         "--reverse", action="store_true", help="write target-source links, for translation the other way"
     )
