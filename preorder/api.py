@@ -33,7 +33,8 @@ from preorder.data.errors import UsageError, shown
 from preorder.data.formats import format_alignment, format_features
 from preorder.data.types import BinaryTree, Bitext, Permutation, Sentence
 from preorder.learning.options import MAX_N_BEST, MAX_SEED, MAX_THREADS, check_number
-from preorder.methods.model_directory import Model, load_model, save_model
+from preorder.methods.model_directory import Model, is_lowercased, load_model, save_model
+from preorder.methods.registry import check_trees
 from preorder.methods.training import TrainingPlan
 
 if TYPE_CHECKING:
@@ -184,6 +185,7 @@ def train(
     if initial is not None and classes is not None:
         raise UsageError("classes: with init the model's word classes are used")
     plan = TrainingPlan.of(method, initial=initial, **options)
+    check_trees(method, trees is not None)
     sentences = sentences_of(sources, tags, trees)
     bitext = Bitext(sentences, each(checked_alignment, sources=sentences, alignments=alignments))
     if initial is None:
@@ -195,9 +197,11 @@ def train(
         bitext = Bitext(list(map(word_classes.add_to, sentences)), bitext.alignments)
     preorderer, statistics = plan.train(bitext)
     if initial is None:
-        model = Model(preorderer, word_classes, training=statistics)
+        lowercased = is_lowercased(sentences)
+        model = Model(preorderer, word_classes, training=statistics, lowercased=lowercased)
     else:
-        model = replace(initial, preorderer=preorderer, training=statistics)
+        lowercased = initial.lowercased and is_lowercased(sentences)
+        model = replace(initial, preorderer=preorderer, training=statistics, lowercased=lowercased)
     return PreorderModel(model, plan.options.threads)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from preorder.analysis.tables import SCORE_FORMATS, arrow
+from preorder.analysis.tables import SCORE_FORMATS, arrow, p_value
 from preorder.cli.table import print_table
 from preorder.metrics.metric import METRICS
 from preorder.metrics.significance import SIGNIFICANCE_LEVEL, Comparison
@@ -20,6 +20,9 @@ COSTS: dict[str, tuple[str, Callable[[float], str]]] = {
     "words_per_second": ("words/s", "{:,.0f}".format),
 }
 """What stands beside the scores: titles, and how a number is written."""
+
+LEAST_BLEU = 1
+"""BLEU, 0 to 100, below which a system translates hardly a word as it should."""
 
 
 @dataclass(frozen=True)
@@ -96,12 +99,12 @@ def _cells(results: dict[str, Any], system: str) -> list[Cell]:
 
 
 def _score(results: dict[str, Any], system: str, name: str) -> Cell:
-    mark, p_value = "*" if system in results["best"][name]["not_worse"] else "", ""
+    mark, p_text = "*" if system in results["best"][name]["not_worse"] else "", ""
     if found := results["significance"].get(system):
         comparison = Comparison(**found[name])
         mark += arrow(name, comparison)
-        p_value = f"p {comparison.p_value:.3f}"
-    return _cell(results["systems"][system][name], SCORE_FORMATS[name].format, mark, p_value)
+        p_text = f"p {p_value(comparison.p_value)}"
+    return _cell(results["systems"][system][name], SCORE_FORMATS[name].format, mark, p_text)
 
 
 def _cell(figures: dict[str, Any], form: Callable[[float], str], mark: str = "", p_value: str = "") -> Cell:
@@ -123,6 +126,10 @@ def _notes(results: dict[str, Any]) -> list[str]:
         f"words/s: source words translated in a second, {searched}, on {results['device']}; "
         "training, s: while other steps may run beside it",
     ]
+    idle = [name for name, one in results["systems"].items() if one["bleu"]["mean"] < LEAST_BLEU]
+    if idle:
+        names = ", ".join(idle)
+        notes.insert(0, f"BLEU below {LEAST_BLEU}: {names} learned next to nothing, and cannot be compared")
     begun: dict[str, list[str]] = {}
     for name, one in results["systems"].items():
         if one["begins_from"]:

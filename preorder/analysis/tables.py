@@ -118,7 +118,12 @@ def difference(name: str, comparison: Comparison) -> str:
 
 def p_values(comparison: Comparison) -> str:
     """Return the p-values of the bootstrap and of the sign test."""
-    return f"{comparison.p_value:.3f}, {comparison.sign_test_p_value:.3f}"
+    return f"{p_value(comparison.p_value)}, {p_value(comparison.sign_test_p_value)}"
+
+
+def p_value(number: float) -> str:
+    """Return a p-value as text: ``0.012``, or ``< 0.001``."""
+    return f"{number:.3f}" if number >= 0.0005 else "< 0.001"
 
 
 def scoring_table(scoring: Scoring) -> Table:

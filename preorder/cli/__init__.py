@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import difflib
 import gc
 import importlib
 import io
@@ -33,6 +34,8 @@ GC_THRESHOLD = 100_000
 _NO_MEMORY = re.compile("(allocate|not enough|out of) memory|start new thread|map segment|load shared object")
 """What PyTorch, Python's threads and compiled modules say, which have no error of their own for it."""
 
+_CHOICE = re.compile(r"invalid choice: '(.*)' \(choose from (.*)\)")
+
 EPILOG = """\
 from a bitext to the features that onmt_train reads:
   preorder align --src train.en --tgt train.ja --out train.align
@@ -50,6 +53,12 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """End with status 2."""
+        if choice := _CHOICE.search(message):
+            close = difflib.get_close_matches(choice[1], choice[2].replace("'", "").split(", "), 1)
+            message += "".join(f"; did you mean {name}?" for name in close)
+        _, unknown, words = message.partition("unrecognized arguments: ")
+        if unknown and all(map(os.path.exists, words.split(" "))):
+            message += "; a pattern that stands for several files is to be in quotes: 'in/*.gz'"
         self.exit(2, f"{self.prog}: {visible(message)} (see {self.prog} --help)\n")
 
 

@@ -28,8 +28,8 @@ from preorder.learning.held_out import DEFAULT_HELD_OUT, MAX_SHARE
 from preorder.methods.base import Preorderer
 from preorder.methods.cross_fit import cross_fit
 from preorder.methods.initial import initial_preorderer
-from preorder.methods.model_directory import Model, check_replaceable, load_model, save_model
-from preorder.methods.registry import METHODS, all_options
+from preorder.methods.model_directory import Model, check_replaceable, is_lowercased, load_model, save_model
+from preorder.methods.registry import METHODS, all_options, check_trees
 from preorder.methods.training import DEFAULT_LIMIT, DEFAULT_MAX_LENGTH, TrainingPlan
 from preorder.progress import LOGGER, progress
 
@@ -122,6 +122,7 @@ def run(arguments: argparse.Namespace) -> None:
 def _train(arguments: argparse.Namespace, checkpoints: Checkpoints) -> None:
     initial = None if arguments.init is None else load_model(arguments.init)
     stanza = _stanza(arguments, initial)
+    check_trees(arguments.method, arguments.trees is not None)
     plan = _plan(arguments, initial)
     bitext, classes = _with_classes(_read(arguments), arguments, initial)
     lines = plan.lines(bitext)
@@ -139,7 +140,9 @@ def _train(arguments: argparse.Namespace, checkpoints: Checkpoints) -> None:
     preorderer, training = plan.train(bitext, checkpoints.part("all"))
     language = arguments.lang or (initial and initial.language)
     tagset = stanza.tagset if stanza else arguments.tagset
-    save_model(Model(preorderer, classes, language, training, stanza, tagset), arguments.model)
+    lowercased = (initial is None or initial.lowercased) and is_lowercased(bitext.sentences)
+    model = Model(preorderer, classes, language, training, stanza, tagset, lowercased)
+    save_model(model, arguments.model)
     LOGGER.info(f"model saved in {arguments.model}")
     checkpoints.remove()
 

@@ -12,6 +12,7 @@ import os
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from hashlib import blake2b
+from itertools import chain
 from typing import Any
 
 from safetensors import SafetensorError
@@ -27,6 +28,7 @@ from preorder.learning.checkpoint import Arrays
 from preorder.methods import FORMAT_VERSION
 from preorder.methods.base import Preorderer
 from preorder.methods.registry import METHODS, method_class
+from preorder.progress import LOGGER
 from preorder.syntax.conllu import TAGSETS, Tagset
 
 NAMES = DESCRIPTION, WEIGHTS, CLASSES = atomic.MODEL_DESCRIPTION, "weights.safetensors", "classes.txt"
@@ -43,6 +45,7 @@ FIELDS: dict[str, tuple[Any, bool]] = {
     "needs": (list, False),
     "stanza": (dict | None, False),
     "tagset": (str | None, False),
+    "lowercased": (bool, False),
     "training": (dict, False),
     "state": (dict, True),
     CHECKSUMS: (dict, True),
@@ -78,6 +81,7 @@ class Model:
         training: options and statistics of its training, for people to read.
         stanza: what Stanza added to the sentences that it was trained on, or None.
         tagset: which tags of CoNLL-U it reads; None: those that the file names.
+        lowercased: whether the text that it was trained on has letters, but no capitals.
     """
 
     preorderer: Preorderer
@@ -86,6 +90,19 @@ class Model:
     training: dict[str, Any] = field(default_factory=dict)
     stanza: StanzaOptions | None = None
     tagset: Tagset | None = None
+    lowercased: bool = False
+    _has_warned: list[bool] = field(default_factory=list, init=False, repr=False, compare=False)
+
+    def warn_of_capitals(self, words: Iterable[str]) -> None:
+        """Say once that a text has capitals, if that of the training has none."""
+        if self.lowercased and not self._has_warned:
+            for word in words:
+                if word != word.lower():
+                    self._has_warned.append(True)
+                    LOGGER.warning(
+                        f"the model was trained on lowercased text: {shown(word)} is unknown to it"
+                    )
+                    return
 
     def annotate(self, sentence: Sentence) -> Sentence:
         """Add the word classes if the model has its own, and check that no layer is missing.
@@ -93,12 +110,19 @@ class Model:
         Raises:
             UsageError: the sentence lacks a layer that the model needs.
         """
+        self.warn_of_capitals(sentence.words)
         if self.classes is not None and sentence.classes is None:
             sentence = self.classes.add_to(sentence)
         for name in sorted(self.preorderer.layers):
             if getattr(sentence, name) is None:
                 raise UsageError(f"the model needs {LAYER_OPTIONS[name]}, and none are given")
         return sentence
+
+
+def is_lowercased(sentences: Iterable[Sentence]) -> bool:
+    """Return whether a text has letters, but no capitals."""
+    words = set(chain.from_iterable(sentence.words for sentence in sentences))
+    return any(map(str.islower, words)) and all(word == word.lower() for word in words)
 
 
 def save_model(model: Model, directory: str) -> None:
@@ -118,6 +142,7 @@ def save_model(model: Model, directory: str) -> None:
         "needs": sorted(model.preorderer.layers),
         "stanza": model.stanza and _described(model.stanza),
         "tagset": model.tagset,
+        "lowercased": model.lowercased,
         "training": model.training,
         "state": values,
     }
@@ -227,7 +252,8 @@ def _load(directory: str) -> Model:
     except DataError as error:
         raise error.at(directory, None) from None
     language, training = description.get("language"), description.get("training", {})
-    return Model(preorderer, classes, language, training, stanza, description.get("tagset"))
+    tagset, lowercased = description.get("tagset"), description.get("lowercased", False)
+    return Model(preorderer, classes, language, training, stanza, tagset, lowercased)
 
 
 def _check(description: Any) -> None:

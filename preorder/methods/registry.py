@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
+from preorder.data.errors import UsageError
+
 METHODS = {
     "btg": ("perceptron.options:Options", "perceptron.model:BTGPreorderer"),
     "neural-btg": ("neural.options:Options", "neural.model:NeuralBTGPreorderer"),
@@ -18,6 +20,12 @@ METHODS = {
 
 NEED_TREES = tuple(name for name, (options, _) in METHODS.items() if options.startswith("node_labels."))
 """The methods that read a syntax tree of each sentence."""
+
+
+def check_trees(method: str, given: bool) -> None:
+    """Raise a UsageError if a method needs syntax trees, and none are given."""
+    if method in NEED_TREES and not given:
+        raise UsageError("the method needs syntax trees (--trees), and none are given")
 
 
 def method_class(method: str) -> type[Any]:

@@ -66,6 +66,20 @@ def test_markdown_has_marks_deviations_and_p_values():
     assert "translated in a second, beam 5, ratio 1.5, word reward 1.2, on cpu" in notes
 
 
+def test_a_small_p_value_is_not_0():
+    found = results()
+    found["significance"][NAME]["bleu"]["p_value"] = 0.0
+    assert "32.00* ↑ ± 0.50 (p < 0.001) |" in markdown(found)[5]
+
+
+@pytest.mark.parametrize(("bleu", "idle"), [(0.15, "base"), (1.0, None)])
+def test_systems_that_learned_nothing(bleu, idle):
+    found = results()
+    found["systems"]["base"]["bleu"] = figures(bleu)
+    note = f"- BLEU below 1: {idle} learned next to nothing, and cannot be compared"
+    assert (note in markdown(found)) == bool(idle)
+
+
 def test_of_single_trainings_sentences_alone_are_drawn():
     lines = markdown(results(seeds=[1]))
     assert lines[0].endswith("one training per system")

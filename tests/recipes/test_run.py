@@ -5,6 +5,7 @@ from shutil import copytree
 
 import pytest
 
+from preorder.analysis.tables import p_value
 from recipes import robustness, run
 from recipes.synthetic import generate
 from recipes.systems import path_of
@@ -62,7 +63,7 @@ def test_the_main_job_from_end_to_end(data, finished, capsys, monkeypatch):
         assert f"| {figures['parameters']['mean']:,.0f} |" in row
         assert figures["words_per_second"]["mean"] > 0
     assert all(
-        f"p {results['significance'][s]['bleu']['p_value']:.3f}" in table[5 + i]
+        f"p {p_value(results['significance'][s]['bleu']['p_value'])}" in table[5 + i]
         for i, s in enumerate(SYSTEMS[1:])
     )
 

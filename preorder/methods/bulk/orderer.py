@@ -47,6 +47,7 @@ class BulkOrderer:
 
     def __init__(self, model: Model, name: str) -> None:
         """Take the model, and the format of the lines, of ``FORMATTERS``."""
+        self._model, self._has_seen_lines = model, False
         self._preorderer: HashedPreorderer = model.preorderer
         self._format = name
         self._layers = self._preorderer.token_layers
@@ -82,6 +83,9 @@ class BulkOrderer:
         if batch is None:
             return None
         lines_of = _Lines(texts[0], tables[0])
+        if self._model.lowercased and not self._has_seen_lines:
+            self._has_seen_lines = True
+            self._model.warn_of_capitals(word for line in range(lines) for word in lines_of.words(line))
         if columns == 1 and not lines_of.are_plain():
             return None
         nodes, positions = self._preorderer.parse_hashed(batch)
@@ -136,7 +140,8 @@ class _Lines:
         self._text, self._tokens = text, tokens
         self._numbers = np.flatnonzero(tokens.odd).tolist()
 
-    def _words(self, line: int) -> tuple[str, ...]:
+    def words(self, line: int) -> tuple[str, ...]:
+        """Return the words of a line."""
         first, last = self._tokens.starts[line], self._tokens.starts[line + 1]
         bounds = zip(self._tokens.begins[0, first:last], self._tokens.ends[0, first:last], strict=True)
         return tuple(self._text[begin:end].decode() for begin, end in bounds)
@@ -145,14 +150,14 @@ class _Lines:
         """Say whether each line in which something odd was found can be a source line."""
         try:
             for line in self._numbers:
-                parse_source(" ".join(self._words(line)))
+                parse_source(" ".join(self.words(line)))
         except DataError:
             return False
         return True
 
     def formatted(self, nodes: np.ndarray, positions: np.ndarray, name: str) -> str:
         """Return all lines in one of the formats."""
-        sentences = [Sentence(self._words(line)) for line in range(self._tokens.starts.size - 1)]
+        sentences = [Sentence(self.words(line)) for line in range(self._tokens.starts.size - 1)]
         found = binary_trees(nodes, sentences) if name == "tree" else permutations(positions, sentences)
         formatter = FORMATTERS[name]
         return "".join(f"{formatter(*pair)}\n" for pair in zip(sentences, found, strict=True))
@@ -161,7 +166,7 @@ class _Lines:
         """Add the lines in which something odd was found to the features, in which they are empty."""
         parts, done, escaped = [], 0, None
         for line in self._numbers:
-            words = self._words(line)
+            words = self.words(line)
             if escaped is None and needs_escape(words):
                 escaped = line, words
             first, last = self._tokens.starts[line], self._tokens.starts[line + 1]

@@ -33,6 +33,26 @@ def train(bitext, tmp_path, *more):
     assert run_main([*TRAIN, *bitext, "--model", str(model), *crossed, *more]) == 0
 
 
+@pytest.mark.parametrize(
+    ("line", "hint"),
+    [
+        ("tran", "did you mean train?"),
+        ("train --method swap-ltsm --src {f} --align {f}", "did you mean swap-lstm?"),
+        ("xyz", None),
+        ("apply --model m --src {f} {g} --out-dir o", "in quotes: 'in/*.gz'"),
+        ("apply --model m --src {f} nowhere", None),
+    ],
+)
+def test_hints_for_the_command_line(tmp_path, capsys, line, hint):
+    paths = {name: tmp_path / name for name in "fg"}
+    for path in paths.values():
+        path.touch()
+    with pytest.raises(SystemExit):
+        run_main(line.format(**paths).split())
+    said = capsys.readouterr().err
+    assert hint in said if hint else ";" not in said
+
+
 def test_a_line_for_each_iteration(bitext, tmp_path, capsys):
     train(bitext, tmp_path)
     out, err = capsys.readouterr()

@@ -61,6 +61,25 @@ def test_learns_the_order(model, source_file, capsys):
     assert capsys.readouterr().out.splitlines() == ["0 2 1"] * 5 + ["", "0"]
 
 
+LOWERCASED = "the model was trained on lowercased text: {!r} is unknown to it\n"
+
+
+@pytest.mark.parametrize("more", [[], ["--n-best", "2"], ["--format", "tree"]])
+@pytest.mark.parametrize("lower", [True, False])
+def test_a_lowercased_model_warns_of_capitals(data, tmp_path, capsys, lower, more):
+    """Not of capitals among the tags; and only once."""
+    lines = [" ".join(words).lower() for words in sentences(60)] + ["S1 v1 o1"] * (not lower)
+    annot = write(tmp_path / "annot", *(f"{line}\tN V N" for line in lines))
+    align, model = write(tmp_path / "align", *["0-0 1-2 2-1"] * len(lines)), str(tmp_path / "model")
+    assert main([*COMMON, "--annot", annot, "--align", align, "--model", model]) == 0
+    for test, capital in (("s1 v1 o1", None), ("s1 É V2", "É")):
+        path = write(tmp_path / "test", *[f"{test}\tN V N"] * 3)
+        capsys.readouterr()
+        assert main(["apply", "-q", "--model", model, "--annot", path, *more]) == 0
+        said = capsys.readouterr().err
+        assert said == (LOWERCASED.format(capital) if lower and capital else "")
+
+
 def test_formats_agree_and_keep_empty_lines(model, source_file, capsys):
     lines = {}
     for name in ("features", "positions", "order", "text", "tree"):
