@@ -1,11 +1,14 @@
 """Model directories, with a method that the test defines."""
 
+import json
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from preorder.annotate.classes import WordClasses
 from preorder.data.errors import DataError, UsageError
-from preorder.data.files import read_json, write_json
+from preorder.data.files import read_json
 from preorder.data.types import Permutation, Sentence
 from preorder.methods import model_directory
 from preorder.methods.model_directory import Model, load_model, save_model
@@ -82,7 +85,7 @@ def test_same_model_same_bytes(tmp_path, directory):
 
 def change(directory, **values):
     path = f"{directory}/model.json"
-    write_json(path, {**read_json(path), **values})
+    Path(path).write_text(json.dumps({**read_json(path), **values}))
 
 
 @pytest.mark.parametrize(
