@@ -122,7 +122,7 @@ def _write_samples(original: Any, *args: Any) -> None:
     try:
         original(*args)
     except OSError:
-        os.kill(os.getppid(), _SAMPLES_FAILED)
+        os.kill(multiprocessing.parent_process().pid, _SAMPLES_FAILED)  # getppid() may be the fork server's
 
 
 @adapts("onmt.bin.build_vocab", "init_pool")

@@ -3,6 +3,7 @@
 import resource
 import signal
 import time
+from multiprocessing import get_all_start_methods
 from pathlib import Path
 
 import pytest
@@ -98,19 +99,22 @@ def test_ctrl_c_keeps_the_old_vocabulary(folder, more):
     assert content(folder) == before
 
 
-def test_a_full_disk_keeps_the_old_vocabulary(folder):
+@pytest.mark.parametrize(
+    ("limit", "more", "method"),
+    [(400, (), "fork"), *((4096, ("-dump_samples",), method) for method in get_all_start_methods())],
+)
+def test_a_full_disk_keeps_the_old_vocabulary(folder, limit, more, method):
     write(folder / "train.src", *[" ".join(f"w{n}￨{n}" for n in range(100))] * 50)
     write(folder / "train.tgt", *[" ".join(f"w{n}" for n in range(100))] * 50)
-    for more, limit in (((), 400), (("-dump_samples",), 4096)):
-        before = content(folder)
-        code = "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, ({0}, {0})); "
-        code += "from onmt.bin.build_vocab import main; main()"
-        process = start(folder, "python", "-c", code.format(limit), *BUILD[1:], *more)
-        _, errors = process.communicate(timeout=120)
-        last = errors.splitlines()[-1]
-        assert process.returncode == 2, errors
-        assert "cannot be written" in last, errors
-        assert content(folder) == before
+    before = content(folder)
+    code = f"import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, ({limit}, {limit})); "
+    code += f"import multiprocessing; multiprocessing.set_start_method({method!r}); "
+    code += "from onmt.bin.build_vocab import main; main()"
+    process = start(folder, "python", "-c", code, *BUILD[1:], *more)
+    _, errors = process.communicate(timeout=120)
+    assert process.returncode == 2, errors
+    assert "cannot be written" in errors.splitlines()[-1], errors
+    assert content(folder) == before
     assert resource.getrlimit(resource.RLIMIT_FSIZE)[0] == resource.RLIM_INFINITY
 
 
