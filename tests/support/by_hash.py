@@ -1,10 +1,12 @@
-"""A preorderer that sorts tokens by their hashes: one that is read in another way stands elsewhere."""
+"""Preorderers that sort tokens by their hashes: one that is read in another way stands elsewhere."""
 
 import sys
 
 import numpy as np
 
 from preorder.btg.grammar import NODE_FIELDS
+from preorder.data.permutation import Permutation
+from preorder.data.trees import DependencyTree
 from preorder.learning.encode import Encoder
 from preorder.methods.base import HashedPreorderer, permutations
 from preorder.methods.model_directory import Model, save_model
@@ -36,6 +38,34 @@ class ByHash(HashedPreorderer):
         return cls(values["layers"])
 
 
+class ByTree:
+    """Sorts tokens by the hashes of their words, tags and places in a tree."""
+
+    method = "by-tree"
+
+    def __init__(self, kind):
+        self.layers = frozenset({"tags", kind})
+
+    def order(self, sentences, threads=1):
+        layers = ({"words": s.words, "tags": s.tags, "tree": places(s.tree)} for s in sentences)
+        return [Permutation(positions(**each)) for each in layers]
+
+    def state(self):
+        return {"layers": sorted(self.layers)}, {}
+
+    @classmethod
+    def from_state(cls, values, arrays):
+        return cls(*set(values["layers"]) - {"tags"})
+
+
+def places(tree):
+    """Return the place of each token in a tree, as a string."""
+    if isinstance(tree, DependencyTree):
+        return [f"{head} {name}" for head, name in zip(tree.heads, tree.relations, strict=True)]
+    phrases = [[p for p in tree.constituents if p.begin <= i < p.end] for i in range(len(tree))]
+    return [str(list(map(tuple, covering))) for covering in phrases]
+
+
 def positions(**layers):
     """Return where tokens stand, given the strings of each layer; by no code of the project's."""
     hashed = [[hash_of(name, string) for string in strings] for name, strings in layers.items()]
@@ -59,7 +89,9 @@ def _mixed(text, value):
 
 def save_by_hash(monkeypatch, folder, *layers, **parts):
     """Save a model that reads such layers, with further parts of a :class:`Model`; return its folder."""
-    monkeypatch.setitem(METHODS, ByHash.method, ("", "by_hash:ByHash"))
+    for kind in (ByHash, ByTree):
+        monkeypatch.setitem(METHODS, kind.method, ("", f"by_hash:{kind.__name__}"))
     monkeypatch.setitem(sys.modules, "preorder.methods.by_hash", sys.modules[__name__])
-    save_model(Model(ByHash(layers), **parts), str(folder))
+    trees = {"constituency", "dependency"} & set(layers)
+    save_model(Model(ByTree(*trees) if trees else ByHash(layers), **parts), str(folder))
     return str(folder)

@@ -1,0 +1,133 @@
+"""One sentence, one reading: the tags and trees that Stanza gives the hard sentences, through every door."""
+
+from pathlib import Path
+
+import pytest
+
+import preorder
+from onmt_preorder.input.on_the_fly import OnTheFlyPreorderer
+from preorder.annotate import stanza, stanza_pipeline
+from preorder.annotate.stanza_models import StanzaOptions
+from preorder.annotate.stanza_pipeline import annotate_chunk
+from preorder.cli import main
+from preorder.data.errors import UsageError
+from preorder.data.sentence import Sentence
+from preorder.methods.model_directory import load_model
+from preorder.syntax.bracketing import parse_bracketing
+from preorder.syntax.conllu import parse_conllu
+from preorder.workers import in_processes
+from tests.support.by_hash import places, save_by_hash
+from tests.support.hard_sentences import HARD, Reading, escaped, reading
+from tests.support.texts import write
+
+SLOW = "a long token"  # each of its characters is a step for a network
+NAMES = [name for name in HARD if name != SLOW]
+LINES = [HARD[name] for name in NAMES]
+TOKENS = [tuple(filter(None, line.split(" "))) for line in LINES]
+
+
+@pytest.fixture(scope="module")
+def models(shared):
+    pytest.importorskip("stanza", reason="needs Stanza: pip install -e '.[stanza]'")
+    yield str(shared("models/stanza"))
+    stanza_pipeline._annotator.cache_clear()
+
+
+@pytest.fixture(
+    scope="module", params=[(None, "upos"), ("constituency", "xpos"), ("dependency", "upos")], ids=str
+)
+def options(request, models, tmp_path_factory):
+    """Work in a folder with the text, what Stanza adds to it, and a model that reads that."""
+    trees, tagset = request.param
+    options = StanzaOptions("en", trees, tagset, folder=models)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(tmp_path_factory.mktemp("stanza"))
+        patch.setattr(stanza, "in_processes", in_this_process)
+        save_by_hash(patch, "model", "words", "tags", *filter(None, [trees]), language="en", stanza=options)
+        write(Path("src"), *LINES)
+        given = ["--trees", trees, "--trees-out", "trees"] if trees else []
+        given += ["--lang", "en", "--tagset", tagset, "--stanza-dir", models]
+        run("annotate", "--src", "src", "--out", "annot", "--pos-out", "pos", *given)
+        yield options
+
+
+def in_this_process(work, items, workers, known):
+    return in_processes(work, items, 0, known)
+
+
+@pytest.fixture(scope="module")
+def expected(options):
+    """Return the reading of each sentence: of the table's tokens and what Stanza itself says of them."""
+    found = []
+    annotated = annotate_chunk(options, list(map(Sentence, TOKENS)))
+    for words, (tags, tree) in zip(TOKENS, annotated, strict=True):
+        layers = {"tags": tags}
+        if options.trees is not None:
+            layers["tree"] = places(parsed(tree).tree)
+        found.append(reading(words, **layers))
+    return dict(zip(NAMES, found, strict=True))
+
+
+def parsed(tree):
+    if not tree or tree.startswith("("):
+        return parse_bracketing(tree)
+    ((_, (sentence,)),) = parse_conllu(enumerate(tree.split("\n"), 1))
+    return sentence
+
+
+def run(*argv):
+    assert main(list(argv)) == 0
+
+
+def read(path):
+    return Path(path).read_bytes().decode().split("\n")[:-1]
+
+
+def apply(*given):
+    run("apply", "--model", "model", "--out", "features", *given)
+    return list(map(reading_of, read("features")))
+
+
+def reading_of(line):
+    return Reading(line, tuple(int(token.rpartition("￨")[2]) for token in line.split()))
+
+
+def in_shards(options):
+    for begin in range(0, len(LINES), 20):
+        write(Path(f"{begin:02}.part"), *LINES[begin : begin + 20])
+    run("apply", "--model", "model", "--src", "*.part", "--out-dir", "out")
+    return [reading_of(line) for path in sorted(Path("out").glob("*.part")) for line in read(path)]
+
+
+def trees_of(options):
+    return ["--trees", "trees"] if options.trees else []
+
+
+def on_the_fly(options):
+    words = [" ".join(map(escaped, tokens)) for tokens in TOKENS]
+    found = OnTheFlyPreorderer(load_model("model")).positions(words)
+    pairs = (zip(line.split(), positions, strict=True) for line, positions in zip(words, found, strict=True))
+    return [reading_of(" ".join(f"{word}￨{place}" for word, place in line)) for line in pairs]
+
+
+DOORS = {
+    "apply": lambda options: apply("--src", "src"),
+    "apply, in shards": in_shards,
+    "annotate, apply --annot": lambda options: apply("--annot", "annot", *trees_of(options)),
+    "annotate, apply --pos": lambda options: apply("--src", "src", "--pos", "pos", *trees_of(options)),
+    "annotate, apply --trees": lambda options: apply("--src", "src", *trees_of(options)),
+    "on the fly": on_the_fly,
+}
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_tags_and_trees(options, expected, door):
+    assert dict(zip(NAMES, DOORS[door](options), strict=True)) == expected
+
+
+def test_api_refuses(options):
+    """It has no Stanza."""
+    with pytest.raises(UsageError, match=r"the model needs .*, and none are given"):
+        preorder.load("model").positions(LINES)
+    with pytest.raises(UsageError, match=r"the model needs .*, and none are given"):
+        preorder.LineModel("model")(LINES)
