@@ -10,7 +10,7 @@ other models train and translate as before.
 | checkpoints | loading under torch >= 2.6; safetensors; `train_from`: options compared, data options kept |
 | configuration | our options, strict YAML keys, the checks of options |
 | corpora | reading of the source, its position feature, batches, the feature vocabulary |
-| guided_alignment | links that guide attention: none in a line, confidences, past the end |
+| guided_alignment | links that guide attention: none in a line, confidences, past the end, of pieces |
 | loading | models that translate: their features and transforms, each member of an ensemble its own |
 | losses | losses that parts of the model add, and their statistics in the reports; the loss in blocks |
 | memory | training on CPUs keeps the memory of freed tensors: a quarter less time |

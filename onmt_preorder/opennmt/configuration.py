@@ -97,8 +97,19 @@ def _validate_data(original: Any, cls: type, opt: Namespace) -> None:
         on_the_fly.load(opt.preorder_model, opt.preorder_stanza_dir)  # refuses one that cannot be used
     only_counts = not getattr(opt, "dump_samples", True)  # onmt_build_vocab, which needs no positions
     for settings in (vars(opt), *opt.data.values()):
+        _check_order(settings["transforms"], opt)
         names = arrange(settings["transforms"], opt.preorder_model)
         settings["transforms"] = [name for name in names if not (only_counts and name == PREORDER_TRANSFORM)]
+
+
+def _check_order(transforms: Sequence[str], opt: Namespace) -> None:
+    """Refuse transforms that take words from the place that their positions and links count."""
+    if not (opt.n_src_feats or getattr(opt, "lambda_align", 0.0)):
+        return
+    if "docify" in transforms:
+        raise UsageError("transforms: docify joins lines, but not their positions and links")
+    if "bart" in transforms and (opt.permute_sent_ratio or opt.rotate_ratio):
+        raise UsageError("transforms: bart moves words: rotate_ratio and permute_sent_ratio have to be 0")
 
 
 def read_corpora(text: str) -> dict[str, dict[str, Any]]:

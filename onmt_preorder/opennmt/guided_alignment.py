@@ -2,9 +2,10 @@
 
 Why: OpenNMT-py ends in a traceback at a line without links, of which an aligner writes many, and at a link
 with a confidence; a link past the end of its sentence ends the training or not, as its batch happens to be.
-And only its own Transformer decoder may learn from links, though ours have the attention for it.
+It refuses links where transforms split words, since it does not map them to the pieces. And only its own
+Transformer decoder may learn from links, though ours have the attention for it.
 
-Can go when it reads Pharaoh's format whole, and compares links with their sentence.
+Can go when it reads Pharaoh's format whole, compares links with their sentence and maps them to pieces.
 """
 
 from __future__ import annotations
@@ -15,8 +16,10 @@ from typing import Any
 from torch import Tensor
 
 from onmt_preorder.opennmt.wrapping import adapts
+from onmt_preorder.options import is_ours
 from onmt_preorder.papers.distortion.options import DECODER as RECURRENT
 from onmt_preorder.transformer.options import DECODER as TRANSFORMER
+from preorder.alignment.tokens import map_links
 from preorder.data.errors import DataError, UsageError
 from preorder.data.formats import format_alignment, parse_alignment
 from preorder.data.types import Alignment
@@ -52,21 +55,31 @@ def sure_links(line: str, path: str, line_number: int) -> dict[str, Any]:
     return {"align": links, _READ_FROM: (path, line_number)}
 
 
-@adapts("onmt.inputters.dynamic_iterator:DynamicDatasetIter", "_tuple_to_json_with_tokIDs")
-def _compare_with_sentences(original: Any, self: Any, lines: list[Any]) -> list[Any]:
-    """Check the links of each example against its tokens, as the transforms have left them."""
-    examples = original(self, lines)
-    for example in examples:
-        if _READ_FROM in example:
-            source, target = (
-                len(example["src"]["src_ids"]),
-                len(example["tgt"]["tgt_ids"]) - 2,
-            )  # begin and end
-            try:
-                parse_alignment(example["align"]).check_within(source, target)
-            except DataError as error:
-                raise error.at(*example[_READ_FROM]) from None
-    return examples
+@adapts("onmt.utils.parse:ArgumentParser", "_get_all_transform")
+def _allow_transforms(original: Any, cls: type, opt: Namespace) -> None:
+    """Allow transforms that split, put in and leave out tokens: :func:`put_on_pieces` follows them."""
+    weight = getattr(opt, "lambda_align", 0.0)  # onmt_build_vocab has none
+    if weight and is_ours(opt):
+        opt.lambda_align = 0.0
+    try:
+        original(cls, opt)
+    finally:
+        if weight:
+            opt.lambda_align = weight
+
+
+def put_on_pieces(example: dict[str, Any]) -> None:
+    """Put the links of an example, which count words of its files, on what the transforms made of the words.
+
+    Raises:
+        DataError: a link points past its sentence.
+    """
+    words = [(example[f"{side}_original"], example[side]) for side in ("src", "tgt")]
+    try:
+        links = map_links(parse_alignment(" ".join(example["align"])), *words, strict=False)
+    except DataError as error:
+        raise error.at(*example[_READ_FROM]) from None
+    example["align"] = format_alignment(links).split()
 
 
 @adapts("onmt.inputters.text_utils", "parse_align_idx")

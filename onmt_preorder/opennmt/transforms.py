@@ -26,6 +26,7 @@ from onmt_preorder.input.pipeline import (
 )
 from onmt_preorder.input.positions import NO_POSITION
 from onmt_preorder.input.raw_text import make_detokenizer
+from onmt_preorder.opennmt.guided_alignment import put_on_pieces
 from onmt_preorder.transformer.options import ENCODER
 from preorder.data.errors import UsageError
 
@@ -86,10 +87,10 @@ class PreorderTransform(Transform):
 
 
 class PositionsTransform(Transform):
-    """Gives each piece of a word the word's position; added to every model of ours as the last transform."""
+    """Gives pieces the positions and links of their words; the last transform of every model of ours."""
 
     def apply(self, example: Example, is_train: bool = False, **kwargs: Any) -> Example:
-        """Turn the positions of ``src_original`` into positions of ``src``."""
+        """Turn the positions of ``src_original`` into positions of ``src``, and links likewise."""
         positions = example.get("src_feats")
         translates = example["tgt"] is None or kwargs.get("corpus_name") == CorpusName.INFER
         if not any(example["src"]) and translates and not is_train:
@@ -99,6 +100,8 @@ class PositionsTransform(Transform):
         elif positions is not None:
             pieces, words = example["src"], example["src_original"]
             example["src_feats"] = [positions_of_pieces(pieces, words, each) for each in positions]
+        if "align" in example:
+            put_on_pieces(example)
         return example
 
     def _repr_args(self) -> str:

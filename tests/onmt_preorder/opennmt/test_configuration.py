@@ -1,6 +1,7 @@
 """Our options in configuration files, and their checks."""
 
 import re
+from contextlib import nullcontext
 
 import pytest
 import yaml
@@ -161,6 +162,30 @@ def test_the_transform_is_added_by_itself(tmp_path, listed, expected):
     opt = validated(tmp_path, **({} if listed is None else {"transforms": listed}))
     assert opt.data["train"]["transforms"] == expected
     assert opt.n_src_feats == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "changes", "message"),
+    [
+        ("docify", {}, "docify joins lines"),
+        (
+            "docify",
+            {"n_src_feats": 0, "preorder_encoding": [], "lambda_align": 1.0, "alignment_layer": -1},
+            "docify joins lines",
+        ),
+        ("bart", {"rotate_ratio": 0.5}, "bart moves words"),
+        ("bart", {"permute_sent_ratio": 0.5}, "bart moves words"),
+        ("bart", {}, None),
+        ("docify", {"n_src_feats": 0, "preorder_encoding": []}, None),
+    ],
+)
+def test_transforms_that_move_words(tmp_path, name, changes, message):
+    """Their positions and links would be those of other words."""
+    write(tmp_path / "x", "a")
+    paths = dict.fromkeys(("path_src", "path_tgt", "path_align"), str(tmp_path / "x"))
+    opt = make_opt(data=yaml.safe_dump({"train": {**paths, "transforms": [name]}}), **changes)
+    with pytest.raises(UsageError, match=message) if message else nullcontext():
+        ArgumentParser._validate_data(opt)
 
 
 def test_misspelt_keys_of_a_corpus(tmp_path):
