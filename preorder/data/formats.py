@@ -31,6 +31,7 @@ _NUMBER = re.compile(_DIGITS)
 _LINK = re.compile(rf"({_DIGITS})([-?p])({_DIGITS})(?::([0-9](?:\.[0-9]{{1,30}})?))?")
 _FOREIGN = {
     "NAACL's": re.compile(r"\s*[0-9]+ +[0-9]+ +[0-9]+( +[SP])?( +[0-9.]+)?\s*"),
+    "fast_align -s's": re.compile(r".*\|\|\| *-?[0-9][0-9.e+-]*\s*"),
     "GIZA++'s": re.compile(r"# Sentence pair .*|NULL \(\{.*"),
 }
 """Alignment formats that are no line of links for each sentence pair, and what their lines look like."""
@@ -128,6 +129,7 @@ def parse_alignment(line: str) -> Alignment:
         DataError: a link is malformed or out of range, or has two confidences.
     """
     lengths: tuple[int | None, int | None] = (None, None)
+    given = line
     lader = _LADER.fullmatch(line)
     if lader:
         lengths = (int(lader[1]), int(lader[2]))
@@ -136,7 +138,7 @@ def parse_alignment(line: str) -> Alignment:
         links = list(map(_parse_link, line.split()))
     except DataError:
         for name, looks in _FOREIGN.items():
-            if looks.fullmatch(line):
+            if looks.fullmatch(given):
                 raise DataError(
                     f"{name} format: give a line of links, 0-0 1?2, for each sentence pair"
                 ) from None

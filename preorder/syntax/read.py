@@ -30,10 +30,16 @@ class TreeFile:
     """
 
     def __init__(self, path: str, tagset: Tagset | None = None) -> None:
-        """Take the path, and read as far as the first line that is not blank."""
+        """Take the path, and read as far as the first line that is not blank.
+
+        Raises:
+            DataError: the file cannot be read, or that line is of neither format.
+        """
         self.path = path
         first, self._lines = files.first_filled(files.read_lines(path))
         is_conllu = first and not first.lstrip().startswith("(")
+        if is_conllu and not first.startswith("#") and "\t" not in first:
+            raise DataError("neither bracketings, (S (NN a)), nor CoNLL-U", files.display_name(path))
         self.tagset: Tagset | None = (tagset or named_tagset(first) or "upos") if is_conllu else None
 
     def __iter__(self) -> Iterator[tuple[int, list[Sentence]]]:

@@ -97,6 +97,8 @@ def test_lader_alignment_states_its_lengths():
         ("0-0 1", "not an alignment link: '1'"),
         ("0-0 1--1", "not an alignment link: '1--1'"),
         ("a-b", "not an alignment link"),
+        ("0-0 1-1 ||| -12.3", "fast_align -s's format: give a line of links"),
+        ("0-0 ||| -1.2e-05", "fast_align -s's format"),
         ("1 1 1", "NAACL's format: give a line of links"),
         ("0001 3 2 P 0.8", "NAACL's format"),
         ("# Sentence pair (1) source length 3 target length 3 alignment score : 0.01", r"GIZA\+\+'s format"),

@@ -197,6 +197,8 @@ def test_compressed(tmp_path):
         ([row(2, "a", 0)], ["a"], "trees:1: word number '2' where 1 is expected"),
         ([row("x", "a", 0)], ["a"], "trees:1: word number 'x' where 1 is expected"),
         ([row(1, "a", "_"), row(2, "b", 1)], ["a b"], "trees:1: 1 of 2 words have no head"),
+        (["a_DT"], ["a"], "trees: neither bracketings, .* nor CoNLL-U"),
+        (["", "[S [DT a]]"], ["a"], "trees: neither bracketings, .* nor CoNLL-U"),
         ([row(1, "a", "x")], ["a"], "trees:1: head 'x' is no number"),
         (
             ["# global.columns = ID FORM UPOS HEAD", row(1, "a", 0)],
