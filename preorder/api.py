@@ -1,8 +1,9 @@
 """The Python API: train, load, apply and measure, on plain lists and strings.
 
-A sentence is a string of tokens that spaces separate, or a list of tokens. An alignment is a string of links
-``"0-0 1-2"`` (source-target, from 0), or a list of such pairs. A link may have a confidence, above 0 and at
-most 1: ``"1-2:0.75"``, ``(1, 2, 0.75)``::
+A sentence is a string of tokens that spaces separate, with or without a line's end, or a list of tokens. An
+alignment is a string of links ``"0-0 1-2"`` (source-target, from 0), or a list of such pairs. A link may have
+a confidence, above 0 and at most 1: ``"1-2:0.75"``, ``(1, 2, 0.75)``. A list of sentences may be an array, a
+column of a table or a generator, too::
 
     model = preorder.train(sources, alignments)
     model.save("model")
@@ -23,22 +24,33 @@ from preorder.api_values import (
     Links,
     Tokens,
     alignment_of,
-    check_list,
     checked_alignment,
     each,
+    filled,
+    line_of,
+    path_of,
+    permutation_of,
     sentences_of,
+    text_of,
     tokens_of,
 )
-from preorder.data.errors import UsageError, shown
+from preorder.data.errors import DataError, UsageError, shown
 from preorder.data.formats import format_alignment, format_features
 from preorder.data.types import BinaryTree, Bitext, Permutation, Sentence
-from preorder.learning.options import MAX_N_BEST, MAX_SEED, MAX_THREADS, check_number
+from preorder.learning.options import (
+    MAX_CLASSES,
+    MAX_N_BEST,
+    MAX_SEED,
+    MAX_THREADS,
+    check_choice,
+    check_number,
+)
 from preorder.methods.model_directory import Model, is_lowercased, load_model, save_model
 from preorder.methods.registry import check_trees
 from preorder.methods.training import TrainingPlan
 
 if TYPE_CHECKING:
-    from preorder.analysis.pictures.svg import SvgPicture
+    from preorder.analysis.pictures.svg import DrawnPicture
     from preorder.metrics.orders import OrderEvaluation
 
 
@@ -55,9 +67,8 @@ class PreorderModel:
         Raises:
             UsageError: there cannot be so many threads.
         """
-        check_number("threads", threads, 1, MAX_THREADS)
         self._model = model
-        self.threads = threads
+        self.threads = check_number("threads", threads, 1, MAX_THREADS)
 
     def order(self, sources: Sequence[Tokens], **layers: Any) -> list[tuple[int, ...]]:
         """Return the orders: ``order[r]`` is the source index of the token at position r."""
@@ -83,7 +94,7 @@ class PreorderModel:
         Raises:
             UsageError: k is not from 1 to 10,000.
         """
-        check_number("k", k, 1, MAX_N_BEST)
+        k = check_number("k", k, 1, MAX_N_BEST)
         sentences = self._annotated(sources, layers)
         found = self._model.preorderer.best_orders(sentences, k, self.threads)
         return [[(score, permutation.positions) for score, permutation in best] for best in found]
@@ -95,29 +106,26 @@ class PreorderModel:
     def picture(
         self,
         source: Tokens,
-        *,
         target: Tokens | None = None,
         alignment: Links | None = None,
         **layers: Any,
-    ) -> SvgPicture:
+    ) -> DrawnPicture:
         """Draw one sentence: its tree and, with a target and its links, these before and after preordering.
 
         Raises:
             MissingExtraError: matplotlib is not installed (``pip install -e '.[plots]'``).
             DataError: the parts do not fit together.
         """
-        from preorder.analysis.pictures.encode import svg_element
-        from preorder.analysis.pictures.svg import SvgPicture
+        from preorder.analysis.pictures.svg import DrawnPicture
         from preorder.analysis.sentence_picture import draw_sentence, sentence_title
         from preorder.analysis.sentence_view import SentenceView
 
         (sentence,) = self._annotated([source], {name: [layer] for name, layer in layers.items()})
         (tree,) = self._model.preorderer.trees([sentence], self.threads)
-        translation = None if target is None else tokens_of(target)
-        links = None if alignment is None else alignment_of(alignment)
+        translation = None if target is None else each(tokens_of, target=[target])[0]
+        links = None if alignment is None else each(alignment_of, alignment=[alignment])[0]
         view = SentenceView(sentence.words, tree.permutation, tree, translation, links)
-        title = sentence_title(view)
-        return SvgPicture(title, svg_element(lambda: draw_sentence(view), title))
+        return DrawnPicture(sentence_title(view), lambda: draw_sentence(view))
 
     def save(self, directory: str) -> None:
         """Write a model directory, which ``preorder apply --model`` reads, whole or not at all.
@@ -126,7 +134,7 @@ class PreorderModel:
             UsageError: the directory has no name.
             DataError: it holds other things than a model, or cannot be written.
         """
-        save_model(self._model, directory)
+        save_model(self._model, path_of("directory", directory))
 
     @property
     def training(self) -> Mapping[str, Any]:
@@ -149,7 +157,7 @@ def load(directory: str, threads: int = 1) -> PreorderModel:
     Raises:
         DataError: it is missing, damaged, or of a version that we do not know.
     """
-    return PreorderModel(load_model(directory), threads)
+    return PreorderModel(load_model(path_of("directory", directory)), threads)
 
 
 def train(
@@ -181,12 +189,14 @@ def train(
         DataError: the lists differ in length, or a sentence does not fit its links, tags or tree.
         UsageError: an option or method that there is not, or nothing to learn from.
     """
+    if not isinstance(init, PreorderModel | None):
+        raise UsageError(f"init: not a PreorderModel: {shown(init)}")
     initial = init and init._model
     if initial is not None and classes is not None:
         raise UsageError("classes: with init the model's word classes are used")
     plan = TrainingPlan.of(method, initial=initial, **options)
     check_trees(method, trees is not None)
-    sentences = sentences_of(sources, tags, trees)
+    sentences = filled("sources", sentences_of(sources, tags, trees))
     bitext = Bitext(sentences, each(checked_alignment, sources=sentences, alignments=alignments))
     if initial is None:
         wanted = DEFAULT_CLASSES if classes is None else classes
@@ -217,10 +227,10 @@ def align(
     """
     from preorder.alignment import eflomal
 
-    if symmetrization not in SYMMETRIZATIONS:
-        raise UsageError(f"symmetrization: {shown(symmetrization)} is none of {', '.join(SYMMETRIZATIONS)}")
-    check_number("seed", seed, 0, MAX_SEED)
-    pairs = each(lambda *pair: tuple(map(tokens_of, pair)), sources=sources, targets=targets)
+    check_choice("symmetrization", symmetrization, SYMMETRIZATIONS)
+    seed = check_number("seed", seed, 0, MAX_SEED)
+    words = filled("sources", each(tokens_of, sources=sources))
+    pairs = each(lambda source, target: (source, tokens_of(target)), sources=words, targets=targets)
     return list(map(format_alignment, eflomal.align(*zip(*pairs, strict=True), symmetrization, seed)))
 
 
@@ -247,7 +257,7 @@ def evaluate(
             return gold_permutation(alignment, len(permutation)).positions
         return target_groups(alignment, len(permutation))
 
-    permutations = each(lambda numbers: Permutation(tuple(numbers)), positions=positions)
+    permutations = filled("positions", each(permutation_of, positions=positions))
     wanted = each(groups, positions=permutations, alignments=alignments)
     return orders.evaluate(wanted, permutations)
 
@@ -265,15 +275,18 @@ def ribes(hypotheses: Sequence[str], *references: Sequence[str]) -> float:
 
     if not references:
         raise UsageError("ribes needs at least one reference")
-    for name, text in (("hypotheses", hypotheses), *(("references", text) for text in references)):
-        check_list(name, text)
-    metric = Ribes(references)
-    return float(metric.score(metric.statistics(hypotheses).sum(0)))
+    translations = filled("hypotheses", each(line_of, hypotheses=hypotheses))
+    metric = Ribes([each(line_of, references=text) for text in references])
+    return float(metric.score(metric.statistics(translations).sum(0)))
 
 
 def _word_classes(
     classes: int | Mapping[str, str], sentences: Sequence[Sentence], seed: int
 ) -> WordClasses | None:
-    if not isinstance(classes, int):
-        return WordClasses(dict(classes))
-    return learn_classes([sentence.words for sentence in sentences], classes, seed) if classes else None
+    if isinstance(classes, Mapping):
+        try:
+            return WordClasses({text_of(word): text_of(name) for word, name in classes.items()})
+        except DataError as error:
+            raise error.at("classes", None) from None
+    count = check_number("classes", classes, 0, MAX_CLASSES)
+    return learn_classes([sentence.words for sentence in sentences], count, seed) if count else None

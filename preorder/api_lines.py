@@ -6,12 +6,12 @@ import os
 from collections.abc import Iterable
 from functools import lru_cache, partial
 
-from preorder.api_values import check_list
+from preorder.api_values import each, line_of, path_of
 from preorder.data import files, places
-from preorder.data.errors import DataError, UsageError, shown
+from preorder.data.errors import UsageError
 from preorder.data.formats import parse_annotated, parse_source
 from preorder.data.order_formats import FORMATTERS
-from preorder.data.sentence import Sentence
+from preorder.learning.options import check_choice, check_number
 from preorder.methods.base import HashedPreorderer
 from preorder.methods.model_directory import DESCRIPTION, Model, checksum, load_model
 
@@ -35,10 +35,8 @@ class LineModel:
             DataError: there is no model.
             UsageError: there is no such format, or number of fields.
         """
-        if format not in FORMATTERS:
-            raise UsageError(f"format: {shown(format)} is none of {', '.join(FORMATTERS)}")
-        if fields not in (1, 2, 3):
-            raise UsageError(f"fields: {shown(fields)} is not 1, 2 or 3")
+        format, fields = check_choice("format", format, FORMATTERS), check_number("fields", fields, 1, 3)
+        directory = path_of("directory", directory)
         files.read_json(os.path.join(directory, DESCRIPTION))
         self._key = places.absolute(directory), checksum(directory), format, fields
 
@@ -46,12 +44,12 @@ class LineModel:
         """Order each line.
 
         Raises:
-            DataError: a line that is none, with its number, from 1; or the model cannot be read.
+            DataError: a line that is none, with its number, from 1; or the model cannot be read. A line may
+                have its end, or none.
             UsageError: the model is another by now, or reads a layer that the lines do not have; or a
                 line is given, not a list.
         """
-        check_list("lines", lines)
-        return _ordering(*self._key)([*lines])
+        return _ordering(*self._key)(each(line_of, lines=lines))
 
 
 @lru_cache(maxsize=8)
@@ -73,21 +71,13 @@ class _Ordering:
             self._in_bulk = BulkOrderer(model, format)
 
     def __call__(self, lines: list[str]) -> list[str]:
-        text = "".join(f"{line}\n" for line in lines)
-        if text.count("\n") > len(lines):
-            number = next(number for number, line in enumerate(lines, 1) if "\n" in line)
-            raise DataError("has a line break in it", None, number)
+        text = "".join(f"{line}\r\n" for line in lines)  # lest a line lose a second \r
         found = self._in_bulk and lines and self._in_bulk((text.encode(),), len(lines), self._fields)
         return found.text.split("\n")[:-1] if found else self._by_sentence(lines)
 
     def _by_sentence(self, lines: list[str]) -> list[str]:
         parse = parse_source if self._fields == 1 else partial(parse_annotated, fields=self._fields)
-        sentences: list[Sentence] = []
-        for number, line in enumerate(lines, 1):
-            try:
-                sentences.append(self._model.annotate(parse(line.removesuffix("\r"))))
-            except DataError as error:
-                raise error.at(None, number) from None
+        sentences = each(lambda line: self._model.annotate(parse(line)), lines=lines)
         preorderer = self._model.preorderer
         items = (preorderer.trees if self._format == "tree" else preorderer.order)(sentences)
         return list(map(FORMATTERS[self._format], sentences, items))

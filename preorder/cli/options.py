@@ -14,7 +14,7 @@ from preorder.data.errors import UsageError, shown
 from preorder.data.files import STANDARD, read_parsed
 from preorder.data.formats import parse_order, parse_positions
 from preorder.data.permutation import Permutation
-from preorder.learning.options import MAX_N_BEST, MAX_SEED, MAX_THREADS, MAX_TRAINING_LENGTH
+from preorder.learning.options import MAX_CLASSES, MAX_N_BEST, MAX_SEED, MAX_THREADS, MAX_TRAINING_LENGTH
 
 ORDER_FORMATS = ("features", "positions", "order", "text")
 FORMATS = (*ORDER_FORMATS, "tree")
@@ -220,7 +220,7 @@ workers = _whole_number(1, MAX_THREADS)
 n_best = _whole_number(1, MAX_N_BEST)
 beam = _whole_number(1, 1000)
 sentence_pairs = _whole_number(1, 10_000_000)
-class_count = _whole_number(1, 1_000_000)
+class_count = _whole_number(1, MAX_CLASSES)
 training_length = _whole_number(1, MAX_TRAINING_LENGTH)
 samplers = _whole_number(1, 1000)
 _percentage = _whole_number(0, 100)

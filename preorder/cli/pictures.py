@@ -7,13 +7,11 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from preorder.data import files
-from preorder.progress import LOGGER
+from preorder.analysis.defaults import PICTURES
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-PICTURES = (".svg", ".png")
 PAGE = ".html"
 
 
@@ -43,11 +41,7 @@ def write_pictures(draw: Callable[[], Figure], title: str, paths: Sequence[str])
         MissingExtraError: matplotlib is not installed.
         DataError: a file cannot be written.
     """
-    from preorder.analysis.pictures.encode import encode
+    from preorder.analysis.pictures.encode import write_picture
 
     for path in paths:
-        picture = encode(draw, title, path)
-        files.write_bytes(path, picture.data)
-        if not picture.complete:
-            reason = "no installed font has all its characters; an .svg keeps them"
-            LOGGER.warning(f"{path}: {reason}")
+        write_picture(draw, title, path)

@@ -9,10 +9,11 @@ from itertools import starmap
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from preorder.analysis.defaults import PICTURES
 from preorder.analysis.gallery import draw, greatest
 from preorder.cli import options, source
 from preorder.cli.commands import SUMMARIES
-from preorder.cli.pictures import PAGE, PICTURES, add_pictures, write_pictures
+from preorder.cli.pictures import PAGE, add_pictures, write_pictures
 from preorder.cli.table import visible
 from preorder.cli.views import read_rows, read_views
 from preorder.data import files
@@ -39,9 +40,9 @@ EXAMPLES = """\
       --sample 10 --min-length 5 --max-length 40 --out gallery.html
   preorder show --src test.en --positions test.positions --tgt hyp.ja --attention hyp.attention --out s.png
 
-An .html holds all sentences, a picture and a row of a table for each, and needs no other file; .svg and
-.png draw them one below the other. tau_nakagawa, 0 to 1, is that of preorder evaluate, over the linked
-tokens. With several sentences the tree is left out of pictures that have links.
+An .html holds all sentences, a picture and a row of a table for each, and needs no other file; .svg,
+.png and .pdf draw them one below the other. tau_nakagawa, 0 to 1, is that of preorder evaluate, over the
+linked tokens. With several sentences the tree is left out of pictures that have links.
 
 A line of --attention is JSON, a list with a row for each target token, which has the weights, 0 to 1,
 of the source tokens: [[0.9, 0.1], [0.2, 0.8]]; or links as in alignments: 0-0 1-1.

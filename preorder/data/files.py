@@ -60,11 +60,16 @@ def decoded(line: bytes, path: str, number: int) -> str:
         DataError: it is not UTF-8.
     """
     try:
-        text = line.decode("utf-8").removesuffix("\n").removesuffix("\r")
+        text = without_line_end(line.decode("utf-8"))
     except UnicodeDecodeError as error:
         reason = f"not valid UTF-8 (byte {error.start + 1} of the line)"
         raise DataError(reason, display_name(path), number) from None
     return text.removeprefix(BYTE_ORDER_MARK) if number == 1 else text
+
+
+def without_line_end(line: str) -> str:
+    """Return a line without its end, ``\\n`` or ``\\r\\n``, if it has one."""
+    return line.removesuffix("\n").removesuffix("\r")
 
 
 def reading_error(path: str, error: Exception, number: int) -> Exception:

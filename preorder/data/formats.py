@@ -146,7 +146,10 @@ def parse_alignment(line: str) -> Alignment:
     sure = frozenset(link for mark, link, _ in links if mark == "-")
     is_gold = "?" in line or "p" in line
     possible = frozenset(link for mark, link, _ in links if mark != "-") - sure if is_gold else NO_LINKS
-    doubtful = _doubtful(links) if ":" in line else NO_LINKS
+    doubtful = NO_LINKS
+    if ":" in line:
+        confidences = confidences_of((link, confidence) for mark, link, confidence in links if mark == "-")
+        doubtful = frozenset((link, c) for link, c in confidences.items() if c != CERTAIN)
     return Alignment(sure, possible, *lengths, doubtful=doubtful)
 
 
@@ -161,13 +164,13 @@ def _parse_link(field: str) -> tuple[str, Link, float]:
     return match[2], (int(match[1]), int(match[3])), confidence
 
 
-def _doubtful(links: Iterable[tuple[str, Link, float]]) -> frozenset[tuple[Link, float]]:
-    """Return the sure links that are less than certain, with their confidences."""
+def confidences_of(links: Iterable[tuple[Link, float]]) -> dict[Link, float]:
+    """Return the confidence of each link; a DataError: one has two."""
     confidences: dict[Link, float] = {}
-    for mark, link, confidence in links:
-        if mark == "-" and confidences.setdefault(link, confidence) != confidence:
+    for link, confidence in links:
+        if confidences.setdefault(link, confidence) != confidence:
             raise DataError(f"link {link[0]}-{link[1]} has two confidences")
-    return frozenset((link, c) for link, c in confidences.items() if c != CERTAIN)
+    return confidences
 
 
 def read_alignments(path: str, first_index: int = 0) -> Iterator[Alignment]:

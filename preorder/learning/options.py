@@ -10,8 +10,9 @@ command line declares itself.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass, fields
+from numbers import Integral, Real
 from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
 
 from preorder.data.errors import UsageError, shown
@@ -19,8 +20,12 @@ from preorder.data.errors import UsageError, shown
 MOST = {int: 1_000_000, float: 1e9}
 """Greatest values of options."""
 
+ABOVE_ZERO = 5e-324
+"""The least value of options that are not 0: the smallest number."""
+
 MAX_SEED = 2**32 - 1
 MAX_THREADS = 1024
+MAX_CLASSES = 1_000_000
 MAX_N_BEST = 10_000
 """Orders of a sentence; each takes some 2 µs a token."""
 MAX_TRAINING_LENGTH = 1000
@@ -58,8 +63,27 @@ class _Option:
     def values(self) -> dict[str, Any]:
         """How argparse reads it."""
         choices = get_args(self.kind)
-        parse = _positive(self.kind, self.most, self.may_be_zero)
-        return {"choices": choices} if choices else {"metavar": "N", "type": parse}
+        return {"choices": choices} if choices else {"metavar": "N", "type": self._parse}
+
+    def _parse(self, text: str) -> Any:
+        try:
+            value = self.kind(text)
+        except ValueError:
+            value = text
+        reason = _problem(value, *self._bounds)
+        if reason:
+            raise argparse.ArgumentTypeError(reason)
+        return value
+
+    def checked(self, name: str, value: Any) -> Any:
+        """Return a value that no command line has checked; a UsageError: it is none of the option's."""
+        choices = get_args(self.kind)
+        return check_choice(name, value, choices) if choices else check_number(name, value, *self._bounds)
+
+    @property
+    def _bounds(self) -> tuple[float, float]:
+        above_zero = 1 if self.kind is int else ABOVE_ZERO
+        return 0 if self.may_be_zero else above_zero, self.kind(self.most)
 
 
 def without_threads(options: Any) -> dict[str, Any]:
@@ -108,29 +132,47 @@ def with_fixed(given: Mapping[str, Any], fixed: Mapping[str, Any]) -> dict[str, 
     return {**given, **fixed}
 
 
-def check_values(options: Any) -> None:
-    """Check the values of a method's options that no command line has checked.
+def checked_options(options: type[Options], given: Mapping[str, Any]) -> Options:
+    """Return a method's options: by name those given, which no command line has checked, else the defaults.
 
     Raises:
-        UsageError: a number is out of the option's bounds.
+        UsageError: there is no such option, or it has no such value.
     """
-    bounds: dict[str, tuple[int, float]] = {"seed": (0, MAX_SEED), "threads": (1, MAX_THREADS)}
-    for name, option in _all({"": type(options)}).items():
-        if option.most is not None:
-            bounds[name] = (0 if option.kind is float else 1, option.most)
-    for name, (least, most) in bounds.items():
-        check_number(name, getattr(options, name), least, most)
+    known = _all({"": options})
+    bounds = {"seed": (0, MAX_SEED), "threads": (1, MAX_THREADS)}
+    values = {
+        name: known[name].checked(name, value) if name in known else check_number(name, value, *bounds[name])
+        for name, value in given.items()
+    }
+    return options(**values)
 
 
-def check_number(name: str, value: Any, least: int, most: float) -> None:
-    """Check a number that no command line has checked: a whole one if ``most`` is one.
+def check_number(name: str, value: Any, least: float, most: float) -> Any:
+    """Return a number that no command line has checked, as an int if ``most`` is one, else as a float.
 
     Raises:
         UsageError: it is out of its bounds, or no such number.
     """
-    kinds = (int,) if isinstance(most, int) else (int, float)
-    if isinstance(value, bool) or not isinstance(value, kinds) or not least <= value <= most:
-        raise UsageError(f"{name}: {shown(value)} is not from {least} to {most}")
+    reason = _problem(value, least, most)
+    if reason:
+        raise UsageError(f"{name}: {reason}")
+    return int(value) if isinstance(most, int) else float(value)
+
+
+def check_choice(name: str, value: Any, choices: Collection[str]) -> str:
+    """Return one of several strings that no command line has checked; a UsageError: it is none of them."""
+    if not isinstance(value, str) or value not in choices:
+        raise UsageError(f"{name}: {shown(value)} is none of {', '.join(choices)}")
+    return str(value)
+
+
+def _problem(value: Any, least: float, most: float) -> str | None:
+    """Return why a value is not a number between bounds, a whole one if ``most`` is one; or None."""
+    kind, what = (Integral, "whole number") if isinstance(most, int) else (Real, "number")
+    if isinstance(value, kind) and not isinstance(value, bool) and least <= value <= most:
+        return None
+    bounds = f"above 0 and at most {most:g}" if least == ABOVE_ZERO else f"from {least} to {most:.12g}"
+    return f"{shown(value)} is not a {what} {bounds}"
 
 
 def _all(methods: Mapping[str, type[Any]]) -> dict[str, _Option]:
@@ -148,20 +190,3 @@ def _all(methods: Mapping[str, type[Any]]) -> dict[str, _Option]:
 
 def _flag(name: str) -> str:
     return "--" + name.replace("_", "-")
-
-
-def _positive(kind: type, most: float, or_zero: bool) -> Callable[[str], Any]:
-    def parse(text: str) -> Any:
-        try:
-            value = kind(text)
-        except ValueError:
-            value = -1
-        if not 0 < value < float("inf") and not (or_zero and value == 0):
-            name = "number" if kind is float else "whole number"
-            zero = " or 0" if or_zero else ""
-            raise argparse.ArgumentTypeError(f"not a positive {name}{zero}: {shown(text)}")
-        if value > most:
-            raise argparse.ArgumentTypeError(f"more than {most:g}: {shown(text)}")
-        return value
-
-    return parse

@@ -9,7 +9,13 @@ from preorder.data.errors import UsageError
 from preorder.data.types import Bitext
 from preorder.learning.checkpoint import NO_CHECKPOINT, Checkpoint
 from preorder.learning.held_out import chosen_lines, hold_out
-from preorder.learning.options import MAX_TRAINING_LENGTH, check_number, check_values, with_fixed
+from preorder.learning.options import (
+    MAX_TRAINING_LENGTH,
+    check_choice,
+    check_number,
+    checked_options,
+    with_fixed,
+)
 from preorder.methods.base import Preorderer
 from preorder.methods.initial import initial_preorderer, initial_statistics
 from preorder.methods.model_directory import Model
@@ -49,9 +55,7 @@ class TrainingPlan:
             UsageError: there is no such method, or it has no such option, or not with such a value; or the
                 initial model contradicts.
         """
-        if method not in METHODS:
-            raise UsageError(f"unknown method {method!r}, only: {', '.join(METHODS)}")
-        options = all_options()[method]
+        options = all_options()[check_choice("method", method, METHODS)]
         names = {field.name for field in fields(options)}
         unknown = given.keys() - names - {field.name for field in fields(cls)[2:]}
         if unknown:
@@ -60,12 +64,10 @@ class TrainingPlan:
         if given.get("initial") is not None:
             begun = initial_preorderer(given["initial"], method)
             chosen = with_fixed(chosen, begun.fixed_options())
-        theirs = options(**chosen)
-        check_values(theirs)
-        for name, bounds in BOUNDS.items():
-            if given.get(name) is not None:
-                check_number(name, given[name], *bounds)
-        return cls(method, theirs, **given)
+        for name in BOUNDS.keys() & given.keys():
+            if name != "held_out" or given[name] is not None:
+                given[name] = check_number(name, given[name], *BOUNDS[name])
+        return cls(method, checked_options(options, chosen), **given)
 
     def lines(self, bitext: Bitext) -> list[int]:
         """Return the indices of the lines to train on, ascending; a UsageError says that there are none."""

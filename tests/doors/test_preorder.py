@@ -125,12 +125,7 @@ WORDS = {
 """Doors of words: functions from lines to readings."""
 
 
-NOT_YET = pytest.mark.xfail(strict=True, reason="a line's end is refused, or part of its last token")
-
-
-@pytest.mark.parametrize(
-    "door", [pytest.param(d, marks=[NOT_YET] * d.endswith("readlines()")) for d in WORDS]
-)
+@pytest.mark.parametrize("door", WORDS)
 def test_words(model, door):
     model("words", "classes", classes=WordClasses(CLASSES))
     expected = [reading(words, classes=[CLASSES.get(word, "0") for word in words]) for words in TOKENS]

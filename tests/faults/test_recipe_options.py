@@ -83,7 +83,10 @@ def check(folder, capsys, line, message):
         (f"{RUN} --ratio x", "argument --ratio: not a number from 0 to 100"),
         (f"{RUN} --cross-fit 1", "argument --cross-fit: not a whole number from 2"),
         (f"{RUN} --preorder --nonsense 3", "unrecognized arguments: --nonsense 3"),
-        (f"{RUN} --preorder --iterations 0", "argument --iterations: not a positive whole number"),
+        (
+            f"{RUN} --preorder --iterations 0",
+            "argument --iterations: 0 is not a whole number from 1 to",
+        ),
         (f"{RUN} --preorder --depth 3", "--depth is no option of --method btg"),
         (f"{RUN} --preorder --method neural-btg --averages 3", "unrecognized arguments: --averages 3"),
         (f"{RUN} --preorder --method neural-btg --aggressiveness 1", "--aggressiveness is no option of"),

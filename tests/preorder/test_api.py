@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import preorder
@@ -76,7 +77,7 @@ def test_lines_with_tags(tmp_path):
     preorder.train(SOURCES, ALIGNMENTS, **OPTIONS, tags=[["S", "V", "O", "P"]] * 60).save(f"{tmp_path}/model")
     order = preorder.LineModel(f"{tmp_path}/model", "text", fields=2)
     assert order(["s v o p\tS V O P", "\t"]) == ["s o p v", ""]
-    with pytest.raises(preorder.DataError, match=r"^2: .*"):
+    with pytest.raises(preorder.DataError, match=r"^lines:2: .*"):
         order(["s\tS", "s v\tS"])
     with pytest.raises(preorder.UsageError, match="the model needs POS tags"):
         preorder.LineModel(f"{tmp_path}/model")(["s"])
@@ -101,12 +102,14 @@ def test_what_a_line_model_does_not_take(model, tmp_path):
     with pytest.raises(preorder.DataError, match=r"model\.json: cannot be read"):
         preorder.LineModel(str(tmp_path))
     model.save(f"{tmp_path}/model")
-    for options, reason in ({"format": "x"}, "format: 'x' is none"), ({"fields": 4}, "fields: 4 is not"):
+    for options, reason in ({"format": "x"}, "format: 'x' is none"), ({"fields": 4}, "fields: 4 is not a"):
         with pytest.raises(preorder.UsageError, match=reason):
             preorder.LineModel(f"{tmp_path}/model", **options)
-    with pytest.raises(preorder.UsageError, match="lines: a list of strings is needed, not 's0 v1' alone"):
+    with pytest.raises(
+        preorder.UsageError, match="lines: a list with an item for each sentence is needed, not 's0 v1'"
+    ):
         preorder.LineModel(f"{tmp_path}/model")("s0 v1")
-    with pytest.raises(preorder.DataError, match="^2: has a line break in it"):
+    with pytest.raises(preorder.DataError, match=r"^lines:2: has a line break in it: 'b\\nc'$"):
         preorder.LineModel(f"{tmp_path}/model")(["a", "b\nc"])
 
 
@@ -223,20 +226,28 @@ ONE = SOURCES[:1]
             "DataError",
             "trees:1: the tree has 2",
         ),
-        (lambda: preorder.train(ONE, ["0-0"], "magic"), "UsageError", "unknown method 'magic', only: btg"),
+        (lambda: preorder.train(ONE, ["0-0"], "magic"), "UsageError", "method: 'magic' is none of btg"),
         (lambda: preorder.train(ONE, ["0-0"], passes=3), "UsageError", "passes is no option of method btg"),
         (lambda: preorder.evaluate([(0, 2)], ["0-0"]), "DataError", "positions:1: not a permutation"),
         (lambda: preorder.evaluate([(0, 1)], []), "DataError", "0 alignments for 1 positions"),
         (lambda: preorder.ribes(["a"]), "UsageError", "at least one reference"),
         (lambda: preorder.ribes(["a"], ["a", "b"]), "DataError", "1 hypotheses for 2 reference lines"),
         (lambda: small().picture("a b", alignment="0-0"), "DataError", "an alignment links the source"),
-        (lambda: preorder.ribes("a", ["a"]), "UsageError", "hypotheses: a list of strings is needed"),
-        (lambda: preorder.ribes(["a"], ["a"], "a"), "UsageError", "references: a list of strings is needed"),
-        (lambda: preorder.train("a b", ["0-0"]), "UsageError", "sources: a list of strings is needed"),
-        (lambda: preorder.train(ONE, "0-0"), "UsageError", "alignments: a list of strings is needed"),
-        (lambda: preorder.train(ONE, ["0-0"], limit=-1), "UsageError", "limit: -1 is not from 1 to"),
-        (lambda: preorder.train(ONE, ["0-0"], max_length=2000), "UsageError", "max_length: 2000 is not from"),
-        (lambda: preorder.train(ONE, ["0-0"], held_out=0.5), "UsageError", "held_out: 0.5 is not from 0"),
+        (lambda: preorder.ribes("a", ["a"]), "UsageError", "hypotheses: a list with an item for each"),
+        (lambda: preorder.ribes(["a"], ["a"], "a"), "UsageError", "references: a list with an item for each"),
+        (lambda: preorder.train("a b", ["0-0"]), "UsageError", "sources: a list with an item for each"),
+        (lambda: preorder.train(ONE, "0-0"), "UsageError", "alignments: a list with an item for each"),
+        (
+            lambda: preorder.train(ONE, ["0-0"], limit=-1),
+            "UsageError",
+            "limit: -1 is not a whole number from 1 to",
+        ),
+        (
+            lambda: preorder.train(ONE, ["0-0"], max_length=2000),
+            "UsageError",
+            "max_length: 2000 is not a whole",
+        ),
+        (lambda: preorder.train(ONE, ["0-0"], held_out=0.5), "UsageError", "held_out: 0.5 is not a whole"),
         (
             lambda: preorder.train(ONE, ["0-0"], classes={"s0": "a b"}),
             "DataError",
@@ -244,12 +255,46 @@ ONE = SOURCES[:1]
         ),
         (lambda: preorder.train(ONE, ["0-0"], classes={"s0": ""}), "DataError", "class '' is no string"),
         (lambda: preorder.train(ONE, ["0-0"], classes={"s\n": "a"}), "DataError", "has a line break in it"),
-        (lambda: preorder.align(ONE, ONE, seed=-1), "UsageError", "seed: -1 is not from 0 to 4294967295"),
+        (
+            lambda: preorder.align(ONE, ONE, seed=-1),
+            "UsageError",
+            "seed: -1 is not a whole number from 0 to 4294967295",
+        ),
         (lambda: preorder.align(ONE, ONE, "all"), "UsageError", "symmetrization: 'all' is none of "),
-        (lambda: small().order("s0 v1"), "UsageError", "sources: a list of strings is needed"),
-        (lambda: small().n_best(ONE, 0), "UsageError", "k: 0 is not from 1 to 10000"),
-        (lambda: preorder.PreorderModel(small()._model, 0), "UsageError", "threads: 0 is not from 1 to 1024"),
+        (lambda: small().order("s0 v1"), "UsageError", "sources: a list with an item for each"),
+        (lambda: small().n_best(ONE, 0), "UsageError", "k: 0 is not a whole number from 1 to 10000"),
+        (
+            lambda: preorder.PreorderModel(small()._model, 0),
+            "UsageError",
+            "threads: 0 is not a whole number from 1 to 1024",
+        ),
         (lambda: preorder.load("/nowhere"), "DataError", "/nowhere/model.json"),
+        (lambda: preorder.load(5), "UsageError", "directory: not a path: 5"),
+        (lambda: preorder.train(ONE, ["0-0"], classes=-5), "UsageError", "classes: -5 is not a whole number"),
+        (
+            lambda: preorder.train(ONE, ["0-0"], classes="2"),
+            "UsageError",
+            "classes: '2' is not a whole number",
+        ),
+        (lambda: preorder.train(ONE, ["0-0"], classes={1: "a"}), "DataError", "classes: not a string: 1"),
+        (lambda: preorder.train(ONE, ["0-0"], classes={"a": 1}), "DataError", "classes: not a string: 1"),
+        (lambda: preorder.train(ONE, ["0-0"], init=5), "UsageError", "init: not a PreorderModel: 5"),
+        (lambda: preorder.train(ONE, ["0-0"], limit=None), "UsageError", "limit: None is not a whole number"),
+        (lambda: preorder.train(ONE, ["0-0"], ["btg"]), "UsageError", r"method: \['btg'\] is none of btg"),
+        (lambda: preorder.evaluate([], []), "DataError", "no positions are given"),
+        (lambda: preorder.evaluate(["01"], ["0-0"]), "DataError", "positions:1: not a list of positions"),
+        (lambda: preorder.evaluate([(0.0, 1)], ["0-0"]), "DataError", "positions:1: not a position"),
+        (lambda: preorder.evaluate([(False, 1)], ["0-0"]), "DataError", "positions:1: not a position"),
+        (lambda: preorder.align([], []), "DataError", "no sources are given"),
+        (
+            lambda: preorder.align(ONE, [None]),
+            "DataError",
+            "targets:1: not a string or a list of tokens: None",
+        ),
+        (lambda: preorder.ribes([], []), "DataError", "no hypotheses are given"),
+        (lambda: preorder.ribes(["a"], [None]), "DataError", "references:1: not a string: None"),
+        (lambda: small().picture("a b", "A", [(0, 9)]), "DataError", "link 0-9 is out of range"),
+        (lambda: small().picture("a b", "A", [(0,)]), "DataError", "alignment:1: not a link"),
         (lambda: preorder.nothing, "AttributeError", "nothing"),
     ],
 )
@@ -258,6 +303,139 @@ def test_what_cannot_work_is_said_in_one_line(call, error, message):
     with pytest.raises(kind, match=message) as raised:
         call()
     assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("binarisation", "middle"),
+        ("category", "yes"),
+        ("weighting", None),
+        ("inverted_weight", 0.0),
+        ("ensemble", True),
+        ("bfloat16", "ON"),
+    ],
+)
+def test_options_of_a_fixed_set_or_above_zero(option, value):
+    method = "neural-btg" if option in ("ensemble", "bfloat16") else "rvnn"
+    with pytest.raises(preorder.UsageError, match=f"^{option}: .* is (none of|not a) "):
+        preorder.train(ONE, ["0-0"], method, trees=["(X)"], **{option: value})
+
+
+@pytest.mark.parametrize(
+    ("sentence", "reason"),
+    [
+        (None, "not a string or a list of tokens: None"),
+        (float("nan"), "not a string or a list of tokens: nan"),
+        (b"a b", "not a string or a list of tokens: b'a b'"),
+        ({"a": 1}, "not a string or a list of tokens: {'a': 1}"),
+        (["a", None], "not a string: None"),
+        ([b"a"], "not a string: b'a'"),
+        (["a", ""], "a token is empty, or has a space or tab in it: ''"),
+        (["a b"], "a token is empty, or has a space or tab in it: 'a b'"),
+        (["a\n"], r"has a line break in it: 'a\\n'"),
+        ("a\nb", r"has a line break in it: 'a\\nb'"),
+        ("a\n\n", r"has a line break in it: 'a\\n'"),
+        ("a \ud83d", r"has half of a character \(a surrogate\) in it: 'a \\ud83d'"),
+        (["\ud83d"], r"has half of a character \(a surrogate\) in it: '\\ud83d'"),
+        ("a￨0 b￨1", "has token￨position already"),
+        (["a￨0", "b￨1"], "has token￨position already"),
+    ],
+)
+def test_what_is_no_sentence(model, tmp_path, sentence, reason):
+    """Is told with its list and number, wherever it is given."""
+    calls = {
+        "sources": lambda given: model.features(given),
+        "tags": lambda given: preorder.train(["s", "v"], ["", ""], tags=given, **OPTIONS),
+    }
+    if not isinstance(sentence, list | dict):
+        model.save(tmp_path / "model")
+        calls["lines"] = preorder.LineModel(tmp_path / "model")
+        reason = reason.replace(" or a list of tokens", "( or a list of tokens)?")
+    for name, call in calls.items():
+        if name != "tags" or "already" not in reason:
+            with pytest.raises(preorder.DataError, match=f"^{name}:2: {reason}"):
+                call(["s", sentence])
+
+
+@pytest.mark.parametrize(
+    ("links", "reason"),
+    [
+        (None, "not a string or a list of links: None"),
+        ({(0, 0): 0.5}, "not a string or a list of links"),
+        ([(0,)], "not a link"),
+        ([(0, 0, 1, 1)], "not a link"),
+        ([("0", "0")], "not a link"),
+        ([(0, -5)], "not a link"),
+        ([(0, 0.0)], "not a link"),
+        ([(True, 0)], "not a link"),
+        ([(0, 10**18)], "not a link"),
+        (["0-0"], "not a link"),
+        ([0, 0], "not a link"),
+        ([(0, 0, 1.5)], "not a link with a confidence above 0 and at most 1"),
+        ([(0, 0, "1")], "not a link with a confidence above 0 and at most 1"),
+        ([(0, 0, 0.5), (0, 0)], "link 0-0 has two confidences"),
+        ("0-0:0.5 0-0", "link 0-0 has two confidences"),
+        ("0-0\n1-1", "has a line break in it"),
+    ],
+)
+def test_what_is_no_alignment(links, reason):
+    with pytest.raises(preorder.DataError, match=f"^alignments:2: {reason}"):
+        preorder.train(["s v"] * 2, ["0-0", links], **OPTIONS)
+
+
+def test_what_other_libraries_hold(model, tmp_path):
+    """Arrays and numbers of numpy, columns of pandas, generators, paths, lines with their ends."""
+    expected = model.features(SOURCES)
+    given = {
+        "an array": np.array(SOURCES),
+        "an array of tokens": np.array(WORDS),
+        "strings of numpy": [np.str_(line) for line in SOURCES],
+        "a generator": (line for line in SOURCES),
+        "generators of tokens": (iter(words) for words in WORDS),
+        "readlines()": [f"{line}\n" for line in SOURCES],
+        "lines of Windows": [f"{line}\r\n" for line in SOURCES],
+        "a byte order mark": ["\ufeff" + SOURCES[0], *SOURCES[1:]],
+    }
+    found = {name: model.features(sources) for name, sources in given.items()}
+    assert found == dict.fromkeys(given, expected)
+    model.save(tmp_path / "model")
+    order = preorder.LineModel(tmp_path / "model")
+    lines = {name: sources for name, sources in given.items() if "tokens" not in name}
+    lines["a generator"] = iter(SOURCES)
+    assert {name: order(each) for name, each in lines.items()} == dict.fromkeys(lines, expected)
+    links = [np.array([(0, 0), (1, 3), (2, 1), (3, 2)])] * len(SOURCES)
+    numbers = {"iterations": np.int64(3), "held_out": np.int32(0), "classes": np.uint8(0)}
+    preorder.train(iter(WORDS), iter(links), cost=np.float32(1), **numbers).save(tmp_path / "other")
+    assert preorder.load(tmp_path / "other").features(np.array(SOURCES)) == expected
+    assert preorder.evaluate(np.array(model.positions(SOURCES)), iter(links)).tau == 1
+    assert model.n_best(iter(ONE), np.int64(2)) == model.n_best(ONE, 2)
+
+
+def test_columns_of_pandas(model):
+    pandas = pytest.importorskip("pandas")
+    table = pandas.DataFrame({"src": SOURCES, "links": ALIGNMENTS}, index=range(5, 65))
+    expected = model.features(SOURCES)
+    assert model.features(table["src"]) == expected
+    assert preorder.train(table["src"], table["links"], **OPTIONS).features(SOURCES) == expected
+    with pytest.raises(preorder.UsageError, match="sources: a list with an item for each"):
+        model.features(table)
+
+
+@pytest.mark.parametrize(
+    ("name", "begin"), [("a.svg", b"<?xml"), ("a.png", b"\x89PNG"), ("a.pdf", b"%PDF"), ("b.c.svg", b"<?xml")]
+)
+def test_a_picture_is_of_the_format_that_its_name_says(model, tmp_path, name, begin):
+    pytest.importorskip("matplotlib")
+    picture = model.picture("s0 v1", "A B", [(0, 1), (1, 0)])
+    picture.save(tmp_path / name)
+    content = (tmp_path / name).read_bytes()
+    assert content.startswith(begin)
+    picture.save(tmp_path / name)
+    assert (tmp_path / name).read_bytes() == content
+    with pytest.raises(preorder.UsageError, match=r"^a picture's name ends in \.svg or \.png or \.pdf: '"):
+        picture.save(tmp_path / f"{name}.jpg")
+    assert len([*tmp_path.iterdir()]) == 1
 
 
 def test_importing_it_is_light():

@@ -9,8 +9,11 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 from xml.sax.saxutils import escape
 
+from preorder.analysis.defaults import PICTURES
 from preorder.analysis.pictures.style import PARAMETERS
-from preorder.data.errors import UsageError, require
+from preorder.data.errors import UsageError, require, shown
+from preorder.data.files import write_bytes
+from preorder.progress import LOGGER
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -32,7 +35,7 @@ class Picture(NamedTuple):
 
 
 def encode(draw: Callable[[], Figure], title: str, path: str) -> Picture:
-    """Return a picture as the content of a file: SVG if its name ends in ``.svg``, else PNG.
+    """Return a picture as the content of a file, whose name ends in one of :data:`PICTURES`.
 
     Args:
         draw: draws the picture.
@@ -41,11 +44,29 @@ def encode(draw: Callable[[], Figure], title: str, path: str) -> Picture:
 
     Raises:
         MissingExtraError: matplotlib is not installed.
-        UsageError: the picture is too large for a PNG.
+        UsageError: the name ends otherwise, or the picture is too large for a PNG.
     """
     if path.endswith(".svg"):
         return Picture(f"{XML}\n{svg_element(draw, title)}\n".encode(), complete=True)
+    if path.endswith(".pdf"):
+        unknown = dict.fromkeys(("Creator", "Producer", "CreationDate"))
+        return _saved(draw, "pdf", metadata=unknown | {"Title": title})
+    if not path.endswith(".png"):
+        raise UsageError(f"a picture's name ends in {' or '.join(PICTURES)}: {shown(path)}")
     return _saved(draw, "png", dpi=RESOLUTION, metadata={"Software": None, "Title": title})
+
+
+def write_picture(draw: Callable[[], Figure], title: str, path: str) -> None:
+    """Write a picture as a file, as :func:`encode` makes it, and say so if it lacks letters.
+
+    Raises:
+        MissingExtraError, UsageError: as there.
+        DataError: the file cannot be written.
+    """
+    picture = encode(draw, title, path)
+    write_bytes(path, picture.data)
+    if not picture.complete:
+        LOGGER.warning(f"{path}: no installed font has all its characters; an .svg keeps them")
 
 
 def svg_element(draw: Callable[[], Figure], title: str, transparent: bool = False) -> str:
@@ -81,7 +102,7 @@ def _saved(draw: Callable[[], Figure], form: str, **options: object) -> Picture:
         warnings.simplefilter("always")
         matplotlib.rcdefaults()  # the user's own settings would change the bytes
         matplotlib.rcParams.update(PARAMETERS)
-        if form == "png":  # an SVG leaves the choice of a font to the program that shows it
+        if form != "svg":  # which leaves the choice of a font to the program that shows it
             matplotlib.rcParams["font.family"] = ["DejaVu Sans", *_installed(CJK_FONTS)]
         figure = draw()
         if form == "png" and max(figure.get_size_inches()) * RESOLUTION >= MOST_PIXELS:

@@ -2,32 +2,38 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from preorder.analysis.pictures.encode import XML
-from preorder.data.files import write_lines
+from preorder.analysis.pictures.encode import svg_element, write_picture
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True)
-class SvgPicture:
+class DrawnPicture:
     """A picture that a notebook shows where it is the value of a cell.
 
     Attributes:
         title: what it shows, for those who cannot see it.
-        svg: the ``<svg>`` element.
+        draw: draws it.
     """
 
     title: str
-    svg: str = field(repr=False)
+    draw: Callable[[], Figure] = field(repr=False)
 
-    def save(self, path: str) -> None:
-        """Write it as a file, as ``preorder show`` does.
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write it as a file, as ``preorder show`` does: SVG, PNG or PDF, as the suffix of its name says.
 
         Raises:
+            UsageError: the suffix is another; or the picture is too large for a PNG.
             DataError: the file cannot be written.
         """
-        write_lines(path, [XML, self.svg])
+        write_picture(self.draw, self.title, os.fspath(path))
 
     def _repr_svg_(self) -> str:
         """What Jupyter asks for."""
-        return self.svg
+        return svg_element(self.draw, self.title)

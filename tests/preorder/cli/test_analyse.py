@@ -279,7 +279,7 @@ def test_bad_input(files, systems, capsys, kind, options, message):
         ("robustness", ["--percent", "0:10"], "neither A:B:STEP nor N,…: '0:10'"),
         ("robustness", ["--percent", "0,101"], "more than 100: '101'"),
         ("robustness", ["--percent", "5,5"], "not different shares of 0 to 100: '5,5'"),
-        ("precision", ["--out", "x.pdf"], "a picture's name ends in .svg or .png: 'x.pdf'"),
+        ("precision", ["--out", "x.gif"], "a picture's name ends in .svg or .png or .pdf: 'x.gif'"),
         ("precision", ["--metrics", "bleu"], "unrecognized arguments: --metrics"),
     ],
 )

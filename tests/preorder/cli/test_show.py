@@ -144,7 +144,7 @@ def test_bad_input(files, capsys, names, options, message):
         (["--lines", "3-1"], "ends before it begins: '3-1'"),
         (["--sample", "0"], "not a whole number from 1: '0'"),
         (["--sample", "1", "--gain", "1"], "not allowed with"),
-        (["--out", "x.pdf"], "a picture's name ends in .svg or .png or .html: 'x.pdf'"),
+        (["--out", "x.gif"], "a picture's name ends in .svg or .png or .pdf or .html: 'x.gif'"),
     ],
 )
 def test_bad_options(files, capsys, options, message):

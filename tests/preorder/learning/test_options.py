@@ -2,10 +2,11 @@ import argparse
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
+import numpy as np
 import pytest
 
 from preorder.data.errors import UsageError
-from preorder.learning.options import add_options, options_of, with_fixed
+from preorder.learning.options import add_options, checked_options, options_of, with_fixed
 from preorder.methods.registry import METHODS, all_options
 
 
@@ -64,14 +65,14 @@ def test_help_names_owners_and_defaults():
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
-        (["--passes", "0"], "not a positive whole number: '0'"),
-        (["--passes", "2.5"], "not a positive whole number: '2.5'"),
-        (["--step-size", "nan"], "not a positive number: 'nan'"),
-        (["--step-size", "inf"], "not a positive number: 'inf'"),
-        (["--step-size", "0"], "not a positive number: '0'"),
-        (["--share", "-0.1"], "not a positive number or 0: '-0.1'"),
-        (["--share", "x"], "not a positive number or 0: 'x'"),
-        (["--share", "0.95"], "more than 0.9: '0.95'"),
+        (["--passes", "0"], "0 is not a whole number from 1 to 1000000"),
+        (["--passes", "2.5"], "'2.5' is not a whole number from 1 to 1000000"),
+        (["--step-size", "nan"], "nan is not a number above 0 and at most 1e+09"),
+        (["--step-size", "inf"], "inf is not a number above 0 and at most 1e+09"),
+        (["--step-size", "0"], "0.0 is not a number above 0 and at most 1e+09"),
+        (["--share", "-0.1"], "-0.1 is not a number from 0 to 0.9"),
+        (["--share", "x"], "'x' is not a number from 0 to 0.9"),
+        (["--share", "0.95"], "0.95 is not a number from 0 to 0.9"),
         (["--kind", "c"], "invalid choice: 'c'"),
     ],
 )
@@ -79,6 +80,33 @@ def test_bad_values(arguments, reason, capsys):
     with pytest.raises(SystemExit):
         parsed(*arguments)
     assert reason in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "reason"),
+    [
+        ("passes", 0, "0 is not a whole number from 1 to 1000000"),
+        ("passes", 2.0, "2.0 is not a whole number from 1 to 1000000"),
+        ("passes", None, "None is not a whole number from 1 to 1000000"),
+        ("step_size", 0.0, r"0.0 is not a number above 0 and at most 1e\+09"),
+        ("step_size", "0.5", r"'0.5' is not a number above 0 and at most 1e\+09"),
+        ("share", 0.95, "0.95 is not a number from 0 to 0.9"),
+        ("kind", "c", "'c' is none of a, b"),
+        ("kind", None, "None is none of a, b"),
+        ("kind", ["a"], r"\['a'\] is none of a, b"),
+        ("seed", -1, "-1 is not a whole number from 0 to 4294967295"),
+    ],
+)
+def test_values_that_no_command_line_has_checked(name, value, reason):
+    with pytest.raises(UsageError, match=f"^{name}: {reason}$"):
+        checked_options(Two if name == "kind" else One, {name: value})
+
+
+def test_values_of_numpy_become_those_of_python():
+    found = checked_options(One, {"passes": np.int64(3), "step_size": np.float32(0.5), "share": 0})
+    assert found == One(3, 0.5, share=0.0)
+    assert [type(value) for value in (found.passes, found.step_size, found.share)] == [int, float, float]
+    assert type(checked_options(Two, {"kind": np.str_("a")}).kind) is str
 
 
 def test_options_that_a_model_fixes():
