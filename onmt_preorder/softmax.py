@@ -98,8 +98,12 @@ def _pool(threads: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(threads)
 
 
-_inner = numba.njit(fastmath={"reassoc", "contract", "arcp", "nsz"})
-"""Sums may be taken in another order, or nothing can be computed side by side. NaN stays NaN."""
+_inner = numba.njit(fastmath={"reassoc", "contract", "arcp", "nsz"}, forceinline=True)
+"""Sums may be taken in another order, or nothing can be computed side by side. NaN stays NaN.
+
+Everything is inlined. The process that compiles a function has two copies of it where it is called: one by
+itself, and one with its caller, which is all that later processes load. The copies sum in different orders.
+"""
 
 
 @intrinsic

@@ -1,9 +1,13 @@
 """The compiled softmax and its gradient are torch's in double precision."""
 
+import subprocess
+import sys
+
 import pytest
 import torch
 
 from onmt_preorder.softmax import is_compiled, log_probabilities, replace_by_gradient
+from tests.support.running import environment
 
 TYPES = pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 
@@ -15,6 +19,31 @@ def drawn(dtype, tokens=11, words=37, columns=3, spread=3.0):
     weights = torch.rand(tokens, columns)
     weights[2] = 0
     return logits, torch.randint(0, 5, (tokens, columns)), weights
+
+
+PROGRAM = """
+import hashlib, torch
+from onmt_preorder.softmax import log_probabilities, replace_by_gradient
+torch.manual_seed(1)
+torch.set_num_threads(1)
+for size in (64, 3001):
+    logits, words = torch.randn(9, size), torch.randint(size, (9, 1))
+    found = log_probabilities(logits, words)
+    sums = replace_by_gradient(logits, words, torch.ones(9, 1), 0.1, True)
+    for tensor in (found, logits, sums.gradient):
+        print(hashlib.sha256(tensor.numpy()).hexdigest())
+    print(sums.loss, sums.right)
+"""
+
+
+def test_the_process_that_compiles_finds_what_all_later_ones_find(tmp_path):
+    command = [sys.executable, "-c", PROGRAM]
+    settings = {"cwd": tmp_path, "env": environment(NUMBA_CACHE_DIR=str(tmp_path))}
+    first, second = (
+        subprocess.run(command, capture_output=True, text=True, check=True, **settings) for _ in range(2)
+    )
+    assert ("compiling" in first.stderr, "compiling" in second.stderr) == (True, False)
+    assert first.stdout == second.stdout
 
 
 def expected(logits, words, weights, smoothing):
