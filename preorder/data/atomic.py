@@ -165,14 +165,14 @@ def _atomic(path: str, make: Callable[[Path], None], replace: Callable[[Path, Pa
             _sync(target.parent)
     finally:
         os.close(lock)
-        _remove_left(temporary)  # after an exchange of directories, the old one
+        remove_left(temporary)  # after an exchange of directories, the old one
 
 
 def _begin(target: Path, make: Callable[[Path], None]) -> tuple[Path, int]:
     """Make what is to take the place of a target; return its path and the descriptor that locks it."""
     for number in range(MOST_WRITERS):
-        temporary = _temporary(target, number)
-        _remove_left(temporary)
+        temporary = temporary_name(target, number)
+        remove_left(temporary)
         try:
             make(temporary)
             return temporary, _locked(temporary)
@@ -181,7 +181,8 @@ def _begin(target: Path, make: Callable[[Path], None]) -> tuple[Path, int]:
     raise reason
 
 
-def _temporary(target: Path, number: int) -> Path:
+def temporary_name(target: Path, number: int = 0) -> Path:
+    """Return what is written in place of a file or directory until it is complete."""
     name = os.fsencode(target.name)
     shown = target.name if len(name) <= 100 else blake2b(name, digest_size=16).hexdigest()
     return target.with_name(f".{shown}.{number}{SUFFIX}")
@@ -200,12 +201,8 @@ def _locked(path: Path, how: int = 0) -> int:
     return handle
 
 
-def remove_left(path: str) -> None:
-    """Remove what a killed writer of a file or directory has left beside it."""
-    _remove_left(_temporary(Path(os.path.realpath(path)), 0))
-
-
-def _remove_left(temporary: Path) -> None:
+def remove_left(temporary: Path) -> None:
+    """Remove what a killed writer has left, unless it is the work of one that lives."""
     with contextlib.suppress(OSError):  # there is nothing, its writer is at work, or it is another user's
         lock = _locked(temporary, fcntl.LOCK_NB)
         try:
@@ -259,7 +256,7 @@ def _replace_directory(fresh: Path, target: Path) -> None:
         fresh.rename(target)
     elif not _rename(fresh, target, _EXCHANGE):
         old = fresh.with_name(f"{fresh.name}{SUFFIX}")
-        _remove_left(old)
+        remove_left(old)
         target.rename(old)
         fresh.rename(target)
         old.rename(fresh)

@@ -12,6 +12,7 @@ import os
 import time
 from collections.abc import Iterator
 from hashlib import blake2b
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,8 +21,9 @@ from safetensors.numpy import save_file
 
 from preorder import __version__
 from preorder.data import files, places
-from preorder.data.atomic import SUFFIX, atomic_file, check_writable
+from preorder.data.atomic import atomic_file, check_writable, remove_left
 from preorder.data.errors import DataError, UsageError
+from preorder.data.storage import SUFFIX, is_url
 from preorder.progress import LOGGER
 
 Arrays = dict[str, np.ndarray]
@@ -176,9 +178,12 @@ class Checkpoints:
         """Remove the checkpoints, what killed runs left of them, and the folder if nothing else is in it."""
         if self._folder is None:
             return
-        names = places.names(self._folder)
-        ours = (name for name in names if name.endswith((SAFETENSORS, SUFFIX)))
-        places.remove(os.path.join(self._folder, name) for name in ours)
+        for name in places.names(self._folder):
+            path = os.path.join(self._folder, name)
+            if name.endswith(SUFFIX) and not is_url(path):
+                remove_left(Path(path))
+            elif name.endswith((SAFETENSORS, SUFFIX)):
+                places.remove([path])
         with contextlib.suppress(OSError):  # other things are in it; or a storage, which has no folders
             os.rmdir(self._folder)
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from preorder.annotate.classes import WordClasses
+from preorder.data.atomic import atomic_file
 from preorder.data.errors import DataError, PreorderError
 from preorder.learning.checkpoint import Checkpoint, Checkpoints
 from preorder.methods import model_directory
@@ -153,6 +154,15 @@ def test_a_flipped_bit_of_a_checkpoint_is_found(tmp_path):
             Exception, match="not a checkpoint; --fresh starts anew|with other data or options"
         ):
             Checkpoint(path).load("key")
+
+
+def test_what_another_training_is_writing_is_not_removed(tmp_path):
+    checkpoints = Checkpoints(str(tmp_path / "folder"))
+    checkpoints.part("all").save("key", 1, {})
+    with atomic_file(str(tmp_path / "folder" / "all.safetensors")) as mine:
+        checkpoints.remove()
+        assert [path.name for path in (tmp_path / "folder").iterdir()] == [mine.name]
+    assert [path.name for path in (tmp_path / "folder").iterdir()] == ["all.safetensors"]
 
 
 def test_leftovers_do_not_keep_checkpoints_from_being_removed(tmp_path):

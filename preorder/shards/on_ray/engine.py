@@ -6,16 +6,18 @@ another is asked for as soon as there is room: so machines that come later get w
 
 from __future__ import annotations
 
+import os
 import queue
 import time
 from collections import deque
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future
 from dataclasses import dataclass
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from preorder.data.atomic import remove_left
+from preorder.data.atomic import remove_left, temporary_name
 from preorder.data.errors import DataError, UsageError
 from preorder.progress import LOGGER
 from preorder.shards.on_ray.connection import connected, last_line
@@ -105,7 +107,7 @@ class _Run:
         for worker in [*self._hired]:
             self._dismiss(worker)
         for output in self._interrupted:
-            remove_left(output)
+            remove_left(temporary_name(Path(os.path.realpath(output))))
 
     def _look_for_room(self) -> None:
         """Ask for workers that there is room for, now and then; give up if there have been none for long."""
