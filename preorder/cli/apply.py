@@ -25,6 +25,7 @@ from preorder.cli.shards import (
     stanza_settings,
 )
 from preorder.data import files, places
+from preorder.data.errors import UsageError
 from preorder.data.sentence import Sentence
 from preorder.methods.model_directory import Model, checksum, load_model
 from preorder.progress import counting
@@ -76,6 +77,7 @@ def run(arguments: argparse.Namespace) -> None:
     from preorder.compiled import import_without_blas  # numba takes a while to import
 
     import_without_blas()
+    settings = {} if arguments.out_dir is None else _settings(arguments)
     model = load_model(arguments.model)
     stanza = source.stanza_of(arguments, model)
     with ThreadPoolExecutor(arguments.threads) as pool:
@@ -89,7 +91,9 @@ def run(arguments: argparse.Namespace) -> None:
             if arguments.engine != LOCAL:
                 work = _WorkElsewhere(model, for_workers(arguments), stanza)
             engine = engine_of(arguments, stanza, arguments.threads, partial(in_threads, at_once))
-            shards = shards_of(arguments, _settings(arguments) | stanza_settings(stanza))
+            if _settings(arguments) != settings:  # it may be another one that was loaded
+                raise UsageError(f"{arguments.model} has been replaced meanwhile: begin again")
+            shards = shards_of(arguments, settings | stanza_settings(stanza))
             done = places.sizes(shard.output for shard in shards)
             run_shards(shards, work, engine, lambda shard: shard.output in done)
 

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from preorder.cli import apply as apply_command
 from preorder.cli import main
 from preorder.shards.on_ray.options import RayOptions
 from preorder.shards.on_ray.room import Needs
@@ -115,6 +116,22 @@ def test_a_changed_model_or_option(folder, model, apply, capsys):
     assert apply(src="in2/*") == 2
     assert "out was made with another --src ('" in capsys.readouterr().err
     assert content(folder / "out") == before
+
+
+def test_a_model_that_is_replaced_while_it_is_loaded(folder, model, apply, monkeypatch, capsys):
+    """Outputs would be those of one model, and the folder would name the other."""
+    shutil.copytree(model, "model")
+    load = apply_command.load_model
+
+    def load_late(path):
+        loaded = load(path)
+        train_tiny(folder, classes=2)
+        return loaded
+
+    monkeypatch.setattr(apply_command, "load_model", load_late)
+    assert apply("--model", "model") == 2
+    assert capsys.readouterr().err.endswith("model has been replaced meanwhile: begin again\n")
+    assert not (folder / "out").exists()
 
 
 def test_bad_shards_are_told_at_the_end(folder, model, apply, capsys):
