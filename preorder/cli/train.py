@@ -93,9 +93,10 @@ def _add_selection(parser: argparse.ArgumentParser) -> None:
         "--held-out",
         metavar="N",
         type=options.natural,
-        help="hold out N of these sentences: not to learn from, but to find the best iteration and when to "
-        f"stop, see --patience; 0: learn from all, for all --iterations (default: {DEFAULT_HELD_OUT}, but at "
-        f"most {MAX_SHARE:.0%}%)",
+        help="hold out N of these sentences: not to learn from, but to measure each iteration. They choose "
+        "nothing: the model is that of the last iteration. The tau of 100 sentences has a standard error of "
+        "about 0.014, that of 1,000 of 0.004. "
+        f"0: learn from all (default: {DEFAULT_HELD_OUT}, but at most {MAX_SHARE:.0%}%)",
     )
     parser.add_argument(
         "--cross-fit",

@@ -15,7 +15,7 @@ from preorder.data.types import Bitext
 from preorder.learning.backend import device, set_weights, threads, torch, weights_of
 from preorder.learning.checkpoint import Arrays, Checkpoint, add_prefix, part_with
 from preorder.learning.held_out import HeldOutLines
-from preorder.learning.training_loop import Schedule, TrainingStatistics, train
+from preorder.learning.training_loop import TrainingStatistics, train
 from preorder.learning.vocabulary import UNKNOWN
 
 Network = TypeVar("Network", bound=torch.nn.Module)
@@ -98,15 +98,14 @@ class NetworkLearner(ABC, Generic[Network, Result]):
         return statistics
 
     def train(self, held_out: Bitext, checkpoint: Checkpoint) -> dict[str, Any]:
-        """Do as :func:`.training_loop.train`, and put the weights of the best iteration into ``average``.
+        """Do as :func:`.training_loop.train`, and put the model's weights into ``average``.
 
         Returns:
             Statistics for ``model.json``: the number of ``weights``, and those of the training loop.
         """
-        schedule = Schedule(self._options.iterations, self._options.patience)
-        best, progress = train(self, schedule, HeldOutLines(held_out), checkpoint)
-        set_weights(self.average, best)
-        return {"weights": sum(array.size for array in best.values()), **progress}
+        weights, progress = train(self, self._options.iterations, HeldOutLines(held_out), checkpoint)
+        set_weights(self.average, weights)  # a training that had ended before has learned nothing here
+        return {"weights": sum(array.size for array in weights.values()), **progress}
 
     def _hide_rare(self, words: torch.Tensor) -> None:
         """Replace rare words, rows of embeddings, by the unknown word now and then, in place."""

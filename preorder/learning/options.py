@@ -31,9 +31,9 @@ MAX_N_BEST = 10_000
 MAX_TRAINING_LENGTH = 1000
 """Tokens of a sentence; of n tokens, training takes 1.3 n³ bytes."""
 
-IterationsOption = Annotated[int, "maximum number of passes over the training sentences"]
-PatienceOption = Annotated[
-    int, "stop when this many iterations in a row have not raised tau on the held-out lines"
+IterationsOption = Annotated[
+    int,
+    "number of passes over the training sentences, fewer if one finds no errors; the model is the last one's",
 ]
 MinibatchOption = Annotated[int, "number of sentences between two updates of the weights"]
 DropoutOption = Annotated[float, "share of the network's units that is dropped in training", 0.99, 0]

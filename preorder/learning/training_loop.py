@@ -1,17 +1,17 @@
-"""Training by iterations, the same for every method: early stopping, and going on after an interruption.
+"""Training by iterations, the same for every method, and going on after an interruption.
 
-After each iteration the model is measured on held-out lines; training stops when some bring nothing better.
+After each iteration the model is measured on held-out lines. They choose nothing: the model is that of the
+last iteration, which on other lines is as good as the best one or better (docs/benchmarks.md).
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
 from typing import Any, Protocol
 
 from preorder.data.types import Permutation, Sentence
-from preorder.learning.checkpoint import Arrays, Checkpoint, add_prefix, digest, part_with
+from preorder.learning.checkpoint import Arrays, Checkpoint, digest
 from preorder.learning.held_out import HeldOutLines
 from preorder.progress import LOGGER, progress_bar
 
@@ -55,105 +55,72 @@ class Trainable(Protocol):
         """Go back to a :meth:`state`."""
 
 
-@dataclass(frozen=True)
-class Schedule:
-    """When training ends, and which iteration's model it gives.
-
-    Attributes:
-        iterations: the maximum; training also ends after an iteration without errors.
-        patience: stop once so many iterations have not raised the tau on the held-out lines.
-        keep_best: give the model of the iteration with the highest tau, else that of the last, which suits
-            a method whose models differ by less than the tau of the held-out lines is uncertain.
-    """
-
-    iterations: int
-    patience: int
-    keep_best: bool = True
-
-
 def train(
-    trainable: Trainable, schedule: Schedule, held_out: HeldOutLines, checkpoint: Checkpoint
+    trainable: Trainable, iterations: int, held_out: HeldOutLines, checkpoint: Checkpoint
 ) -> tuple[Arrays, dict[str, Any]]:
     """Train, or go on with a training that was interrupted, to the same end.
 
+    Args:
+        trainable: what learns.
+        iterations: the maximum; training also ends after an iteration without errors.
+        held_out: the lines to measure after each iteration, maybe none.
+        checkpoint: where the state is kept.
+
     Returns:
-        The :meth:`Trainable.model` of the best or last iteration; and of the training: ``history``, the
-        statistics of each iteration, with ``tau_nakagawa`` on the held-out lines; ``iteration``, from 1,
-        that of the model; ``held_out``, how many lines were measured.
+        The :meth:`Trainable.model` of the last iteration; and of the training: ``history``, the statistics
+        of each iteration, with ``tau_nakagawa`` on the held-out lines; ``iteration``, from 1, that of the
+        model; ``held_out``, how many lines were measured.
 
     Raises:
         UsageError: the checkpoint is of other data or options.
         DataError: the checkpoint cannot be read or written.
     """
     sentences = [sentence.words for sentence in held_out.sentences]
-    key = digest([trainable.key(), asdict(schedule), sentences, held_out.groups])
-    history, kept = _resume(trainable, key, checkpoint)
-    total, initial = (len(trainable) * count for count in (schedule.iterations, len(history)))
+    key = digest([trainable.key(), iterations, sentences, held_out.groups])
+    history, model = _resume(trainable, key, checkpoint)
+    total, initial = (len(trainable) * count for count in (iterations, len(history)))
     with progress_bar(total=total, initial=initial, unit=" sentences", unit_scale=True) as bar:
-        while not _ended(history, schedule):
+        while model is None:
             start = time.monotonic()
-            bar.set_description(f"iteration {len(history) + 1}/{schedule.iterations}")
+            bar.set_description(f"iteration {len(history) + 1}/{iterations}")
             statistics = trainable.learn(len(history) + 1, bar.update)
             if len(held_out):
                 statistics[TAU] = held_out.tau(trainable.order(held_out.sentences))
             history.append(statistics)
-            _say(history, schedule, len(held_out), time.monotonic() - start)
-            ended = _ended(history, schedule)
-            if _kept(history, schedule) == len(history) and (schedule.keep_best or ended):
-                kept = trainable.model() if ended else _copied(trainable.model())
-            if checkpoint.due and not ended:
-                arrays = add_prefix("kept.", kept) | add_prefix("state.", trainable.state())
-                checkpoint.save(key, {"history": history, "finished": False}, arrays)
-    LOGGER.info(f"training ends: the model is that of iteration {_kept(history, schedule)}")
-    checkpoint.save(key, {"history": history, "finished": True}, add_prefix("kept.", kept))
-    return kept, {"history": history, "iteration": _kept(history, schedule), "held_out": len(held_out)}
+            _say(history, iterations, len(held_out), time.monotonic() - start)
+            if len(history) >= iterations or statistics[ERRORS] == 0:
+                model = trainable.model()
+                checkpoint.save(key, {"history": history, "finished": True}, model)
+            elif checkpoint.due:
+                checkpoint.save(key, {"history": history, "finished": False}, trainable.state())
+    LOGGER.info(f"training ends: the model is that of iteration {len(history)}")
+    return model, {"history": history, "iteration": len(history), "held_out": len(held_out)}
 
 
 def _resume(
     trainable: Trainable, key: str, checkpoint: Checkpoint
-) -> tuple[list[TrainingStatistics], Arrays]:
-    """Return the history and the model that a checkpoint holds, or nothing, and restore its state."""
+) -> tuple[list[TrainingStatistics], Arrays | None]:
+    """Return the history that a checkpoint holds, and the model if training has ended; else go back to it."""
     saved = checkpoint.load(key)
     if saved is None:
-        return [], {}
+        return [], None
     values, arrays = saved
     LOGGER.info(f"an interrupted training goes on after iteration {len(values['history'])}")
-    if not values["finished"]:
-        trainable.restore(part_with("state.", arrays))
-    return values["history"], part_with("kept.", arrays)
+    if values["finished"]:
+        return values["history"], arrays
+    trainable.restore(arrays)
+    return values["history"], None
 
 
-def _copied(arrays: Arrays) -> Arrays:
-    return {name: array.copy() for name, array in arrays.items()}
-
-
-def _say(history: list[TrainingStatistics], schedule: Schedule, held_out: int, seconds: float) -> None:
+def _say(history: list[TrainingStatistics], iterations: int, held_out: int, seconds: float) -> None:
     """Tell what the last iteration has brought."""
     statistics = dict(history[-1])
     parts = []
     if TAU in statistics:
         parts.append(f"{TAU} {statistics.pop(TAU):.4f} on {held_out:,} held-out lines")
     parts.extend(f"{name} {_shown(value)}" for name, value in statistics.items())
-    LOGGER.info(f"iteration {len(history)} of {schedule.iterations}: {', '.join(parts)} ({seconds:.1f} s)")
+    LOGGER.info(f"iteration {len(history)} of {iterations}: {', '.join(parts)} ({seconds:.1f} s)")
 
 
 def _shown(value: float) -> str:
     return f"{value:.4f}" if isinstance(value, float) else f"{value:,}"
-
-
-def _ended(history: list[TrainingStatistics], schedule: Schedule) -> bool:
-    if not history:
-        return False
-    waited = len(history) - _best(history) >= schedule.patience
-    return waited or len(history) >= schedule.iterations or history[-1][ERRORS] == 0
-
-
-def _kept(history: list[TrainingStatistics], schedule: Schedule) -> int:
-    return _best(history) if schedule.keep_best else len(history)
-
-
-def _best(history: list[TrainingStatistics]) -> int:
-    """Return the first iteration of the highest tau, from 1; the last one where no tau was measured."""
-    if TAU not in history[-1]:
-        return len(history)
-    return max(range(len(history)), key=lambda i: history[i][TAU]) + 1

@@ -43,7 +43,7 @@ class Preorderer(ABC):
         Args:
             bitext: the lines to learn from.
             options: of the method.
-            held_out: lines with the same layers, on which each iteration is measured.
+            held_out: lines with the same layers, which measure each iteration and choose none.
             checkpoint: training goes on from it if it is there, to the same model.
 
         Returns:

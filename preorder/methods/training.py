@@ -36,7 +36,7 @@ class TrainingPlan:
         options: the method's own, with ``seed`` and ``threads``.
         limit: train on at most so many sentences, drawn at random.
         max_length: leave out sentences of more tokens.
-        held_out: so many of these only decide when to stop; None: see :func:`hold_out`.
+        held_out: so many of these only measure the model; None: see :func:`hold_out`.
         initial: a model to begin from, of the same method and with all its ``fixed_options``; or None.
     """
 

@@ -5,13 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from preorder.learning.options import (
-    DropoutOption,
-    IterationsOption,
-    LearningRateOption,
-    MinibatchOption,
-    PatienceOption,
-)
+from preorder.learning.options import DropoutOption, IterationsOption, LearningRateOption, MinibatchOption
 
 
 @dataclass(frozen=True)
@@ -23,7 +17,6 @@ class Options:
     """
 
     iterations: IterationsOption = 6
-    patience: PatienceOption = 4
     minibatch: MinibatchOption = 64
     learning_rate: LearningRateOption = 0.004
     dropout: DropoutOption = 0.5

@@ -6,13 +6,7 @@ from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from preorder.data.trees import BinarisationOption
-from preorder.learning.options import (
-    DropoutOption,
-    IterationsOption,
-    LearningRateOption,
-    MinibatchOption,
-    PatienceOption,
-)
+from preorder.learning.options import DropoutOption, IterationsOption, LearningRateOption, MinibatchOption
 
 Weighting = Literal["nodes", "pairs"]
 SizeOption = Annotated[
@@ -41,7 +35,6 @@ class RecursiveOptions:
         float, "factor by which an inverted node counts more in training than a straight one"
     ] = 1.0
     iterations: IterationsOption = 5
-    patience: PatienceOption = 4
     minibatch: MinibatchOption = 500
     learning_rate: LearningRateOption = 0.002
     dropout: DropoutOption = 0.2

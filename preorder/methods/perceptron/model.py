@@ -85,15 +85,14 @@ class BTGPreorderer(Continuable, HashedPreorderer, Preorderer):
         from preorder.btg.constraint import learnable  # none of this is needed where a model is used
         from preorder.learning.held_out import HeldOutLines
         from preorder.learning.options import without_threads
-        from preorder.learning.training_loop import Schedule, train
+        from preorder.learning.training_loop import train
         from preorder.methods.perceptron.learner import Learner, weights_of
         from preorder.methods.perceptron.pruning import pruned
 
         layers = initial.token_layers if initial else common_layers((*bitext.sentences, *held_out.sentences))
         sentences, constraint, counts = learnable(bitext)
         learner = Learner(layers, sentences, constraint, options, initial and initial._weights)
-        schedule = Schedule(options.iterations, options.patience, keep_best=False)
-        average, progress = train(learner, schedule, HeldOutLines(held_out), checkpoint)
+        average, progress = train(learner, options.iterations, HeldOutLines(held_out), checkpoint)
         text = learner.text
         del learner  # its tables are larger than all that follows
         weights = weights_of(average)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-from preorder.learning.options import IterationsOption, MinibatchOption, PatienceOption
+from preorder.learning.options import IterationsOption, MinibatchOption
 
 
 @dataclass(frozen=True)
@@ -17,7 +17,6 @@ class Options:
     """
 
     iterations: IterationsOption = 8
-    patience: PatienceOption = 3
     cost: Annotated[float, "what a node that violates the alignment costs in training"] = 1.0
     aggressiveness: Annotated[float, "greatest size of an update's step"] = 0.0035
     minibatch: MinibatchOption = 32

@@ -1,4 +1,4 @@
-"""Early stopping and resuming, with a learner that the test defines."""
+"""When training ends, and resuming, with a learner that the test defines."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ from preorder.data.errors import UsageError
 from preorder.data.types import Alignment, Bitext, Permutation, Sentence
 from preorder.learning.checkpoint import Checkpoint, digest
 from preorder.learning.held_out import HeldOutLines
-from preorder.learning.training_loop import Schedule, train
+from preorder.learning.training_loop import train
 
 WORDS = Sentence(tuple("abcd"))
 LINES = Bitext([WORDS] * 2, [Alignment(frozenset((i, 3 - i) for i in range(4)))] * 2)  # asks for a reversal
@@ -48,59 +48,44 @@ class Rehearsed:
         self.done = arrays["done"].copy()
 
 
-def run(script, held=LINES, patience=2, keep_best=True, **settings):
-    schedule = Schedule(len(script), patience, keep_best)
-    model, statistics = train(Rehearsed(script, **settings), schedule, HeldOutLines(held), Checkpoint())
+def run(script, held=LINES, **settings):
+    learner = Rehearsed(script, **settings)
+    model, statistics = train(learner, len(script), HeldOutLines(held), Checkpoint())
     return int(model["done"][0]), statistics
 
 
-def test_the_iteration_is_kept():
-    best, statistics = run([KEPT, REVERSED, SWAPPED], patience=9)
-    assert best == statistics["iteration"] == 2
-    assert [one["tau_nakagawa"] for one in statistics["history"]] == [0, 1, pytest.approx(5 / 6)]
+@pytest.mark.parametrize("script", [[KEPT, SWAPPED, REVERSED], [REVERSED, SWAPPED, KEPT, KEPT, KEPT, KEPT]])
+def test_the_last_iteration_gives_the_model_whether_held_out_lines_get_better_or_worse(script):
+    last, statistics = run(script)
+    assert last == statistics["iteration"] == len(script)
+    taus = {KEPT: 0, SWAPPED: pytest.approx(5 / 6), REVERSED: 1}
+    assert [one["tau_nakagawa"] for one in statistics["history"]] == [taus[order] for order in script]
     assert statistics["held_out"] == 2
 
 
-def test_of_equal_iterations_the_first():
-    assert run([KEPT, SWAPPED, SWAPPED], patience=9)[0] == 2
-
-
-def test_stops_when_nothing_gets_better():
-    best, statistics = run([KEPT, SWAPPED, KEPT, SWAPPED, REVERSED, REVERSED])
-    assert best == 2
-    assert len(statistics["history"]) == 4
-
-
-def test_the_last_iteration_can_be_kept():
-    last, statistics = run([KEPT, SWAPPED, KEPT, SWAPPED, REVERSED, REVERSED], keep_best=False)
-    assert last == statistics["iteration"] == 4
-
-
 def test_ends_with_an_iteration_without_errors():
-    best, statistics = run([KEPT] * 5, errors={2: 0}.items(), patience=9)
-    assert len(statistics["history"]) == 2
-    assert best == 1
+    last, statistics = run([KEPT] * 5, errors={2: 0}.items())
+    assert last == statistics["iteration"] == len(statistics["history"]) == 2
 
 
-def test_without_held_out_lines_the_last_iteration_is_the_best():
-    best, statistics = run([REVERSED, KEPT, KEPT, KEPT], held=Bitext((), ()))
-    assert best == statistics["iteration"] == 4
+def test_without_held_out_lines_nothing_is_measured():
+    last, statistics = run([KEPT] * 4, held=Bitext((), ()))
+    assert last == 4
     assert statistics["history"] == [{"errors": 5, "updates": 7}] * 4
 
 
 @pytest.mark.parametrize("held", [LINES, Bitext((), ())])
-@pytest.mark.parametrize("keep_best", [True, False])
 @pytest.mark.parametrize("interrupt", [1, 2, 3, 4])
-def test_goes_on_to_the_same_end(tmp_path, monkeypatch, held, keep_best, interrupt):
+def test_goes_on_to_the_same_end(tmp_path, monkeypatch, held, interrupt):
     monkeypatch.setattr("preorder.learning.checkpoint.INTERVAL", 0)
     monkeypatch.setattr("preorder.learning.checkpoint.SHARE", float("inf"))  # whatever time saving takes
-    script, schedule = [KEPT, SWAPPED, KEPT, REVERSED, KEPT], Schedule(5, 3, keep_best)
+    script = [KEPT, SWAPPED, KEPT, REVERSED, KEPT]
 
     def run_one(**settings):
         checkpoint = Checkpoint(tmp_path / "file")
-        return train(Rehearsed(script, **settings), schedule, HeldOutLines(held), checkpoint)
+        return train(Rehearsed(script, **settings), len(script), HeldOutLines(held), checkpoint)
 
-    expected = train(Rehearsed(script), schedule, HeldOutLines(held), Checkpoint())
+    expected = train(Rehearsed(script), len(script), HeldOutLines(held), Checkpoint())
     with pytest.raises(KeyboardInterrupt):
         run_one(interrupt=interrupt)
     assert (tmp_path / "file").exists() == (interrupt > 1)
@@ -108,13 +93,13 @@ def test_goes_on_to_the_same_end(tmp_path, monkeypatch, held, keep_best, interru
     assert run_one(interrupt=1) == expected  # nothing is left to do
 
 
-def test_checkpoint_of_other_held_out_lines_or_schedule(tmp_path):
-    def run_one(held, patience):
+def test_checkpoint_of_other_held_out_lines_or_iterations(tmp_path):
+    def run_one(held, iterations):
         checkpoint = Checkpoint(tmp_path / "file")
-        return train(Rehearsed([KEPT] * 3), Schedule(3, patience), HeldOutLines(held), checkpoint)
+        return train(Rehearsed([KEPT] * 3), iterations, HeldOutLines(held), checkpoint)
 
     run_one(LINES, 2)
     assert run_one(LINES, 2)
-    for held, patience in ((LINES, 3), (LINES.take([0]), 2)):
+    for held, iterations in ((LINES, 3), (LINES.take([0]), 2)):
         with pytest.raises(UsageError, match="other data or options"):
-            run_one(held, patience)
+            run_one(held, iterations)

@@ -168,13 +168,23 @@ def test_few_sure_links_count_more_than_many_doubtful_ones(method):
 
 
 @pytest.mark.parametrize("method", ITERATED)
+def test_held_out_lines_do_not_choose_the_model(method):
+    """A handful of them says too little, whatever they ask for."""
+    lines, options = puzzling(), options_of(method, iterations=6)
+    fit = method_class(method).fit
+    models = [fit(lines, options, held)[0] for held in (NO_LINES, bitext(CORPUS[:4]), monotone())]
+    arrays = [{name: a.tobytes() for name, a in model.state()[1].items()} for model in models]
+    assert arrays[0] == arrays[1] == arrays[2]
+
+
+@pytest.mark.parametrize("method", ITERATED)
 @pytest.mark.parametrize("held", [0, 4])
 def test_interrupted_training_goes_on_to_the_same_model(method, held, tmp_path, caplog):
     lines = puzzling()
     held_out, learned = lines.take(range(held)), lines.take(range(held, len(lines)))
 
     def train(checkpoint):
-        options = options_of(method, iterations=4, patience=9)
+        options = options_of(method, iterations=4)
         return method_class(method).fit(learned, options, held_out, checkpoint)
 
     expected, statistics = train(Checkpoint())
