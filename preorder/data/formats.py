@@ -1,7 +1,7 @@
 """The line formats of the command line: a function that parses, and one that formats, for each.
 
-ASCII spaces and tabs alone separate tokens: other white space, such as the ideographic space U+3000, can be
-(part of) a token.
+ASCII spaces, tabs and carriage returns alone separate tokens: other white space, such as the ideographic
+space U+3000, can be (part of) a token. A carriage return cannot: no file has one at the end of a line.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _TREE_SPECIAL = re.compile(r"[\\\[\]<>]")
 
 def parse_tokens(line: str) -> tuple[str, ...]:
     """Split a line into its tokens; an empty line has none."""
-    return tuple(filter(None, line.replace("\t", " ").split(" ")))
+    return tuple(filter(None, line.replace("\t", " ").replace("\r", " ").split(" ")))
 
 
 def text_lines(path: str, lines: Iterator[str]) -> Iterator[str]:

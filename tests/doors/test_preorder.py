@@ -13,7 +13,7 @@ from preorder.annotate.classes import WordClasses
 from preorder.cli import main
 from preorder.data import blocks
 from tests.support.by_hash import save_by_hash
-from tests.support.hard_sentences import HARD, LINES, TAGSETS, TOKENS, Reading, reading, tags
+from tests.support.hard_sentences import HARD, LINES, TAGSETS, TOKENS, Reading, reading, tag_layer
 from tests.support.texts import write
 
 CLASSES = {word: str(len(word) % 3) for words in TOKENS[::2] for word in words}
@@ -140,20 +140,20 @@ def annotated(lines, pos):
     return [f"{line}\t{tags}" if line else "" for line, tags in zip(lines, pos, strict=True)]
 
 
-def bracketings(lines, pos):
+def bracketings(pos):
     """Return flat trees, with brackets as the Penn Treebank has them."""
     escapes = str.maketrans({"(": "-LRB-", ")": "-RRB-"})
-    pairs = (zip(pos.split(), line.split(" "), strict=False) for line, pos in zip(lines, pos, strict=True))
+    pairs = (zip(tags.split(), words, strict=True) for tags, words in zip(pos, TOKENS, strict=True))
     return [
         f"(ROOT {' '.join(f'({tag} {word.translate(escapes)})' for tag, word in leaves)})" for leaves in pairs
     ]
 
 
-def conllu(lines, pos):
+def conllu(pos):
     """Return chains, a blank line after each; tags of the treebank are in the fifth column."""
     rows = []
-    for line, given in zip(lines, pos, strict=True):
-        for number, (tag, word) in enumerate(zip(given.split(), line.split(" "), strict=False), 1):
+    for tags, words in zip(pos, TOKENS, strict=True):
+        for number, (tag, word) in enumerate(zip(tags.split(), words, strict=True), 1):
             both = f"{tag}\t_" if tag in TAGSETS["universal"] else f"_\t{tag}"
             rows.append(f"{number}\t{word}\t_\t{both}\t_\t{number - 1}\tnext\t_\t_")
         rows.append("")
@@ -167,11 +167,11 @@ TAGGED = {
     "apply --annot, in blocks": lambda lines, pos: apply(annot=annotated(lines, pos)),
     "apply --annot, sentence by sentence": lambda lines, pos: by_sentence(annot=annotated(lines, pos)),
     "apply --annot, in shards": lambda lines, pos: shards(annot=annotated(lines, pos)),
-    "apply --trees, bracketings": lambda lines, pos: apply(src=lines, trees=bracketings(lines, pos)),
-    "apply --trees, CoNLL-U": lambda lines, pos: apply(src=lines, trees=conllu(lines, pos)),
+    "apply --trees, bracketings": lambda lines, pos: apply(src=lines, trees=bracketings(pos)),
+    "apply --trees, CoNLL-U": lambda lines, pos: apply(src=lines, trees=conllu(pos)),
     "API, tags as strings": lambda lines, pos: api(lines, tags=pos),
     "API, tags as lists": lambda lines, pos: api(TOKENS, tags=[tags.split() for tags in pos]),
-    "API, trees": lambda lines, pos: api(lines, trees=bracketings(lines, pos)),
+    "API, trees": lambda lines, pos: api(lines, trees=bracketings(pos)),
     "LineModel": lambda lines, pos: line_model(annotated(lines, pos), 2),
 }
 """Doors of words and tags: functions from lines of both to readings."""
@@ -181,5 +181,5 @@ TAGGED = {
 @pytest.mark.parametrize("door", TAGGED)
 def test_tags(model, door, tagset):
     model("words", "tags")
-    expected = [reading(words, tags=given) for words, given in zip(TOKENS, tags(tagset), strict=True)]
-    check(TAGGED[door](LINES, [" ".join(given) for given in tags(tagset)]), expected)
+    expected = [reading(words, tags=given) for words, given in zip(TOKENS, tag_layer(tagset), strict=True)]
+    check(TAGGED[door](LINES, [" ".join(given) for given in tag_layer(tagset)]), expected)

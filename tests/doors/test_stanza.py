@@ -18,12 +18,13 @@ from preorder.syntax.conllu import parse_conllu
 from preorder.workers import in_processes
 from tests.support.by_hash import places, save_by_hash
 from tests.support.hard_sentences import HARD, Reading, escaped, reading
+from tests.support.hard_sentences import TOKENS as ALL_TOKENS
 from tests.support.texts import write
 
 SLOW = "a long token"  # each of its characters is a step for a network
 NAMES = [name for name in HARD if name != SLOW]
 LINES = [HARD[name] for name in NAMES]
-TOKENS = [tuple(filter(None, line.split(" "))) for line in LINES]
+TOKENS = [tokens for name, tokens in zip(HARD, ALL_TOKENS, strict=True) if name != SLOW]
 
 
 @pytest.fixture(scope="module")

@@ -55,7 +55,7 @@ HARD = {
 """Name → line."""
 
 LINES = list(HARD.values())
-TOKENS = [tuple(filter(None, line.split(" "))) for line in LINES]
+TOKENS = [tuple(filter(None, line.replace("\r", " ").split(" "))) for line in LINES]
 """What every reader has to find in the lines."""
 
 TAGSETS = {
@@ -64,7 +64,7 @@ TAGSETS = {
 }
 
 
-def tags(name):
+def tag_layer(name):
     """Return a tag for each token, of a tagset."""
     tagset = TAGSETS[name]
     return [tuple(tagset[(s + i) % len(tagset)] for i in range(len(t))) for s, t in enumerate(TOKENS)]

@@ -1,7 +1,7 @@
 """Where the tokens of a block of lines lie, in one pass over its bytes.
 
 A block is UTF-8, and each of its lines ends in ``\\n``. What parts tokens is what
-:func:`preorder.data.formats.parse_tokens` has: ASCII spaces and tabs alone.
+:func:`preorder.data.formats.parse_tokens` has: ASCII spaces, tabs and carriage returns alone.
 """
 
 from __future__ import annotations
@@ -54,8 +54,8 @@ def split(text: np.ndarray, lines: int, columns: int) -> Tokens | None:
 
 def _kinds() -> np.ndarray:
     kinds = np.full(256, PLAIN, np.uint8)
-    kinds[[SPACE, TAB, NEWLINE]] = PARTING
-    kinds[[0x00, 0x0B, 0x0C, RETURN, 0x1C, 0x1D, 0x1E, 0x1F, ord("&"), 0xC2, 0xE1, 0xE2, 0xE3, 0xEF]] = ODD
+    kinds[[SPACE, TAB, NEWLINE, RETURN]] = PARTING
+    kinds[[0x00, 0x0B, 0x0C, 0x1C, 0x1D, 0x1E, 0x1F, ord("&"), 0xC2, 0xE1, 0xE2, 0xE3, 0xEF]] = ODD
     return kinds
 
 
@@ -78,11 +78,8 @@ def _split(text, kinds, begins, ends, starts, odd):
             if kind == ODD and _is_odd(text, i):
                 odd[line] = True
             continue
-        end = i
-        if byte == NEWLINE and i > line_begin and text[i - 1] == RETURN:
-            end = i - 1
-        if begin >= 0 and begin < end:
-            begins[column, counts[column]], ends[column, counts[column]] = begin, end
+        if begin >= 0:
+            begins[column, counts[column]], ends[column, counts[column]] = begin, i
             counts[column] += 1
         begin = -1
         if byte == TAB and columns > 1:
@@ -90,7 +87,8 @@ def _split(text, kinds, begins, ends, starts, odd):
             if column == columns:
                 return False
         elif byte == NEWLINE:
-            if end > line_begin and column != columns - 1:
+            is_empty = i == line_begin or (i == line_begin + 1 and text[line_begin] == RETURN)
+            if column != columns - 1 and not is_empty:
                 return False
             for other in range(1, columns):
                 if counts[other] != counts[0]:
@@ -108,8 +106,6 @@ def _is_odd(text, i):
     third = text[i + 2] if i + 2 < text.size else np.uint8(NEWLINE)
     if byte == ord("&"):
         return second == ord("#")
-    if byte == RETURN:
-        return second != NEWLINE
     if byte < SPACE:
         return True
     if byte == 0xC2:  # U+85, U+A0

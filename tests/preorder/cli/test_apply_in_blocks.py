@@ -2,6 +2,7 @@
 
 import gzip
 import random
+import re
 import subprocess
 import sys
 
@@ -78,8 +79,8 @@ def test_the_same_bytes_for_plain_text(models, both, tmp_path, name):
 
 @pytest.mark.parametrize("name", ["features", "tree"])
 def test_the_same_bytes_with_tags(models, both, tmp_path, name):
-    lines = [" ".join(line.split(" ")).replace("\t", " ") for line in made_up(200, PLAIN + ODD[2:])]
-    tags = [" ".join("NV"[len(word) % 2] for word in line.rstrip("\r").split(" ") if word) for line in lines]
+    lines = [line.replace("\t", " ") for line in made_up(200, PLAIN + ODD[2:])]
+    tags = [" ".join("NV"[len(word) % 2] for word in re.split("[ \r]+", line) if word) for line in lines]
     (tmp_path / "src").write_text("\n".join(lines) + "\n", newline="")
     (tmp_path / "pos").write_text("\n".join(tags) + "\n")
     files = ("--src", tmp_path / "src", "--pos", tmp_path / "pos")
@@ -93,7 +94,7 @@ def test_the_same_bytes_with_tags(models, both, tmp_path, name):
 def test_the_same_bytes_for_annotated_text(models, both, tmp_path, columns, model):
     lines = [""]
     for line in made_up(200, PLAIN + ODD):
-        words = [word for word in line.strip("\r").replace("\t", " ").split(" ") if word]
+        words = [word for word in re.split("[ \t\r]+", line) if word]
         layers = [" ".join(words), *[" ".join("N" * len(words))] * (columns - 1)]
         lines.append("\t".join(layers) if words else "")
     (tmp_path / "annot").write_bytes("".join(f"{line}\n" for line in lines).encode())
