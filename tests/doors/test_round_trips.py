@@ -1,0 +1,180 @@
+"""What a command writes is read back the same: the hard sentences, and what is made of them."""
+
+import json
+import random
+from itertools import chain
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import preorder
+from preorder.annotate.classes import WordClasses
+from preorder.cli import main
+from preorder.data import files, formats
+from preorder.data.types import Alignment, Permutation, Sentence
+from recipes import convert
+from tests.support.hard_sentences import HARD, LINES, TAGSETS, TOKENS, tag_layer
+from tests.support.texts import write
+
+_generator = random.Random(3)
+POSITIONS = [tuple(_generator.sample(range(len(words)), len(words))) for words in TOKENS]
+ORDERED = list(zip(TOKENS, map(Permutation, POSITIONS), strict=True))
+LINKS = [" ".join(f"{i}-{p}" for i, p in enumerate(positions)) for positions in POSITIONS]
+"""Links that ask for these positions."""
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    """Work in a folder with the text and its links."""
+    monkeypatch.chdir(tmp_path)
+    write(Path("src"), *LINES)
+    write(Path("align"), *LINKS)
+
+
+def run(command, *more):
+    assert main([*command.split(), *more]) == 0
+
+
+def parsed(path, parse):
+    return list(files.read_parsed(path, parse))
+
+
+def check(found, expected):
+    assert dict(zip(HARD, found, strict=True)) == dict(zip(HARD, expected, strict=True))
+
+
+def gold(name):
+    run(f"gold --src src --align align --format {name} --out {name}")
+    return name
+
+
+def converted(name):
+    assert convert.main(["--features", gold("features"), "--format", name, "--out", "converted"]) == 0
+    return "converted"
+
+
+def numbers(path, parse):
+    return list(zip(TOKENS, parsed(path, parse), strict=True))
+
+
+def text(path):
+    """Put the words of reordered text back in their places."""
+    lines = parsed(path, formats.parse_tokens)
+    return [
+        (tuple(map(line.__getitem__, p)), Permutation(p)) for line, p in zip(lines, POSITIONS, strict=True)
+    ]
+
+
+ORDERS = {
+    "gold, features": lambda: parsed(gold("features"), formats.parse_features),
+    "gold, positions": lambda: numbers(gold("positions"), formats.parse_positions),
+    "gold, order": lambda: numbers(gold("order"), formats.parse_order),
+    "gold, text": lambda: text(gold("text")),
+    "recipes.convert, positions": lambda: numbers(converted("positions"), formats.parse_positions),
+    "recipes.convert, text": lambda: text(converted("text")),
+}
+"""Commands that write orders; each function returns the words and the order of each sentence."""
+
+
+@pytest.mark.parametrize("command", ORDERS)
+def test_orders(command):
+    check(ORDERS[command](), ORDERED)
+
+
+def test_evaluate_and_show(capsys):
+    """Both read ``--order`` and ``--positions``, of the order that the links ask for."""
+    for name in ("order", "positions"):
+        run(f"evaluate --align align --{name}", gold(name), "--json")
+        assert json.loads(capsys.readouterr().out)["all_tokens"]["tau"] == 1
+        run(f"show --src src --{name} {name} --lines 1-{len(LINES)} --json")
+        shown = json.loads(capsys.readouterr().out)["sentences"]
+        check([(tuple(each["source"]), Permutation(tuple(each["positions"]))) for each in shown], ORDERED)
+
+
+@pytest.mark.parametrize("name", ["text", "text.gz", "text.xz"])
+@pytest.mark.parametrize("tagset", TAGSETS)
+def test_annotate(tagset, name):
+    tags = tag_layer(tagset)
+    write(Path("pos"), *map(" ".join, tags))
+    run(
+        f"annotate --src src --pos pos --classes 5 --out {name} --pos-out {name}.pos --classes-out {name}.tsv"
+    )
+    known = WordClasses.read(f"{name}.tsv")
+    expected = [Sentence(words, given, known.of(words)) for words, given in zip(TOKENS, tags, strict=True)]
+    check(formats.read_annotated(name), expected)
+    check(parsed(f"{name}.pos", formats.parse_tokens), tags)
+    assert known.of_word.keys() == {*chain(*TOKENS)}
+    run(f"annotate --src src --pos pos --classes {name}.tsv --out again")
+    check(formats.read_annotated("again"), expected)
+
+
+def test_align_and_map():
+    links = ["0-0 2-1 1?2", "", f"0-0:0.25 1-1:0.{'0' * 29}1", "10-3 3-10 0?0"]
+    expected = [formats.parse_alignment(line) for line in links]
+    write(Path("links"), *links)
+    run("map --align links --reverse --out reversed")
+    run("map --align reversed --reverse --out back")
+    assert list(formats.read_alignments("back")) == expected
+    run("align --forward links --reverse links --symmetrize union --out joined")
+    assert list(formats.read_alignments("joined")) == [Alignment(one.links) for one in expected]
+
+
+def test_swap():
+    tags = tag_layer("Penn")
+    write(Path("pos"), *map(" ".join, tags))
+    run("swap --src src --pos pos --percent 0,100 --out-dir swapped")
+    found = {
+        percent: [parsed(f"swapped/{name}.{percent}", formats.parse_tokens) for name in ("src", "pos")]
+        for percent in (0, 100)
+    }
+    check(zip(*found[0], strict=True), zip(TOKENS, tags, strict=True))
+    pairs = [sorted(zip(*sentence, strict=True)) for sentence in zip(*found[100], strict=True)]
+    check(pairs, [sorted(zip(*sentence, strict=True)) for sentence in zip(TOKENS, tags, strict=True)])
+
+
+FORMATS = ("features", "positions", "order", "text")
+
+
+def test_train():
+    """A model that is saved and loaded orders as before, and as ``apply`` does with each format."""
+    links = [link for link, words in zip(LINKS, TOKENS, strict=True) if len(words) <= 80]
+    sources = [words for words in TOKENS if len(words) <= 80]
+    model = preorder.train(sources, links, "btg", classes=5, iterations=2, held_out=0)
+    model.save("model")
+    orders = model.positions(TOKENS)
+    assert preorder.load("model").positions(TOKENS) == orders
+    for name in FORMATS:
+        run(f"apply --model model --src src --format {name} --out {name}")
+    expected = list(zip(TOKENS, map(Permutation, orders), strict=True))
+    check(parsed("features", formats.parse_features), expected)
+    check(numbers("positions", formats.parse_positions), expected)
+    check(numbers("order", formats.parse_order), expected)
+    check(parsed("text", formats.parse_tokens), [order.apply(words) for words, order in expected])
+
+
+token = st.text(
+    st.characters(exclude_characters=" \t\r\n", exclude_categories=["Cs"]), min_size=1, max_size=6
+)
+hard = st.text(st.sampled_from("a&#38;1206551;￨\u3000\xa0\ufeff\0\u2028\x85.@￭▁"), min_size=1, max_size=9)
+sentences = st.lists(st.lists(token | hard, max_size=5).map(tuple), max_size=5)
+
+
+@settings(max_examples=150)
+@given(sentences, st.randoms(use_true_random=False))
+def test_tokens_of_any_characters(found, generator):
+    orders = [generator.sample(range(len(words)), len(words)) for words in found]
+    pairs = [(words, Permutation(tuple(order))) for words, order in zip(found, orders, strict=True)]
+    lines = [formats.format_features(*pair) for pair in pairs]
+    files.write_lines("any", lines)
+    assert list(map(formats.parse_features, files.read_lines("any"))) == pairs
+    for words, line in zip(found, lines, strict=True):
+        assert line.split() == line.split(" ") * bool(words)  # as OpenNMT-py splits it
+        assert all(field.count("￨") == 1 for field in line.split())
+        assert [formats.unescape_token(w) for w in formats.escape_tokens(words)] == list(words)
+    if (
+        found and found[0] and not found[0][0].startswith("\ufeff")
+    ):  # which begins a file, and is no part of it
+        files.write_lines("any", [" ".join(words) for words in found])
+        assert parsed("any", formats.parse_tokens) == found
