@@ -71,7 +71,7 @@ class _Ordering:
             self._in_bulk = BulkOrderer(model, format)
 
     def __call__(self, lines: list[str]) -> list[str]:
-        text = "".join(f"{line}\r\n" for line in lines)  # lest a line lose a second \r
+        text = "".join(f"{line}\n" for line in lines)
         found = self._in_bulk and lines and self._in_bulk((text.encode(),), len(lines), self._fields)
         return found.text.split("\n")[:-1] if found else self._by_sentence(lines)
 

@@ -34,7 +34,7 @@ from onmt_preorder.opennmt.guided_alignment import sure_links
 from onmt_preorder.opennmt.wrapping import adapts
 from onmt_preorder.options import is_ours, uses_positions
 from preorder.data.errors import DataError, PreorderError
-from preorder.data.files import in_parallel, read_lines
+from preorder.data.files import in_parallel, read_lines, without_line_end
 from preorder.data.formats import FEATURE_SEPARATOR, escape_tokens, parse_tokens, unescape_token
 
 MOST_LOST = 10_000
@@ -170,7 +170,8 @@ def _has_features(tokens: Sequence[str]) -> bool:
 def _named_lines(name: str, file: Any) -> tuple[str, Iterable[str]]:
     if not isinstance(file, list):
         return file, read_lines(file)
-    return name, (line.decode("utf-8") if isinstance(line, bytes) else line.rstrip("\n") for line in file)
+    lines = (line.decode("utf-8") if isinstance(line, bytes) else line for line in file)
+    return name, map(without_line_end, lines)
 
 
 @adapts("onmt.inputters.text_corpus", "get_corpora")

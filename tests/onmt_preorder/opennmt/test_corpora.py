@@ -149,7 +149,7 @@ def test_alignments_and_lists(tmp_path):
     write(tmp_path / "align", "0-0", "1-1")
     corpus = corpus_of(tmp_path, ["a￨0", "b￨0"], ["x", "y"], align=str(tmp_path / "align"))
     assert [example["align"] for example in PositionedCorpus(corpus).load()] == ["0-0", "1-1"]
-    listed = ParallelCorpus("infer", ["a￨0\n", "b"], None, n_src_feats=1)
+    listed = ParallelCorpus("infer", ["a￨0\r\n", b"b\n"], None, n_src_feats=1)
     examples = list(PositionedCorpus(listed).load())
     assert [(e["src"], e["src_feats"], e["tgt"]) for e in examples] == [
         ("a", ["0"], None),
