@@ -102,7 +102,7 @@ def _check_output(path: str) -> None:
         return
     if not path:
         raise UsageError("an output has an empty path: name a file")
-    if os.path.isdir(path):
+    if os.path.isdir(path) or path.endswith(os.sep):
         raise DataError("is a directory", path)
     folder = os.path.dirname(os.path.realpath(path))
     if not is_url(path) and not os.path.isdir(folder):

@@ -51,6 +51,7 @@ ANNOTATE = "annotate --pos tgt --classes 2"
         ("gold --src src --align align --out link", "link would be overwritten"),
         ("gold --src link --align align --out src", "src would be overwritten"),
         ("gold --src src --align align --out corpus", "corpus: is a directory"),
+        ("gold --src src --align align --out new/", "new/: is a directory"),
         ("gold --src src --align align --out none/out", "none/out: cannot be written: there is no folder"),
         ("gold --src - --align - --out out", "only one file can come from standard input"),
         ("align --src - --tgt - --out out", "only one file can come from standard input"),
