@@ -17,6 +17,8 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
+from preorder.data.formats import NUMBER
+
 NO_POSITION = "_"
 MAX_POSITIONS = 5000  # OpenNMT-py's sinusoidal encodings end there too
 
@@ -28,7 +30,7 @@ def feature_vocabulary() -> list[str]:
 
 def feature_numbers(tokens: Sequence[str]) -> Tensor:
     """Return the number that each token of a feature's vocabulary stands for, -1 for none."""
-    return torch.tensor([int(token) if token.isdecimal() else -1 for token in tokens])
+    return torch.tensor([int(token) if NUMBER.fullmatch(token) else -1 for token in tokens])
 
 
 def rank_positions(numbers: Tensor, padding: Tensor) -> Tensor:

@@ -35,13 +35,13 @@ from onmt_preorder.opennmt.wrapping import adapts
 from onmt_preorder.options import is_ours, uses_positions
 from preorder.data.errors import DataError, PreorderError
 from preorder.data.files import in_parallel, read_lines, without_line_end
-from preorder.data.formats import FEATURE_SEPARATOR, escape_tokens, parse_tokens, unescape_token
+from preorder.data.formats import DIGITS, FEATURE_SEPARATOR, escape_tokens, parse_tokens, unescape_token
 
 MOST_LOST = 10_000
 """Training lines that transforms may drop one after another."""
 
 _fills_bucket: ContextVar[bool] = ContextVar("fills_bucket", default=False)
-_POSITIONED = re.compile(rf".+{FEATURE_SEPARATOR}(?:[0-9]{{1,18}}|{NO_POSITION})")
+_POSITIONED = re.compile(f".+{FEATURE_SEPARATOR}(?:{DIGITS}|{NO_POSITION})")
 _FEATURED = re.compile(f".+{FEATURE_SEPARATOR}.+")
 
 

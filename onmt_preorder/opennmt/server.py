@@ -11,13 +11,16 @@ Can go when the server uses the transforms of its models.
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from onmt_preorder.input.pieces import positions_of_pieces
+from onmt_preorder.input.positions import NO_POSITION
 from onmt_preorder.opennmt.corpora import parse_source
 from onmt_preorder.opennmt.wrapping import adapts
 from onmt_preorder.options import is_ours
 from preorder.data.errors import UsageError
+from preorder.data.files import without_line_end
 from preorder.data.formats import FEATURE_SEPARATOR
 
 
@@ -52,22 +55,44 @@ def _make_translator(translator: Any, opt: Any) -> Any:
     return ServerTranslator()
 
 
+@adapts("onmt.translate.translation_server:ServerModel", "run")
+def _run(original: Any, self: Any, inputs: list[dict[str, Any]]) -> Any:
+    """Leave out the white space around a source that the server puts around its translation, too."""
+    try:
+        results, scores, n_best, *others = original(self, inputs)
+    finally:
+        if self.loaded:  # else, after a bad request, it would stay so for ever
+            self.reset_unload_timer()
+    if is_ours(self.opt):
+        sources = [sentence["src"] for sentence in inputs for _ in range(n_best)]
+        results = list(map(_without_surroundings, results, sources))
+    return results, scores, n_best, *others
+
+
+def _without_surroundings(translation: str, source: str) -> str:
+    before, after = re.search(r"^\s*", source)[0], re.search(r"\s*$", source)[0]
+    return translation.removeprefix(before).removesuffix(after)
+
+
 @adapts("onmt.translate.translation_server:ServerModel", "maybe_preprocess")
 def _preprocess(original: Any, self: Any, sequence: dict[str, Any]) -> dict[str, Any]:
     """Leave features on their tokens: they are read later, as those of a file are."""
     if not is_ours(self.opt) or sequence.get("src") is None:
         return original(self, sequence)
     rest = {name: value for name, value in sequence.items() if name != "src"}
-    rest |= {"seg": [sequence["src"].strip()], "ref": [sequence.get("ref")], "src_feats": [None], "n_seg": 1}
+    line = without_line_end(sequence["src"]).strip(" \t")  # other white space is part of a token, as in files
+    rest |= {"seg": [line], "ref": [sequence.get("ref")], "src_feats": [None], "n_seg": 1}
     return original(self, rest)
 
 
 @adapts("onmt.translate.translation_server:ServerModel", "maybe_tokenize")
 def _tokenize(original: Any, self: Any, sequence: str, side: str = "src") -> str:
     """Give the pieces of a tokenizer the positions of their words."""
-    if not is_ours(self.opt) or self.tokenizers_opt is None or FEATURE_SEPARATOR not in sequence:
+    if not is_ours(self.opt) or self.tokenizers_opt is None or side != "src":
         return original(self, sequence, side)
     words, positions = parse_source(sequence, True)
+    if set(positions) <= {NO_POSITION}:
+        return original(self, sequence, side)
     pieces = original(self, " ".join(words), side).split()
     numbers = positions_of_pieces(pieces, words, positions)
     return " ".join(map(FEATURE_SEPARATOR.join, zip(pieces, numbers, strict=True)))

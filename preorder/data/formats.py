@@ -26,9 +26,11 @@ Matrix = tuple[tuple[float, ...], ...]
 FEATURE_SEPARATOR = "￨"
 NO_LINKS: frozenset[Any] = frozenset()  # one object for all lines: each of its own takes 216 bytes
 
-_DIGITS = "[0-9]{1,18}"  # more are no index of anything, and Python converts no thousands of digits
-_NUMBER = re.compile(_DIGITS)
-_LINK = re.compile(rf"({_DIGITS})([-?p])({_DIGITS})(?::([0-9](?:\.[0-9]{{1,30}})?))?")
+DIGITS = "[0-9]{1,18}"
+"""What a position is, or an index of a token. More digits are none, and Python converts no thousands."""
+
+NUMBER = re.compile(DIGITS)
+_LINK = re.compile(rf"({DIGITS})([-?p])({DIGITS})(?::([0-9](?:\.[0-9]{{1,30}})?))?")
 _FOREIGN = {
     "NAACL's": re.compile(r"\s*[0-9]+ +[0-9]+ +[0-9]+( +[SP])?( +[0-9.]+)?\s*"),
     "fast_align -s's": re.compile(r".*\|\|\| *-?[0-9][0-9.e+-]*\s*"),
@@ -36,7 +38,7 @@ _FOREIGN = {
 }
 """Alignment formats that are no line of links for each sentence pair, and what their lines look like."""
 
-_LADER = re.compile(rf"\s*({_DIGITS})-({_DIGITS}) *\|\|\|(.*)")
+_LADER = re.compile(rf"\s*({DIGITS})-({DIGITS}) *\|\|\|(.*)")
 _BREAKING = [FEATURE_SEPARATOR, "\0", "\ufeff", *filter(str.isspace, map(chr, range(0x3001)))]
 _CODES = "|".join(str(ord(character)) for character in ("&", *_BREAKING))
 _ESCAPED = re.compile(f"&#({_CODES});")
@@ -221,7 +223,7 @@ def parse_positions(line: str) -> Permutation:
 def _parse_numbers(line: str) -> tuple[int, ...]:
     fields = line.split()
     for field in fields:
-        if not _NUMBER.fullmatch(field):
+        if not NUMBER.fullmatch(field):
             raise DataError(f"not a number: {shown(field)}")
     return tuple(map(int, fields))
 
@@ -270,7 +272,7 @@ def parse_features(line: str) -> tuple[tuple[str, ...], Permutation]:
     words, numbers = [], []
     for field in parse_tokens(line):
         word, separator, number = field.partition(FEATURE_SEPARATOR)
-        if not separator or not _NUMBER.fullmatch(number):
+        if not separator or not NUMBER.fullmatch(number):
             raise DataError(f"token without a position: {shown(field)}")
         words.append(unescape_token(word))
         numbers.append(int(number))

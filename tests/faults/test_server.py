@@ -1,7 +1,9 @@
 """OpenNMT-py's translation server: what strangers may send, and what it tells them."""
 
 import json
+import logging
 import sys
+from types import SimpleNamespace
 
 import pytest
 
@@ -9,7 +11,7 @@ pytest.importorskip("onmt", reason="OpenNMT-py is not installed: see the README"
 
 import flask
 import onmt.bin.server
-from onmt.translate.translation_server import ServerModelError, TranslationServer
+from onmt.translate.translation_server import ServerModel, ServerModelError, TranslationServer
 
 from onmt_preorder.opennmt import requests
 from preorder.data.errors import DataError, UsageError
@@ -17,13 +19,22 @@ from tests.support.opennmt import call
 
 
 def served(monkeypatch):
-    """Return a client of the server with one model, number 0, that is never asked."""
+    """Return a client of the server, as :func:`served_app` makes it."""
+    app = served_app(monkeypatch)
+    requests.prepare(app)
+    return app.test_client()
+
+
+def served_app(monkeypatch):
+    """Return the application of the server with one model, number 0, that is not loaded."""
     apps = []
-    monkeypatch.setattr(TranslationServer, "start", lambda self, _: self.models.update({0: None}))
+    model = object.__new__(ServerModel)
+    model.model_id, model.user_opt, model.timeout, model.tokenizers_opt = 0, {"models": []}, -1, None
+    model.opt = SimpleNamespace(cuda=False)
+    monkeypatch.setattr(TranslationServer, "start", lambda self, _: self.models.update({0: model}))
     monkeypatch.setattr(onmt.bin.server, "serve", lambda app, **_: apps.append(app))
     onmt.bin.server.start("none", url_root="/t")
-    requests.prepare(apps[0])
-    return apps[0].test_client()
+    return apps[0]
 
 
 @pytest.mark.parametrize(
@@ -34,11 +45,21 @@ def served(monkeypatch):
         (b"{}", 400, "not a list of sentences"),
         (b"[]", 400, "not a list of sentences"),
         (b"[3]", 400, "not a list of sentences"),
-        (b'[{"src": 3}]', 400, "sentence 1: src is no text"),
-        (b'[{"src": "a"}, {"id": 0}]', 400, "sentence 2: src is no text"),
-        (b'[{"src": "a", "ref": 1}]', 400, "sentence 1: ref is no text"),
+        (b'[{"src": 3}]', 400, "sentence 1: src: not a string: 3"),
+        (b'[{"src": "a"}, {"id": 0}]', 400, "sentence 2: src: not a string: None"),
+        (b'[{"src": "a", "ref": 1}]', 400, "sentence 1: ref: not a string: 1"),
         (b'[{"src": "a", "id": [1]}]', 400, "sentence 1: id is no number"),
+        (b'[{"src": "a", "id": false}]', 400, "sentence 1: id is no number"),
         (b'[{"src": "a", "id": 9}]', 404, "there is no such model"),
+        (b'[{"src": "a", "id": 0}, {"src": "b", "id": 9}]', 400, "sentence 2: another id than sentence 1"),
+        (b'[{"src": "a"}, {"src": "see \\ud83d"}]', 400, "sentence 2: src: has half of a character"),
+        (b'[{"src": "a", "ref": "\\ud83d"}]', 400, "sentence 1: ref: has half of a character"),
+        (b'[{"src": "a\\r\\n"}, {"src": "a\\nb"}]', 400, "sentence 2: src has a line break in it"),
+        (b'[{"src": "a\\u000bb"}]', 400, "sentence 1: src has a line break in it"),
+        (b'[{"src": "a\\n\\n"}]', 400, "sentence 1: src has a line break in it"),
+        (b'[{"src": "a\\u2028"}]', 400, "sentence 1: src has a line break in it"),
+        (b"[" * 100_000, 400, "the JSON is nested too deeply"),
+        (b'[{"src": "a", "id": ' + b"9" * 5000 + b"}]", 400, "could not understand"),
         (b'[{"src": "' + b"a" * requests.MAX_BYTES + b'"}]', 413, "exceeds"),
         (b"\xff", 400, ""),
     ],
@@ -51,12 +72,17 @@ def test_a_bad_request_is_told_in_json(monkeypatch, body, status, message):
 
 def test_other_routes_answer_in_json_too(monkeypatch, tmp_path):
     client = served(monkeypatch)
-    assert client.get("/t/health").json == {"status": "ok"}
+    for path in ("/health", "/t/health"):
+        assert client.get(path).json == {"status": "ok", "models": [{"id": 0, "loaded": False}]}
     for path, status in (
         ("/t/to_cpu/5", 404),
+        ("/t/to_gpu/5", 404),
+        ("/t/unload_model/5", 404),
         ("/t/nothing", 404),
         ("/t/translate", 405),
-        ("/t/to_cpu/0", 500),
+        ("/t/to_cpu/0", 409),
+        ("/t/to_gpu/0", 409),
+        ("/t/unload_model/0", 409),
     ):
         answer = client.get(path)
         assert (answer.status_code, answer.json["status"]) == (status, "error")
@@ -112,6 +138,13 @@ def test_options_that_end_the_program_end_no_server(monkeypatch):
     answer = client.post("/t/translate", data=b'[{"src": "a"}]')
     assert (answer.status_code, answer.json["status"]) == (400, "error")
     assert "no options for a model" in answer.json["error"]
+
+
+def test_each_line_is_logged_once(monkeypatch):
+    """Waitress logs what comes to the root, OpenNMT-py what comes to its own logger."""
+    monkeypatch.setattr(logging.getLogger("onmt"), "propagate", True)
+    requests._serve(lambda *_, **options: None, served_app(monkeypatch), "127.0.0.1", 5000)
+    assert not logging.getLogger("onmt").propagate
 
 
 def test_the_server_is_of_this_machine_unless_told_otherwise(monkeypatch):

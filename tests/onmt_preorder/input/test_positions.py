@@ -67,3 +67,14 @@ def test_numbers_come_from_the_vocabulary_not_from_ids():
         assert numbers[tokens.index(token)] == int(token)
     for token in ("<unk>", "<blank>", "<s>", "</s>", NO_POSITION):
         assert numbers[tokens.index(token)] == NONE
+
+
+def test_a_position_is_of_a_few_ascii_digits():
+    assert feature_numbers(["0", "12", "٣", "²", "9" * 18, "9" * 5000]).tolist() == [
+        0,
+        12,
+        -1,
+        -1,
+        10**18 - 1,
+        -1,
+    ]

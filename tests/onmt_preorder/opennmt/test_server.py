@@ -6,6 +6,7 @@ import pytest
 from onmt.translate import translation_server
 from onmt.translate.translation_server import ServerModel
 
+from onmt_preorder.opennmt import server
 from preorder.data.errors import DataError, UsageError
 
 OURS = SimpleNamespace(encoder_type="preorder_transformer", report_align=False)
@@ -26,6 +27,32 @@ def test_features_stay_on_their_tokens():
     assert ServerModel.maybe_preprocess(model(OTHER), {"src": "a b"})["src_feats"] == [None]
 
 
+@pytest.mark.parametrize(
+    ("source", "segment"),
+    [
+        ("a", "a"),
+        (" \ta \t\r\n", "a"),
+        ("\u3000 a\u00a0", "\u3000 a\u00a0"),
+        ("\u00a0", "\u00a0"),
+        ("   ", ""),
+    ],
+)
+def test_white_space_around_a_source(source, segment):
+    """Spaces and tabs alone separate tokens, as in files; around the translation none is put again."""
+    assert ServerModel.maybe_preprocess(model(), {"src": source})["seg"] == [segment]
+    head, tail = source[: len(source) - len(source.lstrip())], source[len(source.rstrip()) :]
+    asked = []
+
+    def original(self, inputs):
+        asked.extend(inputs)
+        return [f"{head}{n}{tail}" for n in range(2)], [0, 0], 2, {}, [], []
+
+    loaded = model(loaded=True, reset_unload_timer=lambda: asked.append("timer"))
+    results, *_ = server._run(original, loaded, [{"src": source}])
+    assert results == ["0", "1"]
+    assert asked == [{"src": source}, "timer"]
+
+
 def test_preprocessing_of_the_users_own_comes_after():
     calls = []
     ServerModel.maybe_preprocess(model(preprocess_opt=["f"], preprocess=calls.append), {"src": "a"})
@@ -43,6 +70,7 @@ def halves(text, side):
         (OURS, "ab￨1 cd￨0", "a￭￨1 b￨1 c￭￨0 d￨0"),
         (OURS, "ab￨0 cd", "a￭￨0 b￨0 c￭￨1 d￨1"),
         (OTHER, "ab￨1", "a￭ b￨1"),
+        (OURS, "ab￨x cd", "a￭ b￨x c￭ d"),
     ],
 )
 def test_a_tokenizer_gives_positions_to_pieces(opt, line, expected):
