@@ -93,10 +93,11 @@ class PositionsTransform(Transform):
         """Turn the positions of ``src_original`` into positions of ``src``, and links likewise."""
         positions = example.get("src_feats")
         translates = example["tgt"] is None or kwargs.get("corpus_name") == CorpusName.INFER
-        if not any(example["src"]) and translates and not is_train:
-            example["src"] = [EMPTY_LINE]
+        if not any(example["src"]) or not any(example["src_original"]):  # empty, but for a prefix
+            is_kept = translates and not is_train  # else OpenNMT-py leaves the pair out
+            example["src"] = [EMPTY_LINE if is_kept else ""]
             if positions is not None:
-                example["src_feats"] = [[NO_POSITION]] * len(positions)
+                example["src_feats"] = [[NO_POSITION if is_kept else ""]] * len(positions)
         elif positions is not None:
             pieces, words = example["src"], example["src_original"]
             example["src_feats"] = [positions_of_pieces(pieces, words, each) for each in positions]

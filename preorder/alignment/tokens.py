@@ -8,9 +8,9 @@ masked or rewritten.
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from itertools import accumulate, pairwise, product
+from itertools import accumulate, chain, pairwise, product
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -22,6 +22,7 @@ from preorder.data.spellings import (
     MARKS,
     added_marks,
     belongs_backward,
+    folded,
     from_byte_level,
     inner_ends,
     joined_spellings,
@@ -131,7 +132,7 @@ def _compare(pieces: Sequence[str], words: Sequence[str]) -> tuple[list[range], 
         found.append(_stems(*reading))
         if not found[-1][1]:
             break
-    stems, differences = min(found, key=lambda each: sum(len(one + other) for one, other in each[1]))
+    stems, differences = min(found, key=lambda each: sum(max(map(len, pair)) for pair in each[1]))
     return _with_marks(stems, pieces, range(0)), differences
 
 
@@ -161,7 +162,7 @@ def _readings(
 ) -> Iterator[tuple[list[_Unit], list[_Unit]]]:
     """Yield ways to read pieces and words, the likeliest first.
 
-    Both may have marks, tokens may cut a spelling, and accents and the like may be left out.
+    Both may have marks, other spellings, cut by tokens or not, and no accents and the like.
     """
     removed = added_marks(words, pieces)
     if "Ġ" in added | removed:
@@ -173,23 +174,34 @@ def _readings(
         if sides in seen:
             continue
         seen.append(sides)
-        bare, others = sides
-        ends = inner_ends(pieces, bare)
+        ends = inner_ends(pieces, sides[0])
         single = [[range(index, index + 1) for index in range(len(side))] for side in sides]
         joined = [joined_spellings(side) for side in sides]
-        for of_pieces, of_words in (single, joined) if single != joined else (single,):
-            first, second = _units(bare, of_pieces), _units(others, of_words)
-            for index, (spelled, run, *_) in enumerate(first):
-                says = ends[run.start][0], ends[run.stop - 1][1]
-                first[index] = _Unit(spelled or spelled_out(pieces[run.start]), run, not spelled, *says)
+        tried: list[tuple[list[list[str]], list[list[range]]]] = []
+        for spell, runs in ((folded, single), (spelled_out, single), (spelled_out, joined)):
+            texts = [_spelled(side, tokens, spell) for side, tokens in zip(sides, runs, strict=True)]
+            if (texts, runs) in tried:
+                continue
+            tried.append((texts, runs))
+            first = [
+                _Unit(
+                    text or folded(pieces[run.start]),
+                    run,
+                    not text,
+                    ends[run.start][0],
+                    ends[run.stop - 1][1],
+                )
+                for text, run in zip(texts[0], runs[0], strict=True)
+            ]
+            second = [_Unit(text, run) for text, run in zip(texts[1], runs[1], strict=True)]
             yield first, second
-            if not all(unit.spelled.isascii() for unit in first + second):
+            if not all(map(str.isascii, chain(*texts))):
                 yield _without_slight(first), _without_slight(second)
 
 
-def _units(texts: Sequence[str], runs: Sequence[range]) -> list[_Unit]:
-    spelled = ("".join(texts[run.start : run.stop]) for run in runs)
-    return [_Unit(spelled_out(text) or text, run) for text, run in zip(spelled, runs, strict=True)]
+def _spelled(tokens: Sequence[str], runs: Sequence[range], spell: Callable[[str], str]) -> list[str]:
+    texts = ("".join(tokens[run.start : run.stop]) for run in runs)
+    return [spell(text) or text for text in texts]
 
 
 def _without_slight(units: Sequence[_Unit]) -> list[_Unit]:
@@ -210,14 +222,22 @@ def _stems(pieces: list[_Unit], words: list[_Unit]) -> tuple[list[range | None],
         if place < 0:
             continue
         if low < high or cursor < place:  # a gap
-            missed = "".join(piece.spelled for piece in pieces[low:high] if not piece.is_mark)
+            missed = [piece for piece in pieces[low:high] if not piece.is_mark]
             lost = [index for index in range(cursor, place) if not _is_slight(text[index])]
-            if lost or not all(map(_is_slight, missed)):
-                differences.append(("".join(text[index] for index in lost), missed))
+            texts = (text[index] for index in lost), (c for piece in missed for c in piece.spelled)
+            difference = "".join(texts[0]), "".join(c for c in texts[1] if not _is_slight(c))
+            if any(difference):
+                differences.append(difference)
             free = list(dict.fromkeys(owners[index] for index in lost or range(cursor, place)))
+            served = []  # words that have pieces, and whose marks do not ask for more
+            if low and not pieces[low - 1].ends_inside:
+                served.append(owners[cursor - 1])
+            if high < len(pieces) and not pieces[high].begins_inside:
+                served.append(owners[place])
+            if len(missed) < len(free):
+                free = [run for run in free if run not in served] or free
             free = free or [range(owners[place].start, owners[place].start)]
-            count = sum(not piece.is_mark for piece in pieces[low:high])
-            shares = (free[number * len(free) // count] for number in range(count))
+            shares = (free[number * len(free) // len(missed)] for number in range(len(missed)))
             for piece in pieces[low:high]:
                 stems += [None if piece.is_mark else next(shares)] * len(piece.tokens)
         if high < len(pieces):

@@ -52,7 +52,7 @@ _OTHERS = {
 }
 _SPELLINGS = ENTITIES | BRACKETS | _OTHERS
 _ENTITY = "&(?:#[0-9]{1,7}|#x[0-9a-f]{1,6}|[a-z][a-z0-9]{1,30});"
-_BYTE = "<0x[89ab][0-9a-f]>"  # one that goes on with a character of UTF-8
+_BYTE = "(?:<0x[89ab][0-9a-f]>)"  # one that goes on with a character of UTF-8
 _BYTES = f"<0x[0-7][0-9a-f]>|<0x[cd][0-9a-f]>{_BYTE}|<0xe[0-9a-f]>{_BYTE}{{2}}|<0xf[0-7]>{_BYTE}{{3}}"
 _ANY = "|".join((*map(re.escape, _SPELLINGS), _ENTITY, _BYTES))
 _SPELLING = re.compile(rf"(?=[&@<\\-])(?:{_ANY})", re.IGNORECASE)
@@ -81,6 +81,12 @@ def spelled_out(text: str) -> str:
     before = ""
     while text != before:  # &amp;quot; is &quot; is a quote
         before, text = text, _SPELLING.sub(_character, text)
+    return folded(text)
+
+
+@lru_cache(1 << 16)
+def folded(text: str) -> str:
+    """Return a token without white space and differences of case, form and width of characters."""
     for _ in range(2):  # what compatibility makes of a character may be a quote or a dash
         text = unicodedata.normalize("NFKD", text.translate(_CHARACTERS)).casefold()
     return "".join(text.split())

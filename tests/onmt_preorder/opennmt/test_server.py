@@ -78,6 +78,17 @@ def test_a_tokenizer_gives_positions_to_pieces(opt, line, expected):
     assert ServerModel.maybe_tokenize(model(opt, tokenizers_opt=None), line) == line
 
 
+def test_a_reference_has_no_positions():
+    own = model(tokenizers_opt={}, tokenize=halves)
+    assert ServerModel.maybe_tokenize(own, "ab￨1 cd", side="tgt") == "a￭ b￨1 c￭ d"
+
+
+def test_a_piece_that_a_tokenizer_puts_in_has_the_next_position():
+    own = model(tokenizers_opt={}, tokenize=lambda text, side: f"de {text}")
+    line = "the￨2 modern￨0 house￨1"
+    assert ServerModel.maybe_tokenize(own, line) == f"de￨2 {line}"
+
+
 def test_a_tokenizer_is_not_given_other_numbers():
     with pytest.raises(DataError, match="not a token with its position: 'ab￨0.50'"):
         ServerModel.maybe_tokenize(model(tokenizers_opt={}, tokenize=halves), "ab￨0.50 cd￨0.50")

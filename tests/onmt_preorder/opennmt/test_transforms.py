@@ -45,9 +45,10 @@ def test_without_features_nothing_happens():
 
 def test_an_empty_line_is_kept_at_translation_only():
     assert transformed("", "", "", is_train=False, target=None) == (["<blank>"], [["_"]])
+    assert transformed("<de> ", "", "", is_train=False, target=None) == (["<blank>"], [["_"]])
     assert transformed("", "", None, is_train=False, corpus_name="infer") == (["<blank>"], None)
     assert transformed("", "", "", is_train=False, corpus_name="valid") == ([""], [[""]])
-    assert transformed("", "", "") == ([""], [[""]])
+    assert transformed("", "", "") == transformed("<de> ", "", "") == ([""], [[""]])
 
 
 def examples_of(folder, lines, preorderer, task="train", epochs=1, **options):
