@@ -33,7 +33,7 @@ from preorder.data.spellings import (
 BLOCK = 256
 """Pieces that are compared with the text at a time where they do not spell it."""
 
-REACH = 1 << 14
+REACH = 1 << 12
 """Characters of the text that a block is compared with."""
 
 _ALL: frozenset[str] = frozenset(MARKS)

@@ -1,4 +1,5 @@
 import html
+import unicodedata
 
 import hypothesis.strategies as st
 import pytest
@@ -6,7 +7,7 @@ from hypothesis import given
 from nltk.tokenize import TreebankWordTokenizer
 from sacremoses import MosesTokenizer
 
-from preorder.data.spellings import ENTITIES, same, spelled_out
+from preorder.data.spellings import ENTITIES, folded, same, spelled_out
 
 LINES = [
     'he said "yes" , then "no"',
@@ -70,3 +71,11 @@ def test_other_tokens(one, other):
 @given(st.text("ab`\"'“-–—()[]/*ßΣσς.…é\u3000Ａ"), st.text("ab`\"'“-–—()[]/*ßΣσς.…é\u3000Ａ"))
 def test_pieces_spell_their_word(one, other):
     assert spelled_out(one) + spelled_out(other) == spelled_out(one + other)
+
+
+def test_all_forms_of_a_character_are_one():
+    for character in map(chr, sorted({*range(0x3400), *range(0xF900, 0x10000)} - {ord("ı"), 0x1FFD})):
+        forms = [unicodedata.normalize(form, character) for form in ("NFC", "NFD", "NFKC", "NFKD")]
+        assert {folded(form) for form in [*forms, character.upper(), character.lower()]} == {
+            folded(character)
+        }
