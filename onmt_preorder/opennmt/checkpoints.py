@@ -11,6 +11,7 @@ Why:
   differs; without ``encoder_type`` the corpora are read as for another model; the new checkpoints hold the
   transforms and paths of the first run; and with other transforms the vocabularies are read from their files
   again, also if their words have moved.
+- A checkpoint names its subword model by a path, where another one may lie by now.
 
 Can go when OpenNMT-py saves its options as a dictionary or allows the class itself, loads what it saves and
 checks it, compares the two configurations, and saves the data options of the latest run.
@@ -18,11 +19,14 @@ checks it, compares the two configurations, and saves the data options of the la
 
 from __future__ import annotations
 
+import json
 import logging
+import os
 import pickle
 import sys
 from argparse import Namespace
 from collections.abc import Sequence
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +35,8 @@ import torch
 from onmt_preorder import options
 from onmt_preorder.opennmt.wrapping import adapts
 from preorder.data.errors import DataError, UsageError
+from preorder.data.files import read_json
+from preorder.methods.model_directory import DESCRIPTION
 
 NO_CHECKPOINT = "not a checkpoint of OpenNMT-py"
 
@@ -196,10 +202,29 @@ def _go_on(original: Any, self: Any, state: Any) -> None:
         raise UsageError(f"reset_optim: {reason}: train_from has the state of another optimizer") from None
 
 
+READ_WITH = ("preorder_model", "src_subword_model", "tgt_subword_model")
+"""Options whose files decide how a text is read."""
+
+
+def digest(path: str) -> str | None:
+    """Return a digest of a file, or of a preorderer but for how it was trained; None: neither is there."""
+    if os.path.isdir(path):
+        description = read_json(os.path.join(path, DESCRIPTION)) | {"training": None}
+        content = json.dumps(description, sort_keys=True).encode()
+    elif os.path.isfile(path):
+        content = Path(path).read_bytes()
+    else:
+        return None
+    return blake2b(content, digest_size=8).hexdigest()
+
+
 @adapts("onmt.train_single", "_get_model_opts")
 def _get_model_opts(original: Any, opt: Namespace, checkpoint: Any = None) -> Namespace:
     """Save how the text is read now."""
     model_opt = original(opt, checkpoint)
+    if options.is_ours(model_opt):
+        paths = {name: getattr(opt, name) or "" for name in READ_WITH}
+        model_opt.digests = {name: digest(path) for name, path in paths.items()}
     if checkpoint is not None and options.is_ours(model_opt):
         from onmt.transforms import AVAILABLE_TRANSFORMS
 

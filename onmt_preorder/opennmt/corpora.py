@@ -11,6 +11,7 @@ Why:
 - In a training batch, sentences of the same text are merged though their positions differ.
 - A bucket of which the transforms leave nothing ends in a ``TypeError``, and where they leave nothing of a
   corpus training would look for a line for ever.
+- ``onmt_tokenize`` splits words at random (BPE dropout) in validation and translation, too.
 - An error in the first line that a data worker reads is hidden by an ``UnboundLocalError``.
 - Positions not seen by ``onmt_build_vocab`` would all become ``<unk>``.
 
@@ -24,6 +25,7 @@ import re
 from argparse import Namespace
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextvars import ContextVar
+from functools import partial
 from typing import Any
 
 from onmt_preorder.input.pipeline import SOURCE_NAME
@@ -189,6 +191,12 @@ def _get_corpora(original: Any, opts: Namespace, *args: Any, **kwargs: Any) -> d
     return corpora | {
         name: PositionedCorpus(each, lacks_positions, tokenize, level) for name, each in parallel
     }
+
+
+@adapts("onmt.transforms.tokenize:ONMTTokenizerTransform", "tokenize_string")
+def _split(original: Any, self: Any, sentence: str, side: str = "src", is_train: bool = False) -> Any:
+    tokenizers = {name: partial(each, training=is_train) for name, each in self.load_models.items()}
+    return original(Namespace(**{**vars(self), "load_models": tokenizers}), sentence, side, is_train)
 
 
 @adapts("onmt.inputters.dynamic_iterator:WeightedMixer", "__iter__")

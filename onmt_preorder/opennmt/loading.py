@@ -11,6 +11,7 @@ Can go when translation reads its data options from each checkpoint.
 from __future__ import annotations
 
 import filecmp
+import math
 import os
 from argparse import Namespace
 from collections.abc import Sequence
@@ -19,6 +20,7 @@ from typing import Any, NamedTuple
 
 from onmt_preorder.input import pipeline
 from onmt_preorder.input.raw_text import is_escaped, make_detokenizer, make_tokenizer
+from onmt_preorder.opennmt.checkpoints import digest
 from onmt_preorder.opennmt.wrapping import adapts
 from onmt_preorder.options import is_ours, uses_positions
 from preorder.data.errors import UsageError
@@ -102,6 +104,18 @@ def _decode(_: Any, self: Any, tgt: Any, enc_out: Any, **kwargs: Any) -> Any:
     kinds = [kind for kind in attention[0] if all(each.get(kind) is not None for each in attention)]
     means = {kind: torch.stack([each[kind] for each in attention]).mean(0) for kind in kinds}
     return EnsembleDecoderOutput(states), {"std": None, **means}
+
+
+@adapts("onmt.decoders.ensemble:EnsembleGenerator", "forward")
+def _generate(original: Any, self: Any, hidden: Any, attn: Any = None, src_map: Any = None) -> Any:
+    """Average probabilities, where they are asked for; OpenNMT-py averages before the softmax."""
+    import torch
+
+    if not self._raw_probs or attn is not None:
+        return original(self, hidden, attn, src_map)
+    members = zip(self.model_generators, hidden, strict=True)
+    scores = torch.stack([generate(states).log_softmax(-1) for generate, states in members])
+    return scores.logsumexp(0) - math.log(len(scores))
 
 
 def _compare_models(one: Member, other: Member) -> None:
@@ -203,12 +217,21 @@ def _settings(opt: Namespace, member: Member) -> Namespace:
         for option, default in vars(ArgumentParser.defaults(AVAILABLE_TRANSFORMS[name].add_options)).items():
             if getattr(opt, option) == default and option not in pipeline.RANDOM_OPTIONS:
                 setattr(opt, option, _value(trained, name, option, default))
+                _check_digest(member, option, getattr(opt, option))
     if not member.has_feature:
         opt.preorder_model = ""
         given = [name for name in given if name != pipeline.PREORDER_TRANSFORM]
     arranged = pipeline.arrange([*given, *names], opt.preorder_model)
     opt.transforms = [*arranged, *[pipeline.DETOKENIZE_TRANSFORM] * bool(opt.detokenize)]
     return opt
+
+
+def _check_digest(member: Member, option: str, path: Any) -> None:
+    """Refuse a model that has taken the place of the one with which the training read its text."""
+    known = getattr(member.trained, "digests", {}).get(option)
+    if known and digest(path) not in (known, None):
+        reason = f"{member.path} was trained with another {option} than {path} is now"
+        raise UsageError(f"{reason}: -{option} {path} takes it all the same")
 
 
 def _rewriting(trained: Namespace, others: bool) -> list[str]:

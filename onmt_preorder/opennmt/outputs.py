@@ -1,7 +1,8 @@
 """Files that appear under their names only when they are complete.
 
 Why: OpenNMT-py empties the file of the translations before it begins, and writes checkpoints in place: what
-was there is lost when it is interrupted, killed or the disk is full, and half a file stays.
+was there is lost when it is interrupted, killed or the disk is full, and half a file stays. Into a file named
+``.gz`` it writes plain text.
 
 Can go when its commands write beside a file and then rename.
 """
@@ -17,7 +18,9 @@ from pathlib import Path
 from typing import Any
 
 from onmt_preorder.opennmt.wrapping import adapts
+from preorder.data import files
 from preorder.data.atomic import atomic_file, is_special
+from preorder.data.compression import compressed, split_suffix
 from preorder.data.errors import UsageError
 
 # What ends when both files of a checkpoint with safetensors are written, else None.
@@ -27,6 +30,8 @@ _both: ContextVar[contextlib.ExitStack | None] = ContextVar("both", default=None
 @adapts("onmt.bin.translate", "translate")
 def _translate(original: Any, opt: Namespace) -> None:
     path = opt.output
+    if path == files.STANDARD:
+        raise UsageError("-output -: name a file, or take onmt_preorder translate")
     if is_special(path):
         original(opt)
         return
@@ -34,6 +39,10 @@ def _translate(original: Any, opt: Namespace) -> None:
     with atomic_file(path) as temporary:
         opt.output = str(temporary)
         original(opt)
+        if split_suffix(path)[1]:
+            translations = temporary.read_bytes()
+            with temporary.open("wb") as stream, compressed(stream, path) as text:
+                text.write(translations)
 
 
 def _check_not_read(path: str, opt: Namespace) -> None:

@@ -22,6 +22,7 @@ from onmt.utils.parse import ArgumentParser
 
 from onmt_preorder.cli import main as onmt_preorder
 from onmt_preorder.opennmt import numbers
+from preorder.data.files import read_lines
 from tests.support.opennmt import TINY, call, start, write_training_task
 from tests.support.texts import content, write
 
@@ -302,6 +303,13 @@ def test_an_old_translation_stays_until_the_new_one_is_whole(capsys, folder, mon
     assert len((folder / "old").read_text().splitlines()) == 20
     call(folder, *TRANSLATE[:-1], "/dev/null", "-model", MODEL)
     assert not Path("/dev/null").is_file()
+
+
+def test_translations_are_compressed_as_their_file_is_named(capsys, folder):
+    for name in ("plain", "packed.gz"):
+        call(folder, *TRANSLATE[:-1], name, "-model", MODEL)
+    assert list(read_lines(str(folder / "packed.gz"))) == (folder / "plain").read_text().splitlines()
+    assert outcome(capsys, folder, *TRANSLATE[:-1], "-", "-model", MODEL)[0] == 2
 
 
 def test_ctrl_c_ends_a_translation_with_130(folder):

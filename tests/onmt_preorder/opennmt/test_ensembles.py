@@ -5,8 +5,10 @@ import os
 import pytest
 import torch
 import yaml
+from onmt.decoders.ensemble import EnsembleGenerator
 from onmt.translate.translator import build_translator
 
+from onmt_preorder.input import on_the_fly
 from onmt_preorder.opennmt.line_translator import LineTranslator, translation_options
 from preorder.cli import main as preorder
 from preorder.data.errors import UsageError
@@ -116,10 +118,30 @@ def test_a_preorderer_that_is_given_is_for_all_that_read_positions():
     assert are_equal(found["from_files"], expected)
 
 
+def test_a_preorderer_in_the_place_of_another_is_refused(folder, tmp_path, monkeypatch):
+    for name in ("from_files.pt", "verbs_last.pt", "reversed.pt", "reverse"):
+        (tmp_path / name).symlink_to(folder / name)
+    (tmp_path / "last").symlink_to(folder / "reverse")
+    monkeypatch.chdir(tmp_path)
+    on_the_fly.load.cache_clear()
+    with pytest.raises(UsageError, match="^verbs_last.pt was trained with another preorder_model than last "):
+        Translated("from_files", "verbs_last")
+    found = Translated("verbs_last", options=["-preorder_model", "last"]).read["verbs_last"]
+    assert are_equal(found, Translated("reversed").read["reversed"])
+    on_the_fly.load.cache_clear()
+
+
 def test_attention_is_that_of_all_members_or_of_none():
     orders = (("plain", "recurrent"), ("recurrent", "plain"))
     one, other = (Translated("verbs_last", *names, options=["-replace_unk"]) for names in orders)
     assert one.texts == other.texts
+
+
+def test_raw_probabilities_are_averaged():
+    logits = torch.randn(2, 3, 7)
+    more = [logits[0], logits[1] + 200]  # which changes no probability
+    ensemble = EnsembleGenerator([torch.nn.Identity(), torch.nn.Identity()], raw_probs=True)
+    torch.testing.assert_close(ensemble(more).softmax(-1), logits.softmax(-1).mean(0))
 
 
 def change(name, vocabulary=None, **options):

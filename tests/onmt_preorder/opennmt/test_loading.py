@@ -1,12 +1,15 @@
 """What translation gets back from the checkpoint."""
 
+import json
 from types import SimpleNamespace
 
 import pytest
 from onmt import opts
 from onmt.inputters.text_corpus import get_corpora
+from onmt.train_single import _get_model_opts
 from onmt.utils.parse import ArgumentParser
 
+from onmt_preorder.opennmt.checkpoints import digest
 from onmt_preorder.opennmt.loading import _load
 from preorder.data.errors import UsageError
 from tests.support.opennmt import make_opt
@@ -148,6 +151,28 @@ def test_translation_splits_words_always_alike():
     assert opt.transforms == ["onmt_tokenize", "preorder_positions"]
     assert (opt.src_subword_alpha, opt.tgt_subword_nbest) == (0, 1)
     assert "uppercase" in load(make_opt(transforms=["uppercase"], upper_corpus_ratio=1)).transforms
+
+
+def test_what_the_training_read_with_has_been_replaced(tmp_path):
+    codes = tmp_path / "codes"
+    trained = make_opt(transforms=["bpe"], src_subword_model=str(codes))
+    load(_get_model_opts(trained))  # nothing is there, which is said later
+    codes.write_text("a b\n")
+    trained = _get_model_opts(trained)
+    load(trained)
+    codes.write_text("a c\n")
+    with pytest.raises(UsageError, match="^m was trained with another src_subword_model than "):
+        load(trained)
+    assert load(trained, "-src_subword_model", str(codes)).src_subword_model == str(codes)
+
+
+def test_a_preorderer_is_the_same_whenever_it_was_trained(tmp_path):
+    description = {"method": "btg", "checksums": {"weights.safetensors": "1"}, "training": {"seconds": 1}}
+    digests = []
+    for changes in ({}, {"training": {"seconds": 2}}, {"checksums": {"weights.safetensors": "2"}}):
+        (tmp_path / "model.json").write_text(json.dumps({**description, **changes}))
+        digests.append(digest(str(tmp_path)))
+    assert digests[0] == digests[1] != digests[2]
 
 
 def test_one_subword_model_for_both_sides():
