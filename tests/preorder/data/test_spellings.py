@@ -74,7 +74,10 @@ def test_pieces_spell_their_word(one, other):
 
 
 def test_all_forms_of_a_character_are_one():
-    for character in map(chr, sorted({*range(0x3400), *range(0xF900, 0x10000)} - {ord("ı"), 0x1FFD})):
+    """But ´, which is read as a quote and not as a space with an accent, and ı, whose capital is I."""
+    for character in map(
+        chr, sorted({*range(0x3400), *range(0xF900, 0x10000)} - {ord("ı"), ord("´"), 0x1FFD})
+    ):
         forms = [unicodedata.normalize(form, character) for form in ("NFC", "NFD", "NFKC", "NFKD")]
         assert {folded(form) for form in [*forms, character.upper(), character.lower()]} == {
             folded(character)
