@@ -148,6 +148,8 @@ class PreorderModel:
         return zip(sentences, self._model.preorderer.order(sentences, self.threads), strict=True)
 
     def _annotated(self, sources: Sequence[Tokens], layers: Mapping[str, Any]) -> list[Sentence]:
+        for name in layers:
+            check_choice("layer", name, ("tags", "trees"))
         return list(map(self._model.annotate, sentences_of(sources, **layers)))
 
 

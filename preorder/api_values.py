@@ -126,7 +126,7 @@ def _line_of_tokens(sentence: Tokens) -> str:
     line = _without_break(" ".join(map(text_of, tokens)))
     if parse_tokens(line) != tokens:
         token = next(token for token in tokens if parse_tokens(token) != (token,))
-        raise DataError(f"a token is empty, or has a space or tab in it: {shown(token)}")
+        raise DataError(f"a token is empty, or has a space, tab or carriage return in it: {shown(token)}")
     return line
 
 
