@@ -114,6 +114,10 @@ TRAIN = ("onmt_train", "-config", "config.yaml", "-save_model", "another")
             (*TRAIN, "-data", "{a: {path_src: train.src, transforms: [bpee]}}"),
             "unknown transform 'bpee': did you m",
         ),
+        (
+            (*TRAIN, "-transforms", "prefix", "-src_prefix", "de"),
+            "data: train: src_prefix has no effect outside of the corpora: name it here",
+        ),
         ((*TRAIN, "-transforms", "bpee"), "argument -transforms/--transforms: invalid choice: 'bpee'"),
         (
             (*TRAIN, "-data", "{a: {path_src: absent, path_tgt: train.tgt}}"),
