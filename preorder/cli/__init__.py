@@ -57,7 +57,7 @@ class Parser(argparse.ArgumentParser):
             close = difflib.get_close_matches(choice[1], choice[2].replace("'", "").split(", "), 1)
             message += "".join(f"; did you mean {name}?" for name in close)
         _, unknown, words = message.partition("unrecognized arguments: ")
-        if unknown and all(map(os.path.exists, words.split(" "))):
+        if unknown and all(os.path.exists(word) for word in words.split(" ")):
             message += "; a pattern that stands for several files is to be in quotes: 'in/*.gz'"
         self.exit(2, f"{self.prog}: {visible(message)} (see {self.prog} --help)\n")
 

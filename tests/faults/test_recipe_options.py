@@ -119,7 +119,7 @@ def check(folder, capsys, line, message):
         # recipes.robustness
         (ROBUST, "no model to translate with"),
         (f"{ROBUST} --plain a=none.pt", "none.pt: cannot be read: No such file or directory"),
-        (f"{ROBUST} --plain a/b=file", "a/b: each model needs a name of its own that a file can have"),
+        (f"{ROBUST} --plain a/b=file", "a/b=file: each model needs a name of its own that a file can have"),
         (f"{ROBUST} --plain a{{}}=file", "each model needs a name of its own that a file can have"),
         (f"{ROBUST} --plain a=file --pos none", "none: cannot be read"),
         (f"{ROBUST} --plain a=file --subword-model none", "none: cannot be read"),
