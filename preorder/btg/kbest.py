@@ -5,6 +5,10 @@ asks for the next; its *candidates* wait in a heap, each a split, a label, and a
 child. Many trees give one order, and the best of them comes first; those that follow are dropped. An
 order that is not among the k best of its item cannot be part of the k best of the whole, as those k in
 its place would be better and as distinct. Orders are told apart by hashes of 64 bits.
+
+Where all trees of an order score alike, as those of expected agreement do, O(n³) candidates are taken before
+the second order is found. So beyond ``EXACT_ORDERS`` tokens, spans of more than ``WINDOW`` tokens have only
+their best candidate and those that split at a multiple of ``WINDOW``.
 """
 
 from __future__ import annotations
@@ -17,6 +21,11 @@ from preorder.btg.grammar import CONTEXTS, INVERTED, LABELS, LEFT, NODE_FIELDS, 
 from preorder.btg.scores import Scores, allocate_scores, check_finite, node_index, set_parts
 from preorder.btg.viterbi import LOWEST, best_scores
 from preorder.compiled import entry_point, inner
+
+EXACT_ORDERS = 64
+"""Sentences, and pieces, of at most that many tokens are searched exactly; the best order always is found."""
+
+WINDOW = 32
 
 NONE, UNKNOWN = -1, -2
 """In place of an entry or candidate: there is none; it has not been searched for."""
@@ -76,8 +85,8 @@ class ScoredTree(NamedTuple):
 def kbest(scores: Scores, n: int, root: int, k: int) -> list[ScoredTree]:
     """Return the best trees of the k best orders of a sentence, best first; fewer where there are fewer.
 
-    The first is :func:`preorder.btg.viterbi.best_tree`'s, score and all. O(n³), if many trees of an order
-    score alike; else the search takes some 2 µs a token and order.
+    The first is :func:`preorder.btg.viterbi.best_tree`'s, score and all. Beyond ``EXACT_ORDERS`` tokens
+    others may be missing. The search takes some 2 µs a token and order where few trees score alike.
 
     Args:
         scores: of all nodes.
@@ -142,6 +151,8 @@ def _search(scores, n, root, k):
                 candidates = _enlarged(candidates)
             if item.state == UNBEGUN:
                 filled = _begin(scores, left, right, context, begin, end, item, fresh, filled)
+                if n > EXACT_ORDERS and end - begin > WINDOW:
+                    _thin_out(item, begin, end, fresh)
             if item.state == IDLE:
                 if item.best == NONE and item.waiting == NONE:
                     depth -= 1
@@ -217,6 +228,15 @@ def _begin(scores, left, right, context, begin, end, item, fresh, filled):
                 item.best = filled - item.fresh
             filled += 1
     return filled
+
+
+@inner
+def _thin_out(item, begin, end, fresh):
+    """Leave, of a long span's candidates, the best one and those that split at a multiple of ``WINDOW``."""
+    splits = end - begin - 1
+    for index in range(LABELS * splits):
+        if index != item.best and (begin + 1 + index % splits) % WINDOW:
+            fresh[item.fresh + index] = LOWEST
 
 
 @inner

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from preorder.btg.grammar import CONTEXTS, ROOT
-from preorder.btg.kbest import kbest
+from preorder.btg.kbest import EXACT_ORDERS, kbest
 from preorder.btg.viterbi import best_tree
 from preorder.compiled import entry_point
 from tests.support.brute_force import BruteForce, by_scores, draw_scores, order, tree_of
@@ -60,12 +60,26 @@ def test_equal_scores_give_every_order_once(n, count):
     assert len(set(orders)) == len(orders) == count
 
 
-def test_many_trees_of_one_order_are_soon_searched():
-    """All score alike, as nearly all trees of a sentence of unknown words may."""
-    scores = draw_scores(140, 0)
-    zeros = scores._make(map(np.zeros_like, scores))
+@pytest.mark.parametrize("n", [64, 256])
+def test_many_trees_of_one_order_are_soon_searched(n):
+    """All score alike, as those of expected agreement do, and nearly all of a sentence of unknown words."""
+    zeros = draw_scores(n, 0)._make(map(np.zeros_like, draw_scores(n, 0)))
     kbest(zeros, 3, ROOT, 2)  # compiles
     start = time.process_time()
-    found = kbest(zeros, 140, ROOT, 5)
-    assert time.process_time() - start < 5
-    assert len({order(tree_of(nodes), 0, 140) for _, nodes in found}) == 5
+    found = kbest(zeros, n, ROOT, 5)
+    assert time.process_time() - start < 3
+    assert len({order(tree_of(nodes), 0, n) for _, nodes in found}) == 5
+
+
+def test_beyond_exact_orders_the_best_is_exact_and_others_are_orders():
+    """They differ, and each has the score of its tree."""
+    scores = draw_scores(EXACT_ORDERS + 30, 3)
+    found = kbest(scores, EXACT_ORDERS + 30, ROOT, 50)
+    total, nodes = search(scores, EXACT_ORDERS + 30, ROOT)
+    assert found[0].score == total
+    np.testing.assert_array_equal(found[0].nodes, nodes)
+    given = [order(tree_of(tree), 0, EXACT_ORDERS + 30) for _, tree in found]
+    assert len(set(given)) == 50
+    assert [score for score, _ in found] == sorted((score for score, _ in found), reverse=True)
+    trees = [sum(map(by_scores(scores), tree_of(nodes))) for _, nodes in found]
+    assert trees == pytest.approx([score for score, _ in found], abs=1e-2)
