@@ -10,6 +10,7 @@ from functools import cache, partial
 from typing import Any
 
 from preorder.data.errors import UsageError, require
+from preorder.data.formats import parse_tokens
 from preorder.data.spellings import ENTITIES
 
 MODES = ("conservative", "aggressive", "char")
@@ -72,9 +73,9 @@ def make_detokenizer(language: str) -> TextFunction:
     """
     _check(language, "the code of a language")
     if language in WITHOUT_SPACES:
-        return lambda line: _join([_unescaped(token) for token in line.split()])
+        return lambda line: _join([_unescaped(token) for token in parse_tokens(line)])
     moses = require("sacremoses", "text").MosesDetokenizer(language)
-    return lambda line: moses.detokenize(line.split())
+    return lambda line: moses.detokenize(parse_tokens(line))
 
 
 def is_escaped(vocabulary: Sequence[str]) -> bool:

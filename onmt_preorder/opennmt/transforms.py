@@ -29,6 +29,7 @@ from onmt_preorder.input.raw_text import make_detokenizer
 from onmt_preorder.opennmt.guided_alignment import put_on_pieces
 from onmt_preorder.transformer.options import ENCODER
 from preorder.data.errors import UsageError
+from preorder.data.formats import unescape_token
 
 # Stands for an empty line at translation: OpenNMT-py would drop the line.
 EMPTY_LINE = DefaultTokens.PAD
@@ -87,7 +88,10 @@ class PreorderTransform(Transform):
 
 
 class PositionsTransform(Transform):
-    """Gives pieces the positions and links of their words; the last transform of every model of ours."""
+    """Gives pieces the positions and links of their words; the last transform of every model of ours.
+
+    In a translation, whose pieces are words again by then, it undoes the escapes of :mod:`.corpora`.
+    """
 
     def apply(self, example: Example, is_train: bool = False, **kwargs: Any) -> Example:
         """Turn the positions of ``src_original`` into positions of ``src``, and links likewise."""
@@ -104,6 +108,10 @@ class PositionsTransform(Transform):
         if "align" in example:
             put_on_pieces(example)
         return example
+
+    def apply_reverse(self, translated: str) -> str:
+        """Return a translation with the characters that its words stand for."""
+        return unescape_token(translated)
 
     def _repr_args(self) -> str:
         return ""

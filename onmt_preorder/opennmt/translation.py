@@ -3,8 +3,7 @@
 Why: OpenNMT-py drops empty source lines at translation; its ``filtertoolong`` fails there, since there is no
 target to measure; ``-with_score`` fails since it expects tensors, but scores are numbers; ``-align_debug``
 fails at a translation without words. And its search adds one word of the vocabulary after another, but a
-``SwanDecoder`` translates by segments. What :mod:`.corpora` escapes in a target's word is unescaped in
-translations.
+``SwanDecoder`` translates by segments.
 
 It reads and writes tokens alone: options for raw text are added here, and heeded in :mod:`.corpora` and
 :mod:`.transforms`.
@@ -23,7 +22,6 @@ from onmt_preorder.opennmt.wrapping import adapts
 from onmt_preorder.option_helpers import option_group
 from onmt_preorder.papers.npmt import options as phrases
 from preorder.data.errors import UsageError
-from preorder.data.formats import unescape_token
 
 
 class Score(float):
@@ -83,7 +81,6 @@ def _from_batch(original: Any, self: Any, translation_batch: dict[str, Any]) -> 
     batch = translation_batch["batch"]
     is_empty = ((batch["srclen"] == 1) & (batch["src"][:, 0, 0] == empty)).tolist()
     for translation, line_is_empty in zip(translations, is_empty, strict=True):
-        translation.pred_sents = [list(map(unescape_token, words)) for words in translation.pred_sents]
         if line_is_empty:
             translation.pred_sents = [[""] for _ in translation.pred_sents]
         aligned = translation.word_aligns
