@@ -43,6 +43,7 @@ MOST_LOST = 10_000
 """Training lines that transforms may drop one after another."""
 
 _fills_bucket: ContextVar[bool] = ContextVar("fills_bucket", default=False)
+_NUMBERED = re.compile(f".+{FEATURE_SEPARATOR}{DIGITS}")
 _POSITIONED = re.compile(f".+{FEATURE_SEPARATOR}(?:{DIGITS}|{NO_POSITION})")
 _FEATURED = re.compile(f".+{FEATURE_SEPARATOR}.+")
 
@@ -166,7 +167,7 @@ def parse_source(line: str, has_positions: bool) -> tuple[list[str], list[str]]:
 
 
 def _has_features(tokens: Sequence[str]) -> bool:
-    return any(map(_POSITIONED.fullmatch, tokens)) or all(map(_FEATURED.fullmatch, tokens))
+    return any(map(_NUMBERED.fullmatch, tokens)) or all(map(_FEATURED.fullmatch, tokens))
 
 
 def _named_lines(name: str, file: Any) -> tuple[str, Iterable[str]]:

@@ -44,7 +44,7 @@ _CODES = "|".join(str(ord(character)) for character in ("&", *_BREAKING))
 _ESCAPED = re.compile(f"&#({_CODES});")
 _ESCAPE = re.compile(f"&(?=#(?:{_CODES});)|[{re.escape(''.join(_BREAKING))}]")
 _LAYERS = {2: "words and POS tags", 3: "words, POS tags and classes"}  # lader's, separated by tabs
-_WITH_FEATURES = re.compile(f".+?(?:{FEATURE_SEPARATOR}[0-9]+)+")
+_WITH_FEATURES = re.compile(f".+?(?:{FEATURE_SEPARATOR}(?:[0-9]+|_))+")  # _: a position that is not known
 _TREE_SPECIAL = re.compile(r"[\\\[\]<>]")
 
 

@@ -1,21 +1,28 @@
 """One sentence, one reading: the hard sentences through every door of ``preorder``."""
 
+import bz2
 import gzip
 import io
+import lzma
+import re
 import sys
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 import preorder
 from preorder.annotate.classes import WordClasses
 from preorder.cli import main
 from preorder.data import blocks
+from preorder.data.compression import ZSTD
 from tests.support.by_hash import save_by_hash
 from tests.support.hard_sentences import HARD, LINES, TAGSETS, TOKENS, Reading, reading, tag_layer
 from tests.support.texts import write
 
+MARK = "\ufeff"
 CLASSES = {word: str(len(word) % 3) for words in TOKENS[::2] for word in words}
 """Of some of the words; the others are unknown."""
 
@@ -183,3 +190,58 @@ def test_tags(model, door, tagset):
     model("words", "tags")
     expected = [reading(words, tags=given) for words, given in zip(TOKENS, tag_layer(tagset), strict=True)]
     check(TAGGED[door](LINES, [" ".join(given) for given in tag_layer(tagset)]), expected)
+
+
+COLUMNS = {
+    "--src, --pos": lambda pos: {"src": LINES, "pos": pos},
+    "--annot": lambda pos: {"annot": annotated(LINES, pos)},
+    "--src, --trees, bracketings": lambda pos: {"src": LINES, "trees": bracketings(pos)},
+    "--src, --trees, CoNLL-U": lambda pos: {"src": LINES, "trees": conllu(pos)},
+}
+"""Files that hold words and tags, as the lines of each option."""
+
+
+@pytest.mark.parametrize("suffix", ["", ".gz", ".bz2", ".xz", ".zst"])
+@pytest.mark.parametrize("files", COLUMNS)
+def test_files_of_other_systems(model, files, suffix):
+    """They begin with a byte order mark, their lines end in CR LF, but the last does not end."""
+    model("words", "tags")
+    arguments = ["--model", "model", "--out", "features"]
+    for option, lines in COLUMNS[files]([" ".join(each) for each in tag_layer("Penn")]).items():
+        text = MARK + "\r\n".join(lines)
+        with open_to_write(f"{option}{suffix}") as stream:
+            stream.write(text.encode())
+        arguments += [f"--{option}", f"{option}{suffix}"]
+    run("apply", *arguments)
+    expected = [reading(words, tags=tags) for words, tags in zip(TOKENS, tag_layer("Penn"), strict=True)]
+    assert read("features") == [each.features for each in expected]
+
+
+def open_to_write(path):
+    """Open a file that is compressed as its name says, by none of the project's code."""
+    suffix = path.rpartition(".")[2]
+    modules = {"gz": gzip, "bz2": bz2, "xz": lzma}
+    if suffix == "zst":
+        return pytest.importorskip(ZSTD).open(path, "wb")
+    return modules[suffix].open(path, "wb") if suffix in modules else open(path, "wb")
+
+
+CHARACTERS = st.characters(exclude_categories=["Cs"], exclude_characters="\n")
+PIECES = st.sampled_from(
+    [*"a&#;0123456789￨_ \t\r\u3000\xa0\ufeff\0\u2028\x85\x1c.￭▁", "&#160;", "&#38;", "￨_"]
+)
+
+
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(st.lists(PIECES | CHARACTERS, max_size=9).map("".join), max_size=6))
+def test_lines_of_any_characters(model, lines):
+    model("words")
+    lines = [
+        "first",
+        *(line for line in lines if "￨" not in line or re.search("(^|[^￨0-9_])([ \t\r]|$)", line)),
+    ]
+    expected = [reading(re.findall("[^ \t\r]+", line)) for line in lines]
+    assert api(lines) == expected
+    assert line_model(lines) == expected
+    assert apply(src=lines) == expected
+    assert by_sentence(src=lines) == expected
