@@ -9,13 +9,12 @@ import functools
 import os
 import signal
 import sys
-import tempfile
 
 import onmt.bin.train
 
 from preorder.data import atomic
 
-CALLS = [(os, "fsync"), (os, "replace"), (os, "remove"), (tempfile, "mkstemp"), (atomic, "_remove")]
+CALLS = [(os, "fsync"), (os, "replace"), (os, "remove"), (atomic, "_locked"), (atomic, "remove_left")]
 ARGUMENTS = "-config ../config.yaml -train_steps 2 -save_checkpoint_steps 1 -keep_checkpoint 1".split()
 
 
