@@ -37,12 +37,21 @@ from onmt_preorder.opennmt.wrapping import adapts
 from onmt_preorder.options import is_ours, uses_positions
 from preorder.data.errors import DataError, PreorderError
 from preorder.data.files import in_parallel, read_lines, without_line_end
-from preorder.data.formats import DIGITS, FEATURE_SEPARATOR, escape_tokens, parse_tokens, unescape_token
+from preorder.data.formats import (
+    DIGITS,
+    FEATURE_SEPARATOR,
+    escape_token,
+    escape_tokens,
+    parse_tokens,
+    text_lines,
+    unescape_token,
+)
 
 MOST_LOST = 10_000
 """Training lines that transforms may drop one after another."""
 
 _fills_bucket: ContextVar[bool] = ContextVar("fills_bucket", default=False)
+_ESCAPED_SEPARATOR = escape_token(FEATURE_SEPARATOR)
 _NUMBERED = re.compile(f".+{FEATURE_SEPARATOR}{DIGITS}")
 _POSITIONED = re.compile(f".+{FEATURE_SEPARATOR}(?:{DIGITS}|{NO_POSITION})")
 _FEATURED = re.compile(f".+{FEATURE_SEPARATOR}.+")
@@ -74,6 +83,7 @@ class PositionedCorpus:
         self.check = PositionCheck(lacks_positions)
         self._tokenize = tokenize
         self._skip_empty_level = skip_empty_level
+        self._has_noted_escape = False
         self.is_whole = True  # not one of several lists of lines
 
     def load(self, offset: int = 0, stride: int = 1) -> Iterator[dict[str, Any]]:
@@ -88,6 +98,8 @@ class PositionedCorpus:
         names = (SOURCE_NAME, "<target>", "<alignment>")
         files = zip(names, (self.source, self.target, self.align), strict=True)
         given = [_named_lines(name, file) for name, file in files if file is not None]
+        if self._tokenize is None and self.is_whole:
+            given[0] = given[0][0], text_lines(given[0][0], iter(given[0][1]))
         for line_number, lines in enumerate(in_parallel(*given), 1):
             if (line_number - 1) % stride != offset:
                 continue
@@ -96,6 +108,7 @@ class PositionedCorpus:
                 continue
             if self.features and not offset:  # one of several data workers
                 self.check.see(example["src_feats"][0].split(), given[0][0], line_number)
+            self._note_escape(example["src"], given[0][0], line_number)
             has_examples = True
             yield example
         if not line_number:
@@ -121,6 +134,12 @@ class PositionedCorpus:
             logging.getLogger("onmt").warning(f"{where}: an empty line: pairs without a target are left out")
         return True
 
+    def _note_escape(self, text: str, file: str, line: int) -> None:
+        if _ESCAPED_SEPARATOR in text and not self._has_noted_escape:
+            self._has_noted_escape = True
+            message = f"{file}:{line}: {FEATURE_SEPARATOR} in a word is read as text, as {_ESCAPED_SEPARATOR}"
+            logging.getLogger("onmt").info(message)
+
     def _example(self, source: str, *others: str, places: list[tuple[str, int]]) -> dict[str, Any]:
         target = None if self.target is None else " ".join(escape_tokens(parse_tokens(others[0])))
         try:
@@ -145,14 +164,14 @@ class PositionedCorpus:
 def parse_source(line: str, has_positions: bool) -> tuple[list[str], list[str]]:
     """Split a source line into words, escaped as in features, and their positions, ``_`` where there is none.
 
-    A line is one of features if a token has a position, or if all look as if they had some feature. Of any
-    other line ``￨`` is part of the text.
+    A line is one of features if a token has a position, where there are any, or if all look as if they had
+    some feature. Of any other line ``￨`` is part of the text.
 
     Raises:
         DataError: a feature is not a position, or there is one where there should be none.
     """
     tokens = parse_tokens(line)
-    if FEATURE_SEPARATOR not in line or not _has_features(tokens):
+    if FEATURE_SEPARATOR not in line or not _has_features(tokens, has_positions):
         return escape_tokens(tokens), [NO_POSITION] * len(tokens)
     words, positions = [], []
     for token in tokens:
@@ -166,8 +185,9 @@ def parse_source(line: str, has_positions: bool) -> tuple[list[str], list[str]]:
     return escape_tokens(words), positions
 
 
-def _has_features(tokens: Sequence[str]) -> bool:
-    return any(map(_NUMBERED.fullmatch, tokens)) or all(map(_FEATURED.fullmatch, tokens))
+def _has_features(tokens: Sequence[str], has_positions: bool) -> bool:
+    some = has_positions and any(map(_NUMBERED.fullmatch, tokens))
+    return some or all(map(_FEATURED.fullmatch, tokens))
 
 
 def _named_lines(name: str, file: Any) -> tuple[str, Iterable[str]]:

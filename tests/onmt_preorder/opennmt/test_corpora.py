@@ -41,6 +41,22 @@ def test_source_lines(line, words, positions):
     assert parse_source(line, True) == (words.split(), positions.split())
 
 
+@pytest.mark.parametrize("line", ["a￨1 b", "a￨b c", "￨ ￨1"])
+def test_the_separator_in_text_of_models_without_positions(tmp_path, caplog, line):
+    """It is said once."""
+    caplog.set_level("INFO")
+    corpus = PositionedCorpus(corpus_of(tmp_path, ["x", line, line], ["y"] * 3, features=0))
+    text = line.replace("￨", "&#65512;")
+    assert [example["src"] for example in corpus.load()] == ["x", text, text]
+    assert caplog.messages == [f"{corpus.source}:2: ￨ in a word is read as text, as &#65512;"]
+
+
+def test_a_table_in_place_of_a_source(tmp_path):
+    corpus = PositionedCorpus(corpus_of(tmp_path, ["a\tb"], ["y"]))
+    with pytest.raises(DataError, match="1: a tab in the line"):
+        list(corpus.load())
+
+
 def test_target_lines(tmp_path):
     targets = ["x  y ", "\u3000 z\u00a0", "&#32; &#91;"]
     corpus = PositionedCorpus(corpus_of(tmp_path, ["a"] * 3, targets))
@@ -121,14 +137,16 @@ def test_source_lines_with_other_features(line):
 
 def test_a_feature_where_none_is_expected():
     assert parse_source("a b", False)[0] == ["a", "b"]
-    with pytest.raises(DataError, match="token with a feature, but n_src_feats is 0: 'b￨1'"):
-        parse_source("a b￨1", False)
+    with pytest.raises(DataError, match="token with a feature, but n_src_feats is 0: 'a￨0'"):
+        parse_source("a￨0 b￨1", False)
 
 
-def corpus_of(tmp_path, sources, targets, **kwargs):
+def corpus_of(tmp_path, sources, targets, features=1, **kwargs):
     write(tmp_path / "src", *sources)
     write(tmp_path / "tgt", *targets)
-    return ParallelCorpus("train", str(tmp_path / "src"), str(tmp_path / "tgt"), n_src_feats=1, **kwargs)
+    return ParallelCorpus(
+        "train", str(tmp_path / "src"), str(tmp_path / "tgt"), n_src_feats=features, **kwargs
+    )
 
 
 @pytest.mark.parametrize("stride", [1, 2, 3, 20])
