@@ -75,7 +75,9 @@ class Alignment:
 
         if not any(0 in link for link in links) and fit(1, (0, 1)):
             return "; do they count from 1? (preorder map --first-index 1)"
-        return "; are they target-source? (preorder map --reverse)" if fit(0, (1, 0)) else ""
+        if lengths[0] is not None and fit(0, (1, 0)):
+            return "; are they target-source? (preorder map --reverse)"
+        return ""
 
     def from_one(self) -> Alignment:
         """Return the alignment of indices that count from 1 as one of indices that count from 0.
