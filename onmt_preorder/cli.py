@@ -17,6 +17,7 @@ from preorder import __version__
 from preorder.cli import Parser, execute, options
 from preorder.data import files
 from preorder.data.errors import DataError, UsageError
+from preorder.data.formats import text_lines
 from preorder.progress import is_quiet, progress
 
 CHUNK_LINES = 2048  # read at a time, to be sorted by length into batches
@@ -80,6 +81,8 @@ def translate(arguments: argparse.Namespace) -> None:
     with files.writer(arguments.out) as stream:
         translator = _load_translator(arguments, stream)
         lines = files.read_lines(arguments.src)
+        if not typed and arguments.tokenize is None:
+            lines = text_lines(arguments.src, lines)
         source = _prompted(lines) if typed else progress(lines, "lines", done="read")
         first = 1  # line number of the chunk's first line
         for lines in _chunks(source, size):

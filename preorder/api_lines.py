@@ -9,7 +9,7 @@ from functools import lru_cache, partial
 from preorder.api_values import each, line_of, path_of
 from preorder.data import files, places
 from preorder.data.errors import UsageError
-from preorder.data.formats import parse_annotated, parse_source
+from preorder.data.formats import parse_annotated, parse_source, text_lines
 from preorder.data.order_formats import FORMATTERS
 from preorder.learning.options import check_choice, check_number
 from preorder.methods.base import HashedPreorderer
@@ -71,13 +71,15 @@ class _Ordering:
             self._in_bulk = BulkOrderer(model, format)
 
     def __call__(self, lines: list[str]) -> list[str]:
+        if self._fields == 1:
+            lines = list(text_lines("lines", iter(lines)))
         text = "".join(f"{line}\n" for line in lines)
         found = self._in_bulk and lines and self._in_bulk((text.encode(),), len(lines), self._fields)
         return found.text.split("\n")[:-1] if found else self._by_sentence(lines)
 
     def _by_sentence(self, lines: list[str]) -> list[str]:
         parse = parse_source if self._fields == 1 else partial(parse_annotated, fields=self._fields)
-        sentences = each(lambda line: self._model.annotate(parse(line)), lines=lines)
+        sentences = list(map(self._model.annotate, files.parse_lines("lines", lines, parse)))
         preorderer = self._model.preorderer
         items = (preorderer.trees if self._format == "tree" else preorderer.order)(sentences)
         return list(map(FORMATTERS[self._format], sentences, items))

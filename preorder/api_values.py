@@ -10,8 +10,8 @@ from typing import Any, TypeVar
 
 from preorder.data.alignment import CERTAIN, Link
 from preorder.data.errors import DataError, UsageError, shown
-from preorder.data.files import BYTE_ORDER_MARK, without_line_end
-from preorder.data.formats import confidences_of, parse_alignment, parse_source, parse_tokens
+from preorder.data.files import BYTE_ORDER_MARK, parse_lines, without_line_end
+from preorder.data.formats import confidences_of, parse_alignment, parse_source, parse_tokens, text_lines
 from preorder.data.types import Alignment, Permutation, Sentence
 from preorder.syntax.read import with_bracketing
 
@@ -105,7 +105,8 @@ def sentences_of(
     sources: Iterable[Tokens], tags: Iterable[Tokens] | None = None, trees: Iterable[str] | None = None
 ) -> list[Sentence]:
     """Return the sentences with their layers; a DataError: they do not fit together."""
-    sentences = each(lambda source: parse_source(_line_of_tokens(source)).interned(), sources=sources)
+    lines = text_lines("sources", iter(each(_line_of_tokens, sources=sources)))
+    sentences = [sentence.interned() for sentence in parse_lines("sources", lines, parse_source)]
     if tags is not None:
         sentences = each(lambda s, t: replace(s, tags=tokens_of(t)), sources=sentences, tags=tags)
     if trees is not None:

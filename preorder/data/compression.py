@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import sys
 from collections.abc import Iterator
 from importlib import import_module
 from pkgutil import resolve_name
 from typing import Any, BinaryIO, NamedTuple
 
-from preorder.data.errors import MissingExtraError, UsageError
+from preorder.data.errors import DataError, MissingExtraError, UsageError
 from preorder.data.storage import is_url, open_url
 
 # Not the package zstandard: its readers take a file that is cut short for a whole one.
@@ -52,7 +53,7 @@ def open_bytes(path: str) -> BinaryIO:
 
     Raises:
         OSError, ValueError: as ``open``.
-        DataError: as :func:`preorder.data.storage.open_url`.
+        DataError: as :func:`preorder.data.storage.open_url`; or a file of gzip is empty, as one cut short is.
         MissingExtraError, UsageError: what reads this compression is not installed, or not part of Python.
     """
     _, suffix = split_suffix(path)
@@ -60,6 +61,8 @@ def open_bytes(path: str) -> BinaryIO:
     if is_url(path):
         stream = open_url(path)
         return opener(stream, "rb") if opener else stream
+    if suffix == ".gz" and os.path.isfile(path) and not os.path.getsize(path):
+        raise DataError("damaged gzip data: the file is empty", path)  # the other modules say so themselves
     return (opener or open)(path, "rb")
 
 

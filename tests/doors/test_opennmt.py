@@ -246,12 +246,22 @@ def test_vocabularies(way):
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_refused(trained, name, capsys):
-    line, message = HARD[name], REFUSED[name]
+    refuses(["a", HARD[name]], f"src:2: {REFUSED[name]}\n", capsys)
+    answer = post(HARD[name])
+    assert (answer.status_code, answer.json["error"]) == (400, f"<source>:1: {REFUSED[name]}")
+
+
+def test_a_table_is_refused(trained, capsys):
+    """Its tags would be words; a tab in a request is a space."""
+    refuses(["", "I see\tPRP VBP", "I"], "src:2: a tab in the line: words<TAB>tags are for --annot", capsys)
+    assert post("plain\ttokens").status_code == 200
+
+
+def refuses(lines, message, capsys):
     for door in (onmt_translate, build_vocabularies):
-        with pytest.raises(DataError, match=f"src:2: {message}$"):
-            door(["a", line])
-    given = ("translate", "--model", "model_step_1.pt", "--src", write(Path("src"), "a", line))
+        with pytest.raises(DataError) as raised:
+            door(lines)
+        assert message.strip() in str(raised.value)
+    given = ("translate", "--model", "model_step_1.pt", "--src", write(Path("src"), *lines))
     assert onmt_preorder.cli.main(given) == 2
-    assert capsys.readouterr().err.endswith(f"src:2: {message}\n")
-    answer = post(line)
-    assert (answer.status_code, answer.json["error"]) == (400, f"<source>:1: {message}")
+    assert message in capsys.readouterr().err

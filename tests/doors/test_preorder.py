@@ -18,6 +18,7 @@ from preorder.annotate.classes import WordClasses
 from preorder.cli import main
 from preorder.data import blocks
 from preorder.data.compression import ZSTD
+from preorder.data.errors import DataError
 from tests.support.by_hash import save_by_hash
 from tests.support.hard_sentences import HARD, LINES, TAGSETS, TOKENS, Reading, reading, tag_layer
 from tests.support.texts import write
@@ -137,6 +138,20 @@ def test_words(model, door):
     model("words", "classes", classes=WordClasses(CLASSES))
     expected = [reading(words, classes=[CLASSES.get(word, "0") for word in words]) for words in TOKENS]
     check(WORDS[door](LINES), expected)
+
+
+TABLE = ["", "I see\tPRP VBP", "I\tPRP"]
+
+
+@pytest.mark.parametrize("door", [door for door in WORDS if door != "API, lists of tokens"])
+def test_a_table_is_refused(model, door, capsys):
+    """Its tags would be words."""
+    model("words")
+    with pytest.raises((DataError, AssertionError)) as raised:  # of a command that does not end with 0
+        WORDS[door](TABLE)
+    assert (
+        ":2: a tab in the line: words<TAB>tags are for --annot" in str(raised.value) + capsys.readouterr().err
+    )
 
 
 def check(found, expected):
