@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import statistics
 from dataclasses import asdict
 from typing import Any
@@ -52,7 +51,7 @@ def _score(job: Job, finished: list[Finished]) -> Step:
 
 
 def _results(job: Job, runner: StepRunner, finished: list[Finished]) -> dict[str, Any]:
-    found = json.loads((job.folder / SCORES).read_text())
+    found = files.read_json(str(job.folder / SCORES))
     systems = {}
     for system, seeds in ((one.system, one.seeds) for one in finished):
         scores: dict[str, Any] = {metric: found["runs"][system.name][metric] for metric in METRICS}
@@ -109,7 +108,7 @@ def _files(job: Job, system: System, seeds: tuple[int, ...]) -> dict[str, Any]:
 
 def _tau(job: Job, system: System) -> float:
     """Return how well the order that a system is told fits the test set's alignment."""
-    evaluation = json.loads((job.folder / job.evaluation(system.order or GOLD)).read_text())
+    evaluation = files.read_json(str(job.folder / job.evaluation(system.order or GOLD)))
     return evaluation["tau"] if system.order else evaluation["monotone"]["tau"]
 
 

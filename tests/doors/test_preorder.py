@@ -21,7 +21,7 @@ from preorder.data.compression import ZSTD
 from preorder.data.errors import DataError
 from tests.support.by_hash import save_by_hash
 from tests.support.hard_sentences import HARD, LINES, TAGSETS, TOKENS, Reading, reading, tag_layer
-from tests.support.texts import write
+from tests.support.texts import content, write
 
 MARK = "\ufeff"
 CLASSES = {word: str(len(word) % 3) for words in TOKENS[::2] for word in words}
@@ -205,6 +205,48 @@ def test_tags(model, door, tagset):
     model("words", "tags")
     expected = [reading(words, tags=given) for words, given in zip(TOKENS, tag_layer(tagset), strict=True)]
     check(TAGGED[door](LINES, [" ".join(given) for given in tag_layer(tagset)]), expected)
+
+
+LINKS = [" ".join(f"{i}-{p}" for i, p in enumerate(reading(words).positions)) for words in TOKENS]
+PAIRS = [list(enumerate(reading(words).positions)) for words in TOKENS]
+
+
+def train(**columns):
+    given = [part for option, lines in columns.items() for part in (f"--{option}", text(option, lines))]
+    settings = "--method btg --classes 5 --iterations 2 --held-out 0 --model model"
+    run("train", *given, *settings.split())
+
+
+def train_by_api(sources, links, **layers):
+    model = preorder.train(sources, links, "btg", classes=5, iterations=2, held_out=0, **layers)
+    model.save("model")
+
+
+TRAININGS = {
+    "words": {
+        "train --src": lambda pos: train(src=LINES, align=LINKS),
+        "API, strings": lambda pos: train_by_api(LINES, LINKS),
+        "API, lists": lambda pos: train_by_api(TOKENS, PAIRS),
+    },
+    "words and tags": {
+        "train --pos": lambda pos: train(src=LINES, pos=pos, align=LINKS),
+        "train --annot": lambda pos: train(annot=annotated(LINES, pos), align=LINKS),
+        "API, strings": lambda pos: train_by_api(LINES, LINKS, tags=pos),
+        "API, lists": lambda pos: train_by_api(TOKENS, PAIRS, tags=tag_layer("Penn")),
+    },
+}
+"""Layers → doors of their trainings: functions from tags to a model."""
+
+
+@pytest.mark.parametrize("layers", TRAININGS)
+def test_training(monkeypatch, tmp_path, layers):
+    monkeypatch.chdir(tmp_path)
+    models = {}
+    for name, door in TRAININGS[layers].items():
+        door([" ".join(each) for each in tag_layer("Penn")])
+        models[name] = content(Path("model"))
+    first, *others = models
+    assert [name for name in others if models[name] != models[first]] == []
 
 
 COLUMNS = {

@@ -37,6 +37,8 @@ HARD = {
     "zero-width characters": "a\u200bb \u200b c\u200d\u200cd \ufeff e\ufefff \u2060 \xad",
     "line breaks of Unicode": "a\u2028b \u2029 c\x85d \x0b \x0c e\x1cf \x1d \x1e \x1f",
     "a carriage return": "a\rb \r c",
+    "marks of byte order": "\ufeffa \ufeff b\ufeff",
+    "NUL": "a\0b \0 c",
     "control characters": "\x01 a\x07b \x7f \x9b31m \x1b[31m \x80",
     "right to left": "שלום \u200fa\u202e مرحبا \u2066b\u2069",
     "combining marks": "e\u0301 é \u0301 a\u0308\u0304 ｶﾞ が",
