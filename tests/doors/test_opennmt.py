@@ -44,6 +44,7 @@ LINES = [HARD[name] for name in EXPECTED]
 FEATURES = [expected.features for expected in EXPECTED.values()]
 EMPTY = Reading("", ())
 
+MODEL = "model_step_1.pt"
 CONFIG = {
     **TINY,
     "save_data": "data",
@@ -96,8 +97,9 @@ def heard():
     def numericalize(vocabs, example):
         result = original(vocabs, example)
         words = [vocabs["src"].ids_to_tokens[number] for number in result["src"]["src_ids"]]
-        places = [vocabs["src_feats"][0].ids_to_tokens[number] for number in result["src"]["feats"][0]]
-        found.append((result["cid"], result["cid_line_number"], reading_of(words, places)))
+        for ids in result["src"]["feats"]:  # of an ensemble for each model
+            places = [vocabs["src_feats"][0].ids_to_tokens[number] for number in ids]
+            found.append((result["cid"], result["cid_line_number"], reading_of(words, places)))
         return result
 
     with pytest.MonkeyPatch.context() as patch:
@@ -134,12 +136,12 @@ def samples(lines):
 def onmt_translate(lines, *more):
     given = ("-src", write(Path("src"), *lines), "-output", "output", "-beam_size", 1, "-max_length", 1)
     with heard() as sentences:
-        call(".", "onmt_translate", "-model", "model_step_1.pt", *given, *more)
+        call(".", "onmt_translate", "-model", MODEL, *given, *more)
     return by_line(sentences)
 
 
 def onmt_preorder_translate(*arguments):
-    given = ["--model", "model_step_1.pt", "--beam", "1", "--out", "output", *arguments]
+    given = ["--model", MODEL, "--beam", "1", "--out", "output", *arguments]
     with heard() as sentences:
         assert onmt_preorder.cli.main(["translate", *given, "--onmt", "-max_length", "1"]) == 0
     return in_turn(sentences)
@@ -156,7 +158,7 @@ def standard_input(lines):
 def client():
     """Start a server in this process; return what asks it."""
     opt = {"preorder_model": "model", "beam_size": 1, "max_length": 1, "gpu": -1}
-    models = [{"id": 1, "model": "model_step_1.pt", "load": True, "opt": opt}]
+    models = [{"id": 1, "model": MODEL, "load": True, "opt": opt}]
     Path("server.json").write_text(json.dumps({"models_root": ".", "models": models}))
     apps = []
     with pytest.MonkeyPatch.context() as patch:
@@ -202,6 +204,7 @@ DOORS = {
     "onmt_build_vocab": samples,
     "onmt_translate": onmt_translate,
     "onmt_translate, features": lambda lines: onmt_translate(FEATURES),
+    "onmt_translate, an ensemble": lambda lines: onmt_translate(lines, "-model", MODEL, MODEL),
     "onmt_translate, CR LF": lambda lines: onmt_translate([f"{line}\r" for line in lines]),
     "onmt_preorder": lambda lines: onmt_preorder_translate("--src", write(Path("src"), *lines)),
     "onmt_preorder, line by line": lambda lines: onmt_preorder_translate(
@@ -262,6 +265,6 @@ def refuses(lines, message, capsys):
         with pytest.raises(DataError) as raised:
             door(lines)
         assert message.strip() in str(raised.value)
-    given = ("translate", "--model", "model_step_1.pt", "--src", write(Path("src"), *lines))
+    given = ("translate", "--model", MODEL, "--src", write(Path("src"), *lines))
     assert onmt_preorder.cli.main(given) == 2
     assert message in capsys.readouterr().err
