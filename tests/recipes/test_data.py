@@ -121,7 +121,7 @@ def test_tags_are_not_needed(job, data):
         ("dev.ja", "", "dev.ja:1: the file ends after 0 lines"),
         ("test.en", "\n", "test.en:1: an empty sentence"),
         ("dev.ja", " \n", "dev.ja:1: an empty sentence"),
-        ("train.en", "a￨b\n\nx y\nw\nshort\nc\n", "train.en:1: ￨ in a token"),
+        ("train.en", "a￨0\n\nx y\nw\nshort\nc\n", "train.en:1: has token￨position already"),
         ("train.ja", "\n\n\n\n\n\n", "train.en: no sentence pair is left"),
     ],
 )
