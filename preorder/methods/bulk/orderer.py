@@ -119,7 +119,7 @@ class _Classes:
 
     def __init__(self, of_word: Mapping[str, str], of_class: Hashes) -> None:
         of_words = Hashes("words")
-        words = np.fromiter(map(of_words.__missing__, of_word), np.uint64, len(of_word))
+        words = np.fromiter(map(of_words.__getitem__, of_word), np.uint64, len(of_word))
         classes = np.fromiter(map(of_class.__getitem__, of_word.values()), np.uint64, len(of_word))
         order = words.argsort()
         self._words, self._classes = words[order], classes[order]
@@ -127,9 +127,9 @@ class _Classes:
 
     def __call__(self, words: np.ndarray) -> np.ndarray:
         """Return the hashes of the classes of some words: uint64; O(log classes) each."""
-        places = np.searchsorted(self._words, words).clip(max=max(self._words.size - 1, 0))
         if not self._words.size:
             return np.full_like(words, self._unknown)
+        places = np.searchsorted(self._words, words).clip(max=self._words.size - 1)
         return np.where(self._words[places] == words, self._classes[places], self._unknown)
 
 
