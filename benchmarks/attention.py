@@ -23,7 +23,7 @@ from benchmarks.process import seconds
 from benchmarks.report import add_numbers, machine, make_parser, print_results
 from onmt_preorder.transformer.attention import Positions, RelativePart, plain, relative_attention
 from preorder.cli.options import positive
-from preorder.data.errors import UsageError
+from preorder.errors import UsageError
 
 OURS, WITHOUT = "ours", "torch, no relative term"
 LENGTHS = {"cpu": (10, 25, 50, 100), "cuda": (16, 32, 64, 128, 256, 512, 1024)}

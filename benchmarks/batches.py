@@ -14,8 +14,8 @@ from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
 from onmt_preorder.input import positions
-from preorder.data import files
 from preorder.data.formats import parse_tokens
+from preorder.io import files
 
 Pair = tuple[Sequence[str], Sequence[str]]
 Batch = dict[str, Tensor]

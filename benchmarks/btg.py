@@ -22,9 +22,9 @@ from tqdm import tqdm
 from benchmarks.process import medians
 from benchmarks.programs import LONG, SHORT, Ours, Parser, Program, TopdownBTG, accuracy, peer_seconds, sample
 from benchmarks.report import add_numbers, machine, make_parser, print_results
-from preorder.data import files
-from preorder.data.errors import PreorderError, UsageError
 from preorder.data.formats import parse_annotated
+from preorder.errors import PreorderError, UsageError
+from preorder.io import files
 
 FEW = 50  # lines, to compile with before anything is measured
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from preorder.data.errors import UsageError
+from preorder.errors import UsageError
 
 RSS_UNIT = 1 if sys.platform == "darwin" else 1024  # bytes
 

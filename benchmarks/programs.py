@@ -15,10 +15,10 @@ import numpy as np
 from benchmarks.process import Cost, run
 from preorder.alignment.target_groups import target_groups
 from preorder.btg.pieces import EXACT
-from preorder.data import files
-from preorder.data.errors import UsageError
 from preorder.data.formats import format_annotated, parse_order, read_alignments
 from preorder.data.types import Sentence
+from preorder.errors import UsageError
+from preorder.io import files
 from preorder.learning.encode import Encoder
 from preorder.learning.vocabulary import LAYERS
 from preorder.methods.model_directory import load_model

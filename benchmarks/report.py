@@ -13,8 +13,8 @@ from typing import Any
 
 from preorder.cli.options import positive
 from preorder.cli.table import print_table
-from preorder.data import files
-from preorder.data.errors import UsageError
+from preorder.errors import UsageError
+from preorder.io import files
 
 
 def print_results(what: str, columns: Sequence[str], results: Sequence[Any], as_json: bool) -> None:

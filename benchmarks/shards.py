@@ -14,8 +14,8 @@ from pathlib import Path
 
 from benchmarks.process import Cost, run
 from benchmarks.report import add_numbers, machine, make_parser, print_results
-from preorder.data import files
-from preorder.data.errors import PreorderError
+from preorder.errors import PreorderError
+from preorder.io import files
 
 COLUMNS = ("way", "start, s", "all, s", "lines a second", "memory, MB", "same bytes")
 

@@ -27,7 +27,7 @@ from benchmarks.batches import Pair, batches, random_pairs, read_pairs, vocabula
 from benchmarks.process import seconds
 from benchmarks.report import add_numbers, machine, make_parser, print_results
 from onmt_preorder.opennmt.memory import keep_freed_memory
-from preorder.data.errors import PreorderError, UsageError
+from preorder.errors import PreorderError, UsageError
 from recipes.systems import SIZES, key_and_value, path_of
 
 _OPENNMT = {"encoder_type": "transformer", "preorder_encoding": [], "n_src_feats": 0}

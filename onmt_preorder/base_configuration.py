@@ -21,8 +21,8 @@ from typing import Any
 
 import yaml
 
-from preorder.data.errors import DataError, UsageError
-from preorder.data.files import read_lines
+from preorder.errors import DataError, UsageError
+from preorder.io.files import read_lines
 
 FOR_RECIPES = ("reads", "supervision", "begins_from")
 MOST_VALUES = 100_000

@@ -15,9 +15,9 @@ from onmt_preorder.input.raw_text import MODES, make_detokenizer, make_tokenizer
 from onmt_preorder.plugin import require
 from preorder import __version__
 from preorder.cli import Parser, execute, options
-from preorder.data import files
-from preorder.data.errors import DataError, UsageError
 from preorder.data.formats import text_lines
+from preorder.errors import DataError, UsageError
+from preorder.io import files
 from preorder.progress import is_quiet, progress
 
 CHUNK_LINES = 2048  # read at a time, to be sorted by length into batches

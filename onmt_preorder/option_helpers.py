@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from preorder.data.errors import UsageError
+from preorder.errors import UsageError
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from onmt_preorder.papers.explicit_reordering import options as explicit
 from onmt_preorder.papers.npmt import options as phrases
 from onmt_preorder.papers.reordering_embedding import options as reordering
 from onmt_preorder.transformer import options as transformer
-from preorder.data.errors import UsageError
+from preorder.errors import UsageError
 
 _PARTS = (transformer, reordering, explicit, distortion, phrases, precision)
 # Options of the transform that preorders on the fly, with their defaults.

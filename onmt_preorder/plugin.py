@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from pkgutil import resolve_name
 from typing import Any
 
-from preorder.data.errors import UsageError
+from preorder.errors import UsageError
 
 SUPPORTED = "3.5"
 

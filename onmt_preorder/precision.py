@@ -6,7 +6,7 @@ from argparse import Namespace
 from typing import Any
 
 from onmt_preorder.option_helpers import Need, option_group
-from preorder.data.errors import UsageError
+from preorder.errors import UsageError
 
 NEEDS: dict[str, Need] = {}
 

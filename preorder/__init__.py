@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from preorder.api import PreorderModel, align, evaluate, load, ribes, train
     from preorder.api_lines import LineModel
-    from preorder.data.errors import DataError, MissingExtraError, PreorderError, UsageError
+    from preorder.errors import DataError, MissingExtraError, PreorderError, UsageError
 
 __version__ = "0.1.0"
 
@@ -37,5 +37,5 @@ _HOMES = {"LineModel": "preorder.api_lines"}
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    module = "preorder.data.errors" if name.endswith("Error") else _HOMES.get(name, "preorder.api")
+    module = "preorder.errors" if name.endswith("Error") else _HOMES.get(name, "preorder.api")
     return getattr(import_module(module), name)

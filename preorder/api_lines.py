@@ -7,10 +7,10 @@ from collections.abc import Iterable
 from functools import lru_cache, partial
 
 from preorder.api_values import each, line_of, path_of
-from preorder.data import files, places
-from preorder.data.errors import UsageError
 from preorder.data.formats import parse_annotated, parse_source, text_lines
 from preorder.data.order_formats import FORMATTERS
+from preorder.errors import UsageError
+from preorder.io import files, places
 from preorder.learning.options import check_choice, check_number
 from preorder.methods.base import HashedPreorderer
 from preorder.methods.model_directory import DESCRIPTION, Model, checksum, load_model

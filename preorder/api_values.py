@@ -9,10 +9,10 @@ from numbers import Integral, Real
 from typing import Any, TypeVar
 
 from preorder.data.alignment import CERTAIN, Link
-from preorder.data.errors import DataError, UsageError, shown
-from preorder.data.files import BYTE_ORDER_MARK, parse_lines, without_line_end
 from preorder.data.formats import confidences_of, parse_alignment, parse_source, parse_tokens, text_lines
 from preorder.data.types import Alignment, Permutation, Sentence
+from preorder.errors import DataError, UsageError, shown
+from preorder.io.files import BYTE_ORDER_MARK, parse_lines, without_line_end
 from preorder.syntax.read import with_bracketing
 
 Tokens = str | Sequence[str]

@@ -26,8 +26,8 @@ from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
 from numba.misc.appdirs import AppDirs
 
-from preorder.data.errors import DataError
-from preorder.data.files import write_bytes
+from preorder.errors import DataError
+from preorder.io.files import write_bytes
 from preorder.progress import LOGGER, announce
 
 MOST_KEPT = 8

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
 from typing import TYPE_CHECKING, TypeVar
 
-from preorder.data.errors import UsageError
+from preorder.errors import UsageError
 from preorder.processes import watch
 from preorder.progress import LOGGER
 

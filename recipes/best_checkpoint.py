@@ -12,7 +12,7 @@ from pathlib import Path
 
 from onmt_preorder.checkpoint_choice import by_perplexity
 from preorder.cli import Parser, execute
-from preorder.data.errors import DataError
+from preorder.errors import DataError
 from recipes.checkpoints import Checkpoints, read_log, validated, weights_of
 from recipes.train import MODEL
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from safetensors import SafetensorError, safe_open
 
 from onmt_preorder.checkpoint_choice import paths
-from preorder.data import files
+from preorder.io import files
 
 VALIDATION = re.compile(r"Validation perplexity: (\S+)")
 _SAVED = re.compile(r"Saving (?:checkpoint|safetensors) .*_step_([0-9]{1,18})\.pt")

@@ -14,7 +14,7 @@ import yaml
 
 from preorder.annotate.stanza_models import LANGUAGE, TREES
 from preorder.cli import build_parser
-from preorder.data.errors import DataError, UsageError, shown
+from preorder.errors import DataError, UsageError, shown
 from preorder.learning.options import options_of
 from preorder.methods.registry import NEED_TREES, all_options
 from recipes.job import Job

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 
 from preorder.cli import Parser, execute
 from preorder.cli.output import formatted
-from preorder.data import files
 from preorder.data.formats import parse_features
 from preorder.data.types import Sentence
+from preorder.io import files
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -10,9 +10,9 @@ from pathlib import Path
 
 from preorder.cli import Parser, execute
 from preorder.cli.options import add_number, positive
-from preorder.data import files
-from preorder.data.errors import DataError
 from preorder.data.formats import FEATURE_SEPARATOR, parse_source, parse_tokens, text_lines
+from preorder.errors import DataError
+from preorder.io import files
 from recipes.job import HAND, PARTS
 
 MAX_LENGTH = 50  # Kawara et al. 2021, §V-A, like the ratio

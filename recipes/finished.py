@@ -10,7 +10,7 @@ from typing import Any
 
 import yaml
 
-from preorder.data.errors import PreorderError
+from preorder.errors import PreorderError
 from recipes.job import Job
 from recipes.prepare import source_steps
 from recipes.step_runner import StepRunner

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from preorder.cli import Parser
 from preorder.cli.options import add_number, at_least_two, confidence, positive
-from preorder.data.errors import UsageError
+from preorder.errors import UsageError
 from recipes.checks import (
     check_apart,
     check_changes,

@@ -6,7 +6,7 @@ import statistics
 from dataclasses import asdict
 from typing import Any
 
-from preorder.data import files
+from preorder.io import files
 from preorder.metrics.metric import METRICS
 from recipes.costs import parameters, words_per_second
 from recipes.finished import RESULTS, Finished, find_finished

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from preorder.cli import Parser, execute
-from preorder.data.errors import UsageError
+from preorder.errors import UsageError
 from recipes.checks import check_device, check_readable
 from recipes.trained import load_trained
 

@@ -14,11 +14,11 @@ from pathlib import Path, PurePath
 
 from preorder.cli import Parser, execute
 from preorder.cli.options import add_number, positive, seed
-from preorder.data import files
-from preorder.data.atomic import atomic_directory
-from preorder.data.compression import split_suffix
-from preorder.data.errors import DataError, UsageError
 from preorder.data.formats import parse_tokens
+from preorder.errors import DataError, UsageError
+from preorder.io import files
+from preorder.io.atomic import atomic_directory
+from preorder.io.compression import split_suffix
 from recipes.data import fault_of, read_rows
 from recipes.job import PARTS
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from preorder.data import files
+from preorder.io import files
 from recipes.checkpoints import Checkpoints
 
 

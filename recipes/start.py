@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from preorder.cli import Parser
-from preorder.data.errors import UsageError
+from preorder.errors import UsageError
 from recipes import run as main_job
 from recipes.split import add_texts, names_of, texts_of, write_split
 from recipes.step_runner import StepRunner, exit_status

@@ -26,9 +26,9 @@ from typing import TextIO
 
 from preorder.cli import reason_of
 from preorder.cli.table import visible
-from preorder.data import files
-from preorder.data.atomic import reported
-from preorder.data.errors import UsageError
+from preorder.errors import UsageError
+from preorder.io import files
+from preorder.io.atomic import reported
 from preorder.processes import INTERRUPTED, interruptible, start
 from recipes.progress import Progress
 from recipes.stamps import Phase, Stamps, Step, StepError

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from onmt_preorder.base_configuration import CONFIG, FOR_RECIPES, merge, read_files
-from preorder.data.errors import UsageError
+from preorder.errors import UsageError
 
 SIZES = ("tiny", "small", "small_long", "medium", "paper")
 DEFAULT_SIZE = "small"  # of the families in config/, too

@@ -9,7 +9,7 @@ from typing import Any
 
 import yaml
 
-from preorder.data import files
+from preorder.io import files
 from recipes.checkpoints import VALIDATION, Checkpoints, weights_of
 from recipes.job import Job
 from recipes.stamps import Phase, Step

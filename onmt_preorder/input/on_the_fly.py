@@ -8,9 +8,9 @@ from functools import lru_cache
 
 from preorder.annotate.stanza import add_layers
 from preorder.annotate.stanza_models import remembered_folder
-from preorder.data.errors import UsageError
 from preorder.data.formats import parse_tokens, unescape_token
 from preorder.data.types import Sentence
+from preorder.errors import UsageError
 from preorder.methods.model_directory import Model, load_model
 
 MAX_REMEMBERED_TOKENS = 10_000_000

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import takewhile
 
-from preorder.data.errors import UsageError
+from preorder.errors import UsageError
 
 PREORDER_TRANSFORM = "preorder"
 POSITIONS_TRANSFORM = "preorder_positions"

@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import cache, partial
 from typing import Any
 
-from preorder.data.errors import UsageError, require
 from preorder.data.formats import parse_tokens
 from preorder.data.spellings import ENTITIES
+from preorder.errors import UsageError, require
 
 MODES = ("conservative", "aggressive", "char")
 """Modes of the OpenNMT tokenizer, which is the same for all languages."""

@@ -25,7 +25,7 @@ from onmt_preorder.transformer.layer_options import LayerOptions
 from onmt_preorder.transformer.layers import EncoderLayer
 from onmt_preorder.transformer.self_attention import SourceBatch
 from onmt_preorder.transformer.sinusoidal import encodings
-from preorder.data.errors import UsageError
+from preorder.errors import UsageError
 
 
 class PreorderTransformerEncoder(EncoderBase):

@@ -34,8 +34,8 @@ import torch
 
 from onmt_preorder import options
 from onmt_preorder.opennmt.wrapping import adapts
-from preorder.data.errors import DataError, UsageError
-from preorder.data.files import read_json
+from preorder.errors import DataError, UsageError
+from preorder.io.files import read_json
 from preorder.methods.model_directory import DESCRIPTION
 
 NO_CHECKPOINT = "not a checkpoint of OpenNMT-py"

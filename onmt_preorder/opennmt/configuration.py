@@ -35,7 +35,7 @@ from onmt_preorder.input.pipeline import NEEDS_POSITIONS, PREORDER_TRANSFORM, WI
 from onmt_preorder.opennmt.messages import EXIT_STATUS
 from onmt_preorder.opennmt.wrapping import adapts
 from onmt_preorder.transformer.options import ENCODER
-from preorder.data.errors import DataError, UsageError
+from preorder.errors import DataError, UsageError
 
 _CORPUS_KEYS = {"path_src", "path_tgt", "path_txt", "path_align", "transforms", "weight"}
 _NUMBER = re.compile(r"-[0-9.]")

@@ -35,8 +35,6 @@ from onmt_preorder.input.raw_text import make_tokenizer
 from onmt_preorder.opennmt.guided_alignment import sure_links
 from onmt_preorder.opennmt.wrapping import adapts
 from onmt_preorder.options import is_ours, uses_positions
-from preorder.data.errors import DataError, PreorderError
-from preorder.data.files import in_parallel, read_lines, without_line_end
 from preorder.data.formats import (
     DIGITS,
     FEATURE_SEPARATOR,
@@ -46,6 +44,8 @@ from preorder.data.formats import (
     text_lines,
     unescape_token,
 )
+from preorder.errors import DataError, PreorderError
+from preorder.io.files import in_parallel, read_lines, without_line_end
 
 MOST_LOST = 10_000
 """Training lines that transforms may drop one after another."""

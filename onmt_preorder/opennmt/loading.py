@@ -23,7 +23,7 @@ from onmt_preorder.input.raw_text import is_escaped, make_detokenizer, make_toke
 from onmt_preorder.opennmt.checkpoints import digest
 from onmt_preorder.opennmt.wrapping import adapts
 from onmt_preorder.options import is_ours, uses_positions
-from preorder.data.errors import UsageError
+from preorder.errors import UsageError
 
 # What all members of an ensemble have in common: of their vocabularies, and of their options.
 _VOCABULARIES = {"src": "source vocabularies", "tgt": "target vocabularies", "data_task": "tasks"}

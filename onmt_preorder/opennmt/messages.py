@@ -22,7 +22,7 @@ from typing import Any, NoReturn
 
 from onmt_preorder.opennmt.wrapping import adapts
 from preorder.cli.table import visible
-from preorder.data.errors import DataError, MissingExtraError, PreorderError, UsageError
+from preorder.errors import DataError, MissingExtraError, PreorderError, UsageError
 from preorder.processes import INTERRUPTED
 
 EXIT_STATUS = 2

@@ -15,7 +15,7 @@ from onmt_preorder.opennmt.wrapping import adapts
 from onmt_preorder.papers.distortion import options as distortion
 from onmt_preorder.papers.npmt import options as phrases
 from onmt_preorder.transformer.options import ENCODER
-from preorder.data.errors import UsageError
+from preorder.errors import UsageError
 
 
 @adapts("onmt.model_builder", "build_encoder_with_embeddings")

@@ -18,10 +18,10 @@ from pathlib import Path
 from typing import Any
 
 from onmt_preorder.opennmt.wrapping import adapts
-from preorder.data import files
-from preorder.data.atomic import atomic_file, is_special
-from preorder.data.compression import compressed, split_suffix
-from preorder.data.errors import UsageError
+from preorder.errors import UsageError
+from preorder.io import files
+from preorder.io.atomic import atomic_file, is_special
+from preorder.io.compression import compressed, split_suffix
 
 # What ends when both files of a checkpoint with safetensors are written, else None.
 _both: ContextVar[contextlib.ExitStack | None] = ContextVar("both", default=None)

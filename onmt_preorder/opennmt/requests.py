@@ -18,8 +18,8 @@ from typing import Any
 from onmt_preorder.input.pipeline import SOURCE_NAME
 from onmt_preorder.opennmt.wrapping import adapts
 from preorder.api_values import text_of
-from preorder.data.errors import DataError, PreorderError, UsageError
-from preorder.data.files import read_json, without_line_end
+from preorder.errors import DataError, PreorderError, UsageError
+from preorder.io.files import read_json, without_line_end
 
 ADDRESS = "127.0.0.1"
 MAX_BYTES = 2**20

@@ -19,9 +19,9 @@ from onmt_preorder.input.positions import NO_POSITION
 from onmt_preorder.opennmt.corpora import parse_source
 from onmt_preorder.opennmt.wrapping import adapts
 from onmt_preorder.options import is_ours
-from preorder.data.errors import UsageError
-from preorder.data.files import without_line_end
 from preorder.data.formats import FEATURE_SEPARATOR
+from preorder.errors import UsageError
+from preorder.io.files import without_line_end
 
 
 @adapts("onmt.translate.translation_server:ServerModel", "load")

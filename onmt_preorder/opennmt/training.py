@@ -24,7 +24,7 @@ from onmt_preorder.options import is_ours
 from onmt_preorder.papers.distortion.initialise import add_jumps, initialise
 from onmt_preorder.papers.distortion.options import DECODER, NONE, DistortionOptions
 from onmt_preorder.transformer.dropout import draw_cheaply
-from preorder.data.errors import UsageError
+from preorder.errors import UsageError
 
 
 @adapts("onmt.model_builder", "build_model")

@@ -28,8 +28,8 @@ from onmt_preorder.input.positions import NO_POSITION
 from onmt_preorder.input.raw_text import make_detokenizer
 from onmt_preorder.opennmt.guided_alignment import put_on_pieces
 from onmt_preorder.transformer.options import ENCODER
-from preorder.data.errors import UsageError
 from preorder.data.formats import unescape_token
+from preorder.errors import UsageError
 
 # Stands for an empty line at translation: OpenNMT-py would drop the line.
 EMPTY_LINE = DefaultTokens.PAD

@@ -21,7 +21,7 @@ from onmt_preorder.input.raw_text import MODES
 from onmt_preorder.opennmt.wrapping import adapts
 from onmt_preorder.option_helpers import option_group
 from onmt_preorder.papers.npmt import options as phrases
-from preorder.data.errors import UsageError
+from preorder.errors import UsageError
 
 
 class Score(float):

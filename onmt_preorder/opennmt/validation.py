@@ -18,7 +18,7 @@ from onmt_preorder.checkpoint_choice import by_perplexity, paths
 from onmt_preorder.opennmt.checkpoints import read_options
 from onmt_preorder.opennmt.wrapping import adapts
 from onmt_preorder.options import is_ours
-from preorder.data.errors import DataError
+from preorder.errors import DataError
 from preorder.processes import interruptible
 
 _NOTE = "validation_perplexity"  # in the options that a checkpoint holds

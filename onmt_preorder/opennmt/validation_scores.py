@@ -11,8 +11,8 @@ from __future__ import annotations
 from typing import Any
 
 from onmt_preorder.opennmt.wrapping import adapts
-from preorder.data.errors import DataError
-from preorder.data.files import read_lines
+from preorder.errors import DataError
+from preorder.io.files import read_lines
 
 
 @adapts("onmt.utils.scoring_utils:ScoringPreparator", "translate")

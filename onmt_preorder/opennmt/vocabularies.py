@@ -23,8 +23,8 @@ from onmt_preorder.opennmt.configuration import read_corpora
 from onmt_preorder.opennmt.numbers import MOST
 from onmt_preorder.opennmt.wrapping import adapts
 from onmt_preorder.options import is_ours
-from preorder.data.atomic import atomic_file, is_special
-from preorder.data.errors import DataError, UsageError
+from preorder.errors import DataError, UsageError
+from preorder.io.atomic import atomic_file, is_special
 from preorder.processes import temporary_directory
 
 _SAMPLES_FAILED = signal.SIGUSR1

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from onmt_preorder.option_helpers import Need, option_group, refuse, refuse_in_model
-from preorder.data.errors import UsageError
+from preorder.errors import UsageError
 
 ENCODER = DECODER = "preorder_transformer"
 ABSOLUTE, RELATIVE = "absolute", "relative"

@@ -24,7 +24,7 @@ from preorder.alignment.priors import Priors, Side
 from preorder.alignment.samples import Links, Samples, read_links
 from preorder.alignment.symmetrize import SYMMETRIZATIONS
 from preorder.data.alignment import Alignment
-from preorder.data.errors import MissingExtraError, UsageError
+from preorder.errors import MissingExtraError, UsageError
 from preorder.processes import start, temporary_directory
 from preorder.progress import LOGGER
 

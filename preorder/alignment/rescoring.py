@@ -18,7 +18,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from preorder.alignment.samples import Samples
 from preorder.alignment.symmetrize import NEIGHBOURS, Link
 from preorder.data.alignment import Alignment
-from preorder.data.errors import UsageError
+from preorder.errors import UsageError
 
 MIN_HAND_ALIGNED = 20
 """Fewer hand-aligned sentences teach nothing."""

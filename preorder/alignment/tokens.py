@@ -17,7 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from preorder.data.alignment import Alignment, Link
-from preorder.data.errors import DataError, shown
 from preorder.data.spellings import (
     MARKS,
     added_marks,
@@ -29,6 +28,7 @@ from preorder.data.spellings import (
     spelled_out,
     without_marks,
 )
+from preorder.errors import DataError, shown
 
 BLOCK = 256
 """Pieces that are compared with the text at a time where they do not spell it."""

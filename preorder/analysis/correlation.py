@@ -9,7 +9,7 @@ from scipy.stats import rankdata
 
 from preorder.analysis.evaluation_data import EvaluationData
 from preorder.analysis.results import Correlations, Estimate
-from preorder.data.errors import DataError, UsageError
+from preorder.errors import DataError, UsageError
 from preorder.metrics.metric import Score
 from preorder.metrics.orders import Tau
 from preorder.metrics.significance import RESAMPLES, interval

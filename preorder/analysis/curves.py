@@ -10,7 +10,7 @@ import numpy as np
 from preorder.analysis.defaults import GAIN_WIDTH, LAST_LENGTH, LENGTH_WIDTH
 from preorder.analysis.evaluation_data import EvaluationData
 from preorder.analysis.results import Curves, Estimate, Group
-from preorder.data.errors import DataError
+from preorder.errors import DataError
 from preorder.metrics.metric import MetricOptions, Score
 from preorder.metrics.orders import Tau
 from preorder.metrics.scoring import Systems, SystemStatistics, Text, measure, measure_translations

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence, Sized
 from dataclasses import dataclass, field
 
 from preorder.alignment.target_groups import target_groups
-from preorder.data import files
-from preorder.data.errors import DataError
 from preorder.data.formats import parse_positions, parse_tokens, read_alignments, read_plain
 from preorder.data.types import Alignment, Permutation
+from preorder.errors import DataError
+from preorder.io import files
 from preorder.metrics.metric import MetricOptions
 from preorder.metrics.orders import TargetGroups
 from preorder.metrics.scoring import Systems, SystemStatistics, Text, measure_translations

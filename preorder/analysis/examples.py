@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from preorder.analysis.evaluation_data import EvaluationData
-from preorder.data.errors import UsageError
+from preorder.errors import UsageError
 from preorder.metrics.scoring import check_system
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from preorder.data.errors import DataError
+from preorder.errors import DataError
 from preorder.metrics.significance import Comparison
 
 

@@ -10,8 +10,8 @@ from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from preorder.analysis.sentence_view import SentenceView, panel_names
-from preorder.data.errors import require
 from preorder.data.types import BinaryTree
+from preorder.errors import require
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from preorder.data import files
-from preorder.data.errors import DataError, shown
 from preorder.data.sentence import Sentence
+from preorder.errors import DataError, shown
+from preorder.io import files
 
 if TYPE_CHECKING:
     from scipy import sparse

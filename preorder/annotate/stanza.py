@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 from preorder.annotate import stanza_models
 from preorder.annotate.stanza_models import StanzaOptions
 from preorder.annotate.stanza_pipeline import EMPTY, Annotation, annotate_chunk
-from preorder.data.errors import UsageError
-from preorder.data.files import batched
 from preorder.data.sentence import Sentence
 from preorder.data.trees import SyntaxTree
+from preorder.errors import UsageError
+from preorder.io.files import batched
 from preorder.learning.checkpoint import NO_CHECKPOINTS, Checkpoint, Checkpoints, digest
 from preorder.syntax.bracketing import parse_bracketing
 from preorder.syntax.conllu import parse_conllu

@@ -15,8 +15,8 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from preorder.data import files
-from preorder.data.errors import MissingExtraError, UsageError, require
+from preorder.errors import MissingExtraError, UsageError, require
+from preorder.io import files
 from preorder.processes import temporary_directory
 from preorder.progress import LOGGER
 from preorder.syntax.conllu import Tagset

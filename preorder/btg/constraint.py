@@ -18,8 +18,8 @@ from preorder.btg.grammar import INVERTED, STRAIGHT
 from preorder.btg.scores import node_index
 from preorder.compiled import entry_point, inner
 from preorder.data.alignment import CERTAIN
-from preorder.data.errors import UsageError
 from preorder.data.types import Alignment, Bitext, Sentence
+from preorder.errors import UsageError
 
 DRAW = 1
 """Added to the seed of an iteration, so that groups are not drawn by the numbers that shuffle sentences."""

@@ -13,7 +13,7 @@ from typing import Any
 
 from preorder.btg.grammar import INVERTED, STRAIGHT
 from preorder.btg.scores import FIRST, FORBIDDEN, SECOND, WHOLE
-from preorder.data.errors import require
+from preorder.errors import require
 
 torch = require("torch", "neural")
 

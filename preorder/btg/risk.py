@@ -13,7 +13,7 @@ import numpy as np
 from preorder.btg.grammar import INVERTED, STRAIGHT
 from preorder.btg.inside import marginals
 from preorder.btg.scores import FIRST, SECOND, WHOLE
-from preorder.data.errors import require
+from preorder.errors import require
 
 torch = require("torch", "neural")
 

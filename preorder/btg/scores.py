@@ -21,7 +21,7 @@ import numpy as np
 from preorder.btg.grammar import CONTEXTS, LABELS, LANES
 from preorder.btg.vector import VECTOR
 from preorder.compiled import inner
-from preorder.data.errors import NotFiniteError
+from preorder.errors import NotFiniteError
 
 FIRST, SECOND, WHOLE = range(3)
 PARTS = 3

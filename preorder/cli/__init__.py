@@ -19,7 +19,7 @@ from preorder.cli.commands import SUMMARIES
 from preorder.cli.messages import say_what_is_saved, shown
 from preorder.cli.paths import check_paths
 from preorder.cli.table import visible
-from preorder.data.errors import PreorderError, require
+from preorder.errors import PreorderError, require
 from preorder.methods import FORMAT_VERSION
 from preorder.processes import INTERRUPTED, interruptible
 

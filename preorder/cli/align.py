@@ -23,10 +23,10 @@ from preorder.alignment.samples import agreement, confident
 from preorder.alignment.symmetrize import SYMMETRIZATIONS
 from preorder.cli import options
 from preorder.cli.commands import SUMMARIES
-from preorder.data import files
 from preorder.data.alignment import Alignment
-from preorder.data.errors import UsageError
 from preorder.data.formats import format_alignment, parse_source, parse_tokens, read_alignments, read_plain
+from preorder.errors import UsageError
+from preorder.io import files
 from preorder.progress import LOGGER
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from preorder.cli.commands import SUMMARIES
 from preorder.cli.messages import add_verbosity
 from preorder.cli.pictures import add_pictures
 from preorder.cli.print_analysis import print_breakdown, print_correlations, print_curves, print_examples
-from preorder.data.errors import UsageError
+from preorder.errors import UsageError
 from preorder.metrics.metric import METRICS
 
 if TYPE_CHECKING:

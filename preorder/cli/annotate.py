@@ -25,11 +25,11 @@ from preorder.cli.shards import (
     shards_of,
     stanza_settings,
 )
-from preorder.data import files, places
-from preorder.data.compression import split_suffix
-from preorder.data.errors import UsageError
 from preorder.data.formats import format_annotated
 from preorder.data.sentence import Sentence
+from preorder.errors import UsageError
+from preorder.io import files, places
+from preorder.io.compression import split_suffix
 from preorder.learning.checkpoint import Checkpoints, digest
 from preorder.progress import counting
 from preorder.shards.plan import Shard

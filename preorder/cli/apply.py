@@ -24,9 +24,9 @@ from preorder.cli.shards import (
     shards_of,
     stanza_settings,
 )
-from preorder.data import files, places
-from preorder.data.errors import UsageError
 from preorder.data.sentence import Sentence
+from preorder.errors import UsageError
+from preorder.io import files, places
 from preorder.methods.model_directory import Model, checksum, load_model
 from preorder.progress import counting
 from preorder.shards.plan import Shard

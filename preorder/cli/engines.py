@@ -11,8 +11,8 @@ from preorder import __version__
 from preorder.annotate.stanza_models import StanzaOptions
 from preorder.cli import options
 from preorder.cli.shards import stanza_settings
-from preorder.data import files
-from preorder.data.errors import UsageError, shown
+from preorder.errors import UsageError, shown
+from preorder.io import files
 from preorder.shards.manifest import NAME
 from preorder.shards.on_ray.options import DEFAULTS, GPU_SHARE, RayOptions
 from preorder.shards.on_ray.room import Needs

@@ -9,9 +9,9 @@ from preorder.alignment.gold import gold_permutation
 from preorder.cli import options
 from preorder.cli.commands import SUMMARIES
 from preorder.cli.output import formatted
-from preorder.data import files
 from preorder.data.formats import parse_source, read_alignments, read_plain
 from preorder.data.types import Alignment, Permutation, Sentence
+from preorder.io import files
 
 EXAMPLES = """\
   preorder gold --src test.en --align test.align --out test.gold

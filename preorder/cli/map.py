@@ -8,10 +8,10 @@ from collections.abc import Iterator, Sequence
 from preorder.alignment.tokens import map_links
 from preorder.cli import options
 from preorder.cli.commands import SUMMARIES
-from preorder.data import files
 from preorder.data.alignment import Alignment
-from preorder.data.errors import UsageError
 from preorder.data.formats import format_alignment, parse_tokens, read_alignments, read_plain
+from preorder.errors import UsageError
+from preorder.io import files
 
 SIDES = ("src", "tgt")
 

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 
 from preorder.cli.paths import output_paths
 from preorder.cli.table import visible
-from preorder.data.atomic import is_special
-from preorder.data.files import STANDARD
+from preorder.io.atomic import is_special
+from preorder.io.files import STANDARD
 from preorder.progress import LOGGER
 
 

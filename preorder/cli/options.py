@@ -10,10 +10,10 @@ from typing import Any
 from preorder.alignment.gold import STATISTICS, UNALIGNED_RULES
 from preorder.analysis.defaults import SWAP_PERCENTAGES
 from preorder.cli.messages import add_verbosity
-from preorder.data.errors import UsageError, shown
-from preorder.data.files import STANDARD, read_parsed
 from preorder.data.formats import parse_order, parse_positions
 from preorder.data.permutation import Permutation
+from preorder.errors import UsageError, shown
+from preorder.io.files import STANDARD, read_parsed
 from preorder.learning.options import MAX_CLASSES, MAX_N_BEST, MAX_SEED, MAX_THREADS, MAX_TRAINING_LENGTH
 
 ORDER_FORMATS = ("features", "positions", "order", "text")

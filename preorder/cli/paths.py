@@ -8,11 +8,11 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from preorder.data import places
-from preorder.data.atomic import check_writable, is_special
-from preorder.data.errors import DataError, UsageError
-from preorder.data.files import STANDARD
-from preorder.data.storage import is_url
+from preorder.errors import DataError, UsageError
+from preorder.io import places
+from preorder.io.atomic import check_writable, is_special
+from preorder.io.files import STANDARD
+from preorder.io.storage import is_url
 
 
 def check_paths(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> None:

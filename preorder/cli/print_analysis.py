@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from preorder.analysis.tables import SCORE_FORMATS
 from preorder.cli.pictures import write_pictures
 from preorder.cli.table import print_table, visible
-from preorder.data import files
+from preorder.io import files
 
 if TYPE_CHECKING:
     from preorder.analysis.examples import Example, Examples

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from preorder.cli import options
 from preorder.cli.commands import SUMMARIES
-from preorder.data import files
-from preorder.data.errors import UsageError
+from preorder.errors import UsageError
+from preorder.io import files
 from preorder.progress import progress
 
 if TYPE_CHECKING:

@@ -11,9 +11,9 @@ from preorder.annotate import stanza_models
 from preorder.annotate.stanza_models import TREES, StanzaOptions
 from preorder.cli import options
 from preorder.cli.source import STANZA
-from preorder.data import places
-from preorder.data.errors import UsageError
-from preorder.data.files import STANDARD
+from preorder.errors import UsageError
+from preorder.io import places
+from preorder.io.files import STANDARD
 from preorder.learning.checkpoint import digest
 from preorder.shards.manifest import check_manifest
 from preorder.shards.plan import Shard, every_nth, find_shards

@@ -16,8 +16,8 @@ from preorder.cli.commands import SUMMARIES
 from preorder.cli.pictures import PAGE, add_pictures, write_pictures
 from preorder.cli.table import visible
 from preorder.cli.views import read_rows, read_views
-from preorder.data import files
-from preorder.data.errors import DataError, UsageError
+from preorder.errors import DataError, UsageError
+from preorder.io import files
 from preorder.methods.model_directory import load_model
 
 if TYPE_CHECKING:

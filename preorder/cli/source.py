@@ -17,10 +17,10 @@ from preorder.annotate.stanza_models import (
     remembered_folder,
 )
 from preorder.cli import options
-from preorder.data import files, places
-from preorder.data.errors import DataError, UsageError, shown
 from preorder.data.formats import parse_source, parse_tokens, read_annotated, text_lines
 from preorder.data.sentence import Sentence
+from preorder.errors import DataError, UsageError, shown
+from preorder.io import files, places
 from preorder.progress import LOGGER
 from preorder.syntax.conllu import TAGSETS
 from preorder.syntax.read import TreeFile, add_trees

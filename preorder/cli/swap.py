@@ -11,9 +11,9 @@ from preorder.cli import options
 from preorder.cli.commands import SUMMARIES
 from preorder.cli.paths import check_outputs, input_paths
 from preorder.cli.source import STANZA, plain_sentences
-from preorder.data import files
-from preorder.data.compression import split_suffix
-from preorder.data.errors import UsageError
+from preorder.errors import UsageError
+from preorder.io import files
+from preorder.io.compression import split_suffix
 from preorder.progress import LOGGER, progress
 
 EXAMPLES = """\

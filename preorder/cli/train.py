@@ -18,10 +18,10 @@ from preorder.cli.align import DEFAULT_SYMMETRIZATION
 from preorder.cli.commands import SUMMARIES
 from preorder.cli.output import formatted
 from preorder.cli.paths import input_paths, output_paths
-from preorder.data import files
-from preorder.data.errors import UsageError
 from preorder.data.formats import parse_tokens, read_alignments, read_plain
 from preorder.data.types import Alignment, Bitext, Sentence
+from preorder.errors import UsageError
+from preorder.io import files
 from preorder.learning import options as method_options
 from preorder.learning.checkpoint import Checkpoints
 from preorder.learning.held_out import DEFAULT_HELD_OUT, MAX_SHARE

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
 from preorder.cli.paths import split_name
-from preorder.data import files
-from preorder.data.errors import UsageError
+from preorder.errors import UsageError
+from preorder.io import files
 from preorder.metrics.metric import DEFAULTS, METRICS, TOKENIZERS, MetricOptions
 from preorder.progress import LOGGER
 

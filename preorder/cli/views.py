@@ -11,9 +11,10 @@ from preorder.analysis.sentence_view import SentenceView, hard_attention
 from preorder.annotate.stanza import add_layers
 from preorder.annotate.stanza_models import StanzaOptions
 from preorder.cli import options, source
-from preorder.data import files, formats
-from preorder.data.errors import DataError
+from preorder.data import formats
 from preorder.data.types import Alignment, BinaryTree, Permutation, Sentence
+from preorder.errors import DataError
+from preorder.io import files
 from preorder.methods.model_directory import Model
 
 BATCH = 5_000  # tokens that a model orders at once

@@ -1,1 +1,1 @@
-"""Sentences, alignments, orders and trees as values; their formats; and the files that hold them."""
+"""Sentences, alignments, orders and trees as values, and their formats."""

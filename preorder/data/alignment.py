@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from preorder.data.errors import DataError
+from preorder.errors import DataError
 
 Link = tuple[int, int]
 CERTAIN = 1.0

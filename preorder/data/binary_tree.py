@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from preorder.data.errors import DataError
 from preorder.data.permutation import Permutation
+from preorder.errors import DataError
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from preorder.data.alignment import Alignment
-from preorder.data.errors import DataError
 from preorder.data.sentence import Sentence
+from preorder.errors import DataError
 
 
 @dataclass(frozen=True)

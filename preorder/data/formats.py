@@ -14,10 +14,10 @@ from typing import Any, TypeVar
 
 from preorder.data.alignment import CERTAIN, Alignment, Link
 from preorder.data.binary_tree import BinaryTree
-from preorder.data.errors import DataError, shown
-from preorder.data.files import display_name, first_filled, parse_json, parse_lines, read_lines, read_parsed
 from preorder.data.permutation import Permutation
 from preorder.data.sentence import Sentence
+from preorder.errors import DataError, shown
+from preorder.io.files import display_name, first_filled, parse_json, parse_lines, read_lines, read_parsed
 
 T = TypeVar("T")
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar
 
-from preorder.data.errors import MAX_SHOWN, DataError
+from preorder.errors import MAX_SHOWN, DataError
 
 T = TypeVar("T")
 

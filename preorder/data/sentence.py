@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass, replace
 
-from preorder.data.errors import DataError
 from preorder.data.trees import ConstituencyTree, DependencyTree, SyntaxTree
+from preorder.errors import DataError
 
 
 @dataclass(frozen=True, slots=True)  # there may be millions

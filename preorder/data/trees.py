@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Literal, NamedTuple, get_args
 
-from preorder.data.errors import DataError
+from preorder.errors import DataError
 
 ROOT = -1
 """The head of a token that depends on no other."""

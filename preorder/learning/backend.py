@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 from llvmlite import binding
 
-from preorder.data.errors import DataError, require, shown
+from preorder.errors import DataError, require, shown
 from preorder.learning.checkpoint import Arrays, checked
 
 torch = require("torch", "neural")

@@ -20,10 +20,10 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
 from preorder import __version__
-from preorder.data import files, places
-from preorder.data.atomic import atomic_file, check_writable, remove_left
-from preorder.data.errors import DataError, UsageError
-from preorder.data.storage import SUFFIX, is_url
+from preorder.errors import DataError, UsageError
+from preorder.io import files, places
+from preorder.io.atomic import atomic_file, check_writable, remove_left
+from preorder.io.storage import SUFFIX, is_url
 from preorder.progress import LOGGER
 
 Arrays = dict[str, np.ndarray]

@@ -6,8 +6,8 @@ import random
 from collections.abc import Sequence
 
 from preorder.alignment.target_groups import trusted_groups
-from preorder.data.errors import UsageError
 from preorder.data.types import Bitext, Permutation
+from preorder.errors import UsageError
 
 DEFAULT_HELD_OUT = 1000
 """Lines that are held out by default, but at most ``MAX_SHARE`` of all."""

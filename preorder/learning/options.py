@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass, fields
 from numbers import Integral, Real
 from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
 
-from preorder.data.errors import UsageError, shown
+from preorder.errors import UsageError, shown
 
 MOST = {int: 1_000_000, float: 1e9}
 """Greatest values of options."""

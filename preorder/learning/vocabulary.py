@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from preorder.data.errors import DataError
 from preorder.data.types import Sentence
+from preorder.errors import DataError
 
 LAYERS = ("words", "tags", "classes")
 """Layers of a :class:`Sentence` that give each token a string, by attribute, in the order of all arrays."""

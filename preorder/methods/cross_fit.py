@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import NamedTuple
 
-from preorder.data.errors import UsageError
 from preorder.data.types import Bitext, Permutation, Sentence
+from preorder.errors import UsageError
 from preorder.methods.base import Preorderer
 from preorder.progress import LOGGER, named
 from preorder.workers import in_processes

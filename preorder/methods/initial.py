@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from preorder.data.errors import UsageError
+from preorder.errors import UsageError
 from preorder.learning.checkpoint import digest
 from preorder.methods.base import Continuable
 from preorder.methods.model_directory import Model

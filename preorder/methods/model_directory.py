@@ -20,10 +20,10 @@ from safetensors.numpy import load, save
 
 from preorder.annotate.classes import WordClasses
 from preorder.annotate.stanza_models import FOLDER_VARIABLE, LANGUAGE, TREES, StanzaOptions
-from preorder.data import atomic, files, places
-from preorder.data.errors import DataError, UsageError, shown
-from preorder.data.storage import is_url
 from preorder.data.types import Sentence
+from preorder.errors import DataError, UsageError, shown
+from preorder.io import atomic, files, places
+from preorder.io.storage import is_url
 from preorder.learning.checkpoint import Arrays
 from preorder.methods import FORMAT_VERSION
 from preorder.methods.base import Preorderer

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from preorder.data.errors import UsageError
+from preorder.errors import UsageError
 
 METHODS = {
     "btg": ("perceptron.options:Options", "perceptron.model:BTGPreorderer"),

@@ -15,8 +15,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from preorder.data.errors import DataError
 from preorder.data.types import Alignment
+from preorder.errors import DataError
 
 
 @dataclass(frozen=True)

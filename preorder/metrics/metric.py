@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from preorder.data.errors import DataError
+from preorder.errors import DataError
 
 if TYPE_CHECKING:
     import numpy as np

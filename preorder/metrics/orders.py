@@ -29,8 +29,8 @@ import numpy as np
 
 from preorder.alignment.target_groups import UNALIGNED
 from preorder.compiled import entry_point
-from preorder.data.errors import DataError
 from preorder.data.types import Permutation
+from preorder.errors import DataError
 from preorder.metrics.metric import Metric, Score
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from preorder.data.errors import UsageError
+from preorder.errors import UsageError
 from preorder.metrics.metric import DEFAULTS, METRICS, Metric, MetricOptions, Score
 from preorder.metrics.significance import (
     RESAMPLES,

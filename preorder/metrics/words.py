@@ -8,7 +8,7 @@ import numpy as np
 from sacrebleu.metrics import BLEU
 
 from preorder.compiled import entry_point
-from preorder.data.errors import UsageError
+from preorder.errors import UsageError
 from preorder.metrics.metric import Metric, MetricOptions, check_same_length
 
 EncodedText = tuple[np.ndarray, np.ndarray]

@@ -6,9 +6,9 @@ import json
 import os
 from typing import Any
 
-from preorder.data import files, places
-from preorder.data.atomic import create_file
-from preorder.data.errors import DataError, UsageError, shown
+from preorder.errors import DataError, UsageError, shown
+from preorder.io import files, places
+from preorder.io.atomic import create_file
 
 NAME = ".preorder.json"
 

@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 
-from preorder.data import places
-from preorder.data.errors import DataError, UsageError
-from preorder.data.storage import is_url
+from preorder.errors import DataError, UsageError
+from preorder.io import places
+from preorder.io.storage import is_url
 
 _WILDCARD = re.compile(r"(\*+|\?|\[[^]]+\])")
 _SLASHES = re.compile("/+")

@@ -12,8 +12,8 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import NamedTuple
 
-from preorder.data import places
-from preorder.data.errors import DataError, PreorderError
+from preorder.errors import DataError, PreorderError
+from preorder.io import places
 from preorder.progress import LOGGER, shard_progress
 from preorder.shards.plan import Shard
 from preorder.workers import in_order, in_processes

@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from preorder.data.errors import DataError, shown
 from preorder.data.sentence import Sentence
 from preorder.data.trees import ConstituencyTree, Constituent
+from preorder.errors import DataError, shown
 
 TRACE = "-NONE-"
 

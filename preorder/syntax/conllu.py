@@ -12,9 +12,9 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal, NamedTuple, get_args
 
-from preorder.data.errors import DataError, shown
 from preorder.data.sentence import Sentence
 from preorder.data.trees import ROOT, DependencyTree
+from preorder.errors import DataError, shown
 
 FIELDS = 10
 NONE = "_"

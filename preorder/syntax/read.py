@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from preorder.data import files
-from preorder.data.errors import DataError
 from preorder.data.sentence import Sentence
 from preorder.data.spellings import same
 from preorder.data.trees import ConstituencyTree, DependencyTree
+from preorder.errors import DataError
+from preorder.io import files
 from preorder.progress import LOGGER
 from preorder.syntax.bracketing import bracketings, parse_bracketing
 from preorder.syntax.conllu import Tagset, named_tagset, parse_conllu

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import accumulate
 from typing import Any, NamedTuple
 
-from preorder.data.errors import DataError, require
+from preorder.errors import DataError, require
 
 INFLECTED = ("動詞", "形容詞", "助動詞")  # verbs, adjectives, auxiliaries
 NONE = "*"

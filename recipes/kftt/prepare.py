@@ -13,11 +13,11 @@ import numpy as np
 
 from preorder.alignment.tokens import map_links
 from preorder.cli import Parser, execute, options
-from preorder.data import files
-from preorder.data.atomic import atomic_directory
-from preorder.data.errors import DataError
 from preorder.data.formats import format_alignment, parse_tokens, read_alignments
 from preorder.data.types import Alignment
+from preorder.errors import DataError
+from preorder.io import files
+from preorder.io.atomic import atomic_directory
 from preorder.progress import LOGGER
 from recipes.job import PARTS
 from recipes.kftt.parts_of_speech import Tagger, japanese_tagger, joined, tags_of

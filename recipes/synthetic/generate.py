@@ -9,11 +9,11 @@ from itertools import islice
 from pathlib import Path
 
 from preorder.cli import Parser, execute, options
-from preorder.data import files
-from preorder.data.atomic import atomic_directory
-from preorder.data.errors import DataError
 from preorder.data.formats import format_alignment
 from preorder.data.types import Alignment
+from preorder.errors import DataError
+from preorder.io import files
+from preorder.io.atomic import atomic_directory
 from recipes.synthetic.grammar import Piece, pairs
 
 SOURCE, TARGET = "svo", "sov"

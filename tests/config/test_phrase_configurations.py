@@ -5,7 +5,7 @@ from argparse import Namespace
 import pytest
 
 from onmt_preorder.papers.npmt.options import check, check_translation
-from preorder.data.errors import UsageError
+from preorder.errors import UsageError
 from recipes.systems import read_system
 from tests.support.opennmt import checked_opt, make_opt
 

@@ -25,7 +25,7 @@ from onmt_preorder.input.positions import NO_POSITION
 from onmt_preorder.opennmt import requests
 from onmt_preorder.opennmt.transforms import EMPTY_LINE
 from preorder.annotate.classes import WordClasses
-from preorder.data.errors import DataError
+from preorder.errors import DataError
 from tests.support.by_hash import save_by_hash
 from tests.support.hard_sentences import HARD, TOKENS, Reading, reading
 from tests.support.opennmt import TINY, call

@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 import preorder
 from preorder.annotate.classes import WordClasses
 from preorder.cli import main
-from preorder.data import blocks
-from preorder.data.compression import ZSTD
-from preorder.data.errors import DataError
+from preorder.errors import DataError
+from preorder.io import blocks
+from preorder.io.compression import ZSTD
 from tests.support.by_hash import save_by_hash
 from tests.support.hard_sentences import HARD, LINES, TAGSETS, TOKENS, Reading, reading, tag_layer
 from tests.support.texts import content, write
@@ -86,7 +86,7 @@ def compressed(lines):
     for name in ("features", "positions"):
         Path("src.gz").write_bytes(gzip.compress(Path(text("src", lines)).read_bytes()))
         run("apply", "--model", "model", "--format", name, "--out", f"{name}.zst", "--src", "src.gz")
-        found.append([*preorder.data.files.read_lines(f"{name}.zst")])
+        found.append([*preorder.io.files.read_lines(f"{name}.zst")])
     return readings(*found)
 
 

@@ -10,8 +10,8 @@ from preorder.annotate import stanza, stanza_pipeline
 from preorder.annotate.stanza_models import StanzaOptions
 from preorder.annotate.stanza_pipeline import annotate_chunk
 from preorder.cli import main
-from preorder.data.errors import UsageError
 from preorder.data.sentence import Sentence
+from preorder.errors import UsageError
 from preorder.methods.model_directory import load_model
 from preorder.syntax.bracketing import parse_bracketing
 from preorder.syntax.conllu import parse_conllu

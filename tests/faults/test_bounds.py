@@ -7,7 +7,7 @@ import pytest
 import preorder
 from preorder.annotate.stanza_models import LANGUAGE
 from preorder.cli import main
-from preorder.data.errors import UsageError
+from preorder.errors import UsageError
 from preorder.learning.options import _all
 from preorder.methods.registry import all_options
 

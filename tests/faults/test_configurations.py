@@ -8,7 +8,7 @@ import yaml
 pytest.importorskip("onmt", reason="OpenNMT-py is not installed: see the README")
 
 from onmt_preorder.base_configuration import MOST_VALUES, parse_yaml
-from preorder.data.errors import DataError
+from preorder.errors import DataError
 from tests.faults.test_opennmt import outcome
 from tests.support.opennmt import TINY, write_training_task
 from tests.support.texts import content

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from preorder.annotate.classes import WordClasses
-from preorder.data.atomic import atomic_file
-from preorder.data.errors import DataError, PreorderError
+from preorder.errors import DataError, PreorderError
+from preorder.io.atomic import atomic_file
 from preorder.learning.checkpoint import Checkpoint, Checkpoints
 from preorder.methods import model_directory
 from preorder.methods.model_directory import Model, check_replaceable, load_model, save_model

@@ -22,7 +22,7 @@ from onmt.utils.parse import ArgumentParser
 
 from onmt_preorder.cli import main as onmt_preorder
 from onmt_preorder.opennmt import numbers
-from preorder.data.files import read_lines
+from preorder.io.files import read_lines
 from tests.support.opennmt import TINY, call, start, write_training_task
 from tests.support.texts import content, write
 

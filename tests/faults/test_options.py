@@ -15,7 +15,7 @@ from onmt.utils.optimizers import build_torch_optimizer
 from onmt.utils.parse import ArgumentParser
 
 from onmt_preorder import options
-from preorder.data.errors import PreorderError, UsageError
+from preorder.errors import PreorderError, UsageError
 from tests.support.distortion_models import DISTORTION
 from tests.support.opennmt import make_opt
 from tests.support.transformers import make_vocabs

@@ -13,10 +13,10 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from preorder.data import atomic, files
-from preorder.data.atomic import atomic_directory, atomic_file
-from preorder.data.compression import CODECS
-from preorder.data.errors import DataError
+from preorder.errors import DataError
+from preorder.io import atomic, files
+from preorder.io.atomic import atomic_directory, atomic_file
+from preorder.io.compression import CODECS
 
 LINES = [f"line {number}" for number in range(2000)]
 NOISE = list(map(str, np.random.default_rng(1).random(9000)))  # which nothing makes small
@@ -37,7 +37,7 @@ def test_a_fifo_is_written_straight(tmp_path, name):
 
 @pytest.mark.parametrize("path", ["/dev/null", "/dev/stderr"])
 def test_a_device_stays_a_device(tmp_path, path):
-    code = f"from preorder.data import files; files.write_lines({path!r}, ['x'])"
+    code = f"from preorder.io import files; files.write_lines({path!r}, ['x'])"
     with (tmp_path / "err").open("w") as errors:
         subprocess.run([sys.executable, "-c", code], stderr=errors, check=True)
     assert stat.S_ISCHR(os.stat("/dev/null").st_mode)
@@ -146,7 +146,7 @@ def test_a_full_device_is_one_line():
 
 KILLED = """
 import os, signal, sys
-from preorder.data import atomic
+from preorder.io import atomic
 fsync, kill_at = os.fsync, int(sys.argv[3])
 calls = [0]
 def step(function):

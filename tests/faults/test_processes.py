@@ -94,11 +94,11 @@ sys.exit(main())
     ("package", "module"),
     [
         ("preorder", "preorder.cli"),
-        ("preorder", "preorder.data.errors"),
+        ("preorder", "preorder.errors"),
         ("preorder", "preorder.cli.messages"),
         ("onmt_preorder", "onmt_preorder.cli"),
         ("onmt_preorder", "safetensors"),
-        ("onmt_preorder", "preorder.data.files"),
+        ("onmt_preorder", "preorder.io.files"),
     ],
 )
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
@@ -128,7 +128,7 @@ sys.meta_path.insert(0, Finder())
         ("best_checkpoint", "recipes.checkpoints"),
         ("convert", "preorder.cli.output"),
         ("configuration", "yaml"),
-        ("similarity", "preorder.data.errors"),
+        ("similarity", "preorder.errors"),
         ("jumps", "recipes.checks"),
         ("synthetic.generate", "recipes.synthetic.rules"),
     ],

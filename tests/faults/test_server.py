@@ -14,7 +14,7 @@ import onmt.bin.server
 from onmt.translate.translation_server import ServerModel, ServerModelError, TranslationServer
 
 from onmt_preorder.opennmt import requests
-from preorder.data.errors import DataError, UsageError
+from preorder.errors import DataError, UsageError
 from tests.support.opennmt import call
 
 

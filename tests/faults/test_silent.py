@@ -10,9 +10,9 @@ import pytest
 from preorder.analysis.report.manifest import read
 from preorder.api import train
 from preorder.cli import main
-from preorder.data import files
-from preorder.data.errors import DataError
 from preorder.data.formats import parse_source
+from preorder.errors import DataError
+from preorder.io import files
 from preorder.methods.registry import METHODS
 from tests.support.texts import write
 

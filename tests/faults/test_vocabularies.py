@@ -12,7 +12,7 @@ import yaml
 pytest.importorskip("onmt", reason="OpenNMT-py is not installed: see the README")
 
 from onmt_preorder.opennmt.vocabularies import check
-from preorder.data.errors import DataError
+from preorder.errors import DataError
 from tests.faults.test_opennmt import outcome
 from tests.support.opennmt import TINY, call, start, write_task
 from tests.support.texts import content, write

@@ -6,7 +6,7 @@ from onmt.bin.train import _get_parser as training_parser
 from onmt.utils.parse import ArgumentParser
 
 from onmt_preorder.base_configuration import CONFIG, find, merge, read_files
-from preorder.data.errors import DataError, UsageError
+from preorder.errors import DataError, UsageError
 
 FAMILY = """\
 size: little

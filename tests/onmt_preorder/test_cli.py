@@ -8,7 +8,7 @@ import torch
 
 from onmt_preorder.cli import _chunks, _prompted, main
 from onmt_preorder.input import raw_text
-from preorder.data.errors import MissingExtraError
+from preorder.errors import MissingExtraError
 from preorder.progress import LOGGER
 from tests.support.opennmt import ROOT, make_opt
 

@@ -5,7 +5,7 @@ import torch
 import yaml
 
 from onmt_preorder.cli import main
-from preorder.data.errors import UsageError
+from preorder.errors import UsageError
 from tests.support.opennmt import TINY, call, write_training_task
 
 pytestmark = pytest.mark.slow

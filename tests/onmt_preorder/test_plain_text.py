@@ -17,8 +17,8 @@ import yaml
 from onmt_preorder.cli import main
 from onmt_preorder.input import raw_text
 from onmt_preorder.input.raw_text import make_detokenizer
-from preorder.data import files
-from preorder.data.errors import DataError
+from preorder.errors import DataError
+from preorder.io import files
 from tests.support.language import features, sentence, translation
 from tests.support.opennmt import TINY, call, start, write_vocabularies
 from tests.support.running import environment

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from preorder.data.errors import DataError, UsageError
+from preorder.errors import DataError, UsageError
 from preorder.progress import LOGGER, announce
 from preorder.workers import MAX_AHEAD, in_order, in_processes
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from preorder.data.errors import DataError
+from preorder.errors import DataError
 from recipes.data import copy_data, copy_hand_aligned, main
 from recipes.job import Job
 from recipes.systems import read_system

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from preorder.data.errors import UsageError
+from preorder.errors import UsageError
 from recipes.job import PARTS, Job
 from recipes.prepare import hand_options, prepare
 from recipes.systems import VOCABULARY_OPTIONS, read_system, read_vocabulary, systems_in

@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 from safetensors.numpy import load, save
 
-from preorder.data.errors import PreorderError
+from preorder.errors import PreorderError
 from preorder.methods import model_directory
 from preorder.progress import LOGGER
 from tests.support.verb_last import LINES

@@ -10,7 +10,7 @@ from pathlib import Path
 from safetensors.numpy import save
 
 from preorder.cli import main
-from preorder.data import atomic
+from preorder.io import atomic
 from preorder.learning import checkpoint
 
 EVENTS = {"open", "os.rename", "os.remove", "os.mkdir", "os.rmdir", "os.chmod", "fcntl.flock"}

@@ -5,7 +5,7 @@ import signal
 import time
 from pathlib import Path
 
-from preorder.data.errors import DataError, NotFiniteError
+from preorder.errors import DataError, NotFiniteError
 from preorder.progress import LOGGER, announce
 from preorder.shards.plan import Shard
 

@@ -12,7 +12,7 @@ import sys
 
 import onmt.bin.train
 
-from preorder.data import atomic
+from preorder.io import atomic
 
 CALLS = [(os, "fsync"), (os, "replace"), (os, "remove"), (atomic, "_locked"), (atomic, "remove_left")]
 ARGUMENTS = "-config ../config.yaml -train_steps 2 -save_checkpoint_steps 1 -keep_checkpoint 1".split()

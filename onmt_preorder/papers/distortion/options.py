@@ -14,7 +14,7 @@ from onmt_preorder.option_helpers import (
     refuse_in_model,
 )
 from onmt_preorder.transformer.options import ENCODER as TRANSFORMER
-from preorder.data.errors import UsageError
+from preorder.errors import UsageError
 
 ENCODER, DECODER = "bidirectional_gru", "distortion_rnn"
 NONE, SOURCE, TARGET, HIDDEN = "none", "source", "target", "hidden"

@@ -8,7 +8,7 @@ from typing import Any
 
 from onmt_preorder.option_helpers import Need, option_group
 from onmt_preorder.transformer.options import ENCODER, SAME
-from preorder.data.errors import UsageError
+from preorder.errors import UsageError
 
 NONE, EXGRE, REFSR = "none", "exgre", "refsr"
 TOKENS, SENTENCES = "tokens", "sentences"

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from preorder.data.errors import DataError, require
+from preorder.errors import DataError, require
 
 _NATURAL = math.log(10)
 

@@ -6,7 +6,7 @@ from argparse import Namespace
 from typing import Any
 
 from onmt_preorder.option_helpers import Need, check_shared_embeddings, option_group, refuse
-from preorder.data.errors import UsageError
+from preorder.errors import UsageError
 
 DECODER = "swan"
 RNN_TYPES = ("GRU", "LSTM")

@@ -18,7 +18,7 @@ from onmt_preorder.papers.npmt.options import check_translation
 from onmt_preorder.papers.npmt.scorer import SegmentLayers, SentencePairs
 from onmt_preorder.papers.npmt.search import Translations, beam_search, concatenate, spread
 from onmt_preorder.papers.npmt.segments import best_segments, greedy_segments
-from preorder.data.errors import UsageError
+from preorder.errors import UsageError
 
 
 class SegmentTranslator(Translator):

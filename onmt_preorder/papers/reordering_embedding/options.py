@@ -7,7 +7,7 @@ from typing import Any
 
 from onmt_preorder.option_helpers import Need, option_group
 from onmt_preorder.transformer.options import ENCODER
-from preorder.data.errors import UsageError
+from preorder.errors import UsageError
 
 SIDES = ("encoder", "decoder")
 EMBEDDING, ADDITIONAL = "reordering_embedding", "additional_position_encoding"

@@ -11,8 +11,8 @@ from xml.sax.saxutils import escape
 
 from preorder.analysis.defaults import PICTURES
 from preorder.analysis.pictures.style import PARAMETERS
-from preorder.data.errors import UsageError, require, shown
-from preorder.data.files import write_bytes
+from preorder.errors import UsageError, require, shown
+from preorder.io.files import write_bytes
 from preorder.progress import LOGGER
 
 if TYPE_CHECKING:

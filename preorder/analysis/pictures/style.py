@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.cells import cell_len
 
-from preorder.data.errors import require
+from preorder.errors import require
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from preorder.analysis.evaluation_data import EvaluationFiles
-from preorder.data import files
-from preorder.data.errors import DataError
+from preorder.errors import DataError
+from preorder.io import files
 from preorder.metrics.metric import DEFAULTS, TOKENIZERS, MetricOptions
 
 MANIFEST = "report.json"

@@ -15,9 +15,9 @@ from preorder.analysis.report.manifest import Manifest
 from preorder.analysis.results import Breakdown, Curves, parse_curves
 from preorder.analysis.sentence_view import SentenceView
 from preorder.analysis.tables import Table, scoring_table
-from preorder.data import files
-from preorder.data.errors import DataError
 from preorder.data.formats import parse_tokens
+from preorder.errors import DataError
+from preorder.io import files
 from preorder.metrics.metric import METRICS
 from preorder.metrics.orders import Preordering
 from preorder.metrics.scoring import measure, score_systems

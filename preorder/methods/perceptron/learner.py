@@ -29,8 +29,8 @@ import numpy as np
 from preorder.btg.constraint import DRAW, Constraint
 from preorder.btg.grammar import LABELS
 from preorder.btg.pieces import EXACT
-from preorder.data.errors import NotFiniteError
 from preorder.data.types import Permutation, Sentence
+from preorder.errors import NotFiniteError
 from preorder.learning.checkpoint import Arrays, add_prefix, digest, part_with
 from preorder.learning.encode import Batch, Encoder
 from preorder.learning.options import without_threads

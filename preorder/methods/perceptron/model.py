@@ -9,8 +9,8 @@ import numpy as np
 
 from preorder.btg.kbest import ScoredTree
 from preorder.btg.pieces import EXACT
-from preorder.data.errors import DataError, shown
 from preorder.data.types import NO_LINES, Bitext, Sentence
+from preorder.errors import DataError, shown
 from preorder.learning.checkpoint import NO_CHECKPOINT, Arrays, Checkpoint
 from preorder.learning.encode import Batch, Encoder
 from preorder.learning.vocabulary import common_layers, is_layers

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from preorder.btg.grammar import LABELS
-from preorder.data.errors import DataError, NotFiniteError
+from preorder.errors import DataError, NotFiniteError
 from preorder.learning.checkpoint import checked
 from preorder.methods.perceptron.fast.table import MAX_SPREAD, Table, Tables, by_slot, capacity, insert_all
 from preorder.methods.perceptron.features import SHAPES, TABLE_NAMES, WIDTHS

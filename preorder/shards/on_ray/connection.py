@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from types import ModuleType
 from typing import Any
 
-from preorder.data.errors import UsageError, require
+from preorder.errors import UsageError, require
 from preorder.processes import temporary_directory
 
 STORE = 100 * 2**20

@@ -17,8 +17,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from preorder.data.atomic import remove_left, temporary_name
-from preorder.data.errors import DataError, UsageError
+from preorder.errors import DataError, UsageError
+from preorder.io.atomic import remove_left, temporary_name
 from preorder.progress import LOGGER
 from preorder.shards.on_ray.connection import connected, last_line
 from preorder.shards.on_ray.options import RayOptions

@@ -9,7 +9,7 @@ import platform
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from preorder.data.errors import PreorderError, UsageError
+from preorder.errors import PreorderError, UsageError
 from preorder.progress import LOGGER
 from preorder.shards.plan import Shard
 from preorder.shards.run import Report, Work, done_alone

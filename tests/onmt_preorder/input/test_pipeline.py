@@ -3,7 +3,7 @@
 import pytest
 
 from onmt_preorder.input.pipeline import arrange
-from preorder.data.errors import UsageError
+from preorder.errors import UsageError
 
 
 @pytest.mark.parametrize(

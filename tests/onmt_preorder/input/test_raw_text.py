@@ -6,8 +6,8 @@ import pytest
 
 from onmt_preorder.input import raw_text
 from onmt_preorder.input.raw_text import is_escaped, make_detokenizer, make_tokenizer
-from preorder.data.errors import UsageError
 from preorder.data.spellings import ENTITIES
+from preorder.errors import UsageError
 
 RAW = ["I'd like \"A & B\", don't I?", "John's house (the <old> one) costs 3.5 % | or so.", "", "a\u3000b￨0"]
 

@@ -4,7 +4,7 @@ import pytest
 import torch
 from onmt.decoders.transformer import TransformerDecoder
 
-from preorder.data.errors import UsageError
+from preorder.errors import UsageError
 from tests.support.opennmt import make_opt
 from tests.support.transformers import PLAIN, batch, decode, make_model
 

@@ -10,7 +10,7 @@ from onmt.model_builder import build_model
 from onmt.modules.embeddings import PositionalEncoding
 
 from onmt_preorder.transformer.sinusoidal import sinusoidal
-from preorder.data.errors import UsageError
+from preorder.errors import UsageError
 from tests.support.opennmt import make_opt
 from tests.support.transformers import (
     FEATURES,

@@ -14,7 +14,7 @@ from onmt.utils.optimizers import Optimizer
 from safetensors.torch import save_file
 
 from onmt_preorder.opennmt.checkpoints import read_options
-from preorder.data.errors import DataError, UsageError
+from preorder.errors import DataError, UsageError
 from recipes.systems import read_system
 from tests.support.distortion_models import make_model
 from tests.support.opennmt import call, make_opt, write_task, write_vocabularies

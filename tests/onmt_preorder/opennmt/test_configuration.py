@@ -12,7 +12,7 @@ from onmt.utils.parse import ArgumentParser
 from onmt_preorder.opennmt import configuration
 from onmt_preorder.opennmt.transforms import PreorderTransform
 from onmt_preorder.transformer.options import EncodingOptions, Limits
-from preorder.data.errors import DataError, UsageError
+from preorder.errors import DataError, UsageError
 from tests.support.opennmt import TINY, make_opt
 from tests.support.texts import write
 

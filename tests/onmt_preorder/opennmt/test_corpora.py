@@ -14,7 +14,7 @@ from onmt.transforms.tokenize import ONMTTokenizerTransform
 
 from onmt_preorder.input.positions import NO_POSITION
 from onmt_preorder.opennmt.corpora import PositionedCorpus, parse_source
-from preorder.data.errors import DataError
+from preorder.errors import DataError
 from tests.support.opennmt import make_opt
 from tests.support.texts import write
 

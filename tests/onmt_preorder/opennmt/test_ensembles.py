@@ -11,7 +11,7 @@ from onmt.translate.translator import build_translator
 from onmt_preorder.input import on_the_fly
 from onmt_preorder.opennmt.line_translator import LineTranslator, translation_options
 from preorder.cli import main as preorder
-from preorder.data.errors import UsageError
+from preorder.errors import UsageError
 from tests.support.language import features, sentence, translation
 from tests.support.opennmt import TINY, call, write_vocabularies
 from tests.support.texts import write

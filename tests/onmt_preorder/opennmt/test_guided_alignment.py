@@ -14,8 +14,8 @@ from subword_nmt.learn_bpe import learn_bpe
 
 from onmt_preorder.opennmt.checkpoints import read_options
 from preorder.cli import main
-from preorder.data.errors import DataError, UsageError
 from preorder.data.formats import parse_alignment, parse_features
+from preorder.errors import DataError, UsageError
 from tests.support.opennmt import TINY, call, write_training_task
 from tests.support.texts import write
 

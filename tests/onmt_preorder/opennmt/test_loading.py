@@ -11,7 +11,7 @@ from onmt.utils.parse import ArgumentParser
 
 from onmt_preorder.opennmt.checkpoints import digest
 from onmt_preorder.opennmt.loading import _load
-from preorder.data.errors import UsageError
+from preorder.errors import UsageError
 from tests.support.opennmt import make_opt
 
 DECODER = SimpleNamespace(alignment_layer=-3, transformer_layers=["first", "second"])

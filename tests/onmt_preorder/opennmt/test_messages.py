@@ -10,7 +10,7 @@ from onmt.modules.embeddings import PositionalEncoding
 from onmt.transforms import AVAILABLE_TRANSFORMS
 from onmt.utils.distributed import ErrorHandler
 
-from preorder.data.errors import DataError, MissingExtraError, PreorderError, UsageError
+from preorder.errors import DataError, MissingExtraError, PreorderError, UsageError
 from tests.support.opennmt import make_opt
 
 
@@ -18,7 +18,7 @@ from tests.support.opennmt import make_opt
     "error",
     [
         DataError("no", "f", 3),
-        DataError("Caught DataError in worker\nTraceback\npreorder.data.errors.DataError: f:3: no\n"),
+        DataError("Caught DataError in worker\nTraceback\npreorder.errors.DataError: f:3: no\n"),
     ],
 )
 def test_our_errors_are_one_line(capsys, error):
@@ -36,7 +36,7 @@ def child_that_raised(trace):
 
 @pytest.mark.parametrize("kind", [DataError, UsageError, MissingExtraError])
 def test_errors_of_a_process_of_its_own_are_one_line(capsys, kind):
-    trace = f"Traceback\n\npreorder.data.errors.{kind.__name__}: f:3: no\n"
+    trace = f"Traceback\n\npreorder.errors.{kind.__name__}: f:3: no\n"
     with pytest.raises(PreorderError, match="^f:3: no$") as raised:
         ErrorHandler.signal_handler(child_that_raised(trace), 10, None)
     with pytest.raises(SystemExit):
@@ -55,7 +55,7 @@ def test_other_errors_show_their_traceback(capsys):
 
 
 def test_python_ends_with_the_status_that_we_ask_for():
-    code = "import onmt\nfrom preorder.data.errors import DataError\nraise DataError('no', 'f', 3)"
+    code = "import onmt\nfrom preorder.errors import DataError\nraise DataError('no', 'f', 3)"
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, timeout=600
     )

@@ -8,7 +8,7 @@ import torch
 from onmt.train_single import _get_model_opts
 from onmt.utils.parse import ArgumentParser
 
-from preorder.data.errors import UsageError
+from preorder.errors import UsageError
 from tests.support.opennmt import make_opt
 
 PLAIN = {"encoder_type": "transformer", "preorder_encoding": []}

@@ -7,7 +7,7 @@ from onmt.translate import translation_server
 from onmt.translate.translation_server import ServerModel
 
 from onmt_preorder.opennmt import server
-from preorder.data.errors import DataError, UsageError
+from preorder.errors import DataError, UsageError
 
 OURS = SimpleNamespace(encoder_type="preorder_transformer", report_align=False)
 OTHER = SimpleNamespace()

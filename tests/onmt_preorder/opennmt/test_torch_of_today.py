@@ -13,7 +13,7 @@ from onmt.utils.loss import LossCompute
 from onmt.utils.parse import ArgumentParser
 from safetensors.torch import load_file
 
-from preorder.data.errors import UsageError
+from preorder.errors import UsageError
 from tests.support.language import features, sentence, translation
 from tests.support.opennmt import ROOT, TINY, call, make_opt, run, write_vocabularies
 from tests.support.texts import write

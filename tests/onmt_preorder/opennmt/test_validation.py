@@ -14,7 +14,7 @@ from onmt.trainer import Trainer
 from onmt_preorder.cli import main
 from onmt_preorder.opennmt.checkpoints import read_options
 from onmt_preorder.opennmt.validation import best
-from preorder.data.errors import DataError
+from preorder.errors import DataError
 from tests.support.opennmt import TINY, call, make_opt, write_task, write_vocabularies
 
 STEPS = {"train_steps": 4, "valid_steps": 1, "save_checkpoint_steps": 1, "bucket_size": 60}

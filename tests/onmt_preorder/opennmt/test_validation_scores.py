@@ -5,7 +5,7 @@ import yaml
 from onmt.scorers.bleu import BleuScorer
 from onmt.translate import Translator
 
-from preorder.data.errors import DataError
+from preorder.errors import DataError
 from tests.support.opennmt import TINY, call, write_training_task
 from tests.support.texts import write
 

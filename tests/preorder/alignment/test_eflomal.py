@@ -6,7 +6,7 @@ import pytest
 
 from preorder.alignment import eflomal as module
 from preorder.alignment.eflomal import align
-from preorder.data.errors import MissingExtraError, UsageError
+from preorder.errors import MissingExtraError, UsageError
 
 
 def bitext(size=300):

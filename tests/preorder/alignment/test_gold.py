@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from preorder.alignment.gold import STATISTICS, UNALIGNED_RULES, gold_permutation
-from preorder.data.errors import DataError
 from preorder.data.types import Alignment
+from preorder.errors import DataError
 
 
 def gold(links, length, *options):

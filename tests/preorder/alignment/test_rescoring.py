@@ -10,7 +10,7 @@ from preorder.alignment.rescoring import Candidates, Corpus, LinkClassifier, can
 from preorder.alignment.samples import Links, Samples, confident
 from preorder.alignment.symmetrize import NEIGHBOURS
 from preorder.data.alignment import Alignment
-from preorder.data.errors import UsageError
+from preorder.errors import UsageError
 from preorder.metrics.alignment import alignment_counts, alignment_scores
 
 PAIRS = 120

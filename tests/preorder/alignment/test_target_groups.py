@@ -3,8 +3,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from preorder.alignment.target_groups import UNALIGNED, target_groups, trusted_groups
-from preorder.data.errors import DataError
 from preorder.data.types import Alignment
+from preorder.errors import DataError
 
 
 def groups(links, length):

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from preorder.alignment.tokens import BLOCK, map_links, overlapping, words_of_pieces
 from preorder.data.alignment import Alignment
-from preorder.data.errors import DataError
+from preorder.errors import DataError
 
 
 def tokenised(text, ends):

@@ -11,7 +11,7 @@ from preorder.analysis.pictures.draw import breakdown_title, curves_title, draw_
 from preorder.analysis.pictures.encode import encode, svg_element
 from preorder.analysis.pictures.style import styles
 from preorder.analysis.results import Breakdown, Curves, Estimate, Group
-from preorder.data.errors import MissingExtraError
+from preorder.errors import MissingExtraError
 from preorder.metrics.significance import Comparison
 
 pytest.importorskip("matplotlib")

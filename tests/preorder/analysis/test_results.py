@@ -7,7 +7,7 @@ from dataclasses import asdict
 import pytest
 
 from preorder.analysis.results import Curves, Estimate, Group, parse_curves
-from preorder.data.errors import DataError
+from preorder.errors import DataError
 
 CURVES = Curves(
     "length",

@@ -5,8 +5,8 @@ import random
 import pytest
 
 from preorder.annotate.classes import UNKNOWN, WordClasses, learn_classes
-from preorder.data.errors import DataError
-from preorder.data.files import write_lines
+from preorder.errors import DataError
+from preorder.io.files import write_lines
 
 NOUNS = [f"noun{i}" for i in range(20)]
 VERBS = [f"verb{i}" for i in range(20)]

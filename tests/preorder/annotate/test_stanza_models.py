@@ -13,10 +13,10 @@ import pytest
 from preorder.annotate import stanza_models, stanza_pipeline
 from preorder.annotate.stanza_models import StanzaOptions, load, prepare
 from preorder.annotate.stanza_pipeline import EMPTY, MAX_LENGTH, Annotator, annotate_chunk
-from preorder.data.errors import UsageError
 from preorder.data.sentence import Sentence
 from preorder.data.spellings import same
 from preorder.data.trees import ROOT
+from preorder.errors import UsageError
 from preorder.syntax.bracketing import parse_bracketing
 from preorder.syntax.conllu import TAGSETS, parse_conllu
 from tests.support.running import environment, wait_until

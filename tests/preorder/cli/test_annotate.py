@@ -135,8 +135,8 @@ def test_damaged_and_fresh_checkpoint(fake, src, tmp_path, capsys):
 
 
 def read_annotated_source(path):
-    from preorder.data import files
     from preorder.data.formats import parse_source
+    from preorder.io import files
 
     return files.read_parsed(path, parse_source)
 

@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from preorder.cli import main
-from preorder.data import blocks
+from preorder.io import blocks
 from tests.support.running import environment
 
 FORMATS = ("features", "positions", "order", "text", "tree")

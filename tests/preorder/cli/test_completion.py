@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from preorder.cli import main
-from preorder.data.errors import MissingExtraError
+from preorder.errors import MissingExtraError
 
 
 def completions(module, line, folder):

@@ -11,7 +11,7 @@ import pytest
 
 from preorder.cli import COMMANDS, messages
 from preorder.cli import main as run_main
-from preorder.data.errors import UsageError
+from preorder.errors import UsageError
 from preorder.progress import LOGGER
 from tests.support.running import environment
 

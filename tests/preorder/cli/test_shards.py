@@ -170,7 +170,7 @@ def test_an_error_that_is_of_no_shard_stops_the_run(folder, model, apply, monkey
         list(itertools.islice(texts, 1))
         raise OSError(28, "No space left on device", path)
 
-    monkeypatch.setattr("preorder.data.files.write_texts", full)
+    monkeypatch.setattr("preorder.io.files.write_texts", full)
     assert apply("--threads", "2") == 2
     assert "No space left on device" in capsys.readouterr().err
     assert next(taken) <= 3

@@ -3,7 +3,7 @@
 import pytest
 
 from preorder.data.alignment import Alignment
-from preorder.data.errors import DataError
+from preorder.errors import DataError
 
 
 def test_links_lie_within_the_lengths():

@@ -6,8 +6,8 @@ import itertools
 import pytest
 
 from preorder.data.binary_tree import BinaryTree, Node
-from preorder.data.errors import DataError
 from preorder.data.permutation import Permutation
+from preorder.errors import DataError
 
 
 def test_tree_reads_off_its_leaves():

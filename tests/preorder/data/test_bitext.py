@@ -4,8 +4,8 @@ import pytest
 
 from preorder.data.alignment import Alignment
 from preorder.data.bitext import Bitext
-from preorder.data.errors import DataError
 from preorder.data.sentence import Sentence
+from preorder.errors import DataError
 
 SENTENCES = [Sentence((word,)) for word in "abc"]
 ALIGNMENTS = [Alignment(frozenset({(0, j)})) for j in range(3)]

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from preorder.data import formats
-from preorder.data.errors import DataError
 from preorder.data.types import Alignment, BinaryTree, Node, Permutation, Sentence
+from preorder.errors import DataError
 
 text = st.text(st.sampled_from("ab￨ &#;1\u3000\u00a0日本"), min_size=1, max_size=6).filter(
     lambda token: " " not in token

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from preorder.data.errors import DataError
 from preorder.data.permutation import Permutation
+from preorder.errors import DataError
 
 permutations = st.integers(0, 12).flatmap(lambda n: st.permutations(range(n)))
 

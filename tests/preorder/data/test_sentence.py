@@ -2,9 +2,9 @@
 
 import pytest
 
-from preorder.data.errors import DataError
 from preorder.data.sentence import Sentence
 from preorder.data.trees import DependencyTree
+from preorder.errors import DataError
 
 
 def test_layers_have_the_length_of_the_words():

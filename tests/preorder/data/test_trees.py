@@ -2,9 +2,9 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given
 
-from preorder.data.errors import DataError
 from preorder.data.trees import ConstituencyTree, DependencyTree
 from preorder.data.types import Sentence
+from preorder.errors import DataError
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from safetensors import SafetensorError
 
-from preorder.data.errors import DataError, UsageError
+from preorder.errors import DataError, UsageError
 from preorder.learning.checkpoint import Checkpoint, Checkpoints, digest
 
 ARRAYS = {"a": np.arange(6, dtype=np.float32).reshape(2, 3), "none": np.empty((0, 2), np.uint64)}

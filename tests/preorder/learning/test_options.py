@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 import numpy as np
 import pytest
 
-from preorder.data.errors import UsageError
+from preorder.errors import UsageError
 from preorder.learning.options import add_options, checked_options, options_of, with_fixed
 from preorder.methods.registry import METHODS, all_options
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from preorder.data.errors import UsageError
 from preorder.data.types import Alignment, Bitext, Permutation, Sentence
+from preorder.errors import UsageError
 from preorder.learning.checkpoint import Checkpoint, digest
 from preorder.learning.held_out import HeldOutLines
 from preorder.learning.training_loop import train

@@ -8,8 +8,8 @@ import pytest
 
 pytest.importorskip("torch")
 
-from preorder.data.errors import UsageError
 from preorder.data.types import NO_LINES, Alignment, Bitext, Sentence
+from preorder.errors import UsageError
 from preorder.learning.checkpoint import Checkpoint
 from preorder.methods.base import Continuable
 from preorder.methods.model_directory import Model, load_model, save_model

@@ -4,8 +4,8 @@ import logging
 
 import pytest
 
-from preorder.data.errors import UsageError
 from preorder.data.types import Permutation
+from preorder.errors import UsageError
 from preorder.methods.cross_fit import cross_fit
 from preorder.progress import LOGGER
 from tests.support.texts import unaligned

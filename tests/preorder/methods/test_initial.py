@@ -8,7 +8,7 @@ pytest.importorskip("torch")
 
 import preorder
 from preorder.cli import main
-from preorder.data.errors import UsageError
+from preorder.errors import UsageError
 from tests.support.texts import write
 from tests.support.verb_last import POSITIONS, SENTENCES
 

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from preorder.annotate.classes import WordClasses
-from preorder.data.errors import DataError, UsageError
-from preorder.data.files import read_json
 from preorder.data.types import Permutation, Sentence
+from preorder.errors import DataError, UsageError
+from preorder.io.files import read_json
 from preorder.methods import model_directory
 from preorder.methods.model_directory import Model, load_model, save_model
 

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from preorder.data.errors import DataError
 from preorder.data.formats import parse_alignment
+from preorder.errors import DataError
 from preorder.metrics.alignment import alignment_counts, alignment_scores
 
 links = st.frozensets(st.tuples(st.integers(0, 4), st.integers(0, 4)), max_size=12)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from preorder.api import ribes
-from preorder.data.errors import DataError
+from preorder.errors import DataError
 from preorder.metrics.metric import DEFAULTS, MetricOptions
 from preorder.metrics.ribes import Ribes, word_alignment
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from sacrebleu.metrics import BLEU
 
-from preorder.data.errors import DataError, UsageError
 from preorder.data.types import Permutation
+from preorder.errors import DataError, UsageError
 from preorder.metrics.metric import METRICS
 from preorder.metrics.orders import Preordering
 from preorder.metrics.scoring import measure, measure_translations, score_systems

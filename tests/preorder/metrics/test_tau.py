@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from preorder.data.errors import DataError
 from preorder.data.types import Permutation
+from preorder.errors import DataError
 from preorder.metrics.orders import Tau
 
 

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sacrebleu.metrics import TER, lib_ter
 
-from preorder.data.errors import DataError
+from preorder.errors import DataError
 from preorder.metrics.metric import MetricOptions
 from preorder.metrics.ter import Ter
 

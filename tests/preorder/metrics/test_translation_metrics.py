@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sacrebleu.metrics import BLEU, CHRF, TER
 
-from preorder.data.errors import DataError, UsageError
+from preorder.errors import DataError, UsageError
 from preorder.metrics.metric import DEFAULTS, METRICS, TOKENIZERS, MetricOptions
 from preorder.metrics.translation import METRIC_CLASSES
 

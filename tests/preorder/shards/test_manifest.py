@@ -1,8 +1,8 @@
 import pytest
 from fsspec.implementations.memory import MemoryFileSystem
 
-from preorder.data import files
-from preorder.data.errors import UsageError
+from preorder.errors import UsageError
+from preorder.io import files
 from preorder.shards.manifest import check_manifest
 
 

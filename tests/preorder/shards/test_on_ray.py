@@ -21,7 +21,7 @@ if find_spec("ray") is None:
 
 
 from preorder.cli import main
-from preorder.data.errors import UsageError
+from preorder.errors import UsageError
 from preorder.shards.on_ray import engine
 from preorder.shards.on_ray.connection import connected, load_ray
 from preorder.shards.on_ray.options import RayOptions

@@ -4,7 +4,7 @@ import fsspec
 import pytest
 from fsspec.implementations.memory import MemoryFileSystem
 
-from preorder.data.errors import DataError, UsageError
+from preorder.errors import DataError, UsageError
 from preorder.shards.manifest import NAME, check_manifest
 from preorder.shards.plan import every_nth, find_shards
 

@@ -9,7 +9,7 @@ from functools import partial
 import pytest
 
 from preorder import progress
-from preorder.data.errors import DataError, UsageError
+from preorder.errors import DataError, UsageError
 from preorder.shards.plan import Shard
 from preorder.shards.run import ShardsError, in_threads, in_worker_processes, run_shards
 

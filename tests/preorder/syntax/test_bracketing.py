@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from nltk import Tree
 
-from preorder.data.errors import DataError
+from preorder.errors import DataError
 from preorder.syntax.bracketing import parse_bracketing
 
 

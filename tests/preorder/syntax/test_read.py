@@ -2,9 +2,9 @@ import gzip
 
 import pytest
 
-from preorder.data.errors import DataError
 from preorder.data.formats import parse_tokens
 from preorder.data.types import Sentence
+from preorder.errors import DataError
 from preorder.syntax.read import TreeFile, add_trees
 
 

@@ -8,7 +8,7 @@ from onmt.model_builder import build_model
 from onmt.utils.optimizers import Optimizer, build_torch_optimizer
 
 from onmt_preorder.plugin import register
-from preorder.data.errors import UsageError
+from preorder.errors import UsageError
 from tests.support.distortion_models import CONTEXTS, PAD, make_batch, make_distortion_opt, make_vocabs
 from tests.support.opennmt import make_opt, rates_of_change
 

@@ -9,7 +9,7 @@ import torch
 from onmt_preorder.input.positions import rank_positions
 from onmt_preorder.papers.explicit_reordering.layers import ExplicitReordering, reordering_loss
 from onmt_preorder.papers.explicit_reordering.options import ExplicitOptions
-from preorder.data.errors import UsageError
+from preorder.errors import UsageError
 from tests.support.opennmt import make_opt
 from tests.support.transformers import (
     LONG,

@@ -8,7 +8,7 @@ from onmt.translate import GNMTGlobalScorer, Translator
 from onmt.utils.parse import ArgumentParser
 
 from onmt_preorder.plugin import register
-from preorder.data.errors import UsageError
+from preorder.errors import UsageError
 from tests.support.distortion_models import make_vocabs
 from tests.support.opennmt import make_opt
 

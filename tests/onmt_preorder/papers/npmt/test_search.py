@@ -12,7 +12,7 @@ from onmt_preorder.papers.npmt.language_model import NgramFluency
 from onmt_preorder.papers.npmt.search import beam_search, concatenate, spread
 from onmt_preorder.papers.npmt.segments import best_segments, greedy_segments
 from onmt_preorder.papers.npmt.translator import show
-from preorder.data.errors import DataError, MissingExtraError
+from preorder.errors import DataError, MissingExtraError
 from tests.support.segmentations import (
     BEGIN,
     END,

@@ -7,7 +7,7 @@ import pytest
 
 from preorder.analysis.evaluation_data import EvaluationFiles
 from preorder.analysis.report.manifest import Manifest, find, read
-from preorder.data.errors import DataError
+from preorder.errors import DataError
 from preorder.metrics.metric import MetricOptions
 
 LEAST = {

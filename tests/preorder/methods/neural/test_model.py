@@ -6,8 +6,8 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from preorder.data.errors import DataError, MissingExtraError, UsageError  # noqa: E402
 from preorder.data.types import Bitext, Sentence  # noqa: E402
+from preorder.errors import DataError, MissingExtraError, UsageError  # noqa: E402
 from preorder.learning.held_out import HeldOutLines  # noqa: E402
 from preorder.methods.neural.model import NeuralBTGPreorderer  # noqa: E402
 from preorder.methods.neural.options import Options  # noqa: E402

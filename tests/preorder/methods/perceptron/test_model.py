@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from preorder.btg.pieces import EXACT
-from preorder.data.errors import DataError, UsageError
 from preorder.data.types import Alignment, Bitext, Sentence
+from preorder.errors import DataError, UsageError
 from preorder.methods.perceptron.model import BTGPreorderer
 from preorder.methods.perceptron.options import Options
 from tests.support.verb_last import POSITIONS, SENTENCES, bitext, links, svo

@@ -1,7 +1,7 @@
 """Files read in blocks of whole lines, several files side by side, as bytes.
 
 For code that takes many lines at a time. What is said of a file that cannot be read, is damaged or ends too
-early is what :mod:`preorder.data.files` says, after the lines before it have been given.
+early is what :mod:`preorder.io.files` says, after the lines before it have been given.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from typing import BinaryIO, NamedTuple
 
-from preorder.data.compression import split_suffix
-from preorder.data.files import ended_early, opened, reading_error
+from preorder.io.compression import split_suffix
+from preorder.io.files import ended_early, opened, reading_error
 
 SIZE = 1 << 17
 """Bytes of the first file that a block has, about."""

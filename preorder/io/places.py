@@ -9,9 +9,9 @@ import shutil
 import tempfile
 from collections.abc import Iterable, Iterator
 
-from preorder.data import storage
-from preorder.data.atomic import atomic_directory
-from preorder.data.storage import is_url
+from preorder.io import storage
+from preorder.io.atomic import atomic_directory
+from preorder.io.storage import is_url
 
 
 def exists(path: str) -> bool:

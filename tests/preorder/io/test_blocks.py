@@ -5,9 +5,9 @@ import random
 
 import pytest
 
-from preorder.data.blocks import read_blocks
-from preorder.data.errors import DataError
-from preorder.data.files import in_parallel, read_lines
+from preorder.errors import DataError
+from preorder.io.blocks import read_blocks
+from preorder.io.files import in_parallel, read_lines
 
 SIZES = (1, 7, 1 << 17)
 

@@ -9,10 +9,11 @@ import fsspec
 import pytest
 from fsspec.implementations.memory import MemoryFileSystem
 
-from preorder.data import errors, files, places, storage
-from preorder.data.blocks import read_blocks
-from preorder.data.compression import CODECS
-from preorder.data.errors import DataError, MissingExtraError, UsageError
+from preorder import errors
+from preorder.errors import DataError, MissingExtraError, UsageError
+from preorder.io import files, places, storage
+from preorder.io.blocks import read_blocks
+from preorder.io.compression import CODECS
 
 registry = import_module("fsspec.registry")  # fsspec.registry is one of its dictionaries
 LINES = ["a b", "", "ß"] * 100

@@ -8,9 +8,9 @@ from importlib import import_module
 
 import pytest
 
-from preorder.data import files
-from preorder.data.compression import CODECS, ZSTD, split_suffix
-from preorder.data.errors import DataError, MissingExtraError, UsageError
+from preorder.errors import DataError, MissingExtraError, UsageError
+from preorder.io import files
+from preorder.io.compression import CODECS, ZSTD, split_suffix
 
 SUFFIXES = tuple(CODECS)
 MODULES = {".gz": gzip, ".bz2": bz2, ".xz": lzma, ".zst": import_module(ZSTD)}

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from preorder.data.errors import DataError, PreorderError, require
+from preorder.errors import DataError, PreorderError, require
 
 AT_ONCE = frozenset(("s3", "s3a", "gs", "gcs", "az", "abfs", "abfss", "hf"))
 """Protocols of object stores: what is put has its name once it is whole, and there are no folders to make."""

@@ -6,9 +6,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from preorder.data import files
-from preorder.data.atomic import atomic_directory
-from preorder.data.errors import DataError
+from preorder.errors import DataError
+from preorder.io import files
+from preorder.io.atomic import atomic_directory
 
 
 def test_lines_end_at_newlines_alone(tmp_path):

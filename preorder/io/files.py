@@ -18,11 +18,11 @@ from itertools import chain, zip_longest
 from pathlib import Path
 from typing import Any, BinaryIO, TextIO, TypeVar
 
-from preorder.data import storage
-from preorder.data.atomic import FULL, atomic_file, check_no_model, is_special, reported
-from preorder.data.compression import compressed, damage, open_bytes
-from preorder.data.errors import DataError
-from preorder.data.storage import is_url
+from preorder.errors import DataError
+from preorder.io import storage
+from preorder.io.atomic import FULL, atomic_file, check_no_model, is_special, reported
+from preorder.io.compression import compressed, damage, open_bytes
+from preorder.io.storage import is_url
 
 T = TypeVar("T")
 

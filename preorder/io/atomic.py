@@ -21,10 +21,10 @@ from collections.abc import Callable, Iterator
 from hashlib import blake2b
 from pathlib import Path
 
-from preorder.data import storage
-from preorder.data.compression import open_bytes
-from preorder.data.errors import DataError, UsageError
-from preorder.data.storage import SUFFIX, is_url
+from preorder.errors import DataError, UsageError
+from preorder.io import storage
+from preorder.io.compression import open_bytes
+from preorder.io.storage import SUFFIX, is_url
 
 MODEL_FORMAT = "onmt-preorder model"
 """What the description of a model begins with."""

@@ -10,8 +10,8 @@ from importlib import import_module
 from pkgutil import resolve_name
 from typing import Any, BinaryIO, NamedTuple
 
-from preorder.data.errors import DataError, MissingExtraError, UsageError
-from preorder.data.storage import is_url, open_url
+from preorder.errors import DataError, MissingExtraError, UsageError
+from preorder.io.storage import is_url, open_url
 
 # Not the package zstandard: its readers take a file that is cut short for a whole one.
 ZSTD = "compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd"
@@ -53,7 +53,7 @@ def open_bytes(path: str) -> BinaryIO:
 
     Raises:
         OSError, ValueError: as ``open``.
-        DataError: as :func:`preorder.data.storage.open_url`; or a file of gzip is empty, as one cut short is.
+        DataError: as :func:`preorder.io.storage.open_url`; or a file of gzip is empty, as one cut short is.
         MissingExtraError, UsageError: what reads this compression is not installed, or not part of Python.
     """
     _, suffix = split_suffix(path)

@@ -1,0 +1,1 @@
+"""Files: local, compressed or at URLs; read line by line, written whole or not at all."""
