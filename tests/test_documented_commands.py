@@ -48,7 +48,7 @@ NOT_RUN = {  # part of a command → why it is not run here
     "curl ": "needs a running server; tests/onmt_preorder/opennmt/test_server.py",
     "-swan_lm en.arpa": "needs kenlm and a language model; tests/onmt_preorder/papers/npmt",
     "preorder report   runs/svo-sov-tiny": "needs a run; tests/recipes/test_run.py",
-    "preorder report recipes/": "needs a run's data; tests/recipes/test_translations.py",
+    "/translations": "needs a checkout and a run's data; tests/recipes/test_translations.py",
     "make ": "sets up an environment",
     "pip install": "changes the environment",
     "recipes.kftt.study": "needs a corpus and hours; tests/recipes/kftt",

@@ -1,29 +1,34 @@
-"""The translations that are kept: a report names all of them, and all of them are scored."""
+"""The archives of translations: a report names all that an archive holds, and all are scored."""
 
 import json
+import os.path
+import tarfile
 
 import pytest
 
 from tests.support.documents import ROOT
 
-FOLDERS = sorted((ROOT / "recipes").glob("*/translations/*"))
+ARCHIVES = sorted((ROOT / "recipes").glob("*/translations/*.tar.xz"))
 LINES = {"kftt": 1160, "enja": 500, "multi30k": 1000}  # of the test set
 
 
-@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: f"{folder.parent.parent.name}/{folder.name}")
-def test_the_report_and_the_scores_have_all_translations(folder):
-    source, target = (part for part in folder.name.split("-") if len(part) == 2 and part.isalpha())
-    report, scores = (
-        json.loads((folder / name).read_text(encoding="utf-8")) for name in ("report.json", "scores.json")
-    )
-    named = [path for system in report["systems"].values() for path in system["runs"]]
-    assert sorted(named) == sorted(path.name for path in folder.glob(f"*.{target}"))
-    recipe = folder.parent.parent.name
+@pytest.mark.parametrize("path", ARCHIVES, ids=lambda path: f"{path.parent.parent.name}/{path.name}")
+def test_the_report_and_the_scores_have_all_translations(path):
+    name, recipe = path.name.removesuffix(".tar.xz"), path.parent.parent.name
+    with tarfile.open(path) as archive:
+        members = archive.getmembers()
+        texts = {os.path.basename(one.name): archive.extractfile(one).read() for one in members[1:]}
+    assert [one.name for one in members] == [name, *sorted(f"{name}/{file}" for file in texts)]
+    assert {(one.mtime, one.uid, one.gid, one.uname, one.gname) for one in members} == {(0, 0, 0, "", "")}
+    source, target = (part for part in name.split("-") if len(part) == 2 and part.isalpha())
+    report, scores = json.loads(texts["report.json"]), json.loads(texts["scores.json"])
+    named = [file for system in report["systems"].values() for file in system["runs"]]
+    assert sorted(named) == sorted(file for file in texts if file.endswith(f".{target}"))
     lines = LINES["enja" if "ja" in (source, target) and recipe == "multi30k" else recipe]
-    assert {(folder / path).read_text(encoding="utf-8").count("\n") for path in named} == {lines}
-    data = ROOT / "runs" / ("kftt-100k" if recipe == "kftt" else folder.name) / "data"
-    for path, side in ((report["source"], source), (report["references"][0], target)):
-        assert (folder / path).resolve() == data / f"test.{side}"
-    runs = {name: len(system["runs"]) for name, system in report["systems"].items()}
+    assert {texts[file].count(b"\n") for file in named} == {lines}
+    data = ROOT / "runs" / ("kftt-100k" if recipe == "kftt" else name) / "data"
+    for file, side in ((report["source"], source), (report["references"][0], target)):
+        assert os.path.normpath(path.parent / name / file) == str(data / f"test.{side}")
+    runs = {system: len(each["runs"]) for system, each in report["systems"].items()}
     assert runs == {system: len(scores["runs"][system]["bleu"]["values"]) for system in scores["systems"]}
     assert next(iter(runs)) not in scores["significance"]  # the baseline
