@@ -15,8 +15,8 @@ import numpy as np
 from benchmarks.process import Cost, run
 from preorder.alignment.target_groups import target_groups
 from preorder.btg.pieces import EXACT
+from preorder.data import Sentence
 from preorder.data.formats import format_annotated, parse_order, read_alignments
-from preorder.data.types import Sentence
 from preorder.errors import UsageError
 from preorder.io import files
 from preorder.learning.encode import Encoder

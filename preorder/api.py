@@ -34,8 +34,8 @@ from preorder.api_values import (
     text_of,
     tokens_of,
 )
+from preorder.data import BinaryTree, Bitext, Permutation, Sentence
 from preorder.data.formats import format_alignment, format_features
-from preorder.data.types import BinaryTree, Bitext, Permutation, Sentence
 from preorder.errors import DataError, UsageError, shown
 from preorder.learning.options import (
     MAX_CLASSES,

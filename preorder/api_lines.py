@@ -7,10 +7,9 @@ from collections.abc import Iterable
 from functools import lru_cache, partial
 
 from preorder.api_values import each, line_of, path_of
-from preorder.data.formats import parse_annotated, parse_source, text_lines
-from preorder.data.order_formats import FORMATTERS
+from preorder.data.formats import FORMATTERS, parse_annotated, parse_source, text_lines
 from preorder.errors import UsageError
-from preorder.io import files, places
+from preorder.io import files, storage
 from preorder.learning.options import check_choice, check_number
 from preorder.methods.base import HashedPreorderer
 from preorder.methods.model_directory import DESCRIPTION, Model, checksum, load_model
@@ -38,7 +37,7 @@ class LineModel:
         format, fields = check_choice("format", format, FORMATTERS), check_number("fields", fields, 1, 3)
         directory = path_of("directory", directory)
         files.read_json(os.path.join(directory, DESCRIPTION))
-        self._key = places.absolute(directory), checksum(directory), format, fields
+        self._key = storage.absolute(directory), checksum(directory), format, fields
 
     def __call__(self, lines: Iterable[str]) -> list[str]:
         """Order each line.

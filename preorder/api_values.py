@@ -8,9 +8,9 @@ from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, TypeVar
 
+from preorder.data import Alignment, Permutation, Sentence
 from preorder.data.alignment import CERTAIN, Link
 from preorder.data.formats import confidences_of, parse_alignment, parse_source, parse_tokens, text_lines
-from preorder.data.types import Alignment, Permutation, Sentence
 from preorder.errors import DataError, UsageError, shown
 from preorder.io.files import BYTE_ORDER_MARK, parse_lines, without_line_end
 from preorder.syntax.read import with_bracketing

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 
 from preorder.cli import Parser, execute
 from preorder.cli.output import formatted
+from preorder.data import Sentence
 from preorder.data.formats import parse_features
-from preorder.data.types import Sentence
 from preorder.io import files
 
 

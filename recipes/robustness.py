@@ -16,7 +16,7 @@ from pathlib import Path
 from preorder.cli import Parser, options
 from preorder.cli.translations import paths_by_name
 from preorder.errors import UsageError
-from preorder.io.compression import split_suffix
+from preorder.io.storage import split_suffix
 from recipes.checks import check_device, check_readable
 from recipes.search import Search, add_search, search_of
 from recipes.step_runner import Step, StepRunner, exit_status

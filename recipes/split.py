@@ -18,7 +18,7 @@ from preorder.data.formats import parse_tokens
 from preorder.errors import DataError, UsageError
 from preorder.io import files
 from preorder.io.atomic import atomic_directory
-from preorder.io.compression import split_suffix
+from preorder.io.storage import split_suffix
 from recipes.data import fault_of, read_rows
 from recipes.job import PARTS
 

@@ -8,8 +8,8 @@ from functools import lru_cache
 
 from preorder.annotate.stanza import add_layers
 from preorder.annotate.stanza_models import remembered_folder
+from preorder.data import Sentence
 from preorder.data.formats import parse_tokens, unescape_token
-from preorder.data.types import Sentence
 from preorder.errors import UsageError
 from preorder.methods.model_directory import Model, load_model
 

@@ -18,8 +18,8 @@ from typing import Any
 
 from onmt_preorder.opennmt.wrapping import adapts
 from onmt_preorder.papers.distortion.options import puts_end_symbols
+from preorder.data import Alignment
 from preorder.data.formats import format_alignment
-from preorder.data.types import Alignment
 from preorder.io.files import write_lines
 
 DIGITS = 6

@@ -20,8 +20,8 @@ from onmt_preorder.options import is_ours
 from onmt_preorder.papers.distortion.options import DECODER as RECURRENT
 from onmt_preorder.transformer.options import DECODER as TRANSFORMER
 from preorder.alignment.tokens import map_links
+from preorder.data import Alignment
 from preorder.data.formats import format_alignment, parse_alignment
-from preorder.data.types import Alignment
 from preorder.errors import DataError, UsageError
 
 _READ_FROM = "align_read_from"  # in an example: the file and the line, from 1, of its links

@@ -21,7 +21,7 @@ from onmt_preorder.opennmt.wrapping import adapts
 from preorder.errors import UsageError
 from preorder.io import files
 from preorder.io.atomic import atomic_file, is_special
-from preorder.io.compression import compressed, split_suffix
+from preorder.io.storage import compressed, split_suffix
 
 # What ends when both files of a checkpoint with safetensors are written, else None.
 _both: ContextVar[contextlib.ExitStack | None] = ContextVar("both", default=None)

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence, Sized
 from dataclasses import dataclass, field
 
 from preorder.alignment.target_groups import target_groups
+from preorder.data import Alignment, Permutation
 from preorder.data.formats import parse_positions, parse_tokens, read_alignments, read_plain
-from preorder.data.types import Alignment, Permutation
 from preorder.errors import DataError
 from preorder.io import files
 from preorder.metrics.metric import MetricOptions

@@ -10,7 +10,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from preorder.analysis.sentence_view import SentenceView, panel_names
-from preorder.data.types import BinaryTree
+from preorder.data import BinaryTree
 from preorder.errors import require
 
 if TYPE_CHECKING:

@@ -11,9 +11,8 @@ from rich.cells import cell_len
 
 from preorder.alignment.target_groups import target_groups
 from preorder.analysis.tables import SCORE_FORMATS
-from preorder.data import formats
+from preorder.data import Alignment, BinaryTree, Permutation, formats
 from preorder.data.formats import Matrix
-from preorder.data.types import Alignment, BinaryTree, Permutation
 from preorder.errors import DataError
 from preorder.metrics.orders import order_statistics, sentence_scores
 

@@ -17,8 +17,8 @@ from preorder.alignment.target_groups import UNALIGNED, trusted_groups
 from preorder.btg.grammar import INVERTED, STRAIGHT
 from preorder.btg.scores import node_index
 from preorder.compiled import entry_point, inner
+from preorder.data import Alignment, Bitext, Sentence
 from preorder.data.alignment import CERTAIN
-from preorder.data.types import Alignment, Bitext, Sentence
 from preorder.errors import UsageError
 
 DRAW = 1

@@ -28,8 +28,8 @@ from preorder.cli.shards import (
 from preorder.data.formats import format_annotated
 from preorder.data.sentence import Sentence
 from preorder.errors import UsageError
-from preorder.io import files, places
-from preorder.io.compression import split_suffix
+from preorder.io import files, storage
+from preorder.io.storage import split_suffix
 from preorder.learning.checkpoint import Checkpoints, digest
 from preorder.progress import counting
 from preorder.shards.plan import Shard
@@ -123,7 +123,7 @@ def _do_shards(arguments: argparse.Namespace, stanza: StanzaOptions | None) -> N
     def outputs(shard: Shard) -> list[str]:
         return [path for path in _outputs(of_shard(arguments, shard), stanza) if path is not None]
 
-    done = places.sizes(path for shard in shards for path in outputs(shard)).keys()
+    done = storage.sizes(path for shard in shards for path in outputs(shard)).keys()
 
     def is_done(shard: Shard) -> bool:
         return done >= set(outputs(shard))

@@ -26,7 +26,7 @@ from preorder.cli.shards import (
 )
 from preorder.data.sentence import Sentence
 from preorder.errors import UsageError
-from preorder.io import files, places
+from preorder.io import files, storage
 from preorder.methods.model_directory import Model, checksum, load_model
 from preorder.progress import counting
 from preorder.shards.plan import Shard
@@ -94,7 +94,7 @@ def run(arguments: argparse.Namespace) -> None:
             if _settings(arguments) != settings:  # it may be another one that was loaded
                 raise UsageError(f"{arguments.model} has been replaced meanwhile: begin again")
             shards = shards_of(arguments, settings | stanza_settings(stanza))
-            done = places.sizes(shard.output for shard in shards)
+            done = storage.sizes(shard.output for shard in shards)
             run_shards(shards, work, engine, lambda shard: shard.output in done)
 
 

@@ -12,8 +12,8 @@ from preorder.alignment.target_groups import target_groups
 from preorder.cli import options
 from preorder.cli.commands import SUMMARIES
 from preorder.cli.table import print_table
+from preorder.data import Alignment, Permutation
 from preorder.data.formats import read_alignments
-from preorder.data.types import Alignment, Permutation
 from preorder.errors import DataError
 from preorder.io import files
 

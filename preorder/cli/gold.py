@@ -9,8 +9,8 @@ from preorder.alignment.gold import gold_permutation
 from preorder.cli import options
 from preorder.cli.commands import SUMMARIES
 from preorder.cli.output import formatted
+from preorder.data import Alignment, Permutation, Sentence
 from preorder.data.formats import parse_source, read_alignments, read_plain
-from preorder.data.types import Alignment, Permutation, Sentence
 from preorder.io import files
 
 EXAMPLES = """\

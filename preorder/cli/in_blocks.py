@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from preorder.cli import source
 from preorder.cli.output import EscapeWarning
-from preorder.data.formats import needs_escape, parse_annotated
-from preorder.data.order_formats import FORMATTERS
+from preorder.data.formats import FORMATTERS, needs_escape, parse_annotated
 from preorder.data.sentence import Sentence
 from preorder.io import files
-from preorder.io.blocks import Block, read_blocks
+from preorder.io.files import Block, read_blocks
 from preorder.methods.base import HashedPreorderer
 from preorder.methods.model_directory import Model
 from preorder.workers import in_order

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from preorder.data import formats
-from preorder.data.order_formats import FORMATTERS
-from preorder.data.types import Sentence
+from preorder.data import Sentence, formats
+from preorder.data.formats import FORMATTERS
 from preorder.progress import LOGGER
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from preorder.errors import DataError, UsageError
-from preorder.io import places
+from preorder.io import storage
 from preorder.io.atomic import check_writable, is_special
 from preorder.io.files import STANDARD
 from preorder.io.storage import is_url
@@ -112,6 +112,6 @@ def _check_output(path: str) -> None:
 
 
 def _is_same(one: str, other: str) -> bool:
-    return places.real(one) == places.real(other) or (
+    return storage.real(one) == storage.real(other) or (
         os.path.exists(one) and os.path.exists(other) and os.path.samefile(one, other)
     )

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from preorder.alignment.target_groups import target_groups
 from preorder.cli import options, translations
 from preorder.cli.commands import SUMMARIES
+from preorder.data import Permutation
 from preorder.data.formats import read_alignments
-from preorder.data.types import Permutation
 from preorder.errors import DataError, UsageError
 from preorder.io import files
 from preorder.metrics.metric import METRICS

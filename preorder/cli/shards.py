@@ -12,7 +12,7 @@ from preorder.annotate.stanza_models import TREES, StanzaOptions
 from preorder.cli import options
 from preorder.cli.source import STANZA
 from preorder.errors import UsageError
-from preorder.io import places
+from preorder.io import storage
 from preorder.io.files import STANDARD
 from preorder.learning.checkpoint import digest
 from preorder.shards.manifest import check_manifest
@@ -93,7 +93,7 @@ def shards_of(arguments: argparse.Namespace, settings: dict[str, Any]) -> list[S
     """
     patterns = _patterns(arguments)
     shards = find_shards(patterns, arguments.out_dir)
-    folders = {name: os.path.dirname(places.absolute(pattern)) for name, pattern in patterns.items()}
+    folders = {name: os.path.dirname(storage.absolute(pattern)) for name, pattern in patterns.items()}
     given = {f"--{name}": getattr(arguments, name) for name in INPUTS} | {
         f"--{name}": folder for name, folder in folders.items()
     }

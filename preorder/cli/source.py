@@ -20,7 +20,7 @@ from preorder.cli import options
 from preorder.data.formats import parse_source, parse_tokens, read_annotated, text_lines
 from preorder.data.sentence import Sentence
 from preorder.errors import DataError, UsageError, shown
-from preorder.io import files, places
+from preorder.io import files, storage
 from preorder.progress import LOGGER
 from preorder.syntax.conllu import TAGSETS
 from preorder.syntax.read import TreeFile, add_trees
@@ -249,6 +249,6 @@ def read_or_learn_classes(classes: str, sentences: Sequence[Sequence[str]], seed
             raise UsageError(f"--classes: {error}") from None
         LOGGER.info(f"learning {count:,} word classes from {len(sentences):,} lines")
         return learn_classes(sentences, count, seed)
-    if not places.exists(classes):
+    if not storage.exists(classes):
         raise UsageError(f"--classes {classes}: neither a number nor a file")
     return WordClasses.read(classes)

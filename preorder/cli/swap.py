@@ -13,7 +13,7 @@ from preorder.cli.paths import check_outputs, input_paths
 from preorder.cli.source import STANZA, plain_sentences
 from preorder.errors import UsageError
 from preorder.io import files
-from preorder.io.compression import split_suffix
+from preorder.io.storage import split_suffix
 from preorder.progress import LOGGER, progress
 
 EXAMPLES = """\

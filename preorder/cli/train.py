@@ -18,8 +18,8 @@ from preorder.cli.align import DEFAULT_SYMMETRIZATION
 from preorder.cli.commands import SUMMARIES
 from preorder.cli.output import formatted
 from preorder.cli.paths import input_paths, output_paths
+from preorder.data import Alignment, Bitext, Sentence
 from preorder.data.formats import parse_tokens, read_alignments, read_plain
-from preorder.data.types import Alignment, Bitext, Sentence
 from preorder.errors import UsageError
 from preorder.io import files
 from preorder.learning import options as method_options

@@ -11,8 +11,7 @@ from preorder.analysis.sentence_view import SentenceView, hard_attention
 from preorder.annotate.stanza import add_layers
 from preorder.annotate.stanza_models import StanzaOptions
 from preorder.cli import options, source
-from preorder.data import formats
-from preorder.data.types import Alignment, BinaryTree, Permutation, Sentence
+from preorder.data import Alignment, BinaryTree, Permutation, Sentence, formats
 from preorder.errors import DataError
 from preorder.io import files
 from preorder.methods.model_directory import Model

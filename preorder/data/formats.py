@@ -13,9 +13,9 @@ from functools import lru_cache, partial
 from typing import Any, TypeVar
 
 from preorder.data.alignment import CERTAIN, Alignment, Link
-from preorder.data.binary_tree import BinaryTree
 from preorder.data.permutation import Permutation
 from preorder.data.sentence import Sentence
+from preorder.data.trees import BinaryTree
 from preorder.errors import DataError, shown
 from preorder.io.files import display_name, first_filled, parse_json, parse_lines, read_lines, read_parsed
 
@@ -308,3 +308,13 @@ def format_tree(words: Sequence[str], tree: BinaryTree) -> str:
         leaves[node.begin] = opening + leaves[node.begin]
         leaves[node.end - 1] += closing
     return " ".join(leaves)
+
+
+FORMATTERS: dict[str, Callable[[Sentence, Any], str]] = {
+    "features": lambda sentence, permutation: format_features(sentence.words, permutation),
+    "positions": lambda _, permutation: format_numbers(permutation.positions),
+    "order": lambda _, permutation: format_numbers(permutation.order),
+    "text": lambda sentence, permutation: " ".join(permutation.apply(sentence.words)),
+    "tree": lambda sentence, tree: format_tree(sentence.words, tree),
+}
+"""Each makes a line of a sentence and its permutation, ``tree`` of its tree."""

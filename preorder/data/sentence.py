@@ -1,10 +1,12 @@
-"""A source sentence and what is known of its tokens."""
+"""Source sentences with what is known of their tokens, alone and with their word alignments."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from preorder.data.alignment import Alignment
 from preorder.data.trees import ConstituencyTree, DependencyTree, SyntaxTree
 from preorder.errors import DataError
 
@@ -53,3 +55,30 @@ class Sentence:
             layer and tuple(map(sys.intern, layer)) for layer in (self.words, self.tags, self.classes)
         )
         return replace(self, words=words, tags=tags, classes=classes)
+
+
+@dataclass(frozen=True)
+class Bitext:
+    """Source sentences and the alignment of each.
+
+    Raises:
+        DataError: there are not as many alignments as sentences.
+    """
+
+    sentences: Sequence[Sentence]
+    alignments: Sequence[Alignment]
+
+    def __post_init__(self) -> None:
+        if len(self.sentences) != len(self.alignments):
+            raise DataError(f"{len(self.alignments)} alignments for {len(self.sentences)} sentences")
+
+    def __len__(self) -> int:
+        return len(self.sentences)
+
+    def take(self, indices: Iterable[int]) -> Bitext:
+        """Return the pairs at the given indices."""
+        chosen = list(indices)
+        return Bitext([self.sentences[i] for i in chosen], [self.alignments[i] for i in chosen])
+
+
+NO_LINES = Bitext((), ())

@@ -17,14 +17,13 @@ import os
 import shutil
 import stat
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from hashlib import blake2b
 from pathlib import Path
 
 from preorder.errors import DataError, UsageError
 from preorder.io import storage
-from preorder.io.compression import open_bytes
-from preorder.io.storage import SUFFIX, is_url
+from preorder.io.storage import SUFFIX, is_url, open_bytes
 
 MODEL_FORMAT = "onmt-preorder model"
 """What the description of a model begins with."""
@@ -73,7 +72,7 @@ def create_file(path: str, data: bytes) -> None:
         DataError, UsageError: as :func:`atomic_file`.
     """
     if is_url(path):
-        storage.create(path, data)
+        storage.create_url(path, data)
     else:
         with _atomic(path, _make_file, _rename_or_leave) as temporary:
             temporary.write_bytes(data)
@@ -95,6 +94,22 @@ def atomic_directory(path: str) -> contextlib.AbstractContextManager[Path]:
     return _atomic(path, Path.mkdir, _replace_directory)
 
 
+@contextlib.contextmanager
+def fresh_folder(path: str, files: Iterable[str]) -> Iterator[str]:
+    """Give an empty folder that takes the place of one that has these files, once the block has ended well.
+
+    A storage replaces no folder at once: there the files are removed, the first of them first. Where that is
+    written last, a folder that has it is whole.
+    """
+    if is_url(path):
+        storage.remove(os.path.join(path, name) for name in files)
+        storage.make_folder(path)
+        yield path
+    else:
+        with atomic_directory(path) as folder:
+            yield str(folder)
+
+
 def check_writable(path: str) -> None:
     """Check, before any work, that something can be made at a path, or in time at a URL.
 
@@ -103,7 +118,7 @@ def check_writable(path: str) -> None:
         UsageError: it would be in the folder of a model.
     """
     if is_url(path):
-        storage.check_writable(path)
+        storage.check_url_writable(path)
         return
     with reported(path):
         target = Path(os.path.realpath(path))

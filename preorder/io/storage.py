@@ -1,25 +1,31 @@
-"""Files at URLs (``s3://``, ``gs://``, ``hf://``, ``https://``, ``file://``, …), by fsspec.
+"""Where the bytes of files are: at a path or a URL (``s3://``, ``hf://``, ``file://``, …), compressed or not.
 
-fsspec, and the package of a protocol, are imported when a URL is used. Whatever they raise is about the
-storage, and becomes one line with the URL.
+URLs are fsspec's; it, and the package of a protocol, are imported when a URL is used. Whatever they raise is
+a DataError of one line with the URL. The suffix chooses the compression; equal content gives equal bytes.
 """
 
 from __future__ import annotations
 
 import contextlib
 import errno
+import glob
 import io
 import os
 import re
 import secrets
+import shutil
+import sys
+import tempfile
 from collections.abc import Iterable, Iterator
+from importlib import import_module
 from pathlib import Path
-from typing import Any, BinaryIO
+from pkgutil import resolve_name
+from typing import Any, BinaryIO, NamedTuple
 
-from preorder.errors import DataError, PreorderError, require
+from preorder.errors import DataError, MissingExtraError, PreorderError, UsageError, require
 
 AT_ONCE = frozenset(("s3", "s3a", "gs", "gcs", "az", "abfs", "abfss", "hf"))
-"""Protocols of object stores: what is put has its name once it is whole, and there are no folders to make."""
+"""Protocols of object stores: a file has its name once it is whole, and there are no folders to make."""
 
 READ_ONLY = frozenset(("http", "https"))
 """Protocols that cannot replace a file: fsspec would send it as a form."""
@@ -28,7 +34,35 @@ SUFFIX = ".partial"
 """Of the temporary name of what is not complete."""
 
 BUFFER = 1 << 17
-"""Bytes that are read at once."""
+"""Bytes of a URL's file that are read at once."""
+
+# Not the package zstandard: its readers take a file that is cut short for a whole one.
+ZSTD = "compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd"
+
+
+class Codec(NamedTuple):
+    """A kind of compression.
+
+    Attributes:
+        name: in messages.
+        module: has ``open`` as :mod:`gzip` has; imported at use.
+        error: what it raises for damaged data, beside EOFError and an OSError without a number.
+        extra: what installs the module, or None: it comes with Python.
+    """
+
+    name: str
+    module: str
+    error: str
+    extra: str | None = None
+
+
+CODECS = {
+    ".gz": Codec("gzip", "gzip", "zlib:error"),
+    ".bz2": Codec("bzip2", "bz2", "builtins:EOFError"),
+    ".xz": Codec("xz", "lzma", "lzma:LZMAError"),
+    ".zst": Codec("Zstandard", ZSTD, f"{ZSTD}:ZstdError", "zstd"),
+}
+"""Suffix of a file → how it is compressed."""
 
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*(::[^/]*)?://")
 _READ, _WRITTEN = "cannot be read", "cannot be written"
@@ -39,15 +73,66 @@ def is_url(path: str) -> bool:
     return _URL.match(os.fspath(path)) is not None
 
 
-def open_url(url: str) -> BinaryIO:
-    """Open a file for reading.
+def split_suffix(path: str) -> tuple[str, str]:
+    """Return a path without the suffix of a compressed file, and that suffix, ``""`` if it is not one."""
+    suffix = next(filter(path.endswith, CODECS), "")
+    return path.removesuffix(suffix), suffix
 
-    Raises:
-        DataError: it cannot be opened; or, on reading, not read to its end.
-        MissingExtraError: fsspec is not installed.
-    """
-    with _told(url, _READ):
-        system, path = _found(url)
+
+def open_bytes(path: str) -> BinaryIO:
+    """Open a file, and decompress what is read; for a local file, errors are those of ``open``."""
+    _, suffix = split_suffix(path)
+    opener = _module(CODECS[suffix]).open if suffix else None
+    if is_url(path):
+        stream = _open_url(path)
+        return opener(stream, "rb") if opener else stream
+    if suffix == ".gz" and os.path.isfile(path) and not os.path.getsize(path):
+        raise DataError("damaged gzip data: the file is empty", path)  # the other modules say so themselves
+    return (opener or open)(path, "rb")
+
+
+@contextlib.contextmanager
+def compressed(stream: BinaryIO, path: str) -> Iterator[BinaryIO]:
+    """Compress what is written in a block into a stream, as the suffix of its file says."""
+    _, suffix = split_suffix(path)
+    if not suffix:
+        yield stream
+        return
+    module = _module(CODECS[suffix])
+    if suffix == ".gz":  # no time stamp and no name in the header
+        # The level of the program gzip: Python's, 9, takes four times as long for 2% less.
+        opened = module.GzipFile(filename="", fileobj=stream, mode="wb", mtime=0, compresslevel=6)
+    elif suffix == ".zst":  # as the program zstd does
+        opened = module.open(stream, "wb", options={module.CompressionParameter.checksum_flag: 1})
+    else:
+        opened = module.open(stream, "wb")
+    with opened:
+        yield opened
+
+
+def damage(path: str, error: Exception) -> str | None:
+    """Return what an error in reading says of the compressed data; None: it is another error."""
+    _, suffix = split_suffix(path)
+    if not suffix:
+        return None
+    codec = CODECS[suffix]
+    is_damage = isinstance(error, (EOFError, resolve_name(codec.error)))
+    if is_damage or (isinstance(error, OSError) and error.errno is None):
+        return f"damaged {codec.name} data: {error}"
+    return None
+
+
+def _module(codec: Codec) -> Any:
+    try:
+        return import_module(codec.module)
+    except ImportError as error:
+        if codec.extra is not None:
+            raise MissingExtraError(codec.module, codec.extra) from error
+        raise UsageError(f"{codec.name} data: this Python was built without {codec.module}") from error
+
+
+def _open_url(url: str) -> BinaryIO:
+    with _filesystem(url) as (system, path):
         return io.BufferedReader(_Remote(system.open(path, "rb"), url), BUFFER)
 
 
@@ -62,7 +147,7 @@ class _Remote(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:
-        with _told(self._url, _READ):
+        with _wrap_errors(self._url, _READ):
             data = self._stream.read(len(buffer))
         if self._left is not None:
             if not data and self._left > 0:
@@ -84,28 +169,18 @@ class _Remote(io.RawIOBase):
         super().close()
 
 
-def check_writable(url: str) -> None:
-    """Check, before any work, what can be known of an output without asking the storage.
-
-    Raises:
-        DataError: there is no such protocol, its package is not installed, or it is :data:`READ_ONLY`.
-    """
-    with _told(url, _WRITTEN):
-        system, _ = _found(url)
-        _check_protocol(system, url)
+def check_url_writable(url: str) -> None:
+    """Check, before any work, what can be known of an output without asking the storage."""
+    with _filesystem(url, _WRITTEN):
+        pass
 
 
 def put(local: Path, url: str) -> None:
     """Copy a local file to a URL, whole or not at all.
 
     To a storage that is none of :data:`AT_ONCE` it goes under a temporary name first, and is then renamed.
-
-    Raises:
-        DataError: it cannot be written, or there is a folder.
     """
-    with _told(url, _WRITTEN):
-        system, path = _found(url)
-        _check_protocol(system, url)
+    with _filesystem(url, _WRITTEN) as (system, path):
         if AT_ONCE.intersection(_protocols(system)):
             system.put_file(str(local), path)
             return
@@ -121,15 +196,9 @@ def put(local: Path, url: str) -> None:
             raise
 
 
-def create(url: str, data: bytes) -> None:
-    """Write a file, unless it is there; some storages cannot prevent that two writers do at the same moment.
-
-    Raises:
-        DataError: it cannot be written.
-    """
-    with _told(url, _WRITTEN):
-        system, path = _found(url)
-        _check_protocol(system, url)
+def create_url(url: str, data: bytes) -> None:
+    """Write a file unless it is there; in some storages two writers at the same moment both do."""
+    with _filesystem(url, _WRITTEN) as (system, path):
         try:
             with system.open(path, "xb") as stream:
                 stream.write(data)
@@ -140,94 +209,142 @@ def create(url: str, data: bytes) -> None:
                 system.pipe_file(path, data)
 
 
-def make_folder(url: str) -> None:
-    """Make a folder, where the storage has any; a DataError says that it cannot be made."""
-    with _told(url, _WRITTEN):
-        system, path = _found(url)
-        _check_protocol(system, url)
+def make_folder(path: str) -> None:
+    """Make a folder, and those above it, unless it is there; in a storage, where this has any."""
+    if not is_url(path):
+        Path(path).mkdir(parents=True, exist_ok=True)
+        return
+    with _filesystem(path, _WRITTEN) as (system, inner):
         if not AT_ONCE.intersection(_protocols(system)):  # s3fs would make a bucket
-            system.makedirs(path, exist_ok=True)
+            system.makedirs(inner, exist_ok=True)
 
 
-def remove(urls: Iterable[str]) -> None:
-    """Remove files that are there; a DataError says that one cannot be removed."""
-    for url in urls:
-        with _told(url, "cannot be removed"), contextlib.suppress(FileNotFoundError):
-            system, path = _found(url)
-            system.rm_file(path)
+def remove(paths: Iterable[str]) -> None:
+    """Remove files that are there."""
+    for path in paths:
+        if is_url(path):
+            with (
+                _filesystem(path, "cannot be removed") as (system, inner),
+                contextlib.suppress(FileNotFoundError),
+            ):
+                system.rm_file(inner)
+        else:
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(path)
 
 
-def exists(url: str) -> bool:
-    """Say whether there is something; a DataError says that the storage does not tell."""
-    with _told(url, _READ):
-        system, path = _found(url)
+def exists(path: str) -> bool:
+    """Say whether there is something at a path."""
+    if not is_url(path):
+        return os.path.exists(path)
+    with _filesystem(path) as (system, inner):
         system.invalidate_cache()
-        return system.exists(path)
+        return system.exists(inner)
 
 
-def listed(folder: str) -> dict[str, int]:
-    """Return the names and sizes in bytes of what is in a folder: nothing if it is not there.
+def names(folder: str) -> list[str]:
+    """Return the names of what is in a folder: none if it is not there."""
+    if is_url(folder):
+        return list(_listed(folder))
+    return os.listdir(folder) if os.path.isdir(folder) else []
 
-    Raises:
-        DataError: the storage does not tell.
-    """
-    with _told(folder, _READ):
-        system, path = _found(folder)
+
+def sizes(paths: Iterable[str]) -> dict[str, int]:
+    """Return the sizes in bytes of the files that are there; of URLs, each folder is listed once."""
+    found, folders = {}, {}
+    for path in paths:
+        if is_url(path):
+            folder, name = os.path.split(path)
+            if folder not in folders:
+                folders[folder] = _listed(folder)
+            if name in folders[folder]:
+                found[path] = folders[folder][name]
+        else:
+            with contextlib.suppress(OSError, ValueError):  # a ValueError: there is a NUL in the path
+                found[path] = os.path.getsize(path)
+    return found
+
+
+def _listed(folder: str) -> dict[str, int]:
+    """Return the names and sizes in bytes of what is in the folder of a URL: nothing if it is not there."""
+    with _filesystem(folder) as (system, path):
         system.invalidate_cache()
         try:
             entries = system.ls(path, detail=True)
         except FileNotFoundError:
             return {}
-    names = {each["name"].rstrip("/"): each["size"] or 0 for each in entries}
-    names.pop(path.rstrip("/"), None)  # object stores can have something of the folder's name
-    return {os.path.basename(name): size for name, size in names.items()}
+    found = {each["name"].rstrip("/"): each["size"] or 0 for each in entries}
+    found.pop(path.rstrip("/"), None)  # object stores can have something of the folder's name
+    return {os.path.basename(name): size for name, size in found.items()}
 
 
 def find(pattern: str) -> tuple[str, list[str]]:
-    """Return a pattern, and the files that it fits, in order: both as paths inside of their storage.
+    """Return a pattern, and the files that it fits, in order: of a URL, both as paths inside of its storage.
 
-    As in patterns of local files, no wildcard stands for ``/`` or for the dot of a hidden file.
-
-    Raises:
-        DataError: the storage does not tell.
+    No wildcard stands for ``/`` or for the dot of a hidden file.
     """
-    with _told(pattern, _READ):
-        system, path = _found(re.sub(r"\*+", "*", pattern))
+    if not is_url(pattern):
+        return pattern, sorted(filter(os.path.isfile, glob.glob(pattern)))
+    with _filesystem(re.sub(r"\*+", "*", pattern)) as (system, path):
         system.invalidate_cache()
         found = system.glob(path, detail=True)
     if not found:  # a folder that may not be read looks to fsspec as one without files
-        listed(os.path.dirname(re.split(r"[*?[]", pattern)[0]))
+        _listed(os.path.dirname(re.split(r"[*?[]", pattern)[0]))
     may_be_hidden = os.path.basename(path).startswith(".")
-    names = (name for name, entry in found.items() if entry["type"] == "file")
-    return path, sorted(n for n in names if may_be_hidden or not os.path.basename(n).startswith("."))
+    fitting = (name for name, entry in found.items() if entry["type"] == "file")
+    return path, sorted(n for n in fitting if may_be_hidden or not os.path.basename(n).startswith("."))
 
 
-def real(url: str) -> str:
-    """Return a name that is the same for all URLs of a file; of a local one, its path."""
-    with _told(url, _READ):
-        system, path = _found(url)
-        protocol = _protocols(system)[0]
-    return os.path.realpath(path) if protocol == "file" else f"{protocol}://{path}"
+def real(path: str) -> str:
+    """Return a name that is the same for all paths and URLs that lead to a file."""
+    if is_url(path):
+        with _filesystem(path) as (system, path):
+            protocol = _protocols(system)[0]
+        if protocol != "file":
+            return f"{protocol}://{path}"
+    return os.path.realpath(path)
 
 
-def _found(url: str) -> tuple[Any, str]:
-    """Return the file system of a URL, and the path in it."""
-    if "::" in url:  # what is in one file would say which others are read
-        raise DataError("a URL inside of another one (::) is not followed", url)
-    return require("fsspec", "storage").url_to_fs(url)
+def is_inside(path: str, folder: str) -> bool:
+    """Say whether a path or URL leads into a folder."""
+    return real(path).startswith(real(folder).rstrip("/") + "/")
+
+
+def absolute(path: str) -> str:
+    """Return a path that does not depend on the current folder."""
+    return path if is_url(path) else os.path.abspath(path)
+
+
+@contextlib.contextmanager
+def local(path: str) -> Iterator[str]:
+    """Give the path of a file, of one at a URL that of a copy that is removed after the block."""
+    if not is_url(path):
+        yield path
+        return
+    with tempfile.NamedTemporaryFile(prefix="preorder-") as copy, _open_url(path) as stream:
+        shutil.copyfileobj(stream, copy)
+        copy.flush()
+        yield copy.name
+
+
+@contextlib.contextmanager
+def _filesystem(url: str, what: str = _READ) -> Iterator[tuple[Any, str]]:
+    """Give the file system of a URL, and the path in it; wrap what it raises in the block."""
+    with _wrap_errors(url, what):
+        if "::" in url:  # what is in one file would say which others are read
+            raise DataError("a URL inside of another one (::) is not followed", url)
+        system, path = require("fsspec", "storage").url_to_fs(url)
+        if what == _WRITTEN and READ_ONLY.intersection(_protocols(system)):
+            raise DataError(f"{_WRITTEN}: {_protocols(system)[0]} serves files, it takes none", url)
+        yield system, path
 
 
 def _protocols(system: Any) -> tuple[str, ...]:
     return (system.protocol,) if isinstance(system.protocol, str) else tuple(system.protocol)
 
 
-def _check_protocol(system: Any, url: str) -> None:
-    if READ_ONLY.intersection(_protocols(system)):
-        raise DataError(f"{_WRITTEN}: {_protocols(system)[0]} serves files, it takes none", url)
-
-
 @contextlib.contextmanager
-def _told(url: str, what: str) -> Iterator[None]:
+def _wrap_errors(url: str, what: str) -> Iterator[None]:
     """Raise what a storage raises as one line with the URL."""
     try:
         yield

@@ -21,7 +21,7 @@ from safetensors.numpy import save_file
 
 from preorder import __version__
 from preorder.errors import DataError, UsageError
-from preorder.io import files, places
+from preorder.io import files, storage
 from preorder.io.atomic import atomic_file, check_writable, remove_left
 from preorder.io.storage import SUFFIX, is_url
 from preorder.progress import LOGGER
@@ -103,7 +103,7 @@ class Checkpoint:
         if not self.present:
             return None
         try:
-            with places.local(self._path) as path, safe_open(path, "np") as file:
+            with storage.local(self._path) as path, safe_open(path, "np") as file:
                 metadata = file.metadata() or {}
                 arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118  # no mapping
             values = files.parse_json(metadata["values"])
@@ -121,7 +121,7 @@ class Checkpoint:
     @property
     def present(self) -> bool:
         """Whether the file is there."""
-        return self._path is not None and places.exists(self._path)
+        return self._path is not None and storage.exists(self._path)
 
     @property
     def due(self) -> bool:
@@ -169,7 +169,7 @@ class Checkpoints:
             yield
         except KeyboardInterrupt:
             if self._folder is not None:
-                is_kept = any(name.endswith(SAFETENSORS) for name in places.names(self._folder))
+                is_kept = any(name.endswith(SAFETENSORS) for name in storage.names(self._folder))
                 anew = "there is no checkpoint yet: the same command starts anew"
                 LOGGER.warning(f"the same command goes on from {self._folder}" if is_kept else anew)
             raise
@@ -178,12 +178,12 @@ class Checkpoints:
         """Remove the checkpoints, what killed runs left of them, and the folder if nothing else is in it."""
         if self._folder is None:
             return
-        for name in places.names(self._folder):
+        for name in storage.names(self._folder):
             path = os.path.join(self._folder, name)
             if name.endswith(SUFFIX) and not is_url(path):
                 remove_left(Path(path))
             elif name.endswith((SAFETENSORS, SUFFIX)):
-                places.remove([path])
+                storage.remove([path])
         with contextlib.suppress(OSError):  # other things are in it; or a storage, which has no folders
             os.rmdir(self._folder)
 

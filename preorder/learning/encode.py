@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from preorder.data.types import Sentence
+from preorder.data import Sentence
 from preorder.learning.hashing import hash_bytes, seed_of
 
 BORDER = ("\n",)  # no token holds a line break

@@ -6,7 +6,7 @@ import random
 from collections.abc import Sequence
 
 from preorder.alignment.target_groups import trusted_groups
-from preorder.data.types import Bitext, Permutation
+from preorder.data import Bitext, Permutation
 from preorder.errors import UsageError
 
 DEFAULT_HELD_OUT = 1000

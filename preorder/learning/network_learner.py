@@ -10,7 +10,7 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from preorder.data.types import Bitext
+from preorder.data import Bitext
 from preorder.errors import NotFiniteError
 from preorder.learning.backend import device, set_weights, threads, torch, weights_of
 from preorder.learning.checkpoint import Arrays, Checkpoint, add_prefix, part_with

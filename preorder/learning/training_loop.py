@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
-from preorder.data.types import Permutation, Sentence
+from preorder.data import Permutation, Sentence
 from preorder.learning.checkpoint import Arrays, Checkpoint, digest
 from preorder.learning.held_out import HeldOutLines
 from preorder.progress import LOGGER, progress_bar

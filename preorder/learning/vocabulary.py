@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from preorder.data.types import Sentence
+from preorder.data import Sentence
 from preorder.errors import DataError
 
 LAYERS = ("words", "tags", "classes")

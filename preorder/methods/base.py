@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 import numpy as np
 
 from preorder.btg.grammar import INVERTED
-from preorder.data.types import NO_LINES, BinaryTree, Bitext, Node, Permutation, Sentence
+from preorder.data import NO_LINES, BinaryTree, Bitext, Node, Permutation, Sentence
 from preorder.learning.checkpoint import NO_CHECKPOINT, Arrays, Checkpoint
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import NamedTuple
 
-from preorder.data.types import Bitext, Permutation, Sentence
+from preorder.data import Bitext, Permutation, Sentence
 from preorder.errors import UsageError
 from preorder.methods.base import Preorderer
 from preorder.progress import LOGGER, named

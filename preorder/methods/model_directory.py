@@ -20,9 +20,9 @@ from safetensors.numpy import load, save
 
 from preorder.annotate.classes import WordClasses
 from preorder.annotate.stanza_models import FOLDER_VARIABLE, LANGUAGE, TREES, StanzaOptions
-from preorder.data.types import Sentence
+from preorder.data import Sentence
 from preorder.errors import DataError, UsageError, shown
-from preorder.io import atomic, files, places
+from preorder.io import atomic, files, storage
 from preorder.io.storage import is_url
 from preorder.learning.checkpoint import Arrays
 from preorder.methods import FORMAT_VERSION
@@ -152,7 +152,7 @@ def save_model(model: Model, directory: str) -> None:
     checksums = {name: _checksum(content) for name, content in contents.items()}
     description = json.loads(json.dumps(description | {CHECKSUMS: checksums}))
     description[CHECKSUMS][DESCRIPTION] = _own_checksum(description)
-    with places.fresh_folder(directory, NAMES) as folder:
+    with atomic.fresh_folder(directory, NAMES) as folder:
         for name, content in contents.items():
             files.write_bytes(os.path.join(folder, name), content)
         files.write_json(os.path.join(folder, DESCRIPTION), description)
@@ -181,9 +181,9 @@ def check_replaceable(directory: str, others: Iterable[str] = ()) -> None:
         raise DataError("exists and is not a directory", directory)
     atomic.check_writable(directory)
     for path in others:
-        if places.is_inside(path, directory):
+        if storage.is_inside(path, directory):
             raise DataError(f"holds {path}: a model needs a directory of its own", directory)
-    names = places.names(directory)
+    names = storage.names(directory)
     if names and not _is_model(directory, names):
         raise DataError("holds other things than a model: name a new or an empty directory", directory)
 
@@ -218,7 +218,7 @@ def load_model(directory: str) -> Model:
 def checksum(directory: str) -> str:
     """Return a checksum of all that a model directory holds; a DataError says that it cannot be read."""
     paths = [os.path.join(directory, name) for name in NAMES]
-    contents = map(files.read_bytes, filter(places.exists, paths))
+    contents = map(files.read_bytes, filter(storage.exists, paths))
     return _checksum(b"".join(_checksum(content).encode() for content in contents))
 
 
@@ -245,7 +245,7 @@ def _load(directory: str) -> Model:
     except (SafetensorError, ValueError, KeyError, TypeError) as error:
         raise DataError(f"cannot be read: {error}", weights) from None
     classes = None
-    if CLASSES in checksums or places.exists(names):
+    if CLASSES in checksums or storage.exists(names):
         classes = WordClasses.parse(names, _read(names, checksums))
     try:
         preorderer = _preorderer(description, arrays)

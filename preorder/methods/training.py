@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from preorder.data.types import Bitext
+from preorder.data import Bitext
 from preorder.errors import UsageError
 from preorder.learning.checkpoint import NO_CHECKPOINT, Checkpoint
 from preorder.learning.held_out import chosen_lines, hold_out

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from preorder.data.types import Alignment
+from preorder.data import Alignment
 from preorder.errors import DataError
 
 

@@ -29,7 +29,7 @@ import numpy as np
 
 from preorder.alignment.target_groups import UNALIGNED
 from preorder.compiled import entry_point
-from preorder.data.types import Permutation
+from preorder.data import Permutation
 from preorder.errors import DataError
 from preorder.metrics.metric import Metric, Score
 

@@ -7,7 +7,7 @@ import os
 from typing import Any
 
 from preorder.errors import DataError, UsageError, shown
-from preorder.io import files, places
+from preorder.io import files, storage
 from preorder.io.atomic import create_file
 
 NAME = ".preorder.json"
@@ -26,10 +26,10 @@ def check_manifest(folder: str, settings: dict[str, Any], outputs: list[str]) ->
         DataError: it cannot be read or written.
     """
     path = os.path.join(folder, NAME)
-    if not places.exists(path):
+    if not storage.exists(path):
         files.make_folder(folder)
-        there = next(iter(places.sizes(outputs)), None)
-        if there is not None and not places.exists(path):  # nobody has just begun
+        there = next(iter(storage.sizes(outputs)), None)
+        if there is not None and not storage.exists(path):  # nobody has just begun
             raise UsageError(f"{there} is there, and {path} is not, to tell what made it: {_REMEDY}")
         create_file(path, json.dumps(settings, indent=2).encode())
     found = files.read_json(path)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from preorder.errors import DataError, UsageError
-from preorder.io import places
+from preorder.io import storage
 from preorder.io.storage import is_url
 
 _WILDCARD = re.compile(r"(\*+|\?|\[[^]]+\])")
@@ -60,7 +60,7 @@ def find_shards(patterns: Mapping[str, str], folder: str) -> list[Shard]:
             raise UsageError(
                 f"--{option} {patterns[option]} has not as many wildcards as --{source} {pattern}"
             )
-    fitting, names = places.find(pattern)
+    fitting, names = storage.find(pattern)
     if not names:
         raise DataError("there is no such file", pattern)
     key = re.compile("".join(map(_expression, _WILDCARD.split(fitting))))
@@ -88,13 +88,13 @@ def _filled(parts: list[str], wild: tuple[str, ...]) -> str:
 
 
 def _check_outputs(shards: list[Shard], folder: str) -> None:
-    place = places.real(folder)
+    place = storage.real(folder)
     sources: dict[str, str] = {}
     for shard in shards:
         other = sources.setdefault(shard.output, shard.source)
         if other != shard.source:
             raise UsageError(f"{other} and {shard.source} would both be written to {shard.output}")
-    is_place = cache(lambda folder: places.real(folder) == place)
+    is_place = cache(lambda folder: storage.real(folder) == place)
     for path in (path for shard in shards for path in shard.inputs.values()):
         output = os.path.join(folder, os.path.basename(path))
         if output in sources and is_place(os.path.dirname(path)):

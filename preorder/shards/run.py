@@ -13,7 +13,7 @@ from functools import partial
 from typing import NamedTuple
 
 from preorder.errors import DataError, PreorderError
-from preorder.io import places
+from preorder.io import storage
 from preorder.progress import LOGGER, shard_progress
 from preorder.shards.plan import Shard
 from preorder.workers import in_order, in_processes
@@ -75,7 +75,7 @@ def run_shards(shards: Sequence[Shard], work: Work, engine: Engine, is_done: Cal
 
 def _sizes(paths: Iterable[str]) -> dict[str, int]:
     try:
-        return places.sizes(paths)
+        return storage.sizes(paths)
     except DataError:  # a storage that serves files without listing them
         return {}
 

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from preorder.cli import Parser, execute, options
+from preorder.data import Bitext
 from preorder.data.formats import parse_source, read_alignments, read_plain
-from preorder.data.types import Bitext
 from preorder.io import files
 from preorder.methods.node_labels.forest import forest, positions
 from preorder.methods.node_labels.oracle import best_labels, count_pairs, flat_keys

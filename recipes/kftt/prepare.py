@@ -13,8 +13,8 @@ import numpy as np
 
 from preorder.alignment.tokens import map_links
 from preorder.cli import Parser, execute, options
+from preorder.data import Alignment
 from preorder.data.formats import format_alignment, parse_tokens, read_alignments
-from preorder.data.types import Alignment
 from preorder.errors import DataError
 from preorder.io import files
 from preorder.io.atomic import atomic_directory

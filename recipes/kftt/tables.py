@@ -9,8 +9,8 @@ from typing import Any
 
 from preorder.alignment.gold import gold_permutation
 from preorder.alignment.target_groups import target_groups
+from preorder.data import Alignment, Permutation
 from preorder.data.formats import parse_positions, read_alignments
-from preorder.data.types import Alignment, Permutation
 from preorder.io import files
 from preorder.metrics.orders import Preordering, TargetGroups, evaluate
 from preorder.metrics.significance import draw_runs, resampled, resampled_totals

@@ -9,8 +9,8 @@ from itertools import islice
 from pathlib import Path
 
 from preorder.cli import Parser, execute, options
+from preorder.data import Alignment
 from preorder.data.formats import format_alignment
-from preorder.data.types import Alignment
 from preorder.errors import DataError
 from preorder.io import files
 from preorder.io.atomic import atomic_directory

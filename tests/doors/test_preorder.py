@@ -17,8 +17,8 @@ import preorder
 from preorder.annotate.classes import WordClasses
 from preorder.cli import main
 from preorder.errors import DataError
-from preorder.io import blocks
-from preorder.io.compression import ZSTD
+from preorder.io import files
+from preorder.io.storage import ZSTD
 from tests.support.by_hash import save_by_hash
 from tests.support.hard_sentences import HARD, LINES, TAGSETS, TOKENS, Reading, reading, tag_layer
 from tests.support.texts import content, write
@@ -32,7 +32,7 @@ CLASSES = {word: str(len(word) % 3) for words in TOKENS[::2] for word in words}
 def model(monkeypatch, tmp_path):
     """Give a function that saves a model of such layers in a new folder, to work in."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(blocks.read_blocks, "__defaults__", (200,))  # bytes: a block has a few lines
+    monkeypatch.setattr(files.read_blocks, "__defaults__", (200,))  # bytes: a block has a few lines
     return lambda *layers, **parts: save_by_hash(monkeypatch, "model", *layers, **parts)
 
 

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 import preorder
 from preorder.annotate.classes import WordClasses
 from preorder.cli import main
-from preorder.data import formats
-from preorder.data.types import Alignment, Permutation, Sentence
+from preorder.data import Alignment, Permutation, Sentence, formats
 from preorder.io import files
 from recipes import convert
 from tests.support.hard_sentences import HARD, LINES, TAGSETS, TOKENS, tag_layer

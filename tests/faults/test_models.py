@@ -24,7 +24,7 @@ from preorder.btg.constraint import Constraint
 from preorder.btg.grammar import ROOT
 from preorder.btg.kbest import kbest_of_parts
 from preorder.btg.viterbi import _fill_trees, best_trees
-from preorder.data.types import BinaryTree, Bitext, Node
+from preorder.data import BinaryTree, Bitext, Node
 from preorder.errors import DataError, NotFiniteError, PreorderError
 from preorder.methods import model_directory
 from preorder.methods.model_directory import Model, load_model, save_model

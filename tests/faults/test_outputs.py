@@ -16,7 +16,7 @@ import pytest
 from preorder.errors import DataError
 from preorder.io import atomic, files
 from preorder.io.atomic import atomic_directory, atomic_file
-from preorder.io.compression import CODECS
+from preorder.io.storage import CODECS
 
 LINES = [f"line {number}" for number in range(2000)]
 NOISE = list(map(str, np.random.default_rng(1).random(9000)))  # which nothing makes small

@@ -12,11 +12,10 @@ import pytest
 from preorder.analysis.report import manifest
 from preorder.analysis.results import parse_curves
 from preorder.annotate.classes import WordClasses
-from preorder.data import formats
-from preorder.data.types import Sentence
+from preorder.data import Sentence, formats
 from preorder.errors import DataError
 from preorder.io import files
-from preorder.io.compression import CODECS
+from preorder.io.storage import CODECS
 from preorder.syntax.binary import binary_branches
 from preorder.syntax.read import TreeFile, add_trees
 

@@ -2,7 +2,7 @@
 
 import random
 
-from preorder.data.types import Alignment, Bitext, Sentence
+from preorder.data import Alignment, Bitext, Sentence
 
 
 def write(path, *lines):

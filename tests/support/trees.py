@@ -2,8 +2,8 @@
 
 import hypothesis.strategies as st
 
+from preorder.data import Sentence
 from preorder.data.trees import ConstituencyTree, Constituent, DependencyTree
-from preorder.data.types import Sentence
 
 CATEGORIES = ("S", "NP", "VP", "PP", "X", "SBAR")
 

@@ -2,7 +2,7 @@
 
 import itertools
 
-from preorder.data.types import Alignment, Bitext
+from preorder.data import Alignment, Bitext
 from preorder.syntax.bracketing import parse_bracketing
 
 SUBJECTS, VERBS, OBJECTS = ("I", "you", "we"), ("see", "eat", "hear"), ("fish", "birds", "trees")

@@ -12,10 +12,9 @@ from typing import NamedTuple
 import numpy as np
 
 from preorder.annotate.classes import UNKNOWN
-from preorder.data.formats import format_features, needs_escape, parse_source
-from preorder.data.order_formats import FORMATTERS
+from preorder.data import Sentence
+from preorder.data.formats import FORMATTERS, format_features, needs_escape, parse_source
 from preorder.data.permutation import Permutation
-from preorder.data.types import Sentence
 from preorder.errors import DataError
 from preorder.learning.encode import BORDER, Batch, Hashes
 from preorder.learning.hashing import hash_tokens, seed_of

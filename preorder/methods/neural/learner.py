@@ -15,7 +15,7 @@ import numpy as np
 
 from preorder.btg.constraint import DRAW, Constraint
 from preorder.btg.inside import log_partition
-from preorder.data.types import Permutation, Sentence
+from preorder.data import Permutation, Sentence
 from preorder.learning.backend import device, multiplies_bfloat16, set_weights, torch
 from preorder.learning.checkpoint import Arrays, digest
 from preorder.learning.network_learner import NetworkLearner, with_first_weights

@@ -9,7 +9,7 @@ import numpy as np
 
 from preorder.btg.constraint import learnable
 from preorder.btg.kbest import ScoredTree
-from preorder.data.types import NO_LINES, Bitext, Sentence
+from preorder.data import NO_LINES, Bitext, Sentence
 from preorder.errors import DataError
 from preorder.learning.backend import device, network_of, sizes_of, weights_of
 from preorder.learning.checkpoint import NO_CHECKPOINT, Arrays, Checkpoint, add_prefix, part_with

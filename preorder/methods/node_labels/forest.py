@@ -15,8 +15,8 @@ import numpy as np
 from preorder.btg.grammar import NODE_FIELDS
 from preorder.btg.viterbi import positions_of
 from preorder.compiled import entry_point
+from preorder.data import Sentence
 from preorder.data.trees import Binarisation
-from preorder.data.types import Sentence
 from preorder.syntax.binary import binary_branches
 
 LABEL = 3

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from preorder.data import Sentence
 from preorder.data.trees import BINARISATIONS, Binarisation
-from preorder.data.types import Sentence
 from preorder.errors import DataError, NotFiniteError, shown
 from preorder.methods.base import Preorderer
 from preorder.methods.node_labels.forest import LABEL, Forest, forest, labelled, positions

@@ -15,7 +15,7 @@ import numpy as np
 from preorder.alignment.gold import gold_permutation
 from preorder.alignment.target_groups import UNALIGNED, target_groups
 from preorder.compiled import entry_point
-from preorder.data.types import Alignment, Bitext
+from preorder.data import Alignment, Bitext
 from preorder.methods.node_labels.forest import Forest, positions
 from preorder.metrics.orders import mean_scores, order_statistics
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from preorder.data import Bitext, Sentence
 from preorder.data.trees import Binarisation
-from preorder.data.types import Bitext, Sentence
 from preorder.errors import UsageError
 from preorder.learning.vocabulary import common_layers
 from preorder.methods.node_labels.forest import Forest, forest

@@ -29,7 +29,7 @@ import numpy as np
 from preorder.btg.constraint import DRAW, Constraint
 from preorder.btg.grammar import LABELS
 from preorder.btg.pieces import EXACT
-from preorder.data.types import Permutation, Sentence
+from preorder.data import Permutation, Sentence
 from preorder.errors import NotFiniteError
 from preorder.learning.checkpoint import Arrays, add_prefix, digest, part_with
 from preorder.learning.encode import Batch, Encoder

@@ -9,7 +9,7 @@ import numpy as np
 
 from preorder.btg.kbest import ScoredTree
 from preorder.btg.pieces import EXACT
-from preorder.data.types import NO_LINES, Bitext, Sentence
+from preorder.data import NO_LINES, Bitext, Sentence
 from preorder.errors import DataError, shown
 from preorder.learning.checkpoint import NO_CHECKPOINT, Arrays, Checkpoint
 from preorder.learning.encode import Batch, Encoder

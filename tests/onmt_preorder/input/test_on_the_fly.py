@@ -6,7 +6,7 @@ from onmt_preorder.input import on_the_fly
 from onmt_preorder.input.on_the_fly import OnTheFlyPreorderer
 from preorder.annotate import stanza, stanza_models
 from preorder.annotate.stanza_models import StanzaOptions
-from preorder.data.types import Permutation
+from preorder.data import Permutation
 from preorder.errors import UsageError
 from preorder.methods.model_directory import Model
 from tests.support import fake_stanza

@@ -13,7 +13,7 @@ from sentencepiece import SentencePieceTrainer
 from subword_nmt.learn_bpe import learn_bpe
 
 from onmt_preorder.input.positions import feature_numbers, rank_positions
-from preorder.data.types import Sentence
+from preorder.data import Sentence
 from preorder.methods.model_directory import load_model
 from tests.support.language import features, positions, sentence, translation
 from tests.support.opennmt import ROOT, TINY, call, run

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from preorder.alignment.gold import STATISTICS, UNALIGNED_RULES, gold_permutation
-from preorder.data.types import Alignment
+from preorder.data import Alignment
 from preorder.errors import DataError
 
 

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from preorder.alignment.target_groups import UNALIGNED, target_groups, trusted_groups
-from preorder.data.types import Alignment
+from preorder.data import Alignment
 from preorder.errors import DataError
 
 

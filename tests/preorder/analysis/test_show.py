@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from preorder.analysis.pictures.encode import encode
 from preorder.analysis.sentence_picture import draw_sentence, sentence_title, text_width
 from preorder.analysis.sentence_view import SentenceView, crossings, hard_attention, text_lines
+from preorder.data import Alignment, BinaryTree, Permutation
 from preorder.data.formats import parse_alignment, parse_attention
-from preorder.data.types import Alignment, BinaryTree, Permutation
 from preorder.errors import DataError
 
 WORDS = tuple("I like the pen".split())

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from preorder.analysis.swap import cycle, swapped_words, swaps
-from preorder.data.types import Permutation
+from preorder.data import Permutation
 
 LENGTHS = st.lists(st.integers(0, 30), max_size=10)
 SHARES = tuple(range(0, 101, 10))

@@ -5,8 +5,8 @@ import pytest
 from preorder.annotate import stanza, stanza_models
 from preorder.annotate.stanza import add_layers, annotate
 from preorder.annotate.stanza_models import StanzaOptions
+from preorder.data import Sentence
 from preorder.data.trees import ROOT, ConstituencyTree, DependencyTree
-from preorder.data.types import Sentence
 from preorder.errors import MissingExtraError, UsageError
 from preorder.learning.checkpoint import Checkpoints
 from tests.support import fake_stanza

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from preorder.btg.constraint import Constraint, constraint, reachable
-from preorder.data.types import Alignment
+from preorder.data import Alignment
 from preorder.errors import DataError
 from tests.support.brute_force import order, trees, violations
 from tests.support.verb_last import links

@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from preorder.cli import main
-from preorder.io import blocks
+from preorder.io import files
 from tests.support.running import environment
 
 FORMATS = ("features", "positions", "order", "text", "tree")
@@ -51,7 +51,7 @@ def both(monkeypatch, capfd, tmp_path):
         results = []
         for is_bulk in (True, False):
             with monkeypatch.context() as patch:
-                patch.setattr(blocks.read_blocks, "__defaults__", (100,))
+                patch.setattr(files.read_blocks, "__defaults__", (100,))
                 if not is_bulk:
                     patch.setattr("preorder.cli.apply.can_order", lambda *_: False)
                 out = tmp_path / "out"

@@ -5,8 +5,8 @@ import itertools
 
 import pytest
 
-from preorder.data.binary_tree import BinaryTree, Node
 from preorder.data.permutation import Permutation
+from preorder.data.trees import BinaryTree, Node
 from preorder.errors import DataError
 
 

@@ -3,8 +3,7 @@
 import pytest
 
 from preorder.data.alignment import Alignment
-from preorder.data.bitext import Bitext
-from preorder.data.sentence import Sentence
+from preorder.data.sentence import Bitext, Sentence
 from preorder.errors import DataError
 
 SENTENCES = [Sentence((word,)) for word in "abc"]

@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from preorder.data import formats
-from preorder.data.types import Alignment, BinaryTree, Node, Permutation, Sentence
+from preorder.data import Alignment, BinaryTree, Node, Permutation, Sentence, formats
 from preorder.errors import DataError
 
 text = st.text(st.sampled_from("ab￨ &#;1\u3000\u00a0日本"), min_size=1, max_size=6).filter(

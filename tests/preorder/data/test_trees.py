@@ -2,8 +2,8 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given
 
+from preorder.data import Sentence
 from preorder.data.trees import ConstituencyTree, DependencyTree
-from preorder.data.types import Sentence
 from preorder.errors import DataError
 
 

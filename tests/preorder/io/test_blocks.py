@@ -6,8 +6,7 @@ import random
 import pytest
 
 from preorder.errors import DataError
-from preorder.io.blocks import read_blocks
-from preorder.io.files import in_parallel, read_lines
+from preorder.io.files import in_parallel, read_blocks, read_lines
 
 SIZES = (1, 7, 1 << 17)
 

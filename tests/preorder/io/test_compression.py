@@ -10,7 +10,7 @@ import pytest
 
 from preorder.errors import DataError, MissingExtraError, UsageError
 from preorder.io import files
-from preorder.io.compression import CODECS, ZSTD, split_suffix
+from preorder.io.storage import CODECS, ZSTD, split_suffix
 
 SUFFIXES = tuple(CODECS)
 MODULES = {".gz": gzip, ".bz2": bz2, ".xz": lzma, ".zst": import_module(ZSTD)}

@@ -11,9 +11,9 @@ from fsspec.implementations.memory import MemoryFileSystem
 
 from preorder import errors
 from preorder.errors import DataError, MissingExtraError, UsageError
-from preorder.io import files, places, storage
-from preorder.io.blocks import read_blocks
-from preorder.io.compression import CODECS
+from preorder.io import files, storage
+from preorder.io.files import read_blocks
+from preorder.io.storage import CODECS
 
 registry = import_module("fsspec.registry")  # fsspec.registry is one of its dictionaries
 LINES = ["a b", "", "ß"] * 100
@@ -113,16 +113,16 @@ def test_the_same_bytes_as_in_local_files(root, tmp_path, suffix):
     assert list(files.read_lines(url)) == LINES
     assert b"".join(block.texts[0] for block in read_blocks([url], 50)).decode().splitlines() == LINES
     assert files.read_bytes(url) == files.read_bytes(local)
-    with places.local(url) as copy:
+    with storage.local(url) as copy:
         assert pathlib.Path(copy).read_bytes() == content
     assert not os.path.exists(copy)
-    assert places.exists(url)
-    assert places.sizes([url, f"{root}/no", local]) == dict.fromkeys((url, local), len(content))
+    assert storage.exists(url)
+    assert storage.sizes([url, f"{root}/no", local]) == dict.fromkeys((url, local), len(content))
     files.write_lines(url, ["new"])
     assert list(files.read_lines(url)) == ["new"]
-    places.remove([url, f"{root}/no"])
-    assert not places.exists(url)
-    assert f"text{suffix}" not in places.names(root)
+    storage.remove([url, f"{root}/no"])
+    assert not storage.exists(url)
+    assert f"text{suffix}" not in storage.names(root)
 
 
 @every_kind
@@ -133,11 +133,11 @@ def test_nothing_is_left_of_an_interrupted_write(root, error):
         raise error
 
     files.write_lines(f"{root}/text", LINES)
-    before = places.names(root)
+    before = storage.names(root)
     with pytest.raises(error if isinstance(error, type) else type(error)):
         files.write_lines(f"{root}/text", lines())
     assert list(files.read_lines(f"{root}/text")) == LINES
-    assert places.names(root) == before
+    assert storage.names(root) == before
 
 
 @pytest.mark.parametrize("root", ["odd"], indirect=True)
@@ -149,7 +149,7 @@ def test_nothing_is_left_of_an_interrupted_upload(root, fails, fault, error):
     fails(fault)
     with pytest.raises(DataError if error else KeyboardInterrupt, match=error):
         files.write_lines(f"{root}/text", ["new"])
-    assert places.names(root) == ["text"]
+    assert storage.names(root) == ["text"]
     assert list(files.read_lines(f"{root}/text")) == LINES
 
 
@@ -189,10 +189,10 @@ def refused():
         "odd://x": (files.read_bytes, "cannot be read: No such file or directory"),
         "odd://forbidden": (files.read_bytes, "cannot be read: 403: Forbidden"),
         "zip://a::odd://x": (files.read_bytes, r"a URL inside of another one \(::\) is not followed"),
-        "https://x/y": (storage.check_writable, "cannot be written: https? serves files, it takes none"),
+        "https://x/y": (storage.check_url_writable, "cannot be written: https? serves files, it takes none"),
         "odd://folder": (lambda url: files.write_bytes(url, b""), "is a directory"),
-        "s3://ls": (storage.listed, "cannot be read: RuntimeError"),
-        "s3://ls/*": (places.find, "cannot be read: RuntimeError"),
+        "s3://ls": (storage._listed, "cannot be read: RuntimeError"),
+        "s3://ls/*": (storage.find, "cannot be read: RuntimeError"),
     }
 
 
@@ -224,15 +224,15 @@ def test_files_that_fit_a_pattern(root):
         storage.make_folder(os.path.dirname(f"{root}/{name}"))
         files.write_bytes(f"{root}/{name}", b"")
     for pattern in ("in/*.en", "in/**.en", "in/?.e*"):
-        fitting, names = places.find(f"{root}/{pattern}")
+        fitting, names = storage.find(f"{root}/{pattern}")
         assert [os.path.relpath(name, os.path.dirname(fitting)) for name in names] == ["a.en", "b.en"]
-    assert sorted(places.names(f"{root}/in")) == [".hidden.en", "a.en", "a.ja", "b.en", "d.en", "x"]
-    assert places.names(f"{root}/none") == []
-    assert places.find(f"{root}/none/*")[1] == []
+    assert sorted(storage.names(f"{root}/in")) == [".hidden.en", "a.en", "a.ja", "b.en", "d.en", "x"]
+    assert storage.names(f"{root}/none") == []
+    assert storage.find(f"{root}/none/*")[1] == []
 
 
 def test_one_name_for_what_is_the_same_file(fails, tmp_path):
-    assert places.real("memory://a/b") == places.real("memory:///a/b/") != places.real("odd://a/b")
-    assert places.real("odd://a/b") == "odd:///a/b"
-    assert places.real(f"file://{tmp_path}/x") == places.real(f"{tmp_path}/./x")
-    assert places.absolute("s3://a/b") == "s3://a/b"
+    assert storage.real("memory://a/b") == storage.real("memory:///a/b/") != storage.real("odd://a/b")
+    assert storage.real("odd://a/b") == "odd:///a/b"
+    assert storage.real(f"file://{tmp_path}/x") == storage.real(f"{tmp_path}/./x")
+    assert storage.absolute("s3://a/b") == "s3://a/b"

@@ -1,6 +1,6 @@
 import numpy as np
 
-from preorder.data.types import Sentence
+from preorder.data import Sentence
 from preorder.learning import encode
 from preorder.learning.encode import Encoder
 from tests.support.by_hash import hash_of

@@ -2,7 +2,7 @@
 
 import pytest
 
-from preorder.data.types import Alignment, Bitext, Permutation, Sentence
+from preorder.data import Alignment, Bitext, Permutation, Sentence
 from preorder.errors import UsageError
 from preorder.learning.held_out import HeldOutLines, chosen_lines, hold_out
 from tests.support.texts import unaligned

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from preorder.data.types import Alignment, Bitext, Permutation, Sentence
+from preorder.data import Alignment, Bitext, Permutation, Sentence
 from preorder.errors import UsageError
 from preorder.learning.checkpoint import Checkpoint, digest
 from preorder.learning.held_out import HeldOutLines

@@ -1,6 +1,6 @@
 import numpy as np
 
-from preorder.data.types import Sentence
+from preorder.data import Sentence
 from preorder.learning.vocabulary import UNKNOWN, Vocabulary
 
 SENTENCES = [Sentence(("b", "a", "b"), ("B", "A", "B")), Sentence(("b", "a", "c"), ("B", "A", "C"))]

@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip("torch")
 
-from preorder.data.types import NO_LINES, Alignment, Bitext, Sentence
+from preorder.data import NO_LINES, Alignment, Bitext, Sentence
 from preorder.errors import UsageError
 from preorder.learning.checkpoint import Checkpoint
 from preorder.methods.base import Continuable

@@ -4,7 +4,7 @@ import logging
 
 import pytest
 
-from preorder.data.types import Permutation
+from preorder.data import Permutation
 from preorder.errors import UsageError
 from preorder.methods.cross_fit import cross_fit
 from preorder.progress import LOGGER

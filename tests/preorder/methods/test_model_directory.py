@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from preorder.annotate.classes import WordClasses
-from preorder.data.types import Permutation, Sentence
+from preorder.data import Permutation, Sentence
 from preorder.errors import DataError, UsageError
 from preorder.io.files import read_json
 from preorder.methods import model_directory

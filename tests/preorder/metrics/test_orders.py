@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from preorder.alignment.target_groups import target_groups
+from preorder.data import Permutation
 from preorder.data.formats import parse_alignment, parse_order, read_alignments
-from preorder.data.types import Permutation
 from preorder.errors import DataError
 from preorder.io.files import read_parsed
 from preorder.metrics.orders import (

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sacrebleu.metrics import BLEU
 
-from preorder.data.types import Permutation
+from preorder.data import Permutation
 from preorder.errors import DataError, UsageError
 from preorder.metrics.metric import METRICS
 from preorder.metrics.orders import Preordering

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from preorder.data.types import Permutation
+from preorder.data import Permutation
 from preorder.errors import DataError
 from preorder.metrics.orders import Tau
 

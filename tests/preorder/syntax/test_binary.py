@@ -3,8 +3,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from preorder.data import BinaryTree, Node, Sentence
 from preorder.data.trees import BINARISATIONS, ConstituencyTree, DependencyTree
-from preorder.data.types import BinaryTree, Node, Sentence
 from preorder.syntax.binary import binary_branches, lift
 from preorder.syntax.bracketing import parse_bracketing
 from preorder.syntax.heads import RULES, head_child

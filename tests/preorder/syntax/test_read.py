@@ -2,8 +2,8 @@ import gzip
 
 import pytest
 
+from preorder.data import Sentence
 from preorder.data.formats import parse_tokens
-from preorder.data.types import Sentence
 from preorder.errors import DataError
 from preorder.syntax.read import TreeFile, add_trees
 

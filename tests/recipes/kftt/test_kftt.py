@@ -8,8 +8,8 @@ from types import SimpleNamespace
 import pytest
 
 from preorder.cli import main as preorder
+from preorder.data import Permutation
 from preorder.data.formats import parse_alignment, parse_positions
-from preorder.data.types import Permutation
 from preorder.metrics.orders import evaluate
 from recipes.kftt import experiments, oracle, prepare, study, tables
 from recipes.kftt.experiments import LINKS, Experiment

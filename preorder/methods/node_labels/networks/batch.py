@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from preorder.data.types import Sentence
+from preorder.data import Sentence
 from preorder.learning import backend
 from preorder.learning.backend import device, torch
 from preorder.learning.vocabulary import UNKNOWN, Vocabulary, frequent

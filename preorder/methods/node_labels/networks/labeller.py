@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from preorder.data import NO_LINES, Bitext, Sentence
 from preorder.data.trees import Binarisation
-from preorder.data.types import NO_LINES, Bitext, Sentence
 from preorder.errors import DataError, shown
 from preorder.learning.backend import device, network_of, sizes_of, torch, weights_of
 from preorder.learning.checkpoint import NO_CHECKPOINT, Arrays, Checkpoint

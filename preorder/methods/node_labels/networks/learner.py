@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from preorder.data.types import Permutation, Sentence
+from preorder.data import Permutation, Sentence
 from preorder.learning.backend import device, torch
 from preorder.learning.checkpoint import digest
 from preorder.learning.network_learner import NetworkLearner, with_first_weights

@@ -6,7 +6,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from preorder.btg.constraint import Constraint  # noqa: E402
-from preorder.data.types import Sentence  # noqa: E402
+from preorder.data import Sentence  # noqa: E402
 from preorder.errors import DataError  # noqa: E402
 from preorder.learning.backend import set_weights, weights_of  # noqa: E402
 from preorder.learning.network_learner import share_of_rate  # noqa: E402

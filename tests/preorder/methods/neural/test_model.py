@@ -6,7 +6,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from preorder.data.types import Bitext, Sentence  # noqa: E402
+from preorder.data import Bitext, Sentence  # noqa: E402
 from preorder.errors import DataError, MissingExtraError, UsageError  # noqa: E402
 from preorder.learning.held_out import HeldOutLines  # noqa: E402
 from preorder.methods.neural.model import NeuralBTGPreorderer  # noqa: E402

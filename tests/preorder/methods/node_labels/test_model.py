@@ -10,8 +10,8 @@ from tests.support.trees import random_sentence
 
 torch = pytest.importorskip("torch")
 
+from preorder.data import NO_LINES, Alignment, Bitext, Sentence  # noqa: E402
 from preorder.data.trees import ConstituencyTree, DependencyTree  # noqa: E402
-from preorder.data.types import NO_LINES, Alignment, Bitext, Sentence  # noqa: E402
 from preorder.errors import DataError, UsageError  # noqa: E402
 from preorder.methods.node_labels.networks.learner import weights_in_loss  # noqa: E402
 from preorder.methods.registry import all_options, method_class  # noqa: E402

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from preorder.alignment.gold import gold_permutation
 from preorder.alignment.target_groups import target_groups
+from preorder.data import Alignment, BinaryTree, Bitext, Node
 from preorder.data.trees import BINARISATIONS
-from preorder.data.types import Alignment, BinaryTree, Bitext, Node
 from preorder.errors import DataError
 from preorder.methods.node_labels.forest import forest, labelled, positions
 from preorder.methods.node_labels.oracle import allowed, best_labels, count_pairs, flat_keys, keys

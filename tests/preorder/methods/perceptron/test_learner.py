@@ -6,7 +6,7 @@ import pytest
 
 from preorder.btg.constraint import Constraint
 from preorder.compiled import entry_point
-from preorder.data.types import Sentence
+from preorder.data import Sentence
 from preorder.methods.perceptron.fast.table import find_all
 from preorder.methods.perceptron.features import TABLE_NAMES
 from preorder.methods.perceptron.learner import Learner, weights_of

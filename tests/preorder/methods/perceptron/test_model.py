@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from preorder.btg.pieces import EXACT
-from preorder.data.types import Alignment, Bitext, Sentence
+from preorder.data import Alignment, Bitext, Sentence
 from preorder.errors import DataError, UsageError
 from preorder.methods.perceptron.model import BTGPreorderer
 from preorder.methods.perceptron.options import Options
