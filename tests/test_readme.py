@@ -1,5 +1,6 @@
-"""The README's block of commands runs as it stands, after ``make setup``, and ends in scores; twice."""
+"""The README's Python gives what it shows; the tutorial's block of commands runs as it stands and ends in scores, twice."""
 
+import doctest
 import os
 import re
 import subprocess
@@ -24,8 +25,12 @@ onmt_train() {
 """
 
 
+def test_the_python_of_the_readme_gives_what_it_shows():
+    assert doctest.testfile(str(ROOT / "README.md"), module_relative=False, encoding="utf-8") == (0, 4)
+
+
 def block():
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs/tutorial.md").read_text(encoding="utf-8")
     (found,) = re.findall(r"^```bash\n(.*?)^```$", text, re.M | re.S)
     return found
 

@@ -30,10 +30,10 @@ def _is_shell(block):
     return _FIRST.search(block) is not None and not block.startswith("config/")
 
 
-def blocks(page):
+def blocks(page, languages=("", "bash")):
     """Return the blocks of commands of a page; of one in which commands follow a ``$``, these alone."""
     text = _text(page)
-    fenced = [body for language, body in _FENCED.findall(text) if language in ("", "bash")]
+    fenced = [body for language, body in _FENCED.findall(text) if language in languages]
     indented = [re.sub("^    ", "", body, flags=re.M) for body in _INDENTED.findall(_FENCED.sub("", text))]
     found = [body for body in (*fenced, *indented) if _is_shell(body)]
     shown = [re.findall(r"^\$ (.*\n)", body, re.M) for body in found]
@@ -73,7 +73,9 @@ def calls_of(mention):
         return []
     rest, preorder, passed_on = match[3].partition(" --preorder ")
     words = (rest + preorder).split()
-    has_subcommands = match[2] in ("preorder", "onmt_preorder") and words and words[0].islower()
+    has_subcommands = (
+        match[2] in ("preorder", "onmt_preorder") and words and words[0].isalpha() and words[0].islower()
+    )
     call = match[1] or match[2], words[0] if has_subcommands else None, _options(words)
     return [call, ("preorder", "train", _options(passed_on.split()))] if passed_on else [call]
 
