@@ -1,4 +1,4 @@
-"""The README's Python gives what it shows; the tutorial's block of commands runs as it stands and ends in scores, twice."""
+"""The README's Python gives what it shows; the block of commands of the tutorial ends in scores, twice."""
 
 import doctest
 import os
