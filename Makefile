@@ -21,12 +21,12 @@ OPTIONS ?=
 SITE := build/site
 
 .DEFAULT_GOAL := help
-.PHONY: help setup given-data demo test lint docs benchmark clean
+.PHONY: help setup given-data demo test test-all lint docs benchmark clean
 
 help:
 	@echo "make setup   prepare $(VENV)"
 	@echo "make demo    the main job end to end; DATA= SRC= TGT= SIZE= RUN= SYSTEMS= JOBS= THREADS= DEVICE= OPTIONS="
-	@echo "make test    all tests"
+	@echo "make test    the fast tests; make test-all: all of them"
 	@echo "make lint    style checks"
 	@echo "make docs    these pages, and the reference of the Python API, as a site in $(SITE)"
 	@echo "make benchmark BTG=folder   the preorderer's speed, size and accuracy; OPTIONS= as docs/benchmarks.md says"
@@ -54,8 +54,8 @@ demo: | $(if $(filter runs/synthetic,$(DATA)),$(DATA),given-data) $(VENV)/.ready
 	$(if $(THREADS),OMP_NUM_THREADS=$(THREADS)) $(BIN)/python -m recipes.run --data $(DATA) --src $(SRC) --tgt $(TGT) --size $(SIZE) --run $(RUN) \
 	    --systems $(SYSTEMS) --jobs $(JOBS) --device $(DEVICE) $(OPTIONS)
 
-test: $(VENV)/.ready
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadfile
+test test-all: $(VENV)/.ready
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadfile $(if $(filter test,$@),-m "not slow")
 
 lint: $(VENV)/.ready
 	$(BIN)/ruff check
