@@ -6,19 +6,22 @@ import importlib
 from typing import Any
 
 from preorder.errors import UsageError
+from preorder.methods.options import (
+    ContextualOptions,
+    NeuralBTGOptions,
+    PerceptronOptions,
+    RecursiveOptions,
+)
 
-METHODS = {
-    "btg": ("perceptron.options:Options", "perceptron.model:BTGPreorderer"),
-    "neural-btg": ("neural.options:Options", "neural.model:NeuralBTGPreorderer"),
-    "rvnn": ("node_labels.options:RecursiveOptions", "node_labels.networks.recursive:RvNNPreorderer"),
-    "swap-lstm": (
-        "node_labels.options:ContextualOptions",
-        "node_labels.networks.contextual:ContextualPreorderer",
-    ),
+METHODS: dict[str, tuple[type[Any], str]] = {
+    "btg": (PerceptronOptions, "perceptron.model:BTGPreorderer"),
+    "neural-btg": (NeuralBTGOptions, "neural_btg.model:NeuralBTGPreorderer"),
+    "rvnn": (RecursiveOptions, "tree_swap.model:RvNNPreorderer"),
+    "swap-lstm": (ContextualOptions, "tree_swap.model:ContextualPreorderer"),
 }
-"""Name of a method → where in this package its options are, which are quick to import, and its preorderer."""
+"""Name of a method → its options, and where in this package its preorderer is."""
 
-NEED_TREES = tuple(name for name, (options, _) in METHODS.items() if options.startswith("node_labels."))
+NEED_TREES = ("rvnn", "swap-lstm")
 """The methods that read a syntax tree of each sentence."""
 
 
@@ -30,14 +33,10 @@ def check_trees(method: str, given: bool) -> None:
 
 def method_class(method: str) -> type[Any]:
     """Import the :class:`preorder.methods.base.Preorderer` of a method."""
-    return _imported(METHODS[method][1])
+    module, _, name = METHODS[method][1].partition(":")
+    return getattr(importlib.import_module(f"preorder.methods.{module}"), name)
 
 
 def all_options() -> dict[str, type[Any]]:
     """Return the class of each method's options, as :mod:`preorder.learning.options` takes them."""
-    return {method: _imported(options) for method, (options, _) in METHODS.items()}
-
-
-def _imported(path: str) -> Any:
-    module, _, name = path.partition(":")
-    return getattr(importlib.import_module(f"preorder.methods.{module}"), name)
+    return {method: options for method, (options, _) in METHODS.items()}

@@ -12,8 +12,8 @@ from preorder.cli import Parser, execute, options
 from preorder.data import Bitext
 from preorder.data.formats import parse_source, read_alignments, read_plain
 from preorder.io import files
-from preorder.methods.node_labels.forest import forest, positions
-from preorder.methods.node_labels.oracle import best_labels, count_pairs, flat_keys
+from preorder.methods.tree_swap.oracle import best_labels, count_pairs, flat_keys
+from preorder.methods.tree_swap.trees import forest, positions
 from preorder.syntax.read import TreeFile, add_trees
 
 

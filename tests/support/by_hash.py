@@ -90,7 +90,7 @@ def _mixed(text, value):
 def save_by_hash(monkeypatch, folder, *layers, **parts):
     """Save a model that reads such layers, with further parts of a :class:`Model`; return its folder."""
     for kind in (ByHash, ByTree):
-        monkeypatch.setitem(METHODS, kind.method, ("", f"by_hash:{kind.__name__}"))
+        monkeypatch.setitem(METHODS, kind.method, (type(None), f"by_hash:{kind.__name__}"))
     monkeypatch.setitem(sys.modules, "preorder.methods.by_hash", sys.modules[__name__])
     trees = {"constituency", "dependency"} & set(layers)
     save_model(Model(ByTree(*trees) if trees else ByHash(layers), **parts), str(folder))

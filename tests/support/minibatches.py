@@ -3,8 +3,8 @@
 import torch
 
 from preorder.learning.vocabulary import Vocabulary
-from preorder.methods.node_labels.forest import forest
-from preorder.methods.node_labels.networks.batch import Numbering, equally_long, minibatch
+from preorder.methods.tree_swap.networks import Numbering, equally_long, minibatch
+from preorder.methods.tree_swap.trees import forest
 
 CPU = torch.device("cpu")
 ROWS = {"words": 13, "tags": 3}

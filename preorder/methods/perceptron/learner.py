@@ -36,6 +36,7 @@ from preorder.learning.encode import Batch, Encoder
 from preorder.learning.options import without_threads
 from preorder.learning.training_loop import TrainingStatistics
 from preorder.methods.base import permutations
+from preorder.methods.options import PerceptronOptions
 from preorder.methods.perceptron.fast.shapes import shape_scores
 from preorder.methods.perceptron.fast.table import Table, Tables, by_slot, spread_of
 from preorder.methods.perceptron.fast.training import TrainingBatch, learn, max_new_rows, training_batch
@@ -51,7 +52,6 @@ from preorder.methods.perceptron.fast.update import (
 )
 from preorder.methods.perceptron.fast.work_queue import work_queue
 from preorder.methods.perceptron.features import MULTIPLIERS, SHAPES, TABLE_NAMES, WIDTHS
-from preorder.methods.perceptron.options import Options
 from preorder.methods.perceptron.parse import parse
 from preorder.methods.perceptron.weights import Weights
 
@@ -71,7 +71,7 @@ class Learner:
         layers: Sequence[str],
         sentences: Sequence[Sentence],
         constraint: Constraint,
-        options: Options,
+        options: PerceptronOptions,
         initial: Weights | None = None,
     ) -> None:
         """Start with what :func:`preorder.btg.constraint.learnable` gives, from zero or the initial weights.

@@ -15,8 +15,8 @@ from preorder.learning.checkpoint import NO_CHECKPOINT, Arrays, Checkpoint
 from preorder.learning.encode import Batch, Encoder
 from preorder.learning.vocabulary import common_layers, is_layers
 from preorder.methods.base import Continuable, HashedPreorderer, Preorderer
+from preorder.methods.options import PerceptronOptions
 from preorder.methods.perceptron.fast.shapes import shape_scores
-from preorder.methods.perceptron.options import Options
 from preorder.methods.perceptron.parse import parse, parse_kbest
 from preorder.methods.perceptron.weights import NEGLIGIBLE, Weights, unpack
 
@@ -71,7 +71,7 @@ class BTGPreorderer(Continuable, HashedPreorderer, Preorderer):
     def fit(
         cls,
         bitext: Bitext,
-        options: Options,
+        options: PerceptronOptions,
         held_out: Bitext = NO_LINES,
         checkpoint: Checkpoint = NO_CHECKPOINT,
         initial: BTGPreorderer | None = None,

@@ -12,6 +12,7 @@ from preorder.btg.scores import FORBIDDEN
 from preorder.btg.viterbi import best_tree
 from preorder.compiled import entry_point, inner
 from preorder.learning.encode import Batch
+from preorder.methods.options import PerceptronOptions
 from preorder.methods.perceptron.fast.difference import (
     DENSE,
     TABLE_COUNT,
@@ -25,7 +26,6 @@ from preorder.methods.perceptron.fast.scores import score_sentence
 from preorder.methods.perceptron.fast.shapes import shape_scores
 from preorder.methods.perceptron.fast.update import update
 from preorder.methods.perceptron.fast.work_queue import DONE, DRAWN, STOPPED, add, wait_for
-from preorder.methods.perceptron.options import Options
 
 TOLERANCE = 1e-5  # a loss below is a rounding error of a margin that is reached exactly
 
@@ -47,7 +47,7 @@ class TrainingBatch(NamedTuple):
 
 
 def training_batch(
-    chosen: np.ndarray, corpus: Batch, groups: np.ndarray, seen: int, options: Options
+    chosen: np.ndarray, corpus: Batch, groups: np.ndarray, seen: int, options: PerceptronOptions
 ) -> TrainingBatch:
     """Return a training batch that is still to be learned from."""
     lengths, minibatch = corpus.lengths[chosen], options.minibatch

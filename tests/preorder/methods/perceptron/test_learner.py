@@ -7,10 +7,10 @@ import pytest
 from preorder.btg.constraint import Constraint
 from preorder.compiled import entry_point
 from preorder.data import Sentence
+from preorder.methods.options import PerceptronOptions
 from preorder.methods.perceptron.fast.table import find_all
 from preorder.methods.perceptron.features import TABLE_NAMES
 from preorder.methods.perceptron.learner import Learner, weights_of
-from preorder.methods.perceptron.options import Options
 from preorder.methods.perceptron.weights import unpack
 
 SWAP = (["words"], [Sentence(("a", "b"))], Constraint.certain([1, 0]))
@@ -42,7 +42,7 @@ def same(a, b):
 
 def test_first_step_makes_up_for_the_loss():
     """From zero weights, step = loss / squares of the counts, so squares of the weights = loss · step."""
-    options = Options(cost=3.0, aggressiveness=100.0)
+    options = PerceptronOptions(cost=3.0, aggressiveness=100.0)
     learner = Learner(*SWAP, options)
     with ThreadPoolExecutor(1) as pool:
         assert learner.learn_from(np.array([0]), pool)[0] == 1
@@ -54,14 +54,14 @@ def test_first_step_makes_up_for_the_loss():
 
 
 def test_aggressiveness_bounds_the_step():
-    learner = Learner(*SWAP, Options(aggressiveness=0.001))
+    learner = Learner(*SWAP, PerceptronOptions(aggressiveness=0.001))
     with ThreadPoolExecutor(1) as pool:
         learner.learn_from(np.array([0]), pool)
     assert np.abs(flat(learner)).max() == pytest.approx(0.001)
 
 
 def test_average_weighs_later_weights_more():
-    learner = Learner(*random_corpus(40, seed=1), Options())
+    learner = Learner(*random_corpus(40, seed=1), PerceptronOptions())
     snapshots = []
     with ThreadPoolExecutor(1) as pool:
         for sentence in range(40):
@@ -88,7 +88,7 @@ def iterated(learner, *iterations):
 
 def test_same_seed_same_model_for_any_number_of_threads():
     corpus = random_corpus(150, seed=2)
-    options = Options(seed=5, minibatch=8)
+    options = PerceptronOptions(seed=5, minibatch=8)
 
     def trained(options):
         learner = Learner(*corpus, options)
@@ -106,13 +106,13 @@ def test_same_seed_same_model_for_any_number_of_threads():
 def test_goes_on_from_a_state_to_the_last_bit(threads, monkeypatch):
     monkeypatch.setattr("preorder.methods.perceptron.learner.FIRST_ROWS", 8)  # tables grow before and after
     corpus = random_corpus(150, seed=4)
-    whole = Learner(*corpus, Options(minibatch=8))
+    whole = Learner(*corpus, PerceptronOptions(minibatch=8))
     iterated(whole, 1, 2, 3)
-    first = Learner(*corpus, Options(minibatch=8))
+    first = Learner(*corpus, PerceptronOptions(minibatch=8))
     iterated(first, 1)
     state = {name: array.copy() for name, array in first.state().items()}
     iterated(first, 2)  # a state is of its time
-    second = Learner(*corpus, Options(minibatch=8, threads=threads))
+    second = Learner(*corpus, PerceptronOptions(minibatch=8, threads=threads))
     second.restore(state)
     iterated(second, 2, 3)
     for name, array in whole.state().items():
@@ -123,7 +123,7 @@ def test_goes_on_from_a_state_to_the_last_bit(threads, monkeypatch):
 
 def test_averaged_tables_hold_the_average():
     """Each key, looked up, gives the row that the average has for it."""
-    learner = Learner(*random_corpus(150, seed=6), Options(minibatch=8))
+    learner = Learner(*random_corpus(150, seed=6), PerceptronOptions(minibatch=8))
     iterated(learner, 1)
     average = learner.model()
     for name, table in zip(TABLE_NAMES, learner.averaged_tables(), strict=False):
@@ -137,10 +137,10 @@ def test_averaged_tables_hold_the_average():
 
 def test_begins_from_the_weights_of_another_training():
     layers, sentences, groups = random_corpus(150, seed=6)
-    first = Learner(layers, sentences, groups, Options(minibatch=8))
+    first = Learner(layers, sentences, groups, PerceptronOptions(minibatch=8))
     iterated(first, 1)
     weights = weights_of(first.model())
-    begun = Learner(*random_corpus(150, seed=7), Options(minibatch=8), weights)
+    begun = Learner(*random_corpus(150, seed=7), PerceptronOptions(minibatch=8), weights)
     assert begun.order(sentences) == first.order(sentences)
     average = weights_of(begun.model())
     for before, after, rows, again in zip(
@@ -151,19 +151,19 @@ def test_begins_from_the_weights_of_another_training():
             np.testing.assert_array_equal(row, row_of.pop(key, np.zeros_like(row)))
         assert not row_of
     np.testing.assert_array_equal(average.shape, weights.shape)
-    assert begun.key() != Learner(*random_corpus(150, seed=7), Options(minibatch=8)).key()
+    assert begun.key() != Learner(*random_corpus(150, seed=7), PerceptronOptions(minibatch=8)).key()
 
 
 def test_the_weights_of_a_file_are_as_good_to_begin_from(monkeypatch):
     """Tables grow far beyond those of the file: all of a key must have been kept."""
     monkeypatch.setattr("preorder.methods.perceptron.learner.FIRST_ROWS", 8)
-    first = Learner(*random_corpus(5, seed=6), Options(minibatch=8))
+    first = Learner(*random_corpus(5, seed=6), PerceptronOptions(minibatch=8))
     first.learn(1, lambda _: None)
     weights = weights_of(first.model()).compact(1e-5)
     kept = unpack(weights.pack())
     models = []
     for initial in (weights, kept):
-        learner = Learner(*random_corpus(100, seed=7, count=400), Options(minibatch=8), initial)
+        learner = Learner(*random_corpus(100, seed=7, count=400), PerceptronOptions(minibatch=8), initial)
         learner.learn(1, lambda _: None)
         models.append(weights_of(learner.model()))
     assert same(*models)
@@ -171,7 +171,7 @@ def test_the_weights_of_a_file_are_as_good_to_begin_from(monkeypatch):
 
 
 def test_no_errors_once_all_is_learned():
-    learner = Learner(*random_corpus(20, seed=3), Options())
+    learner = Learner(*random_corpus(20, seed=3), PerceptronOptions())
     for iteration in range(1, 50):
         progress = learner.learn(iteration, lambda _: None)
         assert (progress["errors"] > 0) == (progress["updates"] > 0)

@@ -6,14 +6,14 @@ import pytest
 from preorder.btg.pieces import EXACT
 from preorder.data import Alignment, Bitext, Sentence
 from preorder.errors import DataError, UsageError
+from preorder.methods.options import PerceptronOptions
 from preorder.methods.perceptron.model import BTGPreorderer
-from preorder.methods.perceptron.options import Options
 from tests.support.verb_last import POSITIONS, SENTENCES, bitext, links, svo
 
 
 @pytest.fixture(scope="module")
 def model():
-    return BTGPreorderer.fit(bitext(), Options(iterations=5))[0]
+    return BTGPreorderer.fit(bitext(), PerceptronOptions(iterations=5))[0]
 
 
 def test_learns_a_pattern_exactly(model):
@@ -46,7 +46,7 @@ def test_any_length_in_bounded_time(model, clauses):
 
 def test_layers_that_some_sentence_lacks_are_left_out():
     sentences = [Sentence(("a", "b"), ("A", "B"), ("1", "2")), Sentence(("a", "b"), None, ("1", "2"))]
-    model, _ = BTGPreorderer.fit(Bitext(sentences, [links(1, 0)] * 2), Options(iterations=1))
+    model, _ = BTGPreorderer.fit(Bitext(sentences, [links(1, 0)] * 2), PerceptronOptions(iterations=1))
     assert model.layers == {"classes"}
 
 
@@ -59,7 +59,9 @@ def test_statistics_count_what_was_skipped():
         links(0),
     ]
     sentences = [words, words, words, Sentence(("a",))]
-    _, statistics = BTGPreorderer.fit(Bitext(sentences, alignments), Options(iterations=1, threads=2))
+    _, statistics = BTGPreorderer.fit(
+        Bitext(sentences, alignments), PerceptronOptions(iterations=1, threads=2)
+    )
     assert (statistics["trained"], statistics["skipped"], statistics["trivial"]) == (1, 2, 1)
     assert statistics["options"]["iterations"] == 1
     assert "threads" not in statistics["options"]
@@ -67,7 +69,7 @@ def test_statistics_count_what_was_skipped():
 
 def test_nothing_to_learn_from():
     with pytest.raises(UsageError, match="no sentence has two tokens and an alignment"):
-        BTGPreorderer.fit(Bitext([Sentence(tuple("abcd"))], [links(1, 3, 0, 2)]), Options())
+        BTGPreorderer.fit(Bitext([Sentence(tuple("abcd"))], [links(1, 3, 0, 2)]), PerceptronOptions())
 
 
 @pytest.mark.parametrize("layers", [None, [], ["words", "smell"]])

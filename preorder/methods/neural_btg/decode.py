@@ -21,7 +21,7 @@ from preorder.btg.scores import FIRST, SECOND
 from preorder.btg.viterbi import all_positions, best_trees
 from preorder.learning import backend
 from preorder.learning.backend import device, torch
-from preorder.methods.neural.network import Scorer
+from preorder.methods.neural_btg.network import Scorer
 
 MAX_PAIRS = 1 << 16
 """Pairs of boundaries that are scored at a time, at most, unless one sentence has more."""

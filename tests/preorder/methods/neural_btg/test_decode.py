@@ -10,8 +10,8 @@ torch = pytest.importorskip("torch")
 from preorder.btg.inside import log_partition  # noqa: E402
 from preorder.btg.pieces import EXACT  # noqa: E402
 from preorder.btg.viterbi import all_positions  # noqa: E402
-from preorder.methods.neural.decode import Input, parse, parse_kbest  # noqa: E402
-from preorder.methods.neural.network import Scorer  # noqa: E402
+from preorder.methods.neural_btg.decode import Input, parse, parse_kbest  # noqa: E402
+from preorder.methods.neural_btg.network import Scorer  # noqa: E402
 
 
 @pytest.fixture(scope="module")

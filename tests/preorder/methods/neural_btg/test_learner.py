@@ -10,10 +10,10 @@ from preorder.data import Sentence  # noqa: E402
 from preorder.errors import DataError  # noqa: E402
 from preorder.learning.backend import set_weights, weights_of  # noqa: E402
 from preorder.learning.network_learner import share_of_rate  # noqa: E402
-from preorder.methods.neural.learner import Learner  # noqa: E402
-from preorder.methods.neural.options import Options  # noqa: E402
+from preorder.methods.neural_btg.learner import Learner  # noqa: E402
+from preorder.methods.options import NeuralBTGOptions  # noqa: E402
 
-OPTIONS = Options(iterations=4, minibatch=8, hidden=8, depth=2)
+OPTIONS = NeuralBTGOptions(iterations=4, minibatch=8, hidden=8, depth=2)
 
 
 def reversals(sentences=60, seed=0):

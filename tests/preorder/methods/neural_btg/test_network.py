@@ -5,7 +5,7 @@ import torch
 
 from preorder.btg.grammar import LABELS
 from preorder.btg.scores import PARTS
-from preorder.methods.neural.network import Scorer, _drop
+from preorder.methods.neural_btg.network import Scorer, _drop
 
 
 @pytest.mark.parametrize("n", [2, 5])

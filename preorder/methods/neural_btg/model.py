@@ -16,12 +16,11 @@ from preorder.learning.checkpoint import NO_CHECKPOINT, Arrays, Checkpoint, add_
 from preorder.learning.options import without_threads
 from preorder.learning.vocabulary import Vocabulary, common_layers
 from preorder.methods.base import Continuable, Preorderer
-from preorder.methods.neural.decode import Input, parse, parse_kbest
-from preorder.methods.neural.learner import Initial, Learner, lengths_of
-from preorder.methods.neural.network import Scorer
-from preorder.methods.neural.options import Options
+from preorder.methods.neural_btg.decode import Input, parse, parse_kbest
+from preorder.methods.neural_btg.learner import Initial, Learner, lengths_of
+from preorder.methods.neural_btg.network import Scorer
+from preorder.methods.options import NeuralBTGOptions, PerceptronOptions
 from preorder.methods.perceptron.model import BTGPreorderer
-from preorder.methods.perceptron.options import Options as PerceptronOptions
 from preorder.progress import LOGGER
 
 PARTNER = "perceptron"
@@ -97,7 +96,7 @@ class NeuralBTGPreorderer(Continuable, Preorderer):
     def fit(
         cls,
         bitext: Bitext,
-        options: Options,
+        options: NeuralBTGOptions,
         held_out: Bitext = NO_LINES,
         checkpoint: Checkpoint = NO_CHECKPOINT,
         initial: NeuralBTGPreorderer | None = None,

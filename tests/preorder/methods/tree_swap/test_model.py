@@ -13,8 +13,8 @@ torch = pytest.importorskip("torch")
 from preorder.data import NO_LINES, Alignment, Bitext, Sentence  # noqa: E402
 from preorder.data.trees import ConstituencyTree, DependencyTree  # noqa: E402
 from preorder.errors import DataError, UsageError  # noqa: E402
-from preorder.methods.node_labels.networks.learner import weights_in_loss  # noqa: E402
 from preorder.methods.registry import all_options, method_class  # noqa: E402
+from preorder.methods.tree_swap.learner import weights_in_loss  # noqa: E402
 from preorder.syntax.bracketing import parse_bracketing  # noqa: E402
 from tests.support.verb_last import (  # noqa: E402
     CORPUS,
@@ -62,7 +62,7 @@ def test_any_batch_and_any_order_of_sentences_gives_the_same(model, monkeypatch)
     assert [model.order([sentence])[0] for sentence in sentences] == expected
     shuffled = generator.permutation(len(sentences)).tolist()
     assert model.order([sentences[i] for i in shuffled], threads=3) == [expected[i] for i in shuffled]
-    monkeypatch.setattr("preorder.methods.node_labels.networks.batch.MAX_TOKENS", 30)
+    monkeypatch.setattr("preorder.methods.tree_swap.networks.MAX_TOKENS", 30)
     assert model.order(sentences, threads=2) == expected
 
 

@@ -1,23 +1,28 @@
-"""The labels that give the highest Kendall's tau, and so the best order that trees allow.
+"""The labels that give the highest Kendall's tau, and what training learns from them.
 
-The order of two tokens is decided by one node alone, the lowest above both. So a node is best
-inverted when more pairs of its children's tokens are reversed than in order, whatever the labels of
-other nodes are, and these labels together are the best of all (Hoshino et al. 2015).
+One node alone decides the order of two tokens, the lowest above both. So a node is best inverted when more
+pairs of its children's tokens are reversed than in order, whatever the labels of other nodes are, and these
+labels together are the best of all (Hoshino et al. 2015).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import compress
+from typing import NamedTuple
 
 import numpy as np
 
 from preorder.alignment.gold import gold_permutation
 from preorder.alignment.target_groups import UNALIGNED, target_groups
 from preorder.compiled import entry_point
-from preorder.data import Alignment, Bitext
-from preorder.methods.node_labels.forest import Forest, positions
+from preorder.data import Alignment, Bitext, Sentence
+from preorder.data.trees import Binarisation
+from preorder.errors import UsageError
+from preorder.learning.vocabulary import common_layers
+from preorder.methods.tree_swap.trees import Forest, forest, positions
 from preorder.metrics.orders import mean_scores, order_statistics
+from preorder.progress import LOGGER
 
 IN_ORDER, REVERSED, TIED = range(3)
 
@@ -27,9 +32,6 @@ def keys(alignment: Alignment, length: int, every: bool = False) -> Sequence[int
 
     That is its target group; where these have no order, its position in the gold order; that of ``every``
     token, the unaligned ones too, is always that position.
-
-    Raises:
-        DataError: a link is out of range.
     """
     gold = gold_permutation(alignment, length).positions
     if every:
@@ -40,11 +42,7 @@ def keys(alignment: Alignment, length: int, every: bool = False) -> Sequence[int
 
 
 def flat_keys(bitext: Bitext, every: bool = False) -> np.ndarray:
-    """Return the :func:`keys` of all tokens, one sentence after another: int32 ``[tokens]``.
-
-    Raises:
-        DataError: a link is out of range.
-    """
+    """Return the :func:`keys` of all tokens, one sentence after another: int32 ``[tokens]``."""
     pairs = zip(bitext.sentences, bitext.alignments, strict=True)
     flat = (key for sentence, alignment in pairs for key in keys(alignment, len(sentence), every))
     return np.fromiter(flat, np.int32, sum(map(len, bitext.sentences)))
@@ -91,3 +89,56 @@ def allowed(trees: Forest, bitext: Bitext, every: bool = False) -> float:
     sortable = [every or target_groups(a, len(s)) is not None for s, a in pairs]
     statistics = order_statistics(list(compress(parts, sortable)), list(compress(orders, sortable)))
     return mean_scores(statistics).tau_nakagawa if any(sortable) else 1.0
+
+
+KINDS = ("constituency", "dependency")
+"""Kinds of syntax trees, by the names of the attributes of a :class:`Sentence`."""
+
+
+class TrainingData(NamedTuple):
+    """Sentences with trees, and which labels their alignments ask for."""
+
+    sentences: Sequence[Sentence]
+    trees: Forest
+    kind: str  # of the trees, one of the KINDS
+    layers: list[str]  # of tokens, those that all sentences have, held-out ones too
+    counts: np.ndarray  # of count_pairs
+    statistics: dict[str, float]  # for model.json
+
+
+def training_data(bitext: Bitext, held_out: Bitext, how: Binarisation) -> TrainingData:
+    """Collect the training data, and log how good an order the trees allow.
+
+    The statistics are the number of ``nodes`` that decide about aligned tokens, how many are best
+    ``inverted``, and the tau_nakagawa that is :func:`allowed`, over aligned tokens and over all.
+    """
+    lines = (*bitext.sentences, *held_out.sentences)
+    kind = kind_of(lines)
+    trees = forest(bitext.sentences, how)
+    counts = count_pairs(trees, flat_keys(bitext))
+    if not counts.any():
+        raise UsageError("no node of the trees has an aligned token in both of its children")
+    aligned, everything = allowed(trees, bitext), allowed(trees, bitext, every=True)
+    LOGGER.info(
+        f"the best order that the trees allow has a tau_nakagawa of {aligned:.4f} over aligned tokens, "
+        f"{everything:.4f} over all"
+    )
+    statistics = {
+        "nodes": int(counts.any(axis=1).sum()),
+        "inverted": int(best_labels(counts).sum()),
+        "allowed_aligned": aligned,
+        "allowed_all": everything,
+    }
+    return TrainingData(bitext.sentences, trees, kind, common_layers(lines), counts, statistics)
+
+
+def kind_of(sentences: Sequence[Sentence]) -> str:
+    """Return the kind of the trees of sentences, all of which need trees of one kind, and tags."""
+    kinds = [kind for kind in KINDS if any(getattr(sentence, kind) is not None for sentence in sentences)]
+    if not kinds or any(sentence.tree is None for sentence in sentences):
+        raise UsageError("the method needs syntax trees (--trees), and none are given")
+    if len(kinds) > 1:
+        raise UsageError("constituency and dependency trees are mixed")
+    if any(sentence.tags is None for sentence in sentences):
+        raise UsageError("the method needs POS tags (--pos), and none are given")
+    return kinds[0]

@@ -13,11 +13,10 @@ from preorder.learning.network_learner import NetworkLearner, with_first_weights
 from preorder.learning.options import without_threads
 from preorder.learning.training_loop import TrainingStatistics
 from preorder.methods.base import permutations
-from preorder.methods.node_labels.forest import forest, positions
-from preorder.methods.node_labels.networks.batch import Numbering, equally_long, log_odds, minibatch
-from preorder.methods.node_labels.options import RecursiveOptions, Weighting
-from preorder.methods.node_labels.oracle import IN_ORDER, REVERSED, best_labels
-from preorder.methods.node_labels.training_data import TrainingData
+from preorder.methods.options import RecursiveOptions, Weighting
+from preorder.methods.tree_swap.networks import Numbering, equally_long, log_odds, minibatch
+from preorder.methods.tree_swap.oracle import IN_ORDER, REVERSED, TrainingData, best_labels
+from preorder.methods.tree_swap.trees import forest, positions
 
 
 class Learner(NetworkLearner[torch.nn.Module, np.ndarray]):
@@ -27,8 +26,6 @@ class Learner(NetworkLearner[torch.nn.Module, np.ndarray]):
         self, method: str, network: type[torch.nn.Module], data: TrainingData, options: RecursiveOptions
     ) -> None:
         """Start from the first weights that the seed gives; the method's name counts in the :meth:`key`."""
-        self._method = method
-        self._counts = data.counts
         self.numbering, frequencies = Numbering.of(
             data.sentences, data.trees, data.layers, options.vocabulary
         )
@@ -37,30 +34,23 @@ class Learner(NetworkLearner[torch.nn.Module, np.ndarray]):
             options.seed, lambda: network(*sizes, options.dropout, options.category == "on")
         )
         super().__init__(first, frequencies, options)
+        self._method, self._counts = method, data.counts
         self._batch = self.numbering(data.sentences, data.trees)
         rows = data.trees.rows
-        self._labels = np.zeros(len(data.trees.nodes), np.float32)
+        self._labels, self._weights = np.zeros((2, len(data.trees.nodes)), np.float32)
         self._labels[rows] = best_labels(data.counts)
-        self._weights = np.zeros(len(data.trees.nodes), np.float32)
         self._weights[rows] = weights_in_loss(data.counts, options.weighting, options.inverted_weight)
 
     def __len__(self) -> int:
         return int((self._batch.trees.lengths > 1).sum())
 
     def key(self) -> str:
-        """Return a digest of data and options."""
         batch, numbering = self._batch, self.numbering
-        values = [
-            self._method,
-            without_threads(self._options),
-            numbering.vocabulary.known,
-            numbering.categories,
-        ]
+        known = (numbering.vocabulary.known, numbering.categories)
         arrays = (batch.tokens, batch.trees.nodes, batch.trees.lengths, batch.categories, self._counts)
-        return digest(values, *arrays)
+        return digest([self._method, without_threads(self._options), *known], *arrays)
 
     def order(self, sentences: Sequence[Sentence]) -> list[Permutation]:
-        """Return the reordering of each sentence by the averaged weights."""
         trees = forest(sentences, self._options.binarisation)
         odds = log_odds(self.average, self.numbering(sentences, trees), self._options.threads)
         return permutations(positions(trees, odds > 0), sentences)
@@ -94,10 +84,8 @@ class Learner(NetworkLearner[torch.nn.Module, np.ndarray]):
 def weights_in_loss(counts: np.ndarray, weighting: Weighting, inverted: float) -> np.ndarray:
     """Return the weight of each node in the loss: 0 where it decides about no pair of aligned tokens.
 
-    Args:
-        counts: as of :func:`.oracle.count_pairs`.
-        weighting: ``nodes``: 1; ``pairs``: how many more pairs the right label puts in order than the wrong.
-        inverted: factor for nodes that are best inverted.
+    With ``pairs`` that is how many more pairs the right label puts in order than the wrong one; else 1. Nodes
+    that are best inverted have it times ``inverted``. ``counts`` are those of :func:`.oracle.count_pairs`.
     """
     if weighting == "pairs":
         weights = np.abs(counts[:, REVERSED] - counts[:, IN_ORDER])

@@ -9,14 +9,13 @@ torch = pytest.importorskip("torch")
 from preorder.data import Bitext, Sentence  # noqa: E402
 from preorder.errors import DataError, MissingExtraError, UsageError  # noqa: E402
 from preorder.learning.held_out import HeldOutLines  # noqa: E402
-from preorder.methods.neural.model import NeuralBTGPreorderer  # noqa: E402
-from preorder.methods.neural.options import Options  # noqa: E402
+from preorder.methods.neural_btg.model import NeuralBTGPreorderer  # noqa: E402
+from preorder.methods.options import NeuralBTGOptions, PerceptronOptions  # noqa: E402
 from preorder.methods.perceptron.model import BTGPreorderer  # noqa: E402
-from preorder.methods.perceptron.options import Options as PerceptronOptions  # noqa: E402
 from preorder.methods.registry import method_class  # noqa: E402
 from tests.support.verb_last import CORPUS, POSITIONS, SENTENCES, bitext, links, svo  # noqa: E402
 
-OPTIONS = Options(iterations=12, minibatch=6, hidden=16, depth=1, learning_rate=0.02, dropout=0.1)
+OPTIONS = NeuralBTGOptions(iterations=12, minibatch=6, hidden=16, depth=1, learning_rate=0.02, dropout=0.1)
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +54,7 @@ def test_held_out_lines_are_measured_with_the_model_as_it_is():
 
 @pytest.mark.parametrize("can", [True, False])
 def test_bfloat16_where_it_is_faster(monkeypatch, can):
-    monkeypatch.setattr("preorder.methods.neural.learner.multiplies_bfloat16", lambda _: can)
+    monkeypatch.setattr("preorder.methods.neural_btg.learner.multiplies_bfloat16", lambda _: can)
     plan = replace(OPTIONS, iterations=1, ensemble="none")
     chosen, on, off = (
         NeuralBTGPreorderer.fit(bitext(), replace(plan, bfloat16=choice))[0].state()[1]
@@ -75,7 +74,9 @@ def test_statistics_count_what_was_skipped():
     words = Sentence(tuple("abcd"))
     alignments = [links(1, 3, 0, 2), links(0, 1, 2, 3), links(0)]
     lines = Bitext([words, words, Sentence(("a",))], alignments)
-    model, statistics = NeuralBTGPreorderer.fit(lines, Options(iterations=1, hidden=4, ensemble="none"))
+    model, statistics = NeuralBTGPreorderer.fit(
+        lines, NeuralBTGOptions(iterations=1, hidden=4, ensemble="none")
+    )
     assert (statistics["trained"], statistics["skipped"], statistics["trivial"]) == (1, 1, 1)
     assert statistics["options"]["hidden"] == 4
     assert statistics["weights"] == sum(array.size for array in model.state()[1].values())
@@ -83,7 +84,7 @@ def test_statistics_count_what_was_skipped():
 
 def test_nothing_to_learn_from():
     with pytest.raises(UsageError, match="no sentence has two tokens and an alignment"):
-        NeuralBTGPreorderer.fit(Bitext([Sentence(tuple("abcd"))], [links(1, 3, 0, 2)]), Options())
+        NeuralBTGPreorderer.fit(Bitext([Sentence(tuple("abcd"))], [links(1, 3, 0, 2)]), NeuralBTGOptions())
 
 
 @pytest.mark.parametrize(

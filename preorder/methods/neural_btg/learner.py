@@ -23,9 +23,9 @@ from preorder.learning.options import without_threads
 from preorder.learning.training_loop import TrainingStatistics
 from preorder.learning.vocabulary import Vocabulary
 from preorder.methods.base import permutations
-from preorder.methods.neural.decode import Input, parse
-from preorder.methods.neural.network import Scorer
-from preorder.methods.neural.options import Options
+from preorder.methods.neural_btg.decode import Input, parse
+from preorder.methods.neural_btg.network import Scorer
+from preorder.methods.options import NeuralBTGOptions
 
 
 class Initial(NamedTuple):
@@ -43,7 +43,7 @@ class Learner(NetworkLearner[Scorer, torch.Tensor]):
         layers: Sequence[str],
         sentences: Sequence[Sentence],
         constraint: Constraint,
-        options: Options,
+        options: NeuralBTGOptions,
         initial: Initial | None = None,
     ) -> None:
         """Start from the seed's weights or the initial ones, with what :func:`learnable` gives."""

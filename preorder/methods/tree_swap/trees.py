@@ -27,19 +27,12 @@ ROOT = -1
 
 
 class Forest(NamedTuple):
-    """Binary trees of sentences, one after another.
+    """Binary trees of sentences, one after another."""
 
-    Attributes:
-        nodes: int32 ``[tokens, NODE_FIELDS]``, all straight.
-        categories: of the node of each row; empty strings in rows without a node.
-        lengths: int64 ``[sentences]``, numbers of tokens.
-        flat: bool ``[sentences]``, whether there is no parse: all nodes are straight.
-    """
-
-    nodes: np.ndarray
-    categories: list[str]
-    lengths: np.ndarray
-    flat: np.ndarray
+    nodes: np.ndarray  # int32 [tokens, NODE_FIELDS], all straight
+    categories: list[str]  # of the node of each row; empty strings in rows without a node
+    lengths: np.ndarray  # int64 [sentences], numbers of tokens
+    flat: np.ndarray  # bool [sentences], whether there is no parse: all nodes are straight
 
     @property
     def starts(self) -> np.ndarray:
@@ -80,17 +73,11 @@ def _fields(sentences: Sequence[Sentence], how: Binarisation, categories: list[s
 
 
 class Relations(NamedTuple):
-    """Children, parents and heights of the nodes of a forest: int64, a row for each of its ``nodes``.
+    """Children, parents and heights of the nodes of a forest: int64, a row for each of its ``nodes``."""
 
-    Attributes:
-        children: ``[tokens, 2]``, where a sentence's token i has the number i and its k-th node n + k.
-        parents: ``[tokens]``, twice the row of a node's parent, plus one for a right child; or ``ROOT``.
-        heights: ``[tokens]``, one more than the height of the higher child; that of a token is 0.
-    """
-
-    children: np.ndarray
-    parents: np.ndarray
-    heights: np.ndarray
+    children: np.ndarray  # [tokens, 2], where a sentence's token i has the number i and its k-th node n + k
+    parents: np.ndarray  # [tokens], twice the row of the parent, plus one for a right child; or ROOT
+    heights: np.ndarray  # [tokens], one more than that of the higher child; that of a token is 0
 
 
 def relations_of(trees: Forest) -> Relations:

@@ -12,8 +12,8 @@ from preorder.alignment.target_groups import target_groups
 from preorder.data import Alignment, BinaryTree, Bitext, Node
 from preorder.data.trees import BINARISATIONS
 from preorder.errors import DataError
-from preorder.methods.node_labels.forest import forest, labelled, positions
-from preorder.methods.node_labels.oracle import allowed, best_labels, count_pairs, flat_keys, keys
+from preorder.methods.tree_swap.oracle import allowed, best_labels, count_pairs, flat_keys, keys
+from preorder.methods.tree_swap.trees import forest, labelled, positions
 from preorder.metrics.orders import evaluate
 from preorder.syntax.binary import binary_branches
 from tests.support.trees import constituency, dependency
