@@ -36,8 +36,6 @@ setup: $(VENV)/.ready
 
 # The stamp is younger than what it depends on once everything is installed.
 $(VENV)/.ready: requirements.txt constraints.txt pyproject.toml
-	@$(PYTHON) -c 'import sys; sys.exit(None if (3, 10) <= sys.version_info < (3, 13) else \
-	    "OpenNMT-py needs Python 3.10 to 3.12 (pyonmttok has no newer wheels): make PYTHON=python3.12")'
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install -r requirements.txt
 	$(BIN)/python -m pip install --no-deps $(OPENNMT)

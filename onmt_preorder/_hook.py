@@ -76,6 +76,9 @@ class _Loader:
         module.__spec__.loader = module.__loader__ = self._loader
         try:
             _load_torch_alone()
+            from onmt_preorder import stand_ins
+
+            stand_ins.install()
             self._loader.exec_module(module)
         except KeyboardInterrupt:
             if not os.path.basename(sys.argv[0]).startswith("onmt_"):

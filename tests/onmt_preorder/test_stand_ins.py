@@ -1,0 +1,98 @@
+"""Without pyonmttok and fasttext trainings and translations are the same; what needs them says so."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+pytest.importorskip("pyonmttok")
+pytest.importorskip("onmt")
+
+import pyonmttok
+import torch
+
+from onmt_preorder import stand_ins
+from tests.support.running import environment
+
+TOKENS = st.lists(st.sampled_from(["<unk>", "<s>", "a", "b", "c", "", "d e"]), max_size=12)
+HIDDEN = "import sys\nsys.modules['pyonmttok'] = sys.modules['fasttext'] = None\n"
+CONFIG = """\
+base: preorder_relative
+size: tiny
+data: {train: {path_src: src, path_tgt: tgt}, valid: {path_src: src, path_tgt: tgt}}
+src_vocab: run/src
+tgt_vocab: run/tgt
+save_data: run
+save_model: run/model
+seed: 1
+"""
+COMMANDS = (
+    "onmt_build_vocab -config run.yaml -n_sample -1 -num_threads 1",
+    "onmt_train -config run.yaml -train_steps 2 -valid_steps 1 -save_checkpoint_steps 2 -bucket_size 40",
+    "onmt_translate -model run/model_step_2.pt -src src -output hyp -max_length 5",
+)
+
+
+@given(TOKENS, st.integers(0, 6), st.integers(1, 2), TOKENS.map(lambda tokens: list(dict.fromkeys(tokens))))
+def test_a_vocabulary_is_that_of_pyonmttok(tokens, size, frequency, special):
+    arguments = {"maximum_size": size, "minimum_frequency": frequency, "special_tokens": special}
+    ours, theirs = (module.build_vocab_from_tokens(tokens, **arguments) for module in (stand_ins, pyonmttok))
+    assert ours.ids_to_tokens == list(theirs.ids_to_tokens)
+    for vocabulary in (ours, theirs):
+        vocabulary.add_token("new")
+        vocabulary.add_token("a")
+        if "<unk>" in vocabulary:
+            vocabulary.default_id = vocabulary["<unk>"]
+    asked = ["a", "nothing", "new", "d e"]
+    assert ours(asked) == theirs(asked)
+    assert ours.tokens_to_ids == theirs.tokens_to_ids
+    assert len(ours) == len(theirs)
+    assert [ours.lookup_index(number) for number in range(len(ours))] == ours.ids_to_tokens
+    assert ("a" in ours, "zz" in ours) == ("a" in theirs, "zz" in theirs)
+
+
+def run(folder, command, *arguments, hidden):
+    (folder / "hidden").mkdir(exist_ok=True)
+    (folder / "hidden/sitecustomize.py").write_text(HIDDEN)
+    variables = environment()
+    if hidden:
+        variables["PYTHONPATH"] = f"{folder / 'hidden'}:{variables.get('PYTHONPATH', '')}"
+    program = str(Path(sys.executable).parent / command)
+    pipes = {"capture_output": True, "text": True, "check": False}
+    return subprocess.run([program, *arguments], cwd=folder, env=variables, **pipes)
+
+
+@pytest.mark.slow
+def test_a_training_without_them_is_the_same(tmp_path):
+    texts, weights = [], []
+    for hidden in (False, True):
+        folder = tmp_path / str(hidden)
+        folder.mkdir()
+        (folder / "src").write_text("a￨1 b￨0\nb￨0 c￨1 a￨2\n" * 10)
+        (folder / "tgt").write_text("x y\ny z x\n" * 10)
+        (folder / "run.yaml").write_text(CONFIG)
+        for command in COMMANDS:
+            done = run(folder, *command.split(), hidden=hidden)
+            assert done.returncode == 0, done.stderr[-2000:]
+        texts.append([(folder / name).read_bytes() for name in ("run/src", "run/tgt", "hyp")])
+        checkpoint = torch.load(folder / "run/model_step_2.pt", weights_only=False)
+        weights.append(checkpoint["model"] | checkpoint["generator"])
+        texts[-1].append(checkpoint["vocab"])
+    assert texts[0] == texts[1]
+    assert weights[0].keys() == weights[1].keys()
+    assert all(torch.equal(weights[0][name], weights[1][name]) for name in weights[0])
+
+
+def test_what_needs_them_is_one_line(tmp_path):
+    (tmp_path / "src").write_text("a b\n")
+    (tmp_path / "run.yaml").write_text(
+        "data: {train: {path_src: src, path_tgt: src, transforms: [onmt_tokenize]}}\nsave_data: run\n"
+        "src_vocab: run/src\ntgt_vocab: run/tgt\n"
+    )
+    done = run(tmp_path, "onmt_build_vocab", "-config", "run.yaml", "-num_threads", "1", hidden=True)
+    assert done.returncode == 2
+    assert "pyonmttok is not installed" in done.stderr
+    assert "Traceback" not in done.stderr
