@@ -13,7 +13,7 @@ from typing import Protocol
 import numpy as np
 
 from benchmarks.process import Cost, run
-from preorder.alignment.target_groups import target_groups
+from preorder.alignment.gold import target_groups
 from preorder.btg.pieces import EXACT
 from preorder.data import Sentence
 from preorder.data.formats import format_annotated, parse_order, read_alignments

@@ -16,9 +16,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from preorder.alignment.gold import gold_permutation
-from preorder.alignment.symmetrize import SYMMETRIZATIONS
-from preorder.alignment.target_groups import target_groups
+from preorder.alignment.gold import gold_permutation, target_groups
+from preorder.alignment.links import SYMMETRIZATIONS
 from preorder.annotate.classes import DEFAULT_CLASSES, WordClasses, learn_classes
 from preorder.api_values import (
     Links,
@@ -50,7 +49,7 @@ from preorder.methods.registry import check_trees
 from preorder.methods.training import TrainingPlan
 
 if TYPE_CHECKING:
-    from preorder.analysis.pictures.svg import DrawnPicture
+    from preorder.analysis.plots import DrawnPicture
     from preorder.metrics.orders import OrderEvaluation
 
 
@@ -116,7 +115,7 @@ class PreorderModel:
             MissingExtraError: matplotlib is not installed (``pip install -e '.[plots]'``).
             DataError: the parts do not fit together.
         """
-        from preorder.analysis.pictures.svg import DrawnPicture
+        from preorder.analysis.plots import DrawnPicture
         from preorder.analysis.sentence_picture import draw_sentence, sentence_title
         from preorder.analysis.sentence_view import SentenceView
 

@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 
 import yaml
 
-from preorder.annotate.stanza_models import LANGUAGE, TREES
+from preorder.annotate.stanza import LANGUAGE, TREES
 from preorder.cli import build_parser
 from preorder.errors import DataError, UsageError, shown
 from preorder.learning.options import options_of

@@ -8,9 +8,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from preorder.analysis.tables import SCORE_FORMATS, arrow, p_value
+from preorder.analysis.results import SCORE_FORMATS, arrow, p_value
 from preorder.cli.table import print_table
-from preorder.metrics.metric import METRICS
+from preorder.metrics import METRICS
 from preorder.metrics.significance import SIGNIFICANCE_LEVEL, Comparison
 
 COSTS: dict[str, tuple[str, Callable[[float], str]]] = {

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from preorder.io import files
-from preorder.metrics.metric import METRICS
+from preorder.metrics import METRICS
 from recipes.costs import parameters, words_per_second
 from recipes.finished import RESULTS, Finished, find_finished
 from recipes.job import Job

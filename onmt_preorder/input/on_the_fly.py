@@ -6,8 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
-from preorder.annotate.stanza import add_layers
-from preorder.annotate.stanza_models import remembered_folder
+from preorder.annotate.stanza import add_layers, remembered_folder
 from preorder.data import Sentence
 from preorder.data.formats import parse_tokens, unescape_token
 from preorder.errors import UsageError

@@ -20,9 +20,8 @@ from pathlib import Path
 
 import numpy as np
 
+from preorder.alignment.links import SYMMETRIZATIONS, Links, Samples, read_links
 from preorder.alignment.priors import Priors, Side
-from preorder.alignment.samples import Links, Samples, read_links
-from preorder.alignment.symmetrize import SYMMETRIZATIONS
 from preorder.data.alignment import Alignment
 from preorder.errors import MissingExtraError, UsageError
 from preorder.processes import start, temporary_directory
@@ -66,11 +65,7 @@ def align(
     """Align the tokens of sentences and of their translations; the same seed, from 0, gives the same links.
 
     As many iterations as eflomal itself chooses for a corpus of this size. The links of both directions are
-    joined by one of :data:`preorder.alignment.symmetrize.SYMMETRIZATIONS`.
-
-    Raises:
-        MissingExtraError: eflomal is not installed.
-        UsageError: this build of eflomal cannot be seeded, or it failed.
+    joined by one of :data:`preorder.alignment.links.SYMMETRIZATIONS`.
     """
     return list(Aligner(symmetrization, seed, settings)(sources, targets))
 

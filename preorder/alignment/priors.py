@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from preorder.alignment.samples import Links
+from preorder.alignment.links import Links
 
 MAX_FERTILITY = 7
 """eflomal counts greater fertilities as this one."""

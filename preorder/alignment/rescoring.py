@@ -15,8 +15,7 @@ from itertools import chain
 import numpy as np
 from sklearn.ensemble import HistGradientBoostingClassifier
 
-from preorder.alignment.samples import Samples
-from preorder.alignment.symmetrize import NEIGHBOURS, Link
+from preorder.alignment.links import NEIGHBOURS, Link, Samples
 from preorder.data.alignment import Alignment
 from preorder.errors import UsageError
 
@@ -152,11 +151,7 @@ class LinkClassifier:
 
     @classmethod
     def learn(cls, known: Sequence[tuple[Candidates, Set[Link]]], seed: int) -> LinkClassifier:
-        """Learn from the possible links of hand-aligned sentences, and which of them are right.
-
-        Raises:
-            UsageError: there is nothing to learn: all of them are right, or none.
-        """
+        """Learn from the possible links of hand-aligned sentences, and which of them are right."""
         right = np.concatenate([found.are_in(links) for found, links in known])
         if right.all() or not right.any():
             raise UsageError("the hand alignments fit the text nowhere: are they of these sentences?")
@@ -178,11 +173,7 @@ def _ends(found: Sequence[Candidates]) -> np.ndarray:
 
 
 def check_enough(count: int) -> None:
-    """Check the number of hand-aligned sentence pairs.
-
-    Raises:
-        UsageError: they are fewer than :data:`MIN_HAND_ALIGNED`.
-    """
+    """Check the number of hand-aligned sentence pairs."""
     if count < MIN_HAND_ALIGNED:
         raise UsageError(
             f"{count} hand-aligned sentences are too few to learn from: {MIN_HAND_ALIGNED} at least"

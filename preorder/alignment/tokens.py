@@ -72,9 +72,6 @@ def overlapping(old: Sequence[str], new: Sequence[str], strict: bool = True) -> 
 
     Args:
         strict: whether the texts must be the same, but for marks and spellings, accents and spaces.
-
-    Raises:
-        DataError: they are not.
     """
     stems, differences = _compare(new, old)
     if strict and differences:
@@ -98,9 +95,6 @@ def map_links(
         alignment: of the old tokens.
         sources, targets: the tokens of each side; None: they stay.
         strict: whether the tokens of each side must spell the same characters.
-
-    Raises:
-        DataError: a link is out of range, or the characters are not the same.
     """
     alignment.check_within(*(len(side[0]) if side else None for side in (sources, targets)))
     maps = [overlapping(*side, strict) if side else None for side in (sources, targets)]

@@ -6,10 +6,9 @@ from typing import ClassVar
 
 from preorder.analysis.evaluation_data import EvaluationData
 from preorder.analysis.results import Breakdown, Estimate
-from preorder.metrics.metric import Metric, Score
+from preorder.metrics import Metric, Score
 from preorder.metrics.scoring import measure, score_systems
-from preorder.metrics.ter import Ter
-from preorder.metrics.translation import Bleu, bleu_precisions
+from preorder.metrics.translation import Bleu, Ter, bleu_precisions
 
 OPERATIONS = ("ter_deletions", "ter_insertions", "ter_substitutions", "ter_shifts")
 
@@ -31,11 +30,7 @@ class Operations(Ter):
 
 
 def precision_breakdown(data: EvaluationData, baseline: str) -> Breakdown:
-    """Compare n-gram precisions (Kawara et al. 2021, Table VI).
-
-    Raises:
-        UsageError: there is no such baseline, or a tokenizer is not installed.
-    """
+    """Compare n-gram precisions (Kawara et al. 2021, Table VI)."""
     return _breakdown("precision", Precisions(data.references, data.options), data, baseline)
 
 
@@ -44,9 +39,6 @@ def generation_breakdown(data: EvaluationData, baseline: str) -> Breakdown:
 
     Deletions are words of the reference that a translation lacks: under-generation; insertions are words
     that it has too many: over-generation.
-
-    Raises:
-        UsageError: there is no such baseline, or a tokenizer is not installed.
     """
     return _breakdown("generation", Operations(data.references, data.options), data, baseline)
 

@@ -6,15 +6,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.stats import rankdata
 
-from preorder.analysis.defaults import GAIN_WIDTH, LAST_LENGTH, LENGTH_WIDTH
+from preorder.analysis import GAIN_WIDTH, LAST_LENGTH, LENGTH_WIDTH
 from preorder.analysis.evaluation_data import EvaluationData
-from preorder.analysis.results import Curves, Estimate, Group
-from preorder.errors import DataError
-from preorder.metrics.metric import MetricOptions, Score
+from preorder.analysis.results import Correlations, Curves, Estimate, Group
+from preorder.errors import DataError, UsageError
+from preorder.metrics import MetricOptions, Score
 from preorder.metrics.orders import Tau
 from preorder.metrics.scoring import Systems, SystemStatistics, Text, measure, measure_translations
-from preorder.metrics.significance import draw_runs, resampled, resampled_totals
+from preorder.metrics.significance import RESAMPLES, draw_runs, interval, resampled, resampled_totals
 
 NARROW_WIDTHS = (1, 2, 3, 4, 5)  # for short sentences
 ROUNDING = 1e-9  # gains may be off by this
@@ -100,12 +101,7 @@ UNREORDERED = "unreordered"
 
 
 def length_curves(data: EvaluationData, metrics: Sequence[str], groups: SentenceGroups) -> Curves:
-    """Score systems and, where there is an alignment, orders by the length of the source.
-
-    Raises:
-        UsageError: a tokenizer is not installed.
-        DataError: no sentence is in a group.
-    """
+    """Score systems and, where there is an alignment, orders by the length of the source."""
     measured = data.measure(metrics)
     if data.target_groups:
         orders = {UNREORDERED: data.monotone, **data.orders}
@@ -114,12 +110,7 @@ def length_curves(data: EvaluationData, metrics: Sequence[str], groups: Sentence
 
 
 def gain_curves(data: EvaluationData, metrics: Sequence[str], order: str, width: float) -> Curves:
-    """Score systems by how much an order raises the tau of a sentence.
-
-    Raises:
-        UsageError: a tokenizer is not installed.
-        DataError: no sentence is in a group.
-    """
+    """Score systems by how much an order raises the tau of a sentence."""
     groups = by_gain(Tau(data.target_groups).gains(data.orders[order]), width)
     return _grouped_curves("gain", groups, data.measure(metrics), data.seed)
 
@@ -136,10 +127,6 @@ def robustness_curves(
     Args:
         references: of the source as it was.
         by_percent: percentage of swapped words → system → translations of each run.
-
-    Raises:
-        UsageError: a tokenizer is not installed.
-        DataError: the texts are not all of one length.
     """
     parts = (
         (Group(str(percent), len(references[0])), measure_translations(references, systems, metrics, options))
@@ -164,9 +151,6 @@ def _curves(
     """Make curves of groups, each with the same metrics of the same systems, all resampled alike.
 
     Cost: :func:`preorder.metrics.significance.resampled_totals` for each group.
-
-    Raises:
-        DataError: there is no group.
     """
     groups: list[Group] = []
     measures: dict[str, dict[str, tuple[Estimate | None, ...]]] = {}
@@ -188,3 +172,60 @@ def _curves(
 def _estimate(score: Score, runs: np.ndarray, totals: np.ndarray, weights: np.ndarray) -> Estimate | None:
     sample = resampled(score, runs, totals, weights)
     return None if np.isnan(sample.score) else Estimate(sample.score, sample.interval)
+
+
+FEWEST = 3
+"""Sentences without which a correlation has no meaning."""
+
+
+def gain_correlations(data: EvaluationData, metrics: Sequence[str], baseline: str) -> Correlations:
+    """Correlate, over sentences, what an order gains in tau with what its system gains over the baseline.
+
+    Spearman's rank correlation; a score that is better when lower is negated. A system with several runs
+    has their mean score of a sentence.
+
+    Args:
+        data: with an alignment, and orders that are named like the systems that were told them.
+        metrics: that score each sentence.
+        baseline: system to compare with.
+
+    Cost: ``O(resamples · n log n)`` for each system and metric.
+    """
+    for name in (baseline, *data.orders):
+        if name not in data.systems:
+            raise UsageError(f"there is no system {name!r}, only: {', '.join(data.systems)}")
+    tau = Tau(data.target_groups)
+    gains = {name: tau.gains(order) for name, order in data.orders.items()}
+    known = np.flatnonzero(~np.isnan(next(iter(gains.values()))))  # of any order
+    if known.size < FEWEST:
+        raise DataError(f"{known.size} sentences have a tau; a correlation needs {FEWEST}")
+    systems: dict[str, dict[str, Estimate]] = {name: {} for name in gains if name != baseline}
+    signature = {}
+    for one in data.measure(metrics):
+        metric = one.metric
+        signature[metric.name] = metric.signature
+        scores = {
+            name: _sentence_scores(metric.scores[0], runs) for name, runs in one.take(known).systems.items()
+        }
+        for name, estimates in systems.items():
+            gained = scores[name] - scores[baseline]
+            estimates[metric.name] = _correlated(gains[name][known], gained, data.seed)
+    return Correlations("correlation", baseline, known.size, systems, signature)
+
+
+def _sentence_scores(score: Score, runs: np.ndarray) -> np.ndarray:
+    """Return the score of each sentence, the mean over runs, so that more is better: ``[sentences]``."""
+    means = np.nan_to_num(score.compute(runs.astype(float))).mean(axis=0)
+    return means if score.higher_is_better else -means
+
+
+def _correlated(x: np.ndarray, y: np.ndarray, seed: int) -> Estimate:
+    drawn = np.random.default_rng(seed).integers(len(x), size=(RESAMPLES, len(x)))
+    return Estimate(float(spearman(x, y)), interval(spearman(x[drawn], y[drawn])))
+
+
+def spearman(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Return Spearman's rank correlation along the last axis, 0 where all of a side is equal."""
+    x, y = (rankdata(values, axis=-1) - (values.shape[-1] + 1) / 2 for values in (x, y))
+    scale = np.sqrt((x * x).sum(-1) * (y * y).sum(-1))
+    return np.divide((x * y).sum(-1), scale, out=np.zeros_like(scale), where=scale > 0)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence, Sized
 from dataclasses import dataclass, field
 
-from preorder.alignment.target_groups import target_groups
+from preorder.alignment.gold import target_groups
 from preorder.data import Alignment, Permutation
 from preorder.data.formats import parse_positions, parse_tokens, read_alignments, read_plain
 from preorder.errors import DataError
 from preorder.io import files
-from preorder.metrics.metric import MetricOptions
+from preorder.metrics import MetricOptions
 from preorder.metrics.orders import TargetGroups
 from preorder.metrics.scoring import Systems, SystemStatistics, Text, measure_translations
 
@@ -64,20 +64,12 @@ class EvaluationData:
         return [Permutation.identity(len(words)) for words in self.source]
 
     def measure(self, metrics: Sequence[str]) -> list[SystemStatistics]:
-        """Count the statistics of all systems under each named metric.
-
-        Raises:
-            UsageError: a tokenizer is not installed.
-        """
+        """Count the statistics of all systems under each named metric."""
         return measure_translations(self.references, self.systems, metrics, self.options)
 
 
 def read_evaluation_data(paths: EvaluationFiles, options: MetricOptions, seed: int) -> EvaluationData:
-    """Read all files together.
-
-    Raises:
-        DataError: a line is malformed, files or lines that belong together differ in length, or are empty.
-    """
+    """Read all files together."""
     texts = [*paths.references, *(path for runs in paths.systems.values() for path in runs)]
     streams = [(path, files.read_lines(path)) for path in texts]
     if paths.source is not None:

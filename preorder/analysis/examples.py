@@ -65,9 +65,6 @@ def system_examples(data: EvaluationData, metric: str, baseline: str, system: st
     """Choose up to ``count`` sentences of each sort, in which two systems differ most.
 
     Each sentence of the systems' first runs is scored alone. Of equal differences the earlier line is first.
-
-    Raises:
-        UsageError: there is no such system, both are one, or a tokenizer is not installed.
     """
     for name in (baseline, system):
         check_system(name, data.systems)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from preorder.errors import DataError
-from preorder.metrics.significance import Comparison
+from preorder.metrics.scoring import Scoring
+from preorder.metrics.significance import SIGNIFICANCE_LEVEL, Comparison
 
 
 @dataclass(frozen=True)
@@ -50,14 +52,10 @@ class Curves:
 
 
 def parse_curves(value: Any) -> Curves:
-    """Return curves from the JSON of ``preorder analyse``.
-
-    Raises:
-        DataError: it is anything else.
-    """
+    """Return curves from the JSON of ``preorder analyse``."""
     try:
         measures = {
-            name: {system: tuple(map(_estimate, line)) for system, line in lines.items()}
+            name: {system: tuple(map(_parsed_estimate, line)) for system, line in lines.items()}
             for name, lines in value["measures"].items()
         }
         groups = tuple(Group(**group) for group in value["groups"])
@@ -68,7 +66,7 @@ def parse_curves(value: Any) -> Curves:
         raise DataError(f"not what preorder analyse --json writes of curves: {error!r}") from None
 
 
-def _estimate(value: Any) -> Estimate | None:
+def _parsed_estimate(value: Any) -> Estimate | None:
     if value is None:
         return None
     low, high = map(float, value["interval"])
@@ -109,3 +107,199 @@ class Correlations:
     sentences: int
     systems: dict[str, dict[str, Estimate]]
     signature: dict[str, str]
+
+
+@dataclass(frozen=True)
+class ScoreFormat:
+    """How a score is shown: its name, its unit or range, and how many digits follow the decimal point."""
+
+    title: str
+    unit: str
+    digits: int
+    higher_is_better: bool = True
+
+    @property
+    def label(self) -> str:
+        """The title with the unit, for an axis."""
+        return f"{self.title} ({self.unit})"
+
+    def format_difference(self, difference: float) -> str:
+        """Return a difference of scores as text, always with its sign."""
+        return f"{difference:+.{self.digits}f}"
+
+    def format(self, score: float) -> str:
+        """Return a score as text; a minus is an ASCII hyphen, so that programs can read it."""
+        return f"{score:.{self.digits}f}"
+
+
+BREAKDOWN_TITLES = {
+    "precision": "n-gram precision (%)",
+    "generation": "edits per sentence; deletions are under-generation, insertions over-generation",
+}
+"""Titles of the kinds of breakdowns."""
+
+SCORE_FORMATS: dict[str, ScoreFormat] = {
+    "bleu": ScoreFormat("BLEU", "0 to 100", 2),
+    "chrf": ScoreFormat("chrF", "0 to 100", 2),
+    "ter": ScoreFormat("TER", "edits per 100 reference tokens", 2, higher_is_better=False),
+    "ribes": ScoreFormat("RIBES", "0 to 1", 4),
+    "tau": ScoreFormat("Kendall's tau", "−1 to 1", 3),
+    "tau_nakagawa": ScoreFormat("tau of Nakagawa", "0 to 1", 3),
+    "frs": ScoreFormat("fuzzy reordering score", "0 to 1", 3),
+    "complete_match": ScoreFormat("complete match", "0 to 1", 3),
+    **{
+        f"ter_{kind}": ScoreFormat(kind, "per sentence", 2, higher_is_better=False)
+        for kind in ("deletions", "insertions", "substitutions", "shifts")
+    },
+    **{f"precision_{n}": ScoreFormat(f"{n}-gram precision", "%", 1) for n in range(1, 5)},
+}
+
+
+SUMMARY_SCORES = ("bleu", "chrf", "ter", "ribes", "tau")
+"""Those that the table of a page shows."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of cells; the first column names the rows. The note explains the cells."""
+
+    caption: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class ScoreCell:
+    """What a table of scores tells of a system's score, each part as text.
+
+    Attributes:
+        mean: over the runs, with their standard deviation if there are several.
+        is_best: whether the system is the best, or not significantly worse.
+        interval: the bounds of 95 % of the resamples, in square brackets.
+        arrow: whether it is significantly better or worse than the baseline, see :func:`arrow`.
+        p_values: of the comparison with the baseline, by bootstrap and sign test; empty without one.
+    """
+
+    mean: str
+    is_best: bool
+    interval: str
+    arrow: str
+    p_values: str
+
+
+def score_cell(scoring: Scoring, system: str, name: str) -> ScoreCell:
+    """Return what there is to tell of a system's score."""
+    form, runs = SCORE_FORMATS[name].format, scoring.runs[system][name]
+    mean = form(runs.mean) + ("" if runs.deviation is None else f" ± {form(runs.deviation)}")
+    low, high = map(form, scoring.intervals[system][name])
+    comparison = scoring.significance.get(system, {}).get(name)
+    marks = ("", "") if comparison is None else (arrow(name, comparison), p_values(comparison))
+    return ScoreCell(mean, system in scoring.best[name].not_worse, f"[{low}, {high}]", *marks)
+
+
+def score_titles(names: Iterable[str]) -> list[str]:
+    """Return the titles of scores."""
+    return [SCORE_FORMATS[name].title for name in names]
+
+
+def arrow(name: str, comparison: Comparison) -> str:
+    """Return an arrow after a space where a system is significantly better, ↑, or worse, ↓, than another."""
+    if comparison.p_value >= SIGNIFICANCE_LEVEL:
+        return ""
+    return " ↑" if (comparison.difference > 0) == SCORE_FORMATS[name].higher_is_better else " ↓"
+
+
+def difference(name: str, comparison: Comparison) -> str:
+    """Return the difference of two systems, and its :func:`arrow`."""
+    return SCORE_FORMATS[name].format_difference(comparison.difference) + arrow(name, comparison)
+
+
+def p_values(comparison: Comparison) -> str:
+    """Return the p-values of the bootstrap and of the sign test."""
+    return f"{p_value(comparison.p_value)}, {p_value(comparison.sign_test_p_value)}"
+
+
+def p_value(number: float) -> str:
+    """Return a p-value as text: ``0.012``, or ``< 0.001``."""
+    return f"{number:.3f}" if number >= 0.0005 else "< 0.001"
+
+
+def scoring_table(scoring: Scoring) -> Table:
+    """Return a table of systems down, scores across: means over runs, with intervals and marks."""
+    names = [name for name in SUMMARY_SCORES if name in scoring.best]
+    cells = {system: [score_cell(scoring, system, name) for name in names] for system in scoring.systems}
+    rows = tuple(
+        (system, *(f"{one.mean}{'*' if one.is_best else ''}{one.arrow} {one.interval}" for one in row))
+        for system, row in cells.items()
+    )
+    baseline = next(name for name in scoring.systems if name not in scoring.significance)
+    units = "; ".join(
+        SCORE_FORMATS[name].label + ("" if SCORE_FORMATS[name].higher_is_better else ", less is better")
+        for name in names
+    )
+    note = (
+        "Means of runs (± standard deviation), and what 95 % of bootstrap resamples lie between. "
+        "* The best system, and those not significantly worse. "
+        f"↑ better, ↓ worse than {baseline}, p < {SIGNIFICANCE_LEVEL}. {units}."
+    )
+    return Table("Scores", ("system", *score_titles(names)), rows, note)
+
+
+def curve_tables(curves: Curves) -> list[Table]:
+    """Return a table for each score: groups down, systems across."""
+    skipped = f"; sentences in no group: {curves.skipped}" if curves.skipped else ""
+    tables = []
+    for name, lines in curves.measures.items():
+        rows = tuple(
+            (group.label, str(group.sentences), *(_estimate(name, line[k]) for line in lines.values()))
+            for k, group in enumerate(curves.groups)
+        )
+        caption = f"{SCORE_FORMATS[name].label} by {curves.axis}, with 95 % intervals{skipped}"
+        tables.append(Table(caption, (curves.axis, "sentences", *lines), rows))
+    return tables
+
+
+def _estimate(name: str, estimate: Estimate | None) -> str:
+    if estimate is None:
+        return "–"
+    score, low, high = map(SCORE_FORMATS[name].format, (estimate.score, *estimate.interval))
+    return f"{score} [{low}, {high}]"
+
+
+def breakdown_table(breakdown: Breakdown) -> Table:
+    """Return a table of systems down, parts across, with differences from the baseline."""
+    baseline = next(name for name in breakdown.systems if name not in breakdown.significance)
+    rows = tuple(
+        (system, *(_part(breakdown, system, name) for name in parts))
+        for system, parts in breakdown.systems.items()
+    )
+    columns = ("system", *score_titles(next(iter(breakdown.systems.values()))))
+    note = (
+        f"In brackets the difference from {baseline}. "
+        f"↑ better, ↓ worse, p < {SIGNIFICANCE_LEVEL} (paired bootstrap)."
+    )
+    return Table(BREAKDOWN_TITLES[breakdown.kind], columns, rows, note)
+
+
+def _part(breakdown: Breakdown, system: str, name: str) -> str:
+    score = SCORE_FORMATS[name].format(breakdown.systems[system][name].score)
+    if system not in breakdown.significance:
+        return score
+    return f"{score} ({difference(name, breakdown.significance[system][name])})"
+
+
+def correlation_table(found: Correlations) -> Table:
+    """Return a table of systems down, metrics across."""
+    rows = tuple(
+        (system, *(_correlation(estimate) for estimate in of_system.values()))
+        for system, of_system in found.systems.items()
+    )
+    caption = f"Gain in tau and gain over {found.baseline}: rank correlation"
+    note = f"Over {found.sentences} sentences, with 95 % intervals."
+    return Table(caption, ("system", *score_titles(found.signature)), rows, note)
+
+
+def _correlation(estimate: Estimate) -> str:
+    low, high = estimate.interval
+    return f"{estimate.score:+.3f} [{low:+.3f}, {high:+.3f}]"

@@ -37,20 +37,12 @@ def sentence_title(view: SentenceView) -> str:
 
 
 def draw_sentence(view: SentenceView) -> Figure:
-    """Draw a sentence before and after preordering, and its attention. O(source × target tokens).
-
-    Raises:
-        MissingExtraError: matplotlib is not installed.
-    """
+    """Draw a sentence before and after preordering, and its attention. O(source × target tokens)."""
     return draw_sentences([(None, view)])
 
 
 def draw_sentences(titled: Iterable[tuple[str | None, SentenceView]]) -> Figure:
-    """Draw sentences one below the other, each under its title, as :func:`draw_sentence` does.
-
-    Raises:
-        MissingExtraError: matplotlib is not installed.
-    """
+    """Draw sentences one below the other, each under its title, as :func:`draw_sentence` does."""
     require("matplotlib", "plots")
     from matplotlib.figure import Figure
 

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import heapq
+import random
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Any
+from statistics import fmean
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from rich.cells import cell_len
 
-from preorder.alignment.target_groups import target_groups
-from preorder.analysis.tables import SCORE_FORMATS
+from preorder.alignment.gold import target_groups
+from preorder.analysis.results import SCORE_FORMATS, Table
 from preorder.data import Alignment, BinaryTree, Permutation, formats
 from preorder.data.formats import Matrix
 from preorder.errors import DataError
 from preorder.metrics.orders import order_statistics, sentence_scores
+
+if TYPE_CHECKING:
+    pass
 
 
 @dataclass(frozen=True)
@@ -28,9 +34,6 @@ class SentenceView:
         target: the translation, or None.
         alignment: the links of source and target, or None.
         attention: for each target token the weight of each source token, or None.
-
-    Raises:
-        DataError: the parts do not fit together.
     """
 
     words: tuple[str, ...]
@@ -83,11 +86,7 @@ def crossings(links: Iterable[tuple[int, int]]) -> int:
 
 
 def hard_attention(alignment: Alignment, source_length: int, target_length: int) -> Matrix:
-    """Return links as attention: weight 1 for a sure link, 0.5 for a possible one.
-
-    Raises:
-        DataError: a link is out of range.
-    """
+    """Return links as attention: weight 1 for a sure link, 0.5 for a possible one."""
     alignment.check_within(source_length, target_length)
     weights = dict.fromkeys(alignment.links, 1.0) | dict.fromkeys(alignment.possible, 0.5)
     return tuple(tuple(weights.get((i, j), 0.0) for i in range(source_length)) for j in range(target_length))
@@ -202,3 +201,98 @@ def _matrix(names: Sequence[str], rows: Sequence[Sequence[str]], columns: int) -
     yield " " * (width + 2) + "".join(str(column % 10) for column in range(columns))
     for name, cells in zip(names, rows, strict=True):
         yield name + " " * (width - cell_len(name) + 2) + "".join(cells)
+
+
+T = TypeVar("T")
+
+
+def sample(items: Iterable[T], count: int, seed: int) -> tuple[list[T], int]:
+    """Return ``count`` items sampled at random, or all there are, in their order; and the number of all.
+
+    Holds no more than it returns.
+    """
+    numbers = random.Random(seed)
+    return _first(((numbers.random(), item) for item in items), count, in_order=True)
+
+
+def greatest(items: Iterable[tuple[float, T]], count: int) -> tuple[list[T], int]:
+    """Return the ``count`` items with the greatest numbers, the greatest first; and the number of all.
+
+    Of equal numbers the earlier item is first.
+    """
+    return _first(((-number, item) for number, item in items), count, in_order=False)
+
+
+def _first(items: Iterable[tuple[float, T]], count: int, in_order: bool) -> tuple[list[T], int]:
+    total = 0
+
+    def ranked() -> Iterator[tuple[float, int, T]]:
+        nonlocal total
+        for total, (number, item) in enumerate(items, 1):
+            yield number, total, item
+
+    chosen = heapq.nsmallest(count, ranked(), key=lambda row: row[:2])
+    if in_order:
+        chosen.sort(key=lambda row: row[1])
+    return [item for _, _, item in chosen], total
+
+
+class Numbered(NamedTuple):
+    """A sentence and its line number, from 1."""
+
+    line: int
+    view: SentenceView
+
+    @property
+    def title(self) -> str:
+        """What stands above the sentence."""
+        return f"line {self.line}"
+
+
+@dataclass(frozen=True)
+class Gallery:
+    """Sentences, and how they were chosen, in words."""
+
+    chosen: str
+    sentences: tuple[Numbered, ...]
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the JSON object."""
+        sentences = [{"line": one.line} | summary(one.view) for one in self.sentences]
+        return {"kind": "gallery", "chosen": self.chosen, "sentences": sentences}
+
+    @property
+    def drawn(self) -> list[Numbered]:
+        """The sentences as pictures show them: of several, those with links have no tree."""
+        if len(self.sentences) == 1:
+            return list(self.sentences)
+        return [
+            one._replace(view=replace(one.view, tree=None)) if one.view.links else one
+            for one in self.sentences
+        ]
+
+
+def gallery_table(gallery: Gallery) -> Table | None:
+    """Return how the links of each sentence lie in both orders; None if no sentence has an alignment."""
+    measured = [taus(one.view) for one in gallery.sentences]
+    known = [both for both in measured if both is not None]
+    if not known:
+        return None
+    columns = ("line", "tokens", "crossings before", "crossings after", "tau before", "tau after", "gain")
+    rows = tuple(_row(*row) for row in zip(gallery.sentences, measured, strict=True))
+    caption = f"{SCORE_FORMATS[MEASURE].label} and crossings of links, before and after preordering"
+    means = map(SCORE_FORMATS[MEASURE].format, map(fmean, zip(*known, strict=True)))
+    note = "Means of tau: {} before, {} after.".format(*means)
+    return Table(caption, columns, rows, note)
+
+
+def _row(numbered: Numbered, found: tuple[float, float] | None) -> tuple[str, ...]:
+    line, view = numbered
+    crossed = ["–"] * 2
+    if view.alignment is not None:
+        crossed = [str(crossings(one.links)) for one in (view, view.reordered())]
+    tau = ["–"] * 3
+    if found is not None:
+        form = SCORE_FORMATS[MEASURE]
+        tau = [*map(form.format, found), form.format_difference(found[1] - found[0])]
+    return (str(line), str(len(view.words)), *crossed, *tau)

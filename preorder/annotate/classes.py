@@ -35,11 +35,7 @@ MAX_ITERATIONS = 30
 
 @dataclass(frozen=True)
 class WordClasses:
-    """The class of each known word; any other word has the class ``UNKNOWN``.
-
-    Raises:
-        DataError: a class is empty or has white space in it, or a word has a line break: no file holds them.
-    """
+    """The class of each known word; any other word has the class ``UNKNOWN``."""
 
     of_word: dict[str, str]
 
@@ -64,20 +60,12 @@ class WordClasses:
 
     @classmethod
     def read(cls, path: str) -> WordClasses:
-        """Read a file of ``word<TAB>class`` lines; the last tab separates.
-
-        Raises:
-            DataError: a line has no tab or no class, or there is no line.
-        """
+        """Read a file of ``word<TAB>class`` lines; the last tab separates."""
         return cls(dict(files.not_empty(path, files.read_parsed(path, _parse_line))))
 
     @classmethod
     def parse(cls, path: str, content: bytes) -> WordClasses:
-        """Parse the content of such a file.
-
-        Raises:
-            DataError: it is not UTF-8, or a line has no tab or no class.
-        """
+        """Parse the content of such a file."""
         try:
             lines = content.decode().removesuffix("\n").split("\n") if content else []
         except UnicodeDecodeError:

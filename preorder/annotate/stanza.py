@@ -1,27 +1,361 @@
-"""POS tags and syntax trees by Stanza (Qi et al. 2020), for texts of any length.
+"""Stanza's models: which are needed, where they are, how they are downloaded and loaded.
 
-Chunks of sentences are annotated in one or more processes. The number of processes changes neither the chunks
-nor the annotation.
+They are in a folder as ``stanza.download`` makes it, or in one with a folder for each language (``en/``),
+which has ``pos.pt``, ``constituency.pt``, ``depparse.pt``, and word vectors for all of them, ``pretrain.pt``.
 """
 
 from __future__ import annotations
 
+import importlib.util
+import os
+import re
+import shlex
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, replace
-from functools import partial
-from typing import Any, NamedTuple
+from dataclasses import asdict, dataclass, replace
+from functools import lru_cache, partial
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, get_args
 
-from preorder.annotate import stanza_models
-from preorder.annotate.stanza_models import StanzaOptions
-from preorder.annotate.stanza_pipeline import EMPTY, Annotation, annotate_chunk
 from preorder.data.sentence import Sentence
 from preorder.data.trees import SyntaxTree
-from preorder.errors import UsageError
+from preorder.errors import MissingExtraError, UsageError, require
+from preorder.io import files
 from preorder.io.files import batched
 from preorder.learning.checkpoint import NO_CHECKPOINTS, Checkpoint, Checkpoints, digest
-from preorder.syntax.bracketing import parse_bracketing
-from preorder.syntax.conllu import parse_conllu
+from preorder.processes import temporary_directory
+from preorder.progress import LOGGER
+from preorder.syntax.conllu import Tagset, parse_conllu
+from preorder.syntax.read import parse_bracketing
 from preorder.workers import in_processes
+
+_MODELS = ("pos", "constituency", "depparse")
+_AVAILABLE = "https://stanfordnlp.github.io/stanza/available_models.html lists its languages"
+_MAX_MESSAGE = 120  # characters of an error message of another library
+
+Trees = Literal["constituency", "dependency"]
+TREES: tuple[str, ...] = get_args(Trees)
+Device = Literal["cpu", "gpu"]
+DEVICES: tuple[str, ...] = get_args(Device)
+
+FOLDER_VARIABLE = "STANZA_RESOURCES_DIR"
+"""The variable of the environment that names Stanza's folder, for Stanza itself, too."""
+
+LANGUAGE = re.compile(r"[A-Za-z0-9_-]{1,32}")
+"""Codes of languages, which become parts of paths."""
+
+
+@dataclass(frozen=True)
+class StanzaOptions:
+    """What Stanza is to do.
+
+    Attributes:
+        language: Stanza's code of the language.
+        trees: the kind of syntax trees, or None for tags alone.
+        tagset: the tags of the language's treebank (``xpos``), or those of Universal Dependencies (``upos``).
+        tagged: whether the sentences have tags already; they keep them, and the parser reads them.
+        folder: where the models are; None: where :data:`FOLDER_VARIABLE` says, or else where
+            ``stanza.download`` puts them; those that are missing there are downloaded.
+        device: ``cpu`` or ``gpu``.
+    """
+
+    language: str
+    trees: Trees | None = None
+    tagset: Tagset = "xpos"
+    tagged: bool = False
+    folder: str | None = None
+    device: Device = "cpu"
+
+
+def prepare(options: StanzaOptions) -> list[Any]:
+    """Find or download the models; return Stanza's version, and name, size and time of each, for JSON."""
+    if importlib.util.find_spec("stanza") is None:  # importing it takes seconds
+        raise MissingExtraError("stanza", "stanza")
+    from importlib import metadata  # slow to import, too
+
+    is_flat = _flat_folder(options) is not None
+    top = _top(options)
+    if not is_flat and options.folder is None:
+        top = _download(options)
+    elif not is_flat:
+        _check_language(top, options.language)
+    models = ((path, path.stat()) for path in sorted(top.rglob("*.pt")))
+    return [
+        metadata.version("stanza"),
+        [(str(path.relative_to(top)), file.st_size, file.st_mtime_ns) for path, file in models],
+    ]
+
+
+def load_pipeline(options: StanzaOptions) -> Any:
+    """Return a ``stanza.Pipeline`` with the models, which runs on one thread."""
+    stanza = require("stanza", "stanza")
+    torch = require("torch", "stanza")
+    torch.set_num_threads(1)
+    gpu = options.device == "gpu"
+    if gpu and not torch.cuda.is_available():
+        raise UsageError("there is no GPU that torch can use")
+    settings = {"lang": options.language, "download_method": None, "verbose": False, "use_gpu": gpu}
+    settings |= {"tokenize_pretokenized": True, "processors": ",".join(_processors(options))}
+    if options.tagged:
+        settings["constituency_pretagged"] = True
+    flat = _flat_folder(options)
+    with temporary_directory("preorder-stanza-") as folder:
+        if flat is not None:
+            resources = str(folder / "resources.json")
+            files.write_json(resources, {options.language: {}})
+            settings |= {"package": None, "resources_filepath": resources, **_model_files(flat, options)}
+        if options.folder is not None:
+            settings["dir"] = options.folder
+        try:
+            return stanza.Pipeline(**settings)
+        except Exception as error:  # damaged models raise all kinds
+            raise UsageError(
+                f"Stanza cannot load its models for {options.language}: {_one_line(error)}"
+            ) from None
+
+
+@lru_cache
+def _download(options: StanzaOptions) -> Path:
+    """Download the models that are not there yet, once a process; return the folder of all models."""
+    stanza = require("stanza", "stanza")
+    common = stanza.resources.common
+    download = partial(stanza.download, options.language, verbose=False, download_json=False)
+    processors = _processors(options)
+    try:
+        download(processors=",".join(name for name in processors if name != "lemma"))
+        # The models of a language without a lemmatizer do not need one, but stanza.download would fail.
+        language = common.get_language_resources(common.load_resources_json(), options.language)
+        if "lemma" in processors and "lemma" in language:
+            download(processors="lemma")
+    except Exception as error:  # any library's error of the network; or there are no such models
+        if type(error).__name__ == "UnknownLanguageError":
+            raise UsageError(f"Stanza has no models for {options.language!r}: {_AVAILABLE}") from None
+        command = _command(options.language, "DIR")
+        raise UsageError(
+            f"Stanza's models for {options.language} cannot be downloaded ({_one_line(error)}); get them "
+            f"where there is a network: {command}; --stanza-dir DIR names the folder"
+        ) from None
+    return Path(common.DEFAULT_MODEL_DIR)
+
+
+def _processors(options: StanzaOptions) -> tuple[str, ...]:
+    """Return the names of the processors of Stanza that are needed."""
+    match options.trees:
+        case "constituency":
+            return ("tokenize", "constituency") if options.tagged else ("tokenize", "pos", "constituency")
+        case "dependency":
+            return ("tokenize", "pos", "lemma", "depparse")
+    return ("tokenize", "pos")
+
+
+def _flat_folder(options: StanzaOptions) -> Path | None:
+    """Return the folder with ``pos.pt`` and the like, or None if the models are not kept so."""
+    top = _top(options)
+    if top is None:
+        return None
+    folder = top / options.language
+    if not any((folder / f"{name}.pt").is_file() for name in _MODELS):
+        return None
+    for path in _model_files(folder, options).values():
+        if isinstance(path, str) and not Path(path).is_file():
+            raise UsageError(f"{path}: no such model of Stanza's")
+    return folder
+
+
+def _top(options: StanzaOptions) -> Path | None:
+    """Return the folder of all models that the options or the environment name."""
+    named = options.folder or os.environ.get(FOLDER_VARIABLE)
+    return Path(named) if named else None
+
+
+def _check_language(top: Path, language: str) -> None:
+    """Check that a folder as ``stanza.download`` makes it has models for a language."""
+    path = top / "resources.json"
+    resources = files.read_json(str(path)) if path.is_file() else {}
+    entry = resources.get(language) if isinstance(resources, dict) else None
+    if isinstance(entry, dict) and (top / str(entry.get("alias", language))).is_dir():
+        return
+    there = sorted({model.relative_to(top).parts[0] for model in top.glob("*/**/*.pt")})
+    raise UsageError(
+        f"{top}: no models of Stanza's for {language!r}, only for: {', '.join(there) or 'no language'}; get "
+        f"them: {_command(language, str(top))}"
+    )
+
+
+def _command(language: str, folder: str) -> str:
+    """Return the command that downloads the models for a language."""
+    call = f"import stanza; stanza.download('{language}', {folder!r})"
+    return f'python -c "{call}"' if shlex.quote(folder) == folder else f"python -c {shlex.quote(call)}"
+
+
+def remembered_folder(trained: StanzaOptions | None, given: str | None) -> str | None:
+    """Return the folder that is ``given``, or else that of a model's training, if it is still there."""
+    folder = trained.folder if trained is not None else None
+    if given is not None or folder is None:
+        return given
+    if not Path(folder).is_dir():
+        LOGGER.warning(
+            f"{folder}: the folder of Stanza's models that the model was trained with is not there: "
+            "Stanza's own folder is used; --stanza-dir names another"
+        )
+        return None
+    return folder
+
+
+def _model_files(folder: Path, options: StanzaOptions) -> dict[str, Any]:
+    """Return the options of Stanza that name the file of every model, and of its word vectors."""
+    paths: dict[str, Any] = {"lemma_use_identity": True} if options.trees == "dependency" else {}
+    for name in _MODELS:
+        if name in _processors(options):
+            paths[f"{name}_model_path"] = str(folder / f"{name}.pt")
+            paths[f"{name}_pretrain_path"] = str(folder / "pretrain.pt")
+    return paths
+
+
+def _one_line(error: Exception) -> str:
+    """Return the message of an error as one line that is not too long."""
+    text = " ".join(str(error).split()) or type(error).__name__
+    return text if len(text) <= _MAX_MESSAGE else text[:_MAX_MESSAGE] + " …"
+
+
+MAX_LENGTH = 200  # tokens that are parsed at once
+NONE = "_"  # an empty field of CoNLL-U
+
+_TAGGING = "tokenize,pos"
+
+
+class Annotation(NamedTuple):
+    """What Stanza says of a sentence.
+
+    Attributes:
+        tags: the tag of each token.
+        tree: a bracketing in a line, or lines of CoNLL-U, without a line end; None where none is asked for.
+    """
+
+    tags: tuple[str, ...]
+    tree: str | None
+
+
+EMPTY = Annotation((), "")
+"""The annotation of an empty sentence."""
+
+
+def annotate_chunk(options: StanzaOptions, sentences: Sequence[Sentence]) -> list[Annotation]:
+    """Annotate sentences in this process, on one thread; raises what :func:`load` does.
+
+    The models stay loaded for the next call with the same options.
+    """
+    return _annotator(options).annotate(sentences)
+
+
+@lru_cache(maxsize=1)
+def _annotator(options: StanzaOptions) -> Annotator:
+    return Annotator(load_pipeline(options), options)
+
+
+class _Parsed(NamedTuple):
+    """A piece of a sentence: its tags, and the bracketings below its root or Stanza's words with heads."""
+
+    tags: tuple[str, ...]
+    phrases: Sequence[str] = ()
+    words: Sequence[Any] = ()
+
+
+@dataclass(frozen=True)
+class Annotator:
+    """A loaded ``stanza.Pipeline`` and the options that it was loaded with."""
+
+    pipeline: Any
+    options: StanzaOptions
+
+    def annotate(self, sentences: Sequence[Sentence]) -> list[Annotation]:
+        """Annotate sentences."""
+        pieces = [_pieces(sentence) for sentence in sentences]
+        parsed = iter(self._parsed(list(chain.from_iterable(pieces))))
+        return [self._joined(list(islice(parsed, len(of_sentence)))) for of_sentence in pieces]
+
+    def _joined(self, pieces: Sequence[_Parsed]) -> Annotation:
+        if not pieces:
+            return EMPTY
+        tags = tuple(tag for piece in pieces for tag in piece.tags)
+        if self.options.trees is None:
+            return Annotation(tags, None)
+        if self.options.trees == "constituency":
+            phrases = " ".join(phrase for piece in pieces for phrase in piece.phrases)
+            return Annotation(tags, f"(ROOT {phrases})")
+        return Annotation(tags, "\n".join(_conllu([piece.words for piece in pieces])))
+
+    def _parsed(self, pieces: Sequence[Sentence]) -> list[_Parsed]:
+        if not pieces:
+            return []
+        try:
+            sentences = self._document(pieces).sentences
+        except AssertionError:  # a sentence was lost
+            if len(pieces) == 1:
+                return [self._flat(pieces[0])]
+            half = len(pieces) // 2
+            return self._parsed(pieces[:half]) + self._parsed(pieces[half:])
+        return [self._read(sentence, piece) for sentence, piece in zip(sentences, pieces, strict=True)]
+
+    def _document(self, pieces: Sequence[Sentence]) -> Any:
+        """Run the pipeline; the parser reads the tags that the pieces have, if they have some."""
+        words = [list(piece.words) for piece in pieces]
+        if not self.options.tagged:
+            return self.pipeline(words)
+        document = self.pipeline(words, processors=_TAGGING)
+        for sentence, piece in zip(document.sentences, pieces, strict=True):
+            for word, tag in zip(sentence.words, piece.tags, strict=True):
+                if self.options.trees == "constituency":
+                    word.upos = word.xpos = tag  # some models read the one, some the other
+                else:
+                    setattr(word, self.options.tagset, tag)
+        return self.pipeline(document, processors="lemma,constituency,depparse")
+
+    def _read(self, sentence: Any, piece: Sentence) -> _Parsed:
+        tags = piece.tags or self._tags(sentence)
+        if self.options.trees == "constituency":
+            for leaf, tag in zip(sentence.constituency.yield_preterminals(), tags, strict=True):
+                leaf.label = tag  # some models read the other tagset
+            return _Parsed(tags, tuple(f"{child:O}" for child in sentence.constituency.children))
+        return _Parsed(tags, words=sentence.words)
+
+    def _tags(self, sentence: Any) -> tuple[str, ...]:
+        """Return the tags of the tagset, or where it has none, of the other; as a tree would write them."""
+        own = self.options.tagset == "xpos"
+        pairs = ((word.xpos, word.upos) if own else (word.upos, word.xpos) for word in sentence.words)
+        tags = (one or other or NONE for one, other in pairs)
+        return tuple(map(_escaped, tags) if self.options.trees == "constituency" else tags)
+
+    def _flat(self, piece: Sentence) -> _Parsed:
+        """Return a piece of tagged words without phrases."""
+        tags = piece.tags or self._tags(self.pipeline([list(piece.words)], processors=_TAGGING).sentences[0])
+        leaves = zip(map(_escaped, tags), map(_escaped, piece.words), strict=True)
+        return _Parsed(tags, tuple(f"({tag} {word})" for tag, word in leaves))
+
+
+def _pieces(sentence: Sentence) -> list[Sentence]:
+    """Return a sentence in pieces of ``MAX_LENGTH`` tokens; an empty one has none."""
+    parts = (slice(start, start + MAX_LENGTH) for start in range(0, len(sentence), MAX_LENGTH))
+    return [Sentence(sentence.words[part], sentence.tags and sentence.tags[part]) for part in parts]
+
+
+def _escaped(text: str) -> str:
+    return text.replace("(", "-LRB-").replace(")", "-RRB-")
+
+
+def _conllu(pieces: Sequence[Sequence[Any]]) -> Iterator[str]:
+    """Yield the lines of a sentence; the roots of later pieces depend on the root of the first."""
+    root = next(number for number, word in enumerate(pieces[0], 1) if word.head == 0)
+    before = 0
+    for words in pieces:
+        for number, word in enumerate(words, before + 1):
+            head, relation = word.head + before, word.deprel
+            if word.head == 0 and before:
+                head, relation = root, "parataxis"
+            tags = (word.upos or NONE, word.xpos or NONE, word.feats or NONE)
+            yield "\t".join(map(str, (number, word.text, NONE, *tags, head, relation, NONE, NONE)))
+        before += len(words)
+
 
 CHUNK = 5_000
 """Tokens, and one more for each sentence, that a worker gets at once: what Stanza's tagger takes at once."""
@@ -43,14 +377,10 @@ def annotate(
         options: what Stanza is to do.
         workers: their number; 0: this process does the work.
         checkpoints: a folder in which each finished chunk is kept, and looked up. The caller removes it.
-
-    Raises:
-        UsageError: models are missing or damaged or cannot be downloaded; or several workers on one GPU.
-        MissingExtraError: Stanza is not installed.
     """
     if options.device == "gpu" and workers > 1:
         raise UsageError("on a GPU there is one worker")
-    chunks = _chunks(sentences, _settings(options, stanza_models.prepare(options)), checkpoints)
+    chunks = _chunks(sentences, _settings(options, prepare(options)), checkpoints)
     for chunk, result in in_processes(partial(_work, options), chunks, workers, _Chunk.known):
         chunk.keep(result)
         yield from zip(chunk.sentences, result, strict=True)

@@ -1,7 +1,7 @@
 """What an alignment asks of a BTG tree, and whether any tree can satisfy it.
 
 A node is valid when no token of the child that it puts first belongs after one of the other child. Where
-each token belongs is its target group (:mod:`preorder.alignment.target_groups`), and tokens without one may
+each token belongs is its target group (:mod:`preorder.alignment.gold`), and tokens without one may
 go anywhere. Tokens of the same group may be reordered. Where links are less than certain, what they ask for
 counts in a share of the draws.
 """
@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from preorder.alignment.target_groups import UNALIGNED, trusted_groups
+from preorder.alignment.gold import UNALIGNED, trusted_groups
 from preorder.btg.grammar import INVERTED, STRAIGHT
 from preorder.btg.scores import node_index
 from preorder.compiled import entry_point, inner

@@ -19,8 +19,7 @@ from preorder.alignment.eflomal import (
     Sentences,
     Settings,
 )
-from preorder.alignment.samples import agreement, confident
-from preorder.alignment.symmetrize import SYMMETRIZATIONS
+from preorder.alignment.links import SYMMETRIZATIONS, agreement, confident
 from preorder.cli import options
 from preorder.cli.commands import SUMMARIES
 from preorder.data.alignment import Alignment

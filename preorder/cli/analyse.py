@@ -7,14 +7,14 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
-from preorder.analysis import defaults
+from preorder import analysis as defaults
 from preorder.cli import options, translations
 from preorder.cli.commands import SUMMARIES
 from preorder.cli.messages import add_verbosity
 from preorder.cli.pictures import add_pictures
 from preorder.cli.print_analysis import print_breakdown, print_correlations, print_curves, print_examples
 from preorder.errors import UsageError
-from preorder.metrics.metric import METRICS
+from preorder.metrics import METRICS
 
 if TYPE_CHECKING:
     from preorder.analysis.evaluation_data import EvaluationData
@@ -162,7 +162,7 @@ def _gain(arguments: argparse.Namespace) -> None:
 
 
 def _correlation(arguments: argparse.Namespace) -> None:
-    from preorder.analysis.correlation import gain_correlations
+    from preorder.analysis.curves import gain_correlations
 
     orders = translations.paths_by_name(arguments.positions)
     data = _read(arguments, None, arguments.align, orders)

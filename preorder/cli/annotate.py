@@ -10,8 +10,7 @@ from dataclasses import replace
 from functools import partial
 
 from preorder.annotate.classes import WordClasses
-from preorder.annotate.stanza import annotate
-from preorder.annotate.stanza_models import TREES, StanzaOptions
+from preorder.annotate.stanza import TREES, StanzaOptions, annotate
 from preorder.cli import options, source
 from preorder.cli.commands import SUMMARIES
 from preorder.cli.engines import LOCAL, add_engine_options, check_engine, engine_of

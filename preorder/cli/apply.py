@@ -8,8 +8,7 @@ from concurrent.futures import Executor, ThreadPoolExecutor
 from functools import partial
 from typing import Any
 
-from preorder.annotate.stanza import add_layers
-from preorder.annotate.stanza_models import StanzaOptions
+from preorder.annotate.stanza import StanzaOptions, add_layers
 from preorder.cli import options, source
 from preorder.cli.commands import SUMMARIES
 from preorder.cli.engines import LOCAL, add_engine_options, check_engine, engine_of

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from preorder import __version__
-from preorder.annotate.stanza_models import StanzaOptions
+from preorder.annotate.stanza import StanzaOptions
 from preorder.cli import options
 from preorder.cli.shards import stanza_settings
 from preorder.errors import UsageError, shown

@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from preorder.alignment.gold import gold_permutation
-from preorder.alignment.target_groups import target_groups
+from preorder.alignment.gold import gold_permutation, target_groups
 from preorder.cli import options
 from preorder.cli.commands import SUMMARIES
 from preorder.cli.table import print_table

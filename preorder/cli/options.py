@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from preorder.alignment.gold import STATISTICS, UNALIGNED_RULES
-from preorder.analysis.defaults import SWAP_PERCENTAGES
+from preorder.analysis import SWAP_PERCENTAGES
 from preorder.cli.messages import add_verbosity
 from preorder.data.formats import parse_order, parse_positions
 from preorder.data.permutation import Permutation

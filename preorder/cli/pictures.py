@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from preorder.analysis.defaults import PICTURES
+from preorder.analysis import PICTURES
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -41,7 +41,7 @@ def write_pictures(draw: Callable[[], Figure], title: str, paths: Sequence[str])
         MissingExtraError: matplotlib is not installed.
         DataError: a file cannot be written.
     """
-    from preorder.analysis.pictures.encode import write_picture
+    from preorder.analysis.plots import write_picture
 
     for path in paths:
         write_picture(draw, title, path)

@@ -8,21 +8,20 @@ from dataclasses import asdict
 from functools import partial
 from typing import TYPE_CHECKING
 
-from preorder.analysis.tables import SCORE_FORMATS
+from preorder.analysis.results import SCORE_FORMATS
 from preorder.cli.pictures import write_pictures
 from preorder.cli.table import print_table, visible
 from preorder.io import files
 
 if TYPE_CHECKING:
     from preorder.analysis.examples import Example, Examples
-    from preorder.analysis.results import Breakdown, Correlations, Curves
-    from preorder.analysis.tables import Table
+    from preorder.analysis.results import Breakdown, Correlations, Curves, Table
 
 
 def print_curves(curves: Curves, arguments: argparse.Namespace) -> None:
     """Print curves as tables or JSON, and draw them to each ``--out``."""
-    from preorder.analysis.pictures.draw import curves_title, draw_curves
-    from preorder.analysis.tables import curve_tables
+    from preorder.analysis.plots import curves_title, draw_curves
+    from preorder.analysis.results import curve_tables
 
     write_pictures(partial(draw_curves, curves), curves_title(curves), arguments.out)
     _print(curves, curve_tables(curves), arguments)
@@ -30,8 +29,8 @@ def print_curves(curves: Curves, arguments: argparse.Namespace) -> None:
 
 def print_breakdown(breakdown: Breakdown, arguments: argparse.Namespace) -> None:
     """Print a breakdown as a table or JSON, and draw it to each ``--out``."""
-    from preorder.analysis.pictures.draw import breakdown_title, draw_breakdown
-    from preorder.analysis.tables import breakdown_table
+    from preorder.analysis.plots import breakdown_title, draw_breakdown
+    from preorder.analysis.results import breakdown_table
 
     write_pictures(partial(draw_breakdown, breakdown), breakdown_title(breakdown), arguments.out)
     _print(breakdown, [breakdown_table(breakdown)], arguments)
@@ -39,7 +38,7 @@ def print_breakdown(breakdown: Breakdown, arguments: argparse.Namespace) -> None
 
 def print_correlations(found: Correlations, arguments: argparse.Namespace) -> None:
     """Print correlations as a table or JSON."""
-    from preorder.analysis.tables import correlation_table
+    from preorder.analysis.results import correlation_table
 
     _print(found, [correlation_table(found)], arguments)
 

@@ -58,12 +58,11 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Run the subcommand."""
-    from preorder.analysis.report import manifest
     from preorder.analysis.report.page import page
-    from preorder.analysis.report.run import report_run
+    from preorder.analysis.report.run import find_manifests, read_manifest, report_run
 
-    paths = [path for folder in arguments.folders for path in manifest.find(folder)]
-    manifests = [manifest.read(path, arguments.also) for path in paths]
+    paths = [path for folder in arguments.folders for path in find_manifests(folder)]
+    manifests = [read_manifest(path, arguments.also) for path in paths]
     out = arguments.out or (None if arguments.json else str(Path(arguments.folders[0]) / "report.html"))
     if out is not None:
         _check_output(out, arguments.folders, [path for one in manifests for path in one.paths()])
@@ -78,7 +77,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _as_json(run: Run) -> dict[str, Any]:
-    from preorder.analysis.gallery import Gallery
+    from preorder.analysis.sentence_view import Gallery
 
     contents = [
         one.content.as_json() if isinstance(one.content, Gallery) else asdict(one.content)

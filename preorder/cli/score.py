@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from preorder.alignment.target_groups import target_groups
+from preorder.alignment.gold import target_groups
 from preorder.cli import options, translations
 from preorder.cli.commands import SUMMARIES
 from preorder.data import Permutation
 from preorder.data.formats import read_alignments
 from preorder.errors import DataError, UsageError
 from preorder.io import files
-from preorder.metrics.metric import METRICS
+from preorder.metrics import METRICS
 
 if TYPE_CHECKING:
     from preorder.metrics.orders import TargetGroups

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from preorder.analysis.breakdowns import OPERATIONS
-from preorder.analysis.tables import SCORE_FORMATS, difference, p_values, score_cell, score_titles
+from preorder.analysis.results import SCORE_FORMATS, difference, p_values, score_cell, score_titles
 from preorder.cli.table import print_table, visible
 from preorder.metrics.significance import SIGNIFICANCE_LEVEL, Comparison
 

@@ -7,8 +7,8 @@ import os
 from typing import Any
 
 from preorder import __version__
-from preorder.annotate import stanza_models
-from preorder.annotate.stanza_models import TREES, StanzaOptions
+from preorder.annotate import stanza as annotation
+from preorder.annotate.stanza import TREES, StanzaOptions
 from preorder.cli import options
 from preorder.cli.source import STANZA
 from preorder.errors import UsageError
@@ -109,7 +109,7 @@ def stanza_settings(stanza: StanzaOptions | None) -> dict[str, Any]:
     """
     if stanza is None:
         return {}
-    known = stanza_models.prepare(stanza)
+    known = annotation.prepare(stanza)
     models = [part if isinstance(part, str) else [file[:2] for file in part] for part in known]
     return {"Stanza": digest([stanza.trees, stanza.tagset, models])}
 

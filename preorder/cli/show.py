@@ -9,8 +9,8 @@ from itertools import starmap
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from preorder.analysis.defaults import PICTURES
-from preorder.analysis.gallery import draw, greatest
+from preorder.analysis import PICTURES
+from preorder.analysis.sentence_view import greatest, sample
 from preorder.cli import options, source
 from preorder.cli.commands import SUMMARIES
 from preorder.cli.pictures import PAGE, add_pictures, write_pictures
@@ -21,7 +21,7 @@ from preorder.io import files
 from preorder.methods.model_directory import load_model
 
 if TYPE_CHECKING:
-    from preorder.analysis.gallery import Gallery, Numbered
+    from preorder.analysis.sentence_view import Gallery, Numbered
 
 FIRST = (range(1, 2),)
 MOST_DRAWN = 100
@@ -105,7 +105,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 def _gallery(arguments: argparse.Namespace, choice: str | None) -> Gallery:
     """Return the sentences that are asked for."""
-    from preorder.analysis.gallery import Gallery, Numbered
+    from preorder.analysis.sentence_view import Gallery, Numbered
 
     if choice in ("gain", "worst") and (arguments.align is None or arguments.tgt is None):
         raise UsageError(f"--{choice} measures orders by links: it needs --align and --tgt")
@@ -114,7 +114,7 @@ def _gallery(arguments: argparse.Namespace, choice: str | None) -> Gallery:
     rows = read_rows(arguments)
     total = 0
     if choice == "sample":
-        rows, total = draw((row for row in rows if len(row.sentence)), arguments.sample, arguments.seed)
+        rows, total = sample((row for row in rows if len(row.sentence)), arguments.sample, arguments.seed)
     views = starmap(Numbered, read_views(arguments, rows, model, stanza))
     if choice == "gain":
         views, total = greatest(_measured(views, lambda before, after: after - before), arguments.gain)
@@ -153,16 +153,17 @@ def _chosen(arguments: argparse.Namespace, choice: str | None, count: int, total
 
 def _write_pictures(gallery: Gallery, single: bool, arguments: argparse.Namespace) -> None:
     """Draw the sentences to each ``--out``."""
-    from preorder.analysis.sentence_picture import draw_sentence, sentence_title
+    from preorder.analysis.sentence_picture import draw_sentences, sentence_title
 
     count = len(gallery.sentences)
     if arguments.out and count > MOST_DRAWN:
         raise UsageError(f"{count} sentences: a picture holds at most {MOST_DRAWN}; choose some (--sample)")
     if single:
         view = gallery.sentences[0].view
-        draw_all, title = partial(draw_sentence, view), sentence_title(view)
+        drawn, title = [(None, view)], sentence_title(view)
     else:
-        draw_all, title = gallery.draw, f"{count} sentences before and after preordering"
+        drawn = [(one.title, one.view) for one in gallery.drawn]
+        title = f"{count} sentences before and after preordering"
     for path in arguments.out:
         if path.endswith(PAGE):
             from preorder.analysis.report.page import gallery_page
@@ -170,7 +171,7 @@ def _write_pictures(gallery: Gallery, single: bool, arguments: argparse.Namespac
             name = Path(files.display_name(source.source_name(arguments))).name
             files.write_lines(path, [gallery_page(f"{name}, before and after preordering", gallery)])
         else:
-            write_pictures(draw_all, title, [path])
+            write_pictures(partial(draw_sentences, drawn), title, [path])
 
 
 def _text(gallery: Gallery, single: bool) -> Iterator[str]:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from preorder.annotate.classes import WordClasses, learn_classes
-from preorder.annotate.stanza_models import (
+from preorder.annotate.stanza import (
     DEVICES,
     FOLDER_VARIABLE,
     LANGUAGE,

@@ -11,8 +11,7 @@ from itertools import chain
 
 from preorder.alignment.eflomal import align
 from preorder.annotate.classes import DEFAULT_CLASSES, WordClasses
-from preorder.annotate.stanza import add_layers
-from preorder.annotate.stanza_models import StanzaOptions
+from preorder.annotate.stanza import StanzaOptions, add_layers
 from preorder.cli import options, source
 from preorder.cli.align import DEFAULT_SYMMETRIZATION
 from preorder.cli.commands import SUMMARIES

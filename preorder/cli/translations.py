@@ -9,7 +9,7 @@ from typing import TypeVar
 from preorder.cli.paths import split_name
 from preorder.errors import UsageError
 from preorder.io import files
-from preorder.metrics.metric import DEFAULTS, METRICS, TOKENIZERS, MetricOptions
+from preorder.metrics import DEFAULTS, METRICS, TOKENIZERS, MetricOptions
 from preorder.progress import LOGGER
 
 Name = TypeVar("Name")

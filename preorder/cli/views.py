@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from itertools import chain, islice, tee
 
 from preorder.analysis.sentence_view import SentenceView, hard_attention
-from preorder.annotate.stanza import add_layers
-from preorder.annotate.stanza_models import StanzaOptions
+from preorder.annotate.stanza import StanzaOptions, add_layers
 from preorder.cli import options, source
 from preorder.data import Alignment, BinaryTree, Permutation, Sentence, formats
 from preorder.errors import DataError

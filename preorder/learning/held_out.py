@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 
-from preorder.alignment.target_groups import trusted_groups
+from preorder.alignment.gold import trusted_groups
 from preorder.data import Bitext, Permutation
 from preorder.errors import UsageError
 

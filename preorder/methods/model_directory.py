@@ -19,7 +19,7 @@ from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
 from preorder.annotate.classes import WordClasses
-from preorder.annotate.stanza_models import FOLDER_VARIABLE, LANGUAGE, TREES, StanzaOptions
+from preorder.annotate.stanza import FOLDER_VARIABLE, LANGUAGE, TREES, StanzaOptions
 from preorder.data import Sentence
 from preorder.errors import DataError, UsageError, shown
 from preorder.io import atomic, files, storage

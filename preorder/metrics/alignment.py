@@ -21,16 +21,7 @@ from preorder.errors import DataError
 
 @dataclass(frozen=True)
 class AlignmentScores:
-    """Agreement of a corpus's links with a gold alignment's.
-
-    Attributes:
-        aer: alignment error rate, 0 to 1.
-        precision, recall, f1: 0 to 1; f1 is the harmonic mean of the two.
-        sentences: how many were compared.
-        links: links of the alignment that is judged.
-        sure, possible: gold links; here the possible ones do not include the sure ones.
-        sure_found, possible_found: how many of each are among the links.
-    """
+    """Agreement of a corpus's links with a gold alignment's; rates from 0 to 1, then counts."""
 
     aer: float
     precision: float
@@ -39,17 +30,13 @@ class AlignmentScores:
     sentences: int
     links: int
     sure: int
-    possible: int
+    possible: int  # without the sure ones
     sure_found: int
     possible_found: int
 
 
 def alignment_counts(alignment: Alignment, gold: Alignment) -> tuple[int, ...]:
-    """Return a sentence's links, sure and possible gold links, and how many of either were found. O(links).
-
-    Raises:
-        DataError: the alignment to be judged has possible links itself.
-    """
+    """Return a sentence's links, sure and possible gold links, and how many of either it has."""
     if alignment.possible:
         raise DataError("possible links (i?j) in an alignment to be judged: only a gold one has them")
     found = alignment.links & gold.links, alignment.links & gold.possible

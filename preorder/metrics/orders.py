@@ -1,6 +1,6 @@
 """How well an order fits an alignment: tau, fuzzy reordering score, complete match.
 
-Every aligned source token has a target group (:mod:`preorder.alignment.target_groups`). To
+Every aligned source token has a target group (:mod:`preorder.alignment.gold`). To
 measure all tokens, each may have a group of its own: its position in a gold order. The groups
 read in the new order are what is measured; unaligned tokens are left out. Sentences whose
 alignment gives no target groups are skipped and counted.
@@ -27,11 +27,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from preorder.alignment.target_groups import UNALIGNED
+from preorder.alignment.gold import UNALIGNED
 from preorder.compiled import entry_point
 from preorder.data import Permutation
 from preorder.errors import DataError
-from preorder.metrics.metric import Metric, Score
+from preorder.metrics import Metric, Score
 
 
 @entry_point
@@ -74,7 +74,7 @@ class OrderScores:
 
 @dataclass(frozen=True)
 class OrderEvaluation(OrderScores):
-    """The scores of the orders of a corpus, and of leaving its sentences as they are.
+    """The scores of the orders of a corpus, and of the unreordered source.
 
     Attributes:
         sentences: how many were measured.
@@ -91,9 +91,6 @@ def evaluate(groups: Sequence[TargetGroups | None], permutations: Sequence[Permu
     """Measure the orders of a corpus against each sentence's target groups (None: skip it).
 
     O(n log n) a sentence, compiled.
-
-    Raises:
-        DataError: a sentence and its permutation differ in length, or all are skipped.
     """
     metric = Preordering(groups)
 
@@ -110,9 +107,6 @@ def order_statistics(groups: Sequence[TargetGroups], positions: Sequence[Sequenc
     """Return the sufficient statistics of each sentence: ``[sentences, 5]`` integers.
 
     The columns: aligned tokens, concordant pairs, discordant pairs, tied pairs, breaks.
-
-    Raises:
-        DataError: a sentence has more or fewer target groups than positions.
     """
     lengths = np.fromiter(map(len, groups), np.int64, len(groups))
     other = np.fromiter(map(len, positions), np.int64, len(positions))
@@ -139,10 +133,7 @@ def mean_scores(statistics: np.ndarray) -> OrderScores:
 
 
 class Preordering(Metric):
-    """Orders against the target groups of each sentence, as a metric whose hypotheses are permutations.
-
-    A sentence whose target groups are None is skipped; a DataError is raised where all are.
-    """
+    """Orders against the target groups of each sentence; one whose groups are None is skipped."""
 
     name: ClassVar[str] = "preordering"
     scores: ClassVar[tuple[Score, ...]] = tuple(
@@ -158,11 +149,7 @@ class Preordering(Metric):
         self.signature = f"sentences:{self._measured.sum()}|skipped:{(~self._measured).sum()}"
 
     def statistics(self, hypotheses: Sequence[Permutation]) -> np.ndarray:
-        """Return ``[sentences, 5]``: a sentence's four scores, and 1; five times 0 where it is skipped.
-
-        Raises:
-            DataError: a sentence and its permutation differ in length.
-        """
+        """Return ``[sentences, 5]``: a sentence's four scores, and 1; five times 0 where it is skipped."""
         rows = np.zeros((len(self._groups), 5))
         pairs = [(g, p.positions) for g, p in zip(self._groups, hypotheses, strict=True) if g is not None]
         scores = sentence_scores(order_statistics(*zip(*pairs, strict=True)))
@@ -181,11 +168,7 @@ class Tau(Preordering):
     scores: ClassVar[tuple[Score, ...]] = (Score("tau", _mean_tau),)
 
     def gains(self, orders: Sequence[Permutation]) -> np.ndarray:
-        """Return by how much each order raises the tau of its sentence, -2 to 2; NaN where none is known.
-
-        Raises:
-            DataError: a sentence and its permutation differ in length.
-        """
+        """Return by how much each order raises the tau of its sentence, -2 to 2; NaN where none is known."""
         before = self.statistics([Permutation.identity(len(order)) for order in orders])
         after = self.statistics(orders)
         return np.where(before[:, 4] > 0, after[:, 0] - before[:, 0], np.nan)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from preorder.errors import UsageError
-from preorder.metrics.metric import DEFAULTS, METRICS, Metric, MetricOptions, Score
+from preorder.metrics import DEFAULTS, METRICS, Metric, MetricOptions, Score
+from preorder.metrics.ribes import Ribes
 from preorder.metrics.significance import (
     RESAMPLES,
     SIGNIFICANCE_LEVEL,
@@ -21,7 +22,7 @@ from preorder.metrics.significance import (
     resampled,
     resampled_totals,
 )
-from preorder.metrics.translation import METRIC_CLASSES
+from preorder.metrics.translation import Bleu, Chrf, Ter
 from preorder.progress import progress_bar
 
 Text = Sequence[str]
@@ -32,6 +33,10 @@ Systems = Mapping[str, Sequence[Text]]
 
 Comparisons = dict[str, Comparison]
 """By score."""
+
+METRIC_CLASSES: dict[str, Callable[[Sequence[Sequence[str]], MetricOptions], Metric]] = {
+    metric.name: metric for metric in (Bleu, Chrf, Ter, Ribes)
+}
 
 
 @dataclass(frozen=True)
@@ -66,24 +71,14 @@ class Best:
 
 @dataclass(frozen=True)
 class Scoring:
-    """The scores of several systems; as a dictionary, the JSON of ``preorder score``.
+    """The scores of several systems; as a dictionary, the JSON of ``preorder score``."""
 
-    Attributes:
-        systems: system → score → its mean over runs, with the metrics' details.
-        signature: metric → everything that its scores depend on.
-        runs: system → score → mean, deviation and values over its runs.
-        intervals: system → score → the bounds of 95 % of the resamples.
-        significance: each system but the baseline → score → comparison with the baseline.
-        pairwise: system → every other system → score → comparison with that.
-        best: score → the best system, and those not significantly worse.
-    """
-
-    systems: dict[str, dict[str, Any]]
-    signature: dict[str, str]
+    systems: dict[str, dict[str, Any]]  # system → score → its mean over runs, with the metrics' details
+    signature: dict[str, str]  # metric → all that its scores depend on
     runs: dict[str, dict[str, Runs]]
-    intervals: dict[str, dict[str, tuple[float, float]]]
-    significance: dict[str, Comparisons]
-    pairwise: dict[str, dict[str, Comparisons]]
+    intervals: dict[str, dict[str, tuple[float, float]]]  # the bounds of 95 % of the resamples
+    significance: dict[str, Comparisons]  # each system but the baseline → comparisons with the baseline
+    pairwise: dict[str, dict[str, Comparisons]]  # system → every other system → comparisons with that
     best: dict[str, Best]
 
 
@@ -96,25 +91,15 @@ def check_system(name: str, systems: Iterable[str]) -> None:
 def measure(
     metrics: Sequence[Metric], systems: Mapping[str, Sequence[Any]], show_progress: bool = False
 ) -> list[SystemStatistics]:
-    """Count the statistics of all systems under each metric, with progress on a terminal if wanted.
-
-    Args:
-        systems: name → the outputs of each run, as the metrics take them.
-
-    Raises:
-        DataError: outputs do not fit what a metric holds.
-    """
+    """Count the statistics of all systems' runs under each metric, with progress on a terminal if wanted."""
     outputs = len(metrics) * sum(map(len, systems.values()))
     found = []
     with progress_bar(total=outputs, desc="scoring", unit=" texts", wanted=show_progress) as bar:
         for metric in metrics:
             statistics: dict[str, np.ndarray] = {}
             for name, runs in systems.items():
-                rows = []
-                for run in runs:
-                    rows.append(metric.statistics(run))
-                    bar.update()
-                statistics[name] = np.stack(rows)
+                statistics[name] = np.stack([metric.statistics(run) for run in runs])
+                bar.update(len(runs))
             found.append(SystemStatistics(metric, statistics))
     return found
 
@@ -126,12 +111,7 @@ def measure_translations(
     options: MetricOptions = DEFAULTS,
     show_progress: bool = False,
 ) -> list[SystemStatistics]:
-    """Count the statistics of translations under each named metric.
-
-    Raises:
-        UsageError: a tokenizer is not installed.
-        DataError: the texts are not all of one length.
-    """
+    """Count the statistics of translations under each named metric."""
     return measure([METRIC_CLASSES[name](references, options) for name in metrics], systems, show_progress)
 
 
@@ -141,11 +121,7 @@ def score_systems(
     seed: int = 1,
     resamples: int = RESAMPLES,
 ) -> Scoring:
-    """Score systems, the same under each metric, and test them against each other.
-
-    Raises:
-        UsageError: there is no such baseline.
-    """
+    """Score systems, the same under each metric, and test them against each other."""
     systems = list(measured[0].systems)
     if baseline is not None:
         check_system(baseline, systems)

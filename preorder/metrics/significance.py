@@ -1,7 +1,7 @@
 """Is one system better than another, or was it luck? Tests over statistics that are counted already.
 
 Both tests are paired: they compare two systems on the same sentences, given each sentence's sufficient
-statistics under a metric (:mod:`preorder.metrics.metric`).
+statistics under a metric (:mod:`preorder.metrics`).
 
 A system may have several runs (trainings with different seeds): its score is their mean. A resample then
 varies the runs as well as the sentences, so that a difference is significant only if other trainings would
@@ -23,7 +23,7 @@ from zlib import crc32
 import numpy as np
 from scipy.stats import binomtest
 
-from preorder.metrics.metric import Score
+from preorder.metrics import Score
 
 RESAMPLES = 1000
 SIGNIFICANCE_LEVEL = 0.05  # p below it is significant, as in the tables of Kawara et al. 2021
@@ -33,18 +33,11 @@ NOISE = 1e-9  # rounding errors of sums may differ by this
 
 @dataclass(frozen=True)
 class Comparison:
-    """A system compared with another.
+    """A system compared with another."""
 
-    Attributes:
-        difference: its score less the other's.
-        interval: the bounds of 95 % of the resamples' differences.
-        p_value: of the paired bootstrap.
-        sign_test_p_value: of the sign test.
-    """
-
-    difference: float
-    interval: tuple[float, float]
-    p_value: float
+    difference: float  # its score less the other's
+    interval: tuple[float, float]  # the bounds of 95 % of the resamples' differences
+    p_value: float  # of the paired bootstrap
     sign_test_p_value: float
 
     def reversed(self) -> Comparison:
@@ -55,17 +48,11 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Resampled:
-    """A score of a system, as it is and resampled.
+    """A score of a system, as it is and resampled."""
 
-    Attributes:
-        values: the score of each run ``[runs]``.
-        scores: the weighted mean over runs in each resample ``[resamples]``.
-        statistics: of each sentence, the mean over runs ``[sentences, numbers]``.
-    """
-
-    values: np.ndarray
-    scores: np.ndarray
-    statistics: np.ndarray
+    values: np.ndarray  # [runs]
+    scores: np.ndarray  # [resamples], the weighted mean over runs
+    statistics: np.ndarray  # [sentences, numbers], the mean over runs
 
     @property
     def score(self) -> float:
@@ -81,15 +68,10 @@ class Resampled:
 def resampled_totals(
     statistics: Sequence[np.ndarray], seed: int, resamples: int = RESAMPLES
 ) -> list[np.ndarray]:
-    """Sum up corpora drawn with replacement (Koehn 2004), the same sentences for all.
+    """Sum up corpora drawn with replacement (Koehn 2004), the same sentences for all systems and metrics.
 
-    O(resamples × sentences × all numbers) in matrix products. The same seed draws the same sentences.
-
-    Args:
-        statistics: for each system and metric, those of its runs ``[runs, sentences, numbers]``.
-
-    Returns:
-        For each of these its sums of statistics ``[resamples, runs, numbers]``.
+    Of each ``[runs, sentences, numbers]`` → ``[resamples, runs, numbers]``. The same seed draws the same
+    sentences. O(resamples × sentences × all numbers) in matrix products.
     """
     columns = np.hstack([rows for of_runs in statistics for rows in of_runs])
     ends = np.cumsum([len(of_runs) * of_runs.shape[2] for of_runs in statistics])
@@ -126,9 +108,8 @@ def run_weight_scale(values: np.ndarray, scores: np.ndarray) -> float:
     the mean of n runs has the variance (a + e) / n, besides what all runs have in common. A resample with
     weights 1 / n + k (w - 1 / n) has (k² a + (1 + 2 k²) e) / n, which is the same for k² = a / (a + 2 e).
 
-    Args:
-        values: the score of each run, of variance a + e ``[runs]``.
-        scores: the score of each run in each resample of sentences ``[resamples, runs]``.
+    ``values``: the score of each run, of variance a + e ``[runs]``; ``scores``: the same in each resample of
+    sentences ``[resamples, runs]``.
     """
     if len(values) == 1:
         return 0.0

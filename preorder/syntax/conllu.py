@@ -61,9 +61,6 @@ def parse_conllu(
     Args:
         lines: line numbers and lines, without their line ends.
         tagset: the column of the tags; where it is empty, the other.
-
-    Raises:
-        DataError: a line is malformed, or the heads of a sentence form no tree; with the line number.
     """
     block: list[tuple[int, str]] = []
     for number, line in lines:

@@ -1,18 +1,83 @@
-"""Files of syntax trees: a tree for each source sentence, checked against its tokens."""
+"""Penn Treebank bracketings: ``(ROOT (S (NP (PRP I)) (VP (VBP see))))``.
+
+Tokens keep their spelling: a bracket is ``-LRB-`` or the like. Traces of moved words (tag ``-NONE-``) are
+left out, and so are phrases without tokens. An empty text is an empty sentence.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from preorder.data.sentence import Sentence
 from preorder.data.spellings import same
-from preorder.data.trees import ConstituencyTree, DependencyTree
-from preorder.errors import DataError
+from preorder.data.trees import ConstituencyTree, Constituent, DependencyTree
+from preorder.errors import DataError, shown
 from preorder.io import files
 from preorder.progress import LOGGER
-from preorder.syntax.bracketing import bracketings, parse_bracketing
 from preorder.syntax.conllu import Tagset, named_tagset, parse_conllu
+
+TRACE = "-NONE-"
+
+_PIECE = re.compile(r"\([ \t\n]*[^ \t\n()]*|\)|[^ \t\n()]+")
+
+
+def bracketings(lines: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str]]:
+    """Yield each bracketing with the number of its first line; a blank line is one of its own.
+
+    It ends with the line on which its brackets are closed, and its further lines are indented.
+    """
+    first, tree, opened = 0, "", 0
+    for number, line in lines:
+        if not opened:
+            first, tree = number, line
+        elif line[:1] in " \t" and line:
+            tree += "\n" + line
+        else:
+            break
+        opened += line.count("(") - line.count(")")
+        if opened <= 0:
+            yield first, tree
+            opened = 0
+    if opened:
+        raise DataError(f"{opened} brackets are not closed", None, first)
+
+
+def parse_bracketing(line: str) -> Sentence:
+    """Parse a bracketing into words, tags and a constituency tree. Linear in its length."""
+    words: list[str] = []
+    tags: list[str] = []
+    phrases: list[Constituent | None] = []  # parents first; None: still open, or without tokens
+    opened: list[tuple[str, int, int]] = []  # label, index in phrases, first token
+    previous = ""
+    for piece in _PIECE.findall(line):
+        if piece[0] == "(":
+            if previous and not opened:
+                raise DataError("more than one tree")
+            if previous and previous[0] not in "()":
+                raise DataError(f"token {shown(previous)} has no bracket of its own")
+            opened.append((piece[1:].strip(" \t\n"), len(phrases), len(words)))
+            phrases.append(None)
+        elif not opened:
+            raise DataError(f"{shown(piece)} outside all brackets")
+        elif piece != ")":
+            if previous[0] != "(":
+                raise DataError(f"token {shown(piece)} has no bracket of its own")
+            phrases.pop()
+            if opened[-1][0] != TRACE:
+                words.append(piece)
+                tags.append(opened[-1][0])
+        else:
+            label, index, begin = opened.pop()
+            if previous[0] in "()" and begin < len(words):
+                phrases[index] = Constituent(begin, len(words), label)
+        previous = piece
+    if opened:
+        raise DataError(f"{len(opened)} brackets are not closed")
+    tree = ConstituencyTree(len(words), tuple(phrase for phrase in phrases if phrase is not None))
+    return Sentence(tuple(words), tuple(tags), tree=tree)
+
 
 NO_TAG = "X"
 """Tag of the tokens of a sentence without a parse, if no other is given."""
@@ -30,11 +95,7 @@ class TreeFile:
     """
 
     def __init__(self, path: str, tagset: Tagset | None = None) -> None:
-        """Take the path, and read as far as the first line that is not blank.
-
-        Raises:
-            DataError: the file cannot be read, or that line is of neither format.
-        """
+        """Take the path, and read as far as the first line that is not blank."""
         self.path = path
         first, self._lines = files.first_filled(files.read_lines(path))
         is_conllu = first and not first.lstrip().startswith("(")
@@ -46,9 +107,6 @@ class TreeFile:
         """Yield each tree as a sentence, with the number of the line on which it begins, from 1; once.
 
         A tree of CoNLL-U may have several readings, of its tokens and of its words; any other has one.
-
-        Raises:
-            DataError: a tree is malformed.
         """
         lines = enumerate(self._lines, 1)
         try:
@@ -72,9 +130,6 @@ def add_trees(source: str, sentences: Iterable[Sentence], trees: TreeFile) -> It
         source: path of the sentences, for messages.
         sentences: those of the trees, in the same order.
         trees: their file.
-
-    Raises:
-        DataError: a tree is malformed or has other tokens than its sentence, or the files differ in length.
     """
     return warn_of_flat(source, _with_trees(source, sentences, trees))
 
@@ -108,11 +163,7 @@ def _with_trees(source: str, sentences: Iterable[Sentence], trees: TreeFile) -> 
 
 
 def with_bracketing(sentence: Sentence, bracketing: str) -> Sentence:
-    """Return a sentence with a tree, and with its tags if it has none; the tree is flat if there is none.
-
-    Raises:
-        DataError: the bracketing is malformed or has other tokens than the sentence.
-    """
+    """Return a sentence with a tree, and with its tags if it has none; the tree is flat if there is none."""
     parsed = parse_bracketing(bracketing)
     reading = _matching(sentence, [parsed if parsed.words else _flat(sentence, ConstituencyTree)])
     if reading is None:

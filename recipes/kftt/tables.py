@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from preorder.alignment.gold import gold_permutation
-from preorder.alignment.target_groups import target_groups
+from preorder.alignment.gold import gold_permutation, target_groups
 from preorder.data import Alignment, Permutation
 from preorder.data.formats import parse_positions, read_alignments
 from preorder.io import files

@@ -6,15 +6,14 @@ import pytest
 
 import preorder
 from onmt_preorder.input.on_the_fly import OnTheFlyPreorderer
-from preorder.annotate import stanza, stanza_pipeline
-from preorder.annotate.stanza_models import StanzaOptions
-from preorder.annotate.stanza_pipeline import annotate_chunk
+from preorder.annotate import stanza
+from preorder.annotate.stanza import StanzaOptions, annotate_chunk
 from preorder.cli import main
 from preorder.data.sentence import Sentence
 from preorder.errors import UsageError
 from preorder.methods.model_directory import load_model
-from preorder.syntax.bracketing import parse_bracketing
 from preorder.syntax.conllu import parse_conllu
+from preorder.syntax.read import parse_bracketing
 from preorder.workers import in_processes
 from tests.support.by_hash import places, save_by_hash
 from tests.support.hard_sentences import HARD, Reading, escaped, reading
@@ -31,7 +30,7 @@ TOKENS = [tokens for name, tokens in zip(HARD, ALL_TOKENS, strict=True) if name 
 def models(shared):
     pytest.importorskip("stanza", reason="needs Stanza: pip install -e '.[stanza]'")
     yield str(shared("models/stanza"))
-    stanza_pipeline._annotator.cache_clear()
+    stanza._annotator.cache_clear()
 
 
 @pytest.fixture(

@@ -5,7 +5,7 @@ import re
 import pytest
 
 import preorder
-from preorder.annotate.stanza_models import LANGUAGE
+from preorder.annotate.stanza import LANGUAGE
 from preorder.cli import main
 from preorder.errors import UsageError
 from preorder.learning.options import _all

@@ -10,7 +10,7 @@ import signal
 
 import pytest
 
-from preorder.annotate import stanza, stanza_models
+from preorder.annotate import stanza
 from preorder.cli import annotate as annotate_command
 from preorder.cli import main
 from preorder.learning import checkpoint
@@ -42,7 +42,7 @@ def eager(monkeypatch):
     monkeypatch.setattr(checkpoint, "SHARE", float("inf"))
     monkeypatch.setattr(stanza, "CHUNK", 20)
     monkeypatch.setattr(stanza, "_work", fake_stanza.work)
-    monkeypatch.setattr(stanza_models, "prepare", lambda options: [])
+    monkeypatch.setattr(stanza, "prepare", lambda options: [])
     work = annotate_command.annotate
     monkeypatch.setattr(annotate_command, "annotate", lambda *a, **named: work(*a, **named | {"workers": 0}))
 

@@ -9,7 +9,7 @@ import random
 
 import pytest
 
-from preorder.analysis.report import manifest
+from preorder.analysis.report import run
 from preorder.analysis.results import parse_curves
 from preorder.annotate.classes import WordClasses
 from preorder.data import Sentence, formats
@@ -192,7 +192,7 @@ def reads_compressed(suffix):
 def read_manifest(text, folder):
     path = folder / "report.json"
     path.write_text(text)
-    found = manifest.read(path).files
+    found = run.read_manifest(path).files
     for name in (found.source, *found.references):
         with pytest.raises(DataError):
             list(files.read_lines(name))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from preorder.analysis.report.manifest import read
+from preorder.analysis.report.run import read_manifest as read
 from preorder.api import train
 from preorder.cli import main
 from preorder.data.formats import parse_source

@@ -5,7 +5,7 @@ from shutil import copytree
 
 import pytest
 
-from preorder.analysis.tables import p_value
+from preorder.analysis.results import p_value
 from recipes import robustness, run
 from recipes.synthetic import generate
 from recipes.systems import path_of

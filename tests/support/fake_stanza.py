@@ -5,7 +5,7 @@ It lies in a file of its own so that worker processes can import it.
 
 from pathlib import Path
 
-from preorder.annotate.stanza_pipeline import EMPTY, Annotation
+from preorder.annotate.stanza import EMPTY, Annotation
 
 
 def work(options, chunk):

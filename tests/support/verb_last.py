@@ -3,7 +3,7 @@
 import itertools
 
 from preorder.data import Alignment, Bitext
-from preorder.syntax.bracketing import parse_bracketing
+from preorder.syntax.read import parse_bracketing
 
 SUBJECTS, VERBS, OBJECTS = ("I", "you", "we"), ("see", "eat", "hear"), ("fish", "birds", "trees")
 

@@ -12,13 +12,11 @@ from typing import TYPE_CHECKING
 from jinja2 import Environment, StrictUndefined, Template
 from markupsafe import Markup, escape
 
-from preorder.analysis.gallery import Gallery, Numbered, gallery_table
-from preorder.analysis.pictures.draw import breakdown_title, curves_title, draw_breakdown, draw_curves
-from preorder.analysis.pictures.encode import svg_element
+from preorder.analysis.plots import breakdown_title, curves_title, draw_breakdown, draw_curves, svg_element
 from preorder.analysis.report.run import Chapter, Content, Run
-from preorder.analysis.results import Breakdown, Curves
+from preorder.analysis.results import SCORE_FORMATS, Breakdown, Curves, Table, breakdown_table, curve_tables
 from preorder.analysis.sentence_picture import draw_sentence, sentence_title, sentence_width
-from preorder.analysis.tables import SCORE_FORMATS, Table, breakdown_table, curve_tables
+from preorder.analysis.sentence_view import Gallery, Numbered, gallery_table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -31,11 +29,7 @@ LEAST_SCALE = 0.75  # of the picture of a sentence: its letters are 13 pixels hi
 
 
 def page(title: str, runs: Sequence[Run]) -> str:
-    """Return the page of a set of runs.
-
-    Raises:
-        MissingExtraError: matplotlib is not installed.
-    """
+    """Return the page of a set of runs."""
     sections = [_section(f"run{number}", run) for number, run in enumerate(runs, 1)]
     headings = [(name, run.title) for name, run, _ in sections] if len(runs) > 1 else []
     headed = len(runs) > 1 or runs[0].title != title

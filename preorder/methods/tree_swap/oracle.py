@@ -13,8 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from preorder.alignment.gold import gold_permutation
-from preorder.alignment.target_groups import UNALIGNED, target_groups
+from preorder.alignment.gold import UNALIGNED, gold_permutation, target_groups
 from preorder.compiled import entry_point
 from preorder.data import Alignment, Bitext, Sentence
 from preorder.data.trees import Binarisation

@@ -4,8 +4,8 @@ import pytest
 
 from onmt_preorder.input import on_the_fly
 from onmt_preorder.input.on_the_fly import OnTheFlyPreorderer
-from preorder.annotate import stanza, stanza_models
-from preorder.annotate.stanza_models import StanzaOptions
+from preorder.annotate import stanza
+from preorder.annotate.stanza import StanzaOptions
 from preorder.data import Permutation
 from preorder.errors import UsageError
 from preorder.methods.model_directory import Model
@@ -58,7 +58,7 @@ def test_layers_that_only_files_give():
 
 def test_stanza_annotates_in_this_process(monkeypatch, tmp_path):
     monkeypatch.setattr(stanza, "_work", fake_stanza.work)
-    monkeypatch.setattr(stanza_models, "prepare", lambda options: [])
+    monkeypatch.setattr(stanza, "prepare", lambda options: [])
     needy = Counting()
     needy.layers = frozenset({"tags"})
     fly = OnTheFlyPreorderer(Model(needy, stanza=StanzaOptions("en")), str(tmp_path))

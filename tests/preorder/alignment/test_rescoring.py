@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from preorder.alignment import rescoring
+from preorder.alignment.links import NEIGHBOURS, Links, Samples, confident
 from preorder.alignment.rescoring import Candidates, Corpus, LinkClassifier, candidates, known_candidates
-from preorder.alignment.samples import Links, Samples, confident
-from preorder.alignment.symmetrize import NEIGHBOURS
 from preorder.data.alignment import Alignment
 from preorder.errors import UsageError
 from preorder.metrics.alignment import alignment_counts, alignment_scores

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from preorder.alignment.samples import Samples, agreement, confident, read_links
+from preorder.alignment.links import Samples, agreement, confident, read_links
 
 DRAWS = [
     [("0-0 1-1", "0-0"), ("0-0", "0-0 1-2")],

@@ -5,7 +5,7 @@ from itertools import pairwise
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from preorder.alignment.symmetrize import SYMMETRIZATIONS
+from preorder.alignment.links import SYMMETRIZATIONS
 
 grow_diag_final_and = SYMMETRIZATIONS["grow-diag-final-and"]
 

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from preorder.alignment.target_groups import UNALIGNED, target_groups, trusted_groups
+from preorder.alignment.gold import UNALIGNED, target_groups, trusted_groups
 from preorder.data import Alignment
 from preorder.errors import DataError
 

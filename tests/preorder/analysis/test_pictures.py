@@ -7,9 +7,15 @@ from itertools import combinations
 
 import pytest
 
-from preorder.analysis.pictures.draw import breakdown_title, curves_title, draw_breakdown, draw_curves
-from preorder.analysis.pictures.encode import encode, svg_element
-from preorder.analysis.pictures.style import styles
+from preorder.analysis.plots import (
+    breakdown_title,
+    curves_title,
+    draw_breakdown,
+    draw_curves,
+    encode,
+    styles,
+    svg_element,
+)
 from preorder.analysis.results import Breakdown, Curves, Estimate, Group
 from preorder.errors import MissingExtraError
 from preorder.metrics.significance import Comparison

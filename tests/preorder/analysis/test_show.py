@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from preorder.analysis.pictures.encode import encode
+from preorder.analysis.plots import encode
 from preorder.analysis.sentence_picture import draw_sentence, sentence_title, text_width
 from preorder.analysis.sentence_view import SentenceView, crossings, hard_attention, text_lines
 from preorder.data import Alignment, BinaryTree, Permutation

@@ -2,9 +2,8 @@
 
 import pytest
 
-from preorder.annotate import stanza, stanza_models
-from preorder.annotate.stanza import add_layers, annotate
-from preorder.annotate.stanza_models import StanzaOptions
+from preorder.annotate import stanza
+from preorder.annotate.stanza import StanzaOptions, add_layers, annotate
 from preorder.data import Sentence
 from preorder.data.trees import ROOT, ConstituencyTree, DependencyTree
 from preorder.errors import MissingExtraError, UsageError
@@ -21,7 +20,7 @@ def folder(tmp_path, monkeypatch):
     """A folder in which the stand-in leaves traces; chunks are of a few tokens."""
     monkeypatch.setattr(stanza, "CHUNK", 5)
     monkeypatch.setattr(stanza, "_work", fake_stanza.work)
-    monkeypatch.setattr(stanza_models, "prepare", lambda options: [])
+    monkeypatch.setattr(stanza, "prepare", lambda options: [])
     (tmp_path / "models").mkdir()
     return tmp_path / "models"
 

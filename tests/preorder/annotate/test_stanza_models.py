@@ -10,15 +10,15 @@ from types import SimpleNamespace
 
 import pytest
 
-from preorder.annotate import stanza_models, stanza_pipeline
-from preorder.annotate.stanza_models import StanzaOptions, load, prepare
-from preorder.annotate.stanza_pipeline import EMPTY, MAX_LENGTH, Annotator, annotate_chunk
+from preorder.annotate import stanza
+from preorder.annotate.stanza import EMPTY, MAX_LENGTH, Annotator, StanzaOptions, annotate_chunk, prepare
+from preorder.annotate.stanza import load_pipeline as load
 from preorder.data.sentence import Sentence
 from preorder.data.spellings import same
 from preorder.data.trees import ROOT
 from preorder.errors import UsageError
-from preorder.syntax.bracketing import parse_bracketing
 from preorder.syntax.conllu import TAGSETS, parse_conllu
+from preorder.syntax.read import parse_bracketing
 from tests.support.running import environment, wait_until
 
 ODD = ("(", "a", "-LRB-", "x\u3000y", "z\u00a0w", "_", "|", ")")
@@ -36,7 +36,7 @@ def one_thread_here_alone():
     before = torch.get_num_threads()
     yield
     torch.set_num_threads(before)
-    stanza_pipeline._annotator.cache_clear()
+    stanza._annotator.cache_clear()
 
 
 def dependency(tree):
@@ -184,13 +184,13 @@ def test_the_command_that_downloads_can_be_pasted():
     calls = []
     fake = SimpleNamespace(download=lambda *given: calls.append(given))
     for folder in folders:
-        _, _, code = shlex.split(stanza_models._command("en", folder))
+        _, _, code = shlex.split(stanza._command("en", folder))
         exec(code.removeprefix("import stanza; "), {"stanza": fake})
     assert calls == [("en", folder) for folder in folders]
 
 
 def test_which_folder(tmp_path, caplog):
-    remembered_folder = stanza_models.remembered_folder
+    remembered_folder = stanza.remembered_folder
     trained = StanzaOptions("en", folder=str(tmp_path))
     assert remembered_folder(None, None) is None
     assert remembered_folder(None, "given") == "given"
@@ -210,7 +210,7 @@ def test_a_model_is_missing(models, tmp_path):
 
 KILLED = """
 import os, sys, stanza
-from preorder.annotate.stanza_models import StanzaOptions, load
+from preorder.annotate.stanza import StanzaOptions, load_pipeline as load
 stanza.Pipeline = lambda **_: os._exit(len(os.listdir(os.environ["TMPDIR"])))
 load(StanzaOptions("en", folder=sys.argv[1]))
 """
@@ -256,7 +256,7 @@ def test_no_network(monkeypatch):
     pytest.importorskip("stanza")
     for name in ("HTTPS_PROXY", "https_proxy"):
         monkeypatch.setenv(name, "http://127.0.0.1:9")
-    monkeypatch.delenv(stanza_models.FOLDER_VARIABLE, raising=False)
+    monkeypatch.delenv(stanza.FOLDER_VARIABLE, raising=False)
     message = (
         r"models for en cannot be downloaded \(.*\); get them where .*; --stanza-dir DIR names the folder$"
     )

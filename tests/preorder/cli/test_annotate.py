@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from preorder.annotate import stanza, stanza_models
+from preorder.annotate import stanza
 from preorder.cli import main
 from preorder.data.formats import parse_tokens, read_annotated
 from preorder.data.sentence import Sentence
@@ -35,7 +35,7 @@ def fake(tmp_path, monkeypatch):
     """Give the options that make a stand-in for Stanza run, on chunks of a few tokens."""
     monkeypatch.setattr(stanza, "CHUNK", 4)
     monkeypatch.setattr(stanza, "_work", fake_stanza.work)
-    monkeypatch.setattr(stanza_models, "prepare", lambda options: [])
+    monkeypatch.setattr(stanza, "prepare", lambda options: [])
     folder = tmp_path / "models"
     folder.mkdir()
     return ["--lang", "en", "--stanza-dir", str(folder)]
@@ -123,7 +123,7 @@ def test_damaged_and_fresh_checkpoint(fake, src, tmp_path, capsys):
         chunk.key
         for chunk in stanza._chunks(
             list(read_annotated_source(src)),
-            stanza._settings(stanza_models.StanzaOptions("en"), []),
+            stanza._settings(stanza.StanzaOptions("en"), []),
             stanza.NO_CHECKPOINTS,
         )
     ]

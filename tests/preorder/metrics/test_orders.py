@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from preorder.alignment.target_groups import target_groups
+from preorder.alignment.gold import target_groups
 from preorder.data import Permutation
 from preorder.data.formats import parse_alignment, parse_order, read_alignments
 from preorder.errors import DataError

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from preorder.api import ribes
 from preorder.errors import DataError
-from preorder.metrics.metric import DEFAULTS, MetricOptions
+from preorder.metrics import DEFAULTS, MetricOptions
 from preorder.metrics.ribes import Ribes, word_alignment
 
 words = st.lists(st.sampled_from("abcde"), max_size=14)

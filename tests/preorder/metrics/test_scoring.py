@@ -6,7 +6,7 @@ from sacrebleu.metrics import BLEU
 
 from preorder.data import Permutation
 from preorder.errors import DataError, UsageError
-from preorder.metrics.metric import METRICS
+from preorder.metrics import METRICS
 from preorder.metrics.orders import Preordering
 from preorder.metrics.scoring import measure, measure_translations, score_systems
 from tests.support.texts import spoilt

@@ -8,7 +8,8 @@ from sacrebleu.metrics import BLEU
 from sacrebleu.significance import PairedTest as SacrebleuPairedTest
 from scipy.stats import norm
 
-from preorder.metrics.metric import METRICS, Score
+from preorder.metrics import METRICS, Score
+from preorder.metrics.scoring import METRIC_CLASSES
 from preorder.metrics.significance import (
     RESAMPLES,
     bootstrap_p_value,
@@ -20,7 +21,6 @@ from preorder.metrics.significance import (
     run_weight_scale,
     sign_test_p_value,
 )
-from preorder.metrics.translation import METRIC_CLASSES
 from tests.support.texts import spoilt
 
 

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from sacrebleu.metrics import TER, lib_ter
 
 from preorder.errors import DataError
-from preorder.metrics.metric import MetricOptions
-from preorder.metrics.ter import Ter
+from preorder.metrics import MetricOptions
+from preorder.metrics.translation import Ter
 
 words = st.lists(st.sampled_from("abcde"), max_size=12).map(" ".join)
 

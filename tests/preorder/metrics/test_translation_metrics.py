@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from sacrebleu.metrics import BLEU, CHRF, TER
 
 from preorder.errors import DataError, UsageError
-from preorder.metrics.metric import DEFAULTS, METRICS, TOKENIZERS, MetricOptions
-from preorder.metrics.translation import METRIC_CLASSES
+from preorder.metrics import DEFAULTS, METRICS, TOKENIZERS, MetricOptions
+from preorder.metrics.scoring import METRIC_CLASSES
 
 lines = st.lists(st.sampled_from(["a", "b", "Cat", "cat.", "dog", "runs", "猫", "."]), max_size=9).map(
     " ".join

@@ -5,9 +5,8 @@ from hypothesis import strategies as st
 
 from preorder.data import BinaryTree, Node, Sentence
 from preorder.data.trees import BINARISATIONS, ConstituencyTree, DependencyTree
-from preorder.syntax.binary import binary_branches, lift
-from preorder.syntax.bracketing import parse_bracketing
-from preorder.syntax.heads import RULES, head_child
+from preorder.syntax.binary import RULES, binary_branches, head_child, lift
+from preorder.syntax.read import parse_bracketing
 from tests.support.trees import constituency, dependency, sentences, words
 
 WAYS = st.sampled_from(BINARISATIONS)

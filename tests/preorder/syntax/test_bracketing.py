@@ -4,7 +4,7 @@ from hypothesis import given
 from nltk import Tree
 
 from preorder.errors import DataError
-from preorder.syntax.bracketing import parse_bracketing
+from preorder.syntax.read import parse_bracketing
 
 
 def spans(tree):

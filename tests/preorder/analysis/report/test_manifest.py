@@ -6,9 +6,11 @@ from pathlib import Path
 import pytest
 
 from preorder.analysis.evaluation_data import EvaluationFiles
-from preorder.analysis.report.manifest import Manifest, find, read
+from preorder.analysis.report.run import Manifest
+from preorder.analysis.report.run import find_manifests as find
+from preorder.analysis.report.run import read_manifest as read
 from preorder.errors import DataError
-from preorder.metrics.metric import MetricOptions
+from preorder.metrics import MetricOptions
 
 LEAST = {
     "title": "A run",

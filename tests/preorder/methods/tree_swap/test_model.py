@@ -15,7 +15,7 @@ from preorder.data.trees import ConstituencyTree, DependencyTree  # noqa: E402
 from preorder.errors import DataError, UsageError  # noqa: E402
 from preorder.methods.registry import all_options, method_class  # noqa: E402
 from preorder.methods.tree_swap.learner import weights_in_loss  # noqa: E402
-from preorder.syntax.bracketing import parse_bracketing  # noqa: E402
+from preorder.syntax.read import parse_bracketing  # noqa: E402
 from tests.support.verb_last import (  # noqa: E402
     CORPUS,
     OBJECTS,

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from preorder.alignment.gold import gold_permutation
-from preorder.alignment.target_groups import target_groups
+from preorder.alignment.gold import gold_permutation, target_groups
 from preorder.data import Alignment, BinaryTree, Bitext, Node
 from preorder.data.trees import BINARISATIONS
 from preorder.errors import DataError
