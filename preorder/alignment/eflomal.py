@@ -49,7 +49,7 @@ _SEED_FILE = b"seed\0"
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How eflomal is run: its model, one of :data:`MODELS`; and how many runs go side by side."""
+    """How eflomal is run: its model, one of :data:`MODELS`, and how many runs at a time."""
 
     model: int = DEFAULT_MODEL
     threads: int = DEFAULT_THREADS
@@ -62,11 +62,7 @@ def align(
     seed: int,
     settings: Settings = Settings(),
 ) -> list[Alignment]:
-    """Align the tokens of sentences and of their translations; the same seed, from 0, gives the same links.
-
-    As many iterations as eflomal itself chooses for a corpus of this size. The links of both directions are
-    joined by one of :data:`preorder.alignment.links.SYMMETRIZATIONS`.
-    """
+    """Align the tokens of sentences and of their translations; the same seed, from 0, gives equal links."""
     return list(Aligner(symmetrization, seed, settings)(sources, targets))
 
 
@@ -74,29 +70,27 @@ class Aligner:
     """Aligns the parts of a text, one after the other; what the first teaches helps to align the others."""
 
     def __init__(self, symmetrization: str, seed: int, settings: Settings = Settings()) -> None:
-        """Take what :func:`align` takes."""
         ways = {"forward": ("-f",), "reverse": ("-r",)}.get(symmetrization, WAYS)
         self._symmetrize = SYMMETRIZATIONS[symmetrization]
         self._runs = _Runs([seed], CHAINS, settings, ways)
 
     def __call__(self, sources: Sentences, targets: Sentences) -> Iterator[Alignment]:
-        """Yield the alignments of the next part; errors are those of :func:`align`."""
-        (drawn,) = self._runs(sources, targets)
-        forward, reverse = drawn[0], drawn[-1]  # one and the same where only one is asked for
+        """Yield the alignments of the next part."""
+        (sampled,) = self._runs(sources, targets)
+        forward, reverse = sampled[0], sampled[-1]  # one and the same where only one is asked for
         for pair, (source, target) in enumerate(zip(sources, targets, strict=True)):
             links = self._symmetrize(forward.as_set(pair), reverse.as_set(pair))
             yield Alignment(links, source_length=len(source), target_length=len(target))
 
 
 class Sampler:
-    """Aligns as :class:`Aligner` by several samplers, each with a seed of its own; keeps what each drew."""
+    """Aligns as :class:`Aligner` by several samplers, each with a seed of its own; keeps all their links."""
 
     def __init__(self, samplers: int, seed: int, settings: Settings = Settings()) -> None:
-        """Take the number of samplers."""
         self._runs = _Runs([(seed << 16) + number for number in range(samplers)], 1, settings)
 
     def __call__(self, sources: Sentences, targets: Sentences) -> Samples:
-        """Return what the samplers drew for the next part; errors are those of :func:`align`."""
+        """Return what the samplers drew for the next part."""
         lengths = [np.array([len(tokens) for tokens in side], np.int32) for side in (sources, targets)]
         return Samples(*lengths, self._runs(sources, targets))
 
@@ -115,8 +109,12 @@ class _Runs:
         program = _find_eflomal()
         start_time = time.monotonic()
         LOGGER.info(f"aligning {len(sources):,} pairs")
-        sides = _side(sources), _side(targets)
-        _tell_too_long(sources, targets)
+        if count := sum(max(map(len, pair)) > MAX_LENGTH for pair in zip(sources, targets, strict=True)):
+            LOGGER.warning(f"{count:,} lines of more than {MAX_LENGTH:,} tokens have no links")
+        sides = tuple(
+            Side.of(tokens if len(tokens) <= MAX_LENGTH else () for tokens in side)
+            for side in (sources, targets)
+        )
         with temporary_directory("preorder-align-") as folder:
             _write(folder / "source", sides[0].lines())
             _write(folder / "target", sides[1].lines())
@@ -144,7 +142,10 @@ class _Runs:
             side_by_side = jobs[first : first + self._settings.threads]
             with contextlib.ExitStack() as runs:
                 for run in [runs.enter_context(_run(job)) for job in side_by_side]:
-                    _finish(run)
+                    errors = run.communicate()[1].decode(errors="replace").strip().splitlines()
+                    if run.returncode != 0:
+                        reason = errors[-1] if errors else "it gave no reason"
+                        raise UsageError(f"eflomal failed ({run.returncode}): {reason}")
 
 
 def _find_eflomal() -> Path:
@@ -167,23 +168,13 @@ def _seeded_copy(program: Path, folder: Path, seed: int) -> Path:
     return copy
 
 
-def _tell_too_long(sources: Sentences, targets: Sentences) -> None:
-    pairs = zip(sources, targets, strict=True)
-    if count := sum(max(map(len, pair)) > MAX_LENGTH for pair in pairs):
-        LOGGER.warning(f"{count:,} lines of more than {MAX_LENGTH:,} tokens have no links")
-
-
-def _side(sentences: Sentences) -> Side:
-    return Side.of(tokens if len(tokens) <= MAX_LENGTH else () for tokens in sentences)
-
-
 def _write(path: Path, lines: Iterable[str]) -> None:
     with path.open("w", encoding="ascii") as stream:
         stream.writelines(f"{line}\n" for line in lines)
 
 
 def _command(program: Path, flag: str, pairs: int, chains: int, model: int) -> list[str]:
-    """Return the command line of a run in one direction, in the folder of the program."""
+    """Return the command of a run in one direction; iterations are as many as eflomal itself chooses."""
     iterations = max(2, round(5000 / math.sqrt(max(1, pairs))))
     few = max(1, iterations // 4)
     schedule = [*(max(2, few), few)[: model - 1], iterations]
@@ -205,10 +196,3 @@ def _run(command: Sequence[str]) -> Iterator[subprocess.Popen[bytes]]:
             yield run
         finally:
             run.terminate()
-
-
-def _finish(run: subprocess.Popen[bytes]) -> None:
-    _, errors = run.communicate()
-    if run.returncode != 0:
-        said = errors.decode(errors="replace").strip().splitlines()
-        raise UsageError(f"eflomal failed ({run.returncode}): {said[-1] if said else 'it gave no reason'}")

@@ -1,7 +1,8 @@
-"""The gold order: the order of the source tokens that an alignment asks for.
+"""The order of the source tokens that an alignment asks for, without ties and with them.
 
-It labels the training data of preorderers, and a translation model that is told it shows the upper bound of
-preordering (Kawara et al. 2021, Table V). Every alignment has one.
+The gold order labels the training data of preorderers, and shows the upper bound of preordering (Kawara et
+al. 2021, Table V); every alignment has one. BTG models are trained and orders are evaluated by target groups,
+as in Google's topdown-btg-preordering; the relation between tokens is that of Neubig et al. (2012).
 """
 
 from __future__ import annotations
@@ -29,15 +30,10 @@ def gold_permutation(
 ) -> Permutation:
     """Return the reordering that sorts the source tokens by the target tokens that they are linked to.
 
-    Only sure links count. Where no token has one, nothing moves. O(n log n).
-
-    Args:
-        alignment, source_length: of the sentence.
-        unaligned: what an unaligned token does. It moves with its ``nearest`` aligned token (of two equally
-            near tokens the left), or with the next aligned token on its ``left`` or ``right`` (where that
-            side has none, on the other); or it ``keep``s its original position.
-        statistic: the number by which an aligned token is sorted: the mean, minimum or median of its target
-            indices. Tokens with equal numbers stay in source order.
+    Only sure links count. An unaligned token moves with its ``nearest`` aligned token (of two equally near
+    ones the left), or with the next one on its ``left`` or ``right`` (where that side has none, on the
+    other); or it ``keep``s its position. The statistic of its target indices sorts an aligned token; equal
+    ones stay in source order. O(n log n).
     """
     alignment.check_within(source_length)
     value = STATISTICS[statistic]
@@ -81,9 +77,8 @@ def target_groups(alignment: Alignment, source_length: int) -> tuple[int, ...] |
 
         links 0-0 1-5 1-6 3-2 4-3 5-7, six tokens  ->  0 3 -1 1 2 4
 
-    Returns:
-        The group of each token, numbered from 0, or ``UNALIGNED``. None if two tokens have no order: the
-        target tokens of the one enclose those of the other.
+    Groups are numbered from 0; a token without links has ``UNALIGNED``. None if two tokens have no order: the
+    target tokens of the one enclose those of the other.
     """
     alignment.check_within(source_length)
     return _ranks([_extent(targets) for targets in alignment.targets(source_length)])
@@ -92,15 +87,12 @@ def target_groups(alignment: Alignment, source_length: int) -> tuple[int, ...] |
 def trusted_groups(
     alignment: Alignment, source_length: int
 ) -> tuple[tuple[int, ...], tuple[float, ...]] | None:
-    """Rank the source tokens as :func:`target_groups`, and heed the confidences of links.
+    """Rank the source tokens as :func:`target_groups`, and heed the confidences of links; return both.
 
-    Of a token's links those of the greatest confidence count, and it is the token's. The tokens that are
-    certain are ranked; each of the others, the more confident first, then from left to right, is ranked among
-    them where it has an order with all that are, and else counts as unaligned. O(n²) at worst.
-
-    Returns:
-        The group and the confidence of each token, 1 for an unaligned one. None if two tokens that are
-        certain have no order.
+    A token's confidence is the highest among its links, and only those links count; an unaligned token has 1.
+    The tokens that are certain are ranked. Each of the others, the more confident first, then from left to
+    right, is ranked among them where it has an order with all of them; else it counts as unaligned. None if
+    two tokens that are certain have no order. O(n²) at worst.
     """
     if not alignment.doubtful:
         groups = target_groups(alignment, source_length)

@@ -1,4 +1,4 @@
-"""Symmetrisation: one alignment made of those in both directions (Och and Ney 2003; Koehn et al. 2003)."""
+"""One alignment of those in both directions (Och and Ney 2003; Koehn et al. 2003), or of several samplers."""
 
 from __future__ import annotations
 
@@ -62,15 +62,10 @@ SYMMETRIZATIONS: dict[str, Callable[[LinkSet, LinkSet], frozenset[Link]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Links:
-    """The links of all sentence pairs of a bitext, in flat arrays.
+    """The links of all sentence pairs of a bitext, in flat arrays."""
 
-    Attributes:
-        starts: shape (pairs + 1): pair n has the links from ``starts[n]`` to ``starts[n + 1]``.
-        sources, targets: shape (links): the indices of the linked tokens, from 0.
-    """
-
-    starts: np.ndarray
-    sources: np.ndarray
+    starts: np.ndarray  # (pairs + 1): pair n has the links from starts[n] to starts[n + 1]
+    sources: np.ndarray  # (links), the indices of the linked tokens, from 0
     targets: np.ndarray
 
     def of(self, pair: int) -> tuple[np.ndarray, np.ndarray]:
@@ -86,14 +81,9 @@ class Links:
 
 @dataclass(frozen=True, slots=True)
 class Samples:
-    """What several samplers drew.
+    """What several samplers drew: of each its forward (a source token a target token) and reverse links."""
 
-    Attributes:
-        source_lengths, target_lengths: shape (pairs), the numbers of tokens.
-        draws: the links of each sampler: forward (a source token for each target token) and reverse.
-    """
-
-    source_lengths: np.ndarray
+    source_lengths: np.ndarray  # (pairs), in tokens
     target_lengths: np.ndarray
     draws: Sequence[tuple[Links, Links]]
 
@@ -101,10 +91,9 @@ class Samples:
         return len(self.source_lengths)
 
     def shares(self, pair: int) -> np.ndarray:
-        """Return the shares of the samplers that drew each link of a sentence pair.
+        """Return the shares of the samplers, 0 to 1, that drew each link forward and in reverse.
 
-        Returns:
-            shape (2, source length, target length): 0 to 1, of the forward and of the reverse samplers.
+        Shape (2, source length, target length).
         """
         found = np.zeros((2, self.source_lengths[pair], self.target_lengths[pair]), np.float32)
         for draw in self.draws:
@@ -124,11 +113,9 @@ def read_links(path: Path) -> Links:
 
 
 def confident(confidences: np.ndarray, least: float) -> Alignment:
-    """Return the alignment of the links with at least some confidence.
+    """Return the links with at least some confidence, above 0, rounded to three places.
 
-    Args:
-        confidences: shape (source length, target length), 0 to 1; they are rounded to three places.
-        least: the smallest confidence of a link, above 0 and at most 1.
+    ``confidences``: (source length, target length), 0 to 1.
     """
     sources, targets = np.nonzero(confidences >= least - 1e-6)
     values = confidences[sources, targets].astype(float).round(3).tolist()

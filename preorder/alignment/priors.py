@@ -21,17 +21,11 @@ MAX_FERTILITY = 7
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """The source or the target side of a text, its words as numbers from 0.
-
-    Attributes:
-        vocabulary: word → number.
-        starts: shape (sentences + 1): sentence n has the tokens from ``starts[n]`` to ``starts[n + 1]``.
-        tokens: shape (tokens), their words' numbers.
-    """
+    """The source or the target side of a text, its words as numbers from 0."""
 
     vocabulary: Mapping[str, int]
-    starts: np.ndarray
-    tokens: np.ndarray
+    starts: np.ndarray  # (sentences + 1): sentence n has the tokens from starts[n] to starts[n + 1]
+    tokens: np.ndarray  # (tokens), the numbers of their words
 
     @classmethod
     def of(cls, sentences: Iterable[Sequence[str]]) -> Side:
@@ -52,30 +46,19 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class Priors:
-    """Counts of one direction, in which each token of one side is linked to one of the other, or to none.
+    """Counts of one direction, in which each token of one side is linked to one of the other, or to none."""
 
-    Attributes:
-        words: of the other side, which may have several links a token, and of the first: word → number.
-        lexicon: shape (pairs, 2): numbers of linked words, as ``words`` has them.
-        jumps: shape (jumps): from the token that one token is linked to, to that of the next.
-        fertilities: shape (fertilities, 2): a word of the other side, and how many links a token has.
-        counts: of the rows of the three.
-    """
-
-    words: tuple[Mapping[str, int], Mapping[str, int]]
-    lexicon: np.ndarray
-    jumps: np.ndarray
-    fertilities: np.ndarray
-    counts: tuple[np.ndarray, np.ndarray, np.ndarray]
+    words: tuple[Mapping[str, int], Mapping[str, int]]  # word → number, of the other side and of the first
+    lexicon: np.ndarray  # (pairs, 2): numbers of linked words
+    jumps: np.ndarray  # (jumps): from the token that one token is linked to, to that of the next
+    fertilities: np.ndarray  # (fertilities, 2): a word of the other side, and how many links a token has
+    counts: tuple[np.ndarray, np.ndarray, np.ndarray]  # of the rows of the three
 
     @classmethod
     def learn(cls, sides: tuple[Side, Side], draws: Sequence[Links], is_reverse: bool) -> Priors:
-        """Count what was drawn for a text, on average over all draws. O(tokens + links log links).
+        """Count the links of samplers in one direction, on average. O(tokens + links log links).
 
-        Args:
-            sides: source and target.
-            draws: the links of this direction, of one sampler or several.
-            is_reverse: each source token has a link at most, not each target token.
+        ``is_reverse``: each source token has a link at most, not each target token.
         """
         given, emitted = sides[::-1] if is_reverse else sides
         parts = [_counted(given, emitted, *_ends(links, is_reverse)) for links in draws]

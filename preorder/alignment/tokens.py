@@ -8,7 +8,7 @@ masked or rewritten.
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import accumulate, chain, pairwise, product
 from typing import NamedTuple, TypeVar
@@ -30,11 +30,8 @@ from preorder.data.spellings import (
 )
 from preorder.errors import DataError, shown
 
-BLOCK = 256
-"""Pieces that are compared with the text at a time where they do not spell it."""
-
-REACH = 1 << 12
-"""Characters of the text that a block is compared with."""
+BLOCK = 256  # pieces that are compared with the text at a time where they do not spell it
+REACH = 1 << 12  # characters of the text that a block is compared with
 
 _ALL: frozenset[str] = frozenset(MARKS)
 _LOW = -(1 << 30)
@@ -51,13 +48,11 @@ T = TypeVar("T")
 def words_of_pieces(pieces: Sequence[str], words: Sequence[str]) -> list[range]:
     """Return for each piece the indices of the words that it shares characters with.
 
-    The pieces are put onto the words in their order, so that the most characters are equal, with the fewest
-    gaps, which should not begin or end inside a word. This takes linear time where the pieces spell the
-    words, also with others before or after them. Else they are compared in blocks.
-
-    - A mark of a subword tokeniser by itself stems from the word that it marks.
-    - A piece that spells no word stems from the word in its place, if no other piece does.
-    - A piece without a word has an empty range, which begins at the word before which it stands.
+    The pieces are aligned with the words in order: most equal characters, then fewest gaps, which should not
+    begin or end inside a word. Linear where the pieces spell the words, also with others before or after
+    them; else in blocks. A subword tokeniser's mark by itself stems from the word that it marks. A piece that
+    spells no word stems from the word in its place, if no other piece does; else its range is empty and
+    begins at the next word.
 
     >>> words_of_pieces(["▁un", "seen", "▁", "cat", "s"], ["unseen", "cats"])
     [range(0, 1), range(0, 1), range(1, 2), range(1, 2), range(1, 2)]
@@ -70,8 +65,7 @@ def words_of_pieces(pieces: Sequence[str], words: Sequence[str]) -> list[range]:
 def overlapping(old: Sequence[str], new: Sequence[str], strict: bool = True) -> list[list[int]]:
     """Return for each old token the indices of the new tokens that share a character with it.
 
-    Args:
-        strict: whether the texts must be the same, but for marks and spellings, accents and spaces.
+    If ``strict``, the texts must be the same, but for marks and spellings, accents and spaces.
     """
     stems, differences = _compare(new, old)
     if strict and differences:
@@ -86,15 +80,10 @@ def overlapping(old: Sequence[str], new: Sequence[str], strict: bool = True) -> 
 def map_links(
     alignment: Alignment, sources: Tokens | None, targets: Tokens | None, strict: bool = True
 ) -> Alignment:
-    """Map the links of a sentence pair to other tokens of the same text.
+    """Map the links of a sentence pair to other tokens of the same text; None: the tokens of a side stay.
 
     A link becomes links between all new tokens that share a character with its two tokens. Of several
     confidences, the new link has the greatest; it is possible only if no sure link became it.
-
-    Args:
-        alignment: of the old tokens.
-        sources, targets: the tokens of each side; None: they stay.
-        strict: whether the tokens of each side must spell the same characters.
     """
     alignment.check_within(*(len(side[0]) if side else None for side in (sources, targets)))
     maps = [overlapping(*side, strict) if side else None for side in (sources, targets)]
@@ -154,48 +143,37 @@ class _Unit(NamedTuple):
 def _readings(
     pieces: Sequence[str], words: Sequence[str], added: frozenset[str]
 ) -> Iterator[tuple[list[_Unit], list[_Unit]]]:
-    """Yield ways to read pieces and words, the likeliest first.
-
-    Both may have marks, other spellings, cut by tokens or not, and no accents and the like.
-    """
+    """Yield ways to read pieces and words, the likeliest first."""
     removed = added_marks(words, pieces)
     if "Ġ" in added | removed:
         pieces, words = ([from_byte_level(token) for token in side] for side in (pieces, words))
     either = added | removed
-    seen: list[tuple[list[str], ...]] = []
-    for marks in ((added, frozenset()), (added, removed), (either, either), (_ALL, _ALL)):
-        sides = tuple(map(without_marks, (pieces, words), marks))
-        if sides in seen:
+    seen = []
+    marks = (added, frozenset()), (added, removed), (either, either), (_ALL, _ALL)
+    for removed_marks, (spell, joins) in product(
+        marks, ((folded, False), (spelled_out, False), (spelled_out, True))
+    ):
+        sides = list(map(without_marks, (pieces, words), removed_marks))
+        runs = [
+            joined_spellings(side) if joins else [range(i, i + 1) for i in range(len(side))] for side in sides
+        ]
+        texts = [
+            ["".join(side[run.start : run.stop]) for run in each]
+            for side, each in zip(sides, runs, strict=True)
+        ]
+        texts = [[spell(text) or text for text in each] for each in texts]
+        if (reading := (sides, texts, runs)) in seen:
             continue
-        seen.append(sides)
+        seen.append(reading)
         ends = inner_ends(pieces, sides[0])
-        single = [[range(index, index + 1) for index in range(len(side))] for side in sides]
-        joined = [joined_spellings(side) for side in sides]
-        tried: list[tuple[list[list[str]], list[list[range]]]] = []
-        for spell, runs in ((folded, single), (spelled_out, single), (spelled_out, joined)):
-            texts = [_spelled(side, tokens, spell) for side, tokens in zip(sides, runs, strict=True)]
-            if (texts, runs) in tried:
-                continue
-            tried.append((texts, runs))
-            first = [
-                _Unit(
-                    text or folded(pieces[run.start]),
-                    run,
-                    not text,
-                    ends[run.start][0],
-                    ends[run.stop - 1][1],
-                )
-                for text, run in zip(texts[0], runs[0], strict=True)
-            ]
-            second = [_Unit(text, run) for text, run in zip(texts[1], runs[1], strict=True)]
-            yield first, second
-            if not all(map(str.isascii, chain(*texts))):
-                yield _without_slight(first), _without_slight(second)
-
-
-def _spelled(tokens: Sequence[str], runs: Sequence[range], spell: Callable[[str], str]) -> list[str]:
-    texts = ("".join(tokens[run.start : run.stop]) for run in runs)
-    return [spell(text) or text for text in texts]
+        first = [
+            _Unit(text or folded(pieces[run.start]), run, not text, ends[run.start][0], ends[run.stop - 1][1])
+            for text, run in zip(texts[0], runs[0], strict=True)
+        ]
+        second = list(map(_Unit, texts[1], runs[1]))
+        yield first, second
+        if not all(map(str.isascii, chain(*texts))):
+            yield _without_slight(first), _without_slight(second)
 
 
 def _without_slight(units: Sequence[_Unit]) -> list[_Unit]:
@@ -247,11 +225,7 @@ def _is_slight(character: str) -> bool:
 
 
 def _places(pieces: Sequence[_Unit], text: str, borders: set[int]) -> list[int]:
-    """Return where in the text each piece begins, -1 where it is not in it.
-
-    Args:
-        borders: where words begin and end.
-    """
+    """Return where in the text each piece begins, or -1; words begin and end at borders."""
     places = [-1] * len(pieces)
     lengths = [0 if piece.is_mark else len(piece.spelled) for piece in pieces]
     begins = list(accumulate(lengths, initial=0))
@@ -287,10 +261,7 @@ def _best_places(pieces: Sequence[_Unit], text: str, inside: NDArray[np.int32]) 
 
     An equal character counts 2. Each of these counts -1: a gap, in the pieces or in the text or in both at a
     place; its begin and its end, if inside a word; the begin and the end of a piece, if its marks say
-    otherwise; a border of words inside a piece.
-
-    Args:
-        inside: ``(len(text) + 1,)``, 1 where a place of the text is inside a word, else 0.
+    otherwise; a border of words inside a piece. ``inside`` is 1 for each place inside a word, else 0.
     """
     outside = np.cumsum(1 - inside)
     tight = np.full(len(inside), _LOW, np.int32)  # the best score by the place reached, behind an equal piece

@@ -23,17 +23,11 @@ ROUNDING = 1e-9  # gains may be off by this
 
 @dataclass(frozen=True)
 class SentenceGroups:
-    """Groups of sentences.
+    """Groups of sentences, each a label and the indices of its sentences."""
 
-    Attributes:
-        axis: what distinguishes them, with its unit.
-        groups: in order, of each a label and the indices of its sentences.
-        skipped: how many sentences are in no group.
-    """
-
-    axis: str
+    axis: str  # what distinguishes them, with its unit
     groups: tuple[tuple[str, np.ndarray], ...]
-    skipped: int
+    skipped: int  # how many sentences are in no group
 
 
 def by_length(lengths: Sequence[int], width: int = LENGTH_WIDTH, last: int = LAST_LENGTH) -> SentenceGroups:
@@ -66,11 +60,9 @@ def fitting_width(lengths: Sequence[int]) -> tuple[int, int]:
 
 
 def by_gain(gains: Sequence[float], width: float = GAIN_WIDTH) -> SentenceGroups:
-    """Group sentences by how much reordering raised their tau: losses, no change, gains.
+    """Group sentences by how much reordering raised their tau, -2 to 2; those with NaN are skipped.
 
-    Args:
-        gains: of each sentence, from -2 to 2; NaN, not known, is skipped.
-        width: of all groups but that of exactly 0; each includes its end that is farther from 0.
+    ``width`` is that of all groups but that of exactly 0; each includes its end that is farther from 0.
     """
     numbers = np.asarray(gains, float)
     known = ~np.isnan(numbers)
@@ -124,9 +116,7 @@ def robustness_curves(
 ) -> Curves:
     """Score translations of a source with more and more words swapped (Chen et al. 2019, Figures 3 to 5).
 
-    Args:
-        references: of the source as it was.
-        by_percent: percentage of swapped words → system → translations of each run.
+    ``by_percent``: percentage of swapped words → system → translations of each run.
     """
     parts = (
         (Group(str(percent), len(references[0])), measure_translations(references, systems, metrics, options))
@@ -148,10 +138,7 @@ def _grouped_curves(
 def _curves(
     kind: str, axis: str, parts: Iterable[tuple[Group, Sequence[SystemStatistics]]], skipped: int, seed: int
 ) -> Curves:
-    """Make curves of groups, each with the same metrics of the same systems, all resampled alike.
-
-    Cost: :func:`preorder.metrics.significance.resampled_totals` for each group.
-    """
+    """Make curves of groups, each with the same metrics of the same systems, all resampled alike."""
     groups: list[Group] = []
     measures: dict[str, dict[str, tuple[Estimate | None, ...]]] = {}
     signature: dict[str, str] = {}
@@ -181,15 +168,9 @@ FEWEST = 3
 def gain_correlations(data: EvaluationData, metrics: Sequence[str], baseline: str) -> Correlations:
     """Correlate, over sentences, what an order gains in tau with what its system gains over the baseline.
 
-    Spearman's rank correlation; a score that is better when lower is negated. A system with several runs
-    has their mean score of a sentence.
-
-    Args:
-        data: with an alignment, and orders that are named like the systems that were told them.
-        metrics: that score each sentence.
-        baseline: system to compare with.
-
-    Cost: ``O(resamples · n log n)`` for each system and metric.
+    Spearman's rank correlation; a score that is better when lower is negated. A system with several runs has
+    their mean score of a sentence. Orders are named like their systems. O(resamples · n log n) a system and
+    metric.
     """
     for name in (baseline, *data.orders):
         if name not in data.systems:
@@ -208,8 +189,10 @@ def gain_correlations(data: EvaluationData, metrics: Sequence[str], baseline: st
             name: _sentence_scores(metric.scores[0], runs) for name, runs in one.take(known).systems.items()
         }
         for name, estimates in systems.items():
-            gained = scores[name] - scores[baseline]
-            estimates[metric.name] = _correlated(gains[name][known], gained, data.seed)
+            x, y = gains[name][known], scores[name] - scores[baseline]
+            drawn = np.random.default_rng(data.seed).integers(len(x), size=(RESAMPLES, len(x)))
+            bounds = interval(spearman(x[drawn], y[drawn]))
+            estimates[metric.name] = Estimate(float(spearman(x, y)), bounds)
     return Correlations("correlation", baseline, known.size, systems, signature)
 
 
@@ -217,11 +200,6 @@ def _sentence_scores(score: Score, runs: np.ndarray) -> np.ndarray:
     """Return the score of each sentence, the mean over runs, so that more is better: ``[sentences]``."""
     means = np.nan_to_num(score.compute(runs.astype(float))).mean(axis=0)
     return means if score.higher_is_better else -means
-
-
-def _correlated(x: np.ndarray, y: np.ndarray, seed: int) -> Estimate:
-    drawn = np.random.default_rng(seed).integers(len(x), size=(RESAMPLES, len(x)))
-    return Estimate(float(spearman(x, y)), interval(spearman(x[drawn], y[drawn])))
 
 
 def spearman(x: np.ndarray, y: np.ndarray) -> np.ndarray:

@@ -17,46 +17,27 @@ from preorder.metrics.scoring import Systems, SystemStatistics, Text, measure_tr
 
 @dataclass(frozen=True)
 class EvaluationFiles:
-    """Paths of files with a line for each sentence.
-
-    Attributes:
-        references: of one text each.
-        systems: name → the translations of each of its runs.
-        source: tokenised source text, or None.
-        alignment: of source and reference, or None.
-        orders: name → positions of the source tokens.
-    """
+    """Paths of files with a line for each sentence."""
 
     references: Sequence[str]
-    systems: Mapping[str, Sequence[str]]
-    source: str | None = None
-    alignment: str | None = None
-    orders: Mapping[str, str] = field(default_factory=dict)
+    systems: Mapping[str, Sequence[str]]  # name → the translations of each of its runs
+    source: str | None = None  # tokenised
+    alignment: str | None = None  # of source and reference
+    orders: Mapping[str, str] = field(default_factory=dict)  # name → positions of the source tokens
 
 
 @dataclass(frozen=True)
 class EvaluationData:
-    """The content of :class:`EvaluationFiles`, and how to measure it.
-
-    Attributes:
-        references, systems: as in the files.
-        source: the tokens of each sentence; empty without a file of it.
-        alignments: of source and reference; empty without a file of them.
-        target_groups: of the tokens of each sentence, None where its alignment cannot be sorted; empty
-            without an alignment.
-        orders: name → a permutation for each sentence.
-        options: of the metrics.
-        seed: of all resampling.
-    """
+    """The content of :class:`EvaluationFiles`, and how to measure it; what has no file is empty."""
 
     references: Sequence[Text]
     systems: Systems
-    source: Sequence[Sequence[str]]
+    source: Sequence[Sequence[str]]  # the tokens of each sentence
     alignments: Sequence[Alignment]
-    target_groups: Sequence[TargetGroups | None]
+    target_groups: Sequence[TargetGroups | None]  # None where an alignment cannot be sorted
     orders: Mapping[str, Sequence[Permutation]]
     options: MetricOptions
-    seed: int
+    seed: int  # of all resampling
 
     @property
     def monotone(self) -> list[Permutation]:

@@ -14,23 +14,15 @@ from preorder.metrics.scoring import check_system
 
 @dataclass(frozen=True)
 class Example:
-    """A sentence with its translations.
+    """A sentence with its translations."""
 
-    Attributes:
-        line: its line number, from 1.
-        difference: the score of the system less that of the baseline.
-        source, reordered: the source as it is, and in each order by name.
-        references, systems: the references; each system's translation.
-        scores: of each system's translation, by the metric that the examples were chosen by.
-    """
-
-    line: int
-    difference: float
+    line: int  # from 1
+    difference: float  # the score of the system less that of the baseline
     source: str
-    reordered: dict[str, str]
+    reordered: dict[str, str]  # the source in each order by name
     references: tuple[str, ...]
-    systems: dict[str, str]
-    scores: dict[str, float]
+    systems: dict[str, str]  # each system's translation
+    scores: dict[str, float]  # of each, by the metric that the examples were chosen by
 
     def rows(self, form: Callable[[float], str]) -> list[tuple[str, str]]:
         """Return all texts, each with a title before it; ``form`` writes the scores."""
@@ -44,17 +36,10 @@ class Example:
 
 @dataclass(frozen=True)
 class Examples:
-    """Sentences in which a system differs most from a baseline, the greatest difference first.
-
-    Attributes:
-        kind: ``examples``.
-        measure: name of the metric that scores the sentences.
-        baseline, system: the two that are compared.
-        better, worse: sentences in which the system is better, and worse.
-    """
+    """Sentences in which a system is better and worse than a baseline, the greatest difference first."""
 
     kind: str
-    measure: str
+    measure: str  # the metric that scores the sentences
     baseline: str
     system: str
     better: tuple[Example, ...]

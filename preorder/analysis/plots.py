@@ -1,4 +1,7 @@
-"""What pictures of results have in common: sizes, fonts, and looks of systems that differ without colour."""
+"""Curves and breakdowns as pictures, and pictures as files, with matplotlib (the extra ``plots``).
+
+They are readable without colour, and the same result gives the same bytes.
+"""
 
 from __future__ import annotations
 
@@ -206,10 +209,7 @@ class Picture(NamedTuple):
 def encode(draw: Callable[[], Figure], title: str, path: str) -> Picture:
     """Return a picture as the content of a file, whose name ends in one of :data:`PICTURES`.
 
-    Args:
-        draw: draws the picture.
-        title: what it shows, for those who cannot see it.
-        path: the file's name.
+    The title says what it shows, for those who cannot see it.
     """
     if path.endswith(".svg"):
         return Picture(f"{XML}\n{svg_element(draw, title)}\n".encode(), complete=True)

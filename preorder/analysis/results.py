@@ -1,4 +1,4 @@
-"""Results of analyses. As dictionaries, these are the JSON of ``preorder analyse``."""
+"""Results of analyses, which as dictionaries are the JSON of ``preorder analyse``; and their tables."""
 
 from __future__ import annotations
 
@@ -13,10 +13,7 @@ from preorder.metrics.significance import SIGNIFICANCE_LEVEL, Comparison
 
 @dataclass(frozen=True)
 class Estimate:
-    """A score, and the bounds of 95 % of its bootstrap resamples.
-
-    The interval is too narrow where there are few sentences; of one it is the score itself.
-    """
+    """A score, and the bounds of 95 % of its bootstrap resamples (too narrow for few sentences)."""
 
     score: float
     interval: tuple[float, float]
@@ -32,23 +29,14 @@ class Group:
 
 @dataclass(frozen=True)
 class Curves:
-    """Scores over groups of sentences: a line for each system.
+    """Scores over groups of sentences: a line for each system."""
 
-    Attributes:
-        kind: ``length``, ``gain`` or ``robustness``.
-        axis: what distinguishes the groups, with its unit.
-        groups: the groups in order, without empty ones.
-        measures: name of the score → system → its estimate in each group, None where it has no score.
-        skipped: sentences that belong to no group.
-        signature: metric → everything that its scores depend on.
-    """
-
-    kind: str
-    axis: str
-    groups: tuple[Group, ...]
-    measures: dict[str, dict[str, tuple[Estimate | None, ...]]]
-    skipped: int
-    signature: dict[str, str]
+    kind: str  # length, gain or robustness
+    axis: str  # what distinguishes the groups, with its unit
+    groups: tuple[Group, ...]  # in order, without empty ones
+    measures: dict[str, dict[str, tuple[Estimate | None, ...]]]  # score → system → its estimate in each group
+    skipped: int  # sentences that belong to no group
+    signature: dict[str, str]  # metric → all that its scores depend on
 
 
 def parse_curves(value: Any) -> Curves:
@@ -75,37 +63,22 @@ def _parsed_estimate(value: Any) -> Estimate | None:
 
 @dataclass(frozen=True)
 class Breakdown:
-    """The parts of a score of each system, each compared with the baseline's.
+    """The parts of a score of each system, each compared with the baseline's."""
 
-    Attributes:
-        kind: ``precision`` or ``generation``.
-        systems: system → name of the part → estimate.
-        significance: system, but not the baseline → name of the part → comparison with the baseline.
-        signature: metric → everything that its scores depend on.
-    """
-
-    kind: str
-    systems: dict[str, dict[str, Estimate]]
-    significance: dict[str, dict[str, Comparison]]
+    kind: str  # precision or generation
+    systems: dict[str, dict[str, Estimate]]  # system → part → estimate
+    significance: dict[str, dict[str, Comparison]]  # system, but the baseline → part → comparison
     signature: dict[str, str]
 
 
 @dataclass(frozen=True)
 class Correlations:
-    """How far the sentences that an order helps are those where a system gains over a baseline.
-
-    Attributes:
-        kind: ``correlation``.
-        baseline: the system with which the others are compared.
-        sentences: how many have a tau; the others are left out.
-        systems: system → metric → Spearman's rank correlation, -1 to 1.
-        signature: metric → everything that its scores depend on.
-    """
+    """How far the sentences that an order helps are those where a system gains over a baseline."""
 
     kind: str
     baseline: str
-    sentences: int
-    systems: dict[str, dict[str, Estimate]]
+    sentences: int  # that have a tau
+    systems: dict[str, dict[str, Estimate]]  # system → metric → Spearman's rank correlation, -1 to 1
     signature: dict[str, str]
 
 
@@ -136,7 +109,6 @@ BREAKDOWN_TITLES = {
     "precision": "n-gram precision (%)",
     "generation": "edits per sentence; deletions are under-generation, insertions over-generation",
 }
-"""Titles of the kinds of breakdowns."""
 
 SCORE_FORMATS: dict[str, ScoreFormat] = {
     "bleu": ScoreFormat("BLEU", "0 to 100", 2),
@@ -154,9 +126,7 @@ SCORE_FORMATS: dict[str, ScoreFormat] = {
     **{f"precision_{n}": ScoreFormat(f"{n}-gram precision", "%", 1) for n in range(1, 5)},
 }
 
-
-SUMMARY_SCORES = ("bleu", "chrf", "ter", "ribes", "tau")
-"""Those that the table of a page shows."""
+SUMMARY_SCORES = ("bleu", "chrf", "ter", "ribes", "tau")  # those that the table of a page shows
 
 
 @dataclass(frozen=True)
@@ -171,25 +141,17 @@ class Table:
 
 @dataclass(frozen=True)
 class ScoreCell:
-    """What a table of scores tells of a system's score, each part as text.
+    """A system's score in a table, each part as text."""
 
-    Attributes:
-        mean: over the runs, with their standard deviation if there are several.
-        is_best: whether the system is the best, or not significantly worse.
-        interval: the bounds of 95 % of the resamples, in square brackets.
-        arrow: whether it is significantly better or worse than the baseline, see :func:`arrow`.
-        p_values: of the comparison with the baseline, by bootstrap and sign test; empty without one.
-    """
-
-    mean: str
-    is_best: bool
-    interval: str
-    arrow: str
-    p_values: str
+    mean: str  # over the runs, with their standard deviation if there are several
+    is_best: bool  # or not significantly worse than the best
+    interval: str  # the bounds of 95 % of the resamples
+    arrow: str  # significantly better or worse than the baseline
+    p_values: str  # by bootstrap and sign test; empty for the baseline
 
 
 def score_cell(scoring: Scoring, system: str, name: str) -> ScoreCell:
-    """Return what there is to tell of a system's score."""
+    """Return the cell of a system's score."""
     form, runs = SCORE_FORMATS[name].format, scoring.runs[system][name]
     mean = form(runs.mean) + ("" if runs.deviation is None else f" ± {form(runs.deviation)}")
     low, high = map(form, scoring.intervals[system][name])

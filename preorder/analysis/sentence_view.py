@@ -1,4 +1,4 @@
-"""One sentence as it is shown: its orders, its links before and after preordering, as text and as JSON."""
+"""Sentences as they are shown, as text and as JSON: orders and links before and after preordering."""
 
 from __future__ import annotations
 
@@ -25,23 +25,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class SentenceView:
-    """A source sentence in its own order and in another, with what else is known of it.
-
-    Attributes:
-        words: the source.
-        permutation: the other order.
-        tree: of straight and inverted nodes, or None.
-        target: the translation, or None.
-        alignment: the links of source and target, or None.
-        attention: for each target token the weight of each source token, or None.
-    """
+    """A source sentence in its own order and in another, with what else is known of it."""
 
     words: tuple[str, ...]
-    permutation: Permutation
-    tree: BinaryTree | None = None
+    permutation: Permutation  # the other order
+    tree: BinaryTree | None = None  # of straight and inverted nodes
     target: tuple[str, ...] | None = None
     alignment: Alignment | None = None
-    attention: Matrix | None = None
+    attention: Matrix | None = None  # for each target token the weight of each source token
 
     def __post_init__(self) -> None:
         if len(self.permutation) != len(self.words):
@@ -50,15 +41,14 @@ class SentenceView:
             if self.target is None:
                 raise DataError("an alignment links the source to a target, and none is given")
             self.alignment.check_within(len(self.words), len(self.target))
-        if self.attention is not None:
-            self._check_attention(self.attention)
-
-    def _check_attention(self, attention: Matrix) -> None:
+        if self.attention is None:
+            return
         if self.target is None:
             raise DataError("attention is of target tokens, and no target is given")
-        if len(attention) != len(self.target):
-            raise DataError(f"attention of {len(attention)} target tokens, the target has {len(self.target)}")
-        for row in attention:
+        rows, target = len(self.attention), len(self.target)
+        if rows != target:
+            raise DataError(f"attention of {rows} target tokens, the target has {target}")
+        for row in self.attention:
             if len(row) != len(self.words):
                 raise DataError(f"attention to {len(row)} source tokens, the source has {len(self.words)}")
 
@@ -99,10 +89,8 @@ MEASURE = "tau_nakagawa"
 def taus(view: SentenceView) -> tuple[float, float] | None:
     """Return tau_nakagawa, 0 to 1, of the source as it is and of the other order, over the linked tokens.
 
-    Only sure links count. Both are 1 with fewer than two linked tokens, as in ``preorder evaluate``.
-
-    Returns:
-        None without an alignment, and where the alignment cannot be sorted.
+    Only sure links count. Both are 1 with fewer than two linked tokens, as in ``preorder evaluate``. None
+    without an alignment that can be sorted.
     """
     if view.alignment is None:
         return None
@@ -149,8 +137,7 @@ def summary(view: SentenceView) -> dict[str, Any]:
 
 
 SURE, POSSIBLE, NONE = "●", "○", "·"
-SHADES = " ░▒▓█"
-"""Of attention: less than 0.1, 0.3, 0.5, 0.7, or more."""
+SHADES = " ░▒▓█"  # of attention: less than 0.1, 0.3, 0.5, 0.7, or more
 
 
 def text_lines(view: SentenceView) -> Iterator[str]:

@@ -4,9 +4,8 @@ The vector of a word is made of counts of its left and right neighbours (positiv
 information, reduced by a truncated SVD); k-means groups the vectors. Cost: linear in the text's length, plus
 words × classes × dimensions for each iteration of k-means.
 
-On 5,000 held-out lines of small_parallel_enja a BTG preorderer reaches a tau_nakagawa of .9498 En→Ja and
-.9403 Ja→En with these classes, .9492 and .9406 with classes of the exchange algorithm, .9487 and .9387 with
-none.
+On 5,000 held-out lines of small_parallel_enja a BTG preorderer reaches a tau_nakagawa of 0.9498 (En→Ja) and
+0.9403 (Ja→En) with these classes, 0.9487 and 0.9387 with none.
 """
 
 from __future__ import annotations

@@ -1,7 +1,17 @@
-"""Stanza's models: which are needed, where they are, how they are downloaded and loaded.
+"""POS tags and syntax trees by Stanza (Qi et al. 2020), for texts of any length.
 
-They are in a folder as ``stanza.download`` makes it, or in one with a folder for each language (``en/``),
-which has ``pos.pt``, ``constituency.pt``, ``depparse.pt``, and word vectors for all of them, ``pretrain.pt``.
+Chunks of sentences are annotated in one or more processes, whose number changes neither chunks nor
+annotation. Models are in a folder as ``stanza.download`` makes it, or in one with a folder for each language
+(``en/``), which has ``pos.pt``, ``constituency.pt``, ``depparse.pt``, and word vectors for all of them,
+``pretrain.pt``.
+
+What Stanza cannot do, and what is done about it:
+
+- An empty sentence raises an IndexError: Stanza does not see it.
+- Where the constituency parser does not come to an end with a sentence, an AssertionError says that the
+  sentence is missing, and all are lost: they are halved until that one is alone, and it gets a flat tree.
+- The dependency parser needs memory and time of the square of the length and more: sentences of more than
+  ``MAX_LENGTH`` tokens are parsed in pieces.
 """
 
 from __future__ import annotations
@@ -21,17 +31,17 @@ from preorder.data.sentence import Sentence
 from preorder.data.trees import SyntaxTree
 from preorder.errors import MissingExtraError, UsageError, require
 from preorder.io import files
-from preorder.io.files import batched
 from preorder.learning.checkpoint import NO_CHECKPOINTS, Checkpoint, Checkpoints, digest
 from preorder.processes import temporary_directory
 from preorder.progress import LOGGER
-from preorder.syntax.conllu import Tagset, parse_conllu
+from preorder.syntax.conllu import NONE, Tagset, parse_conllu
 from preorder.syntax.read import parse_bracketing
 from preorder.workers import in_processes
 
-_MODELS = ("pos", "constituency", "depparse")
-_AVAILABLE = "https://stanfordnlp.github.io/stanza/available_models.html lists its languages"
-_MAX_MESSAGE = 120  # characters of an error message of another library
+MAX_LENGTH = 200  # tokens that are parsed at once
+CHUNK = (
+    5_000  # tokens, and one more a sentence, that a worker gets at once: what Stanza's tagger takes at once
+)
 
 Trees = Literal["constituency", "dependency"]
 TREES: tuple[str, ...] = get_args(Trees)
@@ -43,6 +53,11 @@ FOLDER_VARIABLE = "STANZA_RESOURCES_DIR"
 
 LANGUAGE = re.compile(r"[A-Za-z0-9_-]{1,32}")
 """Codes of languages, which become parts of paths."""
+
+_MODELS = ("pos", "constituency", "depparse")
+_AVAILABLE = "https://stanfordnlp.github.io/stanza/available_models.html lists its languages"
+_MAX_MESSAGE = 120  # characters of an error message of another library
+_TAGGING = "tokenize,pos"
 
 
 @dataclass(frozen=True)
@@ -66,6 +81,19 @@ class StanzaOptions:
     folder: str | None = None
     device: Device = "cpu"
 
+    @property
+    def processors(self) -> tuple[str, ...]:
+        """The processors of Stanza that are needed."""
+        if self.trees == "constituency":
+            return ("tokenize", "constituency") if self.tagged else ("tokenize", "pos", "constituency")
+        return ("tokenize", "pos", "lemma", "depparse") if self.trees else ("tokenize", "pos")
+
+    @property
+    def top(self) -> Path | None:
+        """The folder of all models that the options or the environment name."""
+        named = self.folder or os.environ.get(FOLDER_VARIABLE)
+        return Path(named) if named else None
+
 
 def prepare(options: StanzaOptions) -> list[Any]:
     """Find or download the models; return Stanza's version, and name, size and time of each, for JSON."""
@@ -73,12 +101,12 @@ def prepare(options: StanzaOptions) -> list[Any]:
         raise MissingExtraError("stanza", "stanza")
     from importlib import metadata  # slow to import, too
 
-    is_flat = _flat_folder(options) is not None
-    top = _top(options)
-    if not is_flat and options.folder is None:
-        top = _download(options)
-    elif not is_flat:
-        _check_language(top, options.language)
+    top = options.top
+    if _flat_models(options) is None:
+        if options.folder is None:
+            top = _download(options)
+        else:
+            _check_language(top, options.language)
     models = ((path, path.stat()) for path in sorted(top.rglob("*.pt")))
     return [
         metadata.version("stanza"),
@@ -95,17 +123,17 @@ def load_pipeline(options: StanzaOptions) -> Any:
     if gpu and not torch.cuda.is_available():
         raise UsageError("there is no GPU that torch can use")
     settings = {"lang": options.language, "download_method": None, "verbose": False, "use_gpu": gpu}
-    settings |= {"tokenize_pretokenized": True, "processors": ",".join(_processors(options))}
+    settings |= {"tokenize_pretokenized": True, "processors": ",".join(options.processors)}
     if options.tagged:
         settings["constituency_pretagged"] = True
-    flat = _flat_folder(options)
+    if options.folder is not None:
+        settings["dir"] = options.folder
+    flat = _flat_models(options)
     with temporary_directory("preorder-stanza-") as folder:
         if flat is not None:
             resources = str(folder / "resources.json")
             files.write_json(resources, {options.language: {}})
-            settings |= {"package": None, "resources_filepath": resources, **_model_files(flat, options)}
-        if options.folder is not None:
-            settings["dir"] = options.folder
+            settings |= {"package": None, "resources_filepath": resources, **flat}
         try:
             return stanza.Pipeline(**settings)
         except Exception as error:  # damaged models raise all kinds
@@ -120,12 +148,11 @@ def _download(options: StanzaOptions) -> Path:
     stanza = require("stanza", "stanza")
     common = stanza.resources.common
     download = partial(stanza.download, options.language, verbose=False, download_json=False)
-    processors = _processors(options)
     try:
-        download(processors=",".join(name for name in processors if name != "lemma"))
+        download(processors=",".join(name for name in options.processors if name != "lemma"))
         # The models of a language without a lemmatizer do not need one, but stanza.download would fail.
         language = common.get_language_resources(common.load_resources_json(), options.language)
-        if "lemma" in processors and "lemma" in language:
+        if "lemma" in options.processors and "lemma" in language:
             download(processors="lemma")
     except Exception as error:  # any library's error of the network; or there are no such models
         if type(error).__name__ == "UnknownLanguageError":
@@ -138,34 +165,18 @@ def _download(options: StanzaOptions) -> Path:
     return Path(common.DEFAULT_MODEL_DIR)
 
 
-def _processors(options: StanzaOptions) -> tuple[str, ...]:
-    """Return the names of the processors of Stanza that are needed."""
-    match options.trees:
-        case "constituency":
-            return ("tokenize", "constituency") if options.tagged else ("tokenize", "pos", "constituency")
-        case "dependency":
-            return ("tokenize", "pos", "lemma", "depparse")
-    return ("tokenize", "pos")
-
-
-def _flat_folder(options: StanzaOptions) -> Path | None:
-    """Return the folder with ``pos.pt`` and the like, or None if the models are not kept so."""
-    top = _top(options)
-    if top is None:
+def _flat_models(options: StanzaOptions) -> dict[str, Any] | None:
+    """Return Stanza's options that name ``pos.pt`` and the like; None if the models are not kept so."""
+    folder = options.top and options.top / options.language
+    if folder is None or not any((folder / f"{name}.pt").is_file() for name in _MODELS):
         return None
-    folder = top / options.language
-    if not any((folder / f"{name}.pt").is_file() for name in _MODELS):
-        return None
-    for path in _model_files(folder, options).values():
-        if isinstance(path, str) and not Path(path).is_file():
-            raise UsageError(f"{path}: no such model of Stanza's")
-    return folder
-
-
-def _top(options: StanzaOptions) -> Path | None:
-    """Return the folder of all models that the options or the environment name."""
-    named = options.folder or os.environ.get(FOLDER_VARIABLE)
-    return Path(named) if named else None
+    named: dict[str, Any] = {"lemma_use_identity": True} if options.trees == "dependency" else {}
+    for name in filter(options.processors.__contains__, _MODELS):
+        for kind, path in (("model", folder / f"{name}.pt"), ("pretrain", folder / "pretrain.pt")):
+            if not path.is_file():
+                raise UsageError(f"{path}: no such model of Stanza's")
+            named[f"{name}_{kind}_path"] = str(path)
+    return named
 
 
 def _check_language(top: Path, language: str) -> None:
@@ -188,49 +199,25 @@ def _command(language: str, folder: str) -> str:
     return f'python -c "{call}"' if shlex.quote(folder) == folder else f"python -c {shlex.quote(call)}"
 
 
-def remembered_folder(trained: StanzaOptions | None, given: str | None) -> str | None:
-    """Return the folder that is ``given``, or else that of a model's training, if it is still there."""
-    folder = trained.folder if trained is not None else None
-    if given is not None or folder is None:
-        return given
-    if not Path(folder).is_dir():
-        LOGGER.warning(
-            f"{folder}: the folder of Stanza's models that the model was trained with is not there: "
-            "Stanza's own folder is used; --stanza-dir names another"
-        )
-        return None
-    return folder
-
-
-def _model_files(folder: Path, options: StanzaOptions) -> dict[str, Any]:
-    """Return the options of Stanza that name the file of every model, and of its word vectors."""
-    paths: dict[str, Any] = {"lemma_use_identity": True} if options.trees == "dependency" else {}
-    for name in _MODELS:
-        if name in _processors(options):
-            paths[f"{name}_model_path"] = str(folder / f"{name}.pt")
-            paths[f"{name}_pretrain_path"] = str(folder / "pretrain.pt")
-    return paths
-
-
 def _one_line(error: Exception) -> str:
-    """Return the message of an error as one line that is not too long."""
     text = " ".join(str(error).split()) or type(error).__name__
     return text if len(text) <= _MAX_MESSAGE else text[:_MAX_MESSAGE] + " …"
 
 
-MAX_LENGTH = 200  # tokens that are parsed at once
-NONE = "_"  # an empty field of CoNLL-U
-
-_TAGGING = "tokenize,pos"
+def remembered_folder(trained: StanzaOptions | None, given: str | None) -> str | None:
+    """Return the folder that is ``given``, or else that of a model's training, if it is still there."""
+    folder = trained.folder if trained is not None else None
+    if given is not None or folder is None or Path(folder).is_dir():
+        return folder if given is None else given
+    LOGGER.warning(
+        f"{folder}: the folder of Stanza's models that the model was trained with is not there: "
+        "Stanza's own folder is used; --stanza-dir names another"
+    )
+    return None
 
 
 class Annotation(NamedTuple):
-    """What Stanza says of a sentence.
-
-    Attributes:
-        tags: the tag of each token.
-        tree: a bracketing in a line, or lines of CoNLL-U, without a line end; None where none is asked for.
-    """
+    """What Stanza says of a sentence; the tree is a line of bracketing or lines of CoNLL-U, or None."""
 
     tags: tuple[str, ...]
     tree: str | None
@@ -240,21 +227,8 @@ EMPTY = Annotation((), "")
 """The annotation of an empty sentence."""
 
 
-def annotate_chunk(options: StanzaOptions, sentences: Sequence[Sentence]) -> list[Annotation]:
-    """Annotate sentences in this process, on one thread; raises what :func:`load` does.
-
-    The models stay loaded for the next call with the same options.
-    """
-    return _annotator(options).annotate(sentences)
-
-
-@lru_cache(maxsize=1)
-def _annotator(options: StanzaOptions) -> Annotator:
-    return Annotator(load_pipeline(options), options)
-
-
-class _Parsed(NamedTuple):
-    """A piece of a sentence: its tags, and the bracketings below its root or Stanza's words with heads."""
+class _Piece(NamedTuple):
+    """A parsed piece of a sentence: tags, and bracketings below its root or Stanza's words with heads."""
 
     tags: tuple[str, ...]
     phrases: Sequence[str] = ()
@@ -274,7 +248,7 @@ class Annotator:
         parsed = iter(self._parsed(list(chain.from_iterable(pieces))))
         return [self._joined(list(islice(parsed, len(of_sentence)))) for of_sentence in pieces]
 
-    def _joined(self, pieces: Sequence[_Parsed]) -> Annotation:
+    def _joined(self, pieces: Sequence[_Piece]) -> Annotation:
         if not pieces:
             return EMPTY
         tags = tuple(tag for piece in pieces for tag in piece.tags)
@@ -285,7 +259,7 @@ class Annotator:
             return Annotation(tags, f"(ROOT {phrases})")
         return Annotation(tags, "\n".join(_conllu([piece.words for piece in pieces])))
 
-    def _parsed(self, pieces: Sequence[Sentence]) -> list[_Parsed]:
+    def _parsed(self, pieces: Sequence[Sentence]) -> list[_Piece]:
         if not pieces:
             return []
         try:
@@ -311,13 +285,13 @@ class Annotator:
                     setattr(word, self.options.tagset, tag)
         return self.pipeline(document, processors="lemma,constituency,depparse")
 
-    def _read(self, sentence: Any, piece: Sentence) -> _Parsed:
+    def _read(self, sentence: Any, piece: Sentence) -> _Piece:
         tags = piece.tags or self._tags(sentence)
         if self.options.trees == "constituency":
             for leaf, tag in zip(sentence.constituency.yield_preterminals(), tags, strict=True):
                 leaf.label = tag  # some models read the other tagset
-            return _Parsed(tags, tuple(f"{child:O}" for child in sentence.constituency.children))
-        return _Parsed(tags, words=sentence.words)
+            return _Piece(tags, tuple(f"{child:O}" for child in sentence.constituency.children))
+        return _Piece(tags, words=sentence.words)
 
     def _tags(self, sentence: Any) -> tuple[str, ...]:
         """Return the tags of the tagset, or where it has none, of the other; as a tree would write them."""
@@ -326,11 +300,11 @@ class Annotator:
         tags = (one or other or NONE for one, other in pairs)
         return tuple(map(_escaped, tags) if self.options.trees == "constituency" else tags)
 
-    def _flat(self, piece: Sentence) -> _Parsed:
+    def _flat(self, piece: Sentence) -> _Piece:
         """Return a piece of tagged words without phrases."""
         tags = piece.tags or self._tags(self.pipeline([list(piece.words)], processors=_TAGGING).sentences[0])
         leaves = zip(map(_escaped, tags), map(_escaped, piece.words), strict=True)
-        return _Parsed(tags, tuple(f"({tag} {word})" for tag, word in leaves))
+        return _Piece(tags, tuple(f"({tag} {word})" for tag, word in leaves))
 
 
 def _pieces(sentence: Sentence) -> list[Sentence]:
@@ -357,46 +331,14 @@ def _conllu(pieces: Sequence[Sequence[Any]]) -> Iterator[str]:
         before += len(words)
 
 
-CHUNK = 5_000
-"""Tokens, and one more for each sentence, that a worker gets at once: what Stanza's tagger takes at once."""
+@lru_cache(maxsize=1)
+def _annotator(options: StanzaOptions) -> Annotator:
+    return Annotator(load_pipeline(options), options)
 
 
-def annotate(
-    sentences: Iterable[Sentence],
-    options: StanzaOptions,
-    workers: int = 1,
-    checkpoints: Checkpoints = NO_CHECKPOINTS,
-) -> Iterator[tuple[Sentence, Annotation]]:
-    """Yield each sentence with what Stanza says of it, in order.
-
-    Holds a few chunks for each worker, whatever the length of the input. Each worker is a process with one
-    thread and its own copy of the models.
-
-    Args:
-        sentences: with tags, if ``options.tagged``.
-        options: what Stanza is to do.
-        workers: their number; 0: this process does the work.
-        checkpoints: a folder in which each finished chunk is kept, and looked up. The caller removes it.
-    """
-    if options.device == "gpu" and workers > 1:
-        raise UsageError("on a GPU there is one worker")
-    chunks = _chunks(sentences, _settings(options, prepare(options)), checkpoints)
-    for chunk, result in in_processes(partial(_work, options), chunks, workers, _Chunk.known):
-        chunk.keep(result)
-        yield from zip(chunk.sentences, result, strict=True)
-
-
-def add_layers(sentences: Iterable[Sentence], options: StanzaOptions, **how: Any) -> Iterator[Sentence]:
-    """Yield the sentences with tags and, if asked for, trees; takes and raises what :func:`annotate` does."""
-    for sentence, (tags, tree) in annotate(sentences, options, **how):
-        yield replace(sentence, tags=tags, tree=_parsed(tree, options) if options.trees else sentence.tree)
-
-
-def _parsed(tree: str, options: StanzaOptions) -> SyntaxTree:
-    if options.trees == "constituency":
-        return parse_bracketing(tree).tree
-    ((_, readings),) = parse_conllu(enumerate((*filter(None, tree.split("\n")), ""), 1))
-    return readings[0].tree
+def annotate_chunk(options: StanzaOptions, sentences: Sequence[Sentence]) -> list[Annotation]:
+    """Annotate sentences in this process, on one thread; the models stay loaded for the next call."""
+    return _annotator(options).annotate(sentences)
 
 
 class _Chunk(NamedTuple):
@@ -413,11 +355,6 @@ class _Chunk(NamedTuple):
         kept = self.checkpoint.load(self.key)
         return kept and [Annotation(tuple(tags), tree) for tags, tree in kept[0]]
 
-    def keep(self, result: Sequence[Annotation]) -> None:
-        """Keep the annotation, unless it is kept already."""
-        if not self.checkpoint.present:
-            self.checkpoint.save(self.key, result, {})
-
 
 def _settings(options: StanzaOptions, models: Any) -> Any:
     """Return what the annotation of a sentence depends on: not on the folder in which the models are."""
@@ -425,10 +362,44 @@ def _settings(options: StanzaOptions, models: Any) -> Any:
 
 
 def _chunks(sentences: Iterable[Sentence], settings: Any, checkpoints: Checkpoints) -> Iterator[_Chunk]:
-    for batch in batched(sentences, CHUNK, lambda sentence: len(sentence) + 1):
+    for batch in files.batched(sentences, CHUNK, lambda sentence: len(sentence) + 1):
         key = digest([settings, [(sentence.words, sentence.tags) for sentence in batch]])
         yield _Chunk(batch, checkpoints.part(f"annotation-{key}"), key)
 
 
 def _work(options: StanzaOptions, chunk: _Chunk) -> list[Annotation]:
     return annotate_chunk(options, chunk.sentences)
+
+
+def annotate(
+    sentences: Iterable[Sentence],
+    options: StanzaOptions,
+    workers: int = 1,
+    checkpoints: Checkpoints = NO_CHECKPOINTS,
+) -> Iterator[tuple[Sentence, Annotation]]:
+    """Yield each sentence with what Stanza says of it, in order; sentences have tags if ``options.tagged``.
+
+    Holds a few chunks for each worker, whatever the length of the input. Each worker (0: this process) has
+    one thread and its own copy of the models. Each finished chunk is kept in ``checkpoints``, and looked up
+    there.
+    """
+    if options.device == "gpu" and workers > 1:
+        raise UsageError("on a GPU there is one worker")
+    chunks = _chunks(sentences, _settings(options, prepare(options)), checkpoints)
+    for chunk, result in in_processes(partial(_work, options), chunks, workers, _Chunk.known):
+        if not chunk.checkpoint.present:
+            chunk.checkpoint.save(chunk.key, result, {})
+        yield from zip(chunk.sentences, result, strict=True)
+
+
+def add_layers(sentences: Iterable[Sentence], options: StanzaOptions, **how: Any) -> Iterator[Sentence]:
+    """Yield the sentences with tags and, if asked for, trees; takes what :func:`annotate` does."""
+    for sentence, (tags, tree) in annotate(sentences, options, **how):
+        yield replace(sentence, tags=tags, tree=_parsed(tree, options) if options.trees else sentence.tree)
+
+
+def _parsed(tree: str, options: StanzaOptions) -> SyntaxTree:
+    if options.trees == "constituency":
+        return parse_bracketing(tree).tree
+    ((_, readings),) = parse_conllu(enumerate((*filter(None, tree.split("\n")), ""), 1))
+    return readings[0].tree

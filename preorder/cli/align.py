@@ -211,7 +211,7 @@ def _rescorer(arguments: argparse.Namespace, settings: Settings, least: float) -
     hand_sources, hand_targets, hand_links = _read_hand(arguments)
     rescoring.check_enough(len(hand_links))
     sample = Sampler(arguments.samplers or DEFAULT_SAMPLERS, arguments.seed, settings)
-    classifier: rescoring.LinkClassifier | None = None
+    classifier = None
 
     def work(sources: Sentences, targets: Sentences) -> Iterator[Alignment]:
         nonlocal classifier
@@ -222,7 +222,7 @@ def _rescorer(arguments: argparse.Namespace, settings: Settings, least: float) -
         if classifier is None:
             known = rescoring.known_candidates(corpus, dict(enumerate(hand_links, len(sources))))
             _tell_held_out(rescoring.cross_validated(known, arguments.seed), hand_links, least)
-            classifier = rescoring.LinkClassifier.learn(known, arguments.seed)
+            classifier = rescoring.learn(known, arguments.seed)
         found = rescoring.rescored(corpus, classifier, range(len(sources)))
         return (confident(confidences, least) for confidences in found)
 

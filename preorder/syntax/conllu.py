@@ -58,9 +58,7 @@ def parse_conllu(
 ) -> Iterator[tuple[int, list[Sentence]]]:
     """Yield the number of the line on which each sentence begins, and its readings, that of the tokens first.
 
-    Args:
-        lines: line numbers and lines, without their line ends.
-        tagset: the column of the tags; where it is empty, the other.
+    Lines come with their numbers. Where the column of the tagset is empty, the other serves.
     """
     block: list[tuple[int, str]] = []
     for number, line in lines:

@@ -1,9 +1,10 @@
-"""``report.json``: which files a run has, and how to measure them."""
+"""What is reported of a run, from its manifest: scores, analyses, a few sentences in each order."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -17,36 +18,43 @@ from preorder.analysis.sentence_view import Gallery, Numbered, SentenceView, sam
 from preorder.data.formats import parse_tokens
 from preorder.errors import DataError
 from preorder.io import files
-from preorder.metrics import DEFAULTS, METRICS, TOKENIZERS, MetricOptions
+from preorder.metrics import METRICS, TOKENIZERS, MetricOptions
 from preorder.metrics.orders import Preordering
 from preorder.metrics.scoring import measure, score_systems
 from preorder.progress import LOGGER
 
 MANIFEST = "report.json"
+"""Which files a run has, and how to measure them."""
+
+_SYSTEM = {"runs": "texts", "positions": "text?"}
+_FIELDS = {
+    "title": "text",
+    "source": "text",
+    "references": "texts",
+    "alignment": "text?",
+    "systems": "systems",
+    "tokenize": "tokenizer?",
+    "words": "tokenizer?",
+    "case_sensitive": "boolean?",
+    "robustness": "text?",
+}
+"""Field → kind of value; those with ``?`` may be missing."""
 
 
 @dataclass(frozen=True)
 class Manifest:
-    """A run; paths are complete, so that the program can open them.
-
-    Attributes:
-        title: name of the run.
-        files: the test set, with the positions given to systems as input; the first system is the baseline.
-        options: of the metrics.
-        robustness: what ``preorder analyse robustness --json`` has written, or None.
-    """
+    """A run; paths are complete. The first system is the baseline."""
 
     title: str
-    files: EvaluationFiles
+    files: EvaluationFiles  # with the positions that systems are given as input
     options: MetricOptions
-    robustness: str | None
+    robustness: str | None  # a file of ``preorder analyse robustness --json``
 
     def paths(self) -> list[str]:
         """Return the files that the run names."""
-        texts, one = self.files, [self.files.source, self.files.alignment, self.robustness]
-        translations = (path for runs in texts.systems.values() for path in runs)
-        several = (*texts.references, *translations, *texts.orders.values())
-        return [*several, *(path for path in one if path is not None)]
+        texts = self.files
+        named = [*texts.references, *chain.from_iterable(texts.systems.values()), *texts.orders.values()]
+        return [*named, *filter(None, (texts.source, texts.alignment, self.robustness))]
 
 
 def find_manifests(folder: str) -> list[Path]:
@@ -59,11 +67,9 @@ def find_manifests(folder: str) -> list[Path]:
 
 
 def read_manifest(path: Path, also: Sequence[str] = ()) -> Manifest:
-    """Read a manifest; its paths are relative to its folder, in which they must lie.
+    """Read a manifest, which need not be trusted.
 
-    Args:
-        path: of the manifest, which need not be trusted.
-        also: files and folders that it may name, too.
+    Its paths are relative to its folder, and lie there, or among the files and folders ``also``.
     """
     try:
         return _parse(files.read_json(str(path)), path.parent, also)
@@ -72,36 +78,22 @@ def read_manifest(path: Path, also: Sequence[str] = ()) -> Manifest:
 
 
 def _parse(value: Any, folder: Path, also: Sequence[str]) -> Manifest:
-    fields = _fields(
-        value,
-        "report",
-        {
-            "title": _text,
-            "source": _text,
-            "references": _texts,
-            "alignment": _optional(_text),
-            "systems": _systems,
-            "tokenize": _optional(_tokenizer),
-            "words": _optional(_tokenizer),
-            "case_sensitive": _optional(_truth),
-            "robustness": _optional(_text),
-        },
-    )
+    _check_fields(value, "report", _FIELDS)
+    systems = value["systems"]
 
     def within(name: str | None) -> str | None:
         return None if name is None else _allowed(folder / name, (str(folder), *also))
 
-    systems = fields["systems"]
     paths = EvaluationFiles(
-        references=list(map(within, fields["references"])),
+        references=list(map(within, value["references"])),
         systems={name: list(map(within, one["runs"])) for name, one in systems.items()},
-        source=within(fields["source"]),
-        alignment=within(fields["alignment"]),
-        orders={name: within(one["positions"]) for name, one in systems.items() if one["positions"]},
+        source=within(value["source"]),
+        alignment=within(value.get("alignment")),
+        orders={name: within(one["positions"]) for name, one in systems.items() if one.get("positions")},
     )
-    tokenize, words = fields["tokenize"] or DEFAULTS.tokenize, fields["words"] or DEFAULTS.words
-    options = MetricOptions(tokenize, bool(fields["case_sensitive"]), words)
-    return Manifest(fields["title"], paths, options, within(fields["robustness"]))
+    names = ("tokenize", "case_sensitive", "words")
+    options = {name: value[name] for name in names if value.get(name) is not None}
+    return Manifest(value["title"], paths, MetricOptions(**options), within(value.get("robustness")))
 
 
 def _allowed(path: Path, places: Sequence[str]) -> str:
@@ -115,52 +107,34 @@ def _allowed(path: Path, places: Sequence[str]) -> str:
     return str(path)
 
 
-Check = Callable[[Any, str], Any]
-
-
-def _fields(value: Any, name: str, checks: Mapping[str, Check]) -> dict[str, Any]:
-    """Return the checked fields of an object; an optional field that is missing is None."""
+def _check_fields(value: Any, name: str, kinds: Mapping[str, str]) -> None:
     if not isinstance(value, dict):
         raise DataError(f"{name}: not an object")
-    unknown = sorted(value.keys() - checks.keys())
+    unknown = sorted(value.keys() - kinds.keys())
     if unknown:
-        raise DataError(f"{name}: unknown field {unknown[0]!r}, only {', '.join(checks)}")
-    return {key: check(value.get(key), f"{name}.{key}") for key, check in checks.items()}
+        raise DataError(f"{name}: unknown field {unknown[0]!r}, only {', '.join(kinds)}")
+    for key, kind in kinds.items():
+        if not kind.endswith("?") or value.get(key) is not None:
+            _check(value.get(key), f"{name}.{key}", kind.rstrip("?"))
 
 
-def _text(value: Any, name: str) -> str:
-    if not isinstance(value, str) or not value:
+def _check(value: Any, name: str, kind: str) -> None:
+    if kind == "text" and not (isinstance(value, str) and value):
         raise DataError(f"{name}: not a text")
-    return value
-
-
-def _tokenizer(value: Any, name: str) -> str:
-    if value not in TOKENIZERS:
+    if kind == "tokenizer" and value not in TOKENIZERS:
         raise DataError(f"{name}: {value!r} is none of {', '.join(TOKENIZERS)}")
-    return value
-
-
-def _texts(value: Any, name: str) -> list[str]:
-    if not isinstance(value, list) or not value:
-        raise DataError(f"{name}: not a list of texts")
-    return [_text(one, name) for one in value]
-
-
-def _truth(value: Any, name: str) -> bool:
-    if not isinstance(value, bool):
+    if kind == "boolean" and not isinstance(value, bool):
         raise DataError(f"{name}: neither true nor false")
-    return value
-
-
-def _optional(check: Check) -> Check:
-    return lambda value, name: None if value is None else check(value, name)
-
-
-def _systems(value: Any, name: str) -> dict[str, dict[str, Any]]:
-    if not isinstance(value, dict) or not value:
-        raise DataError(f"{name}: not an object of systems")
-    checks = {"runs": _texts, "positions": _optional(_text)}
-    return {system: _fields(found, f"{name}.{system}", checks) for system, found in value.items()}
+    if kind == "texts":
+        if not (isinstance(value, list) and value):
+            raise DataError(f"{name}: not a list of texts")
+        for one in value:
+            _check(one, name, "text")
+    if kind == "systems":
+        if not (isinstance(value, dict) and value):
+            raise DataError(f"{name}: not an object of systems")
+        for system, found in value.items():
+            _check_fields(found, f"{name}.{system}", _SYSTEM)
 
 
 EXAMPLE_COUNT = 3  # of each sort, for each system
@@ -180,11 +154,11 @@ class Chapter:
 
 @dataclass(frozen=True)
 class Run:
-    """A run's title, how many sentences it was measured on, each metric's signature, scores, and chapters."""
+    """What is reported of a run."""
 
     title: str
     sentences: int
-    signature: dict[str, str]
+    signature: dict[str, str]  # of each metric
     scores: Table
     chapters: tuple[Chapter, ...]
 
@@ -220,7 +194,7 @@ def _analyses(manifest: Manifest, data: EvaluationData) -> Iterator[Chapter]:
 
 
 def _orders(manifest: Manifest) -> list[list[str]]:
-    """Return the names of the systems that are given an order; those given the same one are together."""
+    """Return the names of the systems that are given each order."""
     names: dict[str, list[str]] = {}
     for name, positions in manifest.files.orders.items():
         names.setdefault(positions, []).append(name)
@@ -239,11 +213,11 @@ def _robustness(path: str | None) -> Iterator[Chapter]:
 def order_galleries(
     data: EvaluationData, orders: Sequence[str], alignment_path: str | None
 ) -> dict[str, Gallery]:
-    """Return for each named order the same sentences, drawn by the data's seed.
+    """Return for each named order the same sentences, sampled by the data's seed.
 
     They are linked to the first reference, have 1 to ``MAX_LENGTH`` tokens on either side, and links that can
-    be sorted. There is none if there is no such sentence; nor, which is said, if the reference has fewer
-    tokens than the links ask for: then it is not the text that was aligned.
+    be sorted. There is no gallery without such a sentence; nor, with a warning, where the links fit no
+    reference.
     """
     if not (data.source and data.alignments and orders):
         return {}
