@@ -1,65 +1,55 @@
-"""Gold orders: the paper's example, and a permutation whatever the alignment."""
+"""Gold orders and target groups: examples, and definitions written out."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from preorder.alignment.gold import STATISTICS, UNALIGNED_RULES, gold_permutation
+from preorder.alignment.gold import (
+    STATISTICS,
+    UNALIGNED,
+    UNALIGNED_RULES,
+    gold_permutation,
+    target_groups,
+    trusted_groups,
+)
 from preorder.data import Alignment
 from preorder.errors import DataError
 
-
-def gold(links, length, *options):
-    alignment = Alignment(frozenset(links))
-    return gold_permutation(alignment, length, *options).positions
-
-
-def test_worked_example_of_the_paper():
-    """I like the pen that my father bought yesterday; "the" and "that" go with their heads."""
-    target_of = {0: 0, 1: 9, 3: 8, 5: 2, 6: 3, 7: 6, 8: 4, 4: 7}
-    assert gold(target_of.items(), 9, "right") == (0, 8, 6, 7, 5, 1, 2, 4, 3)
+PAPER = {
+    (0, 0),
+    (1, 9),
+    (3, 8),
+    (5, 2),
+    (6, 3),
+    (7, 6),
+    (8, 4),
+    (4, 7),
+}  # I like the pen that my father bought …
+MIDDLE = {(0, 0), (0, 1), (0, 5), (0, 9), (1, 2), (2, 4)}
+SKEWED = {(0, 0), (0, 1), (0, 9), (1, 2)}
+GAPS = {(1, 2), (4, 0)}
 
 
 @pytest.mark.parametrize(
-    ("unaligned", "positions"),
+    ("links", "length", "options", "positions"),
     [
-        # a is unaligned, b → 2, c and d unaligned, e → 0, f unaligned
-        ("left", (2, 3, 4, 5, 0, 1)),  # a has no left neighbour: it goes with b
-        ("right", (4, 5, 0, 1, 2, 3)),  # f has no right one: it goes with e
-        ("nearest", (3, 4, 5, 0, 1, 2)),
-        ("keep", (0, 4, 2, 3, 1, 5)),
+        (PAPER, 9, ("right",), (0, 8, 6, 7, 5, 1, 2, 4, 3)),  # "the" and "that" go with their heads
+        (GAPS, 6, ("left",), (2, 3, 4, 5, 0, 1)),  # the first has no left neighbour: it goes with the second
+        (GAPS, 6, ("right",), (4, 5, 0, 1, 2, 3)),  # the last has no right one
+        (GAPS, 6, ("nearest",), (3, 4, 5, 0, 1, 2)),
+        (GAPS, 6, ("keep",), (0, 4, 2, 3, 1, 5)),
+        ({(0, 1), (2, 0)}, 3, ("nearest",), (1, 2, 0)),  # of two equally near tokens the left
+        (SKEWED, 2, ("nearest", "mean"), (1, 0)),
+        (SKEWED, 2, ("nearest", "min"), (0, 1)),
+        (SKEWED, 2, ("nearest", "median"), (0, 1)),
+        (MIDDLE, 3, ("nearest", "median"), (1, 0, 2)),  # 3, between the middle two, stands between 2 and 4
+        ({(0, 3), (1, 3), (2, 3)}, 3, (), (0, 1, 2)),  # equal ones keep their order
+        (set(), 0, (), ()),
+        (set(), 4, (), (0, 1, 2, 3)),
     ],
 )
-def test_unaligned_tokens(unaligned, positions):
-    assert gold([(1, 2), (4, 0)], 6, unaligned) == positions
-
-
-def test_a_tie_goes_left():
-    assert gold([(0, 1), (2, 0)], 3, "nearest") == (1, 2, 0)
-
-
-@pytest.mark.parametrize(("statistic", "positions"), [("mean", (1, 0)), ("min", (0, 1)), ("median", (0, 1))])
-def test_statistics(statistic, positions):
-    assert gold([(0, 0), (0, 1), (0, 9), (1, 2)], 2, "nearest", statistic) == positions
-
-
-def test_the_median_of_an_even_number_of_targets_lies_between_the_middle_two():
-    links = {(0, 0), (0, 1), (0, 5), (0, 9), (1, 2), (2, 4)}  # 3 stands between 2 and 4
-    assert gold(links, 3, "nearest", "median") == (1, 0, 2)
-
-
-def test_equal_tokens_keep_their_order():
-    assert gold([(0, 3), (1, 3), (2, 3)], 3) == (0, 1, 2)
-
-
-@pytest.mark.parametrize("length", [0, 1, 4])
-def test_nothing_aligned(length):
-    assert gold([], length) == tuple(range(length))
-
-
-def test_link_out_of_range():
-    with pytest.raises(DataError, match="link 3-0 is out of range"):
-        gold([(3, 0)], 3)
+def test_gold_orders(links, length, options, positions):
+    assert gold_permutation(Alignment(frozenset(links)), length, *options).positions == positions
 
 
 @given(
@@ -82,3 +72,103 @@ def test_always_a_permutation_that_sorts_the_aligned_tokens(example, unaligned, 
     if unaligned == "keep":
         aligned = {i for i, _ in links}
         assert all(order[i] == i for i in range(length) if i not in aligned)
+
+
+def groups(links, length):
+    return target_groups(Alignment(frozenset(links)), length)
+
+
+@pytest.mark.parametrize(
+    ("links", "length", "expected"),
+    [
+        ({(0, 0), (1, 5), (1, 6), (3, 2), (4, 3), (5, 7)}, 6, (0, 3, -1, 1, 2, 4)),  # topdown-btg's README
+        (set(), 0, ()),
+        (set(), 2, (-1, -1)),  # nothing is known: every order will do
+        ({(0, 4), (1, 4)}, 2, (0, 0)),  # same targets, same group
+        ({(0, 0), (0, 2), (1, 0), (1, 1), (1, 2)}, 2, (0, 0)),  # only first and last count
+        ({(0, 0), (0, 1), (1, 1), (1, 2)}, 2, (0, 1)),  # overlapping, yet in order
+        ({(0, 0), (0, 2), (1, 1)}, 2, None),  # token 0 encloses token 1
+        ({(0, 0), (0, 2), (1, 0)}, 2, (1, 0)),  # same first, earlier last
+    ],
+)
+def test_known_cases(links, length, expected):
+    assert groups(links, length) == expected
+
+
+def insertion_sort(targets):
+    """Rank by comparing each token with those before it, pair by pair: the definition itself."""
+
+    def less_or_equal(a, b):
+        return min(a) <= min(b) and max(a) <= max(b)
+
+    aligned = [i for i, group in enumerate(targets) if group]
+    for i in aligned:
+        for j in aligned:
+            if not less_or_equal(targets[i], targets[j]) and not less_or_equal(targets[j], targets[i]):
+                return None
+
+    def before(a, b):
+        return less_or_equal(a, b) and not less_or_equal(b, a)
+
+    result = [UNALIGNED] * len(targets)
+    representatives = []
+    for i in aligned:
+        if not any(
+            not before(targets[i], targets[j]) and not before(targets[j], targets[i]) for j in representatives
+        ):
+            representatives.append(i)
+    for i in aligned:
+        result[i] = sum(before(targets[j], targets[i]) for j in representatives)
+    return tuple(result)
+
+
+@given(st.lists(st.sets(st.integers(0, 4), max_size=2), max_size=5))
+def test_equals_pairwise_definition(targets):
+    links = {(i, j) for i, group in enumerate(targets) for j in group}
+    assert groups(links, len(targets)) == insertion_sort(targets)
+
+
+@pytest.mark.parametrize(
+    ("links", "expected"),
+    [
+        ({(0, 3): 1, (0, 17): 0.3, (1, 4): 0.5}, ((0, 1), (1, 0.5))),  # a token's most confident links count
+        ({(0, 3): 0.5, (0, 5): 0.5, (0, 0): 0.4, (1, 4): 0.4}, ((0, -1), (0.5, 1))),  # all of them
+        ({(0, 0): 1, (0, 2): 1, (1, 1): 0.9}, ((0, -1), (1, 1))),  # without an order beside what is certain
+        ({(0, 0): 0.5, (0, 2): 0.5, (1, 1): 0.9}, ((-1, 0), (1, 0.9))),  # the more confident one stays
+        ({(0, 0): 0.5, (0, 2): 0.5, (1, 1): 0.5}, ((0, -1), (0.5, 1))),  # of equals the left one
+        ({(0, 0): 1, (0, 2): 1, (1, 1): 1, (1, 5): 0.5}, None),
+        ({(0, 7): 0.5, (1, 7): 1}, ((0, 0), (0.5, 1))),
+    ],
+)
+def test_trusted(links, expected):
+    assert trusted_groups(Alignment.weighted(links), 2) == expected
+
+
+@given(st.dictionaries(st.tuples(st.integers(0, 5), st.integers(0, 5)), st.sampled_from((0.3, 0.6, 1.0))))
+def test_trusted_by_their_definition(links):
+    best = [max((c for (i, _), c in links.items() if i == token), default=None) for token in range(6)]
+    targets = [{j for (i, j), c in links.items() if i == token and c == best[token]} for token in range(6)]
+    kept: list[int] = []
+    for i in sorted((i for i in range(6) if targets[i]), key=lambda i: (-best[i], i)):
+        if insertion_sort([targets[k] for k in (*kept, i)]) is not None:
+            kept.append(i)
+        elif best[i] == 1:
+            assert trusted_groups(Alignment.weighted(links), 6) is None
+            return
+    ranks = insertion_sort([targets[i] if i in kept else set() for i in range(6)])
+    confidences = tuple(best[i] if i in kept else 1 for i in range(6))
+    assert trusted_groups(Alignment.weighted(links), 6) == (ranks, confidences)
+
+
+def test_trusted_of_links_that_are_certain():
+    links = frozenset({(0, 0), (0, 2), (1, 0)})
+    assert trusted_groups(Alignment(links), 3) == ((1, 0, UNALIGNED), (1, 1, 1))
+    assert trusted_groups(Alignment(links | {(1, 1), (2, 1)}), 3) is None
+    assert trusted_groups(Alignment(frozenset()), 0) == ((), ())
+
+
+@pytest.mark.parametrize("order_of", [gold_permutation, target_groups, trusted_groups])
+@pytest.mark.parametrize("confidence", [0.5, 1])
+def test_link_out_of_range(order_of, confidence):
+    with pytest.raises(DataError, match="link 2-0 is out of range: the source has 2 tokens"):
+        order_of(Alignment.weighted({(2, 0): confidence}), 2)

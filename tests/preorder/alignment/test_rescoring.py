@@ -7,7 +7,7 @@ import pytest
 
 from preorder.alignment import rescoring
 from preorder.alignment.links import NEIGHBOURS, Links, Samples, confident
-from preorder.alignment.rescoring import Candidates, Corpus, LinkClassifier, candidates, known_candidates
+from preorder.alignment.rescoring import Candidates, Corpus, candidates, known_candidates, learn
 from preorder.data.alignment import Alignment
 from preorder.errors import UsageError
 from preorder.metrics.alignment import alignment_counts, alignment_scores
@@ -48,20 +48,6 @@ def noisy_bitext(seed=0):
 
 
 CORPUS, TEXTS, GOLD = noisy_bitext()
-
-
-def test_counts_of_linked_words_are_those_of_a_plain_count():
-    expected = {}
-    for pair, (source, target) in enumerate(zip(*TEXTS, strict=True)):
-        for i, j in np.argwhere(CORPUS.samples.shares(pair).mean(axis=0) > 0):
-            key = source[i], target[j]
-            expected[key] = expected.get(key, 0) + CORPUS.samples.shares(pair).mean(axis=0)[i, j]
-    for pair in range(5):
-        source, target = TEXTS[0][pair], TEXTS[1][pair]
-        i, j = (axis.ravel() for axis in np.indices((len(source), len(target))))
-        counted = CORPUS.linked(CORPUS.words[0][pair][i], CORPUS.words[1][pair][j])
-        plain = [expected.get((source[a], target[b]), 0) for a, b in zip(i, j, strict=True)]
-        np.testing.assert_allclose(counted, plain, rtol=1e-6)
 
 
 def test_possible_links_are_drawn_ones_and_the_neighbours_of_what_many_drew():
@@ -110,7 +96,7 @@ def precision_and_recall(least, pairs, classifier):
 def test_learns_that_people_link_particles_too():
     hand = {pair: Alignment(frozenset(GOLD[pair])) for pair in range(60)}
     known = known_candidates(CORPUS, hand)
-    classifier = LinkClassifier.learn(known, seed=1)
+    classifier = learn(known, seed=1)
     precision, recall = precision_and_recall(0.5, range(60, PAIRS), classifier)
     assert precision > 0.9
     assert recall > 0.9  # the samplers' own links leave out half: the particles
@@ -123,9 +109,9 @@ def test_learns_that_people_link_particles_too():
 def test_the_seed_decides(monkeypatch):
     monkeypatch.setattr(rescoring, "_BLOCK", 7)  # blocks must not change anything
     known = known_candidates(CORPUS, {pair: Alignment(frozenset(GOLD[pair])) for pair in range(30)})
-    first = list(rescoring.rescored(CORPUS, LinkClassifier.learn(known, 1), range(40)))
+    first = list(rescoring.rescored(CORPUS, learn(known, 1), range(40)))
     monkeypatch.undo()
-    again = list(rescoring.rescored(CORPUS, LinkClassifier.learn(known, 1), range(40)))
+    again = list(rescoring.rescored(CORPUS, learn(known, 1), range(40)))
     for one, other in zip(first, again, strict=True):
         np.testing.assert_array_equal(one, other)
 
@@ -136,17 +122,14 @@ def test_sentences_without_any_link():
     corpus = Corpus.build([["a", "b"], []], [["x", "y", "z"], ["x"]], Samples(*lengths, [(nothing, nothing)]))
     assert [len(candidates(corpus, pair).sources) for pair in (0, 1)] == [0, 0]
     known = known_candidates(CORPUS, {pair: Alignment(frozenset(GOLD[pair])) for pair in range(20)})
-    found = list(rescoring.rescored(corpus, LinkClassifier.learn(known, 1), range(2)))
+    found = list(rescoring.rescored(corpus, learn(known, 1), range(2)))
     assert [each.shape for each in found] == [(2, 3), (0, 1)]
     assert not any(each.any() for each in found)
 
 
-def test_too_few_hand_aligned_sentences():
+def test_hand_alignments_that_teach_nothing():
     with pytest.raises(UsageError, match="19 hand-aligned sentences are too few to learn from: 20 at least"):
         rescoring.check_enough(19)
-
-
-def test_hand_alignments_of_other_sentences():
     some = Candidates((1, 1), np.array([0]), np.array([0]), np.zeros((1, 3), np.float32))
     with pytest.raises(UsageError, match="fit the text nowhere"):
-        LinkClassifier.learn([(some, frozenset())], seed=1)
+        learn([(some, frozenset())], seed=1)

@@ -62,14 +62,6 @@ def test_equals_the_definition_in_any_order(corpus):
     assert scores(*pairs) == result
 
 
-@given(links, links)
-def test_gold_links_are_perfect_and_every_wrong_link_costs(sure, possible):
-    assert scores((line(sure), line(sure, possible))).aer == 0
-    worse = scores((line({*sure, (9, 9)}), line(sure, possible)))
-    assert worse.aer > 0
-    assert worse.precision < 1
-
-
 def test_possible_links_to_be_judged():
     with pytest.raises(DataError, match=r"possible links \(i\?j\) in an alignment to be judged"):
         scores(("0?0", "0-0"))

@@ -2,6 +2,7 @@ import math
 from dataclasses import astuple
 from itertools import combinations, pairwise
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,12 +12,7 @@ from preorder.data import Permutation
 from preorder.data.formats import parse_alignment, parse_order, read_alignments
 from preorder.errors import DataError
 from preorder.io.files import read_parsed
-from preorder.metrics.orders import (
-    Preordering,
-    evaluate,
-    mean_scores,
-    order_statistics,
-)
+from preorder.metrics.orders import Preordering, Tau, count_pairs, evaluate, mean_scores, order_statistics
 
 README_EXAMPLE = [  # topdown-btg's README: alignment, and the order that its program prints
     ("6-8 ||| 0-0 1-5 1-6 3-2 4-3 5-7", "0 3 4 2 1 5"),
@@ -58,8 +54,8 @@ def test_scores_equal_the_definition(sentence):
     assert astuple(scores) == pytest.approx(by_definition(groups, permutation))
 
 
-@given(st.lists(sentences(), min_size=1, max_size=8), st.randoms(use_true_random=False))
-def test_corpus_is_the_mean_whatever_the_order_of_its_sentences(corpus, random):
+@given(st.lists(sentences(), min_size=1, max_size=8))
+def test_corpus_is_the_mean_of_its_sentences(corpus):
     groups, permutations = zip(*corpus, strict=True)
     result = evaluate(groups, permutations)
     means = [
@@ -69,10 +65,6 @@ def test_corpus_is_the_mean_whatever_the_order_of_its_sentences(corpus, random):
     identity = evaluate(groups, [Permutation.identity(len(k)) for k in groups])
     assert result.monotone == identity.monotone
     assert (identity.tau, identity.frs) == (identity.monotone.tau, identity.monotone.frs)
-    random.shuffle(corpus)
-    shuffled = evaluate(*zip(*corpus, strict=True))
-    assert shuffled.tau == pytest.approx(result.tau)
-    assert shuffled.frs == pytest.approx(result.frs)
 
 
 @pytest.mark.parametrize(
@@ -91,14 +83,6 @@ def test_corpus_is_the_mean_whatever_the_order_of_its_sentences(corpus, random):
 def test_worked_by_hand(groups, tau, nakagawa):
     scores = mean_scores(order_statistics([groups], [range(len(groups))]))
     assert (scores.tau, scores.tau_nakagawa) == pytest.approx((tau, nakagawa))
-
-
-@given(st.permutations(range(9)))
-def test_its_own_gold_order_is_perfect_and_the_reversed_one_worst(positions):
-    reverse = tuple(8 - place for place in positions)
-    assert astuple(mean_scores(order_statistics([positions], [positions]))) == (1, 1, 1, 1)
-    worst = mean_scores(order_statistics([positions], [reverse]))
-    assert (worst.tau, worst.tau_nakagawa, worst.complete_match) == (-1, 0, 0)
 
 
 def test_scores_of_topdown_btgs_readme():
@@ -128,32 +112,28 @@ def test_scores_of_googles_evaluator_on_real_text(shared, pair, nakagawa, frs, c
 
 
 def test_sentences_without_target_groups_are_skipped_and_counted():
-    result = evaluate([None, (1, 0), None], [Permutation((0,)), Permutation((1, 0)), Permutation(())])
+    groups, orders = [None, (1, 0), None], [Permutation((0,)), Permutation((1, 0)), Permutation(())]
+    result = evaluate(groups, orders)
     assert (result.sentences, result.skipped, result.tau, result.monotone.tau) == (1, 2, 1, -1)
-
-
-def test_nothing_to_evaluate():
+    assert Preordering(groups).signature == "sentences:1|skipped:2"
+    tau = Tau(groups)
+    rows = tau.statistics(orders)
+    assert np.isnan(tau.score(rows[0]))
+    assert (tau.score(rows.sum(0)), tau.gains(orders)[1]) == (1, 2)
     with pytest.raises(DataError, match="none of 1 alignments can be sorted"):
         evaluate([None], [Permutation((0,))])
-
-
-def test_target_groups_of_another_sentence():
     with pytest.raises(DataError, match="more or fewer target groups than positions"):
-        order_statistics([(0, 1)], [(0,)])
+        tau.statistics([Permutation((0,))] * 3)
 
 
-@given(st.lists(st.tuples(sentences(), st.booleans()), min_size=1, max_size=8))
-def test_as_a_metric_it_equals_the_evaluation(rows):
-    groups = [row[0] if known else None for row, known in rows]
-    permutations = [row[1] for row, _ in rows]
-    if not any(known for _, known in rows):
-        with pytest.raises(DataError, match="no order can be evaluated"):
-            Preordering(groups)
-        return
-    metric = Preordering(groups)
-    totals = metric.statistics(permutations).sum(0)
-    expected = evaluate(groups, permutations)
-    found = {score.name: score.compute(totals) for score in metric.scores}
-    assert found == pytest.approx({name: getattr(expected, name) for name in found})
-    assert list(found) == ["tau", "tau_nakagawa", "frs", "complete_match"]
-    assert metric.signature == f"sentences:{expected.sentences}|skipped:{expected.skipped}"
+@given(st.lists(sentences(), min_size=1, max_size=6))
+def test_gains_are_differences_of_tau(rows):
+    groups, orders = zip(*rows, strict=True)
+    for gain, (row, order) in zip(Tau(groups).gains(orders), rows, strict=True):
+        kept = Permutation.identity(len(row))
+        assert gain == pytest.approx(by_definition(row, order)[0] - by_definition(row, kept)[0])
+
+
+def test_pairs_of_a_long_sentence_are_counted_exactly():
+    n = 30_000  # n² pairs would take minutes in Python
+    assert count_pairs(np.arange(n)[::-1], n) == (0, n * (n - 1) // 2, 0)

@@ -14,7 +14,6 @@ lines = st.lists(st.sampled_from(["a", "b", "Cat", "cat.", "dog", "runs", "猫",
     " ".join
 )
 corpora = st.lists(st.tuples(lines, lines, lines), min_size=1, max_size=6)
-perfect = {"bleu": 100, "chrf": 100, "ter": 0, "ribes": 1}
 
 
 def score(name, hypotheses, *references, options=DEFAULTS):
@@ -24,62 +23,16 @@ def score(name, hypotheses, *references, options=DEFAULTS):
 
 @settings(max_examples=50)
 @given(corpora)
-def test_scores_from_sums_equal_sacrebleus_own(corpus):
-    hypotheses, *references = map(list, zip(*corpus, strict=True))
-    own = {"bleu": BLEU(force=True), "chrf": CHRF(), "ter": TER()}
-    for name, metric in own.items():
-        assert score(name, hypotheses, *references) == pytest.approx(
-            metric.corpus_score(hypotheses, references).score
-        )
-
-
-@settings(max_examples=50)
-@given(corpora)
-def test_many_scores_at_a_time_equal_sacrebleus_of_each_sentence(corpus):
+def test_scores_of_sums_equal_sacrebleus_of_the_corpus_and_of_each_sentence(corpus):
     hypotheses, *references = map(list, zip(*corpus, strict=True))
     own = {"bleu": BLEU(force=True), "chrf": CHRF(), "ter": TER()}
     for name, metric in own.items():
         measure = METRIC_CLASSES[name](references)
         rows = measure.statistics(hypotheses)
+        assert measure.score(rows.sum(0)) == pytest.approx(metric.corpus_score(hypotheses, references).score)
         expected = [metric.corpus_score([h], [[line] for line in lines]).score for h, *lines in corpus]
         assert measure.score(rows) == pytest.approx(expected)
         assert measure.score(np.stack([rows, rows])) == pytest.approx(np.stack([expected, expected]))
-
-
-@settings(max_examples=50)
-@given(corpora, st.randoms(use_true_random=False))
-def test_permuting_sentence_pairs_changes_nothing(corpus, random):
-    before = {name: score(name, *map(list, zip(*corpus, strict=True))) for name in METRICS}
-    random.shuffle(corpus)
-    after = {name: score(name, *map(list, zip(*corpus, strict=True))) for name in METRICS}
-    assert after == pytest.approx(before)
-
-
-@given(
-    st.lists(
-        st.lists(st.sampled_from("abcdefgh"), min_size=4, max_size=9, unique=True), min_size=1, max_size=5
-    )
-)
-def test_identical_texts_are_perfect_and_a_damaged_one_is_worse(words):
-    text = [" ".join(line) for line in words]
-    damaged = [" ".join([*line[1:], "x"]) for line in words]
-    for name in METRICS:
-        assert score(name, text, text) == pytest.approx(perfect[name])
-        sign = 1 if METRIC_CLASSES[name].scores[0].higher_is_better else -1
-        assert sign * score(name, damaged, text) < sign * score(name, text, text)
-
-
-@given(st.permutations(range(12)), st.integers(0, 12), st.integers(0, 12))
-def test_a_worse_copy_never_scores_better(spoilt, few, many):
-    text = list("abcdefghijkl")
-    copies = [
-        " ".join("x" if word in spoilt[:number] else letter for word, letter in enumerate(text))
-        for number in sorted((few, many))
-    ]
-    for name in METRICS:
-        sign = 1 if METRIC_CLASSES[name].scores[0].higher_is_better else -1
-        better, worse = (sign * score(name, [copy], [" ".join(text)]) for copy in copies)
-        assert worse <= better + 1e-12
 
 
 @pytest.mark.parametrize(
