@@ -15,16 +15,8 @@ from preorder.alignment.gold import (
 from preorder.data import Alignment
 from preorder.errors import DataError
 
-PAPER = {
-    (0, 0),
-    (1, 9),
-    (3, 8),
-    (5, 2),
-    (6, 3),
-    (7, 6),
-    (8, 4),
-    (4, 7),
-}  # I like the pen that my father bought …
+# I like the pen that my father bought yesterday:
+PAPER = {(0, 0), (1, 9), (3, 8), (5, 2), (6, 3), (7, 6), (8, 4), (4, 7)}
 MIDDLE = {(0, 0), (0, 1), (0, 5), (0, 9), (1, 2), (2, 4)}
 SKEWED = {(0, 0), (0, 1), (0, 9), (1, 2)}
 GAPS = {(1, 2), (4, 0)}
