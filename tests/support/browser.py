@@ -1,6 +1,5 @@
 """A headless Chromium, driven through chromedriver's own protocol (W3C WebDriver)."""
 
-import base64
 import json
 import re
 import shutil
@@ -59,9 +58,6 @@ class Browser:
     def messages(self):
         """What the browser complained of."""
         return [entry["message"] for entry in self._post("/se/log", {"type": "browser"})]
-
-    def picture(self):
-        return base64.b64decode(self._post("/screenshot", None, "GET"))
 
     def quit(self):
         self._post("", None, "DELETE")

@@ -2,33 +2,14 @@
 
 from fractions import Fraction
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from preorder.analysis.swap import cycle, swapped_words, swaps
+from preorder.analysis.swap import swapped_words, swaps
 from preorder.data import Permutation
 
 LENGTHS = st.lists(st.integers(0, 30), max_size=10)
 SHARES = tuple(range(0, 101, 10))
-
-
-@pytest.mark.parametrize(
-    ("length", "percent", "words"),
-    [
-        (0, 100, 0),
-        (1, 100, 0),  # one word alone has nowhere to go
-        (10, 0, 0),
-        (10, 9, 0),  # 0.9 of a word
-        (10, 10, 2),  # 1 word, made 2
-        (10, 24, 2),
-        (10, 25, 3),  # 2.5: up
-        (7, 50, 4),
-        (7, 100, 7),
-    ],
-)
-def test_number_of_words(length, percent, words):
-    assert swapped_words(length, percent) == words
 
 
 @given(st.integers(0, 200), st.integers(0, 100))
@@ -61,8 +42,3 @@ def test_every_set_and_cycle_is_equally_likely():
         counts[permutation.positions] = counts.get(permutation.positions, 0) + 1
     assert len(counts) == 8
     assert all(850 < count < 1150 for count in counts.values())  # five deviations of 30
-
-
-def test_cycle():
-    assert cycle(5, [3, 0, 4]).apply("abcde") == tuple("dbcea")  # a goes where e was, e where d, d where a
-    assert cycle(2, []) == Permutation.identity(2)

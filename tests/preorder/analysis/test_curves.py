@@ -1,12 +1,17 @@
-"""Groups of sentences against definitions written out."""
+"""Groups of sentences against definitions written out; curves read back from their JSON, and nothing else."""
 
+import copy
+import json
 import math
+from dataclasses import asdict
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from preorder.analysis.curves import by_gain, by_length
+from preorder.analysis.results import Curves, Estimate, Group, parse_curves
+from preorder.errors import DataError
 
 
 def as_dictionary(grouping):
@@ -15,12 +20,7 @@ def as_dictionary(grouping):
 
 def test_the_papers_lengths():
     grouping = by_length([1, 10, 11, 20, 60, 61, 500, 0])
-    assert as_dictionary(grouping) == {
-        "1–10": [0, 1],
-        "11–20": [2, 3],
-        "51–60": [4],
-        "61+": [5, 6],
-    }
+    assert as_dictionary(grouping) == {"1–10": [0, 1], "11–20": [2, 3], "51–60": [4], "61+": [5, 6]}
     assert grouping.skipped == 1
     assert grouping.axis == "source length (tokens)"
 
@@ -76,7 +76,45 @@ def test_every_gain_stands_where_its_label_says(gains, width):
     assert sorted(seen) == list(range(len(gains)))
 
 
-def test_nothing_gives_no_groups():
-    assert by_length([]).groups == ()
-    assert by_gain([math.nan]).groups == ()
-    assert by_gain([math.nan]).skipped == 1
+CURVES = Curves(
+    "length",
+    "source length (tokens)",
+    (Group("1–10", 12), Group("11+", 7)),
+    {"bleu": {"a": (Estimate(20.0, (15.0, 25.0)), Estimate(30.0, (28.0, 31.0)))}, "tau": {"b": (None, None)}},
+    3,
+    {"bleu": "nrefs:1"},
+)
+VALUE = json.loads(json.dumps(asdict(CURVES)))
+
+
+def test_read_back():
+    assert parse_curves(VALUE) == CURVES
+
+
+@pytest.mark.parametrize(
+    ("path", "wrong"),
+    [
+        ((), []),
+        *(((key,), "missing") for key in VALUE),
+        (("groups",), [{"label": "1"}]),
+        (("groups",), [{"label": "1", "sentences": 1}]),  # fewer than estimates
+        (("measures", "bleu"), []),
+        (("measures", "bleu", "a", 0), 20.0),
+        (("measures", "bleu", "a", 0, "interval"), [1.0]),
+        (("measures", "bleu", "a", 0, "score"), "much"),
+    ],
+)
+def test_other_values_are_refused(path, wrong):
+    value = copy.deepcopy(VALUE)
+    if not path:
+        value = wrong
+    else:
+        *folders, last = path
+        inner = value
+        for step in folders:
+            inner = inner[step]
+        inner[last] = wrong
+        if wrong == "missing":
+            del inner[last]
+    with pytest.raises(DataError, match="not what preorder analyse --json writes of curves"):
+        parse_curves(value)

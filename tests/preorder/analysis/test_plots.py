@@ -24,26 +24,18 @@ pytest.importorskip("matplotlib")
 
 SVG = "{http://www.w3.org/2000/svg}"
 LINE = (Estimate(20.0, (15.0, 25.0)), Estimate(30.0, (28.0, 31.0)))
-CURVES = Curves(
-    "length",
-    "source length (tokens)",
-    (Group("1–10", 12), Group("11+", 7)),
-    {
-        "bleu": {"base": LINE, "<b>ours</b>": LINE[::-1]},
-        "tau": {"unreordered": (None, Estimate(0.5, (0, 1)))},
-    },
-    0,
-    {},
-)
-BREAKDOWN = Breakdown(
-    "precision",
-    {
-        name: {f"precision_{n}": Estimate(50.0 / n, (40.0 / n, 60.0 / n)) for n in range(1, 5)}
-        for name in "ab"
-    },
-    {"b": {f"precision_{n}": Comparison(0, (0, 0), 1, 1) for n in range(1, 5)}},
-    {},
-)
+GROUPS = (Group("1–10", 12), Group("11+", 7))
+
+
+def curves(lines, groups=GROUPS, kind="length", axis="source length (tokens)"):
+    return Curves(kind, axis, groups, lines, 0, {})
+
+
+TAU = {"unreordered": (None, Estimate(0.5, (0, 1)))}
+CURVES = curves({"bleu": {"base": LINE, "<b>ours</b>": LINE[::-1]}, "tau": TAU})
+PARTS = {f"precision_{n}": Estimate(50.0 / n, (40.0 / n, 60.0 / n)) for n in range(1, 5)}
+COMPARED = {"b": dict.fromkeys(PARTS, Comparison(0, (0, 0), 1, 1))}
+BREAKDOWN = Breakdown("precision", {"a": PARTS, "b": PARTS}, COMPARED, {})
 PICTURES = [
     (partial(draw_curves, CURVES), curves_title(CURVES)),
     (partial(draw_breakdown, BREAKDOWN), breakdown_title(BREAKDOWN)),
@@ -51,24 +43,20 @@ PICTURES = [
 
 
 @pytest.mark.parametrize(("draw", "title"), PICTURES)
-def test_svg(draw, title):
+def test_files(draw, title):
     data, complete = encode(draw, title, "picture.svg")
     assert complete
     assert data == encode(draw, title, "picture.svg").data
+    png = encode(draw, title, "picture.png")
+    assert png.data.startswith(b"\x89PNG\r\n")
+    assert png.complete
+    assert png.data == encode(draw, title, "picture.png").data
     root = ElementTree.fromstring(data)
     assert root.find(f"{SVG}title").text == root.get("aria-label") == title
     assert root.get("role") == "img"
     assert b"<dc:date>" not in data
     names = [element.get("id") for element in root.iter() if element.get("id")]
     assert len(names) == len(set(names))
-
-
-@pytest.mark.parametrize(("draw", "title"), PICTURES)
-def test_png(draw, title):
-    data, complete = encode(draw, title, "picture.png")
-    assert data.startswith(b"\x89PNG\r\n")
-    assert complete
-    assert data == encode(draw, title, "picture.png").data
 
 
 def texts(svg):
@@ -87,26 +75,22 @@ def test_labels():
 @pytest.mark.filterwarnings("ignore:Glyph 7")
 def test_names_are_plain_text():
     names = ["_hidden", "a$b$", "x" * 50, "é", "bell\a"]
-    lines = {"bleu": dict.fromkeys(names, LINE)}
-    found = texts(svg_element(partial(draw_curves, Curves("length", "x", CURVES.groups, lines, 0, {})), "\a"))
-    assert {*names[:-1], "bell\ufffd"} <= set(found)
-    figure = draw_curves(Curves("length", "x", CURVES.groups, lines, 0, {}))
+    named = curves({"bleu": dict.fromkeys(names, LINE)})
+    assert {*names[:-1], "bell\ufffd"} <= set(texts(svg_element(partial(draw_curves, named), "\a")))
+    figure = draw_curves(named)
     figure.canvas.draw()
     assert figure.legends[0].get_window_extent().x1 <= figure.bbox.x1
 
 
-@pytest.mark.parametrize(("labels", "at"), [(("0", "5", "50"), [0, 5, 50]), (("0", "5+"), [0, 1])])
+@pytest.mark.parametrize(
+    ("labels", "at"), [(("0", "5", "50"), [0, 5, 50]), (("0", "5+"), [0, 1]), (("1",), [1])]
+)
 def test_groups_stand_at_their_numbers(labels, at):
     groups = tuple(Group(label, 3) for label in labels)
     lines = {"bleu": {"one": (Estimate(1.0, (1.0, 1.0)),) * len(labels)}}
-    (axes,) = draw_curves(Curves("robustness", "swapped (%)", groups, lines, 0, {})).axes
+    (axes,) = draw_curves(curves(lines, groups, "robustness", "swapped (%)")).axes
     assert axes.get_xticks().tolist() == at
     assert axes.get_xlabel() == "swapped (%), 3 sentences each"
-
-
-def test_one_point_is_a_picture():
-    groups, lines = (Group("1", 1),), {"bleu": dict.fromkeys("ab", (LINE[0],))}
-    assert encode(partial(draw_curves, Curves("length", "x", groups, lines, 0, {})), "", "x.png").complete
 
 
 def test_drawn_is_what_was_found():
@@ -129,8 +113,7 @@ def test_systems_differ_in_grey():
 
 @pytest.mark.filterwarnings("error")
 def test_letters_that_no_font_has():
-    lines = {"bleu": {"\ue123": LINE}}
-    draw = partial(draw_curves, Curves("length", "x", CURVES.groups, lines, 0, {}))
+    draw = partial(draw_curves, curves({"bleu": {"\ue123": LINE}}))
     assert not encode(draw, "", "x.png").complete
     assert encode(draw, "", "x.svg").complete
 
