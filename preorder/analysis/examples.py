@@ -58,9 +58,7 @@ def system_examples(data: EvaluationData, metric: str, baseline: str, system: st
     (measured,) = data.measure([metric])
     scores = {name: measured.metric.score(runs[0]) for name, runs in measured.systems.items()}
     differences = scores[system] - scores[baseline]
-    better, worse = _greatest(differences, count), _greatest(-differences, count)
-    if not measured.metric.scores[0].higher_is_better:
-        better, worse = worse, better
+    gains = differences if measured.metric.scores[0].higher_is_better else -differences
 
     def example(index: int) -> Example:
         words = data.source[index]
@@ -74,10 +72,8 @@ def system_examples(data: EvaluationData, metric: str, baseline: str, system: st
             scores={name: float(values[index]) for name, values in scores.items()},
         )
 
-    chosen = (tuple(map(example, indices)) for indices in (better, worse))
-    return Examples("examples", metric, baseline, system, *chosen)
+    def greatest(numbers: np.ndarray) -> tuple[Example, ...]:
+        first = np.argsort(-numbers, kind="stable")[:count].tolist()
+        return tuple(example(i) for i in first if numbers[i] > 0)
 
-
-def _greatest(numbers: np.ndarray, count: int) -> list[int]:
-    """Return the indices of the greatest numbers above 0, the greatest first."""
-    return [int(i) for i in np.argsort(-numbers, kind="stable")[:count] if numbers[i] > 0]
+    return Examples("examples", metric, baseline, system, greatest(gains), greatest(-gains))

@@ -18,7 +18,14 @@ import numpy as np
 from rich.cells import cell_len
 
 from preorder.analysis import PICTURES
-from preorder.analysis.results import BREAKDOWN_TITLES, SCORE_FORMATS, Breakdown, Curves, Estimate
+from preorder.analysis.results import (
+    BREAKDOWN_TITLES,
+    SCORE_FORMATS,
+    Breakdown,
+    Curves,
+    Estimate,
+    score_titles,
+)
 from preorder.errors import UsageError, require, shown
 from preorder.io.files import write_bytes
 from preorder.progress import LOGGER
@@ -99,13 +106,13 @@ APART, SPREAD = 0.05, 0.2  # the points of two neighbouring systems, and those o
 
 
 def curves_title(curves: Curves) -> str:
-    """Say what :func:`draw_curves` shows."""
-    titles = " and ".join(SCORE_FORMATS[name].title for name in curves.measures)
+    """Return the title of :func:`draw_curves`."""
+    titles = " and ".join(score_titles(curves.measures))
     return f"Lines of {titles} by {curves.axis}, of {', '.join(_names(curves))}"
 
 
 def breakdown_title(breakdown: Breakdown) -> str:
-    """Say what :func:`draw_breakdown` shows."""
+    """Return the title of :func:`draw_breakdown`."""
     return f"Bars of {BREAKDOWN_TITLES[breakdown.kind]}: of {', '.join(breakdown.systems)}"
 
 
@@ -113,8 +120,9 @@ def draw_curves(curves: Curves) -> Figure:
     """Draw a panel for each score, with 95 % intervals."""
     looks = styles(_names(curves))
     figure, panels = new_figure(len(curves.measures))
-    xs = _xs(curves)
     labels = [group.label.replace(" to ", "…") for group in curves.groups]
+    numbers = map(int, labels) if all(map(str.isdecimal, labels)) else range(len(labels))
+    xs = np.array(list(numbers), float)
     sizes = [group.sentences for group in curves.groups]
     if len(set(sizes)) == 1:
         counted = f"{sizes[0]} sentences each"
@@ -141,10 +149,9 @@ def draw_breakdown(breakdown: Breakdown) -> Figure:
     for k, (name, found) in enumerate(breakdown.systems.items()):
         scores, below, above = _numbers([found[part] for part in parts])
         xs = np.arange(len(parts)) + (k - (len(looks) - 1) / 2) * width
-        look = looks[name]
-        face = "#ffffff" if look.hatch else "#bfbfbf"
-        colours = {"color": face, "edgecolor": look.colour, "hatch": look.hatch}
-        handles[name] = axes.bar(xs, scores, width, **colours)
+        face = "#ffffff" if looks[name].hatch else "#bfbfbf"
+        look = {"color": face, "edgecolor": looks[name].colour, "hatch": looks[name].hatch}
+        handles[name] = axes.bar(xs, scores, width, **look)
         axes.errorbar(xs, scores, (below, above), fmt="none", ecolor="#000000", **INTERVAL)
     titles = [SCORE_FORMATS[part].title.replace(" ", "\n") for part in parts]
     axes.set_xticks(range(len(parts)), titles)
@@ -158,17 +165,13 @@ def _draw_lines(
 ) -> dict[str, Any]:
     """Draw a line for each name; return the name's entry in the legend."""
     handles = {}
-    step = np.diff(xs).min(initial=np.inf)
-    step = step if np.isfinite(step) else 1.0
+    step = np.diff(xs).min() if len(xs) > 1 else 1.0
     for k, (name, line) in enumerate(lines.items()):
         scores, below, above = _numbers(line)
         shift = (k - (len(lines) - 1) / 2) * min(APART, SPREAD / len(lines)) * step
-        look = looks[name]
-        line_look = {"color": look.colour, "linestyle": look.line, "linewidth": 1.3}
-        marker_look = {"marker": look.marker, "markersize": 4.5}
-        handles[name] = axes.errorbar(
-            xs + shift, scores, (below, above), **line_look, **marker_look, **INTERVAL
-        )
+        look = {"color": looks[name].colour, "linestyle": looks[name].line, "linewidth": 1.3}
+        look |= {"marker": looks[name].marker, "markersize": 4.5}
+        handles[name] = axes.errorbar(xs + shift, scores, (below, above), **look, **INTERVAL)
     return handles
 
 
@@ -181,13 +184,6 @@ def _numbers(estimates: Sequence[Estimate | None]) -> tuple[np.ndarray, np.ndarr
 
 def _names(curves: Curves) -> list[str]:
     return list(dict.fromkeys(name for lines in curves.measures.values() for name in lines))
-
-
-def _xs(curves: Curves) -> np.ndarray:
-    """Return the x of each group: its number if all labels are numbers, else 0, 1, …."""
-    labels = [group.label for group in curves.groups]
-    numbers = map(int, labels) if all(label.isdecimal() for label in labels) else range(len(labels))
-    return np.array(list(numbers), float)
 
 
 RESOLUTION = 160  # dots an inch
@@ -259,19 +255,15 @@ def _saved(draw: Callable[[], Figure], form: str, **options: object) -> Picture:
         matplotlib.rcdefaults()  # the user's own settings would change the bytes
         matplotlib.rcParams.update(PARAMETERS)
         if form != "svg":  # which leaves the choice of a font to the program that shows it
-            matplotlib.rcParams["font.family"] = ["DejaVu Sans", *_installed(CJK_FONTS)]
+            from matplotlib.font_manager import fontManager
+
+            installed = {font.name for font in fontManager.ttflist}
+            matplotlib.rcParams["font.family"] = ["DejaVu Sans", *filter(installed.__contains__, CJK_FONTS)]
         figure = draw()
         if form == "png" and max(figure.get_size_inches()) * RESOLUTION >= MOST_PIXELS:
             raise UsageError("too large for a .png: give fewer or shorter sentences, or write an .svg")
         figure.savefig(stream, format=form, **options)
     return Picture(stream.getvalue(), not any("missing from" in str(warning.message) for warning in caught))
-
-
-def _installed(names: Sequence[str]) -> list[str]:
-    from matplotlib import font_manager
-
-    installed = {font.name for font in font_manager.fontManager.ttflist}
-    return [name for name in names if name in installed]
 
 
 @dataclass(frozen=True)
@@ -296,5 +288,5 @@ class DrawnPicture:
         write_picture(self.draw, self.title, os.fspath(path))
 
     def _repr_svg_(self) -> str:
-        """What Jupyter asks for."""
+        """Return what Jupyter shows."""
         return svg_element(self.draw, self.title)

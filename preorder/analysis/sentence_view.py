@@ -7,8 +7,9 @@ import random
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
+from operator import itemgetter
 from statistics import fmean
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from rich.cells import cell_len
 
@@ -18,9 +19,6 @@ from preorder.data import Alignment, BinaryTree, Permutation, formats
 from preorder.data.formats import Matrix
 from preorder.errors import DataError
 from preorder.metrics.orders import order_statistics, sentence_scores
-
-if TYPE_CHECKING:
-    pass
 
 
 @dataclass(frozen=True)
@@ -152,9 +150,12 @@ def text_lines(view: SentenceView) -> Iterator[str]:
     if view.tree is not None and view.tree.nodes:
         yield from ("", *_tree(view.words, view.tree))
     if view.links:
+        targets = range(len(view.target))
         for name, one in zip(panel_names(view), (view, after), strict=True):
-            yield from ("", f"{name}; target tokens across")
-            yield from _matrix(one.words, _links(one), len(view.target))
+            links = one.alignment
+            marks = dict.fromkeys(links.possible, POSSIBLE) | dict.fromkeys(links.links, SURE)
+            rows = [[marks.get((i, j), NONE) for j in targets] for i in range(len(one.words))]
+            yield from ("", f"{name}; target tokens across", *_matrix(one.words, rows, len(targets)))
     if view.attention is not None:
         yield from ("", "attention of target tokens, source tokens across; darker is more")
         shades = [[SHADES[min(4, int(5 * weight + 0.5))] for weight in row] for row in view.attention]
@@ -176,12 +177,6 @@ def _tree(words: Sequence[str], tree: BinaryTree) -> Iterator[str]:
         stack.append((begin, node.split, below + "├─ ", below + "│  "))
 
 
-def _links(view: SentenceView) -> list[list[str]]:
-    marks = dict.fromkeys(view.alignment.possible, POSSIBLE) | dict.fromkeys(view.alignment.links, SURE)
-    targets = range(len(view.target))
-    return [[marks.get((i, j), NONE) for j in targets] for i in range(len(view.words))]
-
-
 def _matrix(names: Sequence[str], rows: Sequence[Sequence[str]], columns: int) -> Iterator[str]:
     """Yield the last digits of the columns' numbers, and a line for each row, its name before it."""
     width = max(map(cell_len, names), default=0)
@@ -194,33 +189,25 @@ T = TypeVar("T")
 
 
 def sample(items: Iterable[T], count: int, seed: int) -> tuple[list[T], int]:
-    """Return ``count`` items sampled at random, or all there are, in their order; and the number of all.
-
-    Holds no more than it returns.
-    """
+    """Return ``count`` items sampled at random, or all there are, in their order; and the number of all."""
     numbers = random.Random(seed)
-    return _first(((numbers.random(), item) for item in items), count, in_order=True)
+    chosen, total = greatest(((-numbers.random(), row) for row in enumerate(items)), count)
+    return [item for _, item in sorted(chosen, key=itemgetter(0))], total
 
 
 def greatest(items: Iterable[tuple[float, T]], count: int) -> tuple[list[T], int]:
     """Return the ``count`` items with the greatest numbers, the greatest first; and the number of all.
 
-    Of equal numbers the earlier item is first.
+    Of equal numbers the earlier item is first. Holds no more than it returns.
     """
-    return _first(((-number, item) for number, item in items), count, in_order=False)
-
-
-def _first(items: Iterable[tuple[float, T]], count: int, in_order: bool) -> tuple[list[T], int]:
     total = 0
 
     def ranked() -> Iterator[tuple[float, int, T]]:
         nonlocal total
         for total, (number, item) in enumerate(items, 1):
-            yield number, total, item
+            yield -number, total, item
 
-    chosen = heapq.nsmallest(count, ranked(), key=lambda row: row[:2])
-    if in_order:
-        chosen.sort(key=lambda row: row[1])
+    chosen = heapq.nsmallest(count, ranked(), key=itemgetter(0, 1))
     return [item for _, _, item in chosen], total
 
 
@@ -266,20 +253,17 @@ def gallery_table(gallery: Gallery) -> Table | None:
     if not known:
         return None
     columns = ("line", "tokens", "crossings before", "crossings after", "tau before", "tau after", "gain")
-    rows = tuple(_row(*row) for row in zip(gallery.sentences, measured, strict=True))
-    caption = f"{SCORE_FORMATS[MEASURE].label} and crossings of links, before and after preordering"
-    means = map(SCORE_FORMATS[MEASURE].format, map(fmean, zip(*known, strict=True)))
-    note = "Means of tau: {} before, {} after.".format(*means)
-    return Table(caption, columns, rows, note)
-
-
-def _row(numbered: Numbered, found: tuple[float, float] | None) -> tuple[str, ...]:
-    line, view = numbered
-    crossed = ["–"] * 2
-    if view.alignment is not None:
-        crossed = [str(crossings(one.links)) for one in (view, view.reordered())]
-    tau = ["–"] * 3
-    if found is not None:
-        form = SCORE_FORMATS[MEASURE]
-        tau = [*map(form.format, found), form.format_difference(found[1] - found[0])]
-    return (str(line), str(len(view.words)), *crossed, *tau)
+    form = SCORE_FORMATS[MEASURE]
+    rows = []
+    for (line, view), found in zip(gallery.sentences, measured, strict=True):
+        crossed, tau = ["–"] * 2, ["–"] * 3
+        if view.alignment is not None:
+            crossed = [str(crossings(one.links)) for one in (view, view.reordered())]
+        if found is not None:
+            tau = [*map(form.format, found), form.format_difference(found[1] - found[0])]
+        rows.append((str(line), str(len(view.words)), *crossed, *tau))
+    caption = f"{form.label} and crossings of links, before and after preordering"
+    note = "Means of tau: {} before, {} after.".format(
+        *map(form.format, map(fmean, zip(*known, strict=True)))
+    )
+    return Table(caption, columns, tuple(rows), note)
