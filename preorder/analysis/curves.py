@@ -12,12 +12,13 @@ from preorder.analysis import GAIN_WIDTH, LAST_LENGTH, LENGTH_WIDTH
 from preorder.analysis.evaluation_data import EvaluationData
 from preorder.analysis.results import Correlations, Curves, Estimate, Group
 from preorder.errors import DataError, UsageError
-from preorder.metrics import MetricOptions, Score
+from preorder.metrics import MetricOptions
 from preorder.metrics.orders import Tau
 from preorder.metrics.scoring import Systems, SystemStatistics, Text, measure, measure_translations
 from preorder.metrics.significance import RESAMPLES, draw_runs, interval, resampled, resampled_totals
 
 NARROW_WIDTHS = (1, 2, 3, 4, 5)  # for short sentences
+FEWEST = 3  # sentences without which a correlation has no meaning
 ROUNDING = 1e-9  # gains may be off by this
 
 
@@ -88,15 +89,11 @@ def _groups(bins: np.ndarray, lowest: int, label: Callable[[int], str]) -> Itera
             yield label(index), members
 
 
-UNREORDERED = "unreordered"
-"""The name, among the orders, of the source as it is."""
-
-
 def length_curves(data: EvaluationData, metrics: Sequence[str], groups: SentenceGroups) -> Curves:
     """Score systems and, where there is an alignment, orders by the length of the source."""
     measured = data.measure(metrics)
     if data.target_groups:
-        orders = {UNREORDERED: data.monotone, **data.orders}
+        orders = {"unreordered": data.monotone, **data.orders}
         measured += measure([Tau(data.target_groups)], {name: [order] for name, order in orders.items()})
     return _grouped_curves("length", groups, measured, data.seed)
 
@@ -149,20 +146,13 @@ def _curves(
             signature[one.metric.name] = one.metric.signature
             lines = measures.setdefault(one.metric.name, {})
             for system, runs in one.systems.items():
-                drawn = next(totals), draw_runs(len(runs), seed, system)
-                lines[system] = (*lines.get(system, ()), _estimate(one.metric.scores[0], runs, *drawn))
+                weights = draw_runs(len(runs), seed, system)
+                sample = resampled(one.metric.scores[0], runs, next(totals), weights)
+                estimate = None if np.isnan(sample.score) else Estimate(sample.score, sample.interval)
+                lines[system] = (*lines.get(system, ()), estimate)
     if not groups:
         raise DataError(f"no sentence can be grouped by {axis}")
     return Curves(kind, axis, tuple(groups), measures, skipped, signature)
-
-
-def _estimate(score: Score, runs: np.ndarray, totals: np.ndarray, weights: np.ndarray) -> Estimate | None:
-    sample = resampled(score, runs, totals, weights)
-    return None if np.isnan(sample.score) else Estimate(sample.score, sample.interval)
-
-
-FEWEST = 3
-"""Sentences without which a correlation has no meaning."""
 
 
 def gain_correlations(data: EvaluationData, metrics: Sequence[str], baseline: str) -> Correlations:
@@ -185,21 +175,16 @@ def gain_correlations(data: EvaluationData, metrics: Sequence[str], baseline: st
     for one in data.measure(metrics):
         metric = one.metric
         signature[metric.name] = metric.signature
-        scores = {
-            name: _sentence_scores(metric.scores[0], runs) for name, runs in one.take(known).systems.items()
-        }
+        score, scores = metric.scores[0], {}
+        for name, runs in one.take(known).systems.items():
+            means = np.nan_to_num(score.compute(runs.astype(float))).mean(axis=0)
+            scores[name] = means if score.higher_is_better else -means
         for name, estimates in systems.items():
             x, y = gains[name][known], scores[name] - scores[baseline]
             drawn = np.random.default_rng(data.seed).integers(len(x), size=(RESAMPLES, len(x)))
             bounds = interval(spearman(x[drawn], y[drawn]))
             estimates[metric.name] = Estimate(float(spearman(x, y)), bounds)
     return Correlations("correlation", baseline, known.size, systems, signature)
-
-
-def _sentence_scores(score: Score, runs: np.ndarray) -> np.ndarray:
-    """Return the score of each sentence, the mean over runs, so that more is better: ``[sentences]``."""
-    means = np.nan_to_num(score.compute(runs.astype(float))).mean(axis=0)
-    return means if score.higher_is_better else -means
 
 
 def spearman(x: np.ndarray, y: np.ndarray) -> np.ndarray:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -190,11 +190,10 @@ def p_value(number: float) -> str:
 def scoring_table(scoring: Scoring) -> Table:
     """Return a table of systems down, scores across: means over runs, with intervals and marks."""
     names = [name for name in SUMMARY_SCORES if name in scoring.best]
-    cells = {system: [score_cell(scoring, system, name) for name in names] for system in scoring.systems}
-    rows = tuple(
-        (system, *(f"{one.mean}{'*' if one.is_best else ''}{one.arrow} {one.interval}" for one in row))
-        for system, row in cells.items()
-    )
+    rows = []
+    for system in scoring.systems:
+        row = [score_cell(scoring, system, name) for name in names]
+        rows.append((system, *(f"{one.mean}{'*' * one.is_best}{one.arrow} {one.interval}" for one in row)))
     baseline = next(name for name in scoring.systems if name not in scoring.significance)
     units = "; ".join(
         SCORE_FORMATS[name].label + ("" if SCORE_FORMATS[name].higher_is_better else ", less is better")
@@ -205,7 +204,7 @@ def scoring_table(scoring: Scoring) -> Table:
         "* The best system, and those not significantly worse. "
         f"↑ better, ↓ worse than {baseline}, p < {SIGNIFICANCE_LEVEL}. {units}."
     )
-    return Table("Scores", ("system", *score_titles(names)), rows, note)
+    return Table("Scores", ("system", *score_titles(names)), tuple(rows), note)
 
 
 def curve_tables(curves: Curves) -> list[Table]:
@@ -213,8 +212,9 @@ def curve_tables(curves: Curves) -> list[Table]:
     skipped = f"; sentences in no group: {curves.skipped}" if curves.skipped else ""
     tables = []
     for name, lines in curves.measures.items():
+        form = SCORE_FORMATS[name].format
         rows = tuple(
-            (group.label, str(group.sentences), *(_estimate(name, line[k]) for line in lines.values()))
+            (group.label, str(group.sentences), *(_cell(line[k], form) for line in lines.values()))
             for k, group in enumerate(curves.groups)
         )
         caption = f"{SCORE_FORMATS[name].label} by {curves.axis}, with 95 % intervals{skipped}"
@@ -222,46 +222,35 @@ def curve_tables(curves: Curves) -> list[Table]:
     return tables
 
 
-def _estimate(name: str, estimate: Estimate | None) -> str:
+def _cell(estimate: Estimate | None, form: Callable[[float], str]) -> str:
     if estimate is None:
         return "–"
-    score, low, high = map(SCORE_FORMATS[name].format, (estimate.score, *estimate.interval))
-    return f"{score} [{low}, {high}]"
+    return "{} [{}, {}]".format(*map(form, (estimate.score, *estimate.interval)))
 
 
 def breakdown_table(breakdown: Breakdown) -> Table:
     """Return a table of systems down, parts across, with differences from the baseline."""
     baseline = next(name for name in breakdown.systems if name not in breakdown.significance)
-    rows = tuple(
-        (system, *(_part(breakdown, system, name) for name in parts))
-        for system, parts in breakdown.systems.items()
-    )
+    rows = []
+    for system, parts in breakdown.systems.items():
+        compared = breakdown.significance.get(system, {})
+        cells = {name: SCORE_FORMATS[name].format(part.score) for name, part in parts.items()}
+        cells |= {name: f"{cells[name]} ({difference(name, one)})" for name, one in compared.items()}
+        rows.append((system, *cells.values()))
     columns = ("system", *score_titles(next(iter(breakdown.systems.values()))))
     note = (
         f"In brackets the difference from {baseline}. "
         f"↑ better, ↓ worse, p < {SIGNIFICANCE_LEVEL} (paired bootstrap)."
     )
-    return Table(BREAKDOWN_TITLES[breakdown.kind], columns, rows, note)
-
-
-def _part(breakdown: Breakdown, system: str, name: str) -> str:
-    score = SCORE_FORMATS[name].format(breakdown.systems[system][name].score)
-    if system not in breakdown.significance:
-        return score
-    return f"{score} ({difference(name, breakdown.significance[system][name])})"
+    return Table(BREAKDOWN_TITLES[breakdown.kind], columns, tuple(rows), note)
 
 
 def correlation_table(found: Correlations) -> Table:
     """Return a table of systems down, metrics across."""
     rows = tuple(
-        (system, *(_correlation(estimate) for estimate in of_system.values()))
+        (system, *(_cell(estimate, "{:+.3f}".format) for estimate in of_system.values()))
         for system, of_system in found.systems.items()
     )
     caption = f"Gain in tau and gain over {found.baseline}: rank correlation"
     note = f"Over {found.sentences} sentences, with 95 % intervals."
     return Table(caption, ("system", *score_titles(found.signature)), rows, note)
-
-
-def _correlation(estimate: Estimate) -> str:
-    low, high = estimate.interval
-    return f"{estimate.score:+.3f} [{low:+.3f}, {high:+.3f}]"

@@ -31,7 +31,7 @@ POINTS = 0.72  # in a hundredth of an inch
 
 
 def sentence_title(view: SentenceView) -> str:
-    """Say what :func:`draw_sentence` shows."""
+    """Return the title of :func:`draw_sentence`."""
     parts = " and ".join(["its tree"] * (view.tree is not None) + ["its links"] * bool(view.links))
     return ", ".join(filter(None, (f"“{' '.join(view.words)}”", parts, "before and after preordering")))
 

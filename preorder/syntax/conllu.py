@@ -80,7 +80,11 @@ def _readings(block: Sequence[tuple[int, str]], tagset: Tagset) -> list[Sentence
         except DataError as error:
             raise error.at(None, number) from None
     try:
-        words = _with_heads(words)
+        unknown = sum(row.head == _UNKNOWN for row in words)
+        if unknown not in (0, len(words)):
+            raise DataError(f"{unknown} of {len(words)} words have no head")
+        if unknown:  # no parse: roots alone
+            words = [row._replace(head=ROOT, relation=NONE) for row in words]
         readings = [words]
         if tokens:
             readings.insert(0, _joined(words, tokens, _sentence(words).tree))
@@ -117,14 +121,6 @@ def _read_row(line: str, words: list[_Row], tokens: list[_Row], tagset: Tagset) 
         raise DataError(f"tag {shown(tag)} is empty or has a space in it")
     above = _UNKNOWN if head == NONE else int(head) - 1
     words.append(_Row(len(words), len(words), form, tag, above, relation))
-
-
-def _with_heads(words: list[_Row]) -> list[_Row]:
-    """Return the rows of a sentence without a parse with roots alone; others have no unknown heads."""
-    unknown = sum(row.head == _UNKNOWN for row in words)
-    if unknown not in (0, len(words)):
-        raise DataError(f"{unknown} of {len(words)} words have no head")
-    return [row._replace(head=ROOT, relation=NONE) for row in words] if unknown else words
 
 
 def _parted(rows: Sequence[_Row]) -> list[_Row]:

@@ -171,8 +171,8 @@ def report_run(manifest: Manifest, seed: int) -> Run:
         orders = {name: [data.orders.get(name, data.monotone)] for name in data.systems}
         measured += measure([Preordering(data.target_groups)], orders)
     found = score_systems(measured, next(iter(data.systems)), seed)
-    chapters = (*_analyses(manifest, data), *_robustness(manifest.robustness))
-    return Run(manifest.title, len(data.references[0]), found.signature, scoring_table(found), chapters)
+    scores, chapters = scoring_table(found), tuple(_analyses(manifest, data))
+    return Run(manifest.title, len(data.references[0]), found.signature, scores, chapters)
 
 
 def _analyses(manifest: Manifest, data: EvaluationData) -> Iterator[Chapter]:
@@ -180,7 +180,10 @@ def _analyses(manifest: Manifest, data: EvaluationData) -> Iterator[Chapter]:
     lengths = list(map(len, data.source))
     groups = by_length(lengths, *fitting_width(lengths))
     yield Chapter("By length", length_curves(data, CURVE_METRICS, groups))
-    orders = {names[0]: ", ".join(names) for names in _orders(manifest)} if data.target_groups else {}
+    given: dict[str, list[str]] = {}  # positions → the systems that are given them
+    for name, positions in manifest.files.orders.items():
+        given.setdefault(positions, []).append(name)
+    orders = {names[0]: ", ".join(names) for names in given.values()} if data.target_groups else {}
     for order, names in orders.items():
         curves = gain_curves(data, CURVE_METRICS, order, GAIN_WIDTH)
         yield Chapter(f"By what the order of {names} gains", curves)
@@ -191,23 +194,11 @@ def _analyses(manifest: Manifest, data: EvaluationData) -> Iterator[Chapter]:
     for system in others:
         chosen = system_examples(data, EXAMPLE_METRIC, baseline, system, EXAMPLE_COUNT)
         yield Chapter(f"Examples of {system}", chosen)
-
-
-def _orders(manifest: Manifest) -> list[list[str]]:
-    """Return the names of the systems that are given each order."""
-    names: dict[str, list[str]] = {}
-    for name, positions in manifest.files.orders.items():
-        names.setdefault(positions, []).append(name)
-    return list(names.values())
-
-
-def _robustness(path: str | None) -> Iterator[Chapter]:
-    if path is None:
-        return
-    try:
-        yield Chapter("Swapped words", parse_curves(files.read_json(path)))
-    except DataError as error:
-        raise error.at(path, None) from None
+    if manifest.robustness is not None:
+        try:
+            yield Chapter("Swapped words", parse_curves(files.read_json(manifest.robustness)))
+        except DataError as error:
+            raise error.at(manifest.robustness, None) from None
 
 
 def order_galleries(
@@ -229,7 +220,11 @@ def order_galleries(
             reason = "the reference is not the text that was aligned, so no sentences are drawn"
             LOGGER.warning(f"{error.at(alignment_path, number)}: {reason}")
             return {}
-    fitting = [i for i in range(len(targets)) if _fits(data, i, len(targets[i]))]
+    fitting = [
+        i
+        for i, both in enumerate(zip(data.source, targets, strict=True))
+        if data.target_groups[i] is not None and all(1 <= len(side) <= MAX_LENGTH for side in both)
+    ]
     chosen, total = sample(fitting, SENTENCES, data.seed)
     if not chosen:
         return {}
@@ -240,8 +235,3 @@ def order_galleries(
         return SentenceView(data.source[i], data.orders[name][i], None, targets[i], data.alignments[i])
 
     return {name: Gallery(text, tuple(Numbered(i + 1, view(name, i)) for i in chosen)) for name in orders}
-
-
-def _fits(data: EvaluationData, i: int, target_length: int) -> bool:
-    lengths = len(data.source[i]), target_length
-    return data.target_groups[i] is not None and all(1 <= length <= MAX_LENGTH for length in lengths)
