@@ -66,13 +66,8 @@ def test_layers_are_added(folder):
     assert first == Sentence((), (), tree=DependencyTree((), ()))
     assert second.tags == ("uA", "uB", "uC")
     assert second.tree == DependencyTree((ROOT, 0, 1), ("next",) * 3)
-
-
-def test_given_tags_and_trees_stay(folder):
-    tree = DependencyTree((ROOT, 0), ("root", "next"))
-    sentence = Sentence(("a", "b"), ("A", "B"), tree=tree)
-    options = StanzaOptions("en", folder=str(folder), tagged=True)
-    assert list(add_layers([sentence], options)) == [sentence]
+    given = Sentence(("a", "b"), ("A", "B"), tree=DependencyTree((ROOT, 0), ("root", "next")))
+    assert list(add_layers([given], StanzaOptions("en", folder=str(folder), tagged=True))) == [given]
 
 
 def test_what_was_done_before_an_interruption_is_not_done_again(folder, tmp_path):
@@ -97,33 +92,29 @@ def test_what_was_done_before_an_interruption_is_not_done_again(folder, tmp_path
     assert not done(folder)
 
 
-@pytest.mark.parametrize(
-    "other",
-    [
+def test_what_the_annotation_depends_on():
+    """Not on the folder of the models."""
+    options = [
         StanzaOptions("de"),
         StanzaOptions("en", "dependency"),
         StanzaOptions("en", tagset="upos"),
         StanzaOptions("en", device="gpu"),
-    ],
-)
-def test_other_options_start_anew(folder, tmp_path, other):
-    keys = {
-        chunk.key
-        for options in (StanzaOptions("en"), other)
-        for chunk in stanza._chunks(SENTENCES, stanza._settings(options, []), Checkpoints())
-    }
-    assert len(keys) == 8
+        StanzaOptions("en", folder="here"),
+        StanzaOptions("en", folder="there"),
+    ]
+    settings = [stanza._settings(one, ["models"]) for one in options]
+    settings.append(stanza._settings(options[-1], ["other models"]))
+    keys = [next(stanza._chunks(SENTENCES, one, Checkpoints())).key for one in settings]
+    assert keys[-2] == keys[-3]
+    assert len(set(keys)) == 6
 
 
-def test_models_may_move_but_not_change():
-    first, moved = (StanzaOptions("en", folder=name) for name in ("here", "there"))
-    assert stanza._settings(first, ["models"]) == stanza._settings(moved, ["models"])
-    assert stanza._settings(first, ["models"]) != stanza._settings(first, ["other models"])
-
-
-def test_one_gpu_one_worker():
+def test_no_such_devices(models):
     with pytest.raises(UsageError, match="on a GPU there is one worker"):
         next(annotate([], StanzaOptions("en", device="gpu"), workers=2))
+    if not pytest.importorskip("torch").cuda.is_available():
+        with pytest.raises(UsageError, match="there is no GPU that torch can use"):
+            load_pipeline(StanzaOptions("en", folder=models, device="gpu"))
 
 
 def test_stanza_is_not_installed(monkeypatch):
@@ -269,6 +260,7 @@ def test_folders_without_the_models(models, tmp_path):
     shutil.copy(f"{models}/en/pos.pt", tmp_path / "en")
     assert refused("en", tmp_path).endswith("en/pretrain.pt: no such model of Stanza's")
     shutil.copy(f"{models}/en/pretrain.pt", tmp_path / "en")
+    (tmp_path / "en/pos.pt").chmod(0o600)
     (tmp_path / "en/pos.pt").write_bytes(b"damaged")
     with pytest.raises(UsageError, match="Stanza cannot load its models for en: "):
         load_pipeline(StanzaOptions("en", folder=str(tmp_path)))
@@ -331,11 +323,3 @@ def test_models_that_are_fetched(monkeypatch, tmp_path, language, expected):
     monkeypatch.setattr(common, "load_resources_json", lambda: {"cs": {"lemma": {"pdt": {}}}, "vi": {}})
     assert prepare(StanzaOptions(language, "dependency"))[1] == []
     assert fetched == [(language, steps) for steps in expected]
-
-
-def test_no_gpu(models):
-    torch = pytest.importorskip("torch")
-    if torch.cuda.is_available():
-        pytest.skip("there is a GPU")
-    with pytest.raises(UsageError, match="there is no GPU that torch can use"):
-        load_pipeline(StanzaOptions("en", folder=models, device="gpu"))
