@@ -74,10 +74,9 @@ def test_three_ways(how, tree, of_dependents):
 
 
 def test_what_joins_the_head_first_and_last():
-    heads = DependencyTree(
-        (2, 2, -1, 4, 2, 6, 4, 2), ("nsubj", "aux", "root", "det", "obj", "case", "nmod:of", "punct")
-    )
-    sentence = Sentence(("he", "has", "bought", "a", "pen", "for", "her", "."), ("X",) * 8, tree=heads)
+    relations = ("nsubj", "aux", "root", "det", "obj", "case", "nmod:of", "punct")
+    heads = DependencyTree((2, 2, -1, 4, 2, 6, 4, 2), relations)
+    sentence = Sentence(tuple("he has bought a pen for her .".split()), ("X",) * 8, tree=heads)
     assert bracketed(sentence, "head") == "((he (has (bought ((a pen) (for her))))) .)"
     quoted = DependencyTree((1, -1, 1), ("punct", "root", "punct"))
     assert bracketed(Sentence(tuple("'a'"), ("X",) * 3, tree=quoted), "head") == "(' (a '))"
@@ -96,15 +95,10 @@ def test_names_of_nodes():
 
 def test_tokens_that_no_phrase_covers():
     tree = ConstituencyTree(3, ((1, 3, "NP"),))
-    assert binary_branches(Sentence(words(3), ("A",) * 3, tree=tree), "left") == [
-        (0, 1, 3, ""),
-        (1, 2, 3, "NP"),
-    ]
-
-
-@pytest.mark.parametrize("sentence", [parse_bracketing(""), parse_bracketing("(ROOT (S (UH yes)))")])
-def test_short_sentences(sentence):
-    assert binary_branches(sentence, "head") == []
+    branches = binary_branches(Sentence(words(3), ("A",) * 3, tree=tree), "left")
+    assert branches == [(0, 1, 3, ""), (1, 2, 3, "NP")]
+    for short in ("", "(ROOT (S (UH yes)))"):
+        assert binary_branches(parse_bracketing(short), "head") == []
 
 
 @pytest.mark.parametrize(

@@ -45,18 +45,22 @@ def added(path, *lines, tags=None):
     return list(add_trees("source", [Sentence(parse_tokens(line), tags) for line in lines], TreeFile(path)))
 
 
-def test_words_of_conllu(file):
-    (sentence,) = added(file(*FRENCH), "Je vais de le parc .")
-    assert sentence.tags == ("PRON", "VERB", "ADP", "DET", "NOUN", ".")
-    assert sentence.dependency.heads == (1, -1, 4, 4, 1, 1)
-    assert sentence.dependency.relations == ("nsubj", "root", "case", "det", "obl", "punct")
-
-
-def test_tokens_of_conllu(file):
-    (sentence,) = added(file(*FRENCH), "Je vais du parc .")
-    assert sentence.tags == ("PRON", "VERB", "ADP", "NOUN", ".")
-    assert sentence.dependency.heads == (1, -1, 3, 1, 1)
-    assert sentence.dependency.relations == ("nsubj", "root", "case", "obl", "punct")
+@pytest.mark.parametrize(
+    ("text", "tags", "heads", "relations"),
+    [
+        (
+            "Je vais de le parc .",
+            "PRON VERB ADP DET NOUN .",
+            (1, -1, 4, 4, 1, 1),
+            "nsubj root case det obl punct",
+        ),
+        ("Je vais du parc .", "PRON VERB ADP NOUN .", (1, -1, 3, 1, 1), "nsubj root case obl punct"),
+    ],
+)
+def test_words_and_tokens_of_conllu(file, text, tags, heads, relations):
+    (sentence,) = added(file(*FRENCH), text)
+    assert sentence.tags == tuple(tags.split())
+    assert (sentence.dependency.heads, sentence.dependency.relations) == (heads, tuple(relations.split()))
 
 
 def test_the_word_nearest_to_the_root_speaks_for_its_token(file):
@@ -180,15 +184,11 @@ def test_tagsets_of_conllu(file, asked, first, tags):
     assert trees.tagset == (asked or first[11:] or "upos")
 
 
-def test_given_tags_stay(file):
-    (sentence,) = added(file("(S (A a))"), "a", tags=("Z",))
-    assert sentence.tags == ("Z",)
-
-
-def test_compressed(tmp_path):
+def test_given_tags_stay_and_trees_are_uncompressed(tmp_path):
     path = tmp_path / "trees.gz"
     path.write_bytes(gzip.compress(b"(S (A a))\n"))
     assert added(str(path), "a")[0].tags == ("A",)
+    assert added(str(path), "a", tags=("Z",))[0].tags == ("Z",)
 
 
 @pytest.mark.parametrize(
@@ -205,11 +205,7 @@ def test_compressed(tmp_path):
         (["a_DT"], ["a"], "trees: neither bracketings, .* nor CoNLL-U"),
         (["", "[S [DT a]]"], ["a"], "trees: neither bracketings, .* nor CoNLL-U"),
         ([row(1, "a", "x")], ["a"], "trees:1: head 'x' is no number"),
-        (
-            ["# global.columns = ID FORM UPOS HEAD", row(1, "a", 0)],
-            ["a"],
-            "trees:1: CoNLL-U Plus: its columns",
-        ),
+        (["# global.columns = ID FORM", row(1, "a", 0)], ["a"], "trees:1: CoNLL-U Plus: its columns"),
         (["(S", " (A a)", "(S (A b))"], ["a", "b"], "trees:1: 1 brackets are not closed"),
         (["(S", "", " (A a))"], ["a"], "trees:1: 1 brackets are not closed"),
         (["(S (A a))", "(S (A b))"], ["a"], "source:2: the file ends after 1 lines, .*trees goes on"),
@@ -228,27 +224,14 @@ def test_bad_files(file, lines, sources, reason):
 
 def spans(tree):
     """Return what nltk has read as words, tags and phrases, parents first."""
-    words, tags, phrases = [], [], []
-
-    def walk(node):
-        if isinstance(node[0], str):
-            words.append(node[0])
-            tags.append(node.label())
-            return
-        place = len(phrases)
-        phrases.append(None)
-        begin = len(words)
-        for child in node:
-            walk(child)
-        phrases[place] = (begin, len(words), node.label())
-
-    walk(tree)
-    return tuple(words), tuple(tags), tuple(phrases)
+    phrases = [(one.label(), one.leaves()) for one in tree.subtrees(lambda one: one.height() > 2)]
+    return tree.leaves(), [tag for _, tag in tree.pos()], phrases
 
 
 def parts(line):
     sentence = parse_bracketing(line)
-    return sentence.words, sentence.tags, sentence.constituency.constituents
+    words, phrases = list(sentence.words), sentence.constituency.constituents
+    return words, list(sentence.tags), [(label, words[begin:end]) for begin, end, label in phrases]
 
 
 TOKENS = st.text("ab-'$.,：　\xa0", min_size=1, max_size=4) | st.sampled_from(["-LRB-", "x-RRB-", "-RSB-"])
@@ -268,13 +251,13 @@ def test_reads_what_nltk_reads(tree):
 
 @pytest.mark.parametrize("line", ["", "  ", "()", "(ROOT)", "(ROOT (S))", "(S (-NONE- *T*))"])
 def test_no_tokens(line):
-    assert parts(line) == ((), (), ())
+    assert parts(line) == ([], [], [])
 
 
 def test_moved_material_is_left_out():
-    words, tags, phrases = parts("( (S (NP-SBJ (-NONE- *)) (VP (TO to) (NP (-NONE- *T*-1)) (VB go))))")
-    assert (words, tags) == (("to", "go"), ("TO", "VB"))
-    assert phrases == ((0, 2, ""), (0, 2, "S"), (0, 2, "VP"))
+    words = ["to", "go"]
+    found = parts("( (S (NP-SBJ (-NONE- *)) (VP (TO to) (NP (-NONE- *T*-1)) (VB go))))")
+    assert found == (words, ["TO", "VB"], [("", words), ("S", words), ("VP", words)])
 
 
 @pytest.mark.parametrize(
