@@ -14,7 +14,7 @@ import numpy as np
 
 from benchmarks.process import Cost, run
 from preorder.alignment.gold import target_groups
-from preorder.btg.pieces import EXACT
+from preorder.btg.nbest import EXACT
 from preorder.data import Sentence
 from preorder.data.formats import format_annotated, parse_order, read_alignments
 from preorder.errors import UsageError
@@ -22,8 +22,8 @@ from preorder.io import files
 from preorder.learning.encode import Encoder
 from preorder.learning.vocabulary import LAYERS
 from preorder.methods.model_directory import load_model
-from preorder.methods.perceptron.fast.shapes import shape_scores
 from preorder.methods.perceptron.parse import parse
+from preorder.methods.perceptron.scorer import shape_scores
 from preorder.methods.perceptron.weights import unpack
 from preorder.metrics.orders import OrderEvaluation, evaluate
 

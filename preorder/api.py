@@ -46,7 +46,7 @@ from preorder.learning.options import (
 )
 from preorder.methods.model_directory import Model, is_lowercased, load_model, save_model
 from preorder.methods.registry import check_trees
-from preorder.methods.training import TrainingPlan
+from preorder.methods.train import TrainingPlan
 
 if TYPE_CHECKING:
     from preorder.analysis.plots import DrawnPicture

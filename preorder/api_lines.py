@@ -65,9 +65,9 @@ class _Ordering:
         self._model, self._format, self._fields = model, format, fields
         self._in_bulk = None
         if isinstance(model.preorderer, HashedPreorderer):
-            from preorder.methods.bulk.orderer import BulkOrderer  # imports numba
+            from preorder.methods.block_order import BlockOrderer  # imports numba
 
-            self._in_bulk = BulkOrderer(model, format)
+            self._in_bulk = BlockOrderer(model, format)
 
     def __call__(self, lines: list[str]) -> list[str]:
         if self._fields == 1:

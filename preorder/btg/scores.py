@@ -19,9 +19,11 @@ import numba
 import numpy as np
 
 from preorder.btg.grammar import CONTEXTS, LABELS, LANES
-from preorder.btg.vector import VECTOR
 from preorder.compiled import inner
 from preorder.errors import NotFiniteError
+
+VECTOR = 8
+"""Numbers in a vector. Arrays that are read by vectors go on for so many items beyond their last."""
 
 FIRST, SECOND, WHOLE = range(3)
 PARTS = 3

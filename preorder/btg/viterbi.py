@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import numba
 import numpy as np
+from llvmlite import ir
+from numba.core import types
+from numba.extending import intrinsic
 
 from preorder.btg.grammar import INVERTED, LABELS, NODE_FIELDS, ROOT, STRAIGHT
-from preorder.btg.scores import allocate_scores, check_finite, node_index, set_parts
-from preorder.btg.vector import VECTOR, raise_best
+from preorder.btg.scores import VECTOR, allocate_scores, check_finite, node_index, set_parts
 from preorder.compiled import entry_point, inner
 
 LOWEST = np.float32(-np.inf)
@@ -24,12 +26,8 @@ LEAF = (np.float32(0), np.float32(0)), (np.float32(0), np.float32(0))
 def best_trees(parts: np.ndarray, root: int = ROOT) -> np.ndarray:
     """Return the best trees of equally long sentences: int32 ``[batch, n - 1, NODE_FIELDS]``.
 
-    Args:
-        parts: float32 ``[batch, PARTS, LABELS, n + 1, n + 1]``; see :mod:`preorder.btg.scores`.
-        root: context of the whole trees, ROOT but for a piece of a longer sentence.
-
-    Raises:
-        NotFiniteError: a score is infinite or no number.
+    The parts are float32 ``[batch, PARTS, LABELS, n + 1, n + 1]``. ``root`` is the context of the whole
+    trees, ROOT but for a piece of a longer sentence.
     """
     check_finite(parts)
     trees = np.empty((len(parts), parts.shape[-1] - 2, NODE_FIELDS), np.int32)
@@ -62,11 +60,8 @@ def best_scores(scores, n):
 
     Spans are found by their end, then from the last begin down: once a span's best score is known,
     all that end with it and have it for their right child are raised by that split, a vector of
-    begins at a time.
-
-    Returns:
-        float32: of ``[b, m)`` as left child of a parent of some label, ``[label, m, b]``; of ``[m, e)`` as
-        right child, ``[e, m, label]``.
+    begins at a time. Returns, float32, the scores of ``[b, m)`` as left child of a parent of some label,
+    ``[label, m, b]``, and of ``[m, e)`` as right child, ``[e, m, label]``.
     """
     node, span, pivot = scores.node, scores.span, scores.pivot
     left = np.empty((LABELS, n + 1, n + VECTOR), np.float32)
@@ -158,3 +153,74 @@ def all_positions(trees, positions):
     """Write where each token of each tree goes, ``positions[tree, i]``."""
     for tree in range(trees.shape[0]):
         positions_of(trees[tree], positions[tree])
+
+
+# Operations on vectors, which the compiler does not find by itself.
+
+_VECTOR_TYPE = ir.VectorType(ir.FloatType(), VECTOR)
+_ALIGNMENT = 4  # bytes; vectors begin anywhere
+_WIDE = ir.IntType(64)
+
+
+def _address(context, builder, signature, arguments, k, index):
+    """Return the address of the vector at an index of the k-th argument, an array."""
+    data = context.make_array(signature.args[k])(context, builder, arguments[k]).data
+    return builder.bitcast(builder.gep(data, [index]), _VECTOR_TYPE.as_pointer())
+
+
+def _load(builder, address):
+    vector = builder.load(address)
+    vector.align = _ALIGNMENT
+    return vector
+
+
+@intrinsic
+def copy_vector(typing_context, target, to, source, index):  # noqa: ARG001
+    """Copy a vector between float32 arrays, by flat indices."""
+
+    def codegen(context, builder, signature, arguments):
+        address = _address(context, builder, signature, arguments, 0, arguments[1])
+        vector = _load(builder, _address(context, builder, signature, arguments, 2, arguments[3]))
+        builder.store(vector, address).align = _ALIGNMENT
+        return context.get_dummy_value()
+
+    return types.void(target, to, source, index), codegen
+
+
+@intrinsic
+def raise_best(typing_context, best, first, rows, children, indices, added, lanes):  # noqa: ARG001
+    """Raise the best scores of spans that end together, a vector of begins, by those with one more split.
+
+    ``best = max(best, row + child + added + lane)``, where the labels take turns in the lanes. ``best`` is
+    flat ``[vector, lane, VECTOR]``; ``first``, the least of the begins, a multiple of ``VECTOR``; ``indices``
+    are of each label the flat indices of begin 0 in rows and children; ``added`` is of each label.
+    """
+
+    def codegen(context, builder, signature, arguments):
+        def address(k, index):
+            return _address(context, builder, signature, arguments, k, index)
+
+        def everywhere(k, item):
+            value = builder.extract_value(arguments[k], item)
+            undefined = ir.Constant(_VECTOR_TYPE, ir.Undefined)
+            first = builder.insert_element(undefined, value, ir.Constant(ir.IntType(32), 0))
+            zeros = ir.Constant(ir.VectorType(ir.IntType(32), VECTOR), [0] * VECTOR)
+            return builder.shuffle_vector(first, undefined, zeros)
+
+        scores, count = [], signature.args[6].count
+        at = builder.mul(arguments[1], ir.Constant(_WIDE, count))
+        for label in range(signature.args[5].count):
+            row, child = (
+                builder.add(builder.extract_value(arguments[4], [label, k]), arguments[1]) for k in range(2)
+            )
+            score = builder.fadd(_load(builder, address(2, row)), _load(builder, address(3, child)))
+            scores.append(builder.fadd(score, everywhere(5, label)))
+        for lane in range(count):
+            kept = address(0, builder.add(at, ir.Constant(_WIDE, lane * VECTOR)))
+            old = _load(builder, kept)
+            new = builder.fadd(scores[lane % len(scores)], everywhere(6, lane))
+            greater = builder.fcmp_ordered(">", new, old)
+            builder.store(builder.select(greater, new, old), kept).align = _ALIGNMENT
+        return context.get_dummy_value()
+
+    return types.void(best, first, rows, children, indices, added, lanes), codegen

@@ -1,4 +1,4 @@
-"""Files of sentences ordered a block at a time, on several threads: :mod:`preorder.methods.bulk`."""
+"""Files of sentences ordered a block at a time, on several threads: :mod:`preorder.methods.block_order`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from preorder.methods.model_directory import Model
 from preorder.workers import in_order
 
 if TYPE_CHECKING:
-    from preorder.methods.bulk.orderer import BulkOrderer, Ordered
+    from preorder.methods.block_order import BlockOrderer, Ordered
 
 MAX_AHEAD = 2
 """Blocks of a file that are held for each thread, whatever its length."""
@@ -46,12 +46,12 @@ class BlockOrdering:
 
     def __init__(self, model: Model, arguments: argparse.Namespace, pool: Executor) -> None:
         """Take a model for which :func:`can_order`, the arguments of the command, and threads."""
-        from preorder.methods.bulk.orderer import BulkOrderer  # imports numba
+        from preorder.methods.block_order import BlockOrderer  # imports numba
 
         self._model, self._pool = model, pool
         self._ahead = MAX_AHEAD * arguments.threads
         self._has_shards = arguments.out_dir is not None
-        self._order = BulkOrderer(model, arguments.format)
+        self._order = BlockOrderer(model, arguments.format)
         self._warn = EscapeWarning()
 
     def __call__(self, arguments: argparse.Namespace, tick: Callable[[int], None]) -> Iterator[str]:
@@ -97,7 +97,7 @@ def _columns(block: Block) -> int | None:
     return (2 if first.count("\t") == 1 else 3) if first else None
 
 
-def _order(order: BulkOrderer, model: Model, arguments: argparse.Namespace, work: _Work) -> Ordered:
+def _order(order: BlockOrderer, model: Model, arguments: argparse.Namespace, work: _Work) -> Ordered:
     texts = work.block.texts
     if work.block.first == 1:
         texts = tuple(text.removeprefix(MARK) for text in texts)
@@ -106,7 +106,7 @@ def _order(order: BulkOrderer, model: Model, arguments: argparse.Namespace, work
 
 def _by_sentence(model: Model, arguments: argparse.Namespace, work: _Work) -> Ordered:
     """Order a block as any other input is ordered, or raise what is wrong with it."""
-    from preorder.methods.bulk.orderer import Ordered
+    from preorder.methods.block_order import Ordered
 
     sentences = list(map(model.annotate, _sentences(arguments, work)))
     find = model.preorderer.trees if arguments.format == "tree" else model.preorderer.order

@@ -23,13 +23,18 @@ from preorder.errors import UsageError
 from preorder.io import files
 from preorder.learning import options as method_options
 from preorder.learning.checkpoint import Checkpoints
-from preorder.learning.held_out import DEFAULT_HELD_OUT, MAX_SHARE
 from preorder.methods.base import Preorderer
-from preorder.methods.cross_fit import cross_fit
-from preorder.methods.initial import initial_preorderer
 from preorder.methods.model_directory import Model, check_replaceable, is_lowercased, load_model, save_model
 from preorder.methods.registry import METHODS, all_options, check_trees
-from preorder.methods.training import DEFAULT_LIMIT, DEFAULT_MAX_LENGTH, TrainingPlan
+from preorder.methods.train import (
+    DEFAULT_HELD_OUT,
+    DEFAULT_LIMIT,
+    DEFAULT_MAX_LENGTH,
+    MAX_SHARE,
+    TrainingPlan,
+    cross_fit,
+    initial_preorderer,
+)
 from preorder.progress import LOGGER, progress
 
 EXAMPLES = """\

@@ -14,8 +14,7 @@ from preorder.data import Bitext
 from preorder.errors import NotFiniteError
 from preorder.learning.backend import device, set_weights, threads, torch, weights_of
 from preorder.learning.checkpoint import Arrays, Checkpoint, add_prefix, part_with
-from preorder.learning.held_out import HeldOutLines
-from preorder.learning.training_loop import TrainingStatistics, train
+from preorder.learning.loop import HeldOutLines, TrainingStatistics, train
 from preorder.learning.vocabulary import UNKNOWN
 
 Network = TypeVar("Network", bound=torch.nn.Module)
@@ -42,7 +41,7 @@ class NetworkLearner(ABC, Generic[Network, Result]):
     The same data and seed give the same weights on the same machine: each operation uses one thread, as more
     of them would round sums otherwise. Rare words are read as unknown now and then (Kiperwasser and Goldberg
     2016), so that the network learns what to do with these.
-    With ``__len__``, ``key`` and ``order`` a subclass is a :class:`.training_loop.Trainable`.
+    With ``__len__``, ``key`` and ``order`` a subclass is a :class:`.loop.Trainable`.
     """
 
     def __init__(self, network: Network, frequencies: np.ndarray, options: Any) -> None:
@@ -75,7 +74,7 @@ class NetworkLearner(ABC, Generic[Network, Result]):
         """Return the statistics of an iteration, the ``loss`` among them, from those of its minibatches."""
 
     def learn(self, iteration: int, advance: Callable[[int], Any]) -> TrainingStatistics:
-        """Learn from every sentence once; see :class:`.training_loop.Trainable`.
+        """Learn from every sentence once; see :class:`.loop.Trainable`.
 
         Raises:
             NotFiniteError: the training has diverged.
@@ -98,7 +97,7 @@ class NetworkLearner(ABC, Generic[Network, Result]):
         return statistics
 
     def train(self, held_out: Bitext, checkpoint: Checkpoint) -> dict[str, Any]:
-        """Do as :func:`.training_loop.train`, and put the model's weights into ``average``.
+        """Do as :func:`.loop.train`, and put the model's weights into ``average``.
 
         Returns:
             Statistics for ``model.json``: the number of ``weights``, and those of the training loop.

@@ -14,7 +14,7 @@ from preorder.data import NO_LINES, BinaryTree, Bitext, Node, Permutation, Sente
 from preorder.learning.checkpoint import NO_CHECKPOINT, Arrays, Checkpoint
 
 if TYPE_CHECKING:
-    from preorder.btg.kbest import ScoredTree  # imports numba
+    from preorder.btg.nbest import ScoredTree  # imports numba
     from preorder.learning.encode import Batch
 
 T = TypeVar("T")
@@ -48,7 +48,7 @@ class Preorderer(ABC):
 
         Returns:
             The preorderer; and statistics of its training for ``model.json``: its ``options``, the number of
-            ``weights``, those of :func:`preorder.learning.training_loop.train` where training has iterations,
+            ``weights``, those of :func:`preorder.learning.loop.train` where training has iterations,
             and others of the method.
 
         Raises:

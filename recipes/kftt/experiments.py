@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from preorder.methods.training import DEFAULT_LIMIT
+from preorder.methods.train import DEFAULT_LIMIT
 
 DIRECTIONS = ("en-ja", "ja-en")
 LAYERS = ("pos", "constituency", "dependency")

@@ -22,7 +22,7 @@ pytest.importorskip("torch")
 from preorder.annotate.classes import learn_classes
 from preorder.btg.constraint import Constraint
 from preorder.btg.grammar import ROOT
-from preorder.btg.kbest import kbest_of_parts
+from preorder.btg.nbest import kbest_of_parts
 from preorder.btg.viterbi import _fill_trees, best_trees
 from preorder.data import BinaryTree, Bitext, Node
 from preorder.errors import DataError, NotFiniteError, PreorderError

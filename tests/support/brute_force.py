@@ -6,8 +6,7 @@ from functools import cache
 import numpy as np
 
 from preorder.btg.grammar import INVERTED, LABELS, LANES, ROOT
-from preorder.btg.scores import FIRST, PARTS, SECOND, WHOLE, Scores, node_count, node_index
-from preorder.btg.vector import VECTOR
+from preorder.btg.scores import FIRST, PARTS, SECOND, VECTOR, WHOLE, Scores, node_count, node_index
 
 Node = tuple[int, int, int, int, int]  # begin, split, end, label, context
 Tree = tuple[Node, ...]

@@ -1,7 +1,7 @@
 """The best trees by the scores of a network.
 
 Equally long sentences are scored together: the best tree is that whose order can be expected to agree best
-(:mod:`preorder.btg.risk`). A sentence too long to be parsed exactly is cut (:mod:`preorder.btg.pieces`): of
+(:mod:`preorder.btg.chart`). A sentence too long to be parsed exactly is cut (:mod:`preorder.btg.nbest`): of
 the first ``EXACT`` tokens of what is left, in the latter half, where a straight node most prefers to split.
 """
 
@@ -13,10 +13,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from preorder.btg.chart import expected_agreement
 from preorder.btg.grammar import NODE_FIELDS, ROOT
-from preorder.btg.kbest import ScoredTree, kbest_of_parts
-from preorder.btg.pieces import EXACT, context_of, join_pieces
-from preorder.btg.risk import expected_agreement
+from preorder.btg.nbest import EXACT, ScoredTree, context_of, join_pieces, kbest_of_parts
 from preorder.btg.scores import FIRST, SECOND
 from preorder.btg.viterbi import all_positions, best_trees
 from preorder.learning import backend
@@ -72,7 +71,7 @@ def parse(scorer: Scorer, given: Input, threads: int) -> tuple[np.ndarray, np.nd
 def parse_kbest(scorer: Scorer, given: Input, k: int, threads: int) -> list[list[ScoredTree]]:
     """Return the best trees of each sentence's k best orders, by the agreement that can be expected.
 
-    Arguments are those of :func:`parse`; costs that, and the search of :func:`preorder.btg.kbest.kbest`.
+    Arguments are those of :func:`parse`; costs that, and the search of :func:`preorder.btg.nbest.kbest`.
     """
     best = [join_pieces((), 0, k)] * given.lengths.size  # what empty sentences have
 

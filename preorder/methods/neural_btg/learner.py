@@ -13,14 +13,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from preorder.btg.chart import log_partition
 from preorder.btg.constraint import DRAW, Constraint
-from preorder.btg.inside import log_partition
 from preorder.data import Permutation, Sentence
 from preorder.learning.backend import device, multiplies_bfloat16, set_weights, torch
 from preorder.learning.checkpoint import Arrays, digest
+from preorder.learning.loop import TrainingStatistics
 from preorder.learning.network_learner import NetworkLearner, with_first_weights
 from preorder.learning.options import without_threads
-from preorder.learning.training_loop import TrainingStatistics
 from preorder.learning.vocabulary import Vocabulary
 from preorder.methods.base import permutations
 from preorder.methods.neural_btg.decode import Input, parse
@@ -36,7 +36,7 @@ class Initial(NamedTuple):
 
 
 class Learner(NetworkLearner[Scorer, torch.Tensor]):
-    """A scorer that learns; see :class:`preorder.learning.training_loop.Trainable`."""
+    """A scorer that learns; see :class:`preorder.learning.loop.Trainable`."""
 
     def __init__(
         self,
@@ -78,7 +78,7 @@ class Learner(NetworkLearner[Scorer, torch.Tensor]):
         return digest([without_threads(self._options), self.vocabulary.known], *arrays)
 
     def learn(self, iteration: int, advance: Callable[[int], Any]) -> TrainingStatistics:
-        """Learn from every sentence once; see :class:`preorder.learning.training_loop.Trainable`."""
+        """Learn from every sentence once; see :class:`preorder.learning.loop.Trainable`."""
         draw = np.random.default_rng((self._options.seed, iteration, DRAW))
         self._set_groups(self._constraint.drawn(self._lengths, draw))
         return super().learn(iteration, advance)

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from preorder.btg.constraint import learnable
-from preorder.btg.kbest import ScoredTree
+from preorder.btg.nbest import ScoredTree
 from preorder.data import NO_LINES, Bitext, Sentence
 from preorder.errors import DataError
 from preorder.learning.backend import device, network_of, sizes_of, weights_of
@@ -44,7 +44,7 @@ class NeuralBTGPreorderer(Continuable, Preorderer):
         return parse(self._scorer, self._input(sentences, threads), threads)
 
     def kbest(self, sentences: Sequence[Sentence], k: int, threads: int) -> list[list[ScoredTree]]:
-        """Return the best trees of each sentence's k best orders; see :mod:`preorder.btg.kbest`."""
+        """Return the best trees of each sentence's k best orders; see :mod:`preorder.btg.nbest`."""
         return parse_kbest(self._scorer, self._input(sentences, threads), k, threads)
 
     def _input(self, sentences: Sequence[Sentence], threads: int) -> Input:

@@ -28,31 +28,33 @@ import numpy as np
 
 from preorder.btg.constraint import DRAW, Constraint
 from preorder.btg.grammar import LABELS
-from preorder.btg.pieces import EXACT
+from preorder.btg.nbest import EXACT
 from preorder.data import Permutation, Sentence
 from preorder.errors import NotFiniteError
 from preorder.learning.checkpoint import Arrays, add_prefix, digest, part_with
 from preorder.learning.encode import Batch, Encoder
+from preorder.learning.loop import TrainingStatistics
 from preorder.learning.options import without_threads
-from preorder.learning.training_loop import TrainingStatistics
 from preorder.methods.base import permutations
 from preorder.methods.options import PerceptronOptions
-from preorder.methods.perceptron.fast.shapes import shape_scores
-from preorder.methods.perceptron.fast.table import Table, Tables, by_slot, spread_of
-from preorder.methods.perceptron.fast.training import TrainingBatch, learn, max_new_rows, training_batch
-from preorder.methods.perceptron.fast.update import (
+from preorder.methods.perceptron.features import MULTIPLIERS, SHAPES, TABLE_NAMES, WIDTHS
+from preorder.methods.perceptron.parse import parse
+from preorder.methods.perceptron.scorer import shape_scores
+from preorder.methods.perceptron.table import (
     AVERAGE_EXPONENT,
     Growing,
+    Table,
+    Tables,
     allocate_table,
+    by_slot,
     restored,
     saved,
     set_averages,
     set_changes,
+    spread_of,
     with_room,
 )
-from preorder.methods.perceptron.fast.work_queue import work_queue
-from preorder.methods.perceptron.features import MULTIPLIERS, SHAPES, TABLE_NAMES, WIDTHS
-from preorder.methods.perceptron.parse import parse
+from preorder.methods.perceptron.training import learn, max_new_rows, training_batch, work_queue
 from preorder.methods.perceptron.weights import Weights
 
 FIRST_ROWS = 1 << 14  # least number of rows that a table has room for at first
@@ -60,11 +62,7 @@ MINIBATCHES = 32  # between two updates of the progress bar
 
 
 class Learner:
-    """Weights that learn; see :class:`preorder.learning.training_loop.Trainable`.
-
-    Attributes:
-        text: the hashes of the sentences to learn from.
-    """
+    """Weights that learn; see :class:`preorder.learning.loop.Trainable`."""
 
     def __init__(
         self,
@@ -76,37 +74,32 @@ class Learner:
     ) -> None:
         """Start with what :func:`preorder.btg.constraint.learnable` gives, from zero or the initial weights.
 
-        These are averages of another training; the new average is over the time since.
+        The new average is over the time since.
         """
         self._encoder = Encoder(layers)
-        self.text = self._encoder(sentences)
+        self._text = self._encoder(sentences)
         self._constraint = constraint
         self._groups = constraint.groups  # of this iteration
         self._options = options
-        self._tables = _first_tables(self.text, initial)
+        self._tables = _first_tables(self._text, initial)
         self._initial = () if initial is None else (*initial.keys, *initial.rows, initial.shape)
         self._seen = 0
-        self._is_averaged = False  # see fast.update
+        self._is_averaged = False  # see Growing
         self._set_averages()
 
     def __len__(self) -> int:
-        return self.text.lengths.size
+        return self._text.lengths.size
 
     def key(self) -> str:
-        """Return a digest of data and options."""
         values = [without_threads(self._options), AVERAGE_EXPONENT]
-        return digest(values, *self.text, *self._constraint, *self._initial)
+        return digest(values, *self._text, *self._constraint, *self._initial)
 
     def learn(self, iteration: int, advance: Callable[[int], Any]) -> TrainingStatistics:
-        """Learn from every sentence once; return the sums of what :meth:`learn_from` returns.
-
-        Raises:
-            NotFiniteError: the training has diverged.
-        """
+        """Learn from every sentence once; return the sums of what :meth:`learn_from` returns."""
         size = self._options.minibatch * MINIBATCHES
         shuffled = np.random.default_rng((self._options.seed, iteration)).permutation(len(self))
         draw = np.random.default_rng((self._options.seed, iteration, DRAW))
-        self._groups = self._constraint.drawn(self.text.lengths, draw)
+        self._groups = self._constraint.drawn(self._text.lengths, draw)
         errors = updates = 0
         with ThreadPoolExecutor(self._options.threads) as pool:
             for begin in range(0, shuffled.size, size):
@@ -122,16 +115,17 @@ class Learner:
     def learn_from(self, chosen: np.ndarray, pool: ThreadPoolExecutor) -> tuple[int, int]:
         """Learn from the sentences of some indices, minibatch by minibatch, in the threads of a pool.
 
-        Returns:
-            How many sentences' predictions had a loss, so that weights were changed, and how many changes of
-            single weights there were.
+        Returns how many sentences' predictions had a loss, so that weights were changed, and how many changes
+        of single weights there were.
         """
         self._set_changes()
-        batch = training_batch(chosen, self.text, self._groups, self._seen, self._options)
+        batch = training_batch(chosen, self._text, self._groups, self._seen, self._options)
         done = 0
         while done < chosen.size:
             self._make_room(max_new_rows(batch, done))
-            done = self._learn_while_room(batch, done, pool)
+            weights = self._with_rows([table.weights for table in self._tables])
+            run = partial(learn, work_queue(), self._tables, weights, batch)
+            done = min(pool.map(run, [done] * self._options.threads))
         self._seen += chosen.size
         return int(batch.wrong.sum()), int(batch.updates.sum())
 
@@ -143,24 +137,14 @@ class Learner:
             new.append(with_room(old.pop(0), rows))
         self._tables = (*new, dense)
 
-    def _learn_while_room(self, batch: TrainingBatch, begin: int, pool: ThreadPoolExecutor) -> int:
-        """Learn from the sentences from ``begin`` on; return how many are done, see :func:`learn`."""
-        weights = self._with_rows([table.weights for table in self._tables])
-        run = partial(learn, work_queue(), self._tables, weights, batch)
-        return min(pool.map(run, [begin] * self._options.threads))
-
     def order(self, sentences: Sequence[Sentence]) -> list[Permutation]:
-        """Return the reordering of each sentence by the average of the weights so far."""
         tables = self.averaged_tables()
         shape = shape_scores(tables.shape, EXACT)
         _, positions = parse(tables, shape, self._encoder(sentences), self._options.threads)
         return permutations(positions, sentences)
 
     def averaged_tables(self) -> Tables:
-        """Return the average of the weights over all sentences so far, to parse with before more is learned.
-
-        Shares all memory with the learner's tables.
-        """
+        """Return the average of the weights so far, in the memory of the learner's tables."""
         self._set_averages()
         return self._with_rows([table.changes for table in self._tables])
 
@@ -170,7 +154,7 @@ class Learner:
         return Tables(*(Table(table.slots, rows, table.spread) for table, rows in hashed), dense[1])
 
     def model(self) -> Arrays:
-        """Return the average as :func:`weights_of` takes it; later learning changes these arrays."""
+        """Return the average as :func:`weights_of` takes it."""
         self._set_averages()
         *hashed, dense = self._tables
         arrays = {"shape": dense.changes}
@@ -199,7 +183,6 @@ class Learner:
         self._is_averaged = False
 
     def state(self) -> Arrays:
-        """Return all that further learning depends on, in arrays that it changes."""
         self._set_averages()
         arrays = {"seen": np.array([self._seen])}
         for name, table in zip((*TABLE_NAMES, "shape"), self._tables, strict=True):
@@ -207,14 +190,13 @@ class Learner:
         return arrays
 
     def restore(self, arrays: Arrays) -> None:
-        """Go on from a :meth:`state`."""
         self._seen = int(arrays["seen"][0])
         self._tables = tuple(restored(part_with(f"{name}.", arrays)) for name in (*TABLE_NAMES, "shape"))
         self._is_averaged = True
 
 
 def weights_of(average: Arrays) -> Weights:
-    """Return the weights of a :meth:`Learner.model`."""
+    """Return the weights of :meth:`Learner.model`."""
     parts = ([average[f"{name}.{part}"] for name in TABLE_NAMES] for part in ("keys", "rows", "spread"))
     return Weights.of(*parts, average["shape"])
 

@@ -7,8 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from preorder.btg.kbest import ScoredTree
-from preorder.btg.pieces import EXACT
+from preorder.btg.nbest import EXACT, ScoredTree
 from preorder.data import NO_LINES, Bitext, Sentence
 from preorder.errors import DataError, shown
 from preorder.learning.checkpoint import NO_CHECKPOINT, Arrays, Checkpoint
@@ -16,8 +15,8 @@ from preorder.learning.encode import Batch, Encoder
 from preorder.learning.vocabulary import common_layers, is_layers
 from preorder.methods.base import Continuable, HashedPreorderer, Preorderer
 from preorder.methods.options import PerceptronOptions
-from preorder.methods.perceptron.fast.shapes import shape_scores
 from preorder.methods.perceptron.parse import parse, parse_kbest
+from preorder.methods.perceptron.scorer import shape_scores
 from preorder.methods.perceptron.weights import NEGLIGIBLE, Weights, unpack
 
 
@@ -36,32 +35,22 @@ class BTGPreorderer(Continuable, HashedPreorderer, Preorderer):
         self._encoder = Encoder(self.token_layers)
 
     def parse(self, sentences: Sequence[Sentence], threads: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return the best trees and their positions; cost: see :mod:`.parse`."""
         return self.parse_hashed(self._encoder(sentences), threads)
 
     def parse_hashed(self, batch: Batch, threads: int = 1) -> tuple[np.ndarray, np.ndarray]:
-        """Return the same of hashes."""
         return parse(self._tables, self._shape, batch, threads)
 
     def kbest(self, sentences: Sequence[Sentence], k: int, threads: int) -> list[list[ScoredTree]]:
-        """Return the best trees of each sentence's k best orders; cost: see :mod:`.parse`."""
         return parse_kbest(self._tables, self._shape, self._encoder(sentences), k, threads)
 
     def fixed_options(self) -> dict[str, Any]:
-        """Return no option: training from these weights may have any."""
         return {}
 
     def state(self) -> tuple[dict[str, Any], Arrays]:
-        """Return what :meth:`from_state` needs: values for JSON, and arrays."""
         return {"layers": list(self.token_layers)}, self._weights.pack()
 
     @classmethod
     def from_state(cls, values: dict[str, Any], arrays: Arrays) -> BTGPreorderer:
-        """Rebuild a preorderer from its :meth:`state`.
-
-        Raises:
-            DataError: the state is not one of a BTG model.
-        """
         layers = values.get("layers")
         if not is_layers(layers):
             raise DataError(f"not the layers of a BTG model: {shown(layers)}")
@@ -78,27 +67,23 @@ class BTGPreorderer(Continuable, HashedPreorderer, Preorderer):
     ) -> tuple[BTGPreorderer, dict[str, Any]]:
         """Learn from sentences with alignments; see :meth:`preorder.methods.base.Preorderer.fit`.
 
-        Layers that any sentence lacks are not used. The same input and options give the same
-        model, whatever the number of threads and however often training was interrupted. The statistics
-        include those of :func:`preorder.btg.constraint.learnable`; ``weights`` counts all but zeros.
+        Layers that any sentence lacks are not used. The same input and options give the same model, on any
+        machine. The statistics include those of :func:`preorder.btg.constraint.learnable`; ``weights`` counts
+        all but zeros.
         """
         from preorder.btg.constraint import learnable  # none of this is needed where a model is used
-        from preorder.learning.held_out import HeldOutLines
+        from preorder.learning.loop import HeldOutLines, train
         from preorder.learning.options import without_threads
-        from preorder.learning.training_loop import train
         from preorder.methods.perceptron.learner import Learner, weights_of
-        from preorder.methods.perceptron.pruning import pruned
 
         layers = initial.token_layers if initial else common_layers((*bitext.sentences, *held_out.sentences))
         sentences, constraint, counts = learnable(bitext)
         learner = Learner(layers, sentences, constraint, options, initial and initial._weights)
         average, progress = train(learner, options.iterations, HeldOutLines(held_out), checkpoint)
-        text = learner.text
         del learner  # its tables are larger than all that follows
         weights = weights_of(average)
         del average
-        weights = weights.compact(NEGLIGIBLE * options.cost)
-        weights = pruned(weights, text, options.threads, initial and initial._weights)
+        weights = weights.compact(NEGLIGIBLE * options.cost, initial and initial._weights)
         count = sum(int(np.count_nonzero(rows)) for rows in (*weights.rows, weights.shape))
         statistics = {"options": without_threads(options), **counts, "weights": count, **progress}
         return cls(weights, layers), statistics

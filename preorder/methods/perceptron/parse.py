@@ -1,12 +1,12 @@
 """Order the sentences of a batch by the best trees of a model.
 
-A sentence that is too long to be parsed exactly is cut (:mod:`preorder.btg.pieces`) where, in the latter half
+A sentence that is too long to be parsed exactly is cut (:mod:`preorder.btg.nbest`) where, in the latter half
 of the longest possible piece, the model most prefers to keep the order by the tokens next to the cut.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from itertools import pairwise
@@ -14,13 +14,12 @@ from itertools import pairwise
 import numpy as np
 
 from preorder.btg.grammar import NODE_FIELDS
-from preorder.btg.kbest import ScoredTree, kbest
-from preorder.btg.pieces import EXACT, context_of, join, join_pieces
+from preorder.btg.nbest import EXACT, ScoredTree, context_of, join, join_pieces, kbest
 from preorder.btg.viterbi import best_tree, positions_of
 from preorder.compiled import entry_point, inner
 from preorder.learning.encode import Batch
-from preorder.methods.perceptron.fast.scores import score_sentence, split_scores
-from preorder.methods.perceptron.fast.table import Tables
+from preorder.methods.perceptron.scorer import score_sentence, split_scores
+from preorder.methods.perceptron.table import Tables
 
 CHUNKS = 8  # a thread, so that the threads end at about the same time
 
@@ -33,27 +32,19 @@ def parse(tables: Tables, shape: np.ndarray, batch: Batch, threads: int) -> tupl
     tokens = int(batch.lengths.sum())
     nodes, positions = np.empty((tokens, NODE_FIELDS), np.int32), np.empty(tokens, np.int32)
     run = partial(_parse_sentences, tables, shape, batch, nodes, positions)
-    in_chunks(run, batch.lengths.size, threads)
-    return nodes, positions
-
-
-def in_chunks(run: Callable[[int, int], None], count: int, threads: int) -> None:
-    """Run a compiled function on so many sentences; it takes the first of a chunk, and where it ends."""
     if threads == 1:
-        run(0, count)
+        run(0, batch.lengths.size)
     else:
-        boundaries = np.linspace(0, count, threads * CHUNKS + 1).astype(np.int64)
+        boundaries = np.linspace(0, batch.lengths.size, threads * CHUNKS + 1).astype(np.int64)
         with ThreadPoolExecutor(threads) as pool:
             list(pool.map(run, boundaries[:-1], boundaries[1:]))
+    return nodes, positions
 
 
 def parse_kbest(
     tables: Tables, shape: np.ndarray, batch: Batch, k: int, threads: int
 ) -> list[list[ScoredTree]]:
-    """Return the best trees of each sentence's k best orders; costs the scores of a parse, and the search.
-
-    The search is that of :func:`preorder.btg.kbest.kbest`, which threads do not make faster.
-    """
+    """Return the best trees of each sentence's k best orders; threads do not make the search faster."""
 
     def search(start: int, n: int) -> list[ScoredTree]:
         tokens = batch.tokens[:, start - 1 : start + n + 1]

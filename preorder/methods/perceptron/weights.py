@@ -10,8 +10,8 @@ import numpy as np
 from preorder.btg.grammar import LABELS
 from preorder.errors import DataError, NotFiniteError
 from preorder.learning.checkpoint import checked
-from preorder.methods.perceptron.fast.table import MAX_SPREAD, Table, Tables, by_slot, capacity, insert_all
 from preorder.methods.perceptron.features import SHAPES, TABLE_NAMES, WIDTHS
+from preorder.methods.perceptron.table import MAX_SPREAD, Table, Tables, by_slot, capacity, insert_all
 
 NEGLIGIBLE = 2e-3
 """A model drops weights below this share of the cost of a violation: most of its size, none of its tau."""
@@ -19,8 +19,8 @@ NEGLIGIBLE = 2e-3
 SPREADING = ("token", "adjacent")
 """Tables whose rows say how far the keys near them are spread."""
 
-NEEDED = (*SPREADING, "triple")
-"""Tables whose rows say something even without a weight: a spread, or that quadruples may have one."""
+MOST_WEIGHTS = 3_000_000
+"""Of a model; beyond these, all further ones change the tau on other text by less than .001."""
 
 LARGEST = float(np.finfo(np.float16).max)
 """Greatest weight, so that the sum of all that a tree scores is finite."""
@@ -65,23 +65,29 @@ class Weights:
             tables.append((slots, k[order], r[order], s[order]))
         return cls(*zip(*tables, strict=True), shape)
 
-    def compact(self, negligible: float) -> Weights:
-        """Return them as a file keeps them: rounded to ``SIZES``, and none below ``negligible``.
+    def compact(self, negligible: float, initial: Weights | None = None, most: int = MOST_WEIGHTS) -> Weights:
+        """Return them as a file keeps them: the ``most`` largest, none below ``negligible``, of few sizes.
 
-        Raises:
-            NotFiniteError: one is larger than ``LARGEST``, or no number.
+        Of rows that the ``initial`` weights have, learned from another text, all weights stay.
         """
         if not all((np.abs(rows) <= LARGEST).all() for rows in (*self.rows, self.shape)):
             raise NotFiniteError("the weights")
+        known = [np.zeros(keys.size, np.bool_) for keys in self.keys]
+        if initial is not None:
+            known = [np.isin(*keys) for keys in zip(self.keys, initial.keys, strict=True)]
+        new = (np.abs(rows[~k]) for rows, k in zip(self.rows, known, strict=True))
+        free = np.concatenate([sizes[sizes >= negligible] for sizes in new])
+        least = np.partition(free, -most - 1)[-most - 1] if free.size > most else np.float32(0)
         tables = []
-        for name, keys, rows, spread in zip(TABLE_NAMES, self.keys, self.rows, self.spread, strict=True):
-            rows = _rounded(np.where(np.abs(rows) < negligible, 0, rows))
-            kept = slice(None) if name in NEEDED else rows.any(axis=1)
+        for keys, rows, spread, k in zip(self.keys, self.rows, self.spread, known, strict=True):
+            sizes = np.abs(rows)
+            rows = _rounded(np.where((sizes >= negligible) & ((sizes > least) | k[:, None]), rows, 0))
+            kept = rows.any(axis=1) | k
             tables.append((keys[kept], rows[kept], spread[kept]))
         return Weights.of(*zip(*tables, strict=True), self.shape)
 
     def pack(self) -> dict[str, np.ndarray]:
-        """Return arrays for a file, what :func:`unpack` takes; exact for compact weights.
+        """Return arrays for a file; exact for compact weights.
 
         Of a key, its table looks at the upper half (``tags``) and the slot: its last byte (``places``), and
         how many keys each block of 256 slots has (``blocks``). A larger table, for more training, looks at
@@ -107,11 +113,7 @@ class Weights:
 
 
 def unpack(arrays: dict[str, np.ndarray]) -> Weights:
-    """Return what was packed.
-
-    Raises:
-        DataError: the arrays are not the weights of a BTG model.
-    """
+    """Return what was packed; a DataError says that the arrays are not the weights of a BTG model."""
     tables = [_unpack_table(arrays, *table) for table in zip(TABLE_NAMES, WIDTHS, strict=True)]
     shape = checked(arrays, "shape", np.float32, (SHAPES, LABELS), KIND)
     if np.abs(shape).max() > LARGEST:

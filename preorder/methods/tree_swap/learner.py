@@ -9,9 +9,9 @@ import numpy as np
 from preorder.data import Permutation, Sentence
 from preorder.learning.backend import device, torch
 from preorder.learning.checkpoint import digest
+from preorder.learning.loop import TrainingStatistics
 from preorder.learning.network_learner import NetworkLearner, with_first_weights
 from preorder.learning.options import without_threads
-from preorder.learning.training_loop import TrainingStatistics
 from preorder.methods.base import permutations
 from preorder.methods.options import RecursiveOptions, Weighting
 from preorder.methods.tree_swap.networks import Numbering, equally_long, log_odds, minibatch
@@ -20,7 +20,7 @@ from preorder.methods.tree_swap.trees import forest, positions
 
 
 class Learner(NetworkLearner[torch.nn.Module, np.ndarray]):
-    """A network that learns to label nodes; see :class:`preorder.learning.training_loop.Trainable`."""
+    """A network that learns to label nodes; see :class:`preorder.learning.loop.Trainable`."""
 
     def __init__(
         self, method: str, network: type[torch.nn.Module], data: TrainingData, options: RecursiveOptions

@@ -7,8 +7,8 @@ from tests.support.gradients import check_gradients
 
 torch = pytest.importorskip("torch")
 
-from preorder.btg.inside import log_partition  # noqa: E402
-from preorder.btg.pieces import EXACT  # noqa: E402
+from preorder.btg.chart import log_partition  # noqa: E402
+from preorder.btg.nbest import EXACT  # noqa: E402
 from preorder.btg.viterbi import all_positions  # noqa: E402
 from preorder.methods.neural_btg.decode import Input, parse, parse_kbest  # noqa: E402
 from preorder.methods.neural_btg.network import Scorer  # noqa: E402
@@ -73,7 +73,7 @@ def test_long_sentences_are_cut(scorer, n):
 
 
 def test_the_partner_decides_where_the_network_does_not(scorer, monkeypatch):
-    monkeypatch.setattr("preorder.btg.risk.PARTNER_WEIGHT", 1.0)
+    monkeypatch.setattr("preorder.btg.chart.PARTNER_WEIGHT", 1.0)
     n = EXACT + 20
     given = draw([n])._replace(partner=np.arange(n, dtype=np.int32)[::-1].copy())
     nodes, positions = parse(scorer, given, 1)

@@ -8,7 +8,7 @@ torch = pytest.importorskip("torch")
 
 from preorder.data import Bitext, Sentence  # noqa: E402
 from preorder.errors import DataError, MissingExtraError, UsageError  # noqa: E402
-from preorder.learning.held_out import HeldOutLines  # noqa: E402
+from preorder.learning.loop import HeldOutLines  # noqa: E402
 from preorder.methods.neural_btg.model import NeuralBTGPreorderer  # noqa: E402
 from preorder.methods.options import NeuralBTGOptions, PerceptronOptions  # noqa: E402
 from preorder.methods.perceptron.model import BTGPreorderer  # noqa: E402
@@ -33,7 +33,7 @@ def test_carries_over_to_unseen_words(model):
 
 
 def test_the_ensemble_partner_counts(model, monkeypatch):
-    monkeypatch.setattr("preorder.btg.risk.PARTNER_WEIGHT", 1.0)
+    monkeypatch.setattr("preorder.btg.chart.PARTNER_WEIGHT", 1.0)
     perceptron = BTGPreorderer.fit(bitext(), PerceptronOptions())[0]
     assert model.order(SENTENCES) == perceptron.order(SENTENCES)
 

@@ -8,9 +8,9 @@ from preorder.btg.constraint import Constraint
 from preorder.compiled import entry_point
 from preorder.data import Sentence
 from preorder.methods.options import PerceptronOptions
-from preorder.methods.perceptron.fast.table import find_all
 from preorder.methods.perceptron.features import TABLE_NAMES
 from preorder.methods.perceptron.learner import Learner, weights_of
+from preorder.methods.perceptron.table import find_all
 from preorder.methods.perceptron.weights import unpack
 
 SWAP = (["words"], [Sentence(("a", "b"))], Constraint.certain([1, 0]))

@@ -3,11 +3,12 @@ import time
 import numpy as np
 import pytest
 
-from preorder.btg.pieces import EXACT
+from preorder.btg.nbest import EXACT
 from preorder.data import Alignment, Bitext, Sentence
 from preorder.errors import DataError, UsageError
 from preorder.methods.options import PerceptronOptions
 from preorder.methods.perceptron.model import BTGPreorderer
+from tests.support.naive_perceptron import model as naive_model
 from tests.support.verb_last import POSITIONS, SENTENCES, bitext, links, svo
 
 
@@ -70,6 +71,26 @@ def test_statistics_count_what_was_skipped():
 def test_nothing_to_learn_from():
     with pytest.raises(UsageError, match="no sentence has two tokens and an alignment"):
         BTGPreorderer.fit(Bitext([Sentence(tuple("abcd"))], [links(1, 3, 0, 2)]), PerceptronOptions())
+
+
+def test_a_file_keeps_the_largest_weights_and_all_that_training_began_from():
+    weights = naive_model(9, 2, seed=1)[1].weights()
+    sizes = np.sort(np.concatenate([np.abs(rows[rows != 0]) for rows in weights.rows]))[::-1]
+    for most in (0, 30, sizes.size):
+        few = weights.compact(0.0, most=most)
+        assert sum(np.count_nonzero(rows) for rows in few.rows) == most
+        assert all(rows.any(axis=1).all() for rows in few.rows)
+        for keys, rows, all_keys, all_rows in zip(
+            few.keys, few.rows, weights.keys, weights.rows, strict=True
+        ):
+            before = all_rows[[all_keys.tolist().index(key) for key in keys.tolist()]]
+            np.testing.assert_allclose(
+                rows, np.where(np.abs(before) > sizes[most:][:1].sum(), before, 0), 0.05
+            )
+    assert sum(np.count_nonzero(rows) for rows in weights.compact(sizes[50]).rows) == 51
+    few = weights.compact(0.0, initial=weights, most=1)
+    assert [rows.shape for rows in few.rows] == [rows.shape for rows in weights.rows]
+    assert sum(np.count_nonzero(rows) for rows in few.rows) == sizes.size
 
 
 @pytest.mark.parametrize("layers", [None, [], ["words", "smell"]])

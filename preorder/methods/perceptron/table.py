@@ -1,4 +1,4 @@
-"""Rows of weights under 64-bit keys, for compiled code.
+"""Rows of weights under 64-bit keys, for compiled code; tables that only look up, and tables that learn.
 
 Open addressing with linear probing. The lower half of a key says where its slot lies, and a slot of 64 bits
 holds the upper half and the number of the row: a look-up touches one cache line, as a rule, and takes two
@@ -25,7 +25,7 @@ MAX_SPREAD = 24  # as a power of two
 
 
 class Table(NamedTuple):
-    """A table."""
+    """A table to look up in."""
 
     slots: np.ndarray  # uint64 [capacity], a power of two
     weights: np.ndarray  # float32 [rows, width]
@@ -88,7 +88,7 @@ def find(slots, key):
 
 @intrinsic
 def prefetch(typing_context, array, index):  # noqa: ARG001
-    """Start to bring an item of an array into the cache; wait for nothing."""
+    """Start to bring an item of an array into the cache, without waiting for it."""
 
     def codegen(context, builder, signature, arguments):
         data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
@@ -144,3 +144,96 @@ def insert_all(slots, keys):
     """Give distinct keys the rows 1, 2, …"""
     for i in range(keys.size):
         insert(slots, keys[i], i + 1)
+
+
+AVERAGE_EXPONENT = 4
+"""The average gives all weights up to time t a share of t to this power: those of later times weigh more."""
+
+
+class Growing(NamedTuple):
+    """A table that learns: weights, and their average over time.
+
+    The average is ``weights - changes / importance(now)``, where a change counts by the importance of its
+    time. Between iterations the average stands in the place of the changes, so that it takes no room of its
+    own: :func:`set_averages` and :func:`set_changes` turn one into the other.
+    """
+
+    slots: np.ndarray  # this one and the next two: as in Table
+    weights: np.ndarray
+    spread: np.ndarray
+    changes: np.ndarray  # float32, of each weight the sum of its (change · importance(time)), or its average
+    keys: np.ndarray  # uint64, the key of each row
+    used: np.ndarray  # int64 [1], rows in use, row 0 included
+
+
+def allocate_table(rows: int, width: int, keys: np.ndarray, spread: np.ndarray) -> Growing:
+    """Return a table with room for that many rows, and rows without weight for some keys."""
+    table = Growing(
+        np.zeros(capacity(rows), np.uint64),
+        np.zeros((rows, width), np.float32),
+        np.zeros(rows, np.uint8),
+        np.zeros((rows, width), np.float32),
+        np.zeros(rows, np.uint64),
+        np.array([keys.size + 1]),
+    )
+    order = by_slot(keys, table.slots.size)
+    table.keys[1 : keys.size + 1], table.spread[1 : keys.size + 1] = keys[order], spread[order]
+    insert_all(table.slots, keys[order])
+    return table
+
+
+def with_room(table: Growing, more: int) -> Growing:
+    """Return the table with room for so many more rows, all of them in the order of their slots.
+
+    Arrays are freed as soon as they are copied, if the caller keeps no reference to the table.
+    """
+    rows, width = table.weights.shape
+    used = int(table.used[0])
+    if used + more <= rows:
+        return table
+    _, weights, spread, changes, keys, _ = table
+    del table
+    bigger = allocate_table(max(2 * rows, used + more), width, keys[1:used], spread[1:used])
+    order = by_slot(keys[1:used], bigger.slots.size) + 1
+    # mode="raise" would copy all rows once more
+    np.take(weights, order, 0, bigger.weights[1:used], mode="clip")
+    del weights
+    np.take(changes, order, 0, bigger.changes[1:used], mode="clip")
+    return bigger
+
+
+def importance(time: float) -> np.float32:
+    """Return how much the average gives to all weights up to a time, which is in passes over the corpus."""
+    return np.float32(time**AVERAGE_EXPONENT)
+
+
+def set_averages(table: Growing, time: float) -> None:
+    """Put the average over the time so far, above 0, in the place of the changes."""
+    used = slice(int(table.used[0]))
+    table.changes[used] /= -importance(time)
+    table.changes[used] += table.weights[used]
+
+
+def set_changes(table: Growing, time: float) -> None:
+    """Undo :func:`set_averages`, but for rounding, to learn more."""
+    used = slice(int(table.used[0]))
+    table.changes[used] -= table.weights[used]
+    table.changes[used] *= -importance(time)
+
+
+BY_ROW = ("weights", "spread", "changes", "keys")
+
+
+def saved(table: Growing) -> dict[str, np.ndarray]:
+    """Return what :func:`restored` makes the same table of: views of the rows in use."""
+    rows = {name: getattr(table, name)[: int(table.used[0])] for name in BY_ROW}
+    return {"slots": table.slots, **rows, "used": table.used, "room": np.array([len(table.weights)])}
+
+
+def restored(arrays: dict[str, np.ndarray]) -> Growing:
+    """Return a table that was :func:`saved`."""
+    room = int(arrays["room"][0])
+    rows = {name: np.zeros((room, *arrays[name].shape[1:]), arrays[name].dtype) for name in BY_ROW}
+    for name, array in rows.items():
+        array[: len(arrays[name])] = arrays[name]
+    return Growing(slots=arrays["slots"].copy(), used=arrays["used"].copy(), **rows)

@@ -12,8 +12,6 @@ import numpy as np
 from preorder.btg.grammar import LABELS, NODE_FIELDS
 from preorder.compiled import inner
 from preorder.methods.perceptron import features
-from preorder.methods.perceptron.fast.shapes import balance_row, child_sizes_row, size_row
-from preorder.methods.perceptron.fast.table import key_near
 from preorder.methods.perceptron.features import (
     MULTIPLIERS,
     PAIR,
@@ -28,6 +26,8 @@ from preorder.methods.perceptron.features import (
     TEMPLATE_TABLE,
     TRIPLE,
 )
+from preorder.methods.perceptron.scorer import balance_row, child_sizes_row, size_row
+from preorder.methods.perceptron.table import key_near
 
 DENSE = len(TABLE_NAMES)
 """Number of the dense table, the last one; its rows are its keys."""
@@ -91,11 +91,8 @@ def allocate_counter(n, layers):
 def count_difference(differences, s, counter, tokens, spread, plus, minus):
     """Count the features of tree ``plus`` less those of ``minus``; return the sum of the squared counts.
 
-    Args:
-        differences, s: where to write, with the counts as changes.
-        counter: scratch.
-        tokens, spread: of the sentence: see ``score_sentence``.
-        plus, minus: int32 ``[n - 1, NODE_FIELDS]``.
+    The counts are written as the changes of sentence s. The trees are int32 ``[n - 1, NODE_FIELDS]``; tokens
+    and spread are those of ``score_sentence``.
     """
     key, column, change = differences.key, differences.column, differences.change
     nodes = _unlike_nodes(plus, minus)
@@ -106,7 +103,7 @@ def count_difference(differences, s, counter, tokens, spread, plus, minus):
             last = _list_shapes(nodes, key, column, change, first)
         else:
             last = _list_features(table, nodes, tokens, spread, key, column, change, first)
-        # A quadruple is looked up only where its triples have rows: they get them, if with no weight.
+        # A quadruple is looked up only where its triples have rows: so triples of change 0 are kept.
         kept = _merge(key, column, change, first, last, counter.slots, counter.used, table == TRIPLE)
         for i in range(first, kept):
             square += change[i] * change[i]

@@ -1,10 +1,16 @@
-"""Learning from a part of a corpus, compiled: threads solve a minibatch, then update the tables."""
+"""Learning from a part of a corpus, compiled: threads solve a minibatch, then update the tables.
+
+They take their tasks, each of some 20 µs, from a queue inside the compiled code: a task costs two atomic
+additions. A thread that the system has stopped delays only those that wait for its task.
+"""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
 import numpy as np
+from numba.core import types
+from numba.extending import intrinsic
 
 from preorder.btg.constraint import group_bounds, penalise, violations
 from preorder.btg.grammar import NODE_FIELDS, ROOT
@@ -13,7 +19,7 @@ from preorder.btg.viterbi import best_tree
 from preorder.compiled import entry_point, inner
 from preorder.learning.encode import Batch
 from preorder.methods.options import PerceptronOptions
-from preorder.methods.perceptron.fast.difference import (
+from preorder.methods.perceptron.difference import (
     DENSE,
     TABLE_COUNT,
     TEMPLATE_COUNTS,
@@ -22,10 +28,8 @@ from preorder.methods.perceptron.fast.difference import (
     allocate_differences,
     count_difference,
 )
-from preorder.methods.perceptron.fast.scores import score_sentence
-from preorder.methods.perceptron.fast.shapes import shape_scores
-from preorder.methods.perceptron.fast.update import update
-from preorder.methods.perceptron.fast.work_queue import DONE, DRAWN, STOPPED, add, wait_for
+from preorder.methods.perceptron.scorer import score_sentence, shape_scores
+from preorder.methods.perceptron.table import AVERAGE_EXPONENT, find, insert, prefetch
 
 TOLERANCE = 1e-5  # a loss below is a rounding error of a margin that is reached exactly
 
@@ -69,18 +73,11 @@ def max_new_rows(batch, begin):
 
 @entry_point
 def learn(queue, tables, weights, batch, begin):
-    """Learn from the sentences from ``begin`` on, together with other threads that call this.
+    """Learn from ``batch.chosen[begin:]``, together with other threads that call this with the same queue.
 
-    Args:
-        queue: the :func:`work_queue` that the threads share.
-        tables: :class:`preorder.methods.perceptron.fast.update.Growing` each; changed.
-        weights: views of the same, as :class:`preorder.methods.perceptron.fast.table.Tables`.
-        batch: the :class:`TrainingBatch`; filled.
-        begin: index of the first sentence, in ``batch.chosen``.
-
-    Returns:
-        How many sentences are done, the least of what the threads return: all, or only the first, where
-        a table may have too few rows left for the next minibatch.
+    Changes the ``tables``, :class:`.table.Growing` each, and fills the batch; ``weights`` are views of the
+    same as :class:`.table.Tables`. The least of what the threads return is how many sentences are done: all,
+    or only the first, where a table may have too few rows left for the next minibatch.
     """
     chosen, minibatch = batch.chosen, batch.minibatch
     longest = 2
@@ -93,25 +90,25 @@ def learn(queue, tables, weights, batch, begin):
     current = -1
     while True:
         # Tasks of a minibatch: first to solve each of its sentences, then to update each table.
-        ticket = add(queue, DRAWN, 1)
+        ticket = _add(queue, DRAWN, 1)
         task = ticket % (minibatch + TABLE_COUNT)
         first = begin + ticket // (minibatch + TABLE_COUNT) * minibatch
         last = min(first + minibatch, chosen.size)
         if first >= chosen.size:
             return chosen.size
-        if not wait_for(queue, ticket - task + (minibatch if task >= minibatch else 0)):
+        if not _wait_for(queue, ticket - task + (minibatch if task >= minibatch else 0)):
             return first
         if task >= minibatch:
             which = task - minibatch
-            update(tables[which], which, batch, first, last, rows)
+            _update(tables[which], which, batch, first, last, rows)
         elif first + task < last:
             if first != current:
                 if not _have_room(tables, max_new_rows(batch, first)):
-                    add(queue, STOPPED, 1)
+                    _add(queue, STOPPED, 1)
                     return first
                 current, shape = first, shape_scores(weights.shape, longest)
             _solve(weights, shape, batch, batch.turns[first + task], counter, trees)
-        add(queue, DONE, 1)
+        _add(queue, DONE, 1)
 
 
 @inner
@@ -124,10 +121,7 @@ def _have_room(tables, more):
 
 @inner
 def _solve(weights, shape, batch, k, counter, trees):
-    """Find prediction and oracle of sentence ``chosen[k]``, and how they differ, times the step to take.
-
-    ``shape`` are the ``shape_scores`` of the weights; ``counter`` and ``trees`` are scratch.
-    """
+    """Find prediction and oracle of sentence ``chosen[k]``, and how they differ, times the step to take."""
     sentence, differences = batch.chosen[k], batch.differences
     n, start = batch.corpus.lengths[sentence], batch.corpus.starts[sentence]
     offset = start - sentence - 1
@@ -150,3 +144,91 @@ def _solve(weights, shape, batch, k, counter, trees):
     for i in range(differences.starts[k], differences.ends[k, DENSE]):
         differences.change[i] *= step
     batch.updates[k] = differences.ends[k, DENSE] - differences.starts[k]
+
+
+@inner
+def _update(table, which, batch, begin, end, rows):
+    """Change table number ``which`` by the differences of the sentences from ``begin`` to ``end``, in order.
+
+    It has room for all new keys. ``rows``, int64, are scratch for the entries of a sentence.
+    """
+    differences = batch.differences
+    slots, weights, changes, keys = table.slots, table.weights, table.changes, table.keys
+    width = weights.shape[1]
+    column, change = differences.column, differences.change
+    mask = np.uint64(slots.size - 1)
+    for s in range(begin, end):
+        if not batch.wrong[s]:
+            continue
+        first = differences.ends[s, which - 1] if which else differences.starts[s]
+        last = differences.ends[s, which]
+        if which == DENSE:
+            for i in range(first, last):
+                rows[i - first] = differences.key[i]
+        else:
+            for i in range(first, last):
+                prefetch(slots, np.int64(differences.key[i] & mask))
+            for i in range(first, last):
+                key = differences.key[i]
+                row = find(slots, key)
+                if row == 0:
+                    row = table.used[0]
+                    table.used[0] += 1
+                    keys[row] = key
+                    insert(slots, key, row)
+                rows[i - first] = row
+                prefetch(weights, row * width + column[i])
+                prefetch(changes, row * width + column[i])
+        passes = (batch.seen + s) / batch.corpus.lengths.size  # over the corpus, until now
+        before = np.float32(passes**AVERAGE_EXPONENT)
+        for i in range(first, last):
+            weights[rows[i - first], column[i]] += change[i]
+            changes[rows[i - first], column[i]] += change[i] * before
+
+
+DRAWN, DONE, STOPPED = 0, 8, 16
+"""Indices of the counts, on cache lines of their own: tasks drawn, tasks done, reasons to wait no longer."""
+
+_MAX_LOOKS = 200  # at a count, before the processor is left to others
+
+_yield_processor = types.ExternalFunction("sched_yield", types.int32())
+
+
+def work_queue() -> np.ndarray:
+    """Return a queue of which no task is drawn yet: int64 counts that all threads share."""
+    return np.zeros(3 * DONE, np.int64)
+
+
+@intrinsic
+def _add(typing_context, array, index, value):  # noqa: ARG001
+    """Add to a count, atomically; return what it was: of ``DRAWN``, the number of the next task, from 0."""
+
+    def codegen(context, builder, signature, arguments):
+        data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+        return builder.atomic_rmw("add", builder.gep(data, [arguments[1]]), arguments[2], "seq_cst")
+
+    return types.int64(array, types.int64, types.int64), codegen
+
+
+@intrinsic
+def _look(typing_context, array, index):  # noqa: ARG001
+    """Return an item of an int64 array as others have left it, without taking its cache line from them."""
+
+    def codegen(context, builder, signature, arguments):
+        data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+        return builder.load_atomic(builder.gep(data, [arguments[1]]), "seq_cst", 8)
+
+    return types.int64(array, types.int64), codegen
+
+
+@inner
+def _wait_for(queue, tasks):
+    """Wait until the first so many tasks are done; say whether they are, or the queue was stopped."""
+    looks = 0
+    while _look(queue, DONE) < tasks:
+        if _look(queue, STOPPED) > 0:
+            return False
+        looks += 1
+        if looks > _MAX_LOOKS:
+            _yield_processor()
+    return True

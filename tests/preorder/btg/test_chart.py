@@ -5,12 +5,11 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from preorder.btg import risk  # noqa: E402
+from preorder.btg import chart  # noqa: E402
+from preorder.btg.chart import PARTNER_WEIGHT, PREFERENCE, expected_agreement, log_partition, marginals  # noqa: E402  # noqa: E402
 from preorder.btg.constraint import reachable  # noqa: E402
 from preorder.btg.grammar import CONTEXTS, ROOT  # noqa: E402
-from preorder.btg.inside import log_partition, marginals  # noqa: E402
-from preorder.btg.kbest import kbest_of_parts  # noqa: E402
-from preorder.btg.risk import PARTNER_WEIGHT, PREFERENCE, expected_agreement  # noqa: E402
+from preorder.btg.nbest import kbest_of_parts  # noqa: E402
 from preorder.btg.viterbi import best_trees  # noqa: E402
 from tests.support.brute_force import (  # noqa: E402
     BruteForce,
@@ -40,6 +39,10 @@ def reachable_groups(n):
         if reachable(one.astype(np.int32)):
             groups.append(one)
     return np.array(groups)
+
+
+def tensors(n):
+    return torch.from_numpy(draw_parts(n, BATCH)), torch.from_numpy(reachable_groups(n))
 
 
 def single(parts):
@@ -107,7 +110,7 @@ def test_marginals(n):
 @SIZES
 def test_inversions(n):
     parts, twins = draw(n)
-    found = risk.inversions(marginals(torch.from_numpy(parts)))
+    found = chart.inversions(marginals(torch.from_numpy(parts)))
     np.testing.assert_allclose(found, [twin.inversions() for twin in twins], atol=1e-9)
 
 
@@ -152,3 +155,35 @@ def test_a_single_token():
     assert best_trees(parts).shape == (2, 0, 5)
     ((score, nodes),) = kbest_of_parts(parts[0], ROOT, 3)
     assert (score, nodes.tolist()) == (0, [])
+
+
+@pytest.mark.parametrize("n", range(2, 7))
+def test_gradients_against_finite_differences(n):
+    parts, groups = tensors(n)
+    parts.requires_grad_()
+    assert torch.autograd.gradcheck(log_partition, (parts,))
+    assert torch.autograd.gradcheck(lambda p: log_partition(p, groups), (parts,))
+
+
+def test_free_tokens_constrain_nothing():
+    parts, _ = tensors(5)
+    free = torch.full((BATCH, 5), -1)
+    torch.testing.assert_close(log_partition(parts, free), log_partition(parts))
+
+
+def test_a_minibatch_is_its_sentences():
+    parts, groups = tensors(9)
+    whole = log_partition(parts, groups)
+    for i in range(BATCH):
+        torch.testing.assert_close(log_partition(parts[i : i + 1], groups[i : i + 1]), whole[i : i + 1])
+
+
+def test_long_sentences_stay_finite():
+    """Sums of trees of many tokens, in single precision and with large scores."""
+    parts = torch.randn((1, PARTS, 2, 121, 121), generator=torch.Generator().manual_seed(0)) * 20
+    parts.requires_grad_()
+    groups = torch.arange(120)[None].flip(1)
+    value = log_partition(parts) - log_partition(parts, groups)
+    value.sum().backward()
+    assert value.item() > 0
+    assert parts.grad.isfinite().all()

@@ -1,7 +1,7 @@
-"""Order the lines of a block, from bytes to bytes.
+"""Order the lines of a block, from bytes to bytes, by compiled code that runs on several threads at once.
 
-What is rare is left to Python: lines with ``￨`` or white space inside of tokens, and blocks with anything
-wrong in them, so that what is said of it is said in one place.
+A block is UTF-8, and each of its lines ends in ``\\n``. What is rare is left to Python: lines with ``￨`` or
+white space inside of tokens, and blocks with anything wrong in them, so that one place says what is wrong.
 """
 
 from __future__ import annotations
@@ -12,40 +12,41 @@ from typing import NamedTuple
 import numpy as np
 
 from preorder.annotate.classes import UNKNOWN
-from preorder.data import Sentence
-from preorder.data.formats import FORMATTERS, format_features, needs_escape, parse_source
-from preorder.data.permutation import Permutation
+from preorder.compiled import entry_point, inner
+from preorder.data import Permutation, Sentence
+from preorder.data.formats import (
+    FEATURE_SEPARATOR,
+    FORMATTERS,
+    format_features,
+    needs_escape,
+    parse_source,
+)
 from preorder.errors import DataError
-from preorder.learning.encode import BORDER, Batch, Hashes
-from preorder.learning.hashing import hash_tokens, seed_of
+from preorder.learning.encode import BORDER, Batch, Hashes, hash_tokens, seed_of
 from preorder.learning.vocabulary import LAYERS
 from preorder.methods.base import HashedPreorderer, binary_trees, permutations
-from preorder.methods.bulk.split import Tokens, split
-from preorder.methods.bulk.write import write
 from preorder.methods.model_directory import Model
+
+SPACE, TAB, NEWLINE, RETURN = 32, 9, 10, 13
 
 
 class Ordered(NamedTuple):
-    """A block as it is written.
+    """A block as it is written."""
 
-    Attributes:
-        text: its lines, each with its line end.
-        escaped: the first line, from 0, whose words features have to escape, and its words; or None.
-    """
-
-    text: str
+    text: str  # its lines, each with its line end
     escaped: tuple[int, tuple[str, ...]] | None
+    """The first line, from 0, whose words features have to escape, and its words."""
 
 
 Column = tuple[np.ndarray, np.ndarray, np.ndarray]
 """A text, uint8, and where the tokens of a layer begin and end in it."""
 
 
-class BulkOrderer:
+class BlockOrderer:
     """Orders blocks by a model that has a :class:`HashedPreorderer`; threads may share it."""
 
     def __init__(self, model: Model, name: str) -> None:
-        """Take the model, and the format of the lines, of ``FORMATTERS``."""
+        """Make an orderer that writes the format of a name, of ``FORMATTERS``."""
         self._model, self._has_seen_lines = model, False
         self._preorderer: HashedPreorderer = model.preorderer
         self._format = name
@@ -60,16 +61,13 @@ class BulkOrderer:
     def __call__(self, texts: tuple[bytes, ...], lines: int, columns: int) -> Ordered | None:
         """Order the lines of a block; None: something is wrong with it, or it lacks a layer of the model's.
 
-        Args:
-            texts: UTF-8 lines, each with its line end: of words; or of words, and of tags, in a file each; or
-                of columns of one file, parted by tabs, which are words, tags and possibly classes.
-            lines: how many each has.
-            columns: of the first text.
+        The texts are of words; or of words, and of tags, in a file each; or of one file with columns,
+        separated by tabs, which are words, tags and possibly classes.
         """
         if not all(map(_is_utf8, texts)):
             return None
         blocks = [np.frombuffer(text, np.uint8) for text in texts]
-        found = [split(blocks[0], lines, columns), *(split(block, lines, 1) for block in blocks[1:])]
+        found = [_split(blocks[0], lines, columns), *(_split(block, lines, 1) for block in blocks[1:])]
         tables = [tokens for tokens in found if tokens is not None]
         if len(tables) < len(found) or any((tables[0].starts != one.starts).any() for one in tables):
             return None
@@ -91,7 +89,7 @@ class BulkOrderer:
         if self._format in ("text", "tree"):
             return Ordered(lines_of.formatted(nodes, positions, self._format), None)
         numbers = _orders(positions, tables[0].starts) if self._format == "order" else positions
-        text, line_ends = write(blocks[0], tables[0], numbers, self._format == "features")
+        text, line_ends = _write(blocks[0], tables[0], numbers, self._format == "features")
         if self._format == "features":
             return lines_of.with_escapes(text.tobytes(), line_ends, positions)
         return Ordered(text.tobytes().decode(), None)
@@ -189,3 +187,155 @@ def _is_utf8(text: bytes) -> bool:
         return text.isascii() or bool(text.decode())
     except UnicodeDecodeError:
         return False
+
+
+PLAIN, PARTING, ODD = 0, 1, 2
+
+
+class Tokens(NamedTuple):
+    """The tokens of some columns of a block's lines; every column of a line has as many."""
+
+    begins: np.ndarray  # int32 [columns, tokens]: token t is text[begins[t] : ends[t]]
+    ends: np.ndarray
+    starts: np.ndarray  # int64 [lines + 1]: line s has the tokens from starts[s] to starts[s + 1]
+    odd: np.ndarray  # bool [lines]: whether preorder.data.formats.escape_token may change a token
+
+
+def _split(text: np.ndarray, lines: int, columns: int) -> Tokens | None:
+    """Find the tokens of a block; None: a line has not so many columns, or as many tokens in each.
+
+    Tokens are separated as by :func:`preorder.data.formats.parse_tokens`, columns by tabs; where there is one
+    column, tabs separate tokens. None, too, for a text, uint8, of more than 2 GiB: a line of that length.
+    """
+    if text.size > np.iinfo(np.int32).max:
+        return None
+    most = text.size // 2 + 1
+    begins, ends = np.empty((2, columns, most), np.int32)
+    starts, odd = np.zeros(lines + 1, np.int64), np.zeros(lines, np.bool_)
+    if not _find_tokens(text, KINDS, begins, ends, starts, odd):
+        return None
+    tokens = int(starts[-1])
+    return Tokens(begins[:, :tokens], ends[:, :tokens], starts, odd)
+
+
+KINDS = np.full(256, PLAIN, np.uint8)
+KINDS[[SPACE, TAB, NEWLINE, RETURN]] = PARTING
+KINDS[[0x00, 0x0B, 0x0C, 0x1C, 0x1D, 0x1E, 0x1F, ord("&"), 0xC2, 0xE1, 0xE2, 0xE3, 0xEF]] = ODD
+"""Of each byte, whether it is part of a token, parts tokens, or may begin something odd."""
+
+
+@entry_point
+def _find_tokens(text, kinds, begins, ends, starts, odd):
+    """Fill all but ``text`` and ``kinds``; say whether every line has all columns, equally long."""
+    columns = begins.shape[0]
+    counts = np.zeros(columns, np.int64)
+    column, line, begin, line_begin = 0, 0, -1, 0
+    for i in range(text.size):
+        byte = text[i]
+        kind = kinds[byte]
+        if kind != PARTING:
+            if begin < 0:
+                begin = i
+            if kind == ODD and _is_odd(text, i):
+                odd[line] = True
+            continue
+        if begin >= 0:
+            begins[column, counts[column]], ends[column, counts[column]] = begin, i
+            counts[column] += 1
+        begin = -1
+        if byte == TAB and columns > 1:
+            column += 1
+            if column == columns:
+                return False
+        elif byte == NEWLINE:
+            is_empty = i == line_begin or (i == line_begin + 1 and text[line_begin] == RETURN)
+            if column != columns - 1 and not is_empty:
+                return False
+            for other in range(1, columns):
+                if counts[other] != counts[0]:
+                    return False
+            line += 1
+            starts[line] = counts[0]
+            column, line_begin = 0, i + 1
+    return True
+
+
+@inner
+def _is_odd(text, i):
+    """Say whether what is escaped, or ``&#``, begins at a byte of the kind ODD."""
+    byte, second = text[i], text[i + 1]  # a newline follows, at least
+    third = text[i + 2] if i + 2 < text.size else np.uint8(NEWLINE)
+    if byte == ord("&"):
+        return second == ord("#")
+    if byte < SPACE:
+        return True
+    if byte == 0xC2:  # U+85, U+A0
+        return second == 0x85 or second == 0xA0
+    if byte == 0xE1:  # U+1680
+        return second == 0x9A and third == 0x80
+    if byte == 0xE2:  # U+2000 to U+200A, U+2028, U+2029, U+202F, U+205F
+        of_2000 = third <= 0x8A or third == 0xA8 or third == 0xA9 or third == 0xAF
+        return (second == 0x80 and of_2000) or (second == 0x81 and third == 0x9F)
+    if byte == 0xE3:  # U+3000
+        return second == 0x80 and third == 0x80
+    return (second == 0xBF and third == 0xA8) or (second == 0xBB and third == 0xBF)  # ￨, U+FEFF
+
+
+_SEPARATOR = np.frombuffer(FEATURE_SEPARATOR.encode(), np.uint8)
+_ZERO = ord("0")
+
+
+def _write(
+    text: np.ndarray, tokens: Tokens, numbers: np.ndarray, features: bool
+) -> tuple[np.ndarray, np.ndarray]:
+    """Format all sentences of a block as ``token￨number``, or as numbers alone: uint8, and where each ends.
+
+    There is a number for each word, from 0 to the length of its sentence. As features, lines with an ``odd``
+    token are left empty.
+    """
+    lengths = np.diff(tokens.starts)
+    digits = len(str(lengths.max(initial=0)))
+    most = text.size + numbers.size * (digits + len(_SEPARATOR) + 3) + lengths.size
+    out, line_ends = np.empty(most, np.uint8), np.empty(lengths.size, np.int64)
+    words = tokens.begins[0], tokens.ends[0]
+    size = _write_lines(features, text, *words, tokens.starts, tokens.odd, numbers, out, line_ends)
+    return out[:size], line_ends
+
+
+@entry_point
+def _write_lines(features, text, begins, ends, starts, odd, numbers, out, line_ends):
+    at = 0
+    for line in range(line_ends.size):
+        for token in range(starts[line], starts[line + 1]):
+            if features and odd[line]:
+                break
+            if token > starts[line]:
+                out[at] = SPACE
+                at += 1
+            if features:
+                at = _put(text, begins[token], ends[token], out, at)
+                at = _put(_SEPARATOR, 0, _SEPARATOR.size, out, at)
+            at = _put_number(numbers[token], out, at)
+        out[at] = NEWLINE
+        at += 1
+        line_ends[line] = at
+    return at
+
+
+@inner
+def _put(text, begin, end, out, at):
+    for i in range(begin, end):
+        out[at] = text[i]
+        at += 1
+    return at
+
+
+@inner
+def _put_number(number, out, at):
+    size, rest = 1, number // 10
+    while rest > 0:
+        size, rest = size + 1, rest // 10
+    for i in range(at + size - 1, at - 1, -1):
+        out[i] = _ZERO + number % 10
+        number //= 10
+    return at + size

@@ -1,5 +1,9 @@
 """The best distinct orders of a sentence, exactly and lazily (Huang and Chiang 2005, algorithm 3).
 
+Sentences of more than ``EXACT`` tokens are cut into pieces that are searched one by one; time and memory are
+linear in the length beyond. The pieces stay in the source's order: straight nodes join each of them to the
+rest. Where to cut is up to the methods.
+
 An *item* is a span in a context; its *entries* are its distinct orders, best first, found only when someone
 asks for the next; its *candidates* wait in a heap, each a split, a label, and an entry of either
 child. Many trees give one order, and the best of them comes first; those that follow are dropped. An
@@ -13,14 +17,19 @@ their best candidate and those that split at a multiple of ``WINDOW``.
 
 from __future__ import annotations
 
+import heapq
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
 
-from preorder.btg.grammar import CONTEXTS, INVERTED, LABELS, LEFT, NODE_FIELDS, RIGHT
+from preorder.btg.grammar import CONTEXTS, INVERTED, LABELS, LEFT, NODE_FIELDS, RIGHT, ROOT, STRAIGHT
 from preorder.btg.scores import Scores, allocate_scores, check_finite, node_index, set_parts
 from preorder.btg.viterbi import LOWEST, best_scores
 from preorder.compiled import entry_point, inner
+
+EXACT = 256
+"""Sentences of at most that many tokens are parsed exactly."""
 
 EXACT_ORDERS = 64
 """Sentences, and pieces, of at most that many tokens are searched exactly; the best order always is found."""
@@ -86,23 +95,14 @@ def kbest(scores: Scores, n: int, root: int, k: int) -> list[ScoredTree]:
     """Return the best trees of the k best orders of a sentence, best first; fewer where there are fewer.
 
     The first is :func:`preorder.btg.viterbi.best_tree`'s, score and all. Beyond ``EXACT_ORDERS`` tokens
-    others may be missing. The search takes some 2 µs a token and order where few trees score alike.
-
-    Args:
-        scores: of all nodes.
-        n: tokens, at least 1.
-        root: context of the whole, ROOT but for a piece of a longer sentence.
-        k: how many, at least 1.
+    others may be missing. The search takes some 2 µs a token and order where few trees score alike. There are
+    n tokens, at least 1; ``root`` is the context of the whole, ROOT but for a piece of a longer sentence.
     """
     return list(map(ScoredTree, *_search(scores, n, root, k)))
 
 
 def kbest_of_parts(parts: np.ndarray, root: int, k: int) -> list[ScoredTree]:
-    """Return the same by the parts of the sentence, float32 ``[PARTS, LABELS, n + 1, n + 1]``.
-
-    Raises:
-        NotFiniteError: a score is infinite or no number.
-    """
+    """Return the same by the parts of the sentence, float32 ``[PARTS, LABELS, n + 1, n + 1]``."""
     check_finite(parts)
     return kbest(_scores(parts), parts.shape[-1] - 1, root, k)
 
@@ -343,3 +343,43 @@ def _trees(entries, chosen, n, root):
 def _push(stack, depth, entry, context, begin, end):
     stack[depth, 0], stack[depth, 1], stack[depth, 2], stack[depth, 3] = entry, context, begin, end
     return depth + 1
+
+
+@entry_point
+def context_of(begin, end, n):
+    """Return the context of the root of a piece, ``[begin, end)`` of n tokens."""
+    if end < n:
+        return STRAIGHT * 2 + LEFT
+    return STRAIGHT * 2 + RIGHT if begin else ROOT
+
+
+@entry_point
+def join(nodes, count, begin, end, n):
+    """Write the node ``count`` that joins a piece to what follows, if anything does; return 1, or 0."""
+    if end == n:
+        return 0
+    nodes[count, 0], nodes[count, 1], nodes[count, 2] = begin, end, n
+    nodes[count, 3], nodes[count, 4] = STRAIGHT, context_of(begin, n, n)
+    return 1
+
+
+def join_pieces(pieces: Iterable[tuple[int, int, list[ScoredTree]]], n: int, k: int) -> list[ScoredTree]:
+    """Join the best trees of the pieces of a sentence of n tokens into its k best, best first.
+
+    The pieces are begin, end, and best trees, best first, from left to right.
+    """
+    best = [ScoredTree(np.float32(0), np.empty((0, NODE_FIELDS), np.int32))]
+    for begin, end, trees in pieces:
+        joint = np.empty((1, NODE_FIELDS), np.int32)
+        joint = joint[: join(joint, 0, begin, end, n)]
+        heap = [(-(tree.score + trees[0].score), i, 0) for i, tree in enumerate(best)]
+        heapq.heapify(heap)
+        joined: list[ScoredTree] = []
+        while heap and len(joined) < k:
+            negative, i, j = heapq.heappop(heap)
+            nodes = trees[j].nodes + np.array([begin, begin, begin, 0, 0], np.int32)
+            joined.append(ScoredTree(-negative, np.concatenate((best[i].nodes, joint, nodes))))
+            if j + 1 < len(trees):
+                heapq.heappush(heap, (-(best[i].score + trees[j + 1].score), i, j + 1))
+        best = joined
+    return best

@@ -1,4 +1,4 @@
-"""Cross-fitting."""
+"""Which lines are learned from, and cross-fitting."""
 
 import logging
 
@@ -6,9 +6,44 @@ import pytest
 
 from preorder.data import Permutation
 from preorder.errors import UsageError
-from preorder.methods.cross_fit import cross_fit
+from preorder.methods.train import TrainingPlan, cross_fit, hold_out
 from preorder.progress import LOGGER
 from tests.support.texts import unaligned
+
+
+def plan(**given):
+    return TrainingPlan.of("btg", **given)
+
+
+def test_lines_to_train_on():
+    assert plan(max_length=4).lines(unaligned(3, 0, 5, 4)) == [0, 3]
+    with pytest.raises(UsageError, match="no sentence of 1 to 4 tokens"):
+        plan(max_length=4).lines(unaligned(0, 9))
+    lines = unaligned(*[1] * 100)
+    first = plan(limit=10).lines(lines)
+    assert first == sorted(set(first))
+    assert len(first) == 10
+    assert plan(limit=10).lines(lines) == first
+    assert plan(limit=10, seed=2).lines(lines) != first
+
+
+def test_held_out_lines_are_drawn_by_seed():
+    lines = unaligned(*range(1, 101))
+    learned, held = hold_out(lines, 30, seed=1)
+    assert len(held) == 30
+    assert sorted(learned.sentences + held.sentences, key=len) == list(lines.sentences)
+    assert hold_out(lines, 30, seed=1) == (learned, held)
+    assert hold_out(lines, 30, seed=2)[1] != held
+
+
+@pytest.mark.parametrize(("size", "expected"), [(19, 0), (100, 5), (30_000, 1000)])
+def test_lines_held_out_by_default(size, expected):
+    assert len(hold_out(unaligned(*[1] * size), None, seed=1)[1]) == expected
+
+
+def test_all_lines_held_out():
+    with pytest.raises(UsageError, match="--held-out 3: no line of 3 is left to learn from"):
+        hold_out(unaligned(1, 1, 1), 3, seed=1)
 
 
 class Remembering:
@@ -30,25 +65,16 @@ def test_every_line_is_ordered_by_a_model_that_has_not_seen_it():
     trained = []
 
     def fit(part, name, threads):
-        trained.append((len(part), name, threads))
+        trained.append(([len(sentence) - 2 for sentence in part.sentences], name, threads))
         return Remembering(part)
 
     orders = cross_fit(lines, range(len(lines)), 4, fit, threads=1)
     assert [order.positions for order in orders] == [tuple(range(n))[::-1] for n in range(2, 13)]
-    assert trained == [(8 + (fold == 4), f"fold-{fold}-of-4", 1) for fold in range(1, 5)]
-
-
-def test_models_learn_from_the_chosen_lines_alone():
-    lines = unaligned(*range(2, 13))
-    learned = []
-
-    def fit(part, name, threads):
-        learned.append([len(sentence) - 2 for sentence in part.sentences])
-        return Remembering(part)
-
-    orders = cross_fit(lines, [0, 1, 4, 6, 9], 2, fit, threads=1)
-    assert learned == [[1, 9], [0, 4, 6]]
-    assert len(orders) == len(lines)
+    folds = [[i for i in range(11) if i % 4 != fold] for fold in range(4)]
+    assert trained == [(folds[i], f"fold-{i + 1}-of-4", 1) for i in range(4)]
+    trained.clear()
+    assert len(cross_fit(lines, [0, 1, 4, 6, 9], 2, fit, threads=1)) == len(lines)
+    assert [lines for lines, *_ in trained] == [[1, 9], [0, 4, 6]]  # of the chosen lines alone
 
 
 def remember(part, name, threads):

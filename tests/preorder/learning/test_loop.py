@@ -6,8 +6,7 @@ import pytest
 from preorder.data import Alignment, Bitext, Permutation, Sentence
 from preorder.errors import UsageError
 from preorder.learning.checkpoint import Checkpoint, digest
-from preorder.learning.held_out import HeldOutLines
-from preorder.learning.training_loop import train
+from preorder.learning.loop import HeldOutLines, train
 
 WORDS = Sentence(tuple("abcd"))
 LINES = Bitext([WORDS] * 2, [Alignment(frozenset((i, 3 - i) for i in range(4)))] * 2)  # asks for a reversal
@@ -103,3 +102,24 @@ def test_checkpoint_of_other_held_out_lines_or_iterations(tmp_path):
     for held, iterations in ((LINES, 3), (LINES.take([0]), 2)):
         with pytest.raises(UsageError, match="other data or options"):
             run_one(held, iterations)
+
+
+def test_held_out_lines_that_ask_for_no_order_are_left_out():
+    words = Sentence(tuple("abcd"))
+    enclosing = Alignment(frozenset({(0, 0), (0, 2), (1, 1)}))
+    reversal = Alignment(frozenset((i, 3 - i) for i in range(4)))
+    lines = Bitext([words, words, Sentence(("a",))], [enclosing, reversal, Alignment(frozenset())])
+    assert HeldOutLines(lines).groups == [(3, 2, 1, 0)]
+
+
+def test_held_out_lines_heed_confidences():
+    words = Sentence(tuple("ab"))
+    doubtful = Alignment.weighted({(0, 0): 1, (0, 2): 0.5, (1, 1): 1})  # all alike, they ask for no order
+    assert HeldOutLines(Bitext([words], [doubtful])).groups == [(0, 1)]
+
+
+def test_tokens_of_one_group_may_stand_in_any_order():
+    """As tau_nakagawa has it: of three pairs one is tied, and the two others are right, or reversed."""
+    lines = HeldOutLines(Bitext([Sentence(tuple("abc"))], [Alignment(frozenset({(0, 0), (1, 0), (2, 1)}))]))
+    assert lines.tau([Permutation((1, 0, 2))]) == 1
+    assert lines.tau([Permutation((2, 1, 0))]) == pytest.approx(1 / 3)

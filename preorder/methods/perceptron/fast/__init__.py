@@ -1,1 +1,0 @@
-"""The compiled part of the perceptron: written for speed."""

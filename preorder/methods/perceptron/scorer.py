@@ -1,0 +1,389 @@
+"""Scores of all nodes of a sentence, by a model's weights.
+
+A node's score is a sum over its templates, and each looks at two of begin, split and end, or fewer, but for
+the one that joins all four corners. So O(n²) look-ups do, and the sum has the terms of
+:class:`preorder.btg.scores.Scores`, where::
+
+    node(b, m, e, label) = shape(e - m, m - b, label) + quad(b, m, e, label)
+
+The loops index arrays that stand in local names: a slice, or a tuple of arrays handed on, costs numba more
+than what is done here with it.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numba
+import numpy as np
+
+from preorder.btg.grammar import CONTEXTS, LABELS, LANES
+from preorder.btg.scores import VECTOR, Scores, node_count, node_index
+from preorder.btg.viterbi import copy_vector
+from preorder.compiled import entry_point, inner
+from preorder.methods.perceptron import features
+from preorder.methods.perceptron.features import MULTIPLIERS, column
+from preorder.methods.perceptron.table import find_all, key_near
+
+M1, M2, M3, M4 = MULTIPLIERS
+
+LL_BEFORE, LL, LR, RL, RR, RR_AFTER = (
+    column("token", name) for name in ("Ll-", "Ll", "Lr", "Rl", "Rr", "Rr+")
+)
+CONTEXT_LL, CONTEXT_LR, CONTEXT_RL, CONTEXT_RR = (
+    column("token", name, context=True) for name in ("Ll", "Lr", "Rl", "Rr")
+)
+BEGIN, MIDDLE, END = (column("adjacent", name) for name in ("Ll-&Ll", "Lr&Rl", "Rr&Rr+"))
+BEFORE_PIVOT, AFTER_PIVOT = (column("trigram", name) for name in ("Lr-&Lr&Rl", "Lr&Rl&Rl+"))
+LL_LR, LL_RL, LR_RR, RL_RR, LL_RR = (
+    column("pair", name) for name in ("Ll&Lr", "Ll&Rl", "Lr&Rr", "Rl&Rr", "Ll&Rr")
+)
+CONTEXT_LL_RR = column("pair", "Ll&Rr", context=True)
+
+MANY_QUADS = 4096  # looked up at a time, at least
+
+
+@inner
+def score_sentence(tables, shape, tokens, n):
+    """Score a sentence: O(n²) look-ups a layer, and one for each quadruple whose triples are known.
+
+    Takes a model's :class:`.table.Tables`, its :func:`shape_scores` up to n, and the uint64 hashes
+    ``[layer, n + 2]`` of n tokens and what stands beside them. Returns its ``Scores``, and the spread of its
+    keys: see :func:`_add_boundaries`.
+    """
+    boundaries = _allocate_boundaries(n)
+    node = np.empty((LABELS, node_count(n) + VECTOR), np.float32)
+    span = np.zeros((n + 1, n + 1, LANES), np.float32)
+    left = np.zeros((LABELS, n + 1, n + 1), np.float32)
+    right = np.zeros((n + 1, n + 1, LABELS), np.float32)
+    size = tokens.shape[0] * (n + 2) * (n + 1)
+    keys, rows = np.empty(size, np.uint64), np.empty(size, np.uint64)
+    pair, triple, quad = tables.pair, tables.triple, tables.quad
+    spread = _add_boundaries(tables, tokens, n, keys, rows, boundaries)
+    _add_pairs(pair.slots, pair.weights, tokens, n, spread, keys, rows, left, right, span)
+    _add_triples(triple.slots, triple.weights, tokens, n, spread, keys, rows, left, right)
+    _set_shapes(shape, n, node)
+    _add_quads(quad.slots, quad.weights, tokens, n, spread, rows, node)
+    _add_to_spans(tables.shape, n, boundaries, span)
+    return Scores(node, left, right, span, boundaries.pivot), spread
+
+
+@inner
+def split_scores(tables, tokens, n):
+    """Return what straight scores more than inverted at each split, by what is next to it: ``[m]``; O(n)."""
+    boundaries = _allocate_boundaries(n)
+    size = tokens.shape[0] * (n + 2)
+    keys, rows = np.empty(size, np.uint64), np.empty(size, np.uint64)
+    _add_boundaries(tables, tokens, n, keys, rows, boundaries)
+    return boundaries.split[:, 0] - boundaries.split[:, 1]
+
+
+class Boundaries(NamedTuple):
+    """What a node scores at each boundary where it begins, ends or splits, float32."""
+
+    begin: np.ndarray  # [boundary, lane]
+    end: np.ndarray  # [boundary, lane]
+    pivot: np.ndarray  # [boundary, lane], what a split scores by the context
+    split: np.ndarray  # [boundary, label], what it scores without
+
+
+@inner
+def _allocate_boundaries(n):
+    begin, end, pivot = (
+        np.zeros((n + 2, LANES), np.float32),
+        np.zeros((n + 2, LANES), np.float32),
+        np.zeros((n + 2, LANES), np.float32),
+    )
+    return Boundaries(begin, end, pivot, np.zeros((n + 2, LABELS), np.float32))
+
+
+@inner
+def _add_boundaries(tables, tokens, n, keys, rows, boundaries):
+    """Fill ``boundaries``, zeros, by all templates that look at the tokens around one boundary.
+
+    ``keys`` and ``rows``, uint64, are scratch for ``layers * (n + 2)``. Returns the spread of the keys near
+    each token and each boundary: uint8 ``[layer, {token, boundary}, index]``.
+    """
+    begin, end, pivot, split = boundaries
+    token, adjacent, trigram = tables.token, tables.adjacent, tables.trigram
+    spread = np.empty((tokens.shape[0], 2, n + 2), np.uint8)
+    _add_tokens(
+        token.slots, token.weights, token.spread, tokens, n, keys, rows, begin, end, split, pivot, spread
+    )
+    _add_adjacent(
+        adjacent.slots, adjacent.weights, adjacent.spread, tokens, n, keys, rows, begin, end, split, spread
+    )
+    _add_trigrams(trigram.slots, trigram.weights, tokens, n, keys, rows, split)
+    return spread
+
+
+@inner
+def _add_tokens(slots, weights, spreads, tokens, n, keys, rows, begin, end, split, pivot, spread):
+    """Add the templates of one token, i - 1; ``tokens[layer, i]`` is its hash."""
+    layers, count = tokens.shape[0], 0
+    for layer in range(layers):
+        for i in range(n + 2):
+            keys[count] = M1 * tokens[layer, i]
+            count += 1
+    find_all(slots, weights, keys, count, rows)
+    for layer in range(layers):
+        first = layer * (n + 2)
+        for i in range(1, n + 1):
+            row = rows[first + i]
+            spread[layer, 0, i] = spreads[row]
+            for lane in range(LANES):
+                label = lane % LABELS
+                begin[i, lane] += weights[row, LL_BEFORE + label]
+                begin[i - 1, lane] += weights[row, LL + label] + weights[row, CONTEXT_LL + lane]
+                end[i - 1, lane] += weights[row, RR_AFTER + label]
+                end[i, lane] += weights[row, RR + label] + weights[row, CONTEXT_RR + lane]
+                pivot[i - 1, lane] += weights[row, CONTEXT_RL + lane]
+                pivot[i, lane] += weights[row, CONTEXT_LR + lane]
+            for label in range(LABELS):
+                split[i, label] += weights[row, LR + label]
+                split[i - 1, label] += weights[row, RL + label]
+        for lane in range(LANES):  # what stands beside the sentence
+            begin[0, lane] += weights[rows[first], LL_BEFORE + lane % LABELS]
+            end[n, lane] += weights[rows[first + n + 1], RR_AFTER + lane % LABELS]
+
+
+@inner
+def _add_adjacent(slots, weights, spreads, tokens, n, keys, rows, begin, end, split, spread):
+    """Add the templates of two adjacent tokens, i - 1 and i."""
+    layers, count = tokens.shape[0], 0
+    for layer in range(layers):
+        for i in range(n + 1):
+            keys[count] = M1 * tokens[layer, i] + M2 * tokens[layer, i + 1]
+            count += 1
+    find_all(slots, weights, keys, count, rows)
+    for layer in range(layers):
+        for i in range(n + 1):
+            row = rows[layer * (n + 1) + i]
+            spread[layer, 1, i] = spreads[row]
+            for label in range(LABELS):
+                split[i, label] += weights[row, MIDDLE + label]
+            for lane in range(LANES):
+                begin[i, lane] += weights[row, BEGIN + lane % LABELS]
+                end[i, lane] += weights[row, END + lane % LABELS]
+
+
+@inner
+def _add_trigrams(slots, weights, tokens, n, keys, rows, split):
+    """Add the templates of three adjacent tokens, i - 1, i and i + 1."""
+    layers, count = tokens.shape[0], 0
+    for layer in range(layers):
+        for i in range(n):
+            keys[count] = M1 * tokens[layer, i] + M2 * tokens[layer, i + 1] + M3 * tokens[layer, i + 2]
+            count += 1
+    find_all(slots, weights, keys, count, rows)
+    for layer in range(layers):
+        for i in range(n):
+            row = rows[layer * n + i]
+            for label in range(LABELS):
+                split[i + 1, label] += weights[row, BEFORE_PIVOT + label]
+                split[i, label] += weights[row, AFTER_PIVOT + label]
+
+
+@inner
+def _add_to_spans(shape, n, boundaries, span):
+    """Add what boundaries score to ``span``, and what the dense table scores by the context to ``pivot``."""
+    begin, end, pivot, split = boundaries
+    for context in range(CONTEXTS):
+        for label in range(LABELS):
+            parent = (
+                shape[features.PARENT_LABEL + context // LABELS, label]
+                + shape[features.PARENT + context, label]
+            )
+            lane = context * LABELS + label
+            for m in range(1, n):
+                pivot[m, lane] += split[m, label] + parent
+    for b in range(n - 1):
+        for e in range(b + 2, n + 1):
+            for lane in range(LANES):
+                span[b, e, lane] += begin[b, lane] + end[e, lane]
+
+
+@inner
+def _add_pairs(slots, weights, tokens, n, spread, keys, rows, left, right, span):
+    """Add the templates of two corners: tokens i <= j are two of Ll, Lr, Rl, Rr."""
+    count = 0
+    for layer in range(tokens.shape[0]):
+        for i in range(n):
+            home = M1 * tokens[layer, i + 1]
+            for j in range(i, n):
+                keys[count] = key_near(home + M2 * tokens[layer, j + 1], home, spread[layer, 0, i + 1])
+                count += 1
+    find_all(slots, weights, keys, count, rows)
+    count = 0
+    for _ in range(tokens.shape[0]):
+        for i in range(n):
+            for j in range(i, n):
+                row = rows[count]
+                count += 1
+                for label in range(LABELS):
+                    left[label, j + 1, i] += weights[row, LL_LR + label]
+                    left[label, j, i] += weights[row, LL_RL + label]
+                    right[j + 1, i + 1, label] += weights[row, LR_RR + label]
+                    right[j + 1, i, label] += weights[row, RL_RR + label]
+                for lane in range(LANES):
+                    span[i, j + 1, lane] += (
+                        weights[row, LL_RR + lane % LABELS] + weights[row, CONTEXT_LL_RR + lane]
+                    )
+
+
+@inner
+def _add_triples(slots, weights, tokens, n, spread, keys, rows, left, right):
+    """Add the templates of the tokens beside the split with the span's first, or its last.
+
+    Leaves the rows in ``rows[(layer * (n - 1) + m - 1) * n + i]``, where i is b < m, or e - 1 >= m.
+    """
+    count = 0
+    for layer in range(tokens.shape[0]):
+        for m in range(1, n):
+            home = M2 * tokens[layer, m] + M3 * tokens[layer, m + 1]
+            for i in range(n):
+                other = (M1 if i < m else M4) * tokens[layer, i + 1]
+                keys[count] = key_near(home + other, home, spread[layer, 1, m])
+                count += 1
+    find_all(slots, weights, keys, count, rows)
+    count = 0
+    for _ in range(tokens.shape[0]):
+        for m in range(1, n):
+            for b in range(m):
+                for label in range(LABELS):
+                    left[label, m, b] += weights[rows[count], label]
+                count += 1
+            for e in range(m + 1, n + 1):
+                for label in range(LABELS):
+                    right[e, m, label] += weights[rows[count], label]
+                count += 1
+
+
+@inner
+def _add_quads(slots, weights, tokens, n, spread, triples, node):
+    """Add the template of all four corners, where both of its ``triples`` have rows.
+
+    It is looked up once for all occurrences of its first and its last token on their sides: that leaves few.
+    """
+    size = MANY_QUADS + n * n // 4
+    keys, rows, corners = np.empty(size, np.uint64), np.empty(size, np.uint64), np.empty((size, 4), np.int32)
+    begins = np.empty(n, np.int32)
+    before, after = _occurrences(tokens, n)
+    count = 0
+    for layer in range(tokens.shape[0]):
+        for m in range(1, n):
+            first = (layer * (n - 1) + m - 1) * n
+            home = M2 * tokens[layer, m] + M3 * tokens[layer, m + 1]
+            known = 0
+            for b in range(m):
+                begins[known] = b
+                known += triples[first + b] != 0 and before[layer, b] < 0
+            for last in range(m, n):
+                if triples[first + last] == 0 or before[layer, last] >= m:
+                    continue
+                inner = home + M4 * tokens[layer, last + 1]
+                for i in range(known):
+                    b = begins[i]
+                    keys[count] = key_near(M1 * tokens[layer, b + 1] + inner, home, spread[layer, 1, m])
+                    corners[count, 0], corners[count, 1] = layer, b
+                    corners[count, 2], corners[count, 3] = m, last
+                    count += 1
+            if count >= MANY_QUADS:
+                _add_found(slots, weights, keys, count, rows, corners, after, node)
+                count = 0
+    _add_found(slots, weights, keys, count, rows, corners, after, node)
+
+
+@inner
+def _occurrences(tokens, n):
+    """Return where each token occurs last before (-1: nowhere) and next after (n): ``[layer, token]``."""
+    before = np.full((tokens.shape[0], n), -1, np.int32)
+    after = np.full((tokens.shape[0], n), n, np.int32)
+    for layer in range(tokens.shape[0]):
+        for i in range(1, n):
+            for j in range(i - 1, -1, -1):
+                if tokens[layer, j + 1] == tokens[layer, i + 1]:
+                    before[layer, i], after[layer, j] = j, i
+                    break
+    return before, after
+
+
+@inner
+def _add_found(slots, weights, keys, count, rows, corners, after, node):
+    """Add the quadruples that have rows, wherever their first and last tokens occur."""
+    n = after.shape[1]
+    find_all(slots, weights, keys, count, rows)
+    found = 0
+    for i in range(count):
+        rows[found] = rows[i]
+        for k in range(4):
+            corners[found, k] = corners[i, k]
+        found += rows[i] != 0
+    for i in range(found):
+        layer, begin, m, last = corners[i, 0], corners[i, 1], corners[i, 2], corners[i, 3]
+        straight, inverted = weights[rows[i], 0], weights[rows[i], 1]
+        while last < n:
+            first = node_index(m, np.int64(last) + 1)
+            b = begin
+            while b < m:
+                node[0, first + b] += straight
+                node[1, first + b] += inverted
+                b = after[layer, b]
+            last = after[layer, last]
+
+
+@entry_point
+def shape_scores(weights, max_tokens):
+    """Return what a node of at most that many tokens scores by the sizes of its children.
+
+    ``weights`` is the dense table, ``[SHAPES, LABELS]``; the scores are float32
+    ``[label, size of the right child, max_tokens - size of the left child]``, and a vector more.
+    """
+    scores = np.empty((LABELS, max_tokens + 1, max_tokens + VECTOR), np.float32)
+    for right in range(1, max_tokens):
+        for left in range(1, max_tokens + 1 - right):
+            balance, child_sizes = balance_row(left, right), child_sizes_row(left, right)
+            for label in range(LABELS):
+                scores[label, right, max_tokens - left] = (
+                    weights[features.BIAS, label]
+                    + weights[size_row(left + right), label]
+                    + weights[balance, label]
+                    + weights[child_sizes, label]
+                )
+    return scores
+
+
+@numba.njit(inline="always")
+def balance_row(left, right):
+    """Return the row of the balance of two children."""
+    return features.BALANCE + (0 if right < left else 1 if right > left else 2)
+
+
+@numba.njit(inline="always")
+def size_row(size):
+    """Return the row of a node's size."""
+    return features.SIZE + min(size, features.MAX_SIZE)
+
+
+@numba.njit(inline="always")
+def child_sizes_row(left, right):
+    """Return the row of the sizes of two children."""
+    size = features.MAX_CHILD_SIZE
+    return features.CHILD_SIZES + (size + 1) * min(left, size) + min(right, size)
+
+
+@inner
+def _set_shapes(shape, n, node):
+    """Set the ``node`` of the scores by the :func:`shape_scores`."""
+    last = shape.shape[2] - VECTOR
+    for label in range(LABELS):
+        for e in range(2, n + 1):
+            for m in range(1, e):
+                # Vector by vector: what is beyond the last begin is set again with the next split.
+                for b in range(0, m, VECTOR):
+                    copy_vector(
+                        node,
+                        label * node.shape[1] + node_index(m, e) + b,
+                        shape,
+                        (label * shape.shape[1] + e - m) * shape.shape[2] + last - m + b,
+                    )

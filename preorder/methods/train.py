@@ -1,0 +1,171 @@
+"""A training, from annotated sentences to a preorderer: which lines, which method, which options.
+
+Cross-fitting: every line is ordered by a model that has not seen it. A model preorders its own training lines
+better than it ever will a new line; a translation model trained on such positions would trust them too much.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields, replace
+from functools import partial
+from typing import Any, NamedTuple
+
+from preorder.data import Bitext, Permutation, Sentence
+from preorder.errors import UsageError
+from preorder.learning.checkpoint import NO_CHECKPOINT, Checkpoint, digest
+from preorder.learning.options import (
+    MAX_TRAINING_LENGTH,
+    check_choice,
+    check_number,
+    checked_options,
+    with_fixed,
+)
+from preorder.methods.base import Continuable, Preorderer
+from preorder.methods.model_directory import Model
+from preorder.methods.registry import METHODS, all_options, method_class
+from preorder.progress import LOGGER, named
+from preorder.workers import in_processes
+
+DEFAULT_LIMIT = 100_000
+DEFAULT_MAX_LENGTH = 80
+DEFAULT_HELD_OUT = 1000
+"""Lines that are held out by default, but at most ``MAX_SHARE`` of all."""
+
+MAX_SHARE = 0.05
+BOUNDS = {"limit": (1, 10**9), "max_length": (1, MAX_TRAINING_LENGTH), "held_out": (0, 10**9)}
+
+
+@dataclass(frozen=True)
+class TrainingPlan:
+    """What to train, and on which lines.
+
+    Attributes:
+        method: a name of :data:`preorder.methods.registry.METHODS`.
+        options: the method's own, with ``seed`` and ``threads``.
+        limit: train on at most so many sentences, drawn at random.
+        max_length: leave out sentences of more tokens.
+        held_out: so many of these only measure the model; None: see :func:`hold_out`.
+        initial: a model to begin from, of the same method and with all its ``fixed_options``; or None.
+    """
+
+    method: str
+    options: Any
+    limit: int = DEFAULT_LIMIT
+    max_length: int = DEFAULT_MAX_LENGTH
+    held_out: int | None = None
+    initial: Model | None = None
+
+    @classmethod
+    def of(cls, method: str, **given: Any) -> TrainingPlan:
+        """Make a plan of options by name, the plan's and the method's own, which are checked."""
+        options = all_options()[check_choice("method", method, METHODS)]
+        names = {field.name for field in fields(options)}
+        unknown = given.keys() - names - {field.name for field in fields(cls)[2:]}
+        if unknown:
+            raise UsageError(f"{min(unknown)} is no option of method {method}")
+        chosen = {name: given.pop(name) for name in names & given.keys()}
+        if given.get("initial") is not None:
+            begun = initial_preorderer(given["initial"], method)
+            chosen = with_fixed(chosen, begun.fixed_options())
+        for name in BOUNDS.keys() & given.keys():
+            if name != "held_out" or given[name] is not None:
+                given[name] = check_number(name, given[name], *BOUNDS[name])
+        return cls(method, checked_options(options, chosen), **given)
+
+    def lines(self, bitext: Bitext) -> list[int]:
+        """Return the indices of the lines to train on, ascending: ``limit`` of those of a fitting length."""
+        fitting = [i for i, sentence in enumerate(bitext.sentences) if 0 < len(sentence) <= self.max_length]
+        if not fitting:
+            raise UsageError(f"no sentence of 1 to {self.max_length} tokens to train on")
+        if len(fitting) <= self.limit:
+            return fitting
+        return sorted(random.Random(self.options.seed).sample(fitting, self.limit))
+
+    def fit(
+        self, bitext: Bitext, checkpoint: Checkpoint = NO_CHECKPOINT
+    ) -> tuple[Preorderer, dict[str, Any]]:
+        """Learn from all lines but the held-out ones; return the preorderer, and training statistics."""
+        begun = {}
+        if self.initial is not None:
+            begun["initial"] = initial_preorderer(self.initial, self.method)
+            bitext = replace(bitext, sentences=list(map(self.initial.annotate, bitext.sentences)))
+        learned, held_out = hold_out(bitext, self.held_out, self.options.seed)
+        LOGGER.info(f"training {self.method} on {len(learned):,} lines; {len(held_out):,} are held out")
+        fit = method_class(self.method).fit
+        return fit(learned, self.options, held_out, checkpoint, **begun)
+
+    def train(
+        self, bitext: Bitext, checkpoint: Checkpoint = NO_CHECKPOINT
+    ) -> tuple[Preorderer, dict[str, Any]]:
+        """Learn from the plan's lines as :meth:`fit` does, and count the lines."""
+        used = bitext.take(self.lines(bitext))
+        preorderer, statistics = self.fit(used, checkpoint)
+        counts = {"lines": len(bitext), "sentences": len(used), "seed": self.options.seed}
+        if self.initial is not None:
+            _, arrays = self.initial.preorderer.state()
+            weights = digest(sorted(arrays), *(arrays[name] for name in sorted(arrays)))
+            counts["init"] = {"weights": weights, "training": self.initial.training}
+        return preorderer, counts | statistics
+
+
+def initial_preorderer(model: Model, method: str) -> Any:
+    """Return the :class:`.base.Continuable` that training with a method begins from."""
+    preorderer = model.preorderer
+    if preorderer.method != method:
+        raise UsageError(f"--init: the model is of method {preorderer.method}, not {method}")
+    if not isinstance(preorderer, Continuable):
+        raise UsageError(f"--init: training of method {method} cannot begin from a model")
+    return preorderer
+
+
+def hold_out(bitext: Bitext, count: int | None, seed: int) -> tuple[Bitext, Bitext]:
+    """Divide a bitext into the lines to learn from and ``count`` to measure on, drawn at random.
+
+    None: ``DEFAULT_HELD_OUT``, but at most ``MAX_SHARE`` of all.
+    """
+    if count is None:
+        count = min(DEFAULT_HELD_OUT, int(MAX_SHARE * len(bitext)))
+    if count >= len(bitext):
+        raise UsageError(f"--held-out {count}: no line of {len(bitext)} is left to learn from")
+    held = set(random.Random(seed).sample(range(len(bitext)), count))
+    return bitext.take(i for i in range(len(bitext)) if i not in held), bitext.take(sorted(held))
+
+
+Fit = Callable[[Bitext, str, int], Preorderer]
+"""Trains on a part of a bitext, on so many threads; the name of the part tells its checkpoint from others."""
+
+
+def cross_fit(bitext: Bitext, chosen: Sequence[int], folds: int, fit: Fit, threads: int) -> list[Permutation]:
+    """Order every line by a model trained on the ``chosen`` lines of all folds but its own.
+
+    Line i belongs to fold ``i % folds``. Costs ``folds`` trainings on a ``(folds - 1) / folds`` share of the
+    chosen lines. With several threads as many of them run at a time, each in a process that gets the lines of
+    its own fold and those that it learns from; then ``fit`` has to be picklable.
+    """
+    if len({i % folds for i in chosen}) < folds:
+        raise UsageError(f"too few lines to train on for {folds} folds")
+    permutations: list[Permutation | None] = [None] * len(bitext)
+    workers = min(threads, folds)
+    order = partial(_order_fold, fit, folds, threads // workers)
+    parts = (
+        _Part(fold, bitext.take(i for i in chosen if i % folds != fold), bitext.sentences[fold::folds])
+        for fold in range(folds)
+    )
+    LOGGER.info(f"cross-fitting: {folds} models")
+    for part, orders in in_processes(order, parts, workers if workers > 1 else 0):
+        permutations[part.fold :: folds] = orders
+    return permutations  # type: ignore[return-value]  # every line lies in one fold
+
+
+class _Part(NamedTuple):
+    fold: int
+    seen: Bitext
+    held: Sequence[Sentence]
+
+
+def _order_fold(fit: Fit, folds: int, threads: int, part: _Part) -> list[Permutation]:
+    with named(f"model {part.fold + 1} of {folds}"):
+        preorderer = fit(part.seen, f"fold-{part.fold + 1}-of-{folds}", threads)
+        return preorderer.order(part.held, threads)

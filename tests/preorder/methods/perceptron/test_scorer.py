@@ -1,0 +1,139 @@
+"""Scores, features in which trees differ, and parses, against the naive templates and every tree."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from preorder.btg.grammar import CONTEXTS, LABELS
+from preorder.btg.nbest import EXACT
+from preorder.compiled import entry_point
+from preorder.learning.encode import Batch
+from preorder.methods.perceptron.difference import (
+    TABLE_COUNT,
+    allocate_counter,
+    allocate_differences,
+    count_difference,
+)
+from preorder.methods.perceptron.features import TABLE_NAMES
+from preorder.methods.perceptron.parse import parse, parse_kbest, scores_of
+from preorder.methods.perceptron.scorer import shape_scores
+from tests.support import naive_perceptron as naive
+from tests.support.brute_force import BruteForce, by_scores, order, tree_of
+from tests.support.brute_force import trees as all_trees
+from tests.support.naive_perceptron import NaiveModel, model
+
+CASES = [(n, layers, seed) for n in range(2, 7) for layers in (1, 3) for seed in range(3)]
+
+
+@pytest.mark.parametrize(("n", "layers", "seed"), [*CASES, (26, 2, 0)])
+def test_scores_equal_naive_templates(n, layers, seed):
+    tokens, reference, _ = model(n, layers, seed)
+    tables = reference.weights().tables()
+    score = by_scores(scores_of(tables, shape_scores(tables.shape, n), tokens, n))
+    ends = range(2, n + 1) if n < 8 else (2, n // 2, n)
+    for end in ends:
+        for begin in range(end - 1):
+            for split in range(begin + 1, end):
+                for label in range(LABELS):
+                    for context in range(CONTEXTS):
+                        node = (begin, split, end, label, context)
+                        assert score(node) == pytest.approx(reference.score((node,)), abs=1e-3)
+
+
+@entry_point
+def count(differences, tokens, spread, plus, minus):
+    n = tokens.shape[1] - 2
+    counter = allocate_counter(n, tokens.shape[0])
+    return count_difference(differences, 0, counter, tokens, spread, plus, minus)
+
+
+@pytest.mark.parametrize("n", [2, 3, 5])
+@pytest.mark.parametrize("layers", [1, 2])
+def test_difference_equals_naive_templates(n, layers):
+    generator = np.random.default_rng((n, layers))
+    tokens = generator.integers(0, 2**64, (layers, 3), dtype=np.uint64)
+    tokens = np.take_along_axis(tokens, generator.integers(0, 3, (layers, n + 2)), axis=1)
+    spread = np.full((layers, 2, n + 2), 7, np.uint8)
+    spreads = {
+        tuple(layer[i : i + k]): 7 for layer in tokens.tolist() for k in (1, 2) for i in range(n + 3 - k)
+    }
+    trees = list(all_trees(0, n))
+    for _ in range(30):
+        plus, minus = (trees[i] for i in generator.integers(0, len(trees), 2))
+        differences = allocate_differences(np.array([n]), layers, 1)
+        square = count(differences, tokens, spread, np.array(plus, np.int32), np.array(minus, np.int32))
+        expected = Counter()
+        needed = set()  # rows that triples get in any case
+        for sign, tree, other in ((1, plus, minus), (-1, minus, plus)):
+            for node in tree:
+                for (table, own, hashes), column in naive.joined(tokens.tolist(), node):
+                    feature = (table, naive.key(table, own, hashes, spreads), column)
+                    expected[feature] += sign
+                    if table == "triple" and node not in other:
+                        needed.add(feature)
+                for row in naive.shapes(node):
+                    expected["shape", row, node[3]] += sign
+        expected = {f: c for f, c in expected.items() if c or f in needed}
+        found = {}
+        first = 0
+        for name, last in zip((*TABLE_NAMES, "shape"), differences.ends[0], strict=True):
+            for i in range(first, last):
+                found[name, int(differences.key[i]), int(differences.column[i])] = differences.change[i]
+            first = last
+        assert found == expected
+        assert square == sum(c * c for c in expected.values())
+    assert differences.ends.shape == (1, TABLE_COUNT)
+
+
+LENGTHS = [0, 1, 2, 3, 12, 40, 100, EXACT, EXACT + 1, 700, 1]
+ORDERS = {0: 1, 1: 1, 2: 2, 3: 6}
+
+
+def batch_of(lengths, seed=0):
+    """Return a batch of random sentences and a model of few of their features."""
+    generator = np.random.default_rng(seed)
+    tokens = generator.integers(0, 2**64, 9, dtype=np.uint64)[
+        generator.integers(0, 9, (1, sum(lengths) + len(lengths) + 1))
+    ]
+    starts = np.concatenate(([0], np.cumsum(np.array(lengths) + 1)))[:-1] + 1
+    tables = NaiveModel(tokens[:, :20], generator, share=0.6).weights().tables()
+    return tables, shape_scores(tables.shape, EXACT), Batch(tokens, starts, np.array(lengths))
+
+
+@pytest.mark.parametrize("n", range(2, 6))
+def test_best_orders_equal_brute_force(n):
+    tokens, reference, _ = model(n, 2, 0)
+    tables = reference.weights().tables()
+    batch = Batch(tokens, np.array([1]), np.array([n]))
+    (found,) = parse_kbest(tables, shape_scores(tables.shape, EXACT), batch, 1000, threads=1)
+    expected = BruteForce(n, lambda node: reference.score((node,))).kbest(1000)
+    assert [score for score, _ in found] == pytest.approx([score for score, _ in expected], abs=1e-3)
+    scores = [reference.score(tree_of(nodes)) for _, nodes in found]
+    assert scores == pytest.approx([score for score, _ in expected], abs=1e-3)
+
+
+@pytest.mark.parametrize("k", [1, 5])
+def test_batch(k):
+    tables, shape, batch = batch_of(LENGTHS)
+    nodes, positions = parse(tables, shape, batch, threads=1)
+    begin = 0
+    for n, best in zip(LENGTHS, parse_kbest(tables, shape, batch, k, threads=1), strict=True):
+        assert len(best) == min(k, ORDERS.get(n, k))
+        orders = [order(tree_of(tree), 0, n) if n else () for _, tree in best]
+        assert len(set(orders)) == len(orders)
+        scores = [score for score, _ in best]
+        assert scores == sorted(scores, reverse=True)
+        np.testing.assert_array_equal(best[0].nodes, nodes[begin : begin + n][:-1])
+        assert np.argsort(orders[0]).tolist() == positions[begin : begin + n].tolist()
+        begin += n
+
+
+def test_threads_give_the_same():
+    tables, shape, batch = batch_of(LENGTHS)
+    one, three = (parse_kbest(tables, shape, batch, 4, threads) for threads in (1, 3))
+    for ours, theirs in zip(one, three, strict=True):
+        assert [score for score, _ in ours] == [score for score, _ in theirs]
+        np.testing.assert_array_equal([tree for _, tree in ours], [tree for _, tree in theirs])
+    (_, ours), (_, theirs) = (parse(tables, shape, batch, threads) for threads in (1, 3))
+    np.testing.assert_array_equal(ours, theirs)
