@@ -6,10 +6,17 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from preorder.btg import chart  # noqa: E402
-from preorder.btg.chart import PARTNER_WEIGHT, PREFERENCE, expected_agreement, log_partition, marginals  # noqa: E402  # noqa: E402
+from preorder.btg.chart import (  # noqa: E402
+    PARTNER_WEIGHT,
+    PREFERENCE,
+    expected_agreement,
+    log_partition,
+    marginals,
+)
 from preorder.btg.constraint import reachable  # noqa: E402
 from preorder.btg.grammar import CONTEXTS, ROOT  # noqa: E402
 from preorder.btg.nbest import kbest_of_parts  # noqa: E402
+from preorder.btg.scores import PARTS  # noqa: E402
 from preorder.btg.viterbi import best_trees  # noqa: E402
 from tests.support.brute_force import (  # noqa: E402
     BruteForce,
