@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
-from preorder.alignment.target_groups import trusted_groups
+from preorder.alignment.gold import trusted_groups
 from preorder.data import Bitext, Permutation, Sentence
 from preorder.learning.checkpoint import Arrays, Checkpoint, digest
 from preorder.progress import LOGGER, progress_bar
