@@ -95,13 +95,13 @@ def length_curves(data: EvaluationData, metrics: Sequence[str], groups: Sentence
     if data.target_groups:
         orders = {"unreordered": data.monotone, **data.orders}
         measured += measure([Tau(data.target_groups)], {name: [order] for name, order in orders.items()})
-    return _grouped_curves("length", groups, measured, data.seed)
+    return grouped_curves("length", groups, measured, data.seed)
 
 
 def gain_curves(data: EvaluationData, metrics: Sequence[str], order: str, width: float) -> Curves:
     """Score systems by how much an order raises the tau of a sentence."""
     groups = by_gain(Tau(data.target_groups).gains(data.orders[order]), width)
-    return _grouped_curves("gain", groups, data.measure(metrics), data.seed)
+    return grouped_curves("gain", groups, data.measure(metrics), data.seed)
 
 
 def robustness_curves(
@@ -122,9 +122,10 @@ def robustness_curves(
     return _curves("robustness", "source words swapped (%)", parts, 0, seed)
 
 
-def _grouped_curves(
+def grouped_curves(
     kind: str, groups: SentenceGroups, measured: Sequence[SystemStatistics], seed: int
 ) -> Curves:
+    """Score what is measured in each group of sentences."""
     parts = (
         (Group(label, len(indices)), [one.take(indices) for one in measured])
         for label, indices in groups.groups

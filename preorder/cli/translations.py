@@ -15,17 +15,17 @@ from preorder.progress import LOGGER
 Name = TypeVar("Name")
 
 
-def add_translations(parser: argparse.ArgumentParser) -> None:
+def add_translations(parser: argparse.ArgumentParser, required: bool = True) -> None:
     """Add ``--ref`` and ``--hyp``."""
     parser.add_argument(
-        "--ref", metavar="F", action="append", required=True, help="reference; repeat it for several"
+        "--ref", metavar="F", action="append", required=required, help="reference; repeat it for several"
     )
     parser.add_argument(
         "--hyp",
         metavar="[NAME=]F",
         nargs="+",
         action="extend",
-        required=True,
+        required=required,
         help="translations of a system; without NAME it is called like the file (with = in it: ./F)",
     )
 

@@ -1,0 +1,157 @@
+"""``preorder diagnose``: is word order the problem, and what could an order be worth?"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+from preorder.cli import options, translations
+from preorder.cli.commands import SUMMARIES
+from preorder.cli.pictures import add_pictures, write_pictures
+from preorder.cli.table import print_table, visible
+from preorder.data import Alignment, Permutation
+from preorder.data.formats import (
+    format_alignment,
+    parse_alignment,
+    parse_tokens,
+    read_alignments,
+    read_plain,
+)
+from preorder.errors import DataError, UsageError
+from preorder.io import files
+from preorder.progress import LOGGER
+
+if TYPE_CHECKING:
+    from preorder.analysis.diagnosis import PairDiagnosis
+    from preorder.analysis.results import Curves, Table
+
+DEFAULT_LINES = 20_000
+SHARE_HELD = 10
+"""One line of so many is measured, the others are learned from."""
+QUICK = {"method": "btg", "iterations": 4, "classes": 50, "held_out": 0}
+"""The quick preorderer."""
+
+EXAMPLES = """\
+  preorder diagnose --src train.en --tgt train.ja
+  preorder diagnose --src train.en --tgt train.ja --align train.align --pos train.en.pos
+  preorder diagnose --ref test.ja --hyp base=base.ja ours=ours.ja --tokenize none --out headroom.svg
+
+--src and --tgt: how far the order of the two languages is from the same, how much of that a quick
+preorderer predicts on lines that it has not seen, and for which words (or tags) most remains.
+--ref and --hyp: what the translations would score if their words stood in the best order, or in the
+best order that a BTG tree allows; and what is then left: words missing, too many, or others.
+"""
+
+
+def add_parser(subparsers: argparse._SubParsersAction) -> None:
+    """Add the subcommand."""
+    parser = options.add_command(subparsers, "diagnose", run, SUMMARIES["diagnose"], EXAMPLES)
+    parser.add_argument("--src", metavar="F", help="source text, a tokenised sentence a line")
+    parser.add_argument("--tgt", metavar="F", help="its translation; eflomal aligns both, without --align")
+    options.add_alignment(parser, required=False)
+    parser.add_argument("--pos", metavar="F", help="POS tags of the source, to learn from and to count by")
+    text = f"most lines to look at, drawn by --seed; a {SHARE_HELD}th of them is measured"
+    options.add_number(parser, "--lines", options.at_least_two, DEFAULT_LINES, text)
+    translations.add_translations(parser, required=False)
+    translations.add_metric_options(parser)
+    options.add_seed(parser)
+    options.add_json(parser)
+    add_pictures(parser)
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Run the subcommand."""
+    has_pair = arguments.src is not None and (arguments.tgt or arguments.align) is not None
+    has_translations = bool(arguments.ref and arguments.hyp)
+    if not has_pair and not has_translations:
+        raise UsageError("give --src with --tgt or --align, or --ref with --hyp, or all of them")
+    found: dict = {}
+    tables: list[Table] = []
+    curves: list[Curves] = []
+    if has_pair:
+        from preorder.analysis.diagnosis import pair_tables
+
+        pair = _pair(arguments)
+        found["pair"] = pair.as_json()
+        tables += pair_tables(pair)
+        curves.append(pair.by_length)
+    if has_translations:
+        from preorder.analysis.diagnosis import diagnose_translations, translation_tables
+
+        paths = translations.runs_by_name(arguments.hyp)
+        references, systems = translations.read_runs(arguments.ref, paths)
+        by = translations.metric_options(arguments)
+        headroom = diagnose_translations(references, systems, by, arguments.seed)
+        found["systems"] = headroom.as_json()
+        tables += translation_tables(headroom)
+        curves.append(headroom.by_length)
+    _write(arguments, found, tables, curves)
+
+
+def _write(
+    arguments: argparse.Namespace, found: dict, tables: Sequence[Table], curves: Sequence[Curves]
+) -> None:
+    from preorder.analysis.plots import curves_title, draw_curves
+    from preorder.analysis.results import curve_tables
+
+    write_pictures(partial(draw_curves, curves[-1]), curves_title(curves[-1]), arguments.out)
+    if arguments.json:
+        files.write_json(files.STANDARD, found)
+        return
+    for table in (*tables, *(table for one in curves for table in curve_tables(one))):
+        print_table(table.caption, table.columns, table.rows)
+        if table.note:
+            print(visible(table.note))
+
+
+def _pair(arguments: argparse.Namespace) -> PairDiagnosis:
+    """Align, learn from nine tenths of the lines, and measure the others."""
+    import numpy as np
+
+    import preorder
+    from preorder.analysis.diagnosis import diagnose_pair
+
+    paths = {name: getattr(arguments, name) for name in ("src", "tgt", "align", "pos")}
+    paths = {name: path for name, path in paths.items() if path is not None}
+    if "align" in paths:
+        paths.pop("tgt", None)
+    readers = {name: partial(read_plain, parse=parse_tokens) for name in ("src", "tgt", "pos")}
+    readers["align"] = read_alignments
+    columns = files.read_columns(*((path, readers[name](path)) for name, path in paths.items()))
+    texts = dict(zip(paths, columns, strict=True))
+    for name in paths.keys() & {"align", "pos"}:
+        for number, (tokens, row) in enumerate(zip(texts["src"], texts[name], strict=True), 1):
+            try:
+                _check(tokens, row)
+            except DataError as error:
+                raise error.at(files.display_name(paths[name]), number) from None
+    random = np.random.default_rng(arguments.seed)
+    chosen = np.sort(random.permutation(len(texts["src"]))[: arguments.lines])
+    texts = {name: [rows[index] for index in chosen] for name, rows in texts.items()}
+    if "align" not in texts:
+        LOGGER.info(f"aligning {len(chosen):,} lines")
+        links = preorder.align(texts["src"], texts["tgt"], seed=arguments.seed)
+        texts["align"] = list(map(parse_alignment, links))
+    held = np.arange(len(chosen)) % SHARE_HELD == 0
+    if held.all():
+        raise UsageError(f"{len(chosen)} lines are too few")
+    seen, unseen = (
+        {name: [rows[index] for index in np.flatnonzero(part)] for name, rows in texts.items()}
+        for part in (~held, held)
+    )
+    LOGGER.info(f"learning from {len(seen['src']):,} lines")
+    links = list(map(format_alignment, seen["align"]))
+    model = preorder.train(seen["src"], links, tags=seen.get("pos"), seed=arguments.seed, **QUICK)
+    layers = {"tags": unseen["pos"]} if "pos" in unseen else {}
+    predicted = [Permutation(order) for order in model.positions(unseen["src"], **layers)]
+    return diagnose_pair(unseen.get("pos", unseen["src"]), unseen["align"], predicted, arguments.seed)
+
+
+def _check(tokens: Sequence[str], row: Alignment | Sequence[str]) -> None:
+    """Check that links or tags fit a sentence."""
+    if isinstance(row, Alignment):
+        row.check_within(len(tokens))
+    elif len(row) != len(tokens):
+        raise DataError(f"{len(row)} tags for {len(tokens)} tokens")

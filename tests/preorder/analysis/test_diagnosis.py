@@ -1,0 +1,126 @@
+"""Order headroom and the distance of two languages, against brute force over small cases."""
+
+from collections import Counter
+from itertools import combinations, permutations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sacrebleu.metrics import BLEU
+
+from preorder.analysis.diagnosis import BEST, BEST_BTG, diagnose_pair, diagnose_translations, reordered
+from preorder.analysis.headroom import best_btg_order, best_order, match, reorder_translations
+from preorder.data import Alignment, Permutation
+from preorder.errors import DataError, UsageError
+from preorder.metrics import MetricOptions
+
+WORDS = st.lists(st.sampled_from("abcd"), max_size=7)
+OPTIONS = MetricOptions(tokenize="none")
+
+
+def btg_orders(n):
+    """All orders of n tokens that a BTG tree gives."""
+    if n == 1:
+        return {(0,)}
+    found = set()
+    for k in range(1, n):
+        for left in btg_orders(k):
+            for right in btg_orders(n - k):
+                moved = tuple(index + k for index in right)
+                found |= {left + moved, moved + left}
+    return found
+
+
+def agreement(order, ranks):
+    return sum(np.sign(ranks[j] - ranks[i]) for i, j in combinations(order, 2))
+
+
+@given(WORDS, WORDS)
+def test_as_many_words_are_matched_as_there_can_be(hypothesis, reference):
+    found = match(hypothesis, reference)
+    partners = found[found >= 0]
+    assert len(partners) == len(set(partners)) == sum((Counter(hypothesis) & Counter(reference)).values())
+    assert all(hypothesis[i] == reference[j] for i, j in enumerate(found) if j >= 0)
+
+
+@pytest.mark.parametrize(
+    ("hypothesis", "reference", "expected"),
+    [
+        ("the x the cat", "the cat y the", [3, -1, 0, 1]),  # by the longest contexts
+        ("a b a", "a b", [0, 1, -1]),
+        ("a x a", "a y a", [0, -1, 2]),  # by the fewest crossings
+        ("", "a", []),
+    ],
+)
+def test_matches(hypothesis, reference, expected):
+    assert match(hypothesis.split(), reference.split()).tolist() == expected
+
+
+@given(st.permutations("abcdef"))
+def test_the_best_order_of_the_reference_s_words_is_the_reference(hypothesis):
+    assert reorder_translations([" ".join(hypothesis)], [["a b c d e f"]])[0] == ["a b c d e f"]
+
+
+def test_words_without_a_partner_stay_behind_the_word_before():
+    matches = np.array([-1, 4, -1, 0, -1])
+    assert best_order(matches).tolist() == [0, 3, 4, 1, 2]
+    assert best_btg_order(matches).tolist() == [0, 3, 4, 1, 2]
+
+
+@pytest.mark.parametrize("n", [2, 3, 4, 5])
+def test_the_best_btg_order_is_that_of_all_btg_orders(n):
+    orders = btg_orders(n)
+    for ranks in permutations(range(n)):
+        found = tuple(best_btg_order(np.array(ranks)).tolist())
+        assert found in orders
+        assert agreement(found, ranks) == max(agreement(order, ranks) for order in orders)
+
+
+@settings(max_examples=30)
+@given(WORDS.filter(lambda words: 1 <= len(words) <= 6), WORDS.filter(bool))
+def test_the_bound_is_never_above_the_best_of_all_permutations(hypothesis, reference):
+    bleu = BLEU(tokenize="none", effective_order=True, force=True)
+
+    def score(words):
+        return bleu.sentence_score(" ".join(words), [" ".join(reference)]).score
+
+    highest = max(map(score, permutations(hypothesis)))
+    for (line,) in reorder_translations([" ".join(hypothesis)], [[" ".join(reference)]]):
+        assert Counter(line.split()) == Counter(hypothesis)
+        assert score(line.split()) <= highest + 1e-9
+
+
+def test_of_several_references_that_with_most_matching_words_counts():
+    assert reorder_translations(["b a"], [["x y"], ["a b"]])[0] == ["a b"]
+
+
+def test_translations():
+    found = diagnose_translations([["a b c d", "e f g h"]], {"one": [["d c b a", "e f g x"]]}, OPTIONS)
+    assert found.scoring.systems[reordered("one", BEST)]["ribes"] == pytest.approx((1 + 0.75**0.25) / 2)
+    json = found.as_json()["one"]
+    assert json["best_order"]["bleu"] == json["best_btg_order"]["bleu"] > json["bleu"]
+    assert json["best_order"]["gain"]["bleu"]["difference"] == json["best_order"]["bleu"] - json["bleu"]
+    assert json["words"] == {"missing": 0, "too_many": 0, "others": 0.5}
+    assert json["best_order"]["interval"]["bleu"][0] <= json["best_order"]["bleu"]
+    with pytest.raises(UsageError, match="cannot be called"):
+        diagnose_translations([["a"]], {"one": [["a"]], reordered("one", BEST_BTG): [["a"]]}, OPTIONS)
+
+
+def test_a_pair():
+    """Two sentences, of which the predicted orders mend one."""
+    alignments = [Alignment(frozenset(enumerate(targets))) for targets in ((2, 1, 0), (0, 2, 1))]
+    orders = [Permutation((2, 1, 0)), Permutation((0, 1, 2))]
+    found = diagnose_pair([("x", "y", "z"), ("x", "y", "y")], alignments, orders).as_json()
+    assert found["unreordered"]["tau"] == pytest.approx((-1 + 1 / 3) / 2)
+    assert found["predicted"]["tau"] == pytest.approx((1 + 1 / 3) / 2)
+    assert found["share_of_the_way"] == pytest.approx(1 / (4 / 3))
+    assert found["monotone"] == 0
+    assert (found["unreordered"]["distance"], found["predicted"]["distance"]) == (6 / 6, 2 / 6)
+    assert found["words"][0] == {"word": "y", "count": 3, "unreordered": 2 / 3, "predicted": 2 / 3}
+
+
+def test_links_that_cannot_be_sorted():
+    crossed = Alignment(frozenset([(0, 0), (0, 2), (1, 1)]))
+    with pytest.raises(DataError, match="no sentence has links that can be sorted"):
+        diagnose_pair([("a", "b")], [crossed], [Permutation((0, 1))])

@@ -1,0 +1,76 @@
+"""``preorder diagnose``, end to end."""
+
+import json
+
+import pytest
+
+from preorder.cli import main
+from recipes.synthetic import generate
+
+
+@pytest.fixture(scope="module")
+def bitext(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("bitext") / "data"
+    assert generate.main(["--out", str(folder), "--pairs", "300", "--held", "20"]) == 0
+    return folder
+
+
+def test_a_pair_and_translations(bitext, tmp_path, capsys):
+    """A verb-final language, and translations whose words stand in reversed order."""
+    reference = (bitext / "test.sov").read_text().splitlines()
+    (tmp_path / "hyp").write_text("".join(" ".join(line.split()[::-1]) + "\n" for line in reference))
+    pair = ["--src", str(bitext / "train.svo"), "--align", str(bitext / "train.align")]
+    pair += ["--pos", str(bitext / "train.svo.pos")]
+    translations = [
+        "--ref",
+        str(bitext / "test.sov"),
+        "--hyp",
+        f"reversed={tmp_path / 'hyp'}",
+        "--tokenize",
+        "none",
+    ]
+    assert main(["diagnose", *pair, *translations, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["pair"]["sentences"] + found["pair"]["skipped"] == 30
+    assert found["pair"]["unreordered"]["tau"] < 0.6 < 0.8 < found["pair"]["predicted"]["tau"]
+    assert 0.5 < found["pair"]["share_of_the_way"] <= 1
+    assert found["systems"]["reversed"]["bleu"] < 10
+    assert found["systems"]["reversed"]["best_order"]["bleu"] == pytest.approx(100)
+    assert main(["diagnose", *pair, *translations]) == 0
+    printed = capsys.readouterr().out
+    for text in ("of the way", "Order headroom", "reversed, best BTG order", "What is left"):
+        assert text in printed
+
+
+def test_a_picture(bitext, tmp_path):
+    pytest.importorskip("matplotlib")
+    files = ["--ref", str(bitext / "test.sov"), "--hyp", str(bitext / "test.sov")]
+    assert main(["diagnose", *files, "--out", str(tmp_path / "p.svg"), "-q"]) == 0
+    assert (tmp_path / "p.svg").stat().st_size > 1000
+
+
+def test_it_aligns(bitext, capsys):
+    pytest.importorskip("eflomal")
+    files = ["--src", str(bitext / "train.svo"), "--tgt", str(bitext / "train.sov")]
+    assert main(["diagnose", *files, "--lines", "100", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)["pair"]
+    assert found["sentences"] + found["skipped"] == 10
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "give --src with --tgt or --align, or --ref with --hyp"),
+        (["--src", "src"], "give --src with --tgt or --align"),
+        (["--src", "src", "--align", "links"], "links:2: "),
+        (["--src", "src", "--align", "good", "--pos", "tags"], "tags:2: 1 tags for 2 tokens"),
+        (["--src", "one", "--align", "onelink"], "1 lines are too few"),
+    ],
+)
+def test_what_is_wrong_is_one_line(tmp_path, monkeypatch, capsys, arguments, message):
+    monkeypatch.chdir(tmp_path)
+    texts = {"src": "a b\nc d\n", "links": "0-0\n5-0\n", "good": "0-0\n1-0\n", "tags": "X X\nX\n"}
+    for name, text in (texts | {"one": "a b\n", "onelink": "0-0\n"}).items():
+        (tmp_path / name).write_text(text)
+    assert main(["diagnose", *arguments]) == 2
+    assert message in capsys.readouterr().err
