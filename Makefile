@@ -36,6 +36,7 @@ setup: $(VENV)/.ready
 
 # The stamp is younger than what it depends on once everything is installed.
 $(VENV)/.ready: requirements.txt constraints.txt pyproject.toml
+	@echo "installing OpenNMT-py, torch and all extras in $(VENV): some minutes, 3.5 GB"
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install -r requirements.txt
 	$(BIN)/python -m pip install --no-deps $(OPENNMT)
