@@ -1,25 +1,39 @@
-"""Processes that end with the one that starts them, even if that is killed; and signals that end us.
+"""Processes that end with the one that starts them, even if that is killed; and signals that end this one.
 
-The one way in which they learn of its end is a pipe: it alone holds the writing end, which the system closes
-with it. A worker process of ours watches the pipe itself; any other program is run by a launcher, which is
-this file as a script, and which needs nothing but Python's own library.
+They learn of its end by a pipe: it alone holds the writing end, which the system closes with it. A worker
+process watches the pipe itself. Any other program is run by a launcher: this file as a script, which can
+import nothing but Python's own library.
+
+Worker processes are started afresh (``spawn``), without threads or a GPU of any library. They do work ahead
+of its turn; results come in the order of the items. What they log is logged here.
 """
 
 from __future__ import annotations
 
 import contextlib
 import functools
+import logging
 import os
+import select
 import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     import subprocess
+    from concurrent.futures import Future
+    from multiprocessing.connection import Connection
+
+T = TypeVar("T")
+Result = TypeVar("Result")
+
+MAX_AHEAD = 2
+"""Items taken from the input for each worker, while an earlier item is worked on."""
 
 GRACE = 10
 """Seconds from a program's SIGTERM to its SIGKILL."""
@@ -35,12 +49,7 @@ def start(command: Sequence[str], keep: Sequence[int] = (), **options: Any) -> s
 
     The program, and all that it starts, is killed when this process has ended; and what it has started, when
     it has ended itself. ``terminate()`` sends it SIGTERM, and SIGKILL after :data:`GRACE` seconds. Ctrl-C in
-    the terminal does not reach it.
-
-    Args:
-        command: the program and its arguments.
-        keep: descriptors that the program inherits.
-        options: of ``subprocess.Popen``.
+    the terminal does not reach it. It inherits the descriptors in ``keep``.
     """
     import subprocess
 
@@ -75,6 +84,119 @@ def watch(descriptor: int, action: Callable[[], None]) -> None:
         action()
 
     threading.Thread(target=wait, daemon=True).start()
+
+
+def in_order(
+    submit: Callable[[T], Future[Result]], items: Iterable[T], max_ahead: int
+) -> Iterator[tuple[T, Result]]:
+    """Yield each item with the result of its future, in the order of the items.
+
+    Before the result of an item is waited for, ``max_ahead`` later ones are taken and submitted.
+    """
+    waiting: deque[tuple[T, Future[Result]]] = deque()
+    for item in items:
+        waiting.append((item, submit(item)))
+        if len(waiting) > max_ahead:
+            earlier, future = waiting.popleft()
+            yield earlier, future.result()
+    for item, future in waiting:
+        yield item, future.result()
+
+
+def in_processes(
+    work: Callable[[T], Result],
+    items: Iterable[T],
+    workers: int,
+    known: Callable[[T], Result | None] = lambda _: None,
+) -> Iterator[tuple[T, Result]]:
+    """Yield each item with ``work(item)``, in the order of the items; all of them can be pickled.
+
+    Items are taken in this process, at most :data:`MAX_AHEAD` for each worker. When the caller stops early,
+    work that is not finished is given up at once. With 0 workers this process does the work. ``known``
+    returns the result of an item that needs no work, or None.
+    """
+    if not workers:
+        for item in items:
+            result = known(item)
+            yield item, work(item) if result is None else result
+        return
+    from concurrent.futures import Future  # slow to import, as all of these
+    from concurrent.futures.process import BrokenProcessPool, ProcessPoolExecutor
+    from multiprocessing import get_context
+
+    from preorder.errors import UsageError
+    from preorder.progress import LOGGER
+
+    context = get_context("spawn")
+    ended, end = context.Pipe(duplex=False)
+    logged, log = context.Pipe(duplex=False)
+    pool = ProcessPoolExecutor(workers, context, _begin_worker, (ended, log, LOGGER.getEffectiveLevel()))
+    relay = threading.Thread(target=_relay_logs, args=(logged, LOGGER))
+    relay.start()
+
+    def submit(item: T) -> Future[Result]:
+        result = known(item)
+        if result is None:
+            return pool.submit(work, item)
+        future: Future[Result] = Future()
+        future.set_result(result)
+        return future
+
+    try:
+        yield from in_order(submit, items, MAX_AHEAD * workers)
+        pool.shutdown()  # once the workers have logged all
+    except BrokenProcessPool:
+        raise UsageError(
+            "a worker process died, for lack of memory perhaps: fewer processes need less"
+        ) from None
+    finally:
+        end.close()
+        pool.shutdown(cancel_futures=True)
+        ended.close()
+        log.close()
+        relay.join()
+        logged.close()
+
+
+def _begin_worker(ended: Connection, log: Connection, level: int) -> None:
+    """Let a worker end on Ctrl-C, and once the other end of a pipe is closed; forward its log records."""
+    from preorder.progress import LOGGER
+
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    watch(os.dup(ended.fileno()), lambda: os._exit(0))
+    LOGGER.addHandler(_PipeHandler(log))
+    LOGGER.setLevel(level)
+    LOGGER.propagate = False
+
+
+class _PipeHandler(logging.Handler):
+    """Writes each record into a pipe, as one line: its level, whether it is to be logged once, its text.
+
+    Several processes write into the pipe, without a lock, which one that is killed would keep for ever. So a
+    line has at most as many bytes as the system never mixes with those of others.
+    """
+
+    def __init__(self, log: Connection) -> None:
+        super().__init__()
+        self._log = log
+
+    def emit(self, record: logging.LogRecord) -> None:
+        text = " ".join(record.getMessage().splitlines())
+        line = f"{record.levelno} {int(hasattr(record, 'once'))} {text}".encode()
+        with contextlib.suppress(OSError):  # that nobody can read it is no reason to stop
+            os.write(self._log.fileno(), line[: select.PIPE_BUF - 1] + b"\n")
+
+
+def _relay_logs(logged: Connection, logger: logging.Logger) -> None:
+    """Log what workers have written, until the last of them has ended."""
+    known = set()
+    with open(logged.fileno(), "rb", closefd=False) as lines:
+        for line in lines:
+            level, once, text = line.decode(errors="replace").rstrip("\n").split(" ", 2)
+            if once == "0" or text not in known:
+                logger.log(int(level), text)
+            if once == "1":
+                known.add(text)
 
 
 @contextlib.contextmanager

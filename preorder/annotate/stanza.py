@@ -32,11 +32,10 @@ from preorder.data.trees import SyntaxTree
 from preorder.errors import MissingExtraError, UsageError, require
 from preorder.io import files
 from preorder.learning.checkpoint import NO_CHECKPOINTS, Checkpoint, Checkpoints, digest
-from preorder.processes import temporary_directory
+from preorder.processes import in_processes, temporary_directory
 from preorder.progress import LOGGER
 from preorder.syntax.conllu import NONE, Tagset, parse_conllu
 from preorder.syntax.read import parse_bracketing
-from preorder.workers import in_processes
 
 MAX_LENGTH = 200  # tokens that are parsed at once
 CHUNK = (

@@ -13,12 +13,13 @@ from preorder.annotate.classes import WordClasses
 from preorder.annotate.stanza import TREES, StanzaOptions, annotate
 from preorder.cli import options, source
 from preorder.cli.commands import SUMMARIES
-from preorder.cli.engines import LOCAL, add_engine_options, check_engine, engine_of
 from preorder.cli.paths import check_paths
 from preorder.cli.shards import (
     EXAMPLE,
+    LOCAL,
     add_shard_options,
     check_options,
+    engine_of,
     for_workers,
     of_shard,
     shards_of,
@@ -80,14 +81,12 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         help="start anew, instead of going on from OUT.checkpoint, which an interrupted run left",
     )
     add_shard_options(parser)
-    add_engine_options(parser)
     parser.set_defaults(annot=None)
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Run the subcommand; without ``--classes N`` memory does not grow with the input."""
     check_options(arguments)
-    check_engine(arguments)
     if arguments.pos is None and (arguments.trees is None or arguments.trees in TREES):
         arguments.pos = source.STANZA
     stanza = source.stanza_options(arguments)

@@ -11,13 +11,14 @@ from typing import Any
 from preorder.annotate.stanza import StanzaOptions, add_layers
 from preorder.cli import options, source
 from preorder.cli.commands import SUMMARIES
-from preorder.cli.engines import LOCAL, add_engine_options, check_engine, engine_of
 from preorder.cli.in_blocks import BlockOrdering, can_order
 from preorder.cli.output import formatted, formatted_nbest
 from preorder.cli.shards import (
     EXAMPLE,
+    LOCAL,
     add_shard_options,
     check_options,
+    engine_of,
     for_workers,
     of_shard,
     shards_of,
@@ -27,10 +28,10 @@ from preorder.data.sentence import Sentence
 from preorder.errors import UsageError
 from preorder.io import files, storage
 from preorder.methods.model_directory import Model, checksum, load_model
+from preorder.processes import in_order
 from preorder.progress import counting
 from preorder.shards.plan import Shard
 from preorder.shards.run import Tick, Work, in_threads, run_shards
-from preorder.workers import in_order
 
 BATCH = 50_000  # tokens that are ordered at once; two batches are held, whatever the length of the input
 
@@ -65,13 +66,11 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     )
     options.add_threads(parser)
     add_shard_options(parser)
-    add_engine_options(parser)
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Run the subcommand; its memory does not grow with the input."""
     check_options(arguments)
-    check_engine(arguments)
     source.check_sources(arguments)
     from preorder.compiled import import_without_blas  # numba takes a while to import
 

@@ -16,7 +16,7 @@ from preorder.io import files
 from preorder.io.files import Block, read_blocks
 from preorder.methods.base import HashedPreorderer
 from preorder.methods.model_directory import Model
-from preorder.workers import in_order
+from preorder.processes import in_order
 
 if TYPE_CHECKING:
     from preorder.methods.block_order import BlockOrderer, Ordered

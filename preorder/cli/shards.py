@@ -1,9 +1,13 @@
-"""Commands on folders of shards: ``--out-dir``, ``--shard``, and which files they stand for."""
+"""Commands on folders of shards: ``--out-dir``, which files they stand for, and what runs them.
+
+The engine is this machine, or a Ray cluster (``--engine ray``).
+"""
 
 from __future__ import annotations
 
 import argparse
 import os
+from functools import partial
 from typing import Any
 
 from preorder import __version__
@@ -11,17 +15,23 @@ from preorder.annotate import stanza as annotation
 from preorder.annotate.stanza import TREES, StanzaOptions
 from preorder.cli import options
 from preorder.cli.source import STANZA
-from preorder.errors import UsageError
-from preorder.io import storage
+from preorder.errors import UsageError, shown
+from preorder.io import files, storage
 from preorder.io.files import STANDARD
 from preorder.learning.checkpoint import digest
-from preorder.shards.manifest import check_manifest
-from preorder.shards.plan import Shard, every_nth, find_shards
+from preorder.shards.on_ray import GPU_SHARE, RayOptions, load_ray, on_ray
+from preorder.shards.plan import MANIFEST, Shard, check_manifest, find_shards
+from preorder.shards.run import Engine
 
 INPUTS = ("annot", "src", "pos", "trees")
 """Options that name files with a line, or a tree, a sentence; the first that is given has the words."""
 
 NOT_OF_A_SHARD = ("parser", "run", "shard")
+
+LOCAL, RAY = "local", "ray"
+
+RAY_ONLY = ("address", "gpu_share", "tries", "patience")
+"""Options that say how Ray is used."""
 
 EXAMPLE = """\
   preorder {} --src 'in/*.en.gz' --pos 'tags/*.pos.gz' --out-dir out
@@ -30,7 +40,7 @@ EXAMPLE = """\
 
 
 def add_shard_options(parser: argparse.ArgumentParser) -> None:
-    """Add ``--out-dir`` and ``--shard``."""
+    """Add ``--out-dir``, ``--shard``, ``--engine`` and the options of Ray."""
     group = parser.add_argument_group("folders of shards")
     group.add_argument(
         "--out-dir",
@@ -45,6 +55,43 @@ def add_shard_options(parser: argparse.ArgumentParser) -> None:
         type=_part,
         help="do only every N-th file, from the I-th on, counted from 1: one of N jobs that share the work",
     )
+    defaults = RayOptions()
+    group = parser.add_argument_group("engines, with --out-dir")
+    group.add_argument(
+        "--engine",
+        choices=(LOCAL, RAY),
+        default=LOCAL,
+        help="ray: workers on a Ray cluster do the shards, as many as it has room for "
+        "(default: %(default)s, this machine)",
+    )
+    group.add_argument(
+        "--address",
+        metavar="HOST:PORT|auto",
+        type=_address,
+        help="of the cluster; auto: the one that runs on this machine or that RAY_ADDRESS names "
+        "(default: a Ray is started on this machine, and stopped)",
+    )
+    group.add_argument(
+        "--gpu-share",
+        metavar="X",
+        type=options.share,
+        help="of a GPU, for each worker, with --stanza-device gpu: Ray puts as many on one as it holds "
+        f"(default: {GPU_SHARE})",
+    )
+    group.add_argument(
+        "--tries",
+        metavar="N",
+        type=options.positive,
+        help="how often a shard is begun whose workers die, before it is left out and named at the end "
+        f"(default: {defaults.tries})",
+    )
+    group.add_argument(
+        "--patience",
+        metavar="N",
+        type=options.positive,
+        help="seconds for which there may be no worker at all, before the command gives up "
+        f"(default: {defaults.patience:g})",
+    )
 
 
 def _part(text: str) -> tuple[int, int]:
@@ -57,20 +104,31 @@ def _part(text: str) -> tuple[int, int]:
     return part
 
 
-def check_options(arguments: argparse.Namespace) -> None:
-    """Check that the options of shards go together.
+def _address(text: str) -> str:
+    host, colon, port = text.rpartition(":")
+    if text != "auto" and not (host and colon and port.isdecimal() and "/" not in host):
+        raise argparse.ArgumentTypeError(f"neither auto nor HOST:PORT: {shown(text)}")
+    return text
 
-    Raises:
-        UsageError: they do not.
-    """
+
+def check_options(arguments: argparse.Namespace) -> None:
+    """Check that the options of shards and of the engine go together, and that this is installed."""
+    if arguments.engine == LOCAL:
+        for name in RAY_ONLY:
+            if getattr(arguments, name) is not None:
+                raise UsageError(f"--{name.replace('_', '-')} goes with --engine ray")
     if arguments.out_dir is None:
         if arguments.shard is not None:
             raise UsageError("--shard goes with --out-dir")
+        if arguments.engine == RAY:
+            raise UsageError("--engine ray goes with --out-dir")
         return
     if arguments.out != STANDARD:
         raise UsageError("--out and --out-dir exclude each other")
     if STANDARD in _patterns(arguments).values():
         raise UsageError("--out-dir needs files, as --src 'in/*.gz'")
+    if arguments.engine == RAY:
+        load_ray()
 
 
 def _patterns(arguments: argparse.Namespace) -> dict[str, str]:
@@ -83,23 +141,17 @@ def _patterns(arguments: argparse.Namespace) -> dict[str, str]:
 def shards_of(arguments: argparse.Namespace, settings: dict[str, Any]) -> list[Shard]:
     """Return the shards that a command is to do, in a folder of the same settings.
 
-    Args:
-        arguments: checked by :func:`check_options`.
-        settings: all that the outputs depend on, as JSON, but for the input.
-
-    Raises:
-        DataError: there is no input.
-        UsageError: file names that do not fit each other; or the folder has outputs of other settings.
+    Settings are all that the outputs depend on, as JSON, but for the input.
     """
     patterns = _patterns(arguments)
     shards = find_shards(patterns, arguments.out_dir)
-    folders = {name: os.path.dirname(storage.absolute(pattern)) for name, pattern in patterns.items()}
-    given = {f"--{name}": getattr(arguments, name) for name in INPUTS} | {
-        f"--{name}": folder for name, folder in folders.items()
-    }
+    given = {f"--{name}": getattr(arguments, name) for name in INPUTS}
+    for name, pattern in patterns.items():
+        given[f"--{name}"] = os.path.dirname(storage.absolute(pattern))
     settings = {"version of onmt-preorder": __version__} | given | settings
     check_manifest(arguments.out_dir, settings, [shard.output for shard in shards])
-    return shards if arguments.shard is None else every_nth(shards, *arguments.shard)
+    number, of = arguments.shard or (1, 1)
+    return shards[number - 1 :: of]
 
 
 def stanza_settings(stanza: StanzaOptions | None) -> dict[str, Any]:
@@ -123,3 +175,24 @@ def for_workers(arguments: argparse.Namespace) -> argparse.Namespace:
 def of_shard(arguments: argparse.Namespace, shard: Shard) -> argparse.Namespace:
     """Return the arguments of the command that does one shard alone."""
     return argparse.Namespace(**vars(for_workers(arguments)) | dict(shard.inputs) | {"out": shard.output})
+
+
+def engine_of(
+    arguments: argparse.Namespace, stanza: StanzaOptions | None, cpus: int, local: Engine
+) -> Engine:
+    """Return what runs the shards: the local engine, or tasks on Ray of so many cores each."""
+    if arguments.engine == LOCAL:
+        return local
+    needs_gpu = stanza is not None and stanza.device == "gpu"
+    gpus = (arguments.gpu_share or GPU_SHARE) if needs_gpu else 0
+    given = {name: getattr(arguments, name) for name in ("address", "tries", "patience")}
+    given = {name: value for name, value in given.items() if value is not None}
+    return partial(
+        on_ray, RayOptions(cpus=cpus, gpus=gpus, **given), partial(_facts, arguments.out_dir, stanza)
+    )
+
+
+def _facts(folder: str, stanza: StanzaOptions | None) -> dict[str, Any]:
+    """Return what must be the same on all machines, or they would not write what one of them writes."""
+    made_with = files.read_json(os.path.join(folder, MANIFEST))
+    return {"version of onmt-preorder": __version__, f"folder {folder}": made_with, **stanza_settings(stanza)}

@@ -25,8 +25,8 @@ from preorder.learning.options import (
 from preorder.methods.base import Continuable, Preorderer
 from preorder.methods.model_directory import Model
 from preorder.methods.registry import METHODS, all_options, method_class
+from preorder.processes import in_processes
 from preorder.progress import LOGGER, named
-from preorder.workers import in_processes
 
 DEFAULT_LIMIT = 100_000
 DEFAULT_MAX_LENGTH = 80

@@ -1,19 +1,28 @@
-"""The shards that patterns of file names stand for, and those of one of several machines."""
+"""The shards that patterns of file names stand for, and what their folder of outputs was made with.
+
+A small file in the folder keeps the settings: no folder has outputs of two models.
+"""
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
-from preorder.errors import DataError, UsageError
-from preorder.io import storage
+from preorder.errors import DataError, UsageError, shown
+from preorder.io import files, storage
+from preorder.io.atomic import create_file
 from preorder.io.storage import is_url
+
+MANIFEST = ".preorder.json"
 
 _WILDCARD = re.compile(r"(\*+|\?|\[[^]]+\])")
 _SLASHES = re.compile("/+")
+_REMEDY = "name another folder, or remove it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,25 +44,16 @@ class Shard:
 
 
 def find_shards(patterns: Mapping[str, str], folder: str) -> list[Shard]:
-    """Return a shard for each file that the first pattern fits, in the order of their names.
+    """Return a shard for each file that the first option's pattern fits, in the order of their names.
 
     A file that belongs to it has, in another option's pattern, the same in place of each wildcard (``*``,
-    ``?``, ``[…]``). Whether it is there is not looked at.
-
-    Args:
-        patterns: name of an option → pattern.
-        folder: where a shard's output is, under the name of its source.
-
-    Raises:
-        DataError: no file fits.
-        UsageError: the patterns have not as many wildcards; two sources have one name; or an output would
-            overwrite an input.
+    ``?``, ``[…]``). Whether it is there is not looked at. Outputs have the names of the sources.
     """
     parts = {
         option: _WILDCARD.split(pattern if is_url(pattern) else _SLASHES.sub("/", pattern))
         for option, pattern in patterns.items()
     }
-    (source, (*_,)), *_ = parts.items()
+    source = next(iter(parts))
     pattern = "".join(parts[source])
     for option, split in parts.items():
         if len(split) != len(parts[source]):
@@ -83,8 +83,7 @@ def _expression(part: str) -> str:
 
 def _filled(parts: list[str], wild: tuple[str, ...]) -> str:
     """Return a pattern, split at its wildcards, with other text in place of these."""
-    literals = parts[::2]
-    return "".join(one + two for one, two in zip(literals, (*wild, ""), strict=True))
+    return "".join(one + two for one, two in zip(parts[::2], (*wild, ""), strict=True))
 
 
 def _check_outputs(shards: list[Shard], folder: str) -> None:
@@ -101,6 +100,24 @@ def _check_outputs(shards: list[Shard], folder: str) -> None:
             raise UsageError(f"{path} would be overwritten while it is needed: name another --out-dir")
 
 
-def every_nth(shards: list[Shard], number: int, of: int) -> list[Shard]:
-    """Return the part of the shards that is ``number``, from 1, of so many parts, all about as many."""
-    return shards[number - 1 :: of]
+def check_manifest(folder: str, settings: dict[str, Any], outputs: list[str]) -> None:
+    """Check that what is in a folder was made with these settings; make a new one, and keep them in it.
+
+    Settings are all that outputs depend on but the input, as JSON; ``outputs`` are those to be made.
+    """
+    path = os.path.join(folder, MANIFEST)
+    if not storage.exists(path):
+        files.make_folder(folder)
+        there = next(iter(storage.sizes(outputs)), None)
+        if there is not None and not storage.exists(path):  # nobody has just begun
+            raise UsageError(f"{there} is there, and {path} is not, to tell what made it: {_REMEDY}")
+        create_file(path, json.dumps(settings, indent=2).encode())
+    found = files.read_json(path)
+    if not isinstance(found, dict):
+        raise DataError("says not what the files beside it were made with", path)
+    changed = [name for name in {**settings, **found} if settings.get(name) != found.get(name)]
+    if changed:
+        was, is_now = (shown(each.get(changed[0])) for each in (found, settings))
+        raise UsageError(
+            f"{folder} was made with another {', '.join(changed)} ({was}, now {is_now}): {_REMEDY}"
+        )

@@ -1,4 +1,4 @@
-"""Shards done one by one or several at once: what fails is told at the end, and the others are done.
+"""Shards done one by one or several at once: what fails is named at the end, and the others are done.
 
 A shard is a pure job, from its inputs to its output, so that any engine can run it: threads and processes
 here, or other machines.
@@ -14,31 +14,26 @@ from typing import NamedTuple
 
 from preorder.errors import DataError, PreorderError
 from preorder.io import storage
+from preorder.processes import in_order, in_processes
 from preorder.progress import LOGGER, shard_progress
 from preorder.shards.plan import Shard
-from preorder.workers import in_order, in_processes
 
 Tick = Callable[[int], None]
-"""To be told how many more lines are done."""
+"""Counts lines that are done."""
 
 Work = Callable[[Shard, Tick], None]
-"""What does a shard: all of its output is there afterwards, or none."""
+"""Does a shard: all of its output is there afterwards, or none."""
 
 
 class Report(NamedTuple):
-    """What came of a shard.
-
-    Attributes:
-        lines: how many were done, where the work has not been told already.
-        failure: what is wrong with its input, or None.
-    """
+    """What came of a shard: its lines, where they are not counted yet, and what is wrong with its input."""
 
     lines: int
     failure: DataError | None
 
 
 Engine = Callable[[Work, Iterable[Shard], Tick], Iterator[tuple[Shard, Report]]]
-"""What runs shards, and yields each with its report as they are done."""
+"""Runs shards, and yields each with its report as they are done."""
 
 
 class ShardsError(PreorderError):
@@ -46,19 +41,17 @@ class ShardsError(PreorderError):
 
 
 def run_shards(shards: Sequence[Shard], work: Work, engine: Engine, is_done: Callable[[Shard], bool]) -> None:
-    """Do the shards that are not done.
-
-    Raises:
-        ShardsError: the input of some is bad; the others are done.
-        PreorderError: nothing that is the fault of one shard's input.
-    """
+    """Do the shards that are not done; a ShardsError at the end says that the input of some is bad."""
     to_do = [shard for shard in shards if not is_done(shard)]
     if len(to_do) < len(shards):
         LOGGER.info(f"{len(shards) - len(to_do):,} of {len(shards):,} shards are there already")
     if not to_do:
         return
     failures: dict[str, DataError] = {}
-    known = _sizes(shard.source for shard in to_do)
+    try:
+        known = storage.sizes(shard.source for shard in to_do)
+    except DataError:  # a storage that serves files without listing them
+        known = {}
     sizes = {shard.output: known.get(shard.source, 0) for shard in to_do}
     with shard_progress(len(to_do), sum(sizes.values())) as progress:
         for shard, report in engine(work, to_do, progress.add_lines):
@@ -71,13 +64,6 @@ def run_shards(shards: Sequence[Shard], work: Work, engine: Engine, is_done: Cal
         LOGGER.error(str(failures[output]))
     if failures:
         raise ShardsError(f"{len(failures):,} of {len(shards):,} shards failed; the others are there")
-
-
-def _sizes(paths: Iterable[str]) -> dict[str, int]:
-    try:
-        return storage.sizes(paths)
-    except DataError:  # a storage that serves files without listing them
-        return {}
 
 
 def in_threads(
@@ -106,22 +92,16 @@ def in_worker_processes(
     workers: int, work: Work, shards: Iterable[Shard], tick: Tick
 ) -> Iterator[tuple[Shard, Report]]:
     """Run each shard in one of so many processes, or in this one if there are none."""
-    if not workers:
-        for shard in shards:
-            yield shard, _report(work, tick, shard)
-        return
-    yield from in_processes(partial(done_alone, work), shards, workers)
+    if workers:
+        yield from in_processes(partial(done_alone, work), shards, workers)
+    else:
+        yield from ((shard, _report(work, tick, shard)) for shard in shards)
 
 
 def done_alone(work: Work, shard: Shard) -> Report:
-    """Do a shard where nobody can be told of its lines but at its end."""
-    lines = 0
-
-    def tick(more: int) -> None:
-        nonlocal lines
-        lines += more
-
-    return _report(work, tick, shard)._replace(lines=lines)
+    """Do a shard where lines can be counted only at its end."""
+    lines: list[int] = []
+    return _report(work, lines.append, shard)._replace(lines=sum(lines))
 
 
 def _report(work: Work, tick: Tick, shard: Shard) -> Report:

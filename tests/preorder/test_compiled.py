@@ -78,7 +78,7 @@ def test_machine_code_outlives_a_reinstallation_and_no_change(tmp_path):
         copy = tmp_path / name / "preorder"
         shutil.copytree(ROOT / "preorder", copy, copy_function=shutil.copyfile)
         if name == "changed":
-            with (copy / "data" / "binary_tree.py").open("a") as file:
+            with (copy / "data" / "trees.py").open("a") as file:
                 file.write("# another line\n")
         said.append(run(COUNTED, tmp_path / "kept", tmp_path / name))
     assert said == [ANNOUNCED, "", ANNOUNCED]

@@ -11,8 +11,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from preorder.errors import DataError, UsageError
+from preorder.processes import MAX_AHEAD, in_order, in_processes
 from preorder.progress import LOGGER, announce
-from preorder.workers import MAX_AHEAD, in_order, in_processes
 
 LONG = 600
 """Seconds that no test waits for, however busy the machine is."""
@@ -129,7 +129,7 @@ def test_long_messages_of_workers_are_cut_so_that_none_mix(caplog):
 SCRIPT = """
 import os, sys
 sys.path.insert(0, {folder!r})
-from preorder.workers import in_processes
+from preorder.processes import in_processes
 from test_workers import tell_and_sleep
 if __name__ == "__main__":
     list(in_processes(tell_and_sleep, [1], 1))

@@ -14,8 +14,7 @@ import pytest
 
 from preorder.cli import apply as apply_command
 from preorder.cli import main
-from preorder.shards.on_ray.options import RayOptions
-from preorder.shards.on_ray.room import Needs
+from preorder.shards.on_ray import RayOptions
 from tests.support import fake_stanza
 from tests.support.kill_points import run
 from tests.support.tiny_model import train_tiny
@@ -252,7 +251,7 @@ def elsewhere(monkeypatch, command, asked):
             work(shard, lambda _: None)
 
     monkeypatch.setattr(f"preorder.cli.{command}.run_shards", run_shards)
-    monkeypatch.setattr("preorder.shards.on_ray.connection.load_ray", lambda: None)
+    monkeypatch.setattr("preorder.cli.shards.load_ray", lambda: None)
 
 
 def test_annotate_on_other_machines(folder, monkeypatch):
@@ -270,7 +269,7 @@ def test_apply_on_other_machines(folder, model, apply, monkeypatch, more):
     ray = "--engine ray --threads 2 --address a.b:1 --tries 5 --patience 9".split()
     assert apply(*ray, *more) == 0
     assert content(folder / "out") == expected(model, *more)
-    assert asked[0].args[0] == RayOptions("a.b:1", Needs(2), 5, 9)
+    assert asked[0].args[0] == RayOptions("a.b:1", cpus=2, tries=5, patience=9)
 
 
 def test_stanza_on_gpus_of_other_machines(folder, monkeypatch):
@@ -282,7 +281,7 @@ def test_stanza_on_gpus_of_other_machines(folder, monkeypatch):
     gpu = ["--stanza-device", "gpu"]
     for more, share in ([], 0), (gpu, 0.25), ([*gpu, "--gpu-share", "0.5"], 0.5):
         assert main([*command, *more]) == 0
-        assert asked.pop().args[0] == RayOptions(needs=Needs(1, share))
+        assert asked.pop().args[0] == RayOptions(gpus=share)
 
 
 def test_without_ray(folder, apply, monkeypatch, capsys):
@@ -313,7 +312,7 @@ def test_addresses_that_are_none(model, capsys, address):
     ],
 )
 def test_options_of_annotate_that_do_not_fit(folder, monkeypatch, capsys, more, reason):
-    monkeypatch.setattr("preorder.shards.on_ray.connection.load_ray", lambda: None)
+    monkeypatch.setattr("preorder.cli.shards.load_ray", lambda: None)
     files = ["--src", "in/*.en*", "--pos", "tags/*.pos*", "--out-dir", "out"]
     assert main(["annotate", *files, *more.split()]) == 2
     assert capsys.readouterr().err == f"{reason}\n"

@@ -22,10 +22,8 @@ if find_spec("ray") is None:
 
 from preorder.cli import main
 from preorder.errors import UsageError
-from preorder.shards.on_ray import engine
-from preorder.shards.on_ray.connection import connected, load_ray
-from preorder.shards.on_ray.options import RayOptions
-from preorder.shards.on_ray.room import Needs
+from preorder.shards import on_ray as engine
+from preorder.shards.on_ray import RayOptions, connected, load_ray
 from preorder.shards.run import ShardsError, run_shards
 from tests.support import ray_work
 from tests.support.running import environment, still_running, wait_until
@@ -121,8 +119,8 @@ def test_machines_that_differ(do, facts, reason):
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
-        ({"needs": Needs(2)}, "this machine has no room for a worker: each needs 2 CPU"),
-        ({"needs": Needs(1, 0.5), "address": "there", "patience": 0.5}, "no worker on Ray for 0.5 seconds"),
+        ({"cpus": 2}, "this machine has no room for a worker: each needs 2 CPU"),
+        ({"gpus": 0.5, "address": "there", "patience": 0.5}, "no worker on Ray for 0.5 seconds"),
     ],
 )
 def test_no_room(do, monkeypatch, options, reason):

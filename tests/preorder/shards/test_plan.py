@@ -1,12 +1,12 @@
-"""Which files are shards, and which files belong to them."""
+"""Which files are shards, which files belong to them, and what their folder was made with."""
 
 import fsspec
 import pytest
 from fsspec.implementations.memory import MemoryFileSystem
 
 from preorder.errors import DataError, UsageError
-from preorder.shards.manifest import NAME, check_manifest
-from preorder.shards.plan import every_nth, find_shards
+from preorder.io import files
+from preorder.shards.plan import MANIFEST, check_manifest, find_shards
 
 
 @pytest.fixture
@@ -81,13 +81,6 @@ def test_names_that_do_not_fit(folder, patterns, out, error, reason):
         find_shards(patterns, out)
 
 
-@pytest.mark.parametrize("of", [1, 2, 3, 7])
-def test_each_shard_is_in_one_part(of):
-    parts = [every_nth(list(range(5)), number, of) for number in range(1, of + 1)]
-    assert sorted(shard for part in parts for shard in part) == list(range(5))
-    assert max(map(len, parts)) - min(map(len, parts)) <= 1
-
-
 def test_settings_of_a_folder(tmp_path):
     folder = str(tmp_path / "new" / "out")
     settings = {"a": 1, "b": [None, "x"]}
@@ -96,9 +89,42 @@ def test_settings_of_a_folder(tmp_path):
         (tmp_path / "new/out/one").touch()
     with pytest.raises(UsageError, match=r"out was made with another b, c \(\[None, 'x'\], now 2\): name"):
         check_manifest(folder, {"a": 1, "b": 2, "c": 3}, [])
-    (tmp_path / "new/out" / NAME).unlink()
+    (tmp_path / "new/out" / MANIFEST).unlink()
     with pytest.raises(UsageError, match=r"one is there, and .*out/.preorder.json is not, to tell what made"):
         check_manifest(folder, settings, [f"{folder}/two", f"{folder}/one"])
-    (tmp_path / "new/out" / NAME).write_text("[]")
+    (tmp_path / "new/out" / MANIFEST).write_text("[]")
     with pytest.raises(DataError, match="says not what the files beside it were made with"):
         check_manifest(folder, settings, [])
+
+
+@pytest.fixture(params=["{}/out", "file://{}/out", "memory:/{}/out"])
+def out(request, tmp_path):
+    return request.param.format(tmp_path)
+
+
+def test_of_two_that_begin_at_once_the_first_one_goes_on(out, monkeypatch):
+    make_folder = files.make_folder
+
+    def make_late(path):
+        monkeypatch.setattr(files, "make_folder", make_folder)
+        make_folder(path)
+        check_manifest(path, {"--model": "first"}, [])  # which the other has not seen yet
+
+    monkeypatch.setattr(files, "make_folder", make_late)
+    with pytest.raises(UsageError, match="was made with another --model"):
+        check_manifest(out, {"--model": "second"}, [])
+    check_manifest(out, {"--model": "first"}, [])
+
+
+def test_a_storage_without_exclusive_writing(monkeypatch):
+    opened = MemoryFileSystem.open
+
+    def open_old(self, path, mode="rb", **more):
+        if mode == "xb":
+            raise ValueError("File mode not supported")
+        return opened(self, path, mode, **more)
+
+    monkeypatch.setattr(MemoryFileSystem, "open", open_old)
+    check_manifest("memory://old/out", {"--model": "first"}, [])
+    with pytest.raises(UsageError, match="was made with another --model"):
+        check_manifest("memory://old/out", {"--model": "second"}, [])

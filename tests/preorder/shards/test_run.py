@@ -10,6 +10,7 @@ import pytest
 
 from preorder import progress
 from preorder.errors import DataError, UsageError
+from preorder.shards import on_ray
 from preorder.shards.plan import Shard
 from preorder.shards.run import ShardsError, in_threads, in_worker_processes, run_shards
 
@@ -19,6 +20,9 @@ ENGINES = {
     "this process": partial(in_worker_processes, 0),
     "processes": partial(in_worker_processes, 2),
 }
+TWO = [{"CPU": 4.0, "memory": 1e9}, {"CPU": 3.0, "GPU": 1.0}]
+"""Machines of a cluster."""
+
 BAD = {
     "3": DataError("is bad", "in/3", 7),
     "4": DataError("is bad", "tags/4", 1),
@@ -100,3 +104,24 @@ def test_how_far_it_is(tmp_path, monkeypatch, caplog):
             shown.add_shard(size)
     assert caplog.messages[0] == "1 of 3 shards, 2,000 lines, 20 a second, 0:15:00 left"
     assert caplog.messages[-1] == "3 of 3 shards, 4,000 lines, 15 a second"
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        (on_ray.RayOptions(), [4, 3]),
+        (on_ray.RayOptions(cpus=2), [2, 1]),  # a core of the second machine stays free
+        (on_ray.RayOptions(cpus=5), [0, 0]),
+        (on_ray.RayOptions(gpus=0.25), [0, 3]),
+        (on_ray.RayOptions(gpus=0.1 + 0.2 + 0.2), [0, 2]),
+    ],
+)
+def test_room(options, expected):
+    assert [on_ray.fitting(options.needs, machine) for machine in TWO] == expected
+
+
+def test_what_there_is_is_told():
+    assert on_ray.describe(on_ray.RayOptions(cpus=5, gpus=0.25).needs, TWO, {"CPU": 7.0}) == (
+        "each needs 5 CPU and 0.25 GPU; "
+        "the largest machine has 4 CPU and 1 GPU, and 7 CPU and 0 GPU are free in all"
+    )

@@ -1,0 +1,345 @@
+"""Shards done by tasks on a Ray cluster, or on a Ray of this machine alone that is started for them.
+
+Ray runs as many tasks at once as there is room for, on machines that come later, too. It does not retry
+them: it would never give up a shard for which the memory does not suffice.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import logging
+import os
+import pickle
+import platform
+import secrets
+import signal
+import socket
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any, NamedTuple
+
+from preorder.errors import DataError, PreorderError, UsageError, require
+from preorder.io.atomic import remove_left, temporary_name
+from preorder.processes import temporary_directory
+from preorder.progress import LOGGER
+from preorder.shards.plan import Shard
+from preorder.shards.run import Report, Tick, Work, done_alone
+
+GPU_SHARE = 0.25
+"""Share of a GPU that a task takes where it needs one: Stanza's models and a batch need some 4 GB."""
+
+LOOK = 1.0
+"""Seconds between two looks at what the cluster has room for."""
+
+STORE = 100 * 2**20
+"""Bytes of shared memory of a Ray of our own, beside what is put there; Ray wants 75 MiB at least."""
+
+TIMEOUT = 10.0
+"""Seconds for a first answer of a cluster."""
+
+MAX_FOLDER = 40
+"""Characters of the folder of a Ray of our own: the names of its sockets have at most 107."""
+
+Facts = Callable[[], dict[str, Any]]
+"""Returns what has to be the same on all machines, by name; it can be pickled."""
+
+
+@dataclass(frozen=True, slots=True)
+class RayOptions:
+    """How to use a cluster.
+
+    Attributes:
+        address: ``auto`` or ``HOST:PORT``; None: a Ray of this machine alone.
+        cpus, gpus: what each task needs: processor cores, and a share of a GPU or none.
+        tries: how often a shard is begun whose workers die.
+        patience: seconds without any worker after which the run is given up.
+    """
+
+    address: str | None = None
+    cpus: int = 1
+    gpus: float = 0.0
+    tries: int = 3
+    patience: float = 60.0
+
+    @property
+    def needs(self) -> dict[str, float]:
+        """What each task needs of one machine, by Ray's names of resources."""
+        return {"CPU": self.cpus} | ({"GPU": self.gpus} if self.gpus else {})
+
+
+class Outcome(NamedTuple):
+    """What came of a shard.
+
+    Attributes:
+        report: or None, if there was an error that ends the run.
+        error: that, or None.
+        logged: warnings: level, text, and, where it is to be logged once in all, of what kind.
+    """
+
+    report: Report | None
+    error: Exception | None
+    logged: Sequence[tuple[int, str, str | None]]
+
+
+def on_ray(
+    options: RayOptions, facts: Facts, work: Work, shards: Iterable[Shard], _: Tick
+) -> Iterator[tuple[Shard, Report]]:
+    """Run shards on a cluster, as many at once as it has room for, and yield them as they are done.
+
+    With its options and the facts it is an engine for :func:`preorder.shards.run.run_shards`. The work can be
+    pickled; each process that does shards gets it once.
+    """
+    package = pickle.dumps((os.getcwd(), LOGGER.level, work, facts, facts()))
+    with connected(options.address, len(package)) as ray:
+        run = _Run(ray, options, ray.put(package), shards)
+        try:
+            yield from run.results()
+        finally:
+            run.end()
+
+
+@dataclass(eq=False, slots=True)
+class _Job:
+    shard: Shard
+    tries: int = 0
+    has_begun: bool = False
+
+
+class _Run:
+    """Jobs that wait, and those that Ray has: some are at work, and some wait for room."""
+
+    def __init__(self, ray: ModuleType, options: RayOptions, package: Any, shards: Iterable[Shard]) -> None:
+        self._ray, self._options, self._package = ray, options, package
+        needs = {"num_cpus": options.cpus, "num_gpus": options.gpus}
+        self._task = ray.remote(**needs, max_retries=0, max_calls=0, num_returns="streaming")(_do)
+        self._waiting = deque(map(_Job, shards))
+        self._given: dict[Any, _Job] = {}  # by what yields a task's answers
+        self._most = 0
+        self._next_look = self._last_worker = time.monotonic()
+        self._interrupted: set[str] = set()
+        self._logged: set[str | None] = set()
+
+    def results(self) -> Iterator[tuple[Shard, Report]]:
+        """Yield the shards as they are done, or given up."""
+        while self._waiting or self._given:
+            self._look_for_room()
+            while self._waiting and len(self._given) < self._most:
+                job = self._waiting.popleft()
+                self._given[self._task.remote([self._package], job.shard)] = job
+            for answers in self._ray.wait([*self._given], timeout=LOOK)[0]:
+                done = self._take(answers)
+                if done is not None:
+                    yield done
+
+    def end(self) -> None:
+        """Stop all tasks, and remove what dead workers have left beside their outputs."""
+        for answers in self._given:
+            self._ray.cancel(answers, force=True)
+        for output in self._interrupted:
+            remove_left(temporary_name(Path(os.path.realpath(output))))
+
+    def _look_for_room(self) -> None:
+        """Count, now and then, the tasks that Ray is to have; give up if none has been at work for long."""
+        now = time.monotonic()
+        if any(job.has_begun for job in self._given.values()):
+            self._last_worker = now
+        if now < self._next_look:
+            return
+        self._next_look = now + LOOK
+        machines = [node["Resources"] for node in self._ray.nodes() if node["Alive"]]
+        room = sum(fitting(self._options.needs, machine) for machine in machines)
+        self._most = 2 * room + 1  # that none waits for us, and Ray knows of more to do
+        state = describe(self._options.needs, machines, self._ray.available_resources())
+        if self._options.address is None and not room:
+            raise UsageError(f"this machine has no room for a worker: {state}")
+        if now - self._last_worker > self._options.patience:
+            raise UsageError(f"no worker on Ray for {self._options.patience:g} seconds: {state}")
+
+    def _take(self, answers: Any) -> tuple[Shard, Report] | None:
+        """Take what a task has answered, or that its worker died; return what is done with."""
+        job, errors = self._given[answers], self._ray.exceptions
+        try:
+            outcome: Outcome | None = self._ray.get(next(answers))
+        except errors.RayTaskError as error:
+            if job.has_begun:
+                raise
+            raise UsageError(f"a worker cannot begin: {_last_line(error)}") from None
+        except errors.RayError as error:
+            return self._lose(answers, error)
+        if outcome is None:
+            job.has_begun = True
+            return None
+        del self._given[answers]
+        for level, text, once in outcome.logged:
+            if once is None or once not in self._logged:
+                LOGGER.log(level, text)
+            self._logged.add(once)
+        if outcome.error is not None:
+            raise outcome.error
+        return job.shard, outcome.report
+
+    def _lose(self, answers: Any, error: Exception) -> tuple[Shard, Report] | None:
+        """Give the job of a dead worker to others, after all that wait, unless too many have died of it."""
+        LOGGER.info(f"a worker has died ({type(error).__name__}); what it had to do is done by others")
+        job = self._given.pop(answers)
+        self._interrupted.add(job.shard.output)
+        job.tries, job.has_begun = job.tries + 1, False
+        if job.tries < self._options.tries:
+            self._waiting.append(job)
+            return None
+        reason = f"given up after {job.tries} tries: each time the worker died, for lack of memory perhaps"
+        return job.shard, Report(0, DataError(reason, job.shard.source))
+
+
+def _do(package: Sequence[Any], shard: Shard) -> Iterator[Outcome | None]:
+    """Do a shard, in a process of Ray's: yield None as it begins, then what came of it."""
+    work, problem = _unpack(package[0])
+    yield None
+    if problem is not None:
+        yield Outcome(None, UsageError(problem), ())
+        return
+    report, raised = None, None
+    try:
+        report = done_alone(work, shard)
+    except PreorderError as error:  # some cannot be pickled
+        raised = UsageError(str(error))
+    except (OSError, MemoryError) as error:
+        raised = error
+    yield Outcome(report, raised, _WARNINGS.take())
+
+
+@functools.cache
+def _unpack(package: Any) -> tuple[Work | None, str | None]:
+    """Return the work of this process, or what prevents it on this machine."""
+    import ray
+
+    try:
+        folder, level, work, facts, expected = pickle.loads(ray.get(package))
+        os.chdir(folder)
+        found = facts()
+    except (PreorderError, OSError, ImportError) as error:
+        needs = "a worker needs the files and programs that this command has"
+        return None, f"{platform.node()}: {error}; {needs}"
+    LOGGER.addHandler(_WARNINGS)
+    LOGGER.setLevel(level)
+    LOGGER.propagate = False
+    changed = [name for name in expected if found.get(name) != expected[name]]
+    if changed:
+        return None, f"{platform.node()} has another {' and another '.join(changed)} than here"
+    return work, None
+
+
+class _Warnings(logging.Handler):
+    """Keeps warnings until they are taken."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+        self._kept: list[tuple[int, str, str | None]] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self._kept.append((record.levelno, record.getMessage(), getattr(record, "once", None)))
+
+    def take(self) -> list[tuple[int, str, str | None]]:
+        kept, self._kept = self._kept, []
+        return kept
+
+
+_WARNINGS = _Warnings()
+
+
+def fitting(needs: Mapping[str, float], machine: Mapping[str, float]) -> int:
+    """Return how many tasks a machine has room for; Ray counts in shares of 1/10,000, as floating point."""
+    return min(int(machine.get(name, 0) / amount + 1e-6) for name, amount in needs.items())
+
+
+def describe(
+    needs: Mapping[str, float], machines: Sequence[Mapping[str, float]], free: Mapping[str, float]
+) -> str:
+    """Return what a task needs, and what there is of it, for a message."""
+    most = {name: max((machine.get(name, 0) for machine in machines), default=0) for name in needs}
+    needed, largest, left = (
+        " and ".join(f"{amounts.get(name, 0):g} {name}" for name in needs) for amounts in (needs, most, free)
+    )
+    return f"each needs {needed}; the largest machine has {largest}, and {left} are free in all"
+
+
+def load_ray() -> ModuleType:
+    """Import Ray; what it would print of its processes it keeps in its log files."""
+    os.environ.setdefault("RAY_DEDUP_LOGS_SKIP_REGEX", "^")  # lines that it does not print
+    return require("ray", "ray")
+
+
+@contextlib.contextmanager
+def connected(address: str | None, size: int) -> Iterator[ModuleType]:
+    """Give Ray, connected to a cluster; afterwards it is as it was.
+
+    Without an address it is the cluster that this process is connected to. Or else a Ray on this machine is
+    started, which sends no statistics of its use, takes work from this process alone, and ends with it. It
+    has shared memory for ``size`` bytes that all workers get.
+    """
+    ray = load_ray()
+    if address is None and ray.is_initialized():
+        yield ray
+        return
+    with contextlib.ExitStack() as stack:
+        logger = logging.getLogger("ray")  # what goes wrong comes as an exception
+        stack.callback(logger.setLevel, logger.level)
+        logger.setLevel(logging.CRITICAL)
+        options: dict[str, Any] = {"address": address}
+        if address is None:
+            options = stack.enter_context(_own(size))
+        at_sigterm = signal.getsignal(signal.SIGTERM)
+        try:
+            _check_reachable(address)
+            ray.init(log_to_driver=False, configure_logging=False, **options)
+        except Exception as error:  # of the network, of versions, of the address: of all kinds
+            where = "cannot be started" if address is None else f"at {address} cannot be used"
+            raise UsageError(f"Ray {where}: {_last_line(error)}") from None
+        finally:
+            if threading.current_thread() is threading.main_thread():
+                signal.signal(signal.SIGTERM, at_sigterm)  # which Ray changes
+        try:
+            yield ray
+        finally:
+            ray.shutdown()
+
+
+def _last_line(error: BaseException) -> str:
+    """Return the last line of an error's message, which comes after tracebacks, or its name."""
+    return str(error).strip().rpartition("\n")[2].strip() or type(error).__name__
+
+
+def _check_reachable(address: str | None) -> None:
+    """Raise an OSError at once where nobody listens at an address: Ray would try for many minutes."""
+    named = os.environ.get("RAY_ADDRESS") if address == "auto" else address
+    host, colon, port = (named or "").rpartition(":")
+    if colon and port.isdecimal():
+        socket.create_connection((host.strip("[]"), int(port)), TIMEOUT).close()
+
+
+@contextlib.contextmanager
+def _own(size: int) -> Iterator[dict[str, Any]]:
+    """Give the options of a Ray on this machine alone, and what it reads in the environment."""
+    options = {"address": "local", "include_dashboard": False, "object_store_memory": STORE + 2 * size}
+    wanted = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_AUTH_TOKEN": _token()}
+    variables = {name: value for name, value in wanted.items() if name not in os.environ}
+    os.environ.update(variables)
+    try:
+        with temporary_directory("preorder-ray-") as folder:
+            is_short = len(str(folder)) <= MAX_FOLDER and "RAY_TMPDIR" not in os.environ
+            yield options | ({"_temp_dir": str(folder)} if is_short else {})
+    finally:
+        for name in variables:
+            del os.environ[name]
+
+
+@functools.cache
+def _token() -> str:
+    """Return what proves that a process belongs to us; Ray would keep one in the user's home."""
+    return secrets.token_hex(32)
