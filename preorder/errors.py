@@ -1,7 +1,7 @@
-"""Errors that the user can mend, each told in one line.
+"""Errors that the user can mend, of one line each.
 
-The command line prints them and ends with exit status 2. Any other exception is a fault of the program, and
-shows its traceback.
+Bad input and output is a DataError, with the file and the line; bad options are a UsageError. The command
+line prints them and ends with exit status 2. Any other exception is a fault of the program, with a traceback.
 """
 
 from __future__ import annotations
@@ -72,11 +72,7 @@ def shown(text: object) -> str:
 
 
 def require(module: str, extra: str) -> ModuleType:
-    """Import an optional dependency that the ``extra`` of this package installs.
-
-    Raises:
-        MissingExtraError: the module is not installed.
-    """
+    """Import an optional dependency that the ``extra`` of this package installs."""
     try:
         return importlib.import_module(module)
     except ImportError as error:

@@ -46,11 +46,7 @@ class Alignment:
         return cls(frozenset(confidences), doubtful=doubtful)
 
     def check_within(self, source_length: int | None, target_length: int | None = None) -> None:
-        """Check that every link lies within the given lengths (None: not known).
-
-        Raises:
-            DataError: a link lies outside, or the alignment states another length.
-        """
+        """Check that every link lies within the given lengths (None: not known)."""
         sides = (
             ("source", 0, source_length, self.source_length),
             ("target", 1, target_length, self.target_length),
@@ -80,11 +76,7 @@ class Alignment:
         return ""
 
     def from_one(self) -> Alignment:
-        """Return the alignment of indices that count from 1 as one of indices that count from 0.
-
-        Raises:
-            DataError: an index is 0.
-        """
+        """Return the alignment of indices that count from 1 as one of indices that count from 0."""
         links, possible = (frozenset((i - 1, j - 1) for i, j in each) for each in (self.links, self.possible))
         for i, j in links | possible:
             if min(i, j) < 0:

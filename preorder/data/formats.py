@@ -54,11 +54,7 @@ def parse_tokens(line: str) -> tuple[str, ...]:
 
 
 def text_lines(path: str, lines: Iterator[str]) -> Iterator[str]:
-    """Yield the lines of a text; a tab is a space there, unless the first line that is not blank has one.
-
-    Raises:
-        DataError: it has: the file is a table, of which one column is the text.
-    """
+    """Yield the lines of a text, where a tab is a space; if the first filled line has one, it is a table."""
     for number, line in enumerate(lines, 1):
         if "\t" in line.strip():
             reason = "a tab in the line: words<TAB>tags are for --annot, or fields=2 of preorder.LineModel; "
@@ -76,11 +72,7 @@ def read_plain(path: str, parse: Callable[[str], T]) -> Iterator[T]:
 
 
 def parse_source(line: str) -> Sentence:
-    """Parse a plain source line.
-
-    Raises:
-        DataError: it has positions already: each token ends in ``￨`` and a number.
-    """
+    """Parse a plain source line."""
     words = parse_tokens(line)
     if FEATURE_SEPARATOR in line and all(map(_WITH_FEATURES.fullmatch, words)):
         raise DataError("has token￨position already: give the plain text that these were made from")
@@ -88,11 +80,7 @@ def parse_source(line: str) -> Sentence:
 
 
 def parse_annotated(line: str, fields: int = 3) -> Sentence:
-    """Parse a line of lader's annot format: words, POS tags and, of three fields, word classes.
-
-    Raises:
-        DataError: there are not as many tab-separated fields, or they differ in length.
-    """
+    """Parse a line of lader's annot format: words, POS tags and, of three fields, word classes."""
     layers = line.split("\t") if line else [""] * fields
     if len(layers) != fields:
         raise DataError(f"{len(layers)} tab-separated fields where {_LAYERS[fields]} are expected")
@@ -100,22 +88,14 @@ def parse_annotated(line: str, fields: int = 3) -> Sentence:
 
 
 def read_annotated(path: str) -> Iterator[Sentence]:
-    """Yield the sentences of an annot file. The first line that is not blank says whether all have classes.
-
-    Raises:
-        DataError: a line is malformed, or has not as many fields as that line.
-    """
+    """Yield the sentences of an annot file; all have classes, or none, as in the first filled line."""
     first, lines = first_filled(read_lines(path))
     fields = 2 if first.count("\t") == 1 else 3
     yield from parse_lines(path, lines, partial(parse_annotated, fields=fields))
 
 
 def format_annotated(sentence: Sentence) -> str:
-    """Format a sentence with tags, and classes if it has them, as a line of an annot file.
-
-    Raises:
-        DataError: it has no tags.
-    """
+    """Format a sentence with tags, and classes if it has them, as a line of an annot file."""
     if sentence.tags is None:
         raise DataError("the annot format needs POS tags")
     layers = (sentence.words, sentence.tags, sentence.classes)
@@ -127,9 +107,6 @@ def parse_alignment(line: str) -> Alignment:
 
     ``?`` or ``p`` marks a possible link; after a colon stands the confidence of a sure one, above 0 and at
     most 1.
-
-    Raises:
-        DataError: a link is malformed or out of range, or has two confidences.
     """
     lengths: tuple[int | None, int | None] = (None, None)
     given = line
@@ -177,11 +154,7 @@ def confidences_of(links: Iterable[tuple[Link, float]]) -> dict[Link, float]:
 
 
 def read_alignments(path: str, first_index: int = 0) -> Iterator[Alignment]:
-    """Yield the alignments of a file, all of one format, whose indices count from 0 or from 1.
-
-    Raises:
-        DataError: a line is malformed, or lines of both formats are mixed.
-    """
+    """Yield the alignments of a file, all of one format, whose indices count from 0 or from 1."""
     first = ""
 
     def parse(line: str) -> Alignment:
@@ -204,20 +177,12 @@ def format_alignment(alignment: Alignment) -> str:
 
 
 def parse_order(line: str) -> Permutation:
-    """Parse an order: for each position the index of the token that goes there.
-
-    Raises:
-        DataError: the line is no permutation.
-    """
+    """Parse an order: for each position the index of the token that goes there."""
     return Permutation.from_order(_parse_numbers(line))
 
 
 def parse_positions(line: str) -> Permutation:
-    """Parse positions: for each token the position where it goes.
-
-    Raises:
-        DataError: the line is no permutation.
-    """
+    """Parse positions: for each token the position where it goes."""
     return Permutation(_parse_numbers(line))
 
 
@@ -265,11 +230,7 @@ def format_features(words: Sequence[str], permutation: Permutation) -> str:
 
 
 def parse_features(line: str) -> tuple[tuple[str, ...], Permutation]:
-    """Parse ``token￨position`` back into tokens and positions.
-
-    Raises:
-        DataError: a token has no position, or they are no permutation.
-    """
+    """Parse ``token￨position`` back into tokens and positions."""
     words, numbers = [], []
     for field in parse_tokens(line):
         word, separator, number = field.partition(FEATURE_SEPARATOR)
@@ -281,11 +242,7 @@ def parse_features(line: str) -> tuple[tuple[str, ...], Permutation]:
 
 
 def parse_attention(line: str) -> Matrix:
-    """Parse ``[[0.9, 0.1], [0.25, 0.75]]``: for each target token the weight of each source token, 0 to 1.
-
-    Raises:
-        DataError: it is not JSON, or not rows of such numbers, all of one length.
-    """
+    """Parse ``[[0.9, 0.1], [0.25, 0.75]]``: for each target token the weight of each source token, 0 to 1."""
     try:
         rows = parse_json(line)
     except DataError as error:

@@ -40,11 +40,7 @@ class Permutation:
 
     @classmethod
     def from_order(cls, order: Sequence[int]) -> Permutation:
-        """Build from an order: ``order[r]`` is the index of the token that goes to position r.
-
-        Raises:
-            DataError: as for the class.
-        """
+        """Build from an order: ``order[r]`` is the index of the token that goes to position r."""
         _check_permutation(order)
         return cls(_inverse(order))
 

@@ -59,11 +59,7 @@ class Sentence:
 
 @dataclass(frozen=True)
 class Bitext:
-    """Source sentences and the alignment of each.
-
-    Raises:
-        DataError: there are not as many alignments as sentences.
-    """
+    """What preorderers are trained on: source sentences and the alignment of each."""
 
     sentences: Sequence[Sentence]
     alignments: Sequence[Alignment]

@@ -29,9 +29,6 @@ class ConstituencyTree:
     """Phrases over ``length`` tokens, parents before their children, children from left to right.
 
     Tokens and their tags are not among the phrases. Phrases over the same tokens form a unary chain.
-
-    Raises:
-        DataError: the phrases do not form a tree in that order.
     """
 
     length: int
@@ -67,9 +64,6 @@ class DependencyTree:
     """For each token its head, which is a token or ``ROOT``, and its relation to the head.
 
     Several tokens may be roots; crossing arcs are allowed.
-
-    Raises:
-        DataError: a head is out of range, the arcs form a cycle, or the layers differ in length.
     """
 
     heads: tuple[int, ...]
@@ -170,10 +164,8 @@ class BinaryTree:
         """Return a tree that gives a reordering.
 
         Where several trees give it, runs of straight nodes, and of inverted nodes, branch to the left.
-        O(n): a token is joined with the spans on its left as long as both together fill a range of positions.
-
-        Raises:
-            DataError: no BTG tree gives it.
+        A DataError says that there is none. O(n): a token is joined with the spans on its left as long as
+        both together fill a range of positions.
         """
         done: list[tuple[int, int, int, list[Node]]] = []  # begin, first position, last position, nodes
         for i, position in enumerate(permutation.positions):

@@ -52,11 +52,7 @@ def is_special(path: str) -> bool:
 def atomic_file(path: str) -> contextlib.AbstractContextManager[Path]:
     """Make an empty file that replaces ``path``, or what is at a URL, once the block has ended well.
 
-    Links are followed, and a file that is replaced keeps its mode.
-
-    Raises:
-        DataError: the file cannot be written, or is a directory.
-        UsageError: it is in the folder of a model.
+    Links are followed, and a file that is replaced keeps its mode. Nothing is written into a model's folder.
     """
     if is_url(path):
         return _uploaded(path)
@@ -66,11 +62,7 @@ def atomic_file(path: str) -> contextlib.AbstractContextManager[Path]:
 
 
 def create_file(path: str, data: bytes) -> None:
-    """Write a file or what is at a URL, unless it is there: of several writers the first one does.
-
-    Raises:
-        DataError, UsageError: as :func:`atomic_file`.
-    """
+    """Write a file or what is at a URL, unless it is there: of several writers the first one does."""
     if is_url(path):
         storage.create_url(path, data)
     else:
@@ -82,10 +74,6 @@ def atomic_directory(path: str) -> contextlib.AbstractContextManager[Path]:
     """Make an empty directory that replaces ``path`` once the block has ended well.
 
     Where the system can exchange two names at once, as Linux can, ``path`` is complete at every moment.
-
-    Raises:
-        DataError: ``path`` exists and is not a directory, or it cannot be written.
-        UsageError: it is in the folder of a model.
     """
     if os.path.exists(path) and not os.path.isdir(path):
         raise DataError("exists and is not a directory", path)
@@ -111,12 +99,7 @@ def fresh_folder(path: str, files: Iterable[str]) -> Iterator[str]:
 
 
 def check_writable(path: str) -> None:
-    """Check, before any work, that something can be made at a path, or in time at a URL.
-
-    Raises:
-        DataError: it cannot.
-        UsageError: it would be in the folder of a model.
-    """
+    """Check, before any work, that something can be made at a path, or in time at a URL."""
     if is_url(path):
         storage.check_url_writable(path)
         return
@@ -130,11 +113,7 @@ def check_writable(path: str) -> None:
 
 
 def check_no_model(folder: str, output: str) -> None:
-    """Check that a folder, of which a local one has no links in its path, is not that of a model, or in one.
-
-    Raises:
-        UsageError: it is; the message names the output for which it is asked.
-    """
+    """Check that a folder, by its real path or its URL, is not that of a model, or in one."""
     for place in [folder] if is_url(folder) else [folder, *Path(folder).parents]:
         with (
             contextlib.suppress(OSError, DataError),  # there is none
@@ -231,11 +210,7 @@ def remove_left(temporary: Path) -> None:
 
 @contextlib.contextmanager
 def reported(path: str, errors: tuple[int, ...] | None = None) -> Iterator[None]:
-    """Raise what the system refuses in a block, or some ``errno`` of it, as an error about bad output.
-
-    Raises:
-        DataError: the file cannot be written.
-    """
+    """Raise what the system refuses in a block, or some ``errno`` of it, as an error about bad output."""
     try:
         yield
     except OSError as error:

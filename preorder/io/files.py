@@ -40,11 +40,7 @@ def display_name(path: str) -> str:
 
 
 def read_lines(path: str) -> Iterator[str]:
-    """Yield the lines of a UTF-8 text file, without their line ends and a byte order mark at its start.
-
-    Raises:
-        DataError: the file cannot be opened, or a line is not UTF-8.
-    """
+    """Yield the lines of a UTF-8 text file, without their line ends and a byte order mark at its start."""
     with opened(path) as stream:
         number = 1
         try:
@@ -56,11 +52,7 @@ def read_lines(path: str) -> Iterator[str]:
 
 
 def decoded(line: bytes, path: str, number: int) -> str:
-    """Return a line of a file without its line end, and the first without a byte order mark.
-
-    Raises:
-        DataError: it is not UTF-8.
-    """
+    """Return a line of a file without its line end, and the first without a byte order mark."""
     try:
         text = without_line_end(line.decode("utf-8"))
     except UnicodeDecodeError as error:
@@ -83,11 +75,7 @@ def reading_error(path: str, error: Exception, number: int) -> Exception:
 
 
 def opened(path: str) -> BinaryIO:
-    """Open a file, by its path or URL, for reading what was compressed.
-
-    Raises:
-        DataError: it cannot be opened.
-    """
+    """Open a file, by its path or URL, for reading what was compressed."""
     if path == STANDARD:
         if sys.stdin is None:
             raise DataError("is closed", display_name(path))
@@ -100,11 +88,7 @@ def opened(path: str) -> BinaryIO:
 
 
 def read_parsed(path: str, parse: Callable[[str], T]) -> Iterator[T]:
-    """Yield what ``parse`` makes of each line; its errors get the file's name and the line number.
-
-    Raises:
-        DataError: as :func:`read_lines` and as ``parse``.
-    """
+    """Yield what ``parse`` makes of each line; its errors get the file's name and the line number."""
     return parse_lines(path, read_lines(path), parse)
 
 
@@ -128,21 +112,13 @@ def first_filled(lines: Iterator[str]) -> tuple[str, Iterator[str]]:
 
 
 def read_bytes(path: str) -> bytes:
-    """Return what is in a file.
-
-    Raises:
-        DataError: it cannot be read.
-    """
+    """Return what is in a file."""
     with opened(path) as stream:
         return stream.read()
 
 
 def read_json(path: str) -> Any:
-    """Read a JSON file.
-
-    Raises:
-        DataError: the file cannot be opened or is not JSON.
-    """
+    """Read a JSON file."""
     try:
         return parse_json("\n".join(read_lines(path)))
     except DataError as error:
@@ -150,11 +126,7 @@ def read_json(path: str) -> Any:
 
 
 def parse_json(text: str) -> Any:
-    """Parse JSON.
-
-    Raises:
-        DataError: it is none; or it is nested too deeply, or a number has thousands of digits.
-    """
+    """Parse JSON."""
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:
@@ -164,11 +136,7 @@ def parse_json(text: str) -> Any:
 
 
 def in_parallel(*streams: tuple[str, Iterable[Any]]) -> Iterator[tuple[Any, ...]]:
-    """Yield the items of several files side by side, given the path of each, for messages, and its items.
-
-    Raises:
-        DataError: one file ends before another.
-    """
+    """Yield the items of several files side by side, given the path of each, for messages, and its items."""
     end = object()
     for number, items in enumerate(zip_longest(*(items for _, items in streams), fillvalue=end), 1):
         ended = [path for (path, _), item in zip(streams, items, strict=True) if item is end]
@@ -190,9 +158,6 @@ def map_parallel(
     """Yield what a function makes of an item of each file, line by line, as :func:`in_parallel` takes them.
 
     Its errors are about the file with the path ``blamed``, whose ``first`` line here has this number.
-
-    Raises:
-        DataError: as :func:`in_parallel` and as the function.
     """
     for number, items in enumerate(in_parallel(*streams), first):
         try:
@@ -202,11 +167,7 @@ def map_parallel(
 
 
 def not_empty(path: str, items: Iterable[T]) -> list[T]:
-    """Return all items of a file as a list.
-
-    Raises:
-        DataError: there are none.
-    """
+    """Return all items of a file as a list."""
     items = list(items)
     if not items:
         raise DataError("the file is empty", display_name(path))
@@ -214,11 +175,7 @@ def not_empty(path: str, items: Iterable[T]) -> list[T]:
 
 
 def read_columns(*streams: tuple[str, Iterable[Any]]) -> list[list[Any]]:
-    """Return the items of several files, as :func:`in_parallel` takes them, a list for each file.
-
-    Raises:
-        DataError: the files differ in length or are empty, or several are standard input.
-    """
+    """Return the items of several files, as :func:`in_parallel` takes them, a list for each file."""
     paths = [path for path, _ in streams]
     if paths.count(STANDARD) > 1:
         raise DataError("only one file can come from standard input")
@@ -240,11 +197,7 @@ class Block(NamedTuple):
 
 
 def read_blocks(paths: Sequence[str], size: int = BLOCK_SIZE) -> Iterator[Block]:
-    """Yield the lines of several files side by side, in blocks of about ``size`` bytes of the first.
-
-    Raises:
-        DataError: a file cannot be read, or ends before another.
-    """
+    """Yield the lines of several files side by side, in blocks of about ``size`` bytes of the first."""
     with contextlib.ExitStack() as stack:
         files = [_Lines(path, stack) for path in paths]
         first = 1
@@ -333,9 +286,6 @@ def writer(path: str) -> Iterator[TextIO]:
 
     After an exception what was there before is as it was. Standard output, devices and pipes are written
     straight.
-
-    Raises:
-        DataError: the file cannot be written.
     """
     if path == STANDARD:
         yield sys.stdout
@@ -367,11 +317,7 @@ def write_texts(path: str, texts: Iterable[str]) -> None:
 
 
 def write_bytes(path: str, data: bytes) -> None:
-    """Write bytes atomically.
-
-    Raises:
-        DataError: the file cannot be written.
-    """
+    """Write bytes atomically."""
     with atomic_file(path) as temporary:
         temporary.write_bytes(data)
 
@@ -384,12 +330,7 @@ def write_json(path: str, value: Any) -> None:
 
 
 def make_folder(path: str) -> None:
-    """Make a folder, and those above it, unless it is there.
-
-    Raises:
-        DataError: it cannot be made.
-        UsageError: it is that of a model, or in one.
-    """
+    """Make a folder, and those above it, unless it is there."""
     with reported(path):
         check_no_model(path if is_url(path) else os.path.realpath(path), path)
         storage.make_folder(path)

@@ -1,19 +1,29 @@
-"""Files: strict pairing, exact places in errors, nothing half-written."""
+"""Files: strict pairing, exact lines in errors, nothing half-written; line by line, in blocks, compressed."""
 
+import bz2
+import gzip
 import io
+import lzma
+import random
 import sys
+from importlib import import_module
 from types import SimpleNamespace
 
 import pytest
 
-from preorder.errors import DataError
+from preorder.errors import DataError, MissingExtraError, UsageError
 from preorder.io import files
 from preorder.io.atomic import atomic_directory
+from preorder.io.storage import CODECS, ZSTD, split_suffix
+
+SUFFIXES = tuple(CODECS)
+MODULES = {".gz": gzip, ".bz2": bz2, ".xz": lzma, ".zst": import_module(ZSTD)}
+CONTENT = "a\nß\n".encode()
 
 
 def test_lines_end_at_newlines_alone(tmp_path):
     path = tmp_path / "text"
-    path.write_bytes("a\u2028b\x0bc\r\nd\n\ne".encode())
+    path.write_bytes("\ufeffa\u2028b\x0bc\r\nd\n\ne".encode())
     assert list(files.read_lines(str(path))) == ["a\u2028b\x0bc", "d", "", "e"]
 
 
@@ -22,41 +32,75 @@ def test_standard_input(monkeypatch):
     assert list(files.read_lines("-")) == ["x", "y"]
 
 
-def test_invalid_utf8_names_the_line(tmp_path):
-    path = tmp_path / "text"
-    path.write_bytes(b"good\nbad \xff\n")
-    with pytest.raises(DataError, match=r"text:2: not valid UTF-8 \(byte 5 of the line\)"):
-        list(files.read_lines(str(path)))
+@pytest.mark.parametrize("suffix", ["", *SUFFIXES])
+def test_unreadable(tmp_path, suffix):
+    (tmp_path / f"folder{suffix}").mkdir()
+    for name, reason in (("missing", "No such file"), ("folder", "Is a directory")):
+        path = str(tmp_path / f"{name}{suffix}")
+        for read in (files.read_lines, lambda path: files.read_blocks([path])):
+            with pytest.raises(DataError, match=f"{name}{suffix}: cannot be read: {reason}"):
+                next(read(path))
 
 
-def test_unreadable(tmp_path):
-    with pytest.raises(DataError, match="missing: cannot be read: No such file"):
-        list(files.read_lines(str(tmp_path / "missing")))
-    with pytest.raises(DataError, match="cannot be read: Is a directory"):
-        list(files.read_lines(str(tmp_path)))
-
-
-def test_parse_errors_get_their_place(tmp_path):
+def test_errors_in_lines_name_the_line(tmp_path):
     def parse(line):
         if line == "bad":
             raise DataError("is bad")
-        return line
 
     path = tmp_path / "text"
     path.write_text("good\nbad\n")
     with pytest.raises(DataError, match="text:2: is bad"):
         list(files.read_parsed(str(path), parse))
+    path.write_bytes(b"good\nbad \xff\n")
+    with pytest.raises(DataError, match=r"text:2: not valid UTF-8 \(byte 5 of the line\)"):
+        list(files.read_lines(str(path)))
 
 
-def test_parallel_files_must_be_equally_long():
+def test_files_side_by_side():
     assert list(files.in_parallel(("a", "xy"), ("b", "zw"))) == [("x", "z"), ("y", "w")]
     with pytest.raises(DataError, match="b:2: the file ends after 1 lines, a goes on"):
         list(files.in_parallel(("a", "xy"), ("b", "z")))
-
-
-def test_empty_file():
+    assert files.read_columns(("a", ["x", "y"]), ("b", [1, 2])) == [["x", "y"], [1, 2]]
     with pytest.raises(DataError, match="a: the file is empty"):
-        files.not_empty("a", [])
+        files.read_columns(("a", []))
+    with pytest.raises(DataError, match="only one file can come from standard input"):
+        files.read_columns(("-", []), ("-", []))
+
+
+def test_errors_of_paired_lines_name_the_line():
+    def function(number, text):
+        if number == 2:
+            raise DataError(f"bad {text}")
+        return number, text
+
+    rows = files.map_parallel(function, "b", ("a", [1, 2]), ("b", "xy"))
+    assert next(rows) == (1, "x")
+    with pytest.raises(DataError, match="b:2: bad y"):
+        next(rows)
+
+
+@pytest.mark.parametrize(("lines", "first"), [([], ""), (["", " "], ""), (["", "a", "", "b"], "a")])
+def test_first_line_that_is_not_blank(lines, first):
+    found, again = files.first_filled(iter(lines))
+    assert found == first
+    assert list(again) == lines
+
+
+def test_batches():
+    weights = [2, 1, 1, 9, 0, 1, 1]
+    batches = [list(batch) for batch in files.batched(weights, 3, lambda weight: weight)]
+    assert batches == [[2, 1], [1, 9], [0, 1, 1]]
+    assert list(files.batched([], 2, len)) == []
+
+
+def test_json(tmp_path):
+    path = str(tmp_path / "value.json")
+    files.write_json(path, {"a": ["ß\x9b"]})
+    assert "\x9b" not in (tmp_path / "value.json").read_text()
+    assert files.read_json(path) == {"a": ["ß\x9b"]}
+    (tmp_path / "value.json").write_text('{"a":\n}')
+    with pytest.raises(DataError, match=r"value.json:2: not JSON"):
+        files.read_json(path)
 
 
 def test_nothing_is_left_of_an_interrupted_write(tmp_path):
@@ -74,8 +118,11 @@ def test_nothing_is_left_of_an_interrupted_write(tmp_path):
 
 
 def test_unwritable(tmp_path):
-    with pytest.raises(DataError, match="cannot be written: No such file or directory"):
-        files.write_lines(str(tmp_path / "missing" / "out"), [])
+    for write, content in ((files.write_lines, []), (files.write_bytes, b"")):
+        with pytest.raises(DataError, match="cannot be written: No such file or directory"):
+            write(str(tmp_path / "missing" / "out"), content)
+        with pytest.raises(DataError, match="cannot be written: it has no name"):
+            write("", content)
 
 
 def test_directory_is_replaced_whole(tmp_path):
@@ -89,75 +136,119 @@ def test_directory_is_replaced_whole(tmp_path):
     assert [entry.name for entry in tmp_path.iterdir()] == ["model"]
 
 
-def test_directory_in_the_way_of_a_file(tmp_path):
+def test_a_file_in_the_way_of_a_directory(tmp_path):
     (tmp_path / "model").write_text("")
-    with (
-        pytest.raises(DataError, match="model: exists and is not a directory"),
-        atomic_directory(str(tmp_path / "model")),
+    for name, reason in (
+        ("model", "model: exists and is not a directory"),
+        ("model/below", "cannot be written"),
     ):
-        pass
-    with (
-        pytest.raises(DataError, match="cannot be written"),
-        atomic_directory(str(tmp_path / "model" / "below")),
-    ):
-        pass
+        with pytest.raises(DataError, match=reason), atomic_directory(str(tmp_path / name)):
+            pass
 
 
-@pytest.mark.parametrize(("lines", "first"), [([], ""), (["", " "], ""), (["", "a", "", "b"], "a")])
-def test_first_line_that_is_not_blank(lines, first):
-    found, again = files.first_filled(iter(lines))
-    assert found == first
-    assert list(again) == lines
+def in_blocks(paths, size):
+    """Return the lines of files side by side, and what is wrong after them."""
+    lines, number = [], 1
+    try:
+        for block in files.read_blocks(paths, size):
+            assert block.first == number
+            number += block.lines
+            texts = [text.decode().split("\n") for text in block.texts]
+            assert all(text.pop() == "" and len(text) == block.lines for text in texts)
+            lines += zip(*texts, strict=True)
+    except DataError as error:
+        return lines, str(error)
+    return lines, None
 
 
-def test_json(tmp_path):
-    path = str(tmp_path / "value.json")
-    files.write_json(path, {"a": ["ß"]})
-    assert files.read_json(path) == {"a": ["ß"]}
-    (tmp_path / "value.json").write_text('{"a":\n}')
-    with pytest.raises(DataError, match=r"value.json:2: not JSON"):
-        files.read_json(path)
+def one_by_one(paths):
+    lines = []
+    try:
+        lines.extend(files.in_parallel(*((path, files.read_lines(path)) for path in paths)))
+    except DataError as error:
+        return lines, str(error)
+    return lines, None
 
 
-def test_batches():
-    weights = [2, 1, 1, 9, 0, 1, 1]
-    batches = [list(batch) for batch in files.batched(weights, 3, lambda weight: weight)]
-    assert batches == [[2, 1], [1, 9], [0, 1, 1]]
-    assert list(files.batched([], 2, len)) == []
+@pytest.mark.parametrize("size", [1, 7, 1 << 17])
+@pytest.mark.parametrize(
+    "contents",
+    [
+        (b"",),
+        (b"\n",),
+        (b"no end",),
+        (b"a\n\nb c\n", b"1\n2\n3"),
+        (b"x" * 300_000 + b"\ny\n", b"1\n2\n"),
+        (b"a\nb\nc\n", b"1\n2\n"),
+        (b"a\nb\n", b"1\n2\n3\n"),
+        (b"", b"1\n"),
+        (b"a\nb\n", b"1\n", b"\n"),
+        (b"".join(b"%d\n" % i for i in range(999)), b"t\n" * 999),
+    ],
+)
+def test_blocks_have_the_same_lines_and_errors(tmp_path, contents, size):
+    paths = [str(tmp_path / f"file{i}") for i in range(len(contents))]
+    for path, content in zip(paths, contents, strict=True):
+        with open(path, "wb") as stream:
+            stream.write(content)
+    assert in_blocks(paths, size) == one_by_one(paths)
 
 
-def test_errors_of_paired_lines_name_the_line():
-    def function(number, text):
-        if number == 2:
-            raise DataError(f"bad {text}")
-        return number, text
-
-    rows = files.map_parallel(function, "b", ("a", [1, 2]), ("b", "xy"))
-    assert next(rows) == (1, "x")
-    with pytest.raises(DataError, match="b:2: bad y"):
-        next(rows)
-    with pytest.raises(DataError, match="b:2: the file ends after 1 lines, a goes on"):
-        list(files.map_parallel(function, "a", ("a", [1, 3]), ("b", "x")))
+@pytest.mark.parametrize("kept", [1, 0.5, 0.02])
+def test_damage_is_found_in_the_same_line(tmp_path, kept):
+    generator = random.Random(1)
+    text = "".join(f"{generator.random()}\n" for _ in range(5000))
+    data = gzip.compress(text.encode())
+    path = tmp_path / "text.gz"
+    path.write_bytes(data[: int(len(data) * kept) - 1])
+    found = in_blocks([str(path)], 1 << 17)
+    assert found == one_by_one([str(path)])
+    assert found[1].startswith(f"{path}:{len(found[0]) + 1}: damaged gzip data: ")
 
 
-def test_bytes_are_written_whole_or_not_at_all(tmp_path):
-    path = tmp_path / "picture"
-    files.write_bytes(str(path), b"\x00\xff")
-    assert path.read_bytes() == b"\x00\xff"
-    with pytest.raises(DataError, match="cannot be written"):
-        files.write_bytes(str(tmp_path / "no" / "picture"), b"")
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_compressed_as_by_other_programs(tmp_path, suffix):
+    """Equal lines give equal bytes; files one after another are one, as ``cat`` makes them."""
+    one, two = (tmp_path / f"{name}{suffix}" for name in ("one", "two"))
+    for path in (one, two):
+        files.write_lines(str(path), ["a", "ß"])
+    assert MODULES[suffix].decompress(one.read_bytes()) == CONTENT
+    assert one.read_bytes() == two.read_bytes()
+    one.write_bytes(b"".join(map(MODULES[suffix].compress, (CONTENT, b"", b"b\n"))))
+    assert list(files.read_lines(str(one))) == ["a", "ß", "b"]
+    assert split_suffix(f"a.en{suffix}") == ("a.en", suffix)
+    assert split_suffix(suffix[1:]) == (suffix[1:], "")
 
 
-def test_columns(tmp_path):
-    assert files.read_columns(("a", ["x", "y"]), ("b", [1, 2])) == [["x", "y"], [1, 2]]
-    with pytest.raises(DataError, match="the file ends after 1 lines, b goes on"):
-        files.read_columns(("a", ["x"]), ("b", [1, 2]))
-    with pytest.raises(DataError, match="the file is empty"):
-        files.read_columns(("a", []))
-    with pytest.raises(DataError, match="only one file can come from standard input"):
-        files.read_columns(("-", []), ("-", []))
+@pytest.mark.parametrize("suffix", SUFFIXES)
+@pytest.mark.parametrize("fault", ["not compressed", "cut short", "changed", "empty"])
+def test_damaged_data_is_one_line(tmp_path, suffix, fault):
+    path = tmp_path / f"text{suffix}"
+    files.write_lines(str(path), ["some text"] * 50)
+    changed = bytearray(path.read_bytes())
+    changed[-3] ^= 0xFF  # of the checksum or what ends a file
+    contents = {
+        "not compressed": b"plain text\n",
+        "cut short": changed[:-7],
+        "changed": changed,
+        "empty": b"",
+    }
+    path.write_bytes(contents[fault])
+    with pytest.raises(DataError, match=rf"text{suffix}:(\d+:)? damaged {CODECS[suffix].name} data: ."):
+        list(files.read_lines(str(path)))
 
 
-def test_a_file_has_a_name():
-    with pytest.raises(DataError, match="cannot be written: it has no name"):
-        files.write_lines("", ["a"])
+@pytest.mark.parametrize(
+    ("module", "suffix", "error", "reason"),
+    [
+        (ZSTD, ".zst", MissingExtraError, r"zstd is not installed; .* -e '\.\[zstd\]'"),
+        ("lzma", ".xz", UsageError, "xz data: this Python was built without lzma"),
+    ],
+)
+def test_without_what_compresses(tmp_path, monkeypatch, module, suffix, error, reason):
+    monkeypatch.setitem(sys.modules, module, None)
+    path = str(tmp_path / f"text{suffix}")
+    for use in (lambda: list(files.read_lines(path)), lambda: files.write_lines(path, ["a"])):
+        with pytest.raises(error, match=reason):
+            use()
+    assert not list(tmp_path.iterdir())

@@ -1,0 +1,182 @@
+"""Alignments, reorderings, sentences and trees: what they are made of, and what they refuse."""
+
+import contextlib
+import itertools
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from preorder.data import Alignment, BinaryTree, Bitext, Node, Permutation, Sentence
+from preorder.data.trees import ConstituencyTree, DependencyTree
+from preorder.errors import DataError
+
+NONE = frozenset()
+SENTENCES = [Sentence((word,)) for word in "abc"]
+ALIGNMENTS = [Alignment(frozenset({(0, j)})) for j in range(3)]
+FROM_ONE, REVERSED = "; do they count from 1? ", "; are they target-source? "
+
+
+def phrases(*spans):
+    return ConstituencyTree(3, tuple((begin, end, "X") for begin, end in spans))
+
+
+def heads(*numbers):
+    return DependencyTree(numbers, ("",) * len(numbers))
+
+
+@pytest.mark.parametrize(
+    ("make", "reason"),
+    [
+        (
+            lambda: Alignment(frozenset({(2, 0)}), source_length=2),
+            "link 2-0 is out of range: the source has 2 tokens",
+        ),
+        (
+            lambda: Alignment(NONE, frozenset({(0, 5)}), target_length=5),
+            "link 0-5 is out of range: the target has 5 tokens",
+        ),
+        (lambda: Alignment(frozenset({(-1, 0)})).check_within(2), "link -1-0 is out of range"),
+        (
+            lambda: Alignment(NONE, source_length=3).check_within(4),
+            "the alignment is of 3 source tokens, the sentence has 4",
+        ),
+        (lambda: Alignment(frozenset({(0, 0)}), doubtful=frozenset({((1, 1), 0.5)})), "link 1-1 is none"),
+        *(
+            (
+                lambda c=c: Alignment.weighted({(0, 1): c}),
+                "link 0-1 is none, or its confidence is not above 0",
+            )
+            for c in (0, -1, 1.5, float("nan"))
+        ),
+        *((lambda n=n: Permutation(n), "not a permutation") for n in ((1,), (0, 0), (0, 2), (-1, 0))),
+        (lambda: Permutation.from_order((0, 0)), "not a permutation of 0 … 1: 0 0$"),
+        (lambda: Permutation((0,) * 100), r"^not a permutation of 0 … 99: (0 ){30} …$"),
+        (lambda: Sentence(("a", "b"), tags=("X",)), "1 POS tags for 2 words"),
+        (lambda: Sentence(("a", "b"), classes=("1", "2", "3")), "3 word classes for 2 words"),
+        (lambda: Sentence(("a",), tree=ConstituencyTree(2, ())), "2 leaves of a tree for 1 words"),
+        (lambda: Bitext(SENTENCES, ALIGNMENTS[:2]), "2 alignments for 3 sentences"),
+        (lambda: BinaryTree(3, (Node(0, 1, 2, False),)), "node 0 1 2 does not fit"),
+        (lambda: BinaryTree(3, (Node(0, 3, 3, False),)), "node 0 3 3 does not fit"),
+        (lambda: BinaryTree(3, (Node(0, 1, 3, False),)), r"span \(1, 3\) of the tree has no node"),
+        (
+            lambda: BinaryTree(3, (Node(1, 2, 3, False), Node(0, 1, 3, False))),
+            "node 1 2 3 does not fit",
+        ),
+        (
+            lambda: BinaryTree.from_permutation(Permutation((1, 3, 0, 2))),
+            "no BTG tree gives this order",
+        ),
+        *(
+            (lambda spans=spans: phrases(*spans), "does not fit its tree")
+            for spans in (
+                [(0, 4)],
+                [(0, 2), (1, 3)],
+                [(1, 3), (0, 1)],
+                [(0, 1), (0, 3)],
+                [(1, 1)],
+                [(-1, 2)],
+                [(3, 4)],
+                [(0, 3), (2, 3), (0, 1)],
+            )
+        ),
+        (lambda: heads(1, 2), "head 3 of token 2 is out of range"),
+        (lambda: heads(-2), "head -1 of token 1 is out of range"),
+        (lambda: heads(1, 0), "the heads above token 1 form a cycle"),
+        (lambda: heads(-1, 1), "the heads above token 2 form a cycle"),
+        (lambda: DependencyTree((-1, 0), ("root",)), "1 relations for 2 heads"),
+    ],
+)
+def test_refused(make, reason):
+    with pytest.raises(DataError, match=reason):
+        make()
+
+
+@pytest.mark.parametrize(
+    ("links", "lengths", "guess"),
+    [
+        ([(1, 1), (2, 3), (3, 2)], (3, None), FROM_ONE),
+        ([(1, 1), (2, 3)], (2, 3), FROM_ONE),
+        ([(1, 1), (2, 4)], (2, 3), ""),
+        ([(0, 1), (3, 2)], (3, None), REVERSED),
+        ([(0, 0), (3, 2)], (3, 4), REVERSED),
+        ([(0, 0), (4, 2)], (3, 4), ""),
+        ([(0, 0), (3, 5)], (3, None), ""),
+    ],
+)
+def test_why_links_are_out_of_range(links, lengths, guess):
+    for kinds in ({"links": frozenset(links)}, {"links": NONE, "possible": frozenset(links)}):
+        with pytest.raises(DataError, match="is out of range") as error:
+            Alignment(**kinds).check_within(*lengths)
+        assert error.value.reason.partition("tokens")[2].partition("(")[0] == guess
+
+
+def test_targets_are_sorted_by_source_token():
+    assert Alignment(frozenset({(2, 4), (0, 3), (2, 1)})).targets(3) == ((3,), (), (1, 4))
+
+
+def test_worked_example_of_the_paper():
+    """Kawara et al. 2021, Figure 6."""
+    words = "I like the pen that my father bought yesterday".split()
+    permutation = Permutation((0, 8, 6, 7, 5, 1, 2, 4, 3))
+    assert " ".join(permutation.apply(words)) == "I my father yesterday bought that the pen like"
+    assert permutation.order == (0, 5, 6, 8, 7, 4, 2, 3, 1)
+    assert Permutation.from_order(permutation.order) == permutation
+
+
+def test_interned_sentences_share_equal_tokens_and_keep_all_layers():
+    tree = DependencyTree((-1, 0, 0), ("root", "obj", "obj"))
+    layers = "ab cd ab", "X Y X", "1 2 1"
+    sentences = [Sentence(*(tuple(layer.split()) for layer in layers), tree) for _ in range(2)]
+    assert sentences[0].words[0] is not sentences[1].words[0]
+    one, other = (sentence.interned() for sentence in sentences)
+    assert one == other == sentences[0]
+    assert one.words[0] is one.words[2] is other.words[0]
+    assert one.tags[1] is other.tags[1]
+    assert Sentence(("a",)).interned().classes is None
+
+
+def test_chosen_lines_of_a_bitext():
+    assert Bitext(SENTENCES, ALIGNMENTS).take([2, 0]) == Bitext(SENTENCES[2::-2], ALIGNMENTS[2::-2])
+
+
+def test_a_tree_reads_off_its_leaves():
+    tree = BinaryTree(4, (Node(0, 1, 4, True), Node(1, 3, 4, False), Node(1, 2, 3, True)))
+    assert tree.permutation.apply("abcd") == ("c", "b", "d", "a")
+
+
+@pytest.mark.parametrize(("length", "orders"), [(0, 1), (1, 1), (2, 2), (3, 6), (4, 22), (5, 90), (6, 394)])
+def test_tree_of_a_permutation(length, orders):
+    """As many permutations have one as the large Schröder numbers say."""
+    found = 0
+    for positions in itertools.permutations(range(length)):
+        permutation = Permutation(positions)
+        with contextlib.suppress(DataError):
+            assert BinaryTree.from_permutation(permutation).permutation == permutation
+            found += 1
+    assert found == orders
+
+
+@pytest.mark.parametrize("spans", [[(0, 3), (0, 1), (0, 1), (1, 3)], [(0, 1), (1, 3)], []])
+def test_phrases_in_order(spans):
+    tree = phrases(*spans)
+    assert (len(tree), tree.is_flat) == (3, not spans)
+
+
+@given(st.lists(st.integers(-1, 5), min_size=6, max_size=6))
+def test_a_cycle_is_what_never_reaches_the_root(numbers):
+    ends = list(range(6))
+    for _ in numbers:
+        ends = [end if end == -1 else numbers[end] for end in ends]
+    if set(ends) == {-1}:
+        assert len(heads(*numbers)) == 6
+    else:
+        with pytest.raises(DataError, match="cycle"):
+            heads(*numbers)
+
+
+def test_kind_of_a_tree():
+    constituents, dependencies = ConstituencyTree(1, ()), DependencyTree((-1,), ("root",))
+    one, other = (Sentence(("a",), tree=tree) for tree in (constituents, dependencies))
+    assert (one.constituency, one.dependency) == (constituents, None)
+    assert (other.constituency, other.dependency) == (None, dependencies)
