@@ -1,9 +1,8 @@
 """Compile the functions that Python calls, and keep the machine code for the next process.
 
-The machine code of a function holds all that it calls, and constants of any module. So it is kept under the
-content of all source files of this package, and of the function's own: it serves wherever these are the same,
-after a reinstallation, too. It is in the user's cache folder, or in that of ``NUMBA_CACHE_DIR``. Functions
-that only compiled ones call are not kept on their own.
+The machine code of a function holds all that it calls, and constants of any module. So it is kept under a
+digest of all source files of this package, and of the function's own package. (numba's own cache looks at
+the function's file alone.) It is in the user's cache folder, or in that of ``NUMBA_CACHE_DIR``.
 """
 
 from __future__ import annotations
@@ -105,9 +104,9 @@ inner = numba.njit(no_cpython_wrapper=True, no_cfunc_wrapper=True)
 
 
 def import_without_blas() -> None:
-    """Import what numba needs to run what is compiled, but not SciPy, for products of matrices.
+    """Import what numba needs to run compiled functions, but not SciPy: ours multiply no matrices.
 
-    Ours have none. For commands: afterwards numba compiles none in this process, if it has not yet.
+    Afterwards numba compiles no products of matrices in this process.
     """
     if "scipy.linalg" in sys.modules:
         return

@@ -1,9 +1,7 @@
-"""What happens, told on standard error: lines by the logger ``preorder``, and progress bars.
+"""Messages by the logger ``preorder``, and progress: a bar on a terminal, elsewhere a line now and then.
 
-The commands show the lines (:mod:`preorder.cli.messages`); in the Python API the program decides, as with any
-logger. Bars are for terminals, and of the process that the user has started; elsewhere a line tells now and
-then how far the work is. Nothing of it is shown once the logger's level is above ``INFO``, which is what
-``--quiet`` sets.
+Only the process that the user has started has bars. Nothing is shown once the logger's level is above
+``INFO``, which is what ``--quiet`` sets.
 """
 
 from __future__ import annotations
@@ -41,7 +39,7 @@ def announce(message: str) -> None:
 
 @contextlib.contextmanager
 def named(name: str) -> Iterator[None]:
-    """Begin each line of the block, but what is announced, with the name of what it tells of."""
+    """Prefix the messages logged in this block with a name; announcements stay."""
 
     def add_name(record: logging.LogRecord) -> bool:
         if not hasattr(record, "once"):
@@ -71,7 +69,7 @@ def has_bars() -> bool:
 
 @contextlib.contextmanager
 def counting(unit: str, total: int | None = None, done: str = "") -> Iterator[Callable[[int], None]]:
-    """Give a function to be told how many more items are done; show it as :func:`progress` does."""
+    """Give a function that adds a number of items done; show them as :func:`progress` does."""
     of_all = "" if total is None else f" of {total:,}"
     count, next_line = 0, time.monotonic() + INTERVAL
     with contextlib.ExitStack() as stack:
@@ -92,14 +90,7 @@ def counting(unit: str, total: int | None = None, done: str = "") -> Iterator[Ca
 
 
 def progress(items: Iterable[T], unit: str, total: int | None = None, done: str = "") -> Iterator[T]:
-    """Yield items, and show how many have come: by a bar, or by a line every :data:`INTERVAL` seconds.
-
-    Args:
-        items: to be counted.
-        unit: what they are, as ``sentences``.
-        total: their number, where it is known.
-        done: what is done with them, as ``tagged``, for the lines and the bar.
-    """
+    """Yield items, and show how many have come, as ``500 of 2,000 sentences tagged`` (unit, done)."""
     with counting(unit, total, done) as add:
         for item in items:
             yield item
@@ -110,7 +101,6 @@ class ShardProgress:
     """How far many shards are: shards, lines, lines a second, and the time left by the bytes of the input."""
 
     def __init__(self, shards: int, size: int, bar: tqdm | None) -> None:
-        """Take the number of shards and the bytes of all of them."""
         self._shards, self._size, self._bar = shards, size, bar
         self._done = self._done_size = self._lines = 0
         self._start = time.monotonic()

@@ -48,13 +48,9 @@ def test_one_item_ahead_of_the_result_that_is_taken():
         assert list(found) == [(9, 9)]
 
 
-@pytest.mark.parametrize("workers", [0, 1, 2, 3])
-def test_results_come_in_order(workers):
-    assert list(in_processes(square, range(20), workers)) == [(i, i * i) for i in range(20)]
-
-
-def test_no_items():
-    assert list(in_processes(square, [], 2)) == []
+@pytest.mark.parametrize(("workers", "items"), [(0, 20), (1, 5), (3, 20), (2, 0)])
+def test_results_come_in_order(workers, items):
+    assert list(in_processes(square, range(items), workers)) == [(i, i * i) for i in range(items)]
 
 
 def test_what_is_known_is_not_worked_on():
@@ -76,11 +72,6 @@ def test_takes_few_items_ahead():
         assert taken <= number + MAX_AHEAD * 2
 
 
-def test_errors_keep_their_place():
-    with pytest.raises(DataError, match=r"^file:7: is bad$"):
-        list(in_processes(fail, [7], 2))
-
-
 def test_errors_of_the_input_end_the_work_at_once():
     def items():
         yield 1
@@ -92,9 +83,16 @@ def test_errors_of_the_input_end_the_work_at_once():
     assert time.monotonic() - begin < LONG / 2
 
 
-def test_a_process_that_dies():
-    with pytest.raises(UsageError, match="a worker process died, for lack of memory perhaps"):
-        list(in_processes(die, [1, 2], 2))
+@pytest.mark.parametrize(
+    ("work", "error", "reason"),
+    [
+        (fail, DataError, r"^file:[12]: is bad$"),
+        (die, UsageError, "a worker process died, for lack of memory perhaps"),
+    ],
+)
+def test_errors_of_workers(work, error, reason):
+    with pytest.raises(error, match=reason):
+        list(in_processes(work, [1, 2], 2))
 
 
 def test_giving_up_early():
