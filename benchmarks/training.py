@@ -26,7 +26,7 @@ import onmt_preorder.plugin
 from benchmarks.batches import Pair, batches, random_pairs, read_pairs, vocabularies
 from benchmarks.process import seconds
 from benchmarks.report import add_numbers, machine, make_parser, print_results
-from onmt_preorder.opennmt.memory import keep_freed_memory
+from onmt_preorder.opennmt.training import keep_freed_memory
 from preorder.errors import PreorderError, UsageError
 from recipes.systems import SIZES, key_and_value, path_of
 

@@ -11,7 +11,6 @@ Installing this package is enough: OpenNMT-py's commands find it through :mod:`o
 | one paper's idea each | papers |
 | the Transformer that they share | transformer |
 | from source text to positions | input |
-| bfloat16, learning rates of their own, further losses | precision, learning_rate, additional_loss |
 | the loss in blocks, the best checkpoint | cross_entropy, checkpoint_choice |
 | ``base`` and ``size`` in YAML | base_configuration |
 | how options are added, and refused where a model ignores them | option_helpers |

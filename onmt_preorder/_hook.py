@@ -83,7 +83,7 @@ class _Loader:
         except KeyboardInterrupt:
             if not os.path.basename(sys.argv[0]).startswith("onmt_"):
                 raise
-            print("interrupted", file=sys.stderr)  # what opennmt.messages will do once it is loaded
+            print("interrupted", file=sys.stderr)  # what opennmt.repairs.messages will do once it is loaded
             raise SystemExit(130) from None
         sys.meta_path[:] = [finder for finder in sys.meta_path if not isinstance(finder, _Finder)]
         from onmt_preorder.plugin import register

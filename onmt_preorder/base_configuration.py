@@ -33,7 +33,6 @@ _OWN = ("base", "sizes", "size", *FOR_RECIPES)
 _PLACES = tuple(folder / "config" for folder in Path(__file__).resolve().parents[:2])
 CONFIG = next(filter(Path.is_dir, _PLACES), _PLACES[-1])
 """What comes with this package: ``config/`` of a checkout, which a wheel holds in the package."""
-_FOLDERS = ("system", ".")  # of CONFIG, whose files can be called by their names
 
 
 @dataclass(frozen=True)
@@ -51,7 +50,7 @@ class ConfigurationFile:
     @property
     def is_plain(self) -> bool:
         """Whether it holds options of OpenNMT-py and nothing else."""
-        return not self.content.keys() & set(_OWN)
+        return self.content.keys().isdisjoint(_OWN)
 
     def options(self) -> Iterator[str]:
         """Yield the names of all options that it sets, in any size."""
@@ -66,16 +65,12 @@ def find(path: str) -> str:
 
 def _named(name: str) -> str | None:
     """Return the file of :data:`CONFIG` with a name, a bare word, or None."""
-    files = (CONFIG / folder / f"{name}.yaml" for folder in _FOLDERS if os.path.basename(name) == name)
+    files = (CONFIG / folder / f"{name}.yaml" for folder in ("system", ".") if os.path.basename(name) == name)
     return next((str(file.resolve()) for file in files if file.is_file()), None)
 
 
 def read_files(path: str) -> list[ConfigurationFile]:
-    """Read a file and all that it builds on, which come before it; :func:`find` says what ``path`` may be.
-
-    Raises:
-        DataError: a file cannot be read, is not YAML of the right kind, or builds on itself.
-    """
+    """Read a file and all that it builds on, which come before it; :func:`find` says what ``path`` may be."""
     return list(_read(find(path), ()))
 
 
@@ -116,12 +111,7 @@ def _content(path: str) -> dict[str, Any]:
 
 
 def parse_yaml(text: str) -> Any:
-    """Parse YAML of a sensible size; what stands behind an alias counts as often as it is named.
-
-    Raises:
-        DataError: it is none, or too large.
-    """
-    loader = None
+    """Parse YAML of a sensible size; what stands behind an alias counts as often as it is named."""
     try:
         loader = yaml.SafeLoader(text)
         node = loader.get_single_node()
@@ -135,9 +125,6 @@ def parse_yaml(text: str) -> Any:
         raise DataError(f"not YAML: {' '.join(str(error).split())[:100]}") from None
     except RecursionError:
         raise DataError("YAML that is nested too deeply") from None
-    finally:
-        if loader is not None:
-            loader.dispose()
 
 
 def _count(node: yaml.Node, known: dict[int, float]) -> float:
@@ -155,9 +142,6 @@ def merge(files: Sequence[ConfigurationFile], size: str | None = None) -> dict[s
     """Return what the last file says, with what it builds on: options, and keys :data:`FOR_RECIPES`.
 
     ``size`` is the size of the model, None the one that the files say.
-
-    Raises:
-        UsageError: there is no such size.
     """
     known = list(dict.fromkeys(name for file in files for name in file.sizes))
     chosen = size or next((file.content["size"] for file in reversed(files) if "size" in file.content), None)

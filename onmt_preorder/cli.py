@@ -8,13 +8,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
-from onmt_preorder import best
 from onmt_preorder.input import on_the_fly
 from onmt_preorder.input.pipeline import SOURCE_NAME
 from onmt_preorder.input.raw_text import MODES, make_detokenizer, make_tokenizer
 from onmt_preorder.plugin import require
 from preorder import __version__
 from preorder.cli import Parser, execute, options
+from preorder.cli.table import visible
 from preorder.data.formats import text_lines
 from preorder.errors import DataError, UsageError
 from preorder.io import files
@@ -30,6 +30,11 @@ EXAMPLES = """\
       type a sentence, read its translation
   onmt_preorder translate --model a.pt b.pt --src test.en --onmt -length_penalty avg -replace_unk
 """
+EXAMPLES_OF_BEST = """\
+  onmt_preorder best run/model
+      run/model_step_3250.pt
+  onmt_translate -model "$(onmt_preorder best run/model)" -src test.features -output test.hyp
+"""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -39,7 +44,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--version", action="version", version=f"onmt_preorder {__version__}")
     subparsers = parser.add_subparsers(metavar="COMMAND", required=True)
     _add_translate(subparsers)
-    best.add_parser(subparsers)
+    summary = "print the path of the checkpoint with the best validation perplexity"
+    best = options.add_command(subparsers, "best", print_best, summary, EXAMPLES_OF_BEST)
+    what = "save_model of the training: its checkpoints are MODEL_step_N.pt"
+    best.add_argument("trained", metavar="MODEL", help=what)
     return execute(parser, argv)
 
 
@@ -68,14 +76,21 @@ def _add_translate(subparsers: argparse._SubParsersAction) -> None:
     add("--onmt", metavar="OPTION", nargs=argparse.REMAINDER, default=[], help=what)
 
 
-def translate(arguments: argparse.Namespace) -> None:
-    """Run ``translate``; the memory needed does not grow with the input.
+def print_best(arguments: argparse.Namespace) -> None:
+    """Run ``best``."""
+    require()
+    from onmt_preorder.opennmt.checkpoints import best
 
-    Raises:
-        DataError: a checkpoint or the source cannot be read, or a token's feature is not a position.
-        UsageError: a checkpoint is not one of our models, or OpenNMT-py is not installed.
-    """
-    _check_raw_text(arguments)
+    print(visible(str(best(arguments.trained)[0])))
+
+
+def translate(arguments: argparse.Namespace) -> None:
+    """Run ``translate``; the memory needed does not grow with the input."""
+    # An error before models are loaded.
+    if arguments.tokenize is not None:
+        make_tokenizer(arguments.tokenize)
+    if arguments.detokenize is not None:
+        make_detokenizer(arguments.detokenize)
     typed = arguments.src == files.STANDARD and sys.stdin is not None and sys.stdin.isatty()
     size = 1 if typed or arguments.line_by_line else CHUNK_LINES
     with files.writer(arguments.out) as stream:
@@ -118,14 +133,6 @@ def _prompted(lines: Iterator[str]) -> Iterator[str]:
         yield line
 
 
-def _check_raw_text(arguments: argparse.Namespace) -> None:
-    """Find out before models are loaded whether raw text can be read and written as is wanted."""
-    if arguments.tokenize is not None:
-        make_tokenizer(arguments.tokenize)
-    if arguments.detokenize is not None:
-        make_detokenizer(arguments.detokenize)
-
-
 def _load_translator(arguments: argparse.Namespace, stream: Any) -> Any:
     """Load the models as ``onmt_translate`` does."""
     require()
@@ -133,15 +140,14 @@ def _load_translator(arguments: argparse.Namespace, stream: Any) -> Any:
     from onmt.utils.misc import set_random_seed, use_gpu
 
     from onmt_preorder.opennmt.checkpoints import read_options
-    from onmt_preorder.opennmt.line_translator import LineTranslator, translation_options
+    from onmt_preorder.opennmt.translation import LineTranslator, translation_options
     from onmt_preorder.options import is_ours
 
     for path in arguments.model:
         if not is_ours(read_options(path)):
             raise UsageError(f"{path}: not a model of onmt-preorder: use onmt_translate")
     given = {"beam_size": arguments.beam, "n_best": arguments.n_best, "gpu": arguments.gpu}
-    given |= {"preorder_model": arguments.preorder_model}
-    given |= {"tokenize": arguments.tokenize, "detokenize": arguments.detokenize}
+    given |= {name: getattr(arguments, name) for name in ("preorder_model", "tokenize", "detokenize")}
     named = [part for name, value in given.items() if value is not None for part in (f"-{name}", str(value))]
     named += ["-model", *arguments.model, "-src", arguments.src]
     opt = translation_options([*named, *arguments.onmt], prog="--onmt")

@@ -1,4 +1,8 @@
-"""What the options of all our models share: how OpenNMT-py's parsers get them, and how others are refused."""
+"""How options are added to OpenNMT-py's parsers, and refused where a model ignores them.
+
+A refusal is a ``UsageError`` in one line. ``whose`` is the option and value that name the model:
+``decoder_type: swan``.
+"""
 
 from __future__ import annotations
 
@@ -19,25 +23,13 @@ class Need:
 
 
 def option_group(parser: Any, title: str) -> Callable[..., None]:
-    """Add a group to a parser of OpenNMT-py; return what adds an option to it.
-
-    That takes the name without dashes (the option has one or two, as OpenNMT-py's) and argparse's settings.
-    """
+    """Add a group to a parser of OpenNMT-py; return what adds an option by name and settings."""
     group = parser.add_argument_group(title)
     return lambda name, **settings: group.add(f"--{name}", f"-{name}", **settings)
 
 
 def refuse(opt: Namespace, unsupported: Mapping[str, Any], whose: str) -> None:
-    """Refuse options that OpenNMT-py's own models support and one of ours does not.
-
-    Args:
-        opt: the options of a training, a checkpoint or a translation.
-        unsupported: name of each unsupported option, with the value that turns it off.
-        whose: the option and value that name the model, for the message.
-
-    Raises:
-        UsageError: an unsupported option is on.
-    """
+    """Refuse options that OpenNMT-py's own models support: name of each, with the value that turns it off."""
     for name, off in unsupported.items():
         if getattr(opt, name, off) != off:
             raise UsageError(f"{name} does not work with {whose}")
@@ -51,11 +43,7 @@ def refuse_in_model(opt: Namespace, unsupported: Mapping[str, Any], whose: str) 
 
 
 def check_shared_embeddings(opt: Namespace) -> None:
-    """Check that the generator can share the embeddings: what it reads is as wide as they are.
-
-    Raises:
-        UsageError: it is not.
-    """
+    """Refuse a generator that shares embeddings of another width than what it reads."""
     if opt.share_decoder_embeddings and opt.tgt_word_vec_size != opt.dec_hid_size:
         raise UsageError(
             f"share_decoder_embeddings needs word_vec_size {opt.tgt_word_vec_size} to be "
@@ -64,16 +52,7 @@ def check_shared_embeddings(opt: Namespace) -> None:
 
 
 def refuse_unused(opt: Namespace, defaults: Mapping[str, Any], needs: Mapping[str, Need]) -> None:
-    """Refuse options that would be ignored.
-
-    Args:
-        opt: the options of a training.
-        defaults: of all options in ``needs``.
-        needs: name of each option that not every model heeds, and what it needs.
-
-    Raises:
-        UsageError: an option is not at its default, and what it needs is not there.
-    """
+    """Refuse options that are not at their defaults, and would be ignored without what they need."""
     for name, need in needs.items():
         if getattr(opt, name) != defaults[name] and not need.is_met(opt):
             raise UsageError(f"{name} has no effect without {need.what}")

@@ -1,11 +1,12 @@
 """All options of our models in OpenNMT-py's configuration: names, defaults and checks.
 
-They are model options: saved in the checkpoint, and taken from it at translation. So their values are
-plain: numbers, strings, lists of them. Those of the Transformer and of each paper are in a module
-``options`` of their own, with two functions for a parser of OpenNMT-py and for what it has read:
-``add_options(parser)``, and ``check(opt)``, which raises a ``UsageError`` where the models cannot do
-what the options ask for, or where they are given for other models; and with ``NEEDS``: the options that a
-model may have without heeding them, and what each of them has an effect with.
+They are model options: saved in the checkpoint, and taken from it at translation. So their values are plain:
+numbers, strings, lists of them. Those of the Transformer and of each paper are in a module ``options`` of
+their own, with ``add_options(parser)``; ``check(opt)``, which raises a ``UsageError`` where the models cannot
+do what the options ask for, or where they are given for other models; and ``NEEDS``: the options that a model
+may have without heeding them, and what each of them has an effect with.
+
+:mod:`onmt_preorder.opennmt` says which way an option goes from the command line into a model.
 """
 
 from __future__ import annotations
@@ -14,8 +15,7 @@ import difflib
 from argparse import Namespace
 from typing import Any
 
-from onmt_preorder import precision
-from onmt_preorder.option_helpers import Need, refuse, refuse_unused
+from onmt_preorder.option_helpers import Need, option_group, refuse, refuse_unused
 from onmt_preorder.papers.distortion import options as distortion
 from onmt_preorder.papers.explicit_reordering import options as explicit
 from onmt_preorder.papers.npmt import options as phrases
@@ -23,7 +23,7 @@ from onmt_preorder.papers.reordering_embedding import options as reordering
 from onmt_preorder.transformer import options as transformer
 from preorder.errors import UsageError
 
-_PARTS = (transformer, reordering, explicit, distortion, phrases, precision)
+_PARTS = (transformer, reordering, explicit, distortion, phrases)
 # Options of the transform that preorders on the fly, with their defaults.
 _OF_PREORDERING = {"preorder_stanza_dir": ""}
 # Values added to ``encoder_type`` and ``decoder_type``, each with its class, imported when a model is built.
@@ -36,11 +36,12 @@ DECODERS = {
     distortion.DECODER: "onmt_preorder.papers.distortion.rnnsearch:DistortionRNNDecoder",
     phrases.DECODER: "onmt_preorder.papers.npmt.decoder:SwanDecoder",
 }
+_TYPES = {"encoder_type": ENCODERS, "decoder_type": DECODERS}
 
 
 def is_ours(opt: Namespace) -> bool:
     """Return whether the options name an encoder or a decoder of ours."""
-    return getattr(opt, "encoder_type", None) in ENCODERS or getattr(opt, "decoder_type", None) in DECODERS
+    return any(getattr(opt, option, None) in ours for option, ours in _TYPES.items())
 
 
 def uses_positions(opt: Namespace, trains: bool = False) -> bool:
@@ -56,41 +57,33 @@ def add_options(parser: Any) -> None:
     """Add all our options to a parser of OpenNMT-py."""
     for part in _PARTS:
         part.add_options(parser)
+    what = "In training, compute products of matrices in bfloat16; parameters and sums stay float32."
+    option_group(parser, "Model- precision")("bfloat16", action="store_true", help=what)
 
 
 def check(opt: Namespace) -> None:
-    """Check the options of a training or a checkpoint.
-
-    Raises:
-        UsageError: our models cannot do what the options ask for.
-    """
-    for option, ours in (("encoder_type", ENCODERS), ("decoder_type", DECODERS)):
+    """Refuse what our models cannot do, in a training or a checkpoint."""
+    for option, ours in _TYPES.items():
         given = getattr(opt, option)
         near = [] if given in ours else difflib.get_close_matches(given, ours, n=1, cutoff=0.8)
         if near:
             raise UsageError(f"unknown {option} {given!r}: did you mean {near[0]!r}?")
     for part in _PARTS:
         part.check(opt)
+    if opt.bfloat16 and getattr(opt, "model_dtype", "fp32") != "fp32":
+        raise UsageError("bfloat16 needs model_dtype: fp32, the type of the parameters")
 
 
 def check_training(opt: Namespace) -> None:
-    """Check what concerns a new training alone: checkpoints may hold other options.
-
-    Raises:
-        UsageError: an option of ours would be ignored, or words of the target left out.
-    """
+    """Refuse, in a new training, options of ours that it would ignore, and cuts of targets."""
     from onmt.utils.parse import ArgumentParser
 
-    _refuse_cuts(opt)
+    # With any decoder, OpenNMT-py leaves a word out at each cut.
+    ours = [
+        f"{option}: {getattr(opt, option)}" for option in _TYPES if getattr(opt, option) in _TYPES[option]
+    ]
+    for whose in [*ours, *["local_reordering_window"] * bool(opt.local_reordering_window)]:
+        refuse(opt, {"truncated_decoder": 0}, whose)
     needs = {name: need for part in _PARTS for name, need in part.NEEDS.items()}
     needs |= dict.fromkeys(_OF_PREORDERING, Need("preorder_model", lambda opt: bool(opt.preorder_model)))
     refuse_unused(opt, vars(ArgumentParser.defaults(add_options)) | _OF_PREORDERING, needs)
-
-
-def _refuse_cuts(opt: Namespace) -> None:
-    """Refuse to cut targets: with any decoder, OpenNMT-py leaves a word out at each cut."""
-    for option, ours in (("encoder_type", ENCODERS), ("decoder_type", DECODERS)):
-        if getattr(opt, option) in ours:
-            refuse(opt, {"truncated_decoder": 0}, f"{option}: {getattr(opt, option)}")
-    if opt.local_reordering_window:
-        refuse(opt, {"truncated_decoder": 0}, "local_reordering_window")

@@ -43,11 +43,7 @@ def register() -> None:
 
 
 def require() -> None:
-    """Register with OpenNMT-py, which a command needs.
-
-    Raises:
-        UsageError: it is not installed.
-    """
+    """Register with OpenNMT-py; a ``UsageError`` says that it is not installed."""
     if find_spec("onmt") is None:
         raise UsageError("OpenNMT-py is not installed: the README tells how to install it")
     register()

@@ -297,6 +297,6 @@ def _environment(threads: int) -> dict[str, str]:
     environment["OMP_NUM_THREADS"] = str(min(threads, int(limit)) if limit.isdigit() else threads)
     environment["PYTHONPATH"] = os.pathsep.join(filter(None, (str(ROOT), environment.get("PYTHONPATH"))))
     environment.setdefault("GLIBC_TUNABLES", "glibc.malloc.hugetlb=1")
-    environment["ONMT_PREORDER_KEEP_MEMORY"] = "1"  # onmt_preorder.opennmt.memory: baselines too
+    environment["ONMT_PREORDER_KEEP_MEMORY"] = "1"  # onmt_preorder.opennmt.training: baselines too
     environment["PYTHONUNBUFFERED"] = "1"
     return environment

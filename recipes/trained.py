@@ -20,7 +20,7 @@ def load_trained(
     from onmt.inputters.dynamic_iterator import build_dynamic_dataset_iter
 
     from onmt_preorder.opennmt.checkpoints import read_options
-    from onmt_preorder.opennmt.line_translator import translation_options
+    from onmt_preorder.opennmt.translation import translation_options
 
     given = ["-model", model, "-src", source, *(("-tgt", target) if target else ())]
     given += ["-gpu", str(gpu), "-batch_size", "64"]

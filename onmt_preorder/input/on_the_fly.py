@@ -15,8 +15,6 @@ from preorder.methods.model_directory import Model, load_model
 MAX_REMEMBERED_TOKENS = 10_000_000
 """Tokens of all lines whose positions are remembered: some 200 MB in each data worker."""
 
-Lines = Sequence[str]
-
 
 class OnTheFlyPreorderer:
     """Does what ``preorder apply`` does, for lines that come in batches and come again each epoch.
@@ -25,13 +23,8 @@ class OnTheFlyPreorderer:
     remembered until the memory is full. None is dropped for a newer one: an epoch's lines come in the same
     order again, so that each would be dropped before it is needed.
 
-    Args:
-        model: a trained preorderer that needs the words alone, or with them annotation by Stanza.
-        stanza_folder: the folder of Stanza's models, if the model needs them; None: that which it was trained
-            with, or Stanza's default.
-
-    Raises:
-        UsageError: the model needs annotation that must come from files, or no Stanza, whose folder is given.
+    The model needs the words alone, or with them annotation by Stanza, whose models are in ``stanza_folder``;
+    None: where they were in its training, or Stanza's default.
     """
 
     def __init__(self, model: Model, stanza_folder: str | None = None) -> None:
@@ -50,7 +43,7 @@ class OnTheFlyPreorderer:
                 "the preorderer needs trees made from POS tags in a file, which cannot be made on the fly"
             )
 
-    def positions(self, lines: Lines) -> list[tuple[int, ...]]:
+    def positions(self, lines: Sequence[str]) -> list[tuple[int, ...]]:
         """Return the position of each word of each line."""
         new = list(dict.fromkeys(line for line in lines if line not in self._known))
         found = dict(zip(new, self._order(new), strict=True))
@@ -61,7 +54,7 @@ class OnTheFlyPreorderer:
                 self._room -= len(positions)
         return result
 
-    def _order(self, lines: Lines) -> list[tuple[int, ...]]:
+    def _order(self, lines: Sequence[str]) -> list[tuple[int, ...]]:
         words = (map(unescape_token, parse_tokens(line)) for line in lines)
         sentences: Iterable[Sentence] = map(Sentence, map(tuple, words))
         if self._stanza is not None:
@@ -72,10 +65,5 @@ class OnTheFlyPreorderer:
 
 @lru_cache(maxsize=8)
 def load(directory: str, stanza_folder: str = "") -> OnTheFlyPreorderer:
-    """Load a model directory, once a process: training and validation share what it remembers.
-
-    Raises:
-        DataError: the directory is missing or damaged.
-        UsageError: the model needs annotation that must come from files.
-    """
+    """Load a model directory, once a process: training and validation share what it remembers."""
     return OnTheFlyPreorderer(load_model(directory), stanza_folder or None)

@@ -29,9 +29,6 @@ def arrange(transforms: Iterable[str], preorder_model: str) -> list[str]:
 
     >>> arrange(["filtertoolong", "bpe"], "model")
     ['filtertoolong', 'preorder', 'bpe', 'preorder_positions']
-
-    Raises:
-        UsageError: ``preorder`` is among the transforms, but there is no model.
     """
     names = [name for name in transforms if name not in ("inferfeats", POSITIONS_TRANSFORM)]
     if PREORDER_TRANSFORM in names and not preorder_model:

@@ -1,8 +1,8 @@
-"""From the position feature to the position of each token in its sentence.
+"""Positions of words: given to their pieces, checked as they are read, ranked for the encoder.
 
-The feature reaches the encoder as vocabulary ids. Its vocabulary is fixed, so that a position never seen in
-training is not an unknown word: ``<unk> <blank> <s> </s> _ 0 1 2 …``. A feature that is not a number, such as
-``_``, means "no position is known": the token keeps its original position.
+The position feature reaches the encoder as vocabulary ids. Its vocabulary is fixed, so that a position never
+seen in training is not an unknown word: ``<unk> <blank> <s> </s> _ 0 1 2 …``. A feature that is not a number,
+such as ``_``, means "no position is known": the token keeps its original position.
 
 The encoder sees the rank of a feature in its sentence, not the number itself. Of equal numbers the earlier
 token comes first. So the pieces of a word, which all carry the word's number, get consecutive positions; a
@@ -12,15 +12,23 @@ are closed.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 
 import torch
 from torch import Tensor
 
+from preorder.alignment.tokens import words_of_pieces
 from preorder.data.formats import NUMBER
 
 NO_POSITION = "_"
 MAX_POSITIONS = 5000  # OpenNMT-py's sinusoidal encodings end there too
+
+_PLAIN = (
+    "{}: a line without positions, and no preorderer: the model was trained with positions, but tokens of "
+    "such lines keep their original ones; give token￨position, or preorder_model"
+)
+_ODD = "the positions of {:,} of {:,} lines are no permutation, so that their tokens are ranked; first {}"
 
 
 def feature_vocabulary() -> list[str]:
@@ -34,17 +42,80 @@ def feature_numbers(tokens: Sequence[str]) -> Tensor:
 
 
 def rank_positions(numbers: Tensor, padding: Tensor) -> Tensor:
-    """Rank the tokens of each sentence by their features.
+    """Rank the tokens of each sentence by their features, without waiting for a GPU.
 
-    Args:
-        numbers: ``(batch, length)`` integers from 0, negative where not known.
-        padding: ``(batch, length)``, True after a sentence's end.
-
-    Returns:
-        ``(batch, length)`` positions: a permutation of 0 … length-1, and of 0 … n-1 on the n tokens that
-        are not padding. A GPU need not wait for the CPU.
+    From ``numbers [b, n]``, negative where not known, and ``padding [b, n]``, True after a sentence's end, to
+    ``[b, n]`` positions: a permutation of 0 … n-1, in which padding comes last.
     """
     original = torch.arange(numbers.size(1), device=numbers.device).expand_as(numbers)
     keys = torch.where(numbers < 0, original, numbers)
     order = keys.masked_fill(padding, torch.iinfo(keys.dtype).max).argsort(dim=1, stable=True)
     return torch.empty_like(order).scatter_(1, order, original)
+
+
+def positions_of_pieces(pieces: Sequence[str], words: Sequence[str], positions: Sequence[str]) -> list[str]:
+    """Return the position of the first word that each piece stems from, or of the next word if it has none.
+
+    >>> positions_of_pieces(["<de>", "un@@", "seen", "cat@@", "s"], ["unseen", "cats"], ["1", "_"])
+    ['1', '1', '1', '1', '1']
+    """
+    known = _known(positions)
+    return [known[min(stem.start, len(known) - 1)] for stem in words_of_pieces(pieces, words)]
+
+
+def is_permutation(positions: Sequence[str]) -> bool:
+    """Return whether the positions of the words are 0 … n-1, each once; pieces of a word may share one.
+
+    >>> is_permutation(["1", "1", "0", "_"]), is_permutation(["0", "7", "7"])
+    (False, False)
+    >>> is_permutation(["1", "1", "0", "2"]), is_permutation(["0", "0", "0"])
+    (True, True)
+    """
+    known = _known(positions)
+    words = [number for number, before in zip(known, [None, *known], strict=False) if number != before]
+    # Compared as text first: a number of 5,000 digits cannot be read as one.
+    return len({*words}) == len(words) and all(len(w) < 10 and int(w) < len(words) for w in words)
+
+
+def _known(positions: Sequence[str]) -> list[str]:
+    """Give words without a position their original one."""
+    return [str(index) if number == NO_POSITION else number for index, number in enumerate(positions)]
+
+
+class PositionCheck:
+    """Sees the lines of a source; warns once of lines without positions, and once of odd ones.
+
+    ``lacks_positions``: the model needs positions, and nothing gives them to a line without any. ``name`` is
+    what to call the source, if not by its file.
+    """
+
+    def __init__(self, lacks_positions: bool, name: str | None = None) -> None:
+        self._warns_of_plain = lacks_positions
+        self._name = name
+        self._lines = self._odd = 0
+        self._first_odd = ""
+        self._has_ended = False
+        self.lines_before = 0
+        """Lines of the source before those of the list that comes now."""
+
+    def see(self, positions: Sequence[str], file: str, line: int) -> None:
+        """Look at the positions of one line."""
+        where = f"{self._name or file}:{self.lines_before + line}"
+        self._lines += 1
+        if all(number == NO_POSITION for number in positions):
+            if self._warns_of_plain and len(positions) > 1:
+                self._warns_of_plain = False
+                _warn(_PLAIN.format(where))
+        elif not is_permutation(positions):
+            self._odd += 1
+            self._first_odd = self._first_odd or where
+
+    def finish(self) -> None:
+        """Warn of the lines with odd positions: at the end of the source, which a training reads again."""
+        if self._odd and not self._has_ended:
+            _warn(_ODD.format(self._odd, self._lines, self._first_odd))
+        self._has_ended = True
+
+
+def _warn(message: str) -> None:
+    logging.getLogger("onmt").warning(message)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache, partial
 from typing import Any
 
@@ -23,20 +23,12 @@ _ENTITY = re.compile("|".join(ENTITIES))
 _LANGUAGE = re.compile("[a-z]{2,3}")
 _SPACED = ("LATIN ", "DIGIT ", "GREEK ", "CYRILLIC ")  # so begin the names of characters of words with spaces
 
-TextFunction = Callable[[str], str]
-
 
 @cache
 def make_tokenizer(name: str, escapes: bool = False) -> Callable[[str], list[str]]:
-    """Return what splits a line of raw text into tokens.
+    """Return what splits a line of raw text into tokens, ``ENTITIES`` written where ``escapes``.
 
-    Args:
-        name: one of :data:`MODES`, or the code of a language, whose rules in sacremoses are used.
-        escapes: whether sacremoses writes ``ENTITIES``.
-
-    Raises:
-        UsageError: there is no such mode, or the words of the language are not separated by spaces.
-        MissingExtraError: sacremoses is not installed.
+    ``name`` is one of :data:`MODES`, or the code of a language, whose rules in sacremoses are used.
     """
     if name in MODES:
         import pyonmttok
@@ -62,18 +54,14 @@ def _moses(language: str) -> Any:
 
 
 @cache
-def make_detokenizer(language: str) -> TextFunction:
+def make_detokenizer(language: str) -> Callable[[str], str]:
     """Return what joins tokens to raw text, ``ENTITIES`` as characters.
 
     Languages without spaces keep those between words of Latin, Greek or Cyrillic letters or digits.
-
-    Raises:
-        UsageError: it is not the code of a language.
-        MissingExtraError: sacremoses is not installed.
     """
     _check(language, "the code of a language")
     if language in WITHOUT_SPACES:
-        return lambda line: _join([_unescaped(token) for token in parse_tokens(line)])
+        return _join
     moses = require("sacremoses", "text").MosesDetokenizer(language)
     return lambda line: moses.detokenize(parse_tokens(line))
 
@@ -93,13 +81,9 @@ def _check(name: str, what: str) -> None:
         raise UsageError(f"not {what}: {name!r}")
 
 
-def _unescaped(token: str) -> str:
-    return _ENTITY.sub(lambda match: ENTITIES[match[0]], token)
-
-
-def _join(tokens: Iterable[str]) -> str:
+def _join(line: str) -> str:
     text = ""
-    for token in tokens:
+    for token in (_ENTITY.sub(lambda match: ENTITIES[match[0]], each) for each in parse_tokens(line)):
         text += " " + token if text and _is_spaced(text[-1]) and _is_spaced(token[0]) else token
     return text
 

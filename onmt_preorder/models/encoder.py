@@ -11,9 +11,9 @@ import torch
 from onmt.encoders.encoder import EncoderBase
 from torch import Tensor, nn
 
-from onmt_preorder.additional_loss import AdditionalLoss
 from onmt_preorder.input.positions import feature_numbers, rank_positions
 from onmt_preorder.papers.explicit_reordering.layers import (
+    AdditionalLoss,
     ExplicitReordering,
     ReorderingFusion,
     reordering_loss,

@@ -6,29 +6,23 @@ other models train and translate as before.
 
 | Module | Adapts |
 |---|---|
-| alignments | a file of alignments beside the translations |
-| checkpoints | loading under torch >= 2.6; safetensors; `train_from`: options compared, data options kept |
-| configuration | our options, strict YAML keys, the checks of options |
-| corpora | reading of the source, its position feature, batches, the feature vocabulary |
-| guided_alignment | links that guide attention: none in a line, confidences, past the end, of pieces |
+| configuration | options: added, read from strict YAML, checked |
+| checkpoints | loading, resuming (`train_from`), the best of a training |
+| corpora | reading of sources and targets, the position feature, batches, its vocabulary |
+| transforms | preordering of lines, positions and links of pieces, detokenising; registered when imported |
+| alignments | links that guide attention; files of alignments and attention |
+| models | building of encoder and local reordering, first values, bfloat16, dropout |
+| training | optimiser, losses that parts of the model add, memory on CPUs |
 | loading | models that translate: their features and transforms, each member of an ensemble its own |
-| losses | losses that parts of the model add, and their statistics in the reports; the loss in blocks |
-| memory | training on CPUs keeps the memory of freed tensors: a quarter less time |
-| messages | errors that a user can mend: one line and exit status 2 |
-| models | building our encoder and local reordering |
-| numbers | numbers that no training or translation can work with |
-| outputs | translations and checkpoints: whole or not at all |
-| precision | `bfloat16`: products of matrices in bfloat16, in training |
-| requests | what the translation server accepts and from where; its errors as JSON |
-| server | the translation server: transforms, positions, preordering of requests |
-| training | initial values, dropout, optimiser; `use_ckpting` under torch newer than 2.4 |
-| transforms | preordering of lines, positions of pieces, detokenising; registered when imported |
-| translation | empty and long lines keep their output line; scores; raw text in and out |
-| validation | the best checkpoint: noted in each, said at the end |
-| validation_scores | `valid_metrics`: each translation beside its own reference |
-| vocabularies | vocabularies and samples: whole or not at all; checked when they are read |
+| translation | empty and long lines, scores, lists of lines |
+| server | our models in the translation server |
+| repairs/ | what fails with any model: messages, numbers, outputs, vocabularies, texts, requests |
 
-The server and the command ``onmt_preorder`` translate by :mod:`onmt_preorder.opennmt.line_translator`.
+**The way of an option.** A module ``options`` of ``transformer`` or ``papers`` adds it,
+`onmt_preorder.options` collects them, `configuration` adds them to OpenNMT-py's parsers, reads files and
+command line, and checks the values, for a training also against ``train_from`` (`checkpoints`). `models`
+builds the model from them, and the checkpoint keeps them. `loading` takes them, and those of the transforms,
+from the checkpoint for a translation.
 """
 
 from onmt_preorder.opennmt import (  # noqa: F401
@@ -36,23 +30,13 @@ from onmt_preorder.opennmt import (  # noqa: F401
     checkpoints,
     configuration,
     corpora,
-    guided_alignment,
     loading,
-    losses,
-    memory,
-    messages,
     models,
-    numbers,
-    outputs,
-    precision,
-    requests,
     server,
     training,
     translation,
-    validation,
-    validation_scores,
-    vocabularies,
 )
+from onmt_preorder.opennmt.repairs import messages, numbers, outputs, requests, texts, vocabularies  # noqa: F401
 from onmt_preorder.opennmt.wrapping import wrap_all
 
 

@@ -1,10 +1,17 @@
-"""Alignments and attention in files beside the translations.
+"""Alignments: those that guide the attention of a training, and those in files beside the translations.
 
-Why: ``-report_align`` appends alignments to the translations, behind `` ||| ``, where neither a scorer nor a
+Why: with ``path_align`` and ``lambda_align`` OpenNMT-py ends in a traceback at a line without links, of which
+an aligner writes many, and at a link with a confidence; a link past the end of its sentence ends the training
+or not, as its batch happens to be. It refuses links where transforms split words, since it does not map them
+to the pieces. And only its own Transformer decoder may learn from links, though ours have the attention for
+it (:mod:`.configuration` allows them).
+
+``-report_align`` appends alignments to the translations, behind `` ||| ``, where neither a scorer nor a
 reader of alignments can use them, and prints a list of weights for every sentence. The attention itself
 cannot be had at all, nor the alignments of an ensemble of recurrent models.
 
-Can go when ``onmt_translate`` writes alignments and attention to files.
+Can go when OpenNMT-py reads Pharaoh's format whole, compares links with their sentence and maps them to
+pieces; and when ``onmt_translate`` writes alignments and attention to files.
 """
 
 from __future__ import annotations
@@ -12,27 +19,70 @@ from __future__ import annotations
 import io
 import json
 from argparse import Namespace
+from collections.abc import Sequence
 from contextlib import redirect_stdout
 from contextvars import ContextVar
 from typing import Any
 
+import torch
+from torch import Tensor
+
 from onmt_preorder.opennmt.wrapping import adapts
 from onmt_preorder.papers.distortion.options import puts_end_symbols
+from preorder.alignment.tokens import map_links
 from preorder.data import Alignment
-from preorder.data.formats import format_alignment
+from preorder.data.formats import format_alignment, parse_alignment
+from preorder.errors import DataError
 from preorder.io.files import write_lines
 
 DIGITS = 6
+_READ_FROM = "align_read_from"  # in an example: the file and the line, from 1, of its links
 _writes_attention: ContextVar[bool] = ContextVar("writes_attention", default=False)
+
+# --- links that guide a training ---
+
+
+def sure_links(line: str, path: str, line_number: int) -> dict[str, Any]:
+    """Return what an example holds of its sure links, ``0-0 1-2``, and where they stand."""
+    try:
+        links = format_alignment(Alignment(parse_alignment(line).links))
+    except DataError as error:
+        raise error.at(path, line_number) from None
+    return {"align": links, _READ_FROM: (path, line_number)}
+
+
+def put_on_pieces(example: dict[str, Any]) -> None:
+    """Put the links of an example, which count words, on what the transforms made of the words."""
+    words = [(example[f"{side}_original"], example[side]) for side in ("src", "tgt")]
+    try:
+        links = map_links(parse_alignment(" ".join(example["align"])), *words, strict=False)
+    except DataError as error:
+        raise error.at(*example[_READ_FROM]) from None
+    example["align"] = format_alignment(links).split()
+
+
+@adapts("onmt.inputters.text_utils", "parse_align_idx")
+def _parse(original: Any, links: str) -> list[list[int]]:
+    return original(links) if links else []
+
+
+@adapts("onmt.utils.alignment", "make_batch_align_matrix")
+def _make_matrix(_: Any, links: Tensor, size: Sequence[int], normalize: bool = False) -> Tensor:
+    """Make ``[b, target, source]`` of the links of a batch, three columns, also if it has none.
+
+    OpenNMT-py makes a sparse matrix first, of which today's torch warns.
+    """
+    matrix = torch.zeros(size, device=links.device)
+    places = tuple(links.reshape(-1, 3).long().T)
+    matrix.index_put_(places, matrix.new_ones(len(places[0])), accumulate=True)
+    return matrix / matrix.sum(-1, keepdim=True).clamp_min(1) if normalize else matrix
+
+
+# --- files beside the translations ---
 
 
 class _AttentionKeeper:
-    """Replaces the output file: passes translations on and keeps their attention.
-
-    Args:
-        translations: the output file.
-        align_path, attention_path: files to write, or the empty string.
-    """
+    """Replaces the output file: passes translations on and keeps their attention, for files with a name."""
 
     def __init__(self, translations: Any, align_path: str, attention_path: str) -> None:
         self.flush = translations.flush
@@ -62,20 +112,6 @@ def _hard_alignment(attention: list[list[float]]) -> str:
     """Link each target word to the source word of highest weight, as ``i-j`` from 0."""
     links = ((row.index(max(row)), target) for target, row in enumerate(attention))
     return format_alignment(Alignment(frozenset(links)))
-
-
-@adapts("onmt.opts", "translate_opts")
-def _add_options(original: Any, parser: Any) -> None:
-    original(parser)
-    for name, what in (("align", "alignment as i-j from 0"), ("attention", "attention as JSON")):
-        what = f"Write the {what} of each translation to this file, with -gold_align of each line of -tgt."
-        parser.add(f"--{name}_output", f"-{name}_output", default="", help=what)
-
-
-@adapts("onmt.utils.parse:ArgumentParser", "validate_translate_opts")
-def _validate(original: Any, cls: type, opt: Namespace) -> None:
-    opt.report_align |= bool(opt.align_output or opt.attention_output)
-    original(cls, opt)
 
 
 @adapts("onmt.translate.translator", "build_translator")

@@ -1,4 +1,4 @@
-"""Checkpoints that OpenNMT-py writes but cannot read, and trainings that begin from one (``train_from``).
+"""Checkpoints: read, resumed (``train_from``), and which of them the validation liked best.
 
 Why:
 
@@ -11,16 +11,18 @@ Why:
   differs; without ``encoder_type`` the corpora are read as for another model; the new checkpoints hold the
   transforms and paths of the first run; and with other transforms the vocabularies are read from their files
   again, also if their words have moved.
-- A checkpoint names its subword model by a path, where another one may lie by now.
+- A checkpoint names its subword model by a path, where another one may lie by now; and says nothing of how
+  good it is. Here the best is said at the end of a training, or which one an interrupted training leaves.
 
 Can go when OpenNMT-py saves its options as a dictionary or allows the class itself, loads what it saves and
-checks it, compares the two configurations, and saves the data options of the latest run.
+checks it, compares the two configurations, saves the data options of the latest run, and validation scores.
 """
 
 from __future__ import annotations
 
 import json
 import logging
+import math
 import os
 import pickle
 import sys
@@ -33,19 +35,33 @@ from typing import Any
 import torch
 
 from onmt_preorder import options
+from onmt_preorder.checkpoint_choice import by_perplexity, paths
 from onmt_preorder.opennmt.wrapping import adapts
 from preorder.errors import DataError, UsageError
 from preorder.io.files import read_json
 from preorder.methods.model_directory import DESCRIPTION
+from preorder.processes import interruptible
 
 NO_CHECKPOINT = "not a checkpoint of OpenNMT-py"
+READ_WITH = ("preorder_model", "src_subword_model", "tgt_subword_model")
+"""Options whose files decide how a text is read."""
 
 _READERS = ("onmt.models.model_saver", "onmt.bin.average_models", "onmt.bin.release_model")
+_NOTE = "validation_perplexity"  # in the options that a checkpoint holds
+_FOUND = "validation_perplexities"  # in a model saver: of each step, since the training began
+
+# --- reading ---
 
 
 def allow_options() -> None:
     """Let translation, ``train_from`` and ``onmt_average_models`` load checkpoints."""
     torch.serialization.add_safe_globals([Namespace])
+
+
+def read_options(path: str) -> Namespace:
+    """Return the options that a checkpoint was trained with; its weights are not read."""
+    allow_options()
+    return _part(_read_plainly(path), "opt", Namespace, path)
 
 
 @adapts("onmt.models.model:BaseModel", "load_safe_state_dict")
@@ -68,17 +84,6 @@ def _load_safetensors(original: Any, self: Any, model_path: str, *args: Any, **k
     return self.load_state_dict({"model": weights, "generator": {}}, *args, **kwargs)
 
 
-def read_options(path: str) -> Namespace:
-    """Return the options that a checkpoint was trained with; its weights are not read.
-
-    Raises:
-        DataError: the file is missing or is not a checkpoint.
-    """
-    allow_options()
-    checkpoint = _read(torch.load, path, map_location="cpu", mmap=True, weights_only=True)
-    return _part(checkpoint, "opt", Namespace, path)
-
-
 @adapts("torch", "load")
 def _load(original: Any, file: Any, *args: Any, **kwargs: Any) -> Any:
     """Check the checkpoints that OpenNMT-py reads; what other programs load is left to them."""
@@ -95,6 +100,10 @@ def _load(original: Any, file: Any, *args: Any, **kwargs: Any) -> Any:
         if checkpoint.get(name) is not None:
             _check_weights(_part(checkpoint, name, dict, path), path)
     return checkpoint
+
+
+def _read_plainly(path: str) -> Any:
+    return _read(torch.load, path, map_location="cpu", mmap=True, weights_only=True)
 
 
 def _read(load: Any, path: str, *args: Any, **kwargs: Any) -> Any:
@@ -124,9 +133,7 @@ def _check_weights(weights: dict[str, Any], path: str) -> None:
 
 @adapts("onmt.bin.average_models", "average_models")
 def _average(original: Any, model_files: Sequence[str], *args: Any, **kwargs: Any) -> Any:
-    models = [
-        _read(torch.load, path, map_location="cpu", mmap=True, weights_only=True) for path in model_files
-    ]
+    models = list(map(_read_plainly, model_files))
     for path, model in zip(model_files, models, strict=True):
         if _form(model, path) != _form(models[0], model_files[0]):
             raise UsageError(
@@ -144,14 +151,14 @@ def _form(checkpoint: Any, path: str) -> list[Any]:
     ]
 
 
-@adapts("onmt.utils.parse:ArgumentParser", "validate_train_opts")
-def _validate(original: Any, cls: type, opt: Namespace) -> None:
-    original(cls, opt)
-    if opt.train_from and not opt.override_opts:
-        _compare(opt, read_options(opt.train_from))
+# --- resuming ---
 
 
-def _compare(opt: Namespace, trained: Namespace) -> None:
+def check_resumed(opt: Namespace) -> None:
+    """Refuse a training that begins from a checkpoint of other options of ours."""
+    if not opt.train_from or opt.override_opts:
+        return
+    trained = read_options(opt.train_from)
     if not (options.is_ours(opt) or options.is_ours(trained)):
         return
     for name in ("encoder_type", "decoder_type", *_names(options.add_options)):
@@ -202,10 +209,6 @@ def _go_on(original: Any, self: Any, state: Any) -> None:
         raise UsageError(f"reset_optim: {reason}: train_from has the state of another optimizer") from None
 
 
-READ_WITH = ("preorder_model", "src_subword_model", "tgt_subword_model")
-"""Options whose files decide how a text is read."""
-
-
 def digest(path: str) -> str | None:
     """Return a digest of a file, or of a preorderer but for how it was trained; None: neither is there."""
     if os.path.isdir(path):
@@ -222,10 +225,10 @@ def digest(path: str) -> str | None:
 def _get_model_opts(original: Any, opt: Namespace, checkpoint: Any = None) -> Namespace:
     """Save how the text is read now."""
     model_opt = original(opt, checkpoint)
-    if options.is_ours(model_opt):
-        paths = {name: getattr(opt, name) or "" for name in READ_WITH}
-        model_opt.digests = {name: digest(path) for name, path in paths.items()}
-    if checkpoint is not None and options.is_ours(model_opt):
+    if not options.is_ours(model_opt):
+        return model_opt
+    model_opt.digests = {name: digest(getattr(opt, name) or "") for name in READ_WITH}
+    if checkpoint is not None:
         from onmt.transforms import AVAILABLE_TRANSFORMS
 
         transforms = AVAILABLE_TRANSFORMS.values()
@@ -239,3 +242,64 @@ def _names(add_options: Any) -> list[str]:
     from onmt.utils.parse import ArgumentParser
 
     return list(vars(ArgumentParser.defaults(add_options)))
+
+
+# --- the best ---
+
+
+def best(model: str) -> tuple[Path, int, float]:
+    """Return path, step and validation perplexity of the best checkpoint that is there, by ``save_model``."""
+    checkpoints = paths(Path(model))
+    if not checkpoints:
+        raise DataError("there is no checkpoint MODEL_step_N.pt of this training", model)
+    noted = {step: getattr(read_options(str(path)), _NOTE, None) for step, path in checkpoints.items()}
+    found = {step: perplexity for step, perplexity in noted.items() if perplexity is not None}
+    if not found:
+        reason = "no checkpoint of ours was saved right after a validation that gave a number: "
+        raise DataError(f"{reason}save_checkpoint_steps has to be a multiple of valid_steps", model)
+    step, perplexity = by_perplexity(found)[0]
+    return checkpoints[step], step, perplexity
+
+
+@adapts("onmt.trainer:Trainer", "_report_step")
+def _report_step(original: Any, self: Any, learning_rate: float, step: int, **statistics: Any) -> None:
+    validation = statistics.get("valid_stats")
+    if validation is not None and not validation.n_words:
+        raise DataError("validation: no sentence pair is left by the transforms, or can be made by the model")
+    original(self, learning_rate, step, **statistics)
+    if validation is not None and self.model_saver is not None:
+        vars(self.model_saver).setdefault(_FOUND, {})[step] = validation.ppl()
+
+
+@adapts("onmt.models.model_saver:ModelSaverBase", "save")
+def _save(original: Any, self: Any, step: int, *args: Any, **kwargs: Any) -> None:
+    if options.is_ours(self.model_opt):
+        perplexity = getattr(self, _FOUND, {}).get(step, math.nan)
+        # None instead of the value of the checkpoint that the training has begun from.
+        setattr(self.model_opt, _NOTE, perplexity if math.isfinite(perplexity) else None)
+    original(self, step, *args, **kwargs)
+
+
+@adapts("onmt.trainer:Trainer", "train")
+def _train(original: Any, self: Any, *args: Any, **kwargs: Any) -> Any:
+    from onmt.utils.logging import logger
+
+    saver = self.model_saver
+    if saver is None or not options.is_ours(saver.model_opt):
+        return original(self, *args, **kwargs)
+    try:
+        with interruptible():
+            result = original(self, *args, **kwargs)
+    except KeyboardInterrupt:
+        saved = f"the last checkpoint is of step {saver.last_saved_step}"
+        found = saved if saver.last_saved_step else "no checkpoint has been saved"
+        logger.warning(f"interrupted in step {self.optim.training_step}: {found}")
+        raise
+    if getattr(saver, _FOUND, None):
+        try:
+            path, step, perplexity = best(saver.base_path)
+        except DataError as error:
+            logger.info(f"Best checkpoint: {error.reason}")
+        else:
+            logger.info(f"Best checkpoint: step {step}, validation perplexity {perplexity:.6g}: {path}")
+    return result

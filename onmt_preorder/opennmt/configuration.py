@@ -1,9 +1,9 @@
-"""Our options, strict YAML keys, and the checks of options.
+"""The options of OpenNMT-py's commands: added, read strictly, checked.
 
 Why: a plug-in cannot add options to OpenNMT-py. It drops keys that it does not know and accepts prefixes of
 those it does, so that ``hiden_size: 512`` trains another model than the one asked for. It demands
-``inferfeats`` for source features, which :mod:`.transforms` replaces. And its configuration files cannot
-build on each other: :mod:`onmt_preorder.base_configuration`.
+``inferfeats`` for source features, which :mod:`.transforms` replaces, and checks no option of a translation.
+And its configuration files cannot build on each other: :mod:`onmt_preorder.base_configuration`.
 
 Can go when its commands refuse unknown keys, encoders can add options and say which transforms they need, and
 files can name others.
@@ -32,13 +32,21 @@ from onmt_preorder.base_configuration import (
 )
 from onmt_preorder.input import on_the_fly
 from onmt_preorder.input.pipeline import NEEDS_POSITIONS, PREORDER_TRANSFORM, WITH_OPTIONS_OF_CORPORA, arrange
-from onmt_preorder.opennmt.messages import EXIT_STATUS
+from onmt_preorder.input.raw_text import MODES
+from onmt_preorder.opennmt.checkpoints import check_resumed
+from onmt_preorder.opennmt.repairs.messages import EXIT_STATUS, check_file
 from onmt_preorder.opennmt.wrapping import adapts
+from onmt_preorder.option_helpers import option_group
+from onmt_preorder.papers.distortion.options import DECODER as RECURRENT
+from onmt_preorder.papers.npmt import options as phrases
+from onmt_preorder.transformer.options import DECODER as TRANSFORMER
 from onmt_preorder.transformer.options import ENCODER
 from preorder.errors import DataError, UsageError
 
 _CORPUS_KEYS = {"path_src", "path_tgt", "path_txt", "path_align", "transforms", "weight"}
 _NUMBER = re.compile(r"-[0-9.]")
+
+# --- adding ---
 
 
 @adapts("onmt.opts", "model_opts")
@@ -56,126 +64,20 @@ def _add_types(original: Any, parser: Any, build_vocab_only: bool = False) -> No
         parser.add(f"--{side}_type", f"-{side}_type", help=f"Type of the {side} that the vocabulary is for.")
 
 
-@adapts("onmt.utils.parse:ArgumentParser", "validate_model_opts")
-def _validate(original: Any, cls: type, opt: Namespace) -> None:
-    original(cls, opt)
-    _imply_positions(opt)
-    options.check(opt)
+@adapts("onmt.opts", "translate_opts")
+def _add_translation_options(original: Any, parser: Any) -> None:
+    original(parser)
+    for name, what in (("align", "alignment as i-j from 0"), ("attention", "attention as JSON")):
+        what = f"Write the {what} of each translation to this file, with -gold_align of each line of -tgt."
+        parser.add(f"--{name}_output", f"-{name}_output", default="", help=what)
+    phrases.add_translation_options(parser)
+    add = option_group(parser, "Raw text")
+    what = f"Split the source by the rules of a language; or {', '.join(MODES)}."
+    add("tokenize", default="", metavar="xx", help=what)
+    add("detokenize", default="", metavar="xx", help="Join translations by the rules of a language.")
 
 
-@adapts("onmt.utils.parse:ArgumentParser", "validate_train_opts")
-def _validate_training(original: Any, cls: type, opt: Namespace) -> None:
-    from onmt.utils.earlystopping import SCORER_BUILDER
-
-    original(cls, opt)
-    options.check_training(opt)
-    for name in opt.early_stopping_criteria or ():
-        if name not in SCORER_BUILDER:
-            raise UsageError(f"early_stopping_criteria: {_unknown(name, SCORER_BUILDER, 'criterion')}")
-
-
-def _imply_positions(opt: Namespace) -> None:
-    """Expect a position of each word where lines are preordered on the fly, whatever the files hold."""
-    if getattr(opt, "preorder_model", ""):
-        if opt.encoder_type != ENCODER:
-            raise UsageError(NEEDS_POSITIONS)
-        opt.n_src_feats = 1
-
-
-@adapts("onmt.utils.parse:DataOptsCheckerMixin", "_validate_data")
-def _validate_data(original: Any, cls: type, opt: Namespace) -> None:
-    if not options.is_ours(opt):
-        original(cls, opt)
-        return
-    _check_corpora(opt.data)
-    _check_transforms("transforms", opt.transforms)
-    _imply_positions(opt)
-    features, opt.n_src_feats = opt.n_src_feats, 0
-    original(cls, opt)
-    opt.n_src_feats = features
-    if opt.preorder_model:
-        on_the_fly.load(opt.preorder_model, opt.preorder_stanza_dir)  # refuses one that cannot be used
-    only_counts = not getattr(opt, "dump_samples", True)  # onmt_build_vocab, which needs no positions
-    for settings in (vars(opt), *opt.data.values()):
-        _check_order(settings["transforms"], opt)
-        names = arrange(settings["transforms"], opt.preorder_model)
-        settings["transforms"] = [name for name in names if not (only_counts and name == PREORDER_TRANSFORM)]
-    _check_options_of_corpora(opt)
-
-
-def _check_options_of_corpora(opt: Namespace) -> None:
-    """Refuse options of transforms that OpenNMT-py reads in each corpus alone, where one lacks them."""
-    from onmt.transforms import AVAILABLE_TRANSFORMS
-    from onmt.utils.parse import ArgumentParser
-
-    for transform in WITH_OPTIONS_OF_CORPORA:
-        defaults = vars(ArgumentParser.defaults(AVAILABLE_TRANSFORMS[transform].add_options))
-        given = [option for option, default in defaults.items() if getattr(opt, option) != default]
-        for name, corpus in opt.data.items():
-            for option in given if transform in corpus["transforms"] else ():
-                if option not in corpus:
-                    raise UsageError(
-                        f"data: {name}: {option} has no effect outside of the corpora: name it here"
-                    )
-
-
-def _check_order(transforms: Sequence[str], opt: Namespace) -> None:
-    """Refuse transforms that take words from the place that their positions and links count."""
-    if not (opt.n_src_feats or getattr(opt, "lambda_align", 0.0)):
-        return
-    if "docify" in transforms:
-        raise UsageError("transforms: docify joins lines, but not their positions and links")
-    if "bart" in transforms and (opt.permute_sent_ratio or opt.rotate_ratio):
-        raise UsageError("transforms: bart moves words: rotate_ratio and permute_sent_ratio have to be 0")
-
-
-def read_corpora(text: str) -> dict[str, dict[str, Any]]:
-    """Return what ``data`` says: the settings of each corpus.
-
-    Raises:
-        UsageError: it does not describe corpora.
-    """
-    try:
-        corpora = parse_yaml(text)
-    except DataError:
-        corpora = None
-    if not isinstance(corpora, dict) or not all(isinstance(corpus, dict) for corpus in corpora.values()):
-        raise UsageError("data: not corpora with their names: {NAME: {path_src: F, path_tgt: F}, …}")
-    return corpora
-
-
-def _check_corpora(text: str) -> None:
-    """Check what ``data`` says.
-
-    Raises:
-        UsageError: it does not describe corpora, or none to learn from.
-    """
-    corpora = read_corpora(text)
-    if not corpora.keys() - {"valid"}:
-        raise UsageError("data: there is no corpus to learn from")
-    known = _CORPUS_KEYS | _all_keys()
-    for name, corpus in corpora.items():
-        for key, value in corpus.items():
-            if key not in known:
-                raise UsageError(f"data: {name}: {_unknown(key, known)}")
-            if key.startswith("path_") and not isinstance(value, str):
-                raise UsageError(f"data: {name}: {key} is no file name: {value!r}")
-        if "path_src" not in corpus:
-            raise UsageError(f"data: {name}: there is no path_src")
-        weight = corpus.get("weight", 1)
-        if type(weight) is not int or weight < 1:
-            raise UsageError(f"data: {name}: weight is no whole number from 1: {weight!r}")
-        _check_transforms(f"data: {name}: transforms", corpus.get("transforms", []))
-
-
-def _check_transforms(where: str, names: Any) -> None:
-    from onmt.transforms import AVAILABLE_TRANSFORMS
-
-    if not isinstance(names, list):
-        raise UsageError(f"{where}: not a list of names: {names!r}")
-    for name in names:
-        if name not in AVAILABLE_TRANSFORMS:
-            raise UsageError(f"{where}: {_unknown(name, AVAILABLE_TRANSFORMS, 'transform')}")
+# --- reading ---
 
 
 @adapts("onmt.utils.parse:ArgumentParser", "convert_item_to_command_line_arg")
@@ -240,6 +142,170 @@ def _all_keys() -> set[str]:
 def keys_of(parser: Any) -> set[str]:
     """Return all keys that a parser of OpenNMT-py finds in a configuration."""
     return {key for action in parser._actions for key in parser.get_possible_config_keys(action)}
+
+
+# --- checking ---
+
+
+@adapts("onmt.utils.parse:ArgumentParser", "validate_model_opts")
+def _check_model(original: Any, cls: type, opt: Namespace) -> None:
+    """Check a model to train or to load; OpenNMT-py allows ``lambda_align`` for its own Transformer alone."""
+    weight = opt.lambda_align
+    opt.lambda_align = 0.0 if opt.decoder_type in (RECURRENT, TRANSFORMER) else weight
+    try:
+        original(cls, opt)
+    finally:
+        opt.lambda_align = weight
+    _imply_positions(opt)
+    options.check(opt)
+    layer, layers = opt.alignment_layer, opt.dec_layers
+    if weight and opt.decoder_type == TRANSFORMER and not -layers <= layer < layers:
+        raise UsageError(f"alignment_layer {layer}: the decoder has {layers} layers, the last is -1")
+
+
+@adapts("onmt.utils.parse:ArgumentParser", "validate_train_opts")
+def _check_training(original: Any, cls: type, opt: Namespace) -> None:
+    from onmt.utils.earlystopping import SCORER_BUILDER
+
+    original(cls, opt)
+    check_resumed(opt)
+    options.check_training(opt)
+    for name in opt.early_stopping_criteria or ():
+        if name not in SCORER_BUILDER:
+            raise UsageError(f"early_stopping_criteria: {_unknown(name, SCORER_BUILDER, 'criterion')}")
+    _check_gpus(len(opt.gpu_ranks))
+
+
+@adapts("onmt.utils.parse:ArgumentParser", "validate_translate_opts")
+def _check_translation(original: Any, cls: type, opt: Namespace) -> None:
+    """Refuse also what OpenNMT-py fails at, waits for for ever, or ignores."""
+    opt.report_align |= bool(opt.align_output or opt.attention_output)
+    original(cls, opt)
+    if opt.n_best > opt.beam_size:
+        raise UsageError(f"n_best {opt.n_best} is more than beam_size {opt.beam_size}")
+    if opt.align_debug and not opt.report_align:
+        raise UsageError("align_debug has no effect without report_align")
+    if opt.dump_beam:
+        raise UsageError("dump_beam does not work in OpenNMT-py 3.5")
+    if opt.phrase_table:
+        check_file(opt.phrase_table, "phrase_table")
+    if opt.world_size > 1 and len(opt.gpu_ranks) != opt.world_size:
+        raise UsageError(f"world_size {opt.world_size} needs as many gpu_ranks, not {len(opt.gpu_ranks)}")
+    _check_gpus(max(opt.gpu + 1, len(opt.gpu_ranks)))
+
+
+def _check_gpus(needed: int) -> None:
+    import torch
+
+    found = torch.cuda.device_count()
+    if needed > found:
+        raise UsageError(f"gpu, gpu_ranks: {needed} GPUs are needed, but torch finds {found}")
+
+
+def _imply_positions(opt: Namespace) -> None:
+    """Expect a position of each word where lines are preordered on the fly, whatever the files hold."""
+    if getattr(opt, "preorder_model", ""):
+        if opt.encoder_type != ENCODER:
+            raise UsageError(NEEDS_POSITIONS)
+        opt.n_src_feats = 1
+
+
+@adapts("onmt.utils.parse:ArgumentParser", "_get_all_transform")
+def _allow_transforms(original: Any, cls: type, opt: Namespace) -> None:
+    """Allow transforms that split, put in and leave out tokens: the links of ``lambda_align`` follow them."""
+    weight = getattr(opt, "lambda_align", 0.0)  # onmt_build_vocab has none
+    if weight and options.is_ours(opt):
+        opt.lambda_align = 0.0
+    original(cls, opt)
+    if weight:
+        opt.lambda_align = weight
+
+
+@adapts("onmt.utils.parse:DataOptsCheckerMixin", "_validate_data")
+def _check_data(original: Any, cls: type, opt: Namespace) -> None:
+    if not options.is_ours(opt):
+        original(cls, opt)
+        return
+    _check_corpora(opt.data)
+    _check_transforms("transforms", opt.transforms)
+    _imply_positions(opt)
+    features, opt.n_src_feats = opt.n_src_feats, 0
+    original(cls, opt)
+    opt.n_src_feats = features
+    if opt.preorder_model:
+        on_the_fly.load(opt.preorder_model, opt.preorder_stanza_dir)  # refuses one that cannot be used
+    only_counts = not getattr(opt, "dump_samples", True)  # onmt_build_vocab, which needs no positions
+    for settings in (vars(opt), *opt.data.values()):
+        _check_order(settings["transforms"], opt)
+        names = arrange(settings["transforms"], opt.preorder_model)
+        settings["transforms"] = [name for name in names if not (only_counts and name == PREORDER_TRANSFORM)]
+    _check_options_of_corpora(opt)
+
+
+def _check_options_of_corpora(opt: Namespace) -> None:
+    """Refuse options of transforms that OpenNMT-py reads in each corpus alone, where one lacks them."""
+    from onmt.transforms import AVAILABLE_TRANSFORMS
+    from onmt.utils.parse import ArgumentParser
+
+    for transform in WITH_OPTIONS_OF_CORPORA:
+        defaults = vars(ArgumentParser.defaults(AVAILABLE_TRANSFORMS[transform].add_options))
+        given = [option for option, default in defaults.items() if getattr(opt, option) != default]
+        for name, corpus in opt.data.items():
+            for option in given if transform in corpus["transforms"] else ():
+                if option not in corpus:
+                    raise UsageError(
+                        f"data: {name}: {option} has no effect outside of the corpora: name it here"
+                    )
+
+
+def _check_order(transforms: Sequence[str], opt: Namespace) -> None:
+    """Refuse transforms that take words from the place that their positions and links count."""
+    if not (opt.n_src_feats or getattr(opt, "lambda_align", 0.0)):
+        return
+    if "docify" in transforms:
+        raise UsageError("transforms: docify joins lines, but not their positions and links")
+    if "bart" in transforms and (opt.permute_sent_ratio or opt.rotate_ratio):
+        raise UsageError("transforms: bart moves words: rotate_ratio and permute_sent_ratio have to be 0")
+
+
+def read_corpora(text: str) -> dict[str, dict[str, Any]]:
+    """Return what ``data`` says: the settings of each corpus."""
+    try:
+        corpora = parse_yaml(text)
+    except DataError:
+        corpora = None
+    if not isinstance(corpora, dict) or not all(isinstance(corpus, dict) for corpus in corpora.values()):
+        raise UsageError("data: not corpora with their names: {NAME: {path_src: F, path_tgt: F}, …}")
+    return corpora
+
+
+def _check_corpora(text: str) -> None:
+    corpora = read_corpora(text)
+    if not corpora.keys() - {"valid"}:
+        raise UsageError("data: there is no corpus to learn from")
+    known = _CORPUS_KEYS | _all_keys()
+    for name, corpus in corpora.items():
+        for key, value in corpus.items():
+            if key not in known:
+                raise UsageError(f"data: {name}: {_unknown(key, known)}")
+            if key.startswith("path_") and not isinstance(value, str):
+                raise UsageError(f"data: {name}: {key} is no file name: {value!r}")
+        if "path_src" not in corpus:
+            raise UsageError(f"data: {name}: there is no path_src")
+        weight = corpus.get("weight", 1)
+        if type(weight) is not int or weight < 1:
+            raise UsageError(f"data: {name}: weight is no whole number from 1: {weight!r}")
+        _check_transforms(f"data: {name}: transforms", corpus.get("transforms", []))
+
+
+def _check_transforms(where: str, names: Any) -> None:
+    from onmt.transforms import AVAILABLE_TRANSFORMS
+
+    if not isinstance(names, list):
+        raise UsageError(f"{where}: not a list of names: {names!r}")
+    for name in names:
+        if name not in AVAILABLE_TRANSFORMS:
+            raise UsageError(f"{where}: {_unknown(name, AVAILABLE_TRANSFORMS, 'transform')}")
 
 
 def _unknown(key: Any, known: Iterable[str], what: str = "key") -> str:

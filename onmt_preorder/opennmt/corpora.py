@@ -11,8 +11,6 @@ Why:
 - In a training batch, sentences of the same text are merged though their positions differ.
 - A bucket of which the transforms leave nothing ends in a ``TypeError``, and where they leave nothing of a
   corpus training would look for a line for ever.
-- ``onmt_tokenize`` splits words at random (BPE dropout) in validation and translation, too.
-- An error in the first line that a data worker reads is hidden by an ``UnboundLocalError``.
 - Positions not seen by ``onmt_build_vocab`` would all become ``<unk>``.
 
 Can go when OpenNMT-py reads features token by token, compares them too, and lets their vocabulary be given.
@@ -25,14 +23,12 @@ import re
 from argparse import Namespace
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextvars import ContextVar
-from functools import partial
 from typing import Any
 
 from onmt_preorder.input.pipeline import SOURCE_NAME
-from onmt_preorder.input.position_check import PositionCheck
-from onmt_preorder.input.positions import NO_POSITION, feature_vocabulary
+from onmt_preorder.input.positions import NO_POSITION, PositionCheck, feature_vocabulary
 from onmt_preorder.input.raw_text import make_tokenizer
-from onmt_preorder.opennmt.guided_alignment import sure_links
+from onmt_preorder.opennmt.alignments import sure_links
 from onmt_preorder.opennmt.wrapping import adapts
 from onmt_preorder.options import is_ours, uses_positions
 from preorder.data.formats import (
@@ -44,7 +40,7 @@ from preorder.data.formats import (
     text_lines,
     unescape_token,
 )
-from preorder.errors import DataError, PreorderError
+from preorder.errors import DataError
 from preorder.io.files import in_parallel, read_lines, without_line_end
 
 MOST_LOST = 10_000
@@ -212,22 +208,6 @@ def _get_corpora(original: Any, opts: Namespace, *args: Any, **kwargs: Any) -> d
     return corpora | {
         name: PositionedCorpus(each, lacks_positions, tokenize, level) for name, each in parallel
     }
-
-
-@adapts("onmt.transforms.tokenize:ONMTTokenizerTransform", "tokenize_string")
-def _split(original: Any, self: Any, sentence: str, side: str = "src", is_train: bool = False) -> Any:
-    tokenizers = {name: partial(each, training=is_train) for name, each in self.load_models.items()}
-    return original(Namespace(**{**vars(self), "load_models": tokenizers}), sentence, side, is_train)
-
-
-@adapts("onmt.inputters.dynamic_iterator:WeightedMixer", "__iter__")
-def _mix(original: Any, self: Any) -> Iterator[Any]:
-    try:
-        yield from original(self)
-    except UnboundLocalError as error:
-        if isinstance(error.__context__, PreorderError):
-            raise error.__context__ from None
-        raise
 
 
 @adapts("onmt.inputters.text_utils", "process")

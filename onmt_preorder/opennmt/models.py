@@ -1,19 +1,33 @@
-"""Building our encoder and local reordering.
+"""Building of models: encoder and local reordering, first values, bfloat16, dropout.
 
 Why: OpenNMT-py gives source features to the embeddings, never to an encoder; and it allows no layer between
-the two, such as local reordering.
+the two, such as local reordering. It fills all parameters of a new model uniformly or by Glorot's rule,
+embeddings and our layers included; where a training is resumed, it demands all parameters of the model in the
+checkpoint. Its own mixed precision, ``model_dtype: fp16``, is for GPUs alone; its decoder's dropout is slow
+on CPUs.
 
-Can go when an encoder can ask for the vocabularies, and a layer can be put before it.
+Can go when an encoder can ask for the vocabularies, a layer can be put before it, a model can initialise
+itself, parameters can be added to a trained model, and ``model_dtype`` can be bf16.
 """
 
 from __future__ import annotations
 
+import functools
+import logging
 from argparse import Namespace
+from collections.abc import Callable
 from typing import Any
 
+import torch
+from torch import Tensor, nn
+
+from onmt_preorder.bfloat16_linear import Bfloat16Linear
 from onmt_preorder.opennmt.wrapping import adapts
+from onmt_preorder.options import is_ours
 from onmt_preorder.papers.distortion import options as distortion
+from onmt_preorder.papers.distortion.initialise import add_jumps, initialise
 from onmt_preorder.papers.npmt import options as phrases
+from onmt_preorder.transformer.dropout import draw_cheaply
 from onmt_preorder.transformer.options import ENCODER
 from preorder.errors import UsageError
 
@@ -61,3 +75,90 @@ def _build_embeddings(original: Any, opt: Namespace, vocabs: dict[str, Any], for
     if not for_encoder and opt.decoder_type == phrases.DECODER:
         opt = Namespace(**{**vars(opt), "position_encoding": False})
     return original(opt, vocabs, for_encoder)
+
+
+@adapts("onmt.model_builder", "build_model")
+def _build_model(
+    original: Any, model_opt: Namespace, opt: Namespace, vocabs: Any, checkpoint: Any, device_id: int
+) -> Any:
+    """Initialise as the papers do, or begin from a trained RNNsearch*; train in bfloat16 if asked to."""
+    recurrent = model_opt.decoder_type == distortion.DECODER
+    if recurrent and checkpoint is not None:
+        _add_jumps(model_opt, opt, checkpoint)
+    model = original(model_opt, opt, vocabs, checkpoint, device_id)
+    if getattr(model_opt, "bfloat16", False):
+        _use_bfloat16(model, "cpu" if device_id < 0 else "cuda")
+    if checkpoint is None:
+        if recurrent and model_opt.param_init:
+            initialise(model, model_opt.param_init)
+        _initialise_words(model, model_opt)
+    if is_ours(model_opt):
+        draw_cheaply(model)
+    return model
+
+
+def _initialise_words(model: Any, model_opt: Namespace) -> None:
+    """Draw the embeddings by ``embedding_init``, and what stands behind them as it does by itself."""
+    pretrained = {"encoder": model_opt.pre_word_vecs_enc, "decoder": model_opt.pre_word_vecs_dec}
+    for side, vectors in pretrained.items():
+        part = getattr(model, side, None)  # a language model has no encoder
+        embeddings = getattr(part, "embeddings", None)
+        if embeddings is None:
+            continue
+        if model_opt.embedding_init:
+            with torch.no_grad():
+                weight = embeddings.word_lut.weight.normal_(std=model_opt.embedding_init)
+                weight[embeddings.word_padding_idx] = 0
+        if hasattr(embeddings, "local_reordering"):
+            embeddings.local_reordering.reset_parameters()
+        embeddings.load_pretrained_vectors(vectors)
+
+
+def _add_jumps(model_opt: Namespace, opt: Namespace, checkpoint: dict[str, Any]) -> None:
+    """Add the parameters of the jumps to a checkpoint without them (with ``override_opts``)."""
+    read, none = distortion.DistortionOptions.from_opt, distortion.NONE
+    wanted, known = read(model_opt), read(checkpoint["opt"])
+    if known.context == none != wanted.context:
+        if opt.reset_optim in ("none", "keep_states"):
+            raise UsageError(
+                f"distortion: {wanted.context} adds parameters to the model of train_from: "
+                "the optimizer must begin anew, reset_optim: all"
+            )
+        if "model" not in checkpoint:
+            raise UsageError("distortion cannot be added to a model in safetensors: train_from needs a .pt")
+        add_jumps(checkpoint["model"], wanted, model_opt.param_init)
+    elif wanted.context != known.context or (known.context != none and wanted.window != known.window):
+        raise UsageError(
+            f"the model of train_from has distortion: {known.context}, distortion_window: {known.window}, "
+            f"which cannot become {wanted.context}, {wanted.window}"
+        )
+
+
+def _use_bfloat16(model: nn.Module, device: str) -> None:
+    """Train in bfloat16: on a CPU the linear layers of a Transformer's encoder and decoder alone.
+
+    They are nearly all of its products. In bfloat16 attention's, too, would take longer there: their shapes
+    are new in each batch (see :mod:`onmt_preorder.bfloat16_linear`).
+    """
+    from preorder.learning.backend import multiplies_bfloat16
+
+    if not multiplies_bfloat16(device):
+        logging.getLogger("onmt").warning("bfloat16: on this machine float32 is as fast, or faster")
+    if device != "cpu" or any(isinstance(module, nn.RNNBase | nn.RNNCellBase) for module in model.modules()):
+        model.forward = _in_bfloat16(model.forward, device)
+        return
+    for layer in [*model.encoder.modules(), *model.decoder.modules()]:
+        if type(layer) is nn.Linear:
+            layer.__class__ = Bfloat16Linear
+
+
+def _in_bfloat16(forward: Callable[..., Any], device: str) -> Callable[..., Any]:
+    """Return a model's forward pass with products in bfloat16; what it returns first is float32."""
+
+    @functools.wraps(forward)
+    def computed(*args: Any, **named: Any) -> tuple[Tensor, Any]:
+        with torch.autocast(device, torch.bfloat16):
+            output, attention = forward(*args, **named)
+        return output.to(torch.float32), attention
+
+    return computed

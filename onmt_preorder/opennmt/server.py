@@ -14,9 +14,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from onmt_preorder.input.pieces import positions_of_pieces
-from onmt_preorder.input.positions import NO_POSITION
+from onmt_preorder.input.positions import NO_POSITION, positions_of_pieces
 from onmt_preorder.opennmt.corpora import parse_source
+from onmt_preorder.opennmt.translation import LineTranslator
 from onmt_preorder.opennmt.wrapping import adapts
 from onmt_preorder.options import is_ours
 from preorder.data.formats import FEATURE_SEPARATOR
@@ -39,8 +39,6 @@ def _load(original: Any, self: Any, *args: Any, **kwargs: Any) -> None:
 def _make_translator(translator: Any, opt: Any) -> Any:
     """Make a translator of the class to which the server gives whole lines."""
     from onmt.translate.translation_server import CTranslate2Translator
-
-    from onmt_preorder.opennmt.line_translator import LineTranslator
 
     class ServerTranslator(CTranslate2Translator):
         def __init__(self) -> None:

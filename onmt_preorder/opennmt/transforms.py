@@ -17,16 +17,15 @@ from onmt.transforms import AVAILABLE_TRANSFORMS
 from onmt.transforms.transform import Transform
 
 from onmt_preorder.input import on_the_fly
-from onmt_preorder.input.pieces import positions_of_pieces
 from onmt_preorder.input.pipeline import (
     DETOKENIZE_TRANSFORM,
     NEEDS_POSITIONS,
     POSITIONS_TRANSFORM,
     PREORDER_TRANSFORM,
 )
-from onmt_preorder.input.positions import NO_POSITION
+from onmt_preorder.input.positions import NO_POSITION, positions_of_pieces
 from onmt_preorder.input.raw_text import make_detokenizer
-from onmt_preorder.opennmt.guided_alignment import put_on_pieces
+from onmt_preorder.opennmt.alignments import put_on_pieces
 from onmt_preorder.transformer.options import ENCODER
 from preorder.data.formats import unescape_token
 from preorder.errors import UsageError

@@ -1,27 +1,79 @@
-"""One line of output for each line of the source, with scores and segments where they are asked for.
+"""Translation: one line of output for each line of the source, of files and of lists of lines.
 
 Why: OpenNMT-py drops empty source lines at translation; its ``filtertoolong`` fails there, since there is no
 target to measure; ``-with_score`` fails since it expects tensors, but scores are numbers; ``-align_debug``
-fails at a translation without words. And its search adds one word of the vocabulary after another, but a
-``SwanDecoder`` translates by segments.
+fails at a translation without words. Its search adds one word of the vocabulary after another, but a
+``SwanDecoder`` translates by segments. And it translates files alone: the server and the command
+``onmt_preorder`` translate by :class:`LineTranslator`.
 
-It reads and writes tokens alone: options for raw text are added here, and heeded in :mod:`.corpora` and
-:mod:`.transforms`.
-
-Can go when OpenNMT-py keeps empty lines, filters in training only, and writes scores; and when a decoder can
-have a search of its own.
+Can go when OpenNMT-py keeps empty lines, filters in training only, and writes scores; when a decoder can have
+a search of its own; and when lists of lines are translated as files are.
 """
 
 from __future__ import annotations
 
 from argparse import Namespace
+from collections.abc import Sequence
 from typing import Any
 
-from onmt_preorder.input.raw_text import MODES
+from onmt_preorder.input.pipeline import SOURCE_NAME
+from onmt_preorder.input.positions import PositionCheck
 from onmt_preorder.opennmt.wrapping import adapts
-from onmt_preorder.option_helpers import option_group
 from onmt_preorder.papers.npmt import options as phrases
 from preorder.errors import UsageError
+
+
+def translation_options(given: Sequence[str], prog: str | None = None) -> Namespace:
+    """Parse and check options as ``onmt_translate`` does; ``prog`` is named before complaints."""
+    from onmt.opts import translate_opts
+    from onmt.utils.parse import ArgumentParser
+
+    parser = ArgumentParser(prog=prog)
+    translate_opts(parser)
+    opt = parser.parse_args(given)
+    ArgumentParser.validate_translate_opts(opt)
+    ArgumentParser._get_all_transform_translate(opt)
+    ArgumentParser._validate_transforms_opts(opt)
+    ArgumentParser.validate_translate_opts_dynamic(opt)
+    return opt
+
+
+class LineTranslator:
+    """Does what ``onmt_translate`` does with a file, for one list of lines after another.
+
+    Lines go through the model's transforms: they are plain, then preordered and split on the fly, or hold
+    ``token￨position``. ``translator`` is OpenNMT-py's, of a model of ours, built from ``opt``; ``name`` is
+    what warnings call the source.
+    """
+
+    def __init__(self, translator: Any, opt: Namespace, name: str = SOURCE_NAME) -> None:
+        from onmt.transforms import get_transforms_cls, make_transforms
+
+        self.translator = translator
+        self.opt = opt
+        self.check = PositionCheck(opt.lacks_positions, name)
+        self._transforms = make_transforms(opt, get_transforms_cls(opt._all_transform), translator.vocabs)
+
+    def translate(self, lines: Sequence[str]) -> tuple[list[Any], list[list[str]]]:
+        """Translate lines, into the ``out_file`` too; return scores and the ``n_best`` of each line."""
+        from onmt.constants import CorpusTask
+        from onmt.inputters.dynamic_iterator import DynamicDatasetIter
+        from onmt.inputters.text_corpus import get_corpora
+
+        if not lines:
+            return [], []
+        opt, translator = self.opt, self.translator
+        corpora = get_corpora(opt, CorpusTask.INFER, src=list(lines))
+        for corpus in corpora.values():
+            corpus.check, corpus.is_whole = self.check, False
+        batches = DynamicDatasetIter.from_opt(
+            corpora, self._transforms, translator.vocabs, opt, CorpusTask.INFER, False, translator._dev
+        )
+        batches.num_workers = 0
+        batches._init_datasets(0)
+        translated = translator._translate(batches, self._transforms, opt.attn_debug, opt.align_debug)
+        self.check.lines_before += len(lines)
+        return translated
 
 
 class Score(float):
@@ -30,18 +82,6 @@ class Score(float):
     def item(self) -> float:
         """Return the number."""
         return float(self)
-
-
-@adapts("onmt.opts", "translate_opts")
-def _add_options(original: Any, parser: Any) -> None:
-    original(parser)
-    phrases.add_translation_options(parser)
-    add = option_group(parser, "Raw text")
-    modes = ", ".join(MODES)
-    add(
-        "tokenize", default="", metavar="xx", help=f"Split the source by the rules of a language; or {modes}."
-    )
-    add("detokenize", default="", metavar="xx", help="Join translations by the rules of a language.")
 
 
 @adapts("onmt.translate.translator:Inference", "from_opt")

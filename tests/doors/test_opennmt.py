@@ -22,7 +22,7 @@ from onmt.inputters import dynamic_iterator
 
 import onmt_preorder.cli
 from onmt_preorder.input.positions import NO_POSITION
-from onmt_preorder.opennmt import requests
+from onmt_preorder.opennmt.repairs import requests
 from onmt_preorder.opennmt.transforms import EMPTY_LINE
 from preorder.annotate.classes import WordClasses
 from preorder.errors import DataError

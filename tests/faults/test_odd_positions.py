@@ -6,7 +6,7 @@ import pytest
 
 pytest.importorskip("torch")
 
-from onmt_preorder.input.position_check import PositionCheck, is_permutation
+from onmt_preorder.input.positions import PositionCheck, is_permutation
 
 
 @pytest.mark.parametrize(

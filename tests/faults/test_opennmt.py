@@ -21,7 +21,7 @@ from onmt import opts
 from onmt.utils.parse import ArgumentParser
 
 from onmt_preorder.cli import main as onmt_preorder
-from onmt_preorder.opennmt import numbers
+from onmt_preorder.opennmt.repairs import numbers
 from preorder.io.files import read_lines
 from tests.support.opennmt import TINY, call, start, write_training_task
 from tests.support.texts import content, write

@@ -13,7 +13,7 @@ import flask
 import onmt.bin.server
 from onmt.translate.translation_server import ServerModel, ServerModelError, TranslationServer
 
-from onmt_preorder.opennmt import requests
+from onmt_preorder.opennmt.repairs import requests
 from preorder.errors import DataError, UsageError
 from tests.support.opennmt import call
 
@@ -94,12 +94,6 @@ def test_other_routes_answer_in_json_too(monkeypatch, tmp_path):
         assert (answer.status_code, answer.json["status"]) == (403, "error")
         assert answer.json["error"].startswith("the models are those of the server's configuration")
     assert not (tmp_path / "log").exists()
-
-    def clone(*_):
-        raise SystemExit(2)
-
-    monkeypatch.setattr(TranslationServer, "clone_model", clone)
-    assert client.post("/t/clone_model/0", data=b"{}").status_code == 400
 
 
 def failing(error):

@@ -7,20 +7,32 @@ given ones; translation needs none.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from math import floor
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from onmt_preorder.additional_loss import AdditionalLoss
 from onmt_preorder.papers.explicit_reordering.options import ExplicitOptions
 from onmt_preorder.transformer.layers import EncoderLayer
 from onmt_preorder.transformer.self_attention import SourceBatch
 from onmt_preorder.transformer.sinusoidal import encodings
 
 SIMILARITY = "similarity"
+
+
+@dataclass(frozen=True)
+class AdditionalLoss:
+    """What a module's method ``additional_loss()`` adds to the training loss.
+
+    ``loss`` is a scalar, summed over the batch and divided by ``normalization`` as OpenNMT-py's own loss is.
+    ``statistics`` maps a name to (total, count); reports show Σ total / Σ count since the last report.
+    """
+
+    loss: Tensor
+    statistics: Mapping[str, tuple[float, float]]
 
 
 class ExplicitReordering(nn.Module):

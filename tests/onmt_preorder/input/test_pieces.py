@@ -8,7 +8,7 @@ from sentencepiece import SentencePieceProcessor, SentencePieceTrainer
 from subword_nmt.apply_bpe import BPE
 from subword_nmt.learn_bpe import learn_bpe
 
-from onmt_preorder.input.pieces import positions_of_pieces
+from onmt_preorder.input.positions import positions_of_pieces
 
 LINES = [
     "she said that he had seen it in the modern house",

@@ -9,7 +9,7 @@ from onmt.decoders.ensemble import EnsembleGenerator
 from onmt.translate.translator import build_translator
 
 from onmt_preorder.input import on_the_fly
-from onmt_preorder.opennmt.line_translator import LineTranslator, translation_options
+from onmt_preorder.opennmt.translation import LineTranslator, translation_options
 from preorder.cli import main as preorder
 from preorder.errors import UsageError
 from tests.support.language import features, sentence, translation

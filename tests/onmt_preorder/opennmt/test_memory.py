@@ -7,14 +7,14 @@ from argparse import Namespace
 
 import pytest
 
-from onmt_preorder.opennmt import memory
+from onmt_preorder.opennmt import training
 from recipes import step_runner
 
 TURNS, BYTES = 16, 2**27  # more than M_TOP_PAD alone would keep
 FAULTS = f"""
 import ctypes, resource, sys
 import torch
-from onmt_preorder.opennmt.memory import keep_freed_memory
+from onmt_preorder.opennmt.training import keep_freed_memory
 
 library = ctypes.CDLL(None)
 library.prctl(41, 1, 0, 0, 0)  # PR_SET_THP_DISABLE: how many huge pages are free depends on the machine
@@ -84,21 +84,21 @@ OTHER = Namespace(encoder_type="transformer", decoder_type="transformer")
 )
 def test_which_trainings_keep_memory(monkeypatch, opt, device, variable, is_kept) -> None:
     kept, configured = [], []
-    monkeypatch.setattr(memory, "keep_freed_memory", lambda: kept.append(True))
-    monkeypatch.delenv(memory.VARIABLE, raising=False)
+    monkeypatch.setattr(training, "keep_freed_memory", lambda: kept.append(True))
+    monkeypatch.delenv(training.KEEP_MEMORY, raising=False)
     if variable is not None:
-        monkeypatch.setenv(memory.VARIABLE, variable)
+        monkeypatch.setenv(training.KEEP_MEMORY, variable)
 
-    memory._configure_process(lambda opt, device: configured.append(device), opt, device)
+    training._configure_process(lambda opt, device: configured.append(device), opt, device)
 
     assert kept == [True] * is_kept
     assert configured == [device]
 
 
 def test_recipes_keep_memory_in_all_their_trainings() -> None:
-    assert step_runner._environment(1)[memory.VARIABLE] == "1"
+    assert step_runner._environment(1)[training.KEEP_MEMORY] == "1"
 
 
 def test_another_c_library_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(memory.ctypes, "CDLL", lambda name: object())
-    assert memory.keep_freed_memory() is False
+    monkeypatch.setattr(training.ctypes, "CDLL", lambda name: object())
+    assert training.keep_freed_memory() is False

@@ -70,12 +70,6 @@ def test_a_sentence_beyond_the_last_position():
             encoding(torch.zeros(1, length, 4), step=step)
 
 
-def test_positions_need_vectors_of_an_even_size():
-    assert PositionalEncoding(6, "SinusoidalInterleaved").dim == 6
-    with pytest.raises(UsageError, match="^position_encoding needs an even word_vec_size, not 7$"):
-        PositionalEncoding(7, "SinusoidalInterleaved")
-
-
 SUBWORDS = ("bpe", "sentencepiece", "onmt_tokenize")
 
 

@@ -1,7 +1,6 @@
 """What ``bfloat16`` makes of a model, and its warning; trainings with it are in test_torch_of_today."""
 
 import logging
-from types import SimpleNamespace
 
 import pytest
 import torch
@@ -9,7 +8,7 @@ from onmt.utils.logging import logger
 from torch import nn
 
 from onmt_preorder.bfloat16_linear import Bfloat16Linear
-from onmt_preorder.opennmt import precision
+from onmt_preorder.opennmt import models
 
 
 class Model(nn.Module):
@@ -21,23 +20,20 @@ class Model(nn.Module):
         return self.decoder(self.encoder(states)), None
 
 
-def build(model, bfloat16=True, device_id=-1):
-    options = SimpleNamespace(bfloat16=bfloat16)
-    return precision._build_model(lambda *_: model, options, None, {}, None, device_id)
+def build(model):
+    models._use_bfloat16(model, "cpu")
+    return model
 
 
-@pytest.mark.parametrize(
-    ("asked", "faster", "warnings"), [(True, False, 1), (True, True, 0), (False, False, 0)]
-)
-def test_bfloat16_that_does_not_pay_is_warned_of(monkeypatch, caplog, asked, faster, warnings):
+@pytest.mark.parametrize("faster", [False, True])
+def test_bfloat16_that_does_not_pay_is_warned_of(monkeypatch, caplog, faster):
     monkeypatch.setattr("preorder.learning.backend.multiplies_bfloat16", lambda device: faster)
     monkeypatch.setattr(logger, "propagate", True)
     model = Model(nn.Linear(2, 2))
     with caplog.at_level(logging.WARNING):
-        assert build(model, asked) is model
-    assert [record.getMessage() for record in caplog.records] == [
-        "bfloat16: on this machine float32 is as fast, or faster"
-    ] * warnings
+        build(model)
+    warning = "bfloat16: on this machine float32 is as fast, or faster"
+    assert caplog.messages == [warning] * (not faster)
 
 
 def test_on_a_cpu_the_linear_layers_of_encoder_and_decoder_train_in_bfloat16():
@@ -56,10 +52,3 @@ def test_in_a_recurrent_model_autocast_chooses():
     kinds = []
     output, _ = model.forward(torch.randn(3, 2))
     assert (kinds, output.dtype) == ([torch.bfloat16], torch.float32)
-
-
-def test_without_the_option_nothing_changes():
-    model = build(Model(nn.Linear(2, 2)), bfloat16=False)
-    assert type(model.encoder) is nn.Linear
-    output, _ = model.forward(states := torch.randn(3, 2))
-    assert torch.equal(output, model.decoder(model.encoder(states)))

@@ -12,8 +12,7 @@ import yaml
 from onmt.trainer import Trainer
 
 from onmt_preorder.cli import main
-from onmt_preorder.opennmt.checkpoints import read_options
-from onmt_preorder.opennmt.validation import best
+from onmt_preorder.opennmt.checkpoints import best, read_options
 from preorder.errors import DataError
 from tests.support.opennmt import TINY, call, make_opt, write_task, write_vocabularies
 

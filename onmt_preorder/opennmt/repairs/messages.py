@@ -2,10 +2,9 @@
 
 Why: OpenNMT-py shows the traceback of every error, in its own process and in those that it starts, and 220
 lines of usage before what is wrong with an option; files that it needs and does not find it does not name.
-Where it translates with what it cannot do, it fails, waits for ever or does nothing about it. ``-log_file``
-of a training ends where the training begins.
+``-log_file`` of a training ends where the training begins.
 
-Can go when its commands catch a class of errors that plug-ins can raise, and check a translation's options.
+Can go when its commands catch a class of errors that plug-ins can raise.
 """
 
 from __future__ import annotations
@@ -13,7 +12,6 @@ from __future__ import annotations
 import logging
 import os
 import sys
-from argparse import Namespace
 from collections.abc import Sequence
 from functools import partial
 from traceback import walk_tb
@@ -53,8 +51,8 @@ def _init_logger(original: Any, *args: Any, **kwargs: Any) -> Any:
     return logger
 
 
-@adapts("onmt.utils.parse:DataOptsCheckerMixin", "_validate_file")
-def _validate_file(_: Any, file_path: str | None, info: str) -> None:
+def check_file(file_path: str | None, info: str) -> None:
+    """Refuse what is no file, which messages call ``info``."""
     if not file_path:
         raise UsageError(f"{info}: no file is given")
     if not os.path.isfile(file_path):
@@ -62,53 +60,9 @@ def _validate_file(_: Any, file_path: str | None, info: str) -> None:
         raise DataError(f"{info}: {'not a file' if is_there else 'there is no such file'}", file_path)
 
 
-@adapts("onmt.utils.parse:ArgumentParser", "validate_translate_opts")
-def _validate_translation(original: Any, cls: type, opt: Namespace) -> None:
-    original(cls, opt)
-    if opt.n_best > opt.beam_size:
-        raise UsageError(f"n_best {opt.n_best} is more than beam_size {opt.beam_size}")
-    if opt.align_debug and not opt.report_align:
-        raise UsageError("align_debug has no effect without report_align")
-    if opt.dump_beam:
-        raise UsageError("dump_beam does not work in OpenNMT-py 3.5")
-    if opt.phrase_table:
-        _validate_file(None, opt.phrase_table, "phrase_table")
-    if opt.world_size > 1 and len(opt.gpu_ranks) != opt.world_size:
-        raise UsageError(f"world_size {opt.world_size} needs as many gpu_ranks, not {len(opt.gpu_ranks)}")
-    _check_gpus(max(opt.gpu + 1, len(opt.gpu_ranks)))
-
-
-@adapts("onmt.utils.parse:ArgumentParser", "validate_train_opts")
-def _validate_training(original: Any, cls: type, opt: Namespace) -> None:
-    original(cls, opt)
-    _check_gpus(len(opt.gpu_ranks))
-
-
-def _check_gpus(needed: int) -> None:
-    import torch
-
-    found = torch.cuda.device_count()
-    if needed > found:
-        raise UsageError(f"gpu, gpu_ranks: {needed} GPUs are needed, but torch finds {found}")
-
-
-@adapts("onmt.transforms.tokenize:SentencePieceTransform", "warm_up")
-@adapts("onmt.transforms.tokenize:BPETransform", "warm_up")
-@adapts("onmt.transforms.tokenize:ONMTTokenizerTransform", "warm_up")
-def _load_subword_models(original: Any, self: Any, *args: Any, **kwargs: Any) -> None:
-    try:
-        original(self, *args, **kwargs)
-    except (OSError, RuntimeError, TypeError, ValueError) as error:
-        for side in ("src", "tgt"):
-            _validate_file(None, getattr(self, f"{side}_subword_model"), f"{side}_subword_model")
-        raise UsageError(f"src_subword_model, tgt_subword_model: {error}") from None
-
-
-@adapts("onmt.modules.embeddings:PositionalEncoding", "__init__")
-def _make_positions(original: Any, self: Any, dim: int, *args: Any, **kwargs: Any) -> None:
-    if dim % 2:
-        raise UsageError(f"position_encoding needs an even word_vec_size, not {dim}")
-    original(self, dim, *args, **kwargs)
+@adapts("onmt.utils.parse:DataOptsCheckerMixin", "_validate_file")
+def _validate_file(_: Any, file_path: str | None, info: str) -> None:
+    check_file(file_path, info)
 
 
 @adapts("onmt.modules.embeddings:PositionalEncoding", "forward")

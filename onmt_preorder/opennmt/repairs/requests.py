@@ -1,10 +1,11 @@
 """What the translation server accepts, and what it answers where it does not.
 
-Why: OpenNMT-py's server listens to the whole network, reads requests of any size, unloads a model after a bad
-request, so that the next one waits for it, and answers with status 200 and the text of an exception, or 500
-and a page of HTML. It translates all sentences by the first one's model, and logs each line twice. Here it
-listens to its own machine unless ``--ip`` is given; what is wrong with a request is JSON with a status from
-400 on; what is wrong with the server is in its log alone.
+Why: OpenNMT-py's server listens to the whole network, reads requests of any size, makes models of what a
+request asks for (``clone_model``: options could name any file to be read, and one to be written), unloads a
+model after a bad request, so that the next one waits for it, and answers with status 200 and the text of an
+exception, or 500 and a page of HTML. It translates all sentences by the first one's model, and logs each line
+twice. Here it listens to its own machine unless ``--ip`` is given; what is wrong with a request is JSON with
+a status from 400 on; what is wrong with the server is in its log alone.
 
 Can go when the server does so itself.
 """
@@ -26,6 +27,8 @@ MAX_BYTES = 2**20
 """The longest request: some 10,000 lines."""
 
 FAULT = "the server cannot do this now: its log says why"
+
+_NO_CONFIGURATION = 'not a server\'s configuration: {"models": [{"model": …, "opt": {…}}]}'
 
 
 @adapts("onmt.bin.server", "_get_parser")
@@ -50,34 +53,35 @@ def prepare(app: Any) -> None:
     app.register_error_handler(Exception, _answer)
     list_models = app.view_functions["get_models"]
 
+    def loaded() -> dict[Any, bool]:
+        return {model["model_id"]: model["loaded"] for model in list_models().json}
+
     def health() -> dict[str, Any]:
-        models = [{"id": model["model_id"], "loaded": model["loaded"]} for model in list_models().json]
+        models = [{"id": model_id, "loaded": is_loaded} for model_id, is_loaded in loaded().items()]
         return {"status": "ok", "models": models}
 
     app.add_url_rule("/health", "health")  # beside that of --url_root
     for name, view in (app.view_functions | {"health": health}).items():
-        app.view_functions[name] = _guarded(view)
+        app.view_functions[name] = _guarded(name, view, loaded)
 
 
-class Refusal(BaseException):
-    """An answer (an ``HTTPException``) that no view of OpenNMT-py catches, to answer it with status 200."""
-
-
-def _guarded(view: Any) -> Any:
-    """Turn refusals, unknown models, options that end the program and deep JSON into answers."""
+def _guarded(name: str, view: Any, loaded: Any) -> Any:
+    """Refuse models that are not there or not loaded, options that end the program, and deep JSON."""
 
     @functools.wraps(view)
     def guarded(**arguments: Any) -> Any:
-        from werkzeug.exceptions import BadRequest, NotFound
+        from werkzeug.exceptions import BadRequest, Conflict, Forbidden, NotFound
 
+        if name == "clone_model":
+            raise Forbidden("the models are those of the server's configuration: none is made by a request")
+        if "model_id" in arguments:
+            is_loaded = loaded().get(arguments["model_id"])
+            if is_loaded is None:
+                raise NotFound("there is no such model")
+            if not is_loaded:
+                raise Conflict("the model is not loaded")
         try:
             return view(**arguments)
-        except KeyError as error:
-            if error.args == (arguments.get("model_id"),):
-                raise NotFound("there is no such model") from None
-            raise
-        except Refusal as refusal:
-            raise refusal.args[0] from None
         except RecursionError:
             raise BadRequest("the JSON is nested too deeply") from None
         except SystemExit:
@@ -103,15 +107,18 @@ def _run(original: Any, self: Any, inputs: Any) -> Any:
     from onmt.utils.logging import logger
     from werkzeug.exceptions import BadRequest, InternalServerError, NotFound
 
-    problem = find_problem(inputs)
+    problem = _problem(inputs)
     if problem:
         raise BadRequest(problem)
     model_id = inputs[0].get("id", 0)
     if model_id not in self.models:
         raise NotFound("there is no such model")
-    problem = find_line_break(inputs, self.models[model_id])
-    if problem:
-        raise BadRequest(problem)
+    if getattr(self.models[model_id], "preprocess_opt", None) is None:  # which may take line breaks
+        for number, sentence in enumerate(inputs, 1):
+            line = without_line_end(sentence["src"])
+            if line.splitlines() not in ([], [line]):
+                reason = "src has a line break in it: give a sentence for each line"
+                raise BadRequest(f"sentence {number}: {reason}")
     try:
         return original(self, inputs)
     except (ServerModelError, PreorderError) as error:
@@ -122,44 +129,7 @@ def _run(original: Any, self: Any, inputs: Any) -> Any:
         raise InternalServerError(FAULT) from None
 
 
-@adapts("onmt.translate.translation_server:TranslationServer", "unload_model")
-def _unload_model(original: Any, self: Any, model_id: int) -> None:
-    from werkzeug.exceptions import NotFound
-
-    if model_id not in self.models:
-        raise Refusal(NotFound("there is no such model"))
-    original(self, model_id)
-
-
-@adapts("onmt.translate.translation_server:ServerModel", "unload")
-@adapts("onmt.translate.translation_server:ServerModel", "to_cpu")
-@adapts("onmt.translate.translation_server:ServerModel", "to_gpu")
-def _move(original: Any, self: Any) -> None:
-    from werkzeug.exceptions import Conflict
-
-    if not self.loaded:
-        raise Refusal(Conflict("the model is not loaded"))
-    original(self)
-
-
-@adapts("onmt.translate.translation_server:ServerModel", "to_gpu")
-def _to_gpu(original: Any, self: Any) -> None:
-    from werkzeug.exceptions import Conflict
-
-    if not self.opt.cuda:
-        raise Refusal(Conflict("the configuration gives the model no GPU"))
-    original(self)
-
-
-@adapts("onmt.translate.translation_server:TranslationServer", "clone_model")
-def _clone_model(*_: Any) -> Any:
-    """Refuse: options of a request could name any file to be read, and one to be written, ``log_file``."""
-    from werkzeug.exceptions import Forbidden
-
-    raise Forbidden("the models are those of the server's configuration: none is made by a request")
-
-
-def find_problem(inputs: Any) -> str | None:
+def _problem(inputs: Any) -> str | None:
     """Return what is wrong with the form of a request to translate, or None."""
     if not isinstance(inputs, list) or not inputs or not all(isinstance(each, dict) for each in inputs):
         return 'not a list of sentences: [{"src": "…"}]'
@@ -178,22 +148,12 @@ def find_problem(inputs: Any) -> str | None:
     return None
 
 
-def find_line_break(inputs: list[dict[str, Any]], model: Any) -> str | None:
-    """Return which sentence has a line break, or None; preprocessing of the user's own may take them."""
-    if getattr(model, "preprocess_opt", None) is None:
-        for number, sentence in enumerate(inputs, 1):
-            line = without_line_end(sentence["src"])
-            if line.splitlines() not in ([], [line]):
-                return f"sentence {number}: src has a line break in it: give a sentence for each line"
-    return None
-
-
 @adapts("onmt.translate.translation_server:TranslationServer", "start")
 def _start(original: Any, self: Any, config_file: str) -> Any:
     settings = read_json(config_file)
     models = settings.get("models") if isinstance(settings, dict) else None
     if not isinstance(models, list) or not models or not all(isinstance(each, dict) for each in models):
-        raise DataError('not a server\'s configuration: {"models": [{"model": …, "opt": {…}}]}', config_file)
+        raise DataError(_NO_CONFIGURATION, config_file)
     for number, model in enumerate(models, 1):
         if not isinstance(model.get("opt"), dict):
             raise DataError(f"model {number}: there is no opt: {{…}}", config_file)

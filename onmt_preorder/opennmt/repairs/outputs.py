@@ -35,7 +35,9 @@ def _translate(original: Any, opt: Namespace) -> None:
     if is_special(path):
         original(opt)
         return
-    _check_not_read(path, opt)
+    for given in (opt.src, opt.tgt, *opt.models):  # which the translation needs
+        if given and os.path.exists(path) and os.path.exists(given) and os.path.samefile(path, given):
+            raise UsageError(f"{path} would be overwritten while it is needed: name another -output")
     with atomic_file(path) as temporary:
         opt.output = str(temporary)
         original(opt)
@@ -43,17 +45,6 @@ def _translate(original: Any, opt: Namespace) -> None:
             translations = temporary.read_bytes()
             with temporary.open("wb") as stream, compressed(stream, path) as text:
                 text.write(translations)
-
-
-def _check_not_read(path: str, opt: Namespace) -> None:
-    """Refuse to replace a file that the translation needs.
-
-    Raises:
-        UsageError: the output is an input.
-    """
-    for given in (opt.src, opt.tgt, *opt.models):
-        if given and os.path.exists(path) and os.path.exists(given) and os.path.samefile(path, given):
-            raise UsageError(f"{path} would be overwritten while it is needed: name another -output")
 
 
 @adapts("torch", "save")
@@ -90,6 +81,5 @@ def _save_both(original: Any, *args: Any) -> Any:
 
 def _whole(path: str) -> contextlib.AbstractContextManager[Path]:
     both = _both.get()
-    return (
-        atomic_file(path) if both is None else contextlib.nullcontext(both.enter_context(atomic_file(path)))
-    )
+    file = atomic_file(path)
+    return file if both is None else contextlib.nullcontext(both.enter_context(file))

@@ -1,0 +1,134 @@
+"""Vocabularies: written whole or not at all, and checked when they are read.
+
+Why: ``onmt_build_vocab`` empties what it overwrites and then writes in place: when it is stopped or the disk
+is full, half a file stays. Reading one that is damaged ends in a traceback, or in a model of other words.
+
+Can go when OpenNMT-py writes beside a file and then renames, and says what is wrong with a line.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import shutil
+import signal
+import tempfile
+from argparse import Namespace
+from types import SimpleNamespace
+from typing import Any
+
+from onmt_preorder.opennmt.configuration import read_corpora
+from onmt_preorder.opennmt.repairs.numbers import MOST
+from onmt_preorder.opennmt.wrapping import adapts
+from onmt_preorder.options import is_ours
+from preorder.errors import DataError, UsageError
+from preorder.io.atomic import FULL, atomic_file, check_writable, is_special, reported
+
+_COUNTED = re.compile(r"\S+\s+[0-9]{1,18}")
+_CONTROL = re.compile("[\0\r\ufeff]")  # of a binary file, of Windows
+
+
+@adapts("onmt.bin.build_vocab", "build_vocab_main")
+def _build_vocab(original: Any, opts: Namespace) -> None:
+    """Let OpenNMT-py write into a temporary folder, and copy what is complete."""
+    outputs = _outputs(opts)
+    with tempfile.TemporaryDirectory() as folder, reported(opts.src_vocab, FULL):
+        opts.src_vocab = os.path.join(folder, "src")
+        opts.tgt_vocab = opts.tgt_vocab and os.path.join(folder, "tgt")
+        original(opts)
+        with contextlib.ExitStack() as stack:
+            for name, path in outputs.items():
+                target = path if is_special(path) else stack.enter_context(atomic_file(path))
+                shutil.copyfile(os.path.join(folder, name), target)
+
+
+def _outputs(opts: Namespace) -> dict[str, str]:
+    """Return the path of each file that ``onmt_build_vocab`` makes, all of which can be written."""
+    outputs = {"src": opts.src_vocab}
+    if not opts.share_vocab and opts.tgt_vocab:
+        outputs["tgt"] = opts.tgt_vocab
+    if not opts.overwrite:
+        for path in outputs.values():
+            if os.path.exists(path) and not is_special(path):
+                raise UsageError(f"{path} is there already: -overwrite replaces it")
+    features = 1 if opts.preorder_model and is_ours(opts) else opts.n_src_feats
+    outputs |= {f"src_feat{number}": f"{opts.src_vocab}_feat{number}" for number in range(features)}
+    corpora = read_corpora(opts.data) if opts.data else {}
+    texts = [corpus.get(key) for corpus in corpora.values() for key in ("path_src", "path_tgt", "path_align")]
+    known = {os.path.realpath(text) for text in texts if text}
+    for path in outputs.values():
+        if is_special(path):
+            continue
+        if os.path.isdir(path):
+            raise DataError("is a directory", path)
+        real = os.path.realpath(path)
+        if real in known:
+            raise UsageError(f"{path} would be overwritten while it is needed: name another file")
+        known.add(real)
+        check_writable(path)
+    return outputs
+
+
+@adapts("onmt.bin.build_vocab", "init_pool")
+def _init_pool(original: Any, *args: Any) -> None:
+    """Leave Ctrl-C to the parent, which ends its children: they would show a traceback each."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    original(*args)
+
+
+@adapts("onmt.bin.build_vocab", "make_learner")
+def _make_learner(original: Any, *args: Any) -> Any:
+    """Write a model of subwords whole or not at all."""
+    learner = original(*args)
+
+    def learn(path: str) -> None:
+        with atomic_file(path) as temporary:
+            learner.learn(str(temporary))
+
+    return SimpleNamespace(ingest=learner.ingest, learn=learn)
+
+
+@adapts("onmt.inputters.inputter", "build_vocab")
+def _read(original: Any, opt: Namespace, specials: Any) -> dict[str, Any]:
+    if is_ours(opt):
+        check(opt.src_vocab, opt.src_words_min_frequency)
+        if not opt.share_vocab:
+            check(opt.tgt_vocab, opt.tgt_words_min_frequency)
+    return original(opt, specials)
+
+
+def check(path: str, min_count: int = 0) -> None:
+    """Check a vocabulary as OpenNMT-py will read it: a word a line, each with a count behind it, or none."""
+    with open(path, "rb") as file:
+        lines = file.read().split(b"\n")
+    if lines.pop():
+        raise DataError("the last line has no line end", path, len(lines) + 1)
+    words: dict[str, int] = {}
+    is_counted = False
+    for number, line in enumerate(lines, 1):
+        try:
+            text = line.decode("utf-8")
+            is_counted = _COUNTED.fullmatch(text) is not None if number == 1 else is_counted
+            word, count = _parse(text, is_counted)
+            if word in words:
+                raise DataError(f"the word is there twice: {word[:80]!r}")
+        except UnicodeDecodeError as error:
+            raise DataError(f"not valid UTF-8 (byte {error.start + 1} of the line)", path, number) from None
+        except DataError as error:
+            raise error.at(path, number) from None
+        words[word] = count
+    if not any(count >= min_count for count in words.values()):
+        raise DataError(f"no word occurs {min_count} times" if words else "the file is empty", path)
+
+
+def _parse(line: str, is_counted: bool) -> tuple[str, int]:
+    """Return the word of a line and its count, :data:`MOST` where there is none."""
+    if _CONTROL.search(line):
+        raise DataError(f"not text: {line[:80]!r}")
+    if not is_counted and line.strip():
+        return line, MOST
+    if is_counted and _COUNTED.fullmatch(line):
+        word, count = line.split()
+        return word, int(count)
+    raise DataError(f"not a word{' with its count' if is_counted else ''}: {line[:80]!r}")
