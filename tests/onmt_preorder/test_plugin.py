@@ -28,46 +28,52 @@ def python(code, *flags):
     )
 
 
-def test_the_hook_is_light_and_waits():
+def test_the_hook_waits_for_onmt_registers_and_goes():
+    """All in one process, which an error of ours ends with one line and status 2."""
     done = python(
-        """
-        import sys
+        f"""
+        import importlib.util, sys
+
+        def count():
+            return [type(finder).__name__ for finder in sys.meta_path].count("_Finder")
+
         assert "onmt_preorder._hook" in sys.modules
-        for name in ("onmt", "torch", "importlib.util", "onmt_preorder.plugin"):
+        for name in ("onmt", "torch", "importlib.metadata", "onmt_preorder.plugin"):
             assert name not in sys.modules, name
         import onmt_preorder._hook as hook
         hook.install()
-        assert [type(finder).__name__ for finder in sys.meta_path].count("_Finder") == 1
-        """
-    )
-    assert done.returncode == 0, done.stderr
+        assert count() == 1
+        assert importlib.util.find_spec("onmt").name == "onmt"  # looking is not importing
 
-
-def test_spacy_is_loaded_when_it_is_used():
-    done = python(
-        """
-        import importlib.util, sys
         import onmt
+        {KNOWS_US}
+        assert onmt.__spec__.loader is onmt.__loader__
+        assert type(onmt.__loader__).__name__ == "SourceFileLoader"
+        hook.install()
+        assert count() == 0
+
         from onmt.transforms import terminology
         import spacy
         assert importlib.util.find_spec("spacy").origin.endswith("__init__.py")
         import torch
         torch.optim.Adam([torch.nn.Parameter(torch.zeros(1))])  # which looks into all modules
-        assert not any(name.startswith("spacy.") for name in sys.modules)
+        assert not any(name.startswith("spacy.") for name in sys.modules), "loaded before it is used"
         assert terminology.spacy.blank("en")("two words").text == "two words"
         import spacy
         from spacy.tokens import Doc
         assert spacy.__file__ and sys.modules["spacy"] is spacy
         assert terminology.spacy.tokens.Doc is Doc
-        try:
-            terminology.spacy.no_such_thing
-        except AttributeError as error:
-            assert "no_such_thing" in str(error)
-        else:
-            raise AssertionError
-        """
+        assert not hasattr(terminology.spacy, "no_such_thing")
+
+        import onmt.bin.train
+        from preorder.errors import DataError
+        raise DataError("no", "f", 3)
+        """,
+        *("-W", "default::FutureWarning"),
     )
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == 2, done.stderr
+    assert done.stderr.endswith("f:3: no\n")
+    assert "torch.cuda.amp" not in done.stderr  # OpenNMT-py asks torch for old names
 
 
 def test_nothing_stands_for_what_is_imported_already_or_not_installed():
@@ -75,30 +81,6 @@ def test_nothing_stands_for_what_is_imported_already_or_not_installed():
     hook._LoadedWhenUsed.stand_for("no_such_module")
     assert sys.modules["pytest"] is pytest
     assert "no_such_module" not in sys.modules
-
-
-def test_importing_onmt_registers_once_and_takes_the_hook_away():
-    done = python(
-        f"""
-        import importlib.util, sys
-        assert importlib.util.find_spec("onmt").name == "onmt"  # looking is not importing
-        import onmt
-        {KNOWS_US}
-        assert onmt.__spec__.loader is onmt.__loader__
-        assert type(onmt.__loader__).__name__ == "SourceFileLoader"
-        assert not any(type(finder).__name__ == "_Finder" for finder in sys.meta_path)
-        import onmt_preorder._hook as hook
-        hook.install()
-        assert not any(type(finder).__name__ == "_Finder" for finder in sys.meta_path)
-        """
-    )
-    assert done.returncode == 0, done.stderr
-
-
-def test_opennmt_asks_torch_for_old_names_without_warnings():
-    done = python("import onmt.bin.train", "-W", "default::FutureWarning")
-    assert done.returncode == 0, done.stderr
-    assert "torch.cuda.amp" not in done.stderr
 
 
 @pytest.mark.parametrize("first", ["transformer.layers", "opennmt.transforms"])

@@ -1,6 +1,5 @@
 """Errors in one line."""
 
-import subprocess
 import sys
 import types
 
@@ -52,14 +51,6 @@ def test_other_errors_of_a_process_show_their_traceback():
 def test_other_errors_show_their_traceback(capsys):
     sys.excepthook(ValueError, ValueError("no"), None)
     assert capsys.readouterr().err.endswith("ValueError: no\n")
-
-
-def test_python_ends_with_the_status_that_we_ask_for():
-    code = "import onmt\nfrom preorder.errors import DataError\nraise DataError('no', 'f', 3)"
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, timeout=600
-    )
-    assert (done.returncode, done.stderr) == (2, "f:3: no\n")
 
 
 def test_a_sentence_beyond_the_last_position():
