@@ -22,7 +22,7 @@ from tqdm import tqdm
 from benchmarks.process import seconds
 from benchmarks.report import add_numbers, machine, make_parser, print_results
 from onmt_preorder.transformer.attention import Positions, RelativePart, plain, relative_attention
-from preorder.cli.options import positive
+from preorder.command_line.options import positive
 from preorder.errors import UsageError
 
 OURS, WITHOUT = "ours", "torch, no relative term"

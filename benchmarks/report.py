@@ -11,8 +11,8 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from preorder.cli.options import positive
-from preorder.cli.table import print_table
+from preorder.command_line import print_table
+from preorder.command_line.options import positive
 from preorder.errors import UsageError
 from preorder.io import files
 

@@ -13,8 +13,7 @@ from onmt_preorder.input.pipeline import SOURCE_NAME
 from onmt_preorder.input.raw_text import MODES, make_detokenizer, make_tokenizer
 from onmt_preorder.plugin import require
 from preorder import __version__
-from preorder.cli import Parser, execute, options
-from preorder.cli.table import visible
+from preorder.command_line import Parser, execute, options, visible
 from preorder.data.formats import text_lines
 from preorder.errors import DataError, UsageError
 from preorder.io import files

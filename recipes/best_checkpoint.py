@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from onmt_preorder.checkpoint_choice import by_perplexity
-from preorder.cli import Parser, execute
+from preorder.command_line import Parser, execute
 from preorder.errors import DataError
 from recipes.checkpoints import Checkpoints, read_log, validated, weights_of
 from recipes.train import MODEL

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import yaml
 
-from preorder.cli import Parser, execute
+from preorder.command_line import Parser, execute
 from recipes.systems import DEFAULT_SIZE, SIZES, SUBWORDS, read_system
 
 

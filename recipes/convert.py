@@ -6,10 +6,9 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from preorder.cli import Parser, execute
-from preorder.cli.output import formatted
+from preorder.command_line import Parser, execute
 from preorder.data import Sentence
-from preorder.data.formats import parse_features
+from preorder.data.formats import FORMATTERS, parse_features
 from preorder.io import files
 
 
@@ -25,8 +24,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _convert(arguments: argparse.Namespace) -> None:
     parsed = files.read_parsed(arguments.features, parse_features)
-    pairs = ((Sentence(words), permutation) for words, permutation in parsed)
-    files.write_lines(arguments.out, formatted(pairs, arguments.format))
+    formatter = FORMATTERS[arguments.format]
+    files.write_lines(arguments.out, (formatter(Sentence(words), order) for words, order in parsed))
 
 
 if __name__ == "__main__":

@@ -8,8 +8,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from preorder.cli import Parser, execute
-from preorder.cli.options import add_number, positive
+from preorder.command_line import Parser, execute
+from preorder.command_line.options import add_number, positive
 from preorder.data.formats import FEATURE_SEPARATOR, parse_source, parse_tokens, text_lines
 from preorder.errors import DataError
 from preorder.io import files

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from preorder.cli import Parser, execute
+from preorder.command_line import Parser, execute
 from preorder.errors import UsageError
 from recipes.checks import check_device, check_readable
 from recipes.trained import load_trained

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from preorder.analysis.results import SCORE_FORMATS, arrow, p_value
-from preorder.cli.table import print_table
+from preorder.command_line import print_table
 from preorder.metrics import METRICS
 from preorder.metrics.significance import SIGNIFICANCE_LEVEL, Comparison
 

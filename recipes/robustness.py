@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from preorder.cli import Parser, options
-from preorder.cli.translations import paths_by_name
+from preorder.command_line import Parser, options
+from preorder.command_line.paths import paths_by_name
 from preorder.errors import UsageError
 from preorder.io.storage import split_suffix
 from recipes.checks import check_device, check_readable

@@ -13,8 +13,8 @@ import webbrowser
 from collections.abc import Sequence
 from pathlib import Path
 
-from preorder.cli import Parser
-from preorder.cli.options import add_number, at_least_two, confidence, positive
+from preorder.command_line import Parser
+from preorder.command_line.options import add_number, at_least_two, confidence, positive
 from preorder.errors import UsageError
 from recipes.checks import (
     check_apart,

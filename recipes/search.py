@@ -6,7 +6,7 @@ import argparse
 from dataclasses import dataclass
 
 from onmt_preorder.papers.npmt.options import DECODER as SWAN
-from preorder.cli.options import add_number, beam, ratio, word_reward
+from preorder.command_line.options import add_number, beam, ratio, word_reward
 
 DEFAULT_BEAM = 5
 

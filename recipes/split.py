@@ -12,8 +12,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 
-from preorder.cli import Parser, execute
-from preorder.cli.options import add_number, positive, seed
+from preorder.command_line import Parser, execute
+from preorder.command_line.options import add_number, positive, seed
 from preorder.data.formats import parse_tokens
 from preorder.errors import DataError, UsageError
 from preorder.io import files

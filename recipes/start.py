@@ -11,7 +11,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from preorder.cli import Parser
+from preorder.command_line import Parser
 from preorder.errors import UsageError
 from recipes import run as main_job
 from recipes.split import add_texts, names_of, texts_of, write_split

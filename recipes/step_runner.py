@@ -24,8 +24,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TextIO
 
-from preorder.cli import reason_of
-from preorder.cli.table import visible
+from preorder.command_line import reason_of, visible
 from preorder.errors import UsageError
 from preorder.io import files
 from preorder.io.atomic import reported

@@ -20,8 +20,8 @@ from preorder.alignment.eflomal import (
     Settings,
 )
 from preorder.alignment.links import SYMMETRIZATIONS, agreement, confident
-from preorder.cli import options
-from preorder.cli.commands import SUMMARIES
+from preorder.cli import SUMMARIES
+from preorder.command_line import options
 from preorder.data.alignment import Alignment
 from preorder.data.formats import format_alignment, parse_source, parse_tokens, read_alignments, read_plain
 from preorder.errors import UsageError

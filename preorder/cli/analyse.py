@@ -8,11 +8,11 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from preorder import analysis as defaults
-from preorder.cli import options, translations
-from preorder.cli.commands import SUMMARIES
-from preorder.cli.messages import add_verbosity
+from preorder.cli import SUMMARIES, translations
 from preorder.cli.pictures import add_pictures
 from preorder.cli.print_analysis import print_breakdown, print_correlations, print_curves, print_examples
+from preorder.command_line import add_verbosity, options
+from preorder.command_line.paths import paths_by_name, runs_by_name
 from preorder.errors import UsageError
 from preorder.metrics import METRICS
 
@@ -145,7 +145,7 @@ def _add_baseline(parser: argparse.ArgumentParser) -> None:
 def _length(arguments: argparse.Namespace) -> None:
     from preorder.analysis.curves import by_length, length_curves
 
-    orders = translations.paths_by_name(arguments.positions)
+    orders = paths_by_name(arguments.positions)
     if orders and arguments.align is None:
         raise UsageError("--positions are measured against --align, and none is given")
     data = _read(arguments, arguments.src, arguments.align, orders)
@@ -164,7 +164,7 @@ def _gain(arguments: argparse.Namespace) -> None:
 def _correlation(arguments: argparse.Namespace) -> None:
     from preorder.analysis.curves import gain_correlations
 
-    orders = translations.paths_by_name(arguments.positions)
+    orders = paths_by_name(arguments.positions)
     data = _read(arguments, None, arguments.align, orders)
     baseline = _baseline(arguments, data)
     print_correlations(gain_correlations(data, arguments.metrics, baseline), arguments)
@@ -187,7 +187,7 @@ def _generation(arguments: argparse.Namespace) -> None:
 def _examples(arguments: argparse.Namespace) -> None:
     from preorder.analysis.examples import system_examples
 
-    orders = translations.paths_by_name(arguments.positions)
+    orders = paths_by_name(arguments.positions)
     data = _read(arguments, arguments.src, None, orders)
     baseline = _baseline(arguments, data)
     system = arguments.system or list(data.systems)[-1]
@@ -197,7 +197,7 @@ def _examples(arguments: argparse.Namespace) -> None:
 def _robustness(arguments: argparse.Namespace) -> None:
     from preorder.analysis.curves import robustness_curves
 
-    patterns = translations.runs_by_name(arguments.hyp)
+    patterns = runs_by_name(arguments.hyp)
     for pattern in (path for runs in patterns.values() for path in runs):
         if PERCENT_FIELD not in pattern:
             raise UsageError(f"{pattern}: no {PERCENT_FIELD} in it to stand for the percentage")
@@ -222,7 +222,7 @@ def _read(
 ) -> EvaluationData:
     from preorder.analysis.evaluation_data import EvaluationFiles, read_evaluation_data
 
-    systems = translations.runs_by_name(arguments.hyp)
+    systems = runs_by_name(arguments.hyp)
     paths = EvaluationFiles(arguments.ref, systems, source, alignment, orders or {})
     data = read_evaluation_data(paths, translations.metric_options(arguments), arguments.seed)
     translations.warn_if_tokenised(arguments, data.references[0])

@@ -11,9 +11,7 @@ from functools import partial
 
 from preorder.annotate.classes import WordClasses
 from preorder.annotate.stanza import TREES, StanzaOptions, annotate
-from preorder.cli import options, source
-from preorder.cli.commands import SUMMARIES
-from preorder.cli.paths import check_paths
+from preorder.cli import SUMMARIES, source
 from preorder.cli.shards import (
     EXAMPLE,
     LOCAL,
@@ -25,6 +23,8 @@ from preorder.cli.shards import (
     shards_of,
     stanza_settings,
 )
+from preorder.command_line import options
+from preorder.command_line.paths import check_paths
 from preorder.data.formats import format_annotated
 from preorder.data.sentence import Sentence
 from preorder.errors import UsageError

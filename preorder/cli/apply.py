@@ -9,8 +9,7 @@ from functools import partial
 from typing import Any
 
 from preorder.annotate.stanza import StanzaOptions, add_layers
-from preorder.cli import options, source
-from preorder.cli.commands import SUMMARIES
+from preorder.cli import SUMMARIES, source
 from preorder.cli.in_blocks import BlockOrdering, can_order
 from preorder.cli.output import formatted, formatted_nbest
 from preorder.cli.shards import (
@@ -24,6 +23,7 @@ from preorder.cli.shards import (
     shards_of,
     stanza_settings,
 )
+from preorder.command_line import options
 from preorder.data.sentence import Sentence
 from preorder.errors import UsageError
 from preorder.io import files, storage

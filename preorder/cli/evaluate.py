@@ -8,9 +8,8 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from preorder.alignment.gold import gold_permutation, target_groups
-from preorder.cli import options
-from preorder.cli.commands import SUMMARIES
-from preorder.cli.table import print_table
+from preorder.cli import SUMMARIES
+from preorder.command_line import options, print_table
 from preorder.data import Alignment, Permutation
 from preorder.data.formats import read_alignments
 from preorder.errors import DataError

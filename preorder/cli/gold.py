@@ -6,9 +6,9 @@ import argparse
 from collections.abc import Iterator
 
 from preorder.alignment.gold import gold_permutation
-from preorder.cli import options
-from preorder.cli.commands import SUMMARIES
+from preorder.cli import SUMMARIES
 from preorder.cli.output import formatted
+from preorder.command_line import options
 from preorder.data import Alignment, Permutation, Sentence
 from preorder.data.formats import parse_source, read_alignments, read_plain
 from preorder.io import files

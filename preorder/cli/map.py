@@ -6,8 +6,8 @@ import argparse
 from collections.abc import Iterator, Sequence
 
 from preorder.alignment.tokens import map_links
-from preorder.cli import options
-from preorder.cli.commands import SUMMARIES
+from preorder.cli import SUMMARIES
+from preorder.command_line import options
 from preorder.data.alignment import Alignment
 from preorder.data.formats import format_alignment, parse_tokens, read_alignments, read_plain
 from preorder.errors import UsageError

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from preorder.analysis.results import SCORE_FORMATS
 from preorder.cli.pictures import write_pictures
-from preorder.cli.table import print_table, visible
+from preorder.command_line import print_table, visible
 from preorder.io import files
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from preorder.cli import options
-from preorder.cli.commands import SUMMARIES
+from preorder.cli import SUMMARIES
+from preorder.command_line import options
 from preorder.errors import UsageError
 from preorder.io import files
 from preorder.progress import progress

@@ -8,8 +8,9 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from preorder.alignment.gold import target_groups
-from preorder.cli import options, translations
-from preorder.cli.commands import SUMMARIES
+from preorder.cli import SUMMARIES, translations
+from preorder.command_line import options
+from preorder.command_line.paths import paths_by_name, runs_by_name
 from preorder.data import Permutation
 from preorder.data.formats import read_alignments
 from preorder.errors import DataError, UsageError
@@ -66,7 +67,7 @@ def run(arguments: argparse.Namespace) -> None:
     from preorder.cli.score_table import print_pairwise, print_scoring
     from preorder.metrics.scoring import check_system, measure_translations, score_systems
 
-    references, systems = translations.read_runs(arguments.ref, translations.runs_by_name(arguments.hyp))
+    references, systems = translations.read_runs(arguments.ref, runs_by_name(arguments.hyp))
     if arguments.baseline is not None:
         check_system(arguments.baseline, systems)  # before the costly part
     translations.warn_if_tokenised(arguments, references[0])
@@ -116,7 +117,7 @@ def _order_paths(arguments: argparse.Namespace, systems: Sequence[str]) -> dict[
 
     paths: dict[str, tuple] = {}
     for option, (parse, _) in options.ORDER_OPTIONS.items():
-        for name, path in translations.paths_by_name(getattr(arguments, option)).items():
+        for name, path in paths_by_name(getattr(arguments, option)).items():
             if name in paths:
                 raise UsageError(f"system {name!r} has two orders")
             check_system(name, systems)

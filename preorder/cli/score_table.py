@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from preorder.analysis.breakdowns import OPERATIONS
 from preorder.analysis.results import SCORE_FORMATS, difference, p_values, score_cell, score_titles
-from preorder.cli.table import print_table, visible
+from preorder.command_line import print_table, visible
 from preorder.metrics.significance import SIGNIFICANCE_LEVEL, Comparison
 
 if TYPE_CHECKING:

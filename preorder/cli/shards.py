@@ -13,8 +13,8 @@ from typing import Any
 from preorder import __version__
 from preorder.annotate import stanza as annotation
 from preorder.annotate.stanza import TREES, StanzaOptions
-from preorder.cli import options
 from preorder.cli.source import STANZA
+from preorder.command_line import options
 from preorder.errors import UsageError, shown
 from preorder.io import files, storage
 from preorder.io.files import STANDARD

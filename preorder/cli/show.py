@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING
 
 from preorder.analysis import PICTURES
 from preorder.analysis.sentence_view import greatest, sample
-from preorder.cli import options, source
-from preorder.cli.commands import SUMMARIES
+from preorder.cli import SUMMARIES, source
 from preorder.cli.pictures import PAGE, add_pictures, write_pictures
-from preorder.cli.table import visible
 from preorder.cli.views import read_rows, read_views
+from preorder.command_line import options, visible
 from preorder.errors import DataError, UsageError
 from preorder.io import files
 from preorder.methods.model_directory import load_model

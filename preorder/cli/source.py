@@ -16,7 +16,7 @@ from preorder.annotate.stanza import (
     StanzaOptions,
     remembered_folder,
 )
-from preorder.cli import options
+from preorder.command_line import options
 from preorder.data.formats import parse_source, parse_tokens, read_annotated, text_lines
 from preorder.data.sentence import Sentence
 from preorder.errors import DataError, UsageError, shown

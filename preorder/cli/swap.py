@@ -7,10 +7,10 @@ import contextlib
 import os
 from itertools import chain, tee
 
-from preorder.cli import options
-from preorder.cli.commands import SUMMARIES
-from preorder.cli.paths import check_outputs, input_paths
+from preorder.cli import SUMMARIES
 from preorder.cli.source import STANZA, plain_sentences
+from preorder.command_line import options
+from preorder.command_line.paths import check_outputs, input_paths
 from preorder.errors import UsageError
 from preorder.io import files
 from preorder.io.storage import split_suffix

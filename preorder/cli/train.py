@@ -12,11 +12,11 @@ from itertools import chain
 from preorder.alignment.eflomal import align
 from preorder.annotate.classes import DEFAULT_CLASSES, WordClasses
 from preorder.annotate.stanza import StanzaOptions, add_layers
-from preorder.cli import options, source
+from preorder.cli import SUMMARIES, source
 from preorder.cli.align import DEFAULT_SYMMETRIZATION
-from preorder.cli.commands import SUMMARIES
 from preorder.cli.output import formatted
-from preorder.cli.paths import input_paths, output_paths
+from preorder.command_line import options
+from preorder.command_line.paths import input_paths, output_paths
 from preorder.data import Alignment, Bitext, Sentence
 from preorder.data.formats import parse_tokens, read_alignments, read_plain
 from preorder.errors import UsageError

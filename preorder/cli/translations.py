@@ -6,8 +6,6 @@ import argparse
 from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
-from preorder.cli.paths import split_name
-from preorder.errors import UsageError
 from preorder.io import files
 from preorder.metrics import DEFAULTS, METRICS, TOKENIZERS, MetricOptions
 from preorder.progress import LOGGER
@@ -72,41 +70,6 @@ def add_metric_options(parser: argparse.ArgumentParser) -> None:
 def metric_options(arguments: argparse.Namespace) -> MetricOptions:
     """Return the options of the metrics."""
     return MetricOptions(arguments.tokenize, arguments.case_sensitive, arguments.words)
-
-
-def paths_by_name(fields: Sequence[str]) -> dict[str, str]:
-    """Return the path of each ``[NAME=]F``; without a name it is called like the file.
-
-    Raises:
-        UsageError: a name or a path is missing, or two have one name.
-    """
-    paths: dict[str, str] = {}
-    for name, path in map(_named, fields):
-        if name in paths:
-            raise UsageError(f"two systems are called {name!r}")
-        paths[name] = path
-    return paths
-
-
-def _named(field: str) -> tuple[str, str]:
-    name, path = split_name(field)
-    if not name or not path:
-        raise UsageError(f"not a system: {field!r}")
-    return name, path
-
-
-def runs_by_name(fields: Sequence[str]) -> dict[str, list[str]]:
-    """Return the paths of each system's runs: one for each time that its name is given.
-
-    Raises:
-        UsageError: a name or a path is missing, or a system has the same file twice.
-    """
-    runs: dict[str, list[str]] = {}
-    for name, path in map(_named, fields):
-        if path in runs.setdefault(name, []):
-            raise UsageError(f"system {name!r} has {path} twice")
-        runs[name].append(path)
-    return runs
 
 
 def read_runs(

@@ -9,7 +9,8 @@ from itertools import chain, islice, tee
 
 from preorder.analysis.sentence_view import SentenceView, hard_attention
 from preorder.annotate.stanza import StanzaOptions, add_layers
-from preorder.cli import options, source
+from preorder.cli import source
+from preorder.command_line import options
 from preorder.data import Alignment, BinaryTree, Permutation, Sentence, formats
 from preorder.errors import DataError
 from preorder.io import files

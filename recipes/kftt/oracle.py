@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from preorder.cli import Parser, execute, options
+from preorder.command_line import Parser, execute, options
 from preorder.data import Bitext
 from preorder.data.formats import parse_source, read_alignments, read_plain
 from preorder.io import files

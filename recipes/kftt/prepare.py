@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from preorder.alignment.tokens import map_links
-from preorder.cli import Parser, execute, options
+from preorder.command_line import Parser, execute, options
 from preorder.data import Alignment
 from preorder.data.formats import format_alignment, parse_tokens, read_alignments
 from preorder.errors import DataError

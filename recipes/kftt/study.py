@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from preorder.cli import Parser, options
+from preorder.command_line import Parser, options
 from recipes.checks import check_readable
 from recipes.kftt.experiments import (
     BY_KEY,

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
 
-from preorder.cli import Parser, execute, options
+from preorder.command_line import Parser, execute, options
 from preorder.data import Alignment
 from preorder.data.formats import format_alignment
 from preorder.errors import DataError

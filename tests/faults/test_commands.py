@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from preorder.cli import build_parser, main
-from preorder.cli.paths import is_output
-from preorder.cli.table import visible
+from preorder.command_line import visible
+from preorder.command_line.paths import is_output
 from tests.support.texts import content
 
 ROOT = Path(__file__).parents[2]

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from preorder.cli import Parser, execute, reason_of
+from preorder.command_line import Parser, execute, reason_of
 from recipes.step_runner import exit_status
 from tests.support.running import environment
 

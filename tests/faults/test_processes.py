@@ -95,7 +95,7 @@ sys.exit(main())
     [
         ("preorder", "preorder.cli"),
         ("preorder", "preorder.errors"),
-        ("preorder", "preorder.cli.messages"),
+        ("preorder", "preorder.command_line"),
         ("onmt_preorder", "onmt_preorder.cli"),
         ("onmt_preorder", "safetensors"),
         ("onmt_preorder", "preorder.io.files"),
@@ -126,7 +126,7 @@ sys.meta_path.insert(0, Finder())
         ("run", "preorder.cli"),
         ("robustness", "recipes.step_runner"),
         ("best_checkpoint", "recipes.checkpoints"),
-        ("convert", "preorder.cli.output"),
+        ("convert", "preorder.command_line.paths"),
         ("configuration", "yaml"),
         ("similarity", "preorder.errors"),
         ("jumps", "recipes.checks"),

@@ -19,7 +19,7 @@ from types import FrameType, TracebackType
 from typing import Any, NoReturn
 
 from onmt_preorder.opennmt.wrapping import adapts
-from preorder.cli.table import visible
+from preorder.command_line import visible
 from preorder.errors import DataError, MissingExtraError, PreorderError, UsageError
 from preorder.processes import INTERRUPTED
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from preorder.cli import COMMANDS, main
-from preorder.cli.options import natural, positive
+from preorder.command_line.options import natural, positive
 from preorder.data.formats import parse_alignment
 from tests.support.texts import write
 

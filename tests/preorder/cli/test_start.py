@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from preorder.cli.commands import SUMMARIES
+from preorder.cli import SUMMARIES
 from tests.support.running import environment
 
 CODE = """

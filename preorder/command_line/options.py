@@ -9,7 +9,7 @@ from typing import Any
 
 from preorder.alignment.gold import STATISTICS, UNALIGNED_RULES
 from preorder.analysis import SWAP_PERCENTAGES
-from preorder.cli.messages import add_verbosity
+from preorder.command_line import add_verbosity
 from preorder.data.formats import parse_order, parse_positions
 from preorder.data.permutation import Permutation
 from preorder.errors import UsageError, shown

@@ -1,0 +1,205 @@
+"""What each command of ours does: parse its options, check its files, run, show messages, end with a status.
+
+``preorder``, ``onmt_preorder`` and the recipes are built on it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import difflib
+import io
+import logging
+import os
+import re
+import resource
+import sys
+import time
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, NoReturn
+
+from preorder.command_line.paths import check_paths, output_paths
+from preorder.errors import PreorderError, require
+from preorder.io.atomic import is_special
+from preorder.io.files import STANDARD
+from preorder.processes import INTERRUPTED, interruptible
+from preorder.progress import LOGGER
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+COMPLETION = "_ARGCOMPLETE"
+"""Is in the environment where a shell asks how the command line may go on."""
+
+_FILE_WIDTH = 200  # characters, in a file or a pipe
+_MAX_WIDTH = 10_000  # characters that the widest table may need
+
+_NO_MEMORY = re.compile("(allocate|not enough|out of) memory|start new thread|map segment|load shared object")
+"""What PyTorch, Python's threads and compiled modules say, which have no error of their own for it."""
+
+_CHOICE = re.compile(r"invalid choice: '(.*)' \(choose from (.*)\)")
+
+
+class Parser(argparse.ArgumentParser):
+    """Reports a mistake in the command line in one line."""
+
+    def error(self, message: str) -> NoReturn:
+        """End with status 2."""
+        if choice := _CHOICE.search(message):
+            close = difflib.get_close_matches(choice[1], choice[2].replace("'", "").split(", "), 1)
+            message += "".join(f"; did you mean {name}?" for name in close)
+        _, unknown, words = message.partition("unrecognized arguments: ")
+        if unknown and all(os.path.exists(word) for word in words.split(" ")):
+            message += "; a pattern that stands for several files is to be in quotes: 'in/*.gz'"
+        self.exit(2, f"{self.prog}: {visible(message)} (see {self.prog} --help)\n")
+
+
+def execute(parser: argparse.ArgumentParser, argv: Sequence[str] | None = None) -> int:
+    """Parse a command line and run its subcommand; return the exit status, as :func:`main` does."""
+    if isinstance(sys.stdout, io.TextIOWrapper):  # whatever the locale
+        sys.stdout.reconfigure(encoding="utf-8")
+    if COMPLETION in os.environ:
+        require("argcomplete", "completion").autocomplete(parser)
+    arguments = parser.parse_args(argv)
+    try:
+        check_paths(getattr(arguments, "parser", parser), arguments)
+        with interruptible(), show_messages(arguments):
+            arguments.run(arguments)
+            sys.stdout.flush()
+            say_what_is_saved(getattr(arguments, "parser", parser), arguments)
+    except BrokenPipeError:  # the reader of our output has had enough
+        _discard_output()
+    except Exception as error:
+        reason = reason_of(error)
+        if reason is None:
+            raise
+        _discard_output()
+        print(visible(reason), file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        _discard_output()
+        with contextlib.suppress(OSError):  # the terminal is closed
+            print("interrupted", file=sys.stderr)
+        return INTERRUPTED
+    return 0
+
+
+def reason_of(error: Exception) -> str | None:
+    """Return the one line that says what the user can mend; None: the program is at fault.
+
+    A full disk, say, a folder that may not be read, or sizes that need more memory than there is.
+    """
+    if isinstance(error, PreorderError):
+        return str(error)
+    may_be_memory = isinstance(error, RuntimeError | ImportError | OSError)
+    if isinstance(error, MemoryError) or (may_be_memory and _NO_MEMORY.search(str(error))):
+        return "not enough memory: ask for smaller sizes, fewer or shorter lines, or fewer threads"
+    if isinstance(error, OSError):
+        return f"{error.filename or 'standard output'}: {error.strerror or error}"
+    return None
+
+
+def _discard_output() -> None:
+    """Let what is still to be written to standard output go nowhere, if it cannot be written."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def add_verbosity(parser: argparse.ArgumentParser) -> None:
+    """Add ``-q/--quiet`` and ``-v/--verbose``."""
+    group = parser.add_mutually_exclusive_group()
+    group.add_argument("-q", "--quiet", action="store_true", help="say nothing but warnings and errors")
+    text = "say more, and after how many seconds each line was said"
+    group.add_argument("-v", "--verbose", action="store_true", help=text)
+
+
+@contextlib.contextmanager
+def show_messages(arguments: argparse.Namespace) -> Iterator[None]:
+    """Show on standard error what a command says in the block, as much of it as its options ask for."""
+    start = time.monotonic()
+    verbose = getattr(arguments, "verbose", False)
+    handler = _Lines(start if verbose else None)
+    before = LOGGER.level, LOGGER.propagate
+    LOGGER.setLevel(_level(arguments))
+    LOGGER.addHandler(handler)
+    LOGGER.propagate = False  # OpenNMT-py shows all lines that reach the root
+    try:
+        yield
+        LOGGER.debug(f"done, with at most {peak_memory() / 2**20:,.0f} MiB of memory")
+    finally:
+        LOGGER.removeHandler(handler)
+        LOGGER.setLevel(before[0])
+        LOGGER.propagate = before[1]
+
+
+def say_what_is_saved(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> None:
+    """Name the files that a command has written."""
+    for path in output_paths(parser, arguments):
+        if path != STANDARD and not is_special(path):
+            LOGGER.info(f"saved in {path}")
+
+
+class _Lines(logging.Handler):
+    """Writes each message as a line, above the progress bars; with the seconds since a start, if given."""
+
+    def __init__(self, start: float | None) -> None:
+        super().__init__()
+        self._start = start
+
+    def emit(self, record: logging.LogRecord) -> None:
+        line = visible(record.getMessage())
+        if self._start is not None:
+            line = f"[{time.monotonic() - self._start:6.1f} s] {line}"
+        with contextlib.suppress(OSError):  # that nobody can read it is no reason to stop
+            if bars := sys.modules.get("tqdm"):
+                bars.tqdm.write(line, file=sys.stderr)
+            else:  # there is no bar: it need not be imported
+                print(line, file=sys.stderr)
+
+
+def _level(arguments: argparse.Namespace) -> int:
+    if getattr(arguments, "quiet", False):
+        return logging.WARNING
+    return logging.DEBUG if getattr(arguments, "verbose", False) else logging.INFO
+
+
+def peak_memory() -> int:
+    """Return the most memory that this process has had, in bytes."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024
+
+
+def visible(text: str) -> str:
+    """Return a text with its control characters written out, so that no name can steer the terminal."""
+    return "".join(c if c == "\n" or unicodedata.category(c) != "Cc" else repr(c)[1:-1] for c in text)
+
+
+def print_table(
+    title: str | None, columns: Sequence[str], rows: Iterable[Sequence[str | Text]], lines: bool = False
+) -> None:
+    """Print a table on standard output; all columns but the first are aligned right.
+
+    ``lines`` separates the rows by lines, for cells of several lines.
+    """
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    class Output(Console):
+        def on_broken_pipe(self) -> None:  # rich would end the process with status 1
+            raise BrokenPipeError
+
+    table = Table(title=title and Text(visible(title)), title_justify="left", show_lines=lines)
+    for index, column in enumerate(columns):
+        justify = "right" if index else "left"
+        table.add_column(Text(visible(column)), justify=justify, overflow="fold", no_wrap=index == 0)
+    for row in rows:
+        # as Text, brackets in a name are no markup
+        table.add_row(*(Text(visible(cell)) if isinstance(cell, str) else cell for cell in row))
+    output = Output(width=None if sys.stdout.isatty() else _FILE_WIDTH)
+    unbounded = output.options.update(max_width=_MAX_WIDTH)
+    output.width = max(output.width, output.measure(table, options=unbounded).minimum)  # no name is cut
+    output.print(table)
