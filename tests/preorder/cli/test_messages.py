@@ -9,8 +9,9 @@ import sys
 
 import pytest
 
-from preorder.cli import COMMANDS, messages
+from preorder.cli import COMMANDS
 from preorder.cli import main as run_main
+from preorder.command_line import show_messages
 from preorder.errors import UsageError
 from preorder.progress import LOGGER
 from tests.support.running import environment
@@ -128,7 +129,7 @@ def test_the_logger_is_left_as_it_was(capsys):
     arguments = argparse.Namespace(verbose=True)
 
     def fail():
-        with messages.shown(arguments):
+        with show_messages(arguments):
             assert LOGGER.level == logging.DEBUG
             LOGGER.info("a\x1b[31mb")
             raise UsageError("x")
