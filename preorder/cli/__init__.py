@@ -22,6 +22,7 @@ SUMMARIES = {
     "apply": "put source words in the order that a model predicts",
     "evaluate": "measure orders or alignments against alignments",
     "score": "score translations against references",
+    "diagnose": "find out whether word order is the problem, and what an order could be worth",
     "analyse": "find out why translations differ",
     "swap": "swap some of the source's words",
     "show": "show what preordering does to sentences",

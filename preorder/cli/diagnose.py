@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from preorder.cli import options, translations
-from preorder.cli.commands import SUMMARIES
+from preorder.cli import SUMMARIES, translations
 from preorder.cli.pictures import add_pictures, write_pictures
-from preorder.cli.table import print_table, visible
+from preorder.command_line import options, print_table, visible
+from preorder.command_line.paths import runs_by_name
 from preorder.data import Alignment, Permutation
 from preorder.data.formats import (
     format_alignment,
@@ -80,7 +80,7 @@ def run(arguments: argparse.Namespace) -> None:
     if has_translations:
         from preorder.analysis.diagnosis import diagnose_translations, translation_tables
 
-        paths = translations.runs_by_name(arguments.hyp)
+        paths = runs_by_name(arguments.hyp)
         references, systems = translations.read_runs(arguments.ref, paths)
         by = translations.metric_options(arguments)
         headroom = diagnose_translations(references, systems, by, arguments.seed)
