@@ -16,10 +16,10 @@ from argparse import Namespace
 from typing import Any
 
 from onmt_preorder.option_helpers import Need, option_group, refuse, refuse_unused
+from onmt_preorder.papers import explicit_reordering as explicit
+from onmt_preorder.papers import reordering_embedding as reordering
 from onmt_preorder.papers.distortion import options as distortion
-from onmt_preorder.papers.explicit_reordering import options as explicit
 from onmt_preorder.papers.npmt import options as phrases
-from onmt_preorder.papers.reordering_embedding import options as reordering
 from onmt_preorder.transformer import options as transformer
 from preorder.errors import UsageError
 
@@ -28,11 +28,11 @@ _PARTS = (transformer, reordering, explicit, distortion, phrases)
 _OF_PREORDERING = {"preorder_stanza_dir": ""}
 # Values added to ``encoder_type`` and ``decoder_type``, each with its class, imported when a model is built.
 ENCODERS = {
-    transformer.ENCODER: "onmt_preorder.models.encoder:PreorderTransformerEncoder",
+    transformer.ENCODER: "onmt_preorder.models:PreorderTransformerEncoder",
     distortion.ENCODER: "onmt_preorder.papers.distortion.rnnsearch:BidirectionalGRUEncoder",
 }
 DECODERS = {
-    transformer.DECODER: "onmt_preorder.models.decoder:PreorderTransformerDecoder",
+    transformer.DECODER: "onmt_preorder.models:PreorderTransformerDecoder",
     distortion.DECODER: "onmt_preorder.papers.distortion.rnnsearch:DistortionRNNDecoder",
     phrases.DECODER: "onmt_preorder.papers.npmt.decoder:SwanDecoder",
 }

@@ -75,7 +75,7 @@ def similarities(model: str, source: str, gpu: int = -1) -> tuple[Closeness, Clo
     import torch
     from torch import Tensor
 
-    from onmt_preorder.papers.explicit_reordering.layers import SIMILARITY, reordering_loss
+    from onmt_preorder.papers.explicit_reordering import SIMILARITY, reordering_loss
     from onmt_preorder.transformer.sinusoidal import encodings
 
     trained, batches = load_trained(model, source, gpu=gpu)

@@ -21,13 +21,13 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from onmt_preorder.bfloat16_linear import Bfloat16Linear
+from onmt_preorder.cpu.bfloat16_linear import Bfloat16Linear
+from onmt_preorder.cpu.dropout import draw_cheaply
 from onmt_preorder.opennmt.wrapping import adapts
 from onmt_preorder.options import is_ours
 from onmt_preorder.papers.distortion import options as distortion
 from onmt_preorder.papers.distortion.initialise import add_jumps, initialise
 from onmt_preorder.papers.npmt import options as phrases
-from onmt_preorder.transformer.dropout import draw_cheaply
 from onmt_preorder.transformer.options import ENCODER
 from preorder.errors import UsageError
 
@@ -54,7 +54,7 @@ def _build_encoder(original: Any, model_opt: Namespace, vocabs: dict[str, Any]) 
 def _build_source_embeddings(original: Any, model_opt: Namespace, vocabs: dict[str, Any]) -> Any:
     embeddings = original(model_opt, vocabs)
     if model_opt.local_reordering_window:
-        from onmt_preorder.papers.npmt.local_reordering import LocalReordering
+        from onmt_preorder.papers.npmt.layers import LocalReordering
 
         window, bias = model_opt.local_reordering_window, model_opt.local_reordering_bias
         layer = LocalReordering(window, embeddings.embedding_size, bias)
@@ -138,7 +138,7 @@ def _use_bfloat16(model: nn.Module, device: str) -> None:
     """Train in bfloat16: on a CPU the linear layers of a Transformer's encoder and decoder alone.
 
     They are nearly all of its products. In bfloat16 attention's, too, would take longer there: their shapes
-    are new in each batch (see :mod:`onmt_preorder.bfloat16_linear`).
+    are new in each batch (see :mod:`onmt_preorder.cpu.bfloat16_linear`).
     """
     from preorder.learning.backend import multiplies_bfloat16
 

@@ -34,7 +34,7 @@ from torch import Tensor, nn
 from torch.nn import Parameter
 from torch.optim import Optimizer
 
-from onmt_preorder.cross_entropy import Goal, linear_cross_entropy
+from onmt_preorder.cpu.cross_entropy import linear_cross_entropy
 from onmt_preorder.opennmt.wrapping import adapts
 from onmt_preorder.options import is_ours
 
@@ -140,9 +140,9 @@ def _in_blocks(compute: Any, batch: Any, output: Tensor) -> tuple[Tensor, Statis
     from onmt.utils.statistics import Statistics
 
     targets = batch["tgt"][:, 1:, 0].flatten()
-    goal = Goal(targets, compute.padding_idx, compute.criterion.label_smoothing)
+    goal = targets, compute.padding_idx, compute.criterion.label_smoothing
     states = output.flatten(0, 1)
-    loss, correct = linear_cross_entropy(states, compute.generator, goal, compute.precision)
+    loss, correct = linear_cross_entropy(states, compute.generator, *goal, compute.precision)
     words = int((targets != compute.padding_idx).sum())
     return loss, Statistics(loss.item(), 1, len(batch["srclen"]), words, correct)
 

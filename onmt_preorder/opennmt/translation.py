@@ -112,7 +112,7 @@ def _from_batch(original: Any, self: Any, translation_batch: dict[str, Any]) -> 
 
     translations = original(self, translation_batch)
     if translation_batch.get("segments"):
-        from onmt_preorder.papers.npmt.translator import show
+        from onmt_preorder.papers.npmt.decoder import show
 
         for translation, lengths in zip(translations, translation_batch["segments"], strict=True):
             pairs = zip(translation.pred_sents, lengths, strict=True)

@@ -12,28 +12,34 @@ from onmt.modules.position_ffn import PositionwiseFeedForward
 from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
-from onmt_preorder.transformer.dropout import Dropout
-from onmt_preorder.transformer.layer_options import LayerOptions
-from onmt_preorder.transformer.options import target_limits
+from onmt_preorder.cpu.dropout import Dropout
+from onmt_preorder.transformer.options import PRE, first_rate, make_norm, target_limits
 from onmt_preorder.transformer.self_attention import RelativeSelfAttention, SelfAttention, SourceBatch
 from onmt_preorder.transformer.sinusoidal import encodings
+
+# Arguments of OpenNMT-py's decoder layer that have the name of an option.
+_OF_OPENNMT = (
+    *("self_attn_type", "alignment_heads", "full_context_alignment", "num_kv", "sliding_window"),
+    *("max_relative_positions", "relative_positions_buckets", "layer_norm", "norm_eps"),
+    *("rotary_interleave", "rotary_theta", "rotary_dim"),
+)
 
 
 class FeedForward(PositionwiseFeedForward):
     """OpenNMT-py's feed-forward block, which leaves its norm and the residual to the layer."""
 
-    def __init__(self, options: LayerOptions) -> None:
+    def __init__(self, opt: Namespace) -> None:
         super().__init__(
-            options.size,
-            options.feed_forward,
-            options.dropout,
-            options.activation,
-            options.feed_forward_bias,
-            layer_norm=options.norm,
-            norm_eps=options.norm_eps,
-            use_ckpting=options.recompute,
+            opt.enc_hid_size,
+            opt.transformer_ff,
+            first_rate(opt.dropout),
+            opt.pos_ffn_activation_fn,
+            opt.add_ffnbias,
+            layer_norm=opt.layer_norm,
+            norm_eps=opt.norm_eps,
+            use_ckpting=opt.use_ckpting,
         )
-        self.dropout_1, self.dropout_2 = Dropout(options.dropout), Dropout(options.dropout)
+        self.dropout_1, self.dropout_2 = (Dropout(first_rate(opt.dropout)) for _ in range(2))
 
     def forward(self, states: Tensor) -> Tensor:
         """Map ``(batch, length, size)`` to the same shape."""
@@ -61,7 +67,6 @@ class EncoderLayer(NormPlacement, nn.Module):
     """Self-attention, then the feed-forward block, each with its norm and residual.
 
     Args:
-        options: sizes and kinds of all parts.
         after_attention: a slot; maps (what attention read, what would be read after it, the encodings of
             the tokens' original positions) to what is read instead. The residual by-passes it.
         after_layer: a slot; maps (the layer's output, the batch) to encodings of learned positions, which
@@ -70,17 +75,17 @@ class EncoderLayer(NormPlacement, nn.Module):
 
     def __init__(
         self,
-        options: LayerOptions,
+        opt: Namespace,
         after_attention: nn.Module | None = None,
         after_layer: nn.Module | None = None,
     ) -> None:
         super().__init__()
-        self.pre_norm = options.pre_norm
-        self.self_attn = SelfAttention(options)
-        self.feed_forward = FeedForward(options)
-        self.layer_norm = options.make_norm()
-        self.dropout = Dropout(options.dropout)
-        self.recompute_attention = "mha" in options.recompute
+        self.pre_norm = opt.norm_placement == PRE
+        self.self_attn = SelfAttention(opt)
+        self.feed_forward = FeedForward(opt)
+        self.layer_norm = make_norm(opt)
+        self.dropout = Dropout(first_rate(opt.dropout))
+        self.recompute_attention = "mha" in opt.use_ckpting
         self.after_attention = after_attention
         self.after_layer = after_layer
 
@@ -122,41 +127,26 @@ class EncoderLayer(NormPlacement, nn.Module):
 class DecoderLayer(NormPlacement, TransformerDecoderLayer):
     """Self-attention, attention over the source, the feed-forward block: each with norm and residual.
 
-    All but :meth:`_forward` is OpenNMT-py's, also the cache and the alignments.
-
-    Args:
-        opt: of a training or a checkpoint, for attention.
-        options: of the layer, from the same.
-        after_attention: a slot after self-attention, as in :class:`EncoderLayer`.
+    All but :meth:`_forward` is OpenNMT-py's, also the cache and the alignments. ``after_attention`` is a slot
+    after self-attention, as in :class:`EncoderLayer`.
     """
 
-    def __init__(self, opt: Namespace, options: LayerOptions, after_attention: nn.Module | None) -> None:
+    def __init__(self, opt: Namespace, after_attention: nn.Module | None) -> None:
         super().__init__(
-            options.size,
-            options.heads,
-            options.feed_forward,
-            options.dropout,
-            options.attention_dropout,
-            self_attn_type=opt.self_attn_type,
-            max_relative_positions=opt.max_relative_positions,
-            relative_positions_buckets=opt.relative_positions_buckets,
-            full_context_alignment=opt.full_context_alignment,
-            alignment_heads=opt.alignment_heads,
-            add_qkvbias=options.qkv_bias,
-            num_kv=opt.num_kv,
-            layer_norm=options.norm,
-            norm_eps=options.norm_eps,
-            use_ckpting=options.recompute,
-            sliding_window=opt.sliding_window,
-            rotary_interleave=opt.rotary_interleave,
-            rotary_theta=opt.rotary_theta,
-            rotary_dim=opt.rotary_dim,
+            opt.enc_hid_size,
+            opt.heads,
+            opt.transformer_ff,
+            first_rate(opt.dropout),
+            first_rate(opt.attention_dropout),
+            add_qkvbias=opt.add_qkvbias,
+            use_ckpting=opt.use_ckpting,
+            **{name: getattr(opt, name) for name in _OF_OPENNMT},
         )
-        self.pre_norm = options.pre_norm
+        self.pre_norm = opt.norm_placement == PRE
         limits = target_limits(opt)
         if limits:
-            self.self_attn = RelativeSelfAttention(options, limits)
-        self.feed_forward = FeedForward(options)
+            self.self_attn = RelativeSelfAttention(opt, limits)
+        self.feed_forward = FeedForward(opt)
         self.after_attention = after_attention
 
     def _forward(
@@ -171,8 +161,7 @@ class DecoderLayer(NormPlacement, TransformerDecoderLayer):
     ) -> tuple[Tensor, Tensor | None]:
         """Map ``(batch, length, size)`` to the same shape and the attention over the source.
 
-        Arguments and results are those of OpenNMT-py's layer; ``step`` is the position of the first given
-        token, None for a whole sentence.
+        ``step`` is the position of the first given token, None for a whole sentence.
         """
         length = layer_in.size(1)
         mask = None  # a single step sees all that is cached

@@ -8,10 +8,13 @@ from __future__ import annotations
 
 from argparse import Namespace
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from onmt_preorder.option_helpers import Need, option_group, refuse, refuse_in_model
 from preorder.errors import UsageError
+
+if TYPE_CHECKING:
+    from torch import nn
 
 ENCODER = DECODER = "preorder_transformer"
 ABSOLUTE, RELATIVE = "absolute", "relative"
@@ -102,6 +105,26 @@ def target_limits(opt: Namespace) -> Limits | None:
     return _limits(opt.target_max_relative, SAME) if opt.target_max_relative else None
 
 
+def first_rate(rates: float | list[float]) -> float:
+    """Return the dropout rate that training begins with; OpenNMT-py changes it later by ``dropout_steps``."""
+    return rates[0] if isinstance(rates, list) else rates
+
+
+def make_norm(opt: Namespace) -> nn.Module:
+    """Make a normalisation of the kind and size that layers have."""
+    from onmt.modules.rmsnorm import RMSNorm  # not before a model is built, as all of onmt
+    from torch.nn import LayerNorm
+
+    return {"standard": LayerNorm, "rms": RMSNorm}[opt.layer_norm](opt.enc_hid_size, eps=opt.norm_eps)
+
+
+def make_last_norm(opt: Namespace) -> nn.Module:
+    """Make what follows the last layer: nothing after post-norm layers, which end with a norm."""
+    from torch.nn import Identity
+
+    return make_norm(opt) if opt.norm_placement == PRE else Identity()
+
+
 def add_options(parser: Any) -> None:
     """Add the options of encoder and decoder to a parser of OpenNMT-py."""
     add = option_group(parser, f"Model- encoder_type, decoder_type {ENCODER}")
@@ -135,7 +158,7 @@ def add_options(parser: Any) -> None:
 
 
 def check(opt: Namespace) -> None:
-    """Check what concerns encoder and decoder; raise a ``UsageError`` where it cannot be."""
+    """Check what concerns encoder and decoder."""
     # OpenNMT-py's own Transformers are pre-norm, and no model should be half and half by oversight.
     if opt.norm_placement == POST:
         for side, kind in (("encoder", opt.encoder_type), ("decoder", opt.decoder_type)):
@@ -155,10 +178,6 @@ def _check_encoder(opt: Namespace) -> None:
         raise UsageError(f"hidden_size {opt.enc_hid_size} is not a multiple of heads {opt.heads}")
     if opt.enc_hid_size != opt.src_word_vec_size:
         raise UsageError(f"hidden_size {opt.enc_hid_size} is not word_vec_size {opt.src_word_vec_size}")
-    _check_encoding(opt)
-
-
-def _check_encoding(opt: Namespace) -> None:
     for name, usual in _GONE.items():
         if getattr(opt, name, usual) != usual:  # in checkpoints alone: there is no such option any more
             raise UsageError(f"the model was trained with {name}, which is no more: train it again")

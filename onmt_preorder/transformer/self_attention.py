@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from argparse import Namespace
 from dataclasses import dataclass
 from functools import cached_property
 from math import sqrt
@@ -12,28 +13,20 @@ from onmt.modules import MultiHeadedAttention
 from torch import Tensor, nn
 from torch.nn.functional import one_hot
 
+from onmt_preorder.cpu.dropout import Dropout
 from onmt_preorder.transformer.attention import Positions, RelativePart, relative_attention
 from onmt_preorder.transformer.attention.plain import MASKED
-from onmt_preorder.transformer.dropout import Dropout
-from onmt_preorder.transformer.layer_options import LayerOptions
-from onmt_preorder.transformer.options import Limits
+from onmt_preorder.transformer.options import EncodingOptions, Limits, first_rate
 
 
 @dataclass(frozen=True)
 class SourceBatch:
-    """What every layer knows of a batch of source sentences.
+    """What every layer knows of a batch of source sentences."""
 
-    Attributes:
-        padding: ``(batch, length)``, True after a sentence's end.
-        lengths: ``(batch,)`` tokens in each sentence.
-        original: the tokens' original positions, the same for all sentences.
-        preordered: their positions in the target's order; None where the encoder is not told.
-    """
-
-    padding: Tensor
-    lengths: Tensor
-    original: Positions
-    preordered: Positions | None
+    padding: Tensor  # (batch, length), True after a sentence's end
+    lengths: Tensor  # (batch,) tokens in each sentence
+    original: Positions  # the same for all sentences
+    preordered: Positions | None  # in the target's order; None where the encoder is not told
 
     @cached_property
     def twice(self) -> SourceBatch:
@@ -55,7 +48,7 @@ class RelativeTable(nn.Module):
 
 
 class RelativeTables(nn.Module):
-    """The separate tables of keys and values for one order of the tokens."""
+    """One order's separate tables of keys and values."""
 
     def __init__(self, limits: Limits, size: int) -> None:
         super().__init__()
@@ -66,13 +59,13 @@ class RelativeTables(nn.Module):
 class SelfAttention(nn.Module):
     """An encoder's attention, with relative encodings of original and preordered positions, or either."""
 
-    def __init__(self, options: LayerOptions) -> None:
+    def __init__(self, opt: Namespace) -> None:
         super().__init__()
-        self.heads = options.heads
+        self.heads = opt.heads
         for name in ("linear_query", "linear_keys", "linear_values", "final_linear"):
-            self.add_module(name, nn.Linear(options.size, options.size, bias=options.qkv_bias))
-        self.dropout = Dropout(options.attention_dropout)
-        head_size, encoding = options.size // options.heads, options.encoding
+            self.add_module(name, nn.Linear(opt.enc_hid_size, opt.enc_hid_size, bias=opt.add_qkvbias))
+        self.dropout = Dropout(first_rate(opt.attention_dropout))
+        head_size, encoding = opt.enc_hid_size // opt.heads, EncodingOptions.from_opt(opt)
         self.original = RelativeTables(encoding.original, head_size) if encoding.original else None
         self.preordered = RelativeTables(encoding.preordered, head_size) if encoding.preordered else None
 
@@ -100,29 +93,24 @@ class RelativeSelfAttention(MultiHeadedAttention):
     Projections and the cache of decoding word by word are OpenNMT-py's.
     """
 
-    def __init__(self, options: LayerOptions, limits: Limits) -> None:
+    def __init__(self, opt: Namespace, limits: Limits) -> None:
         super().__init__(
-            options.heads,
-            options.size,
-            dropout=options.attention_dropout,
+            opt.heads,
+            opt.enc_hid_size,
+            dropout=first_rate(opt.attention_dropout),
             attn_type="self",
-            add_qkvbias=options.qkv_bias,
+            add_qkvbias=opt.add_qkvbias,
         )
-        self.relative = RelativeTables(limits, options.size // options.heads)
+        self.relative = RelativeTables(limits, opt.enc_hid_size // opt.heads)
 
     def forward(
         self, key: Tensor, value: Tensor, query: Tensor, mask: Tensor | None = None, **_: Any
     ) -> tuple[Tensor, Tensor]:
-        """Attend from the given tokens to themselves and to the cached ones.
+        """Attend from the given tokens, ``(b, n, size)`` all three, to themselves and to the cached ones.
 
-        Args:
-            key, value, query: the same ``(b, n, size)``.
-            mask: ``(b, 1, n, n)``, True where attention must not go; None: it may go anywhere.
-
-        Returns:
-            ``(b, n, size)``, and the weights ``(b, heads, n, cached + n)``.
-
-        Cost besides plain attention: ``O(b h n² r)`` multiplications, r = 2k+1 clipped distances.
+        ``mask`` is ``(b, 1, n, n)``, True where attention must not go. Return ``(b, n, size)``, and the
+        weights ``(b, heads, n, cached + n)``. Cost besides plain attention: ``O(b h n² r)`` multiplications,
+        r = 2k+1 clipped distances.
         """
         query, key, value = (
             linear(query).unflatten(-1, (self.head_count, -1)).transpose(1, 2)

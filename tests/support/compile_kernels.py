@@ -6,7 +6,7 @@ from triton import compile as compile_for
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
 
-from onmt_preorder.transformer.attention import kernels
+from onmt_preorder.transformer.attention.gpu import kernels
 
 LIMITS, WIDTH = (4, 4), 18
 CONSTANTS = {

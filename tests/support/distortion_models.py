@@ -1,20 +1,16 @@
 """Small distortion models for the tests."""
 
-import pyonmttok
 import torch
 from onmt.model_builder import build_model
 
 from tests.support.opennmt import make_opt
-from tests.support.transformers import WORDS
+from tests.support.transformers import BEGIN, PAD, WITHOUT_FEATURES, WORDS, make_vocabs
 
-PAD, BEGIN = 1, 2
 CONTEXTS = ["none", "source", "target", "hidden"]
 DISTORTION = {
+    **WITHOUT_FEATURES,
     "encoder_type": "bidirectional_gru",
     "decoder_type": "distortion_rnn",
-    "preorder_encoding": [],
-    "n_src_feats": 0,
-    "src_feats_defaults": None,
     "position_encoding": False,
     "hidden_size": 6,
     "word_vec_size": 5,
@@ -22,22 +18,16 @@ DISTORTION = {
 }
 
 
-def make_distortion_opt(**changes):
-    """Return the options of a training, DISTORTION with changes."""
-    return make_opt(**{**DISTORTION, **changes})
-
-
-def make_vocabs():
-    """Return vocabularies of WORDS."""
-    words = pyonmttok.build_vocab_from_tokens(WORDS)
-    return {"src": words, "tgt": words, "data_task": "seq2seq"}
+def build(seed=1, checkpoint=None, **changes):
+    """Build a model of DISTORTION with changes, as a training does."""
+    torch.manual_seed(seed)
+    opt = make_opt(**{**DISTORTION, **changes})
+    return build_model(opt, opt, make_vocabs(None), checkpoint, -1)
 
 
 def make_model(**changes):
     """Build a model in double precision, with parameters large enough to matter."""
-    torch.manual_seed(1)
-    opt = make_distortion_opt(**changes)
-    model = build_model(opt, opt, make_vocabs(), None, -1).double().eval()
+    model = build(**changes).double().eval()
     for parameter in model.parameters():
         torch.nn.init.normal_(parameter, std=0.5)
     return model

@@ -5,7 +5,7 @@ import itertools
 import torch
 from torch import nn
 
-from onmt_preorder.papers.npmt.network import SegmentNetwork
+from onmt_preorder.papers.npmt.layers import SegmentNetwork
 from onmt_preorder.papers.npmt.scorer import SegmentLayers, SentencePairs
 
 BEGIN, END, WORDS = 0, 1, (2, 3, 4)

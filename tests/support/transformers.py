@@ -1,4 +1,4 @@
-"""Small Transformers of ours for the tests, and the papers' formulas in Python's own floats."""
+"""Small models for the tests, and the papers' formulas in Python's own floats."""
 
 import math
 
@@ -7,31 +7,46 @@ import torch
 from onmt.model_builder import build_model
 
 from onmt_preorder.input.positions import feature_vocabulary
+from onmt_preorder.plugin import register
 from tests.support.opennmt import make_opt
+
+register()
 
 SPECIALS = ["<unk>", "<blank>", "<s>", "</s>"]
 WORDS = [*SPECIALS, *(f"w{i}" for i in range(20))]
 FEATURES = [*SPECIALS, *feature_vocabulary()]
-PAD = SPECIALS.index("<blank>")
-PLAIN = {
-    "preorder_encoding": [],
-    "n_src_feats": 0,
-    "src_feats_defaults": None,
-    "decoder_type": "preorder_transformer",
+PAD, BEGIN = SPECIALS.index("<blank>"), SPECIALS.index("<s>")
+LONG = [("w1", 2), ("w2", 0), ("w3", 4), ("w4", 1), ("w5", 3), ("w6", 5)]
+SHORT = [("w7", 1), ("w8", 2), ("w9", 0)]
+WITHOUT_FEATURES = {"preorder_encoding": [], "n_src_feats": 0, "src_feats_defaults": None}
+PLAIN = {**WITHOUT_FEATURES, "decoder_type": "preorder_transformer"}
+SWAN = {
+    **WITHOUT_FEATURES,
+    "encoder_type": "brnn",
+    "decoder_type": "swan",
+    "rnn_type": "GRU",
+    "position_encoding": False,
+    "param_init": 0.1,
+    "param_init_glorot": False,
 }
 
 
 def make_vocabs(features=FEATURES):
+    """Return vocabularies of WORDS, and of the position feature; None: without it."""
     words = pyonmttok.build_vocab_from_tokens(WORDS)
-    return {
-        "src": words,
-        "tgt": words,
-        "src_feats": [pyonmttok.build_vocab_from_tokens(features)],
-        "data_task": "seq2seq",
-    }
+    of_features = {} if features is None else {"src_feats": [pyonmttok.build_vocab_from_tokens(features)]}
+    return {"src": words, "tgt": words, **of_features, "data_task": "seq2seq"}
+
+
+def make_model(features=None, **changes):
+    """Build a model that reads no positions, or that of other options."""
+    torch.manual_seed(1)
+    opt = make_opt(**{**PLAIN, **changes})
+    return build_model(opt, opt, make_vocabs(features), None, -1).eval()
 
 
 def make_encoder(features=FEATURES, **changes):
+    """Build an encoder that reads positions."""
     torch.manual_seed(1)
     opt = make_opt(**changes)
     return build_model(opt, opt, make_vocabs(features), None, -1).encoder.eval()
@@ -42,21 +57,10 @@ def batch_of(*sentences, features=FEATURES):
     length = max(map(len, sentences))
     rows = [
         [[WORDS.index(word), features.index(str(position))] for word, position in sentence]
-        + [[WORDS.index("<blank>"), features.index("<blank>")]] * (length - len(sentence))
+        + [[PAD, features.index("<blank>")]] * (length - len(sentence))
         for sentence in sentences
     ]
     return torch.tensor(rows), torch.tensor([len(sentence) for sentence in sentences])
-
-
-LONG = [("w1", 2), ("w2", 0), ("w3", 4), ("w4", 1), ("w5", 3), ("w6", 5)]
-SHORT = [("w7", 1), ("w8", 2), ("w9", 0)]
-
-
-def make_model(**changes):
-    torch.manual_seed(1)
-    opt = make_opt(**{**PLAIN, **changes})
-    words = pyonmttok.build_vocab_from_tokens([*SPECIALS, *(f"w{i}" for i in range(20))])
-    return build_model(opt, opt, {"src": words, "tgt": words, "data_task": "seq2seq"}, None, -1).eval()
 
 
 def batch():
@@ -73,6 +77,19 @@ def decode(model, src, src_len, tgt, **kwargs):
     enc_out, final, src_len = model.encoder(src, src_len)
     model.decoder.init_state(src, enc_out, final)
     return model.decoder(tgt, enc_out, src_len=src_len, **kwargs)
+
+
+def dropout_rates(module):
+    return [part.p for part in module.modules() if isinstance(part, torch.nn.Dropout)]
+
+
+def without_gradient(module, *but):
+    """Return the names of the parameters without a gradient other than 0, but those with parts of a name.
+
+    Softmax does not see a shift of all keys: their bias has none.
+    """
+    names = {name for name, part in module.named_parameters() if part.grad is None or not part.grad.any()}
+    return {name for name in names if not any(part in name for part in ("keys.bias", *but))}
 
 
 def position_encoding(position, size):

@@ -83,7 +83,7 @@ def add_options(parser: Any) -> None:
 
 
 def check(opt: Namespace) -> None:
-    """Check what concerns these models; raise a ``UsageError`` where it cannot be."""
+    """Check what concerns these models."""
     if opt.decoder_type != DECODER:
         if opt.distortion != NONE:
             raise UsageError(f"distortion: {opt.distortion} needs decoder_type: {DECODER}")

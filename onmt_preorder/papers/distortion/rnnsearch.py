@@ -2,6 +2,12 @@
 
 It is ``encoder_type: bidirectional_gru`` with ``decoder_type: distortion_rnn``. The decoder also reads the
 states of ``encoder_type: preorder_transformer``, a hybrid as of Chen et al. 2018, *The best of both worlds*.
+
+An attention is kept padded with ``window`` zeros on either side: ``(batch, window + length + window)``.
+Then the source words from which attention can jump to word j are the ``2 window + 1`` entries from j on,
+and a shift past the sentence's ends needs no special case. These words are ``j - window`` to
+``j + window``, so the jumps from them to j have the distances ``window, …, -window`` (positive is forward):
+that is the order of the probabilities here.
 """
 
 from __future__ import annotations
@@ -17,9 +23,8 @@ from onmt.encoders.rnn_encoder import RNNEncoder
 from torch import Tensor, nn
 from torch.nn.functional import linear, pad
 
-from onmt_preorder.papers.distortion.attention import AdditiveAttention, SourceStates, mix, start
 from onmt_preorder.papers.distortion.options import ENCODER, HIDDEN, NONE, SOURCE, TARGET, DistortionOptions
-from onmt_preorder.transformer.dropout import first_rate
+from onmt_preorder.transformer.options import first_rate
 
 
 class BidirectionalGRUEncoder(RNNEncoder):
@@ -41,12 +46,11 @@ class BidirectionalGRUEncoder(RNNEncoder):
         self.end_symbol = symbol
 
     def forward(self, src: Tensor, src_len: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Encode ``(batch, length, 1)`` ids of words; ``src_len`` is ``(batch,)``, tokens in each sentence.
+        """Encode ``(batch, length, 1)`` ids of words, ``src_len`` of each sentence real.
 
-        Returns:
-            h, ``(batch, length, 2 size)``, forward and backward states of each token, zero after a
-            sentence's end; the backward state of the first, ``(batch, size)``; and ``src_len``. Length and
-            ``src_len`` are one more than given where an end symbol is put after each sentence.
+        Return h, ``(batch, length, 2 size)``, forward and backward states of each token, zero after a
+        sentence's end; the backward state of the first, ``(batch, size)``; and ``src_len``. Length and
+        ``src_len`` are one more than given where an end symbol is put after each sentence.
         """
         if self.end_symbol is not None:
             src = pad(src, (0, 0, 0, 1), value=self.embeddings.word_padding_idx)
@@ -57,6 +61,76 @@ class BidirectionalGRUEncoder(RNNEncoder):
 
     def update_dropout(self, dropout: float, *_: Any) -> None:
         """Nothing is dropped here."""
+
+
+@dataclass(frozen=True)
+class SourceStates:
+    """What every step knows of a batch of source sentences."""
+
+    keys: Tensor  # U h_j + b of the attention, (batch, length, size)
+    values: Tensor  # what is summed by attention: linear images of h_j, (batch, length, any), 0 after the end
+    mask: Tensor  # (batch, length), 1 for a word and 0 after its sentence's end
+    penalty: Tensor  # (batch, length), 0 for a word and -inf after its sentence's end
+
+    @classmethod
+    def of(cls, keys: Tensor, values: Tensor, lengths: Tensor) -> SourceStates:
+        """Make the masks; ``lengths`` is ``(batch,)``, words in each sentence."""
+        mask = torch.arange(keys.size(1), device=keys.device) < lengths.unsqueeze(1)
+        penalty = keys.new_zeros(mask.shape).masked_fill(~mask, -torch.inf)
+        return cls(keys, values, mask.to(keys.dtype), penalty)
+
+
+class AdditiveAttention(nn.Module):
+    """``α̂_j = softmax_j v · tanh(W s̃ + U h_j + b)``; s̃ and the layer between are of one size."""
+
+    def __init__(self, size: int, source_size: int) -> None:
+        super().__init__()
+        self.query = nn.Linear(size, size, bias=False)
+        self.keys = nn.Linear(source_size, size)
+        self.score = nn.Linear(size, 1, bias=False)
+
+    def forward(self, query: Tensor, source: SourceStates) -> Tensor:
+        """Return α̂, ``(batch, length)``, for ``W s̃``, ``(batch, size)``.
+
+        Cost: ``batch × length × size`` hyperbolic tangents, most of the time of a step.
+        """
+        layer = (source.keys + query.unsqueeze(1)).tanh()
+        return (self.score(layer).squeeze(2) + source.penalty).softmax(-1)
+
+
+def start(like: Tensor, length: int, window: int) -> Tensor:
+    """Return α_0, padded, of a source of this length, on the type and device of ``like``, ``(batch, …)``.
+
+    All attention is just before the first word: a jump by 1 leads to the first word, by 2 to the second.
+    """
+    attention = like.new_zeros(len(like), length + 2 * window)
+    attention[:, window - 1] = 1
+    return attention
+
+
+def mix(
+    content: Tensor, previous: Tensor, jumps: Tensor, weight: float, mask: Tensor, renormalise: bool
+) -> Tensor:
+    """Return ``α_t = λ Σ_k P(k) Γ(α_{t-1}, k) + (1 - λ) α̂_t`` (eq. 7 and 8), ``(batch, length)``.
+
+    Costs ``batch × length × (2 window + 1)`` multiplications, in one product.
+
+    Args:
+        content: α̂_t, ``(batch, length)``.
+        previous: α_{t-1}, padded.
+        jumps: P(k), ``(batch, 2 window + 1)``, distances ``window, …, -window``.
+        weight: λ.
+        mask: of :class:`SourceStates`.
+        renormalise: divide by the sum, which is below one where jumps have led out of the sentence.
+            Attention that has left it completely stays zero.
+    """
+    near = previous.unfold(1, jumps.size(1), 1)
+    mixed = torch.baddbmm(content.unsqueeze(2), near, jumps.unsqueeze(2), beta=1 - weight, alpha=weight)
+    attention = mixed.squeeze(2) * mask
+    if renormalise:
+        total = attention.sum(1, keepdim=True)
+        attention = attention / total.clamp_min(torch.finfo(total.dtype).tiny)
+    return attention
 
 
 class DistortionRNNDecoder(DecoderBase):
@@ -71,12 +145,8 @@ class DistortionRNNDecoder(DecoderBase):
     since ``c_t`` is a weighted sum of the ``h_j``, so is its product with f2's weights: each ``h_j`` is
     multiplied by them once.
 
-    Args:
-        size: of all states but the encoder's.
-        source_size: of the encoder's states h.
-        embeddings: OpenNMT-py's, of the target.
-        dropout: of the output layer, and of nothing else, as in the paper.
-        options: how attention jumps.
+    ``size`` is that of all states but the encoder's, which have ``source_size``. As in the paper, only the
+    output layer has dropout.
     """
 
     def __init__(
@@ -107,7 +177,7 @@ class DistortionRNNDecoder(DecoderBase):
     def init_state(self, _: Tensor, states: Tensor, final: Tensor) -> None:
         """Begin a batch: ``s_0 = tanh(W h_1 + b)`` of ``final``, a GRU's backward state of the first word.
 
-        α_0 is that of :func:`.attention.start`. The first jump depends on ``c_0 = 0``, ``emb(<s>)``, or
+        α_0 is that of :func:`start`. The first jump depends on ``c_0 = 0``, ``emb(<s>)``, or
         ``s̃_0 = s_0``. ``states`` is h, ``(batch, length, source_size)``; ``final`` is ``(batch, size)``.
         """
         hidden = self.initial(final).tanh()
@@ -140,9 +210,8 @@ class DistortionRNNDecoder(DecoderBase):
             step: None for all words of a training batch; else the index of the next word, from 0. At 0 the
                 products with the source are computed and kept for the later steps.
 
-        Returns:
-            What the generator reads, ``(batch, words, size)``, and the attention, ``(batch, words, length)``,
-            as ``std`` and as ``align``.
+        Return what the generator reads, ``(batch, words, size)``, and the attention, ``(batch, words,
+        length)``, as ``std`` and as ``align``.
         """
         embedded = self.embeddings(tgt)
         hidden, attention, _ = self._unroll(embedded, self._source(enc_out, src_len, step))
@@ -178,16 +247,21 @@ class DistortionRNNDecoder(DecoderBase):
         inputs = linear(embedded, self.before.weight_ih, self.before.bias_ih).unbind(1)
         by_target = self.options.context == TARGET
         logits = self.jumps(embedded).unbind(1) if by_target else [None] * len(inputs)
-        products = self._products()
+        joined = self._joined()
         hidden, steps = [], []
         for word in zip(inputs, logits, strict=True):
-            steps.append(self._step(*word, source, products))
+            steps.append(self._step(*word, source, joined))
             hidden.append(self.state["hidden"])
         attention, jumps = zip(*steps, strict=True)
         return torch.stack(hidden, 1), torch.stack(attention, 1), list(jumps)
 
-    def _products(self) -> _Products:
-        size, zeros = self.after.hidden_size, torch.zeros_like(self.after.bias_hh[: self.after.hidden_size])
+    def _joined(self) -> tuple[Tensor, Tensor, Tensor]:
+        """Return weights and biases of everything that reads s̃_t, for one product, and the biases for c_t.
+
+        f2's gates come first, then the attention's query (s̃_t only), then the logits of the next word's
+        jumps if they depend on this vector.
+        """
+        zeros = torch.zeros_like(self.after.bias_hh[: self.after.hidden_size])
         of_between = [(self.after.weight_hh, self.after.bias_hh), (self.attention.query.weight, zeros)]
         of_context = [self.after.bias_ih]
         if self.options.context == HIDDEN:
@@ -195,10 +269,14 @@ class DistortionRNNDecoder(DecoderBase):
         if self.options.context == SOURCE:
             of_context.append(self.jumps.bias)
         weights, biases = zip(*of_between, strict=True)
-        return _Products(size, torch.cat(weights), torch.cat(biases), torch.cat(of_context))
+        return torch.cat(weights), torch.cat(biases), torch.cat(of_context)
 
     def _step(
-        self, inputs: Tensor, logits: Tensor | None, source: SourceStates, products: _Products
+        self,
+        inputs: Tensor,
+        logits: Tensor | None,
+        source: SourceStates,
+        joined: tuple[Tensor, Tensor, Tensor],
     ) -> tuple[Tensor, Tensor | None]:
         """Decode one word; return its attention, ``(batch, length)``, and P(k), ``(batch, 2 window + 1)``.
 
@@ -208,51 +286,25 @@ class DistortionRNNDecoder(DecoderBase):
         hidden, options = self.state["hidden"], self.options
         recurrent = linear(hidden, self.before.weight_hh, self.before.bias_hh)
         between = gru(inputs, recurrent, hidden)
-        recurrent, query, of_between = products.of_between(between)
+        weight, bias, context_bias = joined
+        size = self.after.hidden_size
+        recurrent, query, of_between = linear(between, weight, bias).tensor_split((3 * size, 4 * size), -1)
         attention, jumps = self.attention(query, source), None
         if self.jumps is not None:
             jumps = (self.state["logits"] if logits is None else logits).softmax(-1)
             previous = self.state["attention"]
             attention = mix(attention, previous, jumps, options.weight, source.mask, options.renormalise)
             self.state["attention"] = pad(attention, (options.window, options.window))
-        context, of_context = products.of_context(attention, source)
+        read = torch.baddbmm(context_bias, attention.unsqueeze(1), source.values).squeeze(1)
+        context, of_context = read.tensor_split((3 * size,), -1)
         self.state["hidden"] = gru(context, recurrent, between)
         if options.context in (SOURCE, HIDDEN):
             self.state["logits"] = of_context if options.context == SOURCE else of_between
         return attention, jumps
 
 
-@dataclass(frozen=True)
-class _Products:
-    """The weights of everything that reads s̃_t, for one product, and the same for c_t.
-
-    f2's gates come first, then the attention's query (s̃_t only), then the logits of the next
-    word's jumps if they depend on this vector.
-    """
-
-    size: int
-    weight: Tensor
-    bias: Tensor
-    context_bias: Tensor
-
-    def of_between(self, between: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        gates, rest = 3 * self.size, len(self.bias) - 4 * self.size
-        return linear(between, self.weight, self.bias).split((gates, self.size, rest), -1)
-
-    def of_context(self, attention: Tensor, source: SourceStates) -> tuple[Tensor, Tensor]:
-        gates, rest = 3 * self.size, len(self.context_bias) - 3 * self.size
-        read = torch.baddbmm(self.context_bias, attention.unsqueeze(1), source.values)
-        return read.squeeze(1).split((gates, rest), -1)
-
-
 def gru(inputs: Tensor, recurrent: Tensor, hidden: Tensor) -> Tensor:
-    """Return a GRU's next state, as :class:`torch.nn.GRUCell` does, from the two products.
-
-    Args:
-        inputs: ``W_i x + b_i``, ``(batch, 3 size)``.
-        recurrent: ``W_h h + b_h``, ``(batch, 3 size)``.
-        hidden: h, ``(batch, size)``.
-    """
+    """Return a GRU's next state, as :class:`torch.nn.GRUCell`, of ``W_i x + b_i``, ``W_h h + b_h`` and h."""
     size = hidden.size(-1)
     gates = (inputs[:, : 2 * size] + recurrent[:, : 2 * size]).sigmoid()
     reset, update = gates.chunk(2, -1)

@@ -13,12 +13,7 @@ _NATURAL = math.log(10)
 
 
 def load(path: str) -> Any:
-    """Load an ARPA or binary file.
-
-    Raises:
-        MissingExtraError: kenlm is not installed.
-        DataError: the file cannot be read as a language model.
-    """
+    """Load an ARPA or binary file."""
     kenlm = require("kenlm", "lm")
     if not Path(path).is_file():
         raise DataError("no such file", path)
@@ -32,13 +27,9 @@ def load(path: str) -> Any:
 
 
 class NgramFluency:
-    """Scores the beginnings that the beams of a batch keep: one state each, one look-up for each word.
+    """Scores the beginnings that the beams of ``batch`` sentences keep: one state each, one look-up a word.
 
-    Args:
-        model: as :func:`load` gives it.
-        weight: λ2.
-        tokens: the word of each id.
-        batch: how many sentences there are.
+    ``weight`` is λ2; ``tokens`` has the word of each id.
     """
 
     def __init__(self, model: Any, weight: float, tokens: Sequence[str], batch: int) -> None:

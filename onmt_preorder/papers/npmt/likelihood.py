@@ -1,27 +1,34 @@
-"""``log p(y | x)`` over all segmentations, and its gradient, in bounded memory.
+"""``log p(y | x)`` over all segmentations, and its gradient, in bounded memory (Huang et al. 2018, eq. 1).
 
 The scores of all segments come from one run of the network over (sentence, source element, start
 in the target), ``longest + 1`` steps, without a graph and in chunks: no more than a given number
-of logits exists at a time. The lattice gives the probability of every segment given the sentence,
-and these are the gradient of ``log p(y | x)`` by the segments' scores. So the backward pass runs
-the network once more, chunk by chunk, with a graph, and weighs each score by its segment's
+of logits exists at a time. The recursions of Wang et al. 2017 give the probability of every segment given
+the sentence, and these are the gradient of ``log p(y | x)`` by the segments' scores. So the backward pass
+runs the network once more, chunk by chunk, with a graph, and weighs each score by its segment's
 probability. Segments of very small probability add almost nothing: they can be left out there,
 which makes the second run a small part of the first once a model has learned what belongs together.
+
+A table holds the score of every segment at every boundary of the target:
+``scores[t, b, i, l]`` is ``log p(y_{i+1} … y_{i+l}, $ | x_t)`` of sentence ``b``, counting the
+elements ``t`` from 0; ``-inf`` where there is no such segment. An element that is padding emits
+the empty segment with score 0: 0 at ``l = 0``, ``-inf`` elsewhere. All recursions run over the elements, and
+compute all sentences, boundaries and lengths in one operation.
 
 Cost: ``Σ source · target · longest`` steps of the network and softmaxes over the vocabulary.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import torch
 from torch import Tensor
 from torch.nn import functional
 
-from onmt_preorder.papers.npmt import lattice
 from onmt_preorder.papers.npmt.scorer import Scorer, SegmentLayers, SentencePairs, WorkLimits, wide
+
+_IMPOSSIBLE = float("-inf")
 
 
 def log_likelihood(model: SegmentLayers, batch: SentencePairs, limits: WorkLimits) -> Tensor:
@@ -32,10 +39,10 @@ def log_likelihood(model: SegmentLayers, batch: SentencePairs, limits: WorkLimit
     scorer = Scorer(model, batch, limits)
     with torch.no_grad():
         scores = scorer.spread(_scores(scorer))
-        total, alphas = lattice.forward(scores, batch.lengths)
+        total, alphas = sum_segmentations(scores, batch.lengths)
         if not scorer.elements.output.requires_grad:
             return total
-        weights = lattice.posteriors(scores, alphas, batch.lengths)[scorer.real]
+        weights = posteriors(scores, alphas, batch.lengths)[scorer.real]
     inputs = scorer.elements.output, scorer.elements.state, scorer.gates
     layers = (*model.network.parameters(), *model.vocabulary.parameters())
     return _Weighted.apply(
@@ -44,7 +51,7 @@ def log_likelihood(model: SegmentLayers, batch: SentencePairs, limits: WorkLimit
 
 
 def segment_scores(model: SegmentLayers, batch: SentencePairs, limits: WorkLimits) -> Tensor:
-    """Return the scores of all segments as :mod:`.lattice` wants them, without a graph."""
+    """Return the scores of all segments, ``(elements, batch, target + 1, longest + 1)``, without a graph."""
     with torch.no_grad():
         scorer = Scorer(model, batch, limits)
         return scorer.spread(_scores(scorer))
@@ -54,7 +61,7 @@ def _scores(scorer: Scorer) -> Tensor:
     """Return ``(elements, target + 1, longest + 1)``, ``-inf`` where there is no segment."""
     count, target = scorer.remaining.shape
     longest, output = scorer.limits.longest, scorer.elements.output
-    scores = output.new_full((count, target + 1, longest + 1), float("-inf"), dtype=wide(output))
+    scores = output.new_full((count, target + 1, longest + 1), _IMPOSSIBLE, dtype=wide(output))
     prefixes = scores.new_zeros(count, target, longest + 2)
     for chunk in scorer.first_chunks():
         found = scorer.model.log_probabilities(*scorer.first_symbols(chunk, output))
@@ -95,14 +102,14 @@ def _promising(scorer: Scorer, scores: Tensor, prefixes: Tensor) -> Tensor:
     lengths = torch.arange(1, longest + 1, device=ends.device)
     possible = lengths <= scorer.remaining.unsqueeze(2)
     coarse = scores.clone()
-    coarse[:, :-1, 1:] = torch.where(possible, (first - before).unsqueeze(2) + ends, float("-inf"))
+    coarse[:, :-1, 1:] = torch.where(possible, (first - before).unsqueeze(2) + ends, _IMPOSSIBLE)
     spread, lengths = scorer.spread(coarse), scorer.lengths
-    weights = lattice.posteriors(spread, lattice.forward(spread, lengths)[1], lengths)
+    weights = posteriors(spread, sum_segmentations(spread, lengths)[1], lengths)
     return _reading(weights[scorer.real], scorer.limits.unpromising)
 
 
 def _reading(weights: Tensor, bound: float) -> Tensor:
-    """Return how many words to read from each start to meet all segments of at least a probability."""
+    """Return how many words to read from each start to meet all segments above a probability."""
     return (_at_least(weights) > bound).sum(2)
 
 
@@ -156,3 +163,74 @@ class _Weighted(torch.autograd.Function):
 
 def _add(total: Tensor | None, part: Tensor | None) -> Tensor | None:
     return part if total is None else total if part is None else total.add_(part)
+
+
+def sum_segmentations(scores: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
+    """Sum over all segmentations of targets of so many words, ``lengths (batch,)``.
+
+    Return ``log p(y | x)``, ``(batch,)``, ``-inf`` for a target longer than its elements can emit; and
+    ``α_t(j)``, ``(elements + 1, batch, target + 1)``: the log probability that the first t elements emit the
+    first j words.
+    """
+    alpha = scores.new_full(scores.shape[1:3], _IMPOSSIBLE)
+    alpha[:, 0] = 0
+    alphas = [alpha]
+    for arriving in _by_end(scores):
+        alphas.append((_windows(alphas[-1], arriving.size(-1)) + arriving).logsumexp(-1))
+    return _at(alphas[-1], lengths), torch.stack(alphas)
+
+
+def posteriors(scores: Tensor, alphas: Tensor, lengths: Tensor) -> Tensor:
+    """Return the probability of each segment given the sentence: the gradient of ``log p(y | x)``.
+
+    All are 0 where ``log p(y | x)`` is ``-inf``. ``alphas`` are :func:`sum_segmentations`'s.
+    """
+    longest = scores.size(-1) - 1
+    total = _at(alphas[-1], lengths)
+    beta = torch.full_like(alphas[-1], _IMPOSSIBLE).scatter_(1, lengths.unsqueeze(1), 0)
+    found = []
+    for alpha, leaving in zip(alphas[:-1].flip(0), scores.flip(0), strict=True):
+        onward = leaving + functional.pad(beta, (0, longest), value=_IMPOSSIBLE).unfold(1, longest + 1, 1)
+        found.append((alpha - total.unsqueeze(1)).unsqueeze(-1) + onward)
+        beta = onward.logsumexp(-1)
+    return torch.stack(found[::-1]).exp().masked_fill(total.isinf().view(1, -1, 1, 1), 0)
+
+
+def best_segmentation(scores: Tensor, lengths: Tensor) -> Tensor:
+    """Return how many words each element emits in the most probable segmentation: ``(batch, elements)``.
+
+    Each target must be possible.
+    """
+    longest = scores.size(-1) - 1
+    alpha = scores.new_full(scores.shape[1:3], _IMPOSSIBLE)
+    alpha[:, 0] = 0
+    back = []
+    for arriving in _by_end(scores):
+        alpha, where = (_windows(alpha, arriving.size(-1)) + arriving).max(-1)
+        back.append(longest - where)
+    end, emitted = lengths, []
+    for where in reversed(back):
+        emitted.append(_at(where, end))
+        end = end - emitted[-1]
+    return torch.stack(emitted[::-1], dim=1)
+
+
+def _by_end(scores: Tensor) -> Iterable[Tensor]:
+    """Yield each element's ``(batch, target + 1, longest + 1)`` scores, by the segments' ends.
+
+    Entry ``[b, j, k]`` belongs to the segment from ``j - longest + k`` to ``j``. It means nothing where that
+    is before 0: there ``α`` is ``-inf``.
+    """
+    boundaries, sizes = scores.shape[2:]
+    size = torch.arange(sizes - 1, -1, -1, device=scores.device)
+    start = torch.arange(boundaries, device=scores.device).unsqueeze(1) - size
+    return scores[:, :, start.clamp(min=0), size.expand_as(start)]
+
+
+def _windows(alpha: Tensor, sizes: int) -> Tensor:
+    """Return ``(batch, boundaries, sizes)``: entry ``[b, j, k]`` is ``alpha[b, j - sizes + 1 + k]``."""
+    return functional.pad(alpha, (sizes - 1, 0), value=_IMPOSSIBLE).unfold(1, sizes, 1)
+
+
+def _at(table: Tensor, boundaries: Tensor) -> Tensor:
+    return table.gather(1, boundaries.unsqueeze(1)).squeeze(1)

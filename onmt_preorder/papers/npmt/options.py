@@ -81,7 +81,7 @@ def add_options(parser: Any) -> None:
 
 
 def check(opt: Namespace) -> None:
-    """Check what concerns decoder and layer; raise a ``UsageError`` where it cannot be."""
+    """Check what concerns decoder and layer."""
     window = opt.local_reordering_window
     if window and getattr(opt, "model_task", "seq2seq") != "seq2seq":
         raise UsageError("local_reordering_window needs model_task: seq2seq")

@@ -10,33 +10,23 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from onmt_preorder.cross_entropy import Weighted, linear_log_probabilities, weighted_sum
-from onmt_preorder.papers.npmt.network import SegmentNetwork
-from onmt_preorder.softmax import is_compiled
+from onmt_preorder.cpu.cross_entropy import linear_log_probabilities, weighted_sum
+from onmt_preorder.cpu.softmax import is_compiled
+from onmt_preorder.papers.npmt.layers import SegmentNetwork
 
 
 @dataclass(frozen=True)
 class SentencePairs:
-    """A batch of encoded sources and their targets.
+    """A batch of encoded sources and their targets."""
 
-    Attributes:
-        states: ``(batch, elements, size)``: the encoder's.
-        elements: ``(batch,)``: source elements in each sentence, from 1.
-        words: ``(batch, target)`` ids, without symbols for begin and end.
-        lengths: ``(batch,)`` words in each target, from 0.
-    """
-
-    states: Tensor
-    elements: Tensor
-    words: Tensor
-    lengths: Tensor
+    states: Tensor  # (batch, elements, size), the encoder's
+    elements: Tensor  # (batch,) source elements in each sentence, from 1
+    words: Tensor  # (batch, target) ids, without symbols for begin and end
+    lengths: Tensor  # (batch,) words in each target, from 0
 
     @classmethod
     def of_batch(cls, batch: dict[str, Any], states: Tensor, padding: int) -> SentencePairs:
-        """Return the pairs of a batch of OpenNMT-py, whose target is padded with the id ``padding``.
-
-        The target's begin, end and features are left out.
-        """
+        """Return the pairs of a batch of OpenNMT-py, whose target is padded with the id ``padding``."""
         target = batch["tgt"][:, 1:, 0]
         lengths = target.ne(padding).sum(1) - 1
         return cls(states, batch["srclen"], target[:, :-1], lengths)
@@ -50,9 +40,9 @@ class WorkLimits:
         longest: the most words of a segment.
         logits: how many logits to hold at a time, or on a CPU, which holds none, numbers of the recurrent
             layers; any number gives the same result.
-        negligible: segments of a smaller probability, given the sentence, have no gradient; 0: all have.
+        negligible: segments of a smaller probability, given the sentence, have no gradient.
         unpromising: segments to which a coarser model gives a smaller probability are not scored at all,
-            so that a little of ``p(y | x)`` is lost; 0: all are.
+            so that a little of ``p(y | x)`` is lost.
     """
 
     longest: int
@@ -67,22 +57,14 @@ _STATES = 8
 
 @dataclass(frozen=True)
 class SegmentLayers:
-    """The layers that score segments.
-
-    Attributes:
-        network: the recurrent layers.
-        vocabulary: from their output to logits, OpenNMT-py's generator.
-        embeddings: of target words, ``(batch, length, 1)`` ids to ``(batch, length, size)``.
-        begin, end: ids of the symbols that the network reads first, and that end a segment.
-        precision: of the products for logits, on a CPU.
-    """
+    """The layers that score segments."""
 
     network: SegmentNetwork
-    vocabulary: nn.Module
-    embeddings: nn.Module
-    begin: int
-    end: int
-    precision: torch.dtype = torch.float32
+    vocabulary: nn.Module  # from its output to logits, OpenNMT-py's generator
+    embeddings: nn.Module  # of target words, (batch, length, 1) ids to (batch, length, size)
+    begin: int  # id of the symbol that the network reads first
+    end: int  # id of the symbol that ends a segment
+    precision: torch.dtype = torch.float32  # of the products for logits, on a CPU
 
     def log_probabilities(self, output: Tensor, words: Tensor) -> Tensor:
         """Return those of words ``(t, k)`` after the network's output ``(t, size)``, without a graph."""
@@ -93,7 +75,7 @@ class SegmentLayers:
     def weighted_sum(self, output: Tensor, words: Tensor, weights: Tensor) -> Tensor:
         """Return the sum of the words' log probabilities, by their weights ``(t, k)``, with a graph."""
         if self._is_compiled(output):
-            return weighted_sum(output, self.vocabulary, Weighted(words, weights), self.precision)
+            return weighted_sum(output, self.vocabulary, words, weights, self.precision)
         return (self._of_torch(output, words) * weights).sum()
 
     def numbers_a_segment(self, output: Tensor) -> int:
@@ -113,16 +95,11 @@ class SegmentLayers:
 
 
 class Starts(NamedTuple):
-    """Where segments may start, those with the most words to read first.
+    """Where segments may start, those with the most words to read first."""
 
-    Attributes:
-        element, begin: ``(starts,)``: which element reads on from which boundary of the target.
-        counts: how many of them read at least 1, 2, … words.
-    """
-
-    element: Tensor
-    begin: Tensor
-    counts: list[int]
+    element: Tensor  # (starts,): which element reads on
+    begin: Tensor  # (starts,): from which boundary of the target
+    counts: list[int]  # how many of them read at least 1, 2, … words
 
 
 class Scorer:
@@ -157,9 +134,8 @@ class Scorer:
 
     def first_chunks(self) -> Iterator[slice]:
         """Yield the elements in chunks."""
-        count = self.remaining.size(0)
         size = self._chunk_size(1)
-        return (slice(begin, begin + size) for begin in range(0, count, size))
+        return (slice(begin, begin + size) for begin in range(0, len(self.remaining), size))
 
     def first_symbols(self, chunk: slice, output: Tensor) -> tuple[Tensor, Tensor]:
         """Return outputs, and after each, ``(elements, 1 + target)``, the end and each word as the first."""
@@ -189,11 +165,7 @@ class Scorer:
 
         They are ``(reading, size)`` and ``(reading, 2)``, of the segments that had a word to read. After the
         sentence's last word the next word means nothing. After the first ``known`` words nothing is yielded.
-
-        Args:
-            starts: where to start.
-            state: the elements' states, ``(elements, layers, states · size)``.
-            gates: ``(batch · target, gates)`` of all target words.
+        ``state`` and ``gates`` are those of the elements and of all target words, or copies with a graph.
         """
         masks, words = self.elements.masks, self.words.flatten()
         index = self.sentence[starts.element] * self.words.size(1) + starts.begin

@@ -1,12 +1,16 @@
-"""From elements' segments to translations: each element's best one, or by a beam over the elements.
+"""The search: what each source element emits, and translations made of that.
 
-The beam keeps the translations' beginnings with the best ``Q(y) = log p(y | x) + λ1 · words + λ2 ·
-log p_lm(y)`` (Huang et al. 2018, eq. 3). Beginnings of the same words are one: the probabilities
-of their segmentations are summed, and the most probable of these is shown.
+No element looks at another's words, so all elements of a batch are searched side by side, in ``longest + 1``
+steps of the network: each element's best segment, greedily, or its several best, by a beam.
+
+A beam over the elements then keeps the translations' beginnings with the best ``Q(y) = log p(y | x) +
+λ1 · words + λ2 · log p_lm(y)`` (Huang et al. 2018, eq. 3). Beginnings of the same words are one: the
+probabilities of their segmentations are summed, and the most probable of these is shown.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -14,25 +18,143 @@ import torch
 from torch import Tensor
 
 from onmt_preorder.papers.npmt.language_model import NgramFluency
-from onmt_preorder.papers.npmt.segments import Segments
+from onmt_preorder.papers.npmt.scorer import SegmentLayers
 
 _IMPOSSIBLE = float("-inf")
 _BASE = 0x9E3779B97F4A7C15 - 2**64  # odd: of the hash of a beginning, modulo 2^64
 
 
 @dataclass(frozen=True)
-class Translations:
-    """Translations of a batch, the best first.
+class Segments:
+    """Segments of elements, the best first."""
 
-    Attributes:
-        words: ``(batch, count, elements, longest)`` ids of what each element emits.
-        lengths: ``(batch, count, elements)``.
-        scores: ``(batch, count)`` ``Q(y)``.
+    scores: Tensor  # (elements, count), log p(segment, $ | x), -inf where there are no more
+    words: Tensor  # (elements, count, longest) ids; those after a segment's length mean nothing
+    lengths: Tensor  # (elements, count)
+
+
+def greedy_segments(
+    model: SegmentLayers, source: Tensor, longest: int, banned: Sequence[int] = ()
+) -> Segments:
+    """Let each element, ``(elements, size)``, emit the best symbol, then the best after it, until its end.
+
+    Elements whose segments have ended drop out. No segment has more than ``longest`` words, or a word of
+    the ``banned`` ids. Cost: ``O(elements · longest)`` steps at most.
     """
+    state, output, _ = model.network.begin(source, model.first_gates(source.device))
+    count, device = source.size(0), source.device
+    words = torch.full((count, longest), model.end, device=device)
+    lengths = torch.zeros(count, dtype=torch.long, device=device)
+    active = torch.arange(count, device=device)
+    scores = source.new_zeros(count)
+    for length in range(longest + 1):
+        symbols = _symbols(model, output, banned)
+        if length == longest:
+            scores[active] += symbols[:, model.end]
+            break
+        best, symbol = symbols.max(1)
+        scores[active] += best
+        going = symbol.ne(model.end).nonzero().squeeze(1)
+        active, symbol = active[going], symbol[going]
+        words[active, length] = symbol
+        lengths[active] += 1
+        if not active.numel():
+            break
+        output, state = model.network.step(_gates(model, symbol), state[going], None)
+    return Segments(scores.unsqueeze(1), words.unsqueeze(1), lengths.unsqueeze(1))
 
-    words: Tensor
-    lengths: Tensor
-    scores: Tensor
+
+def best_segments(
+    model: SegmentLayers,
+    source: Tensor,
+    longest: int,
+    count: int,
+    banned: Sequence[int] = (),
+    reward: float = 0.0,
+) -> Segments:
+    """Find each element's best segments by a beam search over their words.
+
+    ``count`` beginnings are followed at a time. One is given up when it cannot become better than the last of
+    ``count`` whole segments. Each word adds ``reward`` to a segment's log probability in the ranking; it is
+    not part of the scores.
+    """
+    elements, device = source.size(0), source.device
+    state, output, _ = model.network.begin(source, model.first_gates(device))
+    found = Segments(
+        source.new_full((elements, count), _IMPOSSIBLE),
+        torch.full((elements, count, longest), model.end, device=device),
+        torch.zeros(elements, count, dtype=torch.long, device=device),
+    )
+    rows = torch.arange(elements, device=device), torch.zeros(elements, dtype=torch.long, device=device)
+    begins = source.new_full((elements, count), _IMPOSSIBLE)
+    begins[:, 0] = 0
+    words = found.words
+    for length in range(longest + 1):
+        symbols = _symbols(model, output, banned)
+        ended = torch.full_like(begins, _IMPOSSIBLE)
+        ended[rows] = begins[rows] + symbols[:, model.end]
+        found = _merge(found, Segments(ended, words, torch.full_like(found.lengths, length)), reward)
+        if length == longest:
+            break
+        symbols[:, model.end] = _IMPOSSIBLE
+        begins, words, parents, chosen = _grow(begins, words, rows, symbols, length)
+        hope = begins + reward * (longest if reward > 0 else length + 1)
+        last = (found.scores + reward * found.lengths)[:, -1:]
+        begins = begins.masked_fill(hope <= last, _IMPOSSIBLE)
+        row_of = torch.zeros_like(parents).index_put_(rows, torch.arange(rows[0].numel(), device=device))
+        rows = begins.isfinite().nonzero(as_tuple=True)
+        if not rows[0].numel():
+            break
+        parent = row_of[rows[0], parents[rows]]
+        output, state = model.network.step(_gates(model, chosen[rows]), state[parent], None)
+    return found
+
+
+def _grow(
+    begins: Tensor, words: Tensor, rows: tuple[Tensor, Tensor], symbols: Tensor, length: int
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Return the best beginnings with one word more: scores, words, which each continues, the new word."""
+    elements, count = begins.shape
+    near = min(count, symbols.size(1))
+    best, symbol = symbols.topk(near, dim=1)
+    grown = begins.new_full((elements, count, near), _IMPOSSIBLE)
+    grown[rows] = begins[rows].unsqueeze(1) + best
+    new = torch.zeros_like(grown, dtype=torch.long)
+    new[rows] = symbol
+    begins, where = grown.flatten(1).topk(count, dim=1)
+    parents, chosen = where // near, new.flatten(1).gather(1, where)
+    words = words.gather(1, parents.unsqueeze(2).expand_as(words)).clone()
+    words[:, :, length] = chosen
+    return begins, words, parents, chosen
+
+
+def _merge(one: Segments, other: Segments, reward: float) -> Segments:
+    count = one.scores.size(1)
+    pairs = zip((one.scores, one.words, one.lengths), (other.scores, other.words, other.lengths), strict=True)
+    scores, words, lengths = (torch.cat(pair, 1) for pair in pairs)
+    where = (scores + reward * lengths).topk(count, dim=1).indices
+    words = words.gather(1, where.unsqueeze(2).expand(-1, -1, words.size(2)))
+    return Segments(scores.gather(1, where), words, lengths.gather(1, where))
+
+
+def _symbols(model: SegmentLayers, output: Tensor, banned: Sequence[int]) -> Tensor:
+    symbols = model.vocabulary(output).log_softmax(1)
+    for symbol in banned:
+        symbols[:, symbol] = _IMPOSSIBLE
+    return symbols
+
+
+def _gates(model: SegmentLayers, words: Tensor) -> Tensor:
+    return model.network.gates(model.embeddings(words.view(-1, 1, 1))).squeeze(1)
+
+
+@dataclass(frozen=True)
+class Translations:
+    """Translations of a batch, the best first."""
+
+    words: Tensor  # (batch, count, elements, longest) ids of what each element emits
+    lengths: Tensor  # (batch, count, elements)
+    scores: Tensor  # (batch, count) Q(y)
 
     def flat(self, sentence: int, rank: int) -> Tensor:
         """Return the ids of a translation's words, one after another."""
@@ -45,14 +167,11 @@ def spread(segments: Segments, real: Tensor) -> Segments:
 
     ``segments`` are those of all ``real`` elements, ``(batch, elements)``, sentence after sentence.
     """
-    count, longest = segments.words.shape[1:]
-    scores = segments.scores.new_full((*real.shape, count), _IMPOSSIBLE)
-    scores[:, :, 0] = 0
-    scores[real] = segments.scores
-    words = segments.words.new_zeros(*real.shape, count, longest)
-    words[real] = segments.words
-    lengths = segments.lengths.new_zeros(*real.shape, count)
-    lengths[real] = segments.lengths
+    packed = segments.scores, segments.words, segments.lengths
+    scores, words, lengths = (part.new_zeros(*real.shape, *part.shape[1:]) for part in packed)
+    scores[:, :, 1:] = _IMPOSSIBLE
+    for whole, part in zip((scores, words, lengths), packed, strict=True):
+        whole[real] = part
     return Segments(scores, words, lengths)
 
 
@@ -68,19 +187,16 @@ def concatenate(segments: Segments) -> Translations:
 def beam_search(
     segments: Segments, width: int, reward: float = 0.0, fluency: NgramFluency | None = None
 ) -> Translations:
-    """Search over the elements.
+    """Search over the elements of ``(batch, elements, count, …)``; keep and return ``width`` translations.
 
-    Cost for each element: one sort of ``width · count`` candidates for the whole batch on the segments'
-    device; a language model scores on the CPU.
-
-    Args:
-        segments: ``(batch, elements, count, …)``, as :func:`spread` gives them.
-        width: how many translations to keep and to return.
-        reward: λ1.
-        fluency: λ2 and the language model.
+    ``reward`` is λ1. Cost for each element: one sort of ``width · count`` candidates for the whole batch on
+    the segments' device; a language model scores on the CPU.
     """
     batch, elements, count = segments.scores.shape
-    beam = _Beam.begin(batch, width, segments.scores)
+    scores = segments.scores.new_full((batch, width), _IMPOSSIBLE)
+    scores[:, 0] = 0  # the one beginning that has no words
+    none = torch.zeros_like(scores, dtype=torch.long)
+    beam = _Beam(scores, scores, none, none, torch.zeros_like(scores))
     keys, powers = _hashes(segments)
     back = []
     for t in range(elements):
@@ -100,7 +216,7 @@ def beam_search(
             for sentence, indices in enumerate(chosen.tolist()):
                 fluency.keep(sentence, indices)
         paths = torch.where(first, grown.paths, _IMPOSSIBLE)
-        beam = grown._replace(scores=total, paths=paths).take(chosen)
+        beam = _Beam(*(part.gather(1, chosen) for part in grown._replace(scores=total, paths=paths)))
         back.append((chosen // count, chosen % count))
     quality = beam.scores + reward * beam.words + beam.fluency
     if fluency is not None:
@@ -116,18 +232,6 @@ class _Beam(NamedTuple):
     keys: Tensor  # hashes of the words; those of equal words are equal
     words: Tensor  # how many
     fluency: Tensor  # λ2 log p_lm
-
-    @classmethod
-    def begin(cls, batch: int, width: int, like: Tensor) -> _Beam:
-        """Return beams of the one beginning that has no words."""
-        scores = like.new_full((batch, width), _IMPOSSIBLE)
-        scores[:, 0] = 0
-        none = torch.zeros_like(scores, dtype=torch.long)
-        return cls(scores, scores, none, none, torch.zeros_like(scores))
-
-    def take(self, chosen: Tensor) -> _Beam:
-        """Return the beginnings that are chosen, ``(batch, width)``."""
-        return _Beam(*(part.gather(1, chosen) for part in self))
 
 
 def _hashes(segments: Segments) -> tuple[Tensor, Tensor]:

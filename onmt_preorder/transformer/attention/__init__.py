@@ -2,16 +2,69 @@
 
 Shape legend: b batch, n length, h heads, d size of a head, r = 2k+1 clipped distances.
 
-| Module | Holds |
-|---|---|
-| relative_positions | positions of a batch's tokens, and the tables that go with them |
-| attend | the choice between the two ways to compute it |
-| plain | plain torch |
-| fused, kernels | Triton kernels for GPUs, and how they are started |
-| comparison | one comparison of the kernels with plain torch, before they are trusted |
+It is computed in plain torch (``plain``), or on a GPU by fused kernels (``gpu``).
 """
 
-from onmt_preorder.transformer.attention.attend import relative_attention
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from functools import cache
+
+from torch import Tensor
+
+from onmt_preorder.transformer.attention import plain
 from onmt_preorder.transformer.attention.relative_positions import Positions, RelativePart
 
-__all__ = ["Positions", "RelativePart", "relative_attention"]
+__all__ = ["Positions", "RelativePart", "choose_path", "relative_attention"]
+
+
+def relative_attention(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    lengths: Tensor,
+    parts: Sequence[RelativePart],
+    dropout: float = 0.0,
+) -> Tensor:
+    """Attend within each sentence (Kawara et al. 2021, §III-C; Shaw et al. 2018).
+
+    ``s_ij = q_i · (k_j + Σ_parts E_K[c_ij]) / sqrt(d)`` and
+    ``z_i = Σ_j α_ij (v_j + Σ_parts E_V[c_ij])`` with ``α = dropout(softmax(s))``.
+
+    Args:
+        query, key, value: ``(b, h, n, d)``, as is the result.
+        lengths: ``(b,)`` tokens in each sentence, at least 1; attention does not go beyond.
+        parts: any number of relative encodings.
+        dropout: the share of the attention weights that is dropped.
+
+    Scores are float32 at least. Cost: besides plain attention ``O(b h n (n + r d))`` for each part; no
+    ``[b, n, n, d]`` is built.
+    """
+    return choose_path(query, parts)(query, key, value, lengths, parts, dropout)
+
+
+def choose_path(query: Tensor, parts: Sequence[RelativePart]) -> Callable[..., Tensor]:
+    """Return the fused kernels on a GPU where they can run and compute the same, else the plain path.
+
+    Either takes the arguments of :func:`relative_attention`.
+    """
+    if not query.is_cuda:
+        return plain.attend
+    from onmt_preorder.transformer.attention.gpu.comparison import distrust
+
+    try:
+        from onmt_preorder.transformer.attention.gpu import fused
+    except ImportError as error:
+        reason = f"Triton cannot be imported ({error})"
+    else:
+        reason = fused.refusal(query, parts) or distrust(fused.attend, query.device, query.dtype)
+    if reason is None:
+        return fused.attend
+    _warn_once(reason)
+    return plain.attend
+
+
+@cache
+def _warn_once(reason: str) -> None:
+    logging.getLogger(__name__).warning("relative attention runs in plain torch: %s", reason)

@@ -15,7 +15,6 @@ row by index and the rest by a masked sum; results are the same every time.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from math import sqrt
 from typing import Any
 
@@ -23,35 +22,15 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
+from onmt_preorder.cpu.dropout import draw
 from onmt_preorder.transformer.attention.relative_positions import Positions, RelativePart
-from onmt_preorder.transformer.dropout import draw
 
 # As low as OpenNMT-py's own, so that our encoder without relative parts equals its.
 MASKED = -1e18
 
 
-@dataclass(frozen=True)
-class _Distances:
-    """The tokens' positions in each order, and the distance at which each order is clipped."""
-
-    positions: tuple[Positions, ...]
-    limits: tuple[int, ...]
-
-    def spread(self, columns: Tensor, scores: Tensor) -> None:
-        """Add to the scores the columns of their clipped distances."""
-        for part, positions, limit in self._each(columns):
-            _spread(part, scores, positions, limit)
-
-    def collect(self, weights: Tensor) -> Tensor:
-        """Return the sums of the weights by clipped distance, those of all orders side by side."""
-        columns = weights.new_empty(*weights.shape[:3], sum(2 * limit + 1 for limit in self.limits))
-        for part, positions, limit in self._each(columns):
-            _collect(weights, part, positions, limit)
-        return columns
-
-    def _each(self, columns: Tensor) -> Iterator[tuple[Tensor, Positions, int]]:
-        parts = columns.split([2 * limit + 1 for limit in self.limits], dim=3) if self.limits else ()
-        return zip(parts, self.positions, self.limits, strict=True)
+_Side = tuple[tuple[Positions, int], ...]
+"""The tokens' positions in each order, and the distance at which each order is clipped."""
 
 
 def attend(
@@ -66,9 +45,9 @@ def attend(
     # Of the tables only distances that occur.
     keys = [_central(part.keys, query.size(2)) for part in parts]
     values = [_central(part.values, query.size(2)) for part in parts]
-    positions = tuple(part.positions for part in parts)
     key_side, value_side = (
-        _Distances(positions, tuple(table.size(0) // 2 for table in tables)) for tables in (keys, values)
+        tuple((part.positions, table.size(0) // 2) for part, table in zip(parts, tables, strict=True))
+        for tables in (keys, values)
     )
     tables = (torch.cat(side) if side else query.new_empty(0, query.size(3)) for side in (keys, values))
     return _Attention.apply(query, key, value, *tables, lengths, key_side, value_side, dropout)
@@ -92,22 +71,22 @@ class _Attention(torch.autograd.Function):
         key_table: Tensor,
         value_table: Tensor,
         lengths: Tensor,
-        key_side: _Distances,
-        value_side: _Distances,
+        key_side: _Side,
+        value_side: _Side,
         dropout: float,
     ) -> Tensor:
         query, key, value = query.contiguous(), key.contiguous(), value.contiguous()
         root, key_table = sqrt(query.size(3)), key_table.to(query.dtype)
         scores = _product(query, key.mT, 1 / root)
         scores = scores.to(torch.promote_types(scores.dtype, torch.float32))
-        key_side.spread((query @ (key_table / root).mT).to(scores.dtype), scores)
+        _spread((query @ (key_table / root).mT).to(scores.dtype), scores, key_side)
         padding = torch.arange(query.size(2), device=query.device) >= lengths.unsqueeze(1)
         if padding.is_cuda or padding.any():
             scores.masked_fill_(padding[:, None, None, :], MASKED)
         weights = scores.softmax(dim=-1)
         factors = draw(weights, dropout)
         kept = weights if factors is None else weights * factors
-        sums, value_table = value_side.collect(kept).to(value.dtype), value_table.to(value.dtype)
+        sums, value_table = _collect(kept, value_side).to(value.dtype), value_table.to(value.dtype)
         ctx.save_for_backward(query, key, value, key_table, value_table, weights, kept, sums)
         ctx.key_side, ctx.value_side = key_side, value_side
         return _add_product(kept.to(value.dtype) @ value, sums, value_table)
@@ -118,10 +97,10 @@ class _Attention(torch.autograd.Function):
         query, key, value, key_table, value_table, weights, kept, sums = ctx.saved_tensors
         context, root = context.contiguous(), sqrt(query.size(3))
         scores = (context @ value.mT).to(weights.dtype)
-        ctx.value_side.spread((context @ value_table.mT).to(scores.dtype), scores)
+        _spread((context @ value_table.mT).to(scores.dtype), scores, ctx.value_side)
         scores.mul_(kept)
         scores.addcmul_(weights, scores.sum(dim=-1, keepdim=True), value=-1)
-        columns, scores = ctx.key_side.collect(scores).to(query.dtype), scores.to(query.dtype)
+        columns, scores = _collect(scores, ctx.key_side).to(query.dtype), scores.to(query.dtype)
         return (
             _add_product(_product(scores, key, 1 / root), columns, key_table, 1 / root),
             _product(scores.mT, query, 1 / root),
@@ -145,24 +124,36 @@ def _add_product(into: Tensor, rows: Tensor, table: Tensor, scale: float = 1.0) 
     return into
 
 
-def _spread(columns: Tensor, scores: Tensor, positions: Positions, limit: int) -> None:
-    """Add to ``[b, h, i, j]`` the column of the clipped distance from i to j."""
-    index, exists = _for_heads(columns, *positions.near(limit))
-    first, last = columns[..., :1], columns[..., -1:]
-    scores.add_(first)
-    scores.addcmul_(positions.beyond(limit, scores.dtype).unsqueeze(1), last - first)
-    scores.scatter_add_(3, index, (columns[..., 1:-1] - first) * exists)
+def _spread(columns: Tensor, scores: Tensor, side: _Side) -> None:
+    """Add to ``[b, h, i, j]`` the columns of the clipped distances from i to j."""
+    for part, positions, limit in _each(columns, side):
+        index, exists = _for_heads(part, *positions.near(limit))
+        first, last = part[..., :1], part[..., -1:]
+        scores.add_(first)
+        scores.addcmul_(positions.beyond(limit, scores.dtype).unsqueeze(1), last - first)
+        scores.scatter_add_(3, index, (part[..., 1:-1] - first) * exists)
 
 
-def _collect(weights: Tensor, columns: Tensor, positions: Positions, limit: int) -> None:
-    """Set each column to the sum of ``[b, h, i, j]`` over all j at its clipped distance."""
-    index, exists = _for_heads(weights, *positions.near(limit))
-    near = torch.mul(weights.gather(3, index), exists, out=columns[..., 1:-1])
-    beyond = weights * positions.beyond(limit, weights.dtype).unsqueeze(1)
-    last = torch.sum(beyond, dim=3, keepdim=True, out=columns[..., -1:])
-    first = weights.sum(dim=3, keepdim=True) - near.sum(dim=3, keepdim=True) - last
-    # What rounding has left where there is nothing to sum would train a vector that is never used.
-    torch.mul(first, (positions.tensor >= limit)[:, None, :, None], out=columns[..., :1])
+def _collect(weights: Tensor, side: _Side) -> Tensor:
+    """Return the sums of ``[b, h, i, j]`` over all j at a clipped distance, the orders side by side."""
+    columns = weights.new_empty(*weights.shape[:3], sum(2 * limit + 1 for _, limit in side))
+    for part, positions, limit in _each(columns, side):
+        index, exists = _for_heads(weights, *positions.near(limit))
+        near = torch.mul(weights.gather(3, index), exists, out=part[..., 1:-1])
+        beyond = weights * positions.beyond(limit, weights.dtype).unsqueeze(1)
+        last = torch.sum(beyond, dim=3, keepdim=True, out=part[..., -1:])
+        first = weights.sum(dim=3, keepdim=True) - near.sum(dim=3, keepdim=True) - last
+        # What rounding leaves where no key is so far must not bring in a vector that the query does not use.
+        torch.mul(first, (positions.tensor >= limit)[:, None, :, None], out=part[..., :1])
+    return columns
+
+
+def _each(columns: Tensor, side: _Side) -> Iterator[tuple[Tensor, Positions, int]]:
+    """Yield each order's columns."""
+    end = 0
+    for positions, limit in side:
+        begin, end = end, end + 2 * limit + 1
+        yield columns[..., begin:end], positions, limit
 
 
 def _for_heads(rows: Tensor, *tensors: Tensor) -> list[Tensor]:

@@ -18,11 +18,8 @@ class Positions:
     is read or written by index rather than searched for.
 
     Attributes:
-        tensor: ``(b, n)`` integers, or ``(1, n)`` where all sentences have the same.
-
-    Raises:
-        ValueError: a row is no permutation. Only checked on the CPU: on a GPU the check would have
-            to wait for the device.
+        tensor: ``(b, n)`` integers, or ``(1, n)`` where all sentences have the same. They are checked on
+            the CPU alone: on a GPU the check would have to wait for the device.
     """
 
     def __init__(self, tensor: Tensor) -> None:
@@ -36,8 +33,7 @@ class Positions:
     def near(self, limit: int) -> tuple[Tensor, Tensor]:
         """Return which keys are at the distances ``1-limit … limit-1`` from each query.
 
-        Returns:
-            Their indices ``[b or 1, n, 2 limit - 1]``, 0 where there is none, and whether there is one.
+        Their indices are ``[b or 1, n, 2 limit - 1]``, 0 where there is none; also return where there is one.
         """
         if limit not in self._near:
             n = self.tensor.size(1)
@@ -67,14 +63,8 @@ class Positions:
 
 @dataclass(frozen=True)
 class RelativePart:
-    """The tokens' positions in one order with a layer's two tables for it, shared by the heads.
-
-    Attributes:
-        positions: of the tokens in this order.
-        keys: ``(2k+1, d)``: row ``k + x`` is added to keys at clipped distance x.
-        values: ``(2k'+1, d)``: the same for values; k' need not be k.
-    """
+    """The tokens' positions in one order with a layer's two tables for it, shared by the heads."""
 
     positions: Positions
-    keys: Tensor
-    values: Tensor
+    keys: Tensor  # (2k+1, d): row k + x is added to keys at clipped distance x
+    values: Tensor  # (2k'+1, d): the same for values; k' need not be k

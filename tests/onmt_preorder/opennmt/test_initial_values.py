@@ -7,8 +7,8 @@ from onmt.model_builder import build_model
 from onmt.utils.parse import ArgumentParser
 
 from onmt_preorder.plugin import register
-from tests.config.test_phrase_configurations import SWAN
 from tests.support.opennmt import make_opt
+from tests.support.transformers import SWAN
 
 register()
 

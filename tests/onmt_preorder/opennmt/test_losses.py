@@ -11,7 +11,7 @@ from onmt.utils.loss import LossCompute
 from onmt.utils.report_manager import ReportMgr
 from onmt.utils.statistics import Statistics
 
-from onmt_preorder.papers.explicit_reordering.layers import AdditionalLoss
+from onmt_preorder.papers.explicit_reordering import AdditionalLoss
 
 PAD = 1
 

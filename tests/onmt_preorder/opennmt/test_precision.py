@@ -7,7 +7,7 @@ import torch
 from onmt.utils.logging import logger
 from torch import nn
 
-from onmt_preorder.bfloat16_linear import Bfloat16Linear
+from onmt_preorder.cpu.bfloat16_linear import Bfloat16Linear
 from onmt_preorder.opennmt import models
 
 

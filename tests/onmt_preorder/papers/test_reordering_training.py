@@ -9,11 +9,11 @@ import re
 
 import pytest
 import torch
-import yaml
 
 from recipes import similarity
-from tests.support.opennmt import TINY, call, finish, start, write_vocabularies
+from tests.support.opennmt import TINY, call, write_vocabularies
 from tests.support.texts import write
+from tests.support.trainings import train, translate
 
 pytestmark = pytest.mark.slow
 
@@ -59,22 +59,18 @@ def trained(tmp_path_factory):
         write(folder / f"{name}.src", *told)
         write(folder / f"{name}.tgt", *target)
     write(folder / "both.src", *plain, *told)  # of the test part
-    for name, changes in SYSTEMS.items():
-        settings = {**TINY, **SHARED, **changes, "save_model": name, "tensorboard_log_dir": f"log-{name}"}
-        (folder / f"{name}.yaml").write_text(yaml.safe_dump(settings), encoding="utf-8")
     write_vocabularies(folder, source="train.tgt")
-    runs = {name: start(folder, "onmt_train", "-config", f"{name}.yaml") for name in SYSTEMS}
-    return folder, {name: finish(process) for name, process in runs.items()}
+    logs = {
+        name: train(folder, {**TINY, **SHARED, **changes}, name, tensorboard_log_dir=f"log-{name}")
+        for name, changes in SYSTEMS.items()
+    }
+    return folder, logs
 
 
-def translate(folder, name):
+def translate_both(folder, name):
     """Return the translations of the test sentences as plain text and with positions."""
-    call(
-        folder,
-        *("onmt_translate", "-model", f"{name}_step_{STEPS}.pt", "-src", "both.src", "-output", "out"),
-        *("-beam_size", 3),
-    )
-    lines = (folder / "out").read_text(encoding="utf-8").splitlines()
+    sources = (folder / "both.src").read_text(encoding="utf-8").splitlines()
+    lines, _ = translate(folder, sources, f"{name}_step_{STEPS}.pt", "-beam_size", 3)
     assert len(lines) == 80
     return lines[:40], lines[40:]
 
@@ -104,13 +100,9 @@ def scalars(folder):
     return {tag: accumulator.Scalars(tag)[-1].value for tag in accumulator.Tags()["scalars"]}
 
 
-def test_models_without_explicit_reordering_report_none(trained):
-    assert "similarity" not in trained[1]["both"]
-
-
 @pytest.mark.parametrize("name", ["exgre", "refsr"])
 def test_translation_reads_plain_text_and_is_the_same_with_positions(trained, name):
-    plain, told = translate(trained[0], name)
+    plain, told = translate_both(trained[0], name)
     assert plain == told
     gold = (trained[0] / "test.tgt").read_text(encoding="utf-8").splitlines()
     words = [(o.split(), g.split()) for o, g in zip(plain, gold, strict=True)]
@@ -118,7 +110,8 @@ def test_translation_reads_plain_text_and_is_the_same_with_positions(trained, na
     assert right > 0.9 * sum(len(g) for _, g in words)
 
 
-def test_the_checkpoint_holds_the_options(trained):
+def test_the_checkpoint_holds_the_options_and_a_model_without_similarity_reports_none(trained):
+    assert "similarity" not in trained[1]["both"]
     opt = torch.load(trained[0] / f"refsr_step_{STEPS}.pt", weights_only=True)["opt"]
     assert (opt.explicit_reordering, opt.reordering_loss_average) == ("refsr", "sentences")
     assert (opt.norm_placement, opt.reordering_window) == ("post", 2)
@@ -166,14 +159,11 @@ def mean_cosine(distances):
     return sum(cosines) / len(cosines)
 
 
-def test_similarity_of_a_model_without_explicit_reordering(trained, capsys):
+def test_a_model_without_explicit_reordering_and_averaging(trained, capsys):
     folder = trained[0]
     model = str(folder / f"both_step_{STEPS}.pt")
     assert similarity.main(["--model", model, "--src", str(folder / "valid.src")]) == 2
     assert "the model has no explicit reordering" in capsys.readouterr().err
-
-
-def test_averaging(trained):
     models = [f"both_step_{STEPS}.pt"] * 2
-    call(trained[0], "onmt_average_models", "-models", *models, "-output", f"average_step_{STEPS}.pt")
-    assert translate(trained[0], "average") == translate(trained[0], "both")
+    call(folder, "onmt_average_models", "-models", *models, "-output", f"average_step_{STEPS}.pt")
+    assert translate_both(folder, "average") == translate_both(folder, "both")

@@ -7,53 +7,22 @@ import re
 
 import pytest
 import torch
-import yaml
 
 from preorder.data.formats import parse_alignment
 from recipes import jumps
-from tests.support.opennmt import run
+from tests.support.opennmt import write_vocabularies
 from tests.support.texts import write
+from tests.support.trainings import DISTORTION, printed, train
+from tests.support.trainings import translate as translate_by
 
 pytestmark = pytest.mark.slow
 
-SETTINGS = {
-    "encoder_type": "bidirectional_gru",
-    "decoder_type": "distortion_rnn",
-    "distortion": "none",
-    "distortion_source_end": True,
-    "layers": 1,
-    "hidden_size": 48,
-    "word_vec_size": 32,
-    "dropout": [0],
-    "optim": "adam",
-    "learning_rate": 0.005,
-    "batch_type": "sents",
-    "batch_size": 64,
-    "normalization": "sents",
-    "bucket_size": 2000,
-    "num_workers": 0,
-    "train_steps": 120,
-    "valid_steps": 120,
-    "save_checkpoint_steps": 60,
-    "seed": 1,
-    "src_vocab": "vocab.src",
-    "tgt_vocab": "vocab.tgt",
-    "save_model": "none",
-    "data": {
-        "train": {"path_src": "train.src", "path_tgt": "train.tgt", "weight": 1},
-        "valid": {"path_src": "valid.src", "path_tgt": "valid.tgt"},
-    },
-}
 JUMPING = {
     "distortion": "hidden",
     "train_from": "none_step_120.pt",
     "reset_optim": "all",
     "override_opts": True,
 }
-
-
-def write_config(path, **changes):
-    path.write_text(yaml.safe_dump({**SETTINGS, **changes}), encoding="utf-8")
 
 
 def write_copies(folder, name, count, seed):
@@ -72,24 +41,16 @@ def task(tmp_path_factory):
     folder = tmp_path_factory.mktemp("task")
     write_copies(folder, "train", 3000, seed=1)
     write_copies(folder, "valid", 50, seed=2)
-    write_config(folder / "vocabulary.yaml", save_data="data")
-    run(folder, "onmt_build_vocab", "-config", "vocabulary.yaml", "-n_sample", 2000)
-    write_config(folder / "none.yaml")
-    write_config(folder / "hidden.yaml", **JUMPING, save_model="hidden")
-    for name in ("none", "hidden"):
-        run(folder, "onmt_train", "-config", f"{name}.yaml")
+    write_vocabularies(folder, source="train.src")
+    train(folder, DISTORTION, "none")
+    train(folder, DISTORTION, "hidden", **JUMPING)
     return folder
 
 
 def translate(folder, lines, *models, beam=4, options=()):
-    write(folder / "test.src", *lines)
-    run(
-        folder,
-        *("onmt_translate", "-model", *models, "-src", "test.src", "-output", "test.out", *options),
-        *("-beam_size", beam, "-length_penalty", "avg", "-batch_size", 16, "-align_output", "test.align"),
-    )
-    names = ("test.out", "test.align")
-    return [(folder / name).read_text(encoding="utf-8").split("\n")[:-1] for name in names]
+    search = ("-beam_size", beam, "-length_penalty", "avg", "-align_output", "test.align")
+    outputs, _ = translate_by(folder, lines, " ".join(models), *search, *options)
+    return outputs, (folder / "test.align").read_text(encoding="utf-8").split("\n")[:-1]
 
 
 def share(found, expected):
@@ -149,7 +110,7 @@ def test_average_and_ensemble(task):
     lines = write_copies(task, "new", 40, seed=3)
     solution = [line.replace("w", "v") for line in lines]
     models = ["hidden_step_60.pt", "hidden_step_120.pt"]
-    run(task, "onmt_average_models", "-models", *models, "-output", "average.pt")
+    printed(task, "onmt_average_models", "-models", *models, "-output", "average.pt")
     for used in (["average.pt"], models):
         assert share(translate(task, lines, *used)[0], solution) > 0.8
 

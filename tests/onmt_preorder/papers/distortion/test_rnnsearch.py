@@ -5,11 +5,9 @@ import torch
 from torch.autograd import gradcheck
 from torch.nn.functional import pad
 
-from onmt_preorder.papers.distortion.attention import mix, start
-from onmt_preorder.papers.distortion.rnnsearch import gru
+from onmt_preorder.papers.distortion.rnnsearch import mix, start
 from tests.support.distortion_models import CONTEXTS, make_batch, make_model
-
-JUMPING = CONTEXTS[1:]
+from tests.support.transformers import without_gradient
 
 
 def shift(attention, k):
@@ -80,36 +78,19 @@ def test_a_padded_batch_is_what_the_equations_say(context, changes):
     model = make_model(distortion=context, **changes)
     src, tgt, lengths = make_batch()
     output, attention = model(src, torch.cat((tgt, tgt[:, :1]), 1), lengths)
+    assert attention["align"] is attention["std"]
+    if context != "none":
+        states, final, src_len = model.encoder(src, lengths)
+        model.decoder.init_state(src, states, final)
+        jumps, again = model.decoder.jump_probabilities(tgt, states, src_len)
+        torch.testing.assert_close(again, attention["std"])
     for i, length in enumerate(lengths):
-        expected_output, expected_attention, _ = twin(model, src[i, :length], tgt[i])
+        expected_output, expected_attention, expected_jumps = twin(model, src[i, :length], tgt[i])
         torch.testing.assert_close(output[i], expected_output)
         torch.testing.assert_close(attention["std"][i, :, :length], expected_attention)
         assert not attention["std"][i, :, length:].any()
-        assert attention["align"] is attention["std"]
-
-
-@pytest.mark.parametrize("context", JUMPING)
-def test_the_jumps_of_each_word(context):
-    model = make_model(distortion=context)
-    src, tgt, lengths = make_batch()
-    states, final, _ = model.encoder(src, lengths)
-    model.decoder.init_state(src, states, final)
-    jumps, attention = model.decoder.jump_probabilities(tgt, states, lengths)
-    for i, length in enumerate(lengths):
-        _, expected_attention, expected = twin(model, src[i, :length], tgt[i])
-        torch.testing.assert_close(jumps[i], torch.stack(expected))
-        torch.testing.assert_close(attention[i, :, :length], expected_attention)
-
-
-def test_lambda_of_zero_and_no_jumps_are_the_same():
-    with_jumps, without = make_model(distortion="hidden", distortion_lambda=0.0), make_model()
-    state = with_jumps.state_dict()
-    assert without.decoder.load_state_dict(
-        {name[8:]: value for name, value in state.items() if name.startswith("decoder.")}, strict=False
-    ).unexpected_keys == ["jumps.weight", "jumps.bias"]
-    without.encoder.load_state_dict(with_jumps.encoder.state_dict())
-    src, tgt, lengths = make_batch()
-    torch.testing.assert_close(with_jumps(src, tgt, lengths)[0], without(src, tgt, lengths)[0])
+        if context != "none":
+            torch.testing.assert_close(jumps[i], torch.stack(expected_jumps))
 
 
 @pytest.mark.parametrize("context", CONTEXTS)
@@ -134,33 +115,18 @@ def test_a_word_at_a_time_is_all_at_once(context):
 def test_gradients(context):
     model = make_model(distortion=context, hidden_size=3, word_vec_size=2, distortion_window=2)
     src, tgt, lengths = make_batch((4, 2), words=3)
-    names, parameters = zip(*model.decoder.named_parameters(), strict=True)
-    enc_out, final, _ = (x.detach() for x in model.encoder(src, lengths))
+    names, parameters = zip(*model.named_parameters(), strict=True)
 
-    def decode(enc_out, final, *values):
-        named = dict(zip((f"decoder.{name}" for name in names), values, strict=True))
-        return torch.func.functional_call(_Decode(model.decoder), named, (src, tgt, enc_out, final, lengths))
+    def output(*values):
+        return torch.func.functional_call(model, dict(zip(names, values, strict=True)), (src, tgt, lengths))[
+            0
+        ]
 
-    inputs = [x.clone().requires_grad_() for x in (enc_out, final, *(p.detach() for p in parameters))]
-    assert gradcheck(decode, inputs)
-
-
-class _Decode(torch.nn.Module):
-    def __init__(self, decoder):
-        super().__init__()
-        self.decoder = decoder
-
-    def forward(self, src, tgt, enc_out, final, lengths):
-        self.decoder.init_state(src, enc_out, final)
-        return self.decoder(tgt, enc_out, lengths)[0]
-
-
-@pytest.mark.parametrize("context", CONTEXTS)
-def test_every_parameter_gets_a_gradient(context):
-    model = make_model(distortion=context)
-    src, tgt, lengths = make_batch()
-    model.generator(model(src, tgt, lengths)[0]).square().sum().backward()
-    assert not [name for name, parameter in model.named_parameters() if not parameter.grad.any()]
+    assert gradcheck(output, [parameter.detach().requires_grad_() for parameter in parameters])
+    model.generator(output(*parameters)).square().sum().backward()
+    assert not without_gradient(model.double())
+    model.decoder.detach_state()
+    assert not any(tensor.requires_grad for tensor in model.decoder.state.values())
 
 
 @pytest.mark.parametrize("window", [1, 3, 8])
@@ -178,28 +144,6 @@ def test_shifting(window):
         assert begun.tolist() == [first_shift(length, k)] * 2
 
 
-def test_mass_that_reaches_padding_does_not_come_back():
-    mask = torch.tensor([[1.0, 1.0, 0.0, 0.0]])
-    forward, back = torch.eye(3)[0:1], torch.eye(3)[2:3]  # distances 1, 0, -1
-    attention = torch.tensor([[0.25, 0.75, 0.0, 0.0]])
-    once = mix(torch.zeros(1, 4), pad(attention, (1, 1)), forward, 1.0, mask, renormalise=False)
-    assert once.tolist() == [[0.0, 0.25, 0.0, 0.0]]
-    again = mix(torch.zeros(1, 4), pad(once, (1, 1)), back, 1.0, mask, renormalise=False)
-    assert again.tolist() == [[0.25, 0.0, 0.0, 0.0]]
-
-
-def test_renormalisation():
-    jumps = torch.full((1, 3), 1 / 3)
-    previous = pad(torch.tensor([[0.0, 0.0, 1.0]]), (1, 1))
-    content, mask = torch.tensor([[0.5, 0.25, 0.25]]), torch.ones(1, 3)
-    lost = mix(content, previous, jumps, 0.5, mask, renormalise=False)
-    assert lost.sum().item() == pytest.approx(5 / 6)
-    kept = mix(content, previous, jumps, 0.5, mask, renormalise=True)
-    torch.testing.assert_close(kept, lost / (5 / 6))
-    nowhere = mix(content, torch.zeros(1, 5), jumps, 1.0, mask, renormalise=True)
-    assert nowhere.tolist() == [[0.0, 0.0, 0.0]]
-
-
 def test_the_encoder_gives_the_backward_state_of_the_first_word():
     encoder = make_model(enc_layers=2, layers=-1, dec_layers=1).encoder
     src, _, lengths = make_batch()
@@ -207,16 +151,6 @@ def test_the_encoder_gives_the_backward_state_of_the_first_word():
     assert states.shape == (3, 7, 12)
     assert final.equal(states[:, 0, 6:])
     assert not states[2, 2:].any()
-
-
-def test_the_gated_step_is_that_of_torch():
-    cell = torch.nn.GRUCell(4, 3)
-    inputs, hidden = torch.randn(5, 4), torch.randn(5, 3)
-    products = (
-        inputs @ cell.weight_ih.T + cell.bias_ih,
-        hidden @ cell.weight_hh.T + cell.bias_hh,
-    )
-    torch.testing.assert_close(gru(*products, hidden), cell(inputs, hidden))
 
 
 def test_dropout_is_on_the_output_alone():
@@ -230,16 +164,7 @@ def test_dropout_is_on_the_output_alone():
     assert model(src, tgt, lengths)[0].equal(model.eval()(src, tgt, lengths)[0])
 
 
-def test_detached_state_carries_no_gradient():
-    model = make_model(distortion="hidden")
-    src, tgt, lengths = make_batch()
-    model(src, tgt, lengths)
-    model.decoder.detach_state()
-    assert {"hidden", "attention", "logits"} == model.decoder.state.keys()
-    assert not any(tensor.requires_grad for tensor in model.decoder.state.values())
-
-
-@pytest.mark.parametrize("context", JUMPING)
+@pytest.mark.parametrize("context", CONTEXTS[1:])
 def test_half_precision(context):
     model = make_model(distortion=context, hidden_size=16, word_vec_size=16).float()
     batch = make_batch()
@@ -247,3 +172,9 @@ def test_half_precision(context):
     with torch.autocast("cpu", torch.bfloat16):
         torch.testing.assert_close(model(*batch)[0].float(), exact, atol=0.15, rtol=0.1)
     torch.testing.assert_close(model.half()(*batch)[0].float(), exact, atol=0.05, rtol=0.02)
+
+
+def test_attention_that_has_left_the_sentence_stays_zero():
+    nothing, jumps = torch.zeros(1, 5), torch.full((1, 3), 1 / 3)
+    mixed = mix(torch.full((1, 3), 1 / 3), nothing, jumps, 1.0, torch.ones(1, 3), renormalise=True)
+    assert mixed.tolist() == [[0.0, 0.0, 0.0]]

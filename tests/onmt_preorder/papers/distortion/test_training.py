@@ -4,17 +4,15 @@ import copy
 
 import pytest
 import torch
-from onmt.model_builder import build_model
 from onmt.utils.optimizers import Optimizer, build_torch_optimizer
 
-from onmt_preorder.plugin import register
 from preorder.errors import UsageError
-from tests.support.distortion_models import CONTEXTS, PAD, make_batch, make_distortion_opt, make_vocabs
+from tests.support.distortion_models import CONTEXTS, DISTORTION, PAD, build, make_batch
 from tests.support.opennmt import make_opt, rates_of_change
-
-register()
+from tests.support.transformers import make_vocabs
 
 HYBRID = {"encoder_type": "preorder_transformer", "hidden_size": 8, "word_vec_size": 8}
+SGD = {"optim": "sgd", "learning_rate": 0.1, "max_grad_norm": 0}
 
 
 @pytest.mark.parametrize(
@@ -37,24 +35,16 @@ HYBRID = {"encoder_type": "preorder_transformer", "hidden_size": 8, "word_vec_si
         ({"position_encoding": True}, "position_encoding does not work with decoder_type: distortion_rnn"),
         ({"parallel_mode": "tensor_parallel", "world_size": 2}, "tensor_parallel does not work"),
         ({"share_decoder_embeddings": True}, "needs word_vec_size 5 to be hidden_size 6"),
+        (
+            {"distortion": "hidden", "decoder_type": "rnn"},
+            "distortion: hidden needs decoder_type: distortion_rnn",
+        ),
+        ({"decoder_type": "rnn"}, "bidirectional_gru needs decoder_type: distortion_rnn"),
     ],
 )
 def test_what_cannot_be(changes, message):
     with pytest.raises(UsageError, match=message):
-        make_distortion_opt(**changes)
-
-
-def test_options_of_other_models():
-    with pytest.raises(UsageError, match="distortion: hidden needs decoder_type: distortion_rnn"):
-        make_opt(distortion="hidden")
-    with pytest.raises(UsageError, match="bidirectional_gru needs decoder_type: distortion_rnn"):
-        make_opt(encoder_type="bidirectional_gru", preorder_encoding=[])
-
-
-def build(seed=1, checkpoint=None, **changes):
-    torch.manual_seed(seed)
-    opt = make_distortion_opt(**changes)
-    return build_model(opt, opt, make_vocabs(), checkpoint, -1)
+        make_opt(**{**DISTORTION, **changes})
 
 
 def test_the_papers_initialisation():
@@ -79,8 +69,7 @@ def test_the_papers_initialisation():
 def test_initialisation_is_opennmts_where_asked_for():
     model = build(param_init=0, param_init_glorot=True, hidden_size=64)
     bound = (6 / (64 + len(make_vocabs()["tgt"]))) ** 0.5
-    assert model.generator.weight.abs().max() <= bound
-    assert model.generator.weight.abs().max() > 0.9 * bound
+    assert 0.9 * bound < model.generator.weight.abs().max() <= bound
 
 
 def test_pretrained_vectors_are_kept(tmp_path):
@@ -91,11 +80,12 @@ def test_pretrained_vectors_are_kept(tmp_path):
     assert not model.decoder.embeddings.word_lut.weight.equal(vectors)
 
 
-def checkpoint_of(model, opt):
+def checkpoint_of(model, **changes):
+    state = copy.deepcopy(model.state_dict())
     return {
-        "model": {n: p for n, p in model.state_dict().items() if not n.startswith("generator")},
-        "generator": model.generator.state_dict(),
-        "opt": opt,
+        "model": {name: p for name, p in state.items() if not name.startswith("generator")},
+        "generator": copy.deepcopy(model.generator.state_dict()),
+        "opt": make_opt(**{**DISTORTION, **changes}),
         "vocab": None,
     }
 
@@ -103,8 +93,8 @@ def checkpoint_of(model, opt):
 @pytest.mark.parametrize("context", CONTEXTS[1:])
 def test_a_trained_rnnsearch_gets_jumps(context):
     trained = build(seed=5)
-    checkpoint = copy.deepcopy(checkpoint_of(trained, make_distortion_opt()))
-    warm = build(seed=6, checkpoint=checkpoint, reset_optim="all", distortion=context, distortion_window=2)
+    given = {"distortion": context, "distortion_window": 2}
+    warm = build(seed=6, checkpoint=checkpoint_of(trained), reset_optim="all", **given)
     parameters = dict(warm.named_parameters())
     for name, parameter in trained.named_parameters():
         assert parameters.pop(name).equal(parameter), name
@@ -114,78 +104,58 @@ def test_a_trained_rnnsearch_gets_jumps(context):
     assert not parameters["decoder.jumps.bias"].any()
     warm(*make_batch())[0].sum().backward()
     assert warm.decoder.jumps.weight.grad.any()
-
-
-def test_training_that_goes_on_keeps_the_jumps():
-    opt = make_distortion_opt(distortion="hidden")
-    trained = build(distortion="hidden")
-    again = build(seed=2, checkpoint=copy.deepcopy(checkpoint_of(trained, opt)), distortion="hidden")
-    assert again.decoder.jumps.weight.equal(trained.decoder.jumps.weight)
-
-
-def test_jumps_that_cannot_be_added():
-    checkpoint = checkpoint_of(build(), make_distortion_opt())
-    with pytest.raises(UsageError, match="the optimizer must begin anew, reset_optim: all"):
-        build(checkpoint=checkpoint, distortion="hidden")
-    del checkpoint["model"]
-    with pytest.raises(UsageError, match="cannot be added to a model in safetensors"):
-        build(checkpoint=checkpoint, distortion="hidden", reset_optim="all")
+    again = build(seed=2, checkpoint=checkpoint_of(warm, **given), **given)
+    assert again.decoder.jumps.weight.equal(warm.decoder.jumps.weight)
 
 
 @pytest.mark.parametrize(
-    ("wanted", "message"),
+    ("trained", "wanted", "message"),
     [
-        ({"distortion": "hidden"}, "cannot become hidden, 3"),
-        ({"distortion": "none"}, "cannot become none, 3"),
-        ({"distortion": "target", "distortion_window": 5}, "cannot become target, 5"),
+        ("none", {"distortion": "hidden"}, "the optimizer must begin anew, reset_optim: all"),
+        (None, {"distortion": "hidden", "reset_optim": "all"}, "cannot be added to a model in safetensors"),
+        ("target", {"distortion": "hidden"}, "distortion_window: 3, which cannot become hidden, 3"),
+        ("target", {"distortion": "none"}, "has distortion: target, .* cannot become none, 3"),
+        ("target", {"distortion": "target", "distortion_window": 5}, "cannot become target, 5"),
     ],
 )
-def test_jumps_that_cannot_be_changed(wanted, message):
-    checkpoint = checkpoint_of(build(distortion="target"), make_distortion_opt(distortion="target"))
-    with pytest.raises(UsageError, match=f"has distortion: target, distortion_window: 3, which {message}"):
-        build(checkpoint=checkpoint, reset_optim="all", **wanted)
+def test_jumps_that_cannot_be_added_or_changed(trained, wanted, message):
+    changes = {"distortion": trained or "none"}
+    checkpoint = checkpoint_of(build(**changes), **changes)
+    if trained is None:
+        del checkpoint["model"]
+    with pytest.raises(UsageError, match=message):
+        build(checkpoint=checkpoint, **wanted)
 
 
 def test_adadelta():
-    model = build()
-    groups = build_torch_optimizer(
-        model, make_distortion_opt(optim="adadelta", adadelta_rho=0.95, adadelta_eps=1e-7)
-    ).param_groups
-    assert [(group["rho"], group["eps"]) for group in groups] == [(0.95, 1e-7)]
+    def group(**changes):
+        (found,) = build_torch_optimizer(
+            model, make_opt(**{**DISTORTION, "optim": "adadelta", **changes})
+        ).param_groups
+        return found["rho"], found["eps"]
+
+    model = build(distortion="target")
     default = torch.optim.Adadelta(model.parameters()).param_groups[0]
-    group = build_torch_optimizer(model, make_distortion_opt(optim="adadelta")).param_groups[0]
-    assert (group["rho"], group["eps"]) == (default["rho"], default["eps"])
+    assert group(adadelta_rho=0.95, adadelta_eps=1e-7) == (0.95, 1e-7)
+    assert group() == (default["rho"], default["eps"])
 
 
 @pytest.mark.parametrize("resumed", [False, True])
-def test_the_jumps_learn_at_a_multiple_of_the_rate(resumed):
-    settings = {"optim": "sgd", "learning_rate": 0.1, "distortion": "target", "distortion_rate_factor": 3}
-    settings |= {"learning_rate_decay": 0.5, "start_decay_steps": 2, "decay_steps": 1, "max_grad_norm": 0}
-    opt, model = make_distortion_opt(**settings), build(**settings)
+def test_jumps_and_gates_each_learn_at_a_multiple_of_the_rate(resumed):
+    settings = {**SGD, "distortion": "target", "distortion_rate_factor": 3}
+    settings |= {"local_reordering_window": 3, "local_reordering_rate_factor": 0.5}
+    settings |= {"learning_rate_decay": 0.5, "start_decay_steps": 2, "decay_steps": 1}
+    opt, model = make_opt(**{**DISTORTION, **settings}), build(**settings)
     optimizer = Optimizer.from_opt(model, opt)
     if resumed:
         checkpoint = {"opt": opt, "optim": optimizer.state_dict()}
         opt.reset_optim, opt.train_from = "none", "model.pt"
         optimizer = Optimizer.from_opt(model, opt, checkpoint)
     for rate in (0.1, 0.05, 0.025):
-        for name, moved in rates_of_change(optimizer, model).items():
-            assert moved == pytest.approx(3 * rate if ".jumps." in name else rate, rel=1e-3), name
-
-
-def test_jumps_and_gates_each_have_a_rate():
-    settings = {"optim": "sgd", "learning_rate": 0.1, "max_grad_norm": 0}
-    settings |= {"distortion": "target", "distortion_rate_factor": 3}
-    settings |= {"local_reordering_window": 3, "local_reordering_rate_factor": 0.5}
-    model = build(**settings)
-    moved = rates_of_change(Optimizer.from_opt(model, make_distortion_opt(**settings)), model)
-    rates = {name: 0.3 if ".jumps." in name else 0.1 for name in moved}
-    rates["encoder.embeddings.local_reordering.weight"] = 0.05
-    assert moved == pytest.approx(rates, rel=1e-3)
-
-
-def test_one_group_where_all_rates_are_the_same():
-    model = build(distortion="target")
-    assert len(build_torch_optimizer(model, make_distortion_opt(distortion="target")).param_groups) == 1
+        moved = rates_of_change(optimizer, model)
+        rates = {name: 3 * rate if ".jumps." in name else rate for name in moved}
+        rates["encoder.embeddings.local_reordering.weight"] = 0.5 * rate
+        assert moved == pytest.approx(rates, rel=1e-3)
 
 
 def test_the_source_ends_with_a_symbol():

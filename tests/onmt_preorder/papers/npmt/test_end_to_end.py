@@ -6,92 +6,49 @@ import re
 
 import pytest
 import torch
-import yaml
 
-from tests.support.opennmt import run
+from preorder.errors import UsageError
+from tests.support.opennmt import write_vocabularies
 from tests.support.texts import write
+from tests.support.trainings import PHRASES as SETTINGS
+from tests.support.trainings import printed, train
+from tests.support.trainings import translate as translate_by
 
 pytestmark = pytest.mark.slow
 
 PHRASES = {"a": "A", "b": "B b", "c": "", "d": "D", "e": "E e", "f": "", "g": "B A", "h": "H"}
-STEPS = 120
-CONFIG = {
-    "data": {
-        "train": {"path_src": "train.src", "path_tgt": "train.tgt", "weight": 1},
-        "valid": {"path_src": "valid.src", "path_tgt": "valid.tgt"},
-    },
-    "src_vocab": "vocab.src",
-    "tgt_vocab": "vocab.tgt",
-    "save_data": "data",
-    "save_model": "model",
-    "encoder_type": "brnn",
-    "decoder_type": "swan",
-    "rnn_type": "GRU",
-    "local_reordering_window": 3,
-    "swan_segment_length": 2,
-    "swan_unpromising": 0.001,
-    "layers": 1,
-    "hidden_size": 32,
-    "word_vec_size": 32,
-    "dropout": [0.0],
-    "param_init": 0.1,
-    "optim": "adam",
-    "learning_rate": 0.01,
-    "batch_type": "sents",
-    "batch_size": 64,
-    "valid_batch_size": 64,
-    "bucket_size": 2000,
-    "num_workers": 0,
-    "seed": 1,
-    "train_steps": STEPS,
-    "valid_steps": STEPS,
-}
-
-
-def write_task(folder, name, count, seed):
-    generator = random.Random(seed)
-    sources = [generator.choices("abcdefgh", k=generator.randint(2, 6)) for _ in range(count)]
-    sources = [[*source, "h"] for source in sources]  # no target is empty
-    write(folder / f"{name}.src", *[" ".join(source) for source in sources])
-    write(folder / f"{name}.tgt", *[translation(source) for source in sources])
+MODEL = "model_step_120.pt"
 
 
 def translation(source):
     return " ".join(PHRASES[word] for word in source if PHRASES[word])
 
 
-def write_config(path, **changes):
-    path.write_text(yaml.safe_dump({**CONFIG, **changes}, sort_keys=False), encoding="utf-8")
-
-
 @pytest.fixture(scope="module")
 def task(tmp_path_factory):
     """Return the folder of a finished training and what it printed."""
     folder = tmp_path_factory.mktemp("phrases")
-    write_task(folder, "train", 2000, seed=1)
-    write_task(folder, "valid", 100, seed=2)
-    write_config(folder / "run.yaml")
-    run(folder, "onmt_build_vocab", "-config", "run.yaml", "-n_sample", 2000)
-    return folder, run(folder, "onmt_train", "-config", "run.yaml")
+    for name, count, seed in (("train", 2000, 1), ("valid", 100, 2)):
+        generator = random.Random(seed)
+        sources = [generator.choices("abcdefgh", k=generator.randint(2, 6)) for _ in range(count)]
+        sources = [[*source, "h"] for source in sources]  # no target is empty
+        write(folder / f"{name}.src", *[" ".join(source) for source in sources])
+        write(folder / f"{name}.tgt", *[translation(source) for source in sources])
+    write_vocabularies(folder, source="train.src")
+    return folder, train(folder, SETTINGS, "model")
 
 
-def perplexity(printed):
-    return float(re.findall(r"Validation perplexity: ([0-9.e+]+)", printed)[-1])
+def perplexity(log):
+    return float(re.findall(r"Validation perplexity: ([0-9.e+]+)", log)[-1])
 
 
-def translate(folder, lines, *options, model=f"model_step_{STEPS}.pt"):
-    write(folder / "test.src", *lines)
-    arguments = ("-model", model, "-src", "test.src", "-output", "out", "-batch_size", 16, *options)
-    printed = run(folder, "onmt_translate", *arguments)
-    return (folder / "out").read_text(encoding="utf-8").split("\n")[:-1], printed
+def translate(folder, lines, *options, model=MODEL):
+    return translate_by(folder, lines, model, *options)
 
 
-def test_the_task_is_learned(task):
+def test_the_task_is_learned_and_the_checkpoint_holds_our_options(task):
     assert perplexity(task[1]) < 1.2
-
-
-def test_the_checkpoint_holds_our_options(task):
-    opt = torch.load(task[0] / f"model_step_{STEPS}.pt", weights_only=True)["opt"]
+    opt = torch.load(task[0] / MODEL, weights_only=True)["opt"]
     assert (opt.swan_segment_length, opt.local_reordering_window) == (2, 3)
 
 
@@ -100,10 +57,10 @@ EXPECTED = ["A B b D", "", "H B A E e A H", "H", "E e"]
 
 
 def test_greedy_search_and_its_segments(task):
-    outputs, printed = translate(task[0], LINES, "-beam_size", 1)
+    outputs, log = translate(task[0], LINES, "-beam_size", 1)
     assert outputs == EXPECTED
     words, awake, tokens = re.search(
-        r"SEGMENTS: ([\d.]+) words on average, from (\d+) of (\d+)", printed
+        r"SEGMENTS: ([\d.]+) words on average, from (\d+) of (\d+)", log
     ).groups()
     assert int(awake) >= 11
     assert int(tokens) == 15  # an empty line is read as one token
@@ -127,17 +84,15 @@ def test_alignments_of_given_translations(task):
     assert (folder / "gold.align").read_text(encoding="utf-8").split("\n")[:-1] == expected
 
 
-def fields(line):
-    return line.split("\t")
-
-
 def test_beam_search_with_scores_and_alignments(task):
     outputs, _ = translate(
         task[0], LINES, "-beam_size", 4, "-n_best", 2, "-with_score", "-align_output", "alignments"
     )
     best, second = outputs[::2], outputs[1::2]
     assert [line.split("\t")[0] for line in best] == EXPECTED
-    for (words, score), (others, less) in zip(map(fields, best), map(fields, second), strict=True):
+    for (words, score), (others, less) in zip(
+        *([line.split("\t") for line in lines] for lines in (best, second)), strict=True
+    ):
         assert (words != others) == bool(words)  # nothing is translated as nothing
         assert float(score) >= float(less)
     alignments = (task[0] / "alignments").read_text().splitlines()[::2]
@@ -152,9 +107,9 @@ def test_a_reward_for_words_makes_longer_translations_and_gold_scores_are_those_
     folder = task[0]
     lines = (folder / "valid.src").read_text().splitlines()
     gold = (folder / "valid.tgt").read_text().splitlines()
-    outputs, printed = translate(folder, lines, "-beam_size", 4, "-swan_word_reward", 20, "-tgt", "valid.tgt")
+    outputs, log = translate(folder, lines, "-beam_size", 4, "-swan_word_reward", 20, "-tgt", "valid.tgt")
     assert sum(map(len, outputs)) > 1.2 * sum(map(len, gold))
-    score = float(re.search(r"GOLD SCORE: (-[\d.]+)", printed)[1])
+    score = float(re.search(r"GOLD SCORE: (-[\d.]+)", log)[1])
     words = sum(len(line.split()) + 1 for line in gold)
     assert 2.718281828 ** (-score * len(lines) / words) == pytest.approx(perplexity(task[1]), rel=1e-3)
 
@@ -172,23 +127,15 @@ def test_a_language_model_says_which_of_equal_words(task):
 
 
 def test_resuming_with_validation_by_bleu_and_averaging(task):
-    folder, last = task[0], f"model_step_{STEPS}.pt"
-    resumed = {"train_from": last, "save_model": "resumed", "train_steps": STEPS + 5, "valid_steps": 5}
-    write_config(folder / "resume.yaml", valid_metrics=["BLEU"], **resumed)
-    printed = run(folder, "onmt_train", "-config", "resume.yaml")
-    assert perplexity(printed) < 1.2
-    assert float(re.findall(r"validation BLEU: ([0-9.]+)", printed)[-1]) > 80
-    models = [last, f"resumed_step_{STEPS + 5}.pt"]
-    run(folder, "onmt_average_models", "-models", *models, "-output", "average.pt")
+    folder = task[0]
+    steps = {"train_steps": 125, "valid_steps": 5, "valid_metrics": ["BLEU"]}
+    log = train(folder, SETTINGS, "resumed", train_from=MODEL, **steps)
+    assert perplexity(log) < 1.2
+    assert float(re.findall(r"validation BLEU: ([0-9.]+)", log)[-1]) > 80
+    models = MODEL, "resumed_step_125.pt"
+    printed(folder, "onmt_average_models", "-models", *models, "-output", "average.pt")
     assert translate(folder, LINES, "-beam_size", 1, model="average.pt")[0] == EXPECTED
-    ensemble = ("-model", *models, "-src", "test.src", "-output", "x")
-    printed = run(folder, "onmt_translate", *ensemble, status=2)
-    assert printed.endswith("no ensembles of such models: average their weights by onmt_average_models\n")
-
-
-def test_what_the_search_cannot_do_is_refused(task):
-    write(task[0] / "one.src", "a")
-    arguments = ("-model", f"model_step_{STEPS}.pt", "-src", "one.src", "-output", "x", "-n_best", 9)
-    printed = run(task[0], "onmt_translate", *arguments, status=2)
-    assert printed.endswith("n_best 9 is more than beam_size 5\n")
-    assert "Traceback" not in printed
+    with pytest.raises(UsageError, match="^no ensembles of such models: average their weights by onmt_av"):
+        translate(folder, LINES, model=" ".join(models))
+    with pytest.raises(UsageError, match="^n_best 9 is more than beam_size 5$"):
+        translate(folder, LINES, "-n_best", 9)

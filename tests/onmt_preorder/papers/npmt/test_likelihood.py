@@ -6,8 +6,13 @@ from dataclasses import replace
 import pytest
 import torch
 
-from onmt_preorder.papers.npmt import lattice
-from onmt_preorder.papers.npmt.likelihood import log_likelihood, segment_scores
+from onmt_preorder.papers.npmt.likelihood import (
+    best_segmentation,
+    log_likelihood,
+    posteriors,
+    segment_scores,
+    sum_segmentations,
+)
 from onmt_preorder.papers.npmt.scorer import WorkLimits
 from tests.support.segmentations import by_enumeration, enumerated, make_batch, make_model, parameters
 
@@ -53,24 +58,16 @@ def test_the_compiled_softmax_gives_the_same(elements, lengths, precision, error
 
 @EVERY_SHAPE
 @pytest.mark.parametrize("longest", [1, 2, 4])
-def test_the_best_segmentation_is_the_best_of_all(elements, lengths, longest):
+def test_the_best_segmentation_and_posteriors_are_those_of_the_enumeration(elements, lengths, longest):
     model, batch = make_model(), make_batch(elements, lengths)
-    found = lattice.best_segmentation(segment_scores(model, batch, WorkLimits(longest)), batch.lengths)
-    for sentence, emitted in enumerate(found.tolist()):
-        scores = enumerated(model, batch, sentence, longest)
-        count = elements[sentence]
-        assert tuple(emitted[:count]) == max(scores, key=scores.get)
-        assert not any(emitted[count:])
-
-
-@EVERY_SHAPE
-def test_posteriors_are_shares_of_the_enumeration(elements, lengths):
-    model, batch = make_model(), make_batch(elements, lengths)
-    scores = segment_scores(model, batch, WorkLimits(3))
-    found = lattice.posteriors(scores, lattice.forward(scores, batch.lengths)[1], batch.lengths)
+    scores = segment_scores(model, batch, WorkLimits(longest))
+    best = best_segmentation(scores, batch.lengths).tolist()
+    found = posteriors(scores, sum_segmentations(scores, batch.lengths)[1], batch.lengths)
     expected = torch.zeros_like(found)
     for sentence in range(len(lengths)):
-        all_of = enumerated(model, batch, sentence, 3)
+        all_of, count = enumerated(model, batch, sentence, longest), elements[sentence]
+        assert tuple(best[sentence][:count]) == max(all_of, key=all_of.get)
+        assert not any(best[sentence][count:])
         total = torch.stack(list(all_of.values())).logsumexp(0)
         for cut, score in all_of.items():
             begin = 0
@@ -79,30 +76,6 @@ def test_posteriors_are_shares_of_the_enumeration(elements, lengths):
                 expected[t, sentence, begin, size] += (score - total).exp().item()
                 begin += size
     torch.testing.assert_close(found, expected)
-
-
-def test_posteriors_are_the_gradient_by_finite_differences():
-    scores, lengths = torch.randn(3, 2, 4, 3, dtype=torch.double), torch.tensor([3, 2])
-    boundaries, sizes = torch.arange(4).view(1, -1, 1), torch.arange(3)
-    possible = (boundaries + sizes <= lengths.view(-1, 1, 1)).expand_as(scores)
-    scores = scores.masked_fill(~possible, -math.inf)
-    total, alphas = lattice.forward(scores, lengths)
-    found = lattice.posteriors(scores, alphas, lengths)
-    assert not found[~possible].any()
-    for index in map(tuple, possible.nonzero().tolist()):
-        changed = scores.clone()
-        changed[index] += 1e-6
-        difference = (lattice.forward(changed, lengths)[0] - total).sum() / 1e-6
-        assert found[index].item() == pytest.approx(difference.item(), abs=1e-5)
-
-
-def test_the_likelihood_has_the_gradient_of_finite_differences():
-    model, batch = make_model("LSTM", 2), make_batch([2, 3], [3, 1])
-
-    def total(states):
-        return log_likelihood(model, replace(batch, states=states), WorkLimits(2, logits=7))
-
-    assert torch.autograd.gradcheck(total, batch.states)
 
 
 @pytest.mark.parametrize("bounds", [{}, {"negligible": 1e-2}, {"unpromising": 1e-2}])
@@ -114,20 +87,6 @@ def test_chunks_of_any_size_give_the_same(bounds):
         results.append((total, gradients(total, model, batch)))
     for other in results[1:]:
         torch.testing.assert_close(other, results[0])
-
-
-def test_padding_changes_nothing():
-    model = make_model()
-    batch = make_batch([2, 4, 3], [3, 1, 4])
-    together = log_likelihood(model, batch, WorkLimits(3))
-    for sentence in range(3):
-        elements, length = batch.elements[sentence : sentence + 1], batch.lengths[sentence : sentence + 1]
-        states = batch.states[sentence : sentence + 1, : elements.item()]
-        words = batch.words[sentence : sentence + 1, : length.item()]
-        alone = replace(batch, states=states, elements=elements, words=words, lengths=length)
-        torch.testing.assert_close(
-            log_likelihood(model, alone, WorkLimits(3)), together[sentence : sentence + 1]
-        )
 
 
 def test_a_target_longer_than_can_be_emitted_has_no_probability_and_no_gradient():

@@ -2,26 +2,27 @@
 
 import itertools
 import math
+import sys
 from collections import defaultdict
 
 import pytest
 import torch
+from onmt.model_builder import build_model
+from onmt.opts import translate_opts
+from onmt.translate import GNMTGlobalScorer, Translator
+from onmt.utils.parse import ArgumentParser
 
 from onmt_preorder.papers.npmt import language_model
+from onmt_preorder.papers.npmt.decoder import show
 from onmt_preorder.papers.npmt.language_model import NgramFluency
-from onmt_preorder.papers.npmt.search import beam_search, concatenate, spread
-from onmt_preorder.papers.npmt.segments import best_segments, greedy_segments
-from onmt_preorder.papers.npmt.translator import show
-from preorder.errors import DataError, MissingExtraError
-from tests.support.segmentations import (
-    BEGIN,
-    END,
-    WORDS,
-    all_segments,
-    make_batch,
-    make_model,
-    segment_score,
-)
+from onmt_preorder.papers.npmt.likelihood import log_likelihood
+from onmt_preorder.papers.npmt.scorer import SentencePairs
+from onmt_preorder.papers.npmt.search import beam_search, best_segments, concatenate, greedy_segments, spread
+from preorder.errors import DataError, MissingExtraError, UsageError
+from tests.support.opennmt import make_opt
+from tests.support.segmentations import BEGIN, END, WORDS, all_segments, make_batch, make_model, segment_score
+from tests.support.transformers import SWAN, WITHOUT_FEATURES, make_vocabs
+from tests.support.transformers import WORDS as WORDS_OF_VOCABULARY
 
 LONGEST = 2
 EVERY = len(all_segments(LONGEST))
@@ -40,18 +41,16 @@ def words_of(segments, element, rank):
 
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize(("cell", "layers"), [("GRU", 1), ("LSTM", 2)])
-def test_greedy_is_the_argmax_of_each_element_by_itself(seed, cell, layers):
+@pytest.mark.parametrize("banned", [[BEGIN], [BEGIN, *WORDS[1:]]])
+def test_greedy_is_the_argmax_of_each_element_by_itself(seed, cell, layers, banned):
     model, states = setup(seed, cell, layers)
-    found = greedy_segments(model, states[REAL], 3, [BEGIN])
+    found = greedy_segments(model, states[REAL], 3, banned)
     for element, state in enumerate(states[REAL]):
         words = ()
         while len(words) < 3:
-            ending = segment_score(model, state, words)
-            # What a longer segment adds before its own end: compare symbols after the same words.
-            scores = {END: ending}
-            for word in WORDS:
-                scores[word] = symbol_score(model, state, words, word)
-            best = max(scores, key=scores.get)
+            scores = next_symbols(model, state, words)
+            scores[banned] = -math.inf
+            best = scores.argmax().item()
             if best == END:
                 break
             words = (*words, best)
@@ -59,22 +58,16 @@ def test_greedy_is_the_argmax_of_each_element_by_itself(seed, cell, layers):
         torch.testing.assert_close(found.scores[element, 0], segment_score(model, state, words))
 
 
-def symbol_score(model, state, words, following):
-    """Score words and the next one, without an end."""
-    whole = segment_score(model, state, (*words, following))
-    return whole - end_score(model, state, (*words, following))
-
-
-def end_score(model, state, words):
-    begun = model.network.begin(state.unsqueeze(0), model.first_gates(state.device))
-    output, now = begun.output, begun.state
+def next_symbols(model, state, words):
+    """Return the log probabilities of all symbols after a segment's first words."""
+    now, output, _ = model.network.begin(state.unsqueeze(0), model.first_gates(state.device))
     for word in words:
         gates = model.network.gates(model.embeddings(torch.tensor([[[word]]])))[0]
         output, now = model.network.step(gates, now, None)
-    return model.vocabulary(output).log_softmax(1)[0, END]
+    return model.vocabulary(output).log_softmax(1)[0].detach()
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("count", [1, 4, EVERY, EVERY + 3])
 @pytest.mark.parametrize("reward", [-1.0, 0.0, 0.4, 2.0])
 def test_the_best_segments_of_an_element(seed, count, reward):
@@ -89,17 +82,6 @@ def test_the_best_segments_of_an_element(seed, count, reward):
             wide.scores[element, : len(best)].tolist(), [scores[words] for words in best]
         )
         assert wide.scores[element, EVERY:].eq(-math.inf).all()
-
-
-def test_a_narrow_beam_finds_what_it_can():
-    model, states = setup()
-    narrow = best_segments(model, states[REAL], LONGEST, 2, [BEGIN])
-    for element, state in enumerate(states[REAL]):
-        for rank in range(2):
-            expected = segment_score(model, state, words_of(narrow, element, rank))
-            torch.testing.assert_close(narrow.scores[element, rank], expected)
-        assert narrow.scores[element, 0] >= narrow.scores[element, 1]
-        assert words_of(narrow, element, 0) != words_of(narrow, element, 1)
 
 
 @pytest.mark.parametrize("reward", [-1.0, 0.0, 0.4, 2.0])
@@ -135,20 +117,6 @@ def test_the_search_ends_where_nothing_can_become_better():
     found = best_segments(model, states[REAL], 9, 2, [BEGIN], -50.0)
     assert found.lengths.tolist() == [[0, 1]] * 6
     assert len(steps) == 2
-
-
-def test_banned_words_are_not_emitted():
-    model, states = setup()
-    for found in (
-        greedy_segments(model, states[REAL], 3, [BEGIN, *WORDS[1:]]),
-        best_segments(model, states[REAL], 3, 4, [BEGIN, *WORDS[1:]]),
-    ):
-        emitted = {
-            word
-            for e, r in itertools.product(range(6), range(found.scores.size(1)))
-            for word in words_of(found, e, r)
-        }
-        assert emitted <= {WORDS[0]}
 
 
 class Bigrams:
@@ -283,7 +251,11 @@ def test_kenlm_scores_beginnings(tmp_path):
     assert model.score("a b") * half * 2 == pytest.approx((-0.25 - 0.4 - 0.1 - 0.8) * math.log(10))
 
 
-def test_bad_language_models(tmp_path, monkeypatch):
+def test_language_models_that_cannot_be_loaded(tmp_path, monkeypatch):
+    with monkeypatch.context() as changed:
+        changed.setitem(sys.modules, "kenlm", None)
+        with pytest.raises(MissingExtraError, match=r"kenlm is not installed; .*: pip install -e '\.\[lm\]'"):
+            language_model.load("lm.arpa")
     pytest.importorskip("kenlm", reason="the extra lm is not installed")
     with pytest.raises(DataError, match=r"none\.arpa: no such file"):
         language_model.load(str(tmp_path / "none.arpa"))
@@ -292,7 +264,50 @@ def test_bad_language_models(tmp_path, monkeypatch):
         language_model.load(str(tmp_path / "bad.arpa"))
 
 
-def test_without_kenlm_it_is_said_what_to_install(monkeypatch):
-    monkeypatch.setitem(__import__("sys").modules, "kenlm", None)
-    with pytest.raises(MissingExtraError, match=r"kenlm is not installed; .*: pip install -e '\.\[lm\]'"):
-        language_model.load("lm.arpa")
+def make_translator(count, longest=2):
+    model, opt = make_swan(make_opt(**SWAN, embedding_init=1, swan_segment_length=longest))
+    parser = ArgumentParser()
+    translate_opts(parser)
+    size = ("-beam_size", str(count), "-n_best", str(count))
+    given = parser.parse_args(["-model", "m", "-src", "s", *size])
+    vocabs = make_vocabs(None) | {"decoder_start_token": "<s>"}
+    return Translator.from_opt(model, vocabs, given, opt, global_scorer=GNMTGlobalScorer.from_opt(given))
+
+
+def make_swan(opt):
+    torch.manual_seed(1)
+    return build_model(opt, opt, make_vocabs(None), None, -1).eval(), opt
+
+
+@pytest.mark.parametrize("count", [1, 2, 5, 9])
+def test_as_many_translations_as_are_asked_for(count):
+    batch = {"src": torch.tensor([[[5], [1], [1]], [[4], [5], [6]]]), "srclen": torch.tensor([1, 3])}
+    found = make_translator(count).translate_batch(batch)
+    assert found["scores"][:, :count].isfinite().all()
+    for predictions in found["predictions"]:
+        assert len({tuple(words.tolist()) for words in predictions}) == count
+
+
+def test_more_translations_than_there_are():
+    words = len(WORDS_OF_VOCABULARY) - 3  # without padding, begin and end
+    assert make_translator(1 + words, longest=1).n_best == 1 + words
+    with pytest.raises(
+        UsageError, match=f"^n_best {words + 2} is more than the {words + 1} segments that a "
+    ):
+        make_translator(words + 2, longest=1)
+
+
+def test_after_a_transformer_the_search_scores_as_the_training_does():
+    """The words of its segments have no positions."""
+    model, _ = make_swan(make_opt(**WITHOUT_FEATURES, decoder_type="swan", embedding_init=1))
+    assert model.encoder.embeddings.position_encoding
+    assert not model.decoder.embeddings.position_encoding
+    states, _, _ = model.encoder(torch.tensor([[[5]]]), torch.tensor([1]))
+    layers = model.decoder.segment_layers(model.generator, make_vocabs()["tgt"])
+    with torch.no_grad():
+        found = best_segments(layers, states[0], 3, count=60)
+        for score, words, length in zip(*(part[0] for part in vars(found).values()), strict=True):
+            pair = SentencePairs(states, torch.tensor([1]), words[None, :length], length[None])
+            gold = log_likelihood(layers, pair, model.decoder.exact_limits)
+            torch.testing.assert_close(gold, score[None])
+        assert found.lengths.max() > 1

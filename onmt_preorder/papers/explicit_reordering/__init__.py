@@ -1,1 +1,0 @@
-"""Explicit reordering (Chen et al. 2020): ExGRE and ReFSR."""

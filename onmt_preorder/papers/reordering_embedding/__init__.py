@@ -1,1 +1,0 @@
-"""Reordering embeddings (Chen et al. 2019)."""

@@ -1,0 +1,1 @@
+"""Relative attention by fused Triton kernels, and the comparison with plain torch before they are trusted."""

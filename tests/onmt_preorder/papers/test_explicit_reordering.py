@@ -1,0 +1,244 @@
+"""Explicit reordering against the paper's equations, token by token."""
+
+import math
+from argparse import Namespace
+from types import SimpleNamespace
+
+import pytest
+import torch
+
+from onmt_preorder.input.positions import rank_positions
+from onmt_preorder.papers.explicit_reordering import ExplicitReordering, reordering_loss
+from tests.support.opennmt import make_opt
+from tests.support.transformers import (
+    LONG,
+    SHORT,
+    batch_of,
+    make_encoder,
+    position_encoding,
+    randomise,
+    times,
+    without_gradient,
+)
+
+SIZE = 8
+PAPER = {"distance": 0.5, "window": 0.5, "rank": 0, "loss_weight": 0.6, "loss_average": "tokens"}
+OURS = {
+    "explicit_reordering": "exgre",
+    "preorder_encoding": [],
+    "decoder_type": "preorder_transformer",
+    "norm_placement": "post",
+}
+
+
+def naive_position(block, state, length):
+    """Equation 5 for one token."""
+    for linear in block.hidden:
+        state = times(linear.weight, state)
+    (logit,) = times(block.place.weight, [math.tanh(x) for x in state])
+    return length / (1 + math.exp(-logit))
+
+
+def naive_encoding(position, distance, window):
+    """Equation 6 for one token."""
+    summed = [0.0] * SIZE
+    for s in range(-10, 30):
+        if position - window <= s <= position + window:
+            factor = math.exp(-((s - position) ** 2) / (2 * (distance / 2)))
+            summed = [x + factor * e for x, e in zip(summed, position_encoding(s, SIZE), strict=True)]
+    return summed
+
+
+def options(**changes):
+    """Return the paper's, with changes."""
+    return Namespace(**{f"reordering_{name}": value for name, value in {**PAPER, **changes}.items()})
+
+
+def make_block(**changes):
+    return randomise(ExplicitReordering(SIZE, options(**changes)).double())
+
+
+def states(b=2, n=5):
+    return torch.randn(b, n, SIZE, dtype=torch.float64, generator=torch.Generator().manual_seed(3))
+
+
+@pytest.mark.parametrize("rank", [0, 2])
+@pytest.mark.parametrize(("distance", "window"), [(0.5, 0.5), (0.5, 2.0), (3.0, 3.0), (1.0, 1.7)])
+def test_the_block_is_the_papers_equations(rank, distance, window):
+    block, given, lengths = make_block(rank=rank, distance=distance, window=window), states(), [5, 3]
+    positions = block.positions(given, torch.tensor(lengths))
+    encodings = block.encode(positions, given)
+    for sentence, length in enumerate(lengths):
+        for j in range(length):
+            position = naive_position(block, given[sentence, j].tolist(), length)
+            assert positions[sentence, j].item() == pytest.approx(position, rel=1e-9)
+            expected = naive_encoding(position, distance, window)
+            torch.testing.assert_close(encodings[sentence, j].tolist(), expected, atol=1e-5, rtol=1e-5)
+
+
+@pytest.mark.parametrize("window", [0.5, 1.0, 2.0])
+def test_positions_on_a_window_s_edge_and_at_a_sentence_s_ends(window):
+    block = make_block(window=window)
+    positions = torch.tensor([[0.0, 0.5, 1.0, 1.5, 4.0]], dtype=torch.float64)
+    encodings = block.encode(positions, positions.new_empty(1, 5, SIZE))
+    for position, encoding in zip(positions[0].tolist(), encodings[0], strict=True):
+        expected = naive_encoding(position, 0.5, window)
+        torch.testing.assert_close(encoding.tolist(), expected, atol=1e-5, rtol=1e-5)
+        assert encoding.norm() > 1  # no position is without an encoding
+
+
+@pytest.mark.parametrize("window", [0.5, 2.0])
+@pytest.mark.parametrize("rank", [0, 3])
+def test_gradients_reach_the_positions(window, rank):
+    block, given, lengths = make_block(window=window, rank=rank), states(1, 3), torch.tensor([3])
+    names, parameters = zip(*block.named_parameters(), strict=True)
+    source = SimpleNamespace(lengths=lengths)
+
+    def run(given, *values):
+        return given + torch.func.functional_call(
+            block, dict(zip(names, values, strict=True)), (given, source)
+        )
+
+    inputs = given.requires_grad_(), *parameters
+    assert torch.autograd.gradcheck(run, inputs)
+    run(*inputs).square().sum().backward()
+    assert block.place.weight.grad.abs().min() > 0
+
+
+@pytest.mark.parametrize(("window", "has_gradient"), [(0.5, False), (2.0, True)])
+def test_the_loss_teaches_positions_only_if_the_window_holds_several(window, has_gradient):
+    """One scaled vector has the same cosine whatever the scale: the paper's D = 0.5 teaches nothing."""
+    positions = torch.tensor([[0.3, 2.2, 1.8]], dtype=torch.float64, requires_grad=True)
+    block = make_block(window=window)
+    encodings = block.encode(positions, positions.new_empty(1, 3, SIZE))
+    padding = torch.zeros(1, 3, dtype=torch.bool)
+    reordering_loss(encodings, torch.tensor([[2, 0, 1]]), padding, options()).loss.backward()
+    assert (positions.grad.abs() > 1e-6).all() == has_gradient
+    assert (positions.grad.abs() < 1e-12).all() != has_gradient
+
+
+@pytest.mark.parametrize("average", ["tokens", "sentences"])
+def test_the_loss_is_the_papers_equation(average):
+    generator = torch.Generator().manual_seed(4)
+    reordered = torch.randn(2, 4, SIZE, generator=generator, dtype=torch.float64)
+    positions, lengths = [[2, 0, 3, 1], [1, 0]], [4, 2]
+    padding = torch.tensor([[False] * 4, [False, False, True, True]])
+    given = torch.tensor([positions[0], [*positions[1], 2, 3]])
+    result = reordering_loss(reordered, given, padding, options(loss_average=average))
+    sums = []
+    for sentence, length in enumerate(lengths):
+        cosines = []
+        for j in range(length):
+            one, other = reordered[sentence, j].tolist(), position_encoding(positions[sentence][j], SIZE)
+            product = sum(a * b for a, b in zip(one, other, strict=True))
+            cosines.append(product / math.hypot(*one) / math.hypot(*other))
+        sums.append(sum(cosines))
+    total, count = result.statistics["similarity"]
+    assert (total, count) == (pytest.approx(sum(sums), rel=1e-6), 6)
+    weighed = (sums[0] / 4 + sums[1] / 2) / 2 * 6 if average == "sentences" else sum(sums)
+    assert result.loss.item() == pytest.approx(-0.6 * weighed, rel=1e-6)
+
+
+@pytest.mark.parametrize("kind", ["exgre", "refsr"])
+@pytest.mark.parametrize("placement", ["pre", "post"])
+@pytest.mark.parametrize("encoding", [[], ["absolute", "relative"]])
+def test_padding_changes_nothing(kind, placement, encoding):
+    changes = {"explicit_reordering": kind, "norm_placement": placement, "preorder_encoding": encoding}
+    encoder = make_encoder(**{**OURS, **changes}, layers=3)
+    together = encoder(*batch_of(LONG, SHORT))[0]
+    loss_together = encoder.additional_loss()
+    alone = encoder(*batch_of(SHORT))[0]
+    torch.testing.assert_close(together[1, : len(SHORT)], alone[0], atol=1e-5, rtol=1e-4)
+    losses = []
+    for sentence in (LONG, SHORT):
+        encoder(*batch_of(sentence))
+        losses.append(encoder.additional_loss())
+    torch.testing.assert_close(loss_together.loss, losses[0].loss + losses[1].loss)
+    assert loss_together.statistics["similarity"][1] == len(LONG) + len(SHORT)
+
+
+@pytest.mark.parametrize("kind", ["exgre", "refsr"])
+def test_translation_needs_no_positions(kind):
+    encoder = make_encoder(**OURS | {"explicit_reordering": kind})
+    src, src_len = batch_of(LONG, SHORT)
+    expected = encoder(src, src_len)[0]
+    assert encoder.additional_loss() is not None
+    assert encoder(src[:, :, :1], src_len)[0].equal(expected)
+    assert encoder.additional_loss() is None
+    src, _ = batch_of([(word, "_") for word, _ in LONG], [(word, "_") for word, _ in SHORT])
+    assert encoder(src, src_len)[0].equal(expected)
+
+
+def test_the_loss_sees_the_ranks_of_the_given_positions():
+    encoder = make_encoder(**OURS)
+    src, src_len = batch_of([("w1", 7), ("w2", "_"), ("w3", 0)], SHORT)
+    encoder(src, src_len)
+    _, padding, learned = encoder._seen
+    positions = torch.tensor([[2, 1, 0], [1, 2, 0]])
+    assert rank_positions(encoder._numbers[src[:, :, 1]], padding).equal(positions)
+    expected = reordering_loss(learned, positions, padding, encoder.explicit)
+    assert encoder.additional_loss().loss.equal(expected.loss)
+
+
+def test_every_layer_reorders_and_the_last_is_supervised():
+    encoder = make_encoder(**OURS, layers=3)
+    for layer in encoder.transformer:
+        layer.after_layer = randomise(layer.after_layer)
+    src, src_len = batch_of(LONG)
+    output = encoder(src, src_len)[0]
+    states, source = encoder.embeddings(src[:, :, :1]), encoder._source(src, src_len)
+    for layer in encoder.transformer:
+        transformed = layer.transform(states, source)
+        learned = layer.after_layer(transformed, source)
+        states = transformed + learned
+    torch.testing.assert_close(output, states)
+    torch.testing.assert_close(encoder._seen[2], learned)
+
+
+def test_fusion_is_two_runs_and_a_gate():
+    encoder = make_encoder(**OURS | {"explicit_reordering": "refsr"}, layers=3)
+    for module in (encoder.fusion, *(layer.after_layer for layer in encoder.transformer)):
+        randomise(module)
+    src, src_len = batch_of(LONG, SHORT)
+    result = encoder(src, src_len)[0]
+    embedded, source = encoder.embeddings(src[:, :, :1]), encoder._source(src, src_len)
+    plain = reordered = embedded
+    for layer in encoder.transformer:
+        plain, (reordered, _) = layer.transform(plain, source), layer(reordered, source)
+    u, w = encoder.fusion.plain.weight[0], encoder.fusion.reordered.weight[0]
+    for sentence in range(2):
+        for j in range(src_len[sentence]):
+            h, bar = plain[sentence, j], reordered[sentence, j]
+            gate = 1 / (1 + math.exp(-(u @ h + w @ bar).item()))
+            torch.testing.assert_close(result[sentence, j], gate * bar + (1 - gate) * h, atol=1e-5, rtol=1e-4)
+
+
+def test_without_the_loss_no_positions_are_needed():
+    make_opt(**OURS, reordering_loss_weight=0, n_src_feats=0, src_feats_defaults=None)
+
+
+@pytest.mark.parametrize("kind", ["exgre", "refsr"])
+def test_every_parameter_gets_a_gradient_and_half_precision_changes_little(kind):
+    encoder = make_encoder(**OURS | {"explicit_reordering": kind}, layers=2)
+    exact = encoder(*batch_of(LONG, SHORT))[0]
+    loss = encoder.additional_loss().loss
+    (exact.square().cumsum(-1).sum() + loss).backward()
+    assert not without_gradient(encoder)
+    with torch.autocast("cpu", torch.bfloat16):
+        states = encoder(*batch_of(LONG, SHORT))[0]
+        half_loss = encoder.additional_loss().loss
+    torch.testing.assert_close(states.float(), exact, atol=0.1, rtol=0.1)
+    torch.testing.assert_close(half_loss, loss, atol=0.05, rtol=0.05)
+    assert half_loss.dtype == torch.float32
+    states = encoder.half()(*batch_of(LONG, SHORT))[0]
+    torch.testing.assert_close(states.float(), exact, atol=0.03, rtol=0.03)
+
+
+def test_parameter_counts():
+    def count(**changes):
+        return sum(p.numel() for p in make_encoder(**{**OURS, **changes}, layers=2).parameters())
+
+    base, full = count(explicit_reordering="none"), count()
+    assert full - base == 2 * (64 * 64 + 64)
+    assert count(reordering_rank=8) - base == 2 * (2 * 64 * 8 + 64)
+    assert count(explicit_reordering="refsr") - full == 2 * 64

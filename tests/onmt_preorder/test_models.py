@@ -1,0 +1,363 @@
+"""Our Transformer: OpenNMT-py's where nothing else is asked for; what its encodings and slots add."""
+
+import math
+import random
+
+import pytest
+import torch
+from onmt.decoders.transformer import TransformerDecoder
+from onmt.encoders.transformer import TransformerEncoder
+from onmt.model_builder import build_model
+from onmt.modules.embeddings import PositionalEncoding
+
+from onmt_preorder.transformer.sinusoidal import sinusoidal
+from preorder.errors import UsageError
+from tests.support.opennmt import make_opt
+from tests.support.transformers import (
+    FEATURES,
+    LONG,
+    PLAIN,
+    SHORT,
+    WORDS,
+    batch,
+    batch_of,
+    decode,
+    dropout_rates,
+    make_encoder,
+    make_model,
+    make_vocabs,
+    position_encoding,
+    without_gradient,
+)
+
+ALL = {"preorder_encoding": ["absolute", "relative"]}
+PLACEMENTS = pytest.mark.parametrize("placement", ["pre", "post"])
+EVERY_BLOCK = pytest.mark.parametrize(
+    "block",
+    [
+        {},
+        {"reordering_embedding": ["decoder"]},
+        {"additional_position_encoding": ["decoder"]},
+        {"target_max_relative": 2},
+    ],
+    ids=["plain", "embedding", "additional", "relative"],
+)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"add_qkvbias": False, "add_ffnbias": False},
+        {"layer_norm": "rms", "pos_ffn_activation_fn": "silu"},
+        {"pos_ffn_activation_fn": "gated-gelu", "position_encoding": False},
+        {"norm_eps": 0.1},
+    ],
+)
+def test_without_encodings_it_is_the_encoder_of_opennmt(changes):
+    changes = {"preorder_encoding": [], "source_max_relative": 0, "layers": 2, **changes}
+    ours = make_encoder(**changes)
+    embeddings = make_encoder(**changes).embeddings
+    theirs = TransformerEncoder.from_opt(make_opt(**changes), embeddings).eval()
+    theirs.load_state_dict(ours.state_dict())
+    src, src_len = batch_of(LONG, SHORT)
+    torch.testing.assert_close(ours(src, src_len)[0], theirs(src[:, :, :1], src_len)[0])
+    assert ours(src, src_len)[0].equal(ours(src[:, :, :1], src_len)[0])
+    for encoder in (ours, theirs):
+        encoder.train().update_dropout(0.4, 0.3)
+    assert dropout_rates(ours) == dropout_rates(theirs)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"add_qkvbias": False, "layer_norm": "rms", "pos_ffn_activation_fn": "silu"},
+        {"max_relative_positions": 3, "position_encoding": False},
+        {"max_relative_positions": -1, "position_encoding": False, "sliding_window": 2, "num_kv": 2},
+    ],
+)
+def test_without_blocks_it_is_the_decoder_of_opennmt(changes):
+    alignment = {"alignment_heads": 2, "alignment_layer": -1}
+    changes = {"layers": 2, **alignment, "encoder_type": "transformer", **changes}
+    ours, theirs = make_model(**changes), make_model(**changes, decoder_type="transformer")
+    assert type(theirs.decoder) is TransformerDecoder
+    theirs.decoder.load_state_dict(ours.decoder.state_dict())
+    theirs.encoder.load_state_dict(ours.encoder.state_dict())
+    states, attention = decode(ours, *batch(), with_align=True)
+    expected, expected_attention = decode(theirs, *batch(), with_align=True)
+    torch.testing.assert_close(states, expected)
+    for name in ("std", "align"):
+        torch.testing.assert_close(attention[name], expected_attention[name])
+    for model in (ours, theirs):
+        model.decoder.train().update_dropout(0.4, 0.3)
+    assert dropout_rates(ours.decoder) == dropout_rates(theirs.decoder)
+
+
+@PLACEMENTS
+@EVERY_BLOCK
+def test_stepwise_decoding_is_decoding_at_once_also_for_beams_that_change_places(placement, block):
+    model = make_model(norm_placement=placement, layers=2, **block)
+    src, src_len, tgt = batch()
+    tgt[1, 4:] = 5  # no padding while decoding
+    expected = decode(model, src, src_len, tgt)[0]
+    enc_out, final, src_len = model.encoder(src, src_len)
+    model.decoder.init_state(src, enc_out, final)
+    order = torch.tensor([0, 1])
+    for step in range(tgt.size(1)):
+        found = model.decoder(tgt[order, step : step + 1], enc_out[order], src_len=src_len[order], step=step)[
+            0
+        ]
+        torch.testing.assert_close(found[:, 0], expected[order, step], atol=1e-5, rtol=1e-4)
+        if step == 2:
+            order = torch.tensor([1, 0])
+            model.decoder.map_state(lambda state, dim: state.index_select(dim, torch.tensor([1, 0])))
+
+
+@PLACEMENTS
+@EVERY_BLOCK
+def test_neither_padding_nor_what_follows_changes_a_token(placement, block):
+    model = make_model(norm_placement=placement, layers=2, **block)
+    src, src_len, tgt = batch()
+    together = decode(model, src, src_len, tgt)[0]
+    alone = decode(model, src[1:, :4], src_len[1:], tgt[1:, :4])[0]
+    torch.testing.assert_close(together[1:, :4], alone)
+    tgt[:, 3:] = 6
+    torch.testing.assert_close(decode(model, src, src_len, tgt)[0][:, :3], together[:, :3])
+
+
+@PLACEMENTS
+def test_norms(placement):
+    """After post-norm layers no norm is left to be done; the residual stream itself is normal."""
+    model = make_model(norm_placement=placement, layers=2)
+    names = dict(model.named_parameters())
+    for last in ("encoder.layer_norm.weight", "decoder.layer_norm.weight"):
+        assert (last in names) == (placement == "pre")
+    for states in (decode(model, *batch())[0], model.encoder(*batch()[:2])[0]):
+        torch.testing.assert_close(states.mean(-1), torch.zeros(states.shape[:2]), atol=1e-5, rtol=0)
+        torch.testing.assert_close(states.square().mean(-1), torch.ones(states.shape[:2]), atol=1e-3, rtol=0)
+
+
+@pytest.mark.parametrize("recompute", [[], ["mha", "ffn"]])
+def test_every_parameter_gets_a_gradient(recompute):
+    blocks = {"reordering_embedding": ["encoder", "decoder"], "norm_placement": "post"}
+    model = make_model(**blocks, use_ckpting=recompute, target_max_relative=2).train()
+    decode(model, *batch())[0][0].square().cumsum(-1).sum().backward()
+    assert not without_gradient(model, "generator")
+    encoder = make_encoder(**ALL, layers=2, use_ckpting=recompute).train()
+    encoder(*batch_of(LONG, SHORT))[0].square().sum().backward()
+    assert not without_gradient(encoder)
+
+
+def test_recomputing_changes_nothing():
+    gradients = []
+    for recompute in ([], ["mha", "ffn"]):
+        encoder = make_encoder(**ALL, use_ckpting=recompute, attention_dropout=[0.5]).train()
+        torch.manual_seed(5)
+        encoder(*batch_of(LONG, SHORT))[0].square().sum().backward()
+        gradients.append([p.grad for p in encoder.parameters()])
+    torch.testing.assert_close(*gradients)
+
+
+def test_relative_positions_of_the_target_pair_by_pair():
+    """Shaw et al. 2018, with one table for keys and one for values, for each pair of a query and a key."""
+    attention = make_model(target_max_relative=2).decoder.transformer_layers[0].self_attn
+    states = torch.randn(1, 6, 64, generator=torch.Generator().manual_seed(3))
+    mask = torch.ones(6, 6).triu(1).bool()[None, None]
+    result = attention(states, states, states, mask=mask)[0]
+    query, key, value = (
+        linear(states[0]).view(6, 4, 16)
+        for linear in (attention.linear_query, attention.linear_keys, attention.linear_values)
+    )
+    keys, values = attention.relative.keys.weight, attention.relative.values.weight
+    for i in range(6):
+        rows, heads = [max(-2, j - i) + 2 for j in range(i + 1)], []
+        for head in range(4):
+            scores = [query[i, head] @ (key[j, head] + keys[row]) / 4 for j, row in enumerate(rows)]
+            read = torch.stack([value[j, head] + values[row] for j, row in enumerate(rows)])
+            heads.append(torch.stack(scores).softmax(0) @ read)
+        torch.testing.assert_close(result[0, i], attention.final_linear(torch.cat(heads)))
+
+
+@pytest.mark.parametrize("encoding", [[], ["absolute"], ["relative"], ["absolute", "relative"]])
+@pytest.mark.parametrize("source_max_relative", [0, 4])
+def test_positions_matter_where_they_are_encoded_and_padding_does_not(encoding, source_max_relative):
+    encoder = make_encoder(preorder_encoding=encoding, source_max_relative=source_max_relative, layers=2)
+    alone = encoder(*batch_of(SHORT))[0]
+    together = encoder(*batch_of(LONG, SHORT))[0]
+    torch.testing.assert_close(together[1, : len(SHORT)], alone[0])
+    other = [(word, len(LONG) - 1 - position) for word, position in LONG]
+    states = encoder(*batch_of(LONG, other))[0]
+    assert torch.allclose(states[0], states[1]) == (not encoding)
+
+
+def test_positions_are_decoded_whatever_the_ids_and_ranked_where_the_sentence_is_cut():
+    shuffled = random.Random(3).sample(FEATURES, len(FEATURES))
+    encoder, other = make_encoder(**ALL), make_encoder(shuffled, **ALL)
+    expected = encoder(*batch_of(LONG, SHORT))[0]
+    assert other(*batch_of(LONG, SHORT, features=shuffled))[0].equal(expected)
+    cut = LONG[:4]  # positions 2 0 4 1
+    ranked = [(word, rank) for (word, _), rank in zip(cut, [2, 0, 3, 1], strict=True)]
+    assert encoder(*batch_of(cut))[0].equal(encoder(*batch_of(ranked))[0])
+
+
+def first_reads(encoder):
+    """Return what the first layer reads of LONG."""
+    seen = []
+    encoder.transformer[0].register_forward_pre_hook(lambda module, arguments: seen.append(arguments[0]))
+    encoder(*batch_of(LONG))
+    return seen[0]
+
+
+@pytest.mark.parametrize("with_original", [True, False])
+def test_absolute_adds_the_encoding_of_the_preordered_position(with_original):
+    changes = {"preorder_encoding": ["absolute"], "source_max_relative": 0}
+    encoder = make_encoder(**changes, position_encoding=with_original)
+    read = first_reads(encoder)
+    for i, (word, position) in enumerate(LONG):
+        expected = encoder.embeddings.word_lut.weight[WORDS.index(word)] * math.sqrt(64)
+        for place in [position, i] if with_original else [position]:
+            expected = expected + torch.tensor(position_encoding(place, 64))
+        torch.testing.assert_close(read[0, i], expected)
+    encoder.train().update_dropout(1.0, 0.0)  # of the whole sum
+    assert not first_reads(encoder).any()
+
+
+def test_sinusoidal_encoding():
+    table = PositionalEncoding(64, "SinusoidalInterleaved").pe.squeeze(1)
+    torch.testing.assert_close(sinusoidal(torch.arange(5000), 64), table, atol=1e-3, rtol=0)
+    torch.testing.assert_close(sinusoidal(torch.arange(100), 64), table[:100])
+    odd = torch.tensor([position_encoding(position, 5) for position in range(9)])
+    torch.testing.assert_close(sinusoidal(torch.arange(9), 5), odd)
+
+
+def test_opennmt_initialises_every_table():
+    encoder = make_encoder(**ALL, layers=2, preorder_max_relative_values=2, param_init=0.01)
+    tables = {
+        name: tuple(parameter.shape)
+        for name, parameter in encoder.named_parameters()
+        if ".original." in name or ".preordered." in name
+    }
+    assert tables == {
+        f"transformer.{layer}.self_attn.{order}.{side}.weight": (rows, 16)
+        for layer in range(2)
+        for order, side, rows in [
+            ("original", "keys", 9),
+            ("original", "values", 9),
+            ("preordered", "keys", 9),
+            ("preordered", "values", 5),
+        ]
+    }
+    assert all(p.abs().max() <= 0.01 for p in encoder.parameters())
+    glorot = dict(make_encoder(**ALL).named_parameters())
+    assert glorot["transformer.0.self_attn.original.keys.weight"].std() > 0.1
+
+
+def test_half_precision():
+    encoder = make_encoder(**ALL)
+    batch = batch_of(LONG, SHORT)
+    exact = encoder(*batch)[0]
+    with torch.autocast("cpu", torch.bfloat16):
+        torch.testing.assert_close(encoder(*batch)[0].float(), exact, atol=0.1, rtol=0.1)
+    torch.testing.assert_close(encoder.half()(*batch)[0].float(), exact, atol=0.02, rtol=0.02)
+
+
+def test_no_positions_to_be_had():
+    src, src_len = batch_of(LONG)
+    with pytest.raises(UsageError, match="the model needs source positions"):
+        make_encoder(**ALL)(src[:, :, :1], src_len)
+    opt = make_opt()
+    with pytest.raises(UsageError, match="needs the positions as source feature"):
+        build_model(opt, opt, make_vocabs(None), None, -1)
+
+
+class Slot(torch.nn.Module):
+    """Keeps what it is given, and changes it."""
+
+    def __init__(self, change):
+        super().__init__()
+        self.change = change
+
+    def forward(self, *given):
+        self.given = given
+        return self.change(*given)
+
+
+@PLACEMENTS
+def test_slots_of_a_layer(placement):
+    """What the two slots get and give: an encoder layer between other ideas."""
+    encoder = make_encoder(**ALL, norm_placement=placement, decoder_type="preorder_transformer")
+    layer, source = encoder.transformer[0], encoder._source(*batch_of(LONG, SHORT))
+    states = torch.randn(2, len(LONG), 64)
+    seen = {}
+    layer.self_attn.register_forward_pre_hook(lambda module, arguments: seen.update(read=arguments[0]))
+    layer.feed_forward.register_forward_pre_hook(lambda module, arguments: seen.update(fed=arguments[0]))
+    expected, learned = layer(states, source)
+    assert learned is None
+    fed = seen["fed"]
+    layer.after_attention = Slot(lambda read, attended, encodings: attended + 1)
+    layer.after_layer = Slot(lambda output, source: output * 2)
+    result, learned = layer(states, source)
+    read, attended, encodings = layer.after_attention.given
+    assert read.equal(seen["read"])
+    assert attended.equal(fed)
+    torch.testing.assert_close(encodings, sinusoidal(torch.arange(len(LONG)), 64))
+    output, its_source = layer.after_layer.given
+    if placement == "pre":
+        torch.testing.assert_close(output, expected + layer.feed_forward(fed + 1) - layer.feed_forward(fed))
+    else:  # the residual by-passes the slot, and the norm comes last
+        norm = layer.feed_forward.layer_norm
+        torch.testing.assert_close(output, norm(fed + layer.feed_forward(fed + 1)))
+    assert its_source is source
+    assert learned.equal(output * 2)
+    assert result.equal(output + learned)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"target_max_relative": 2, "decoder_type": "transformer"}, "target_max_relative needs decoder_type"),
+        ({"target_max_relative": -1}, "target_max_relative counts from 0"),
+        (
+            {"target_max_relative": 2, "max_relative_positions": 3, "position_encoding": False},
+            "max_relative_positions does not work with target_max_relative",
+        ),
+        ({"target_max_relative": 2, "sliding_window": 3}, "sliding_window does not work"),
+        ({"parallel_residual": True, "encoder_type": "transformer"}, "parallel_residual does not work"),
+        ({"num_experts": 2}, "num_experts does not work with decoder_type"),
+        ({"self_attn_type": "average"}, "self_attn_type: average does not work"),
+        (
+            {"parallel_mode": "tensor_parallel", "world_size": 2, "encoder_type": "transformer"},
+            "tensor_parallel does not work with decoder_type",
+        ),
+        ({"norm_placement": "post", "decoder_type": "transformer"}, "post needs decoder_type"),
+        ({"norm_placement": "post", "encoder_type": "transformer"}, "post needs encoder_type"),
+        ({"reordering_embedding": ["decoder"], "decoder_type": "transformer"}, "needs decoder_type"),
+        ({"reordering_embedding": ["encoder"], "encoder_type": "transformer"}, "needs encoder_type"),
+        (
+            {"reordering_embedding": ["encoder"], "additional_position_encoding": ["encoder", "decoder"]},
+            "exclude each other in the encoder",
+        ),
+        (
+            {"additional_position_encoding": ["decoder"], "position_encoding_type": "SinusoidalConcat"},
+            "needs position_encoding_type: SinusoidalInterleaved",
+        ),
+        (
+            {"tgt_word_vec_size": 32, "word_vec_size": -1, "src_word_vec_size": 64},
+            "hidden_size 64 is not word_vec_size 32",
+        ),
+        # explicit reordering
+        (
+            {"explicit_reordering": "exgre", "encoder_type": "transformer"},
+            "explicit_reordering needs encoder_type",
+        ),
+        ({"explicit_reordering": "exgre", "reordering_distance": 0}, "distance 0 is not positive"),
+        ({"explicit_reordering": "exgre", "reordering_window": 0.3}, "window 0.3 is below 0.5"),
+        ({"explicit_reordering": "exgre", "reordering_rank": 65}, "65 is not between 0 and hidden_size"),
+        ({"explicit_reordering": "exgre", "reordering_loss_weight": -1}, "weight -1 is negative"),
+        ({"explicit_reordering": "exgre"}, "the reordering loss needs the positions"),
+    ],
+)
+def test_what_cannot_be(changes, message):
+    with pytest.raises(UsageError, match=message):
+        make_opt(**{**PLAIN, **changes})

@@ -1,0 +1,34 @@
+"""The kernels without a GPU: interpreted, and compiled as for one."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from tests.support.opennmt import ROOT
+
+pytest.importorskip("triton", reason="Triton is not installed")
+pytestmark = pytest.mark.slow
+
+
+def run(*arguments, **variables):
+    """Run Python in a process of its own: whether Triton interprets is settled when it is imported."""
+    command = [sys.executable, "-m", *arguments]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", **variables}
+    process = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    assert process.returncode == 0, process.stdout[-3000:] + process.stderr[-3000:]
+    return process.stdout
+
+
+def test_the_kernels_interpreted():
+    tests = "tests/onmt_preorder/transformer/attention/gpu/test_fused.py"
+    options = ("-q", "-p", "no:cacheprovider", "-n", "0", "-W", "ignore")
+    assert "passed" in run("pytest", tests, *options, TRITON_INTERPRET="1")
+
+
+@pytest.mark.parametrize("dtype", ["fp32", "bf16"])
+def test_the_kernels_compile_for_a_gpu(tmp_path, dtype):
+    variables = {"TRITON_CACHE_DIR": str(tmp_path), "TRITON_INTERPRET": "0"}
+    compiled = run("tests.support.compile_kernels", dtype, **variables)
+    assert compiled.split() == ["forward", "backward_of_queries", "backward_of_keys"]

@@ -1,0 +1,98 @@
+"""Relative attention: equal to the paper's formula pair by pair, forward and gradient."""
+
+import pytest
+import torch
+
+from onmt_preorder.transformer.attention import Positions, RelativePart, plain, relative_attention
+from tests.support.attention import (
+    ORIGINAL,
+    PARTS,
+    RANDOM,
+    both_ways,
+    check_dropout,
+    clip,
+    leaves,
+    make_inputs,
+)
+
+BOUGHT, POSITIONS = 7, [0, 8, 6, 7, 5, 1, 2, 4, 3]
+
+
+@pytest.mark.parametrize("case", PARTS)
+@pytest.mark.parametrize(
+    "shape",
+    [{"n": 1}, {"n": 2}, {"n": 7}, {"b": 2, "h": 1, "n": 33}, {"dropout": 0.3, "d": 8}],
+    ids=["1", "2", "7", "33", "dropout"],
+)
+def test_equals_the_formula(case, shape):
+    for mine, true in zip(*both_ways(plain.attend, case, **shape), strict=True):
+        torch.testing.assert_close(mine, true, rtol=1e-11, atol=1e-11)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
+def test_equals_the_formula_in_few_bits(dtype):
+    for mine, true in zip(*both_ways(plain.attend, "both", dtype=dtype), strict=True):
+        assert mine.dtype == dtype
+        bound = 100 * torch.finfo(dtype).eps
+        torch.testing.assert_close(mine.double(), true, rtol=bound, atol=bound)
+
+
+def test_gradient_equals_finite_differences():
+    _, states, lengths, parts = make_inputs(3, [(2, 1, ORIGINAL), (1, 2, RANDOM)], b=2, n=4, d=3)
+
+    def attention(*inputs):
+        tables = iter(inputs[3:])
+        again = [RelativePart(part.positions, next(tables), next(tables)) for part in parts]
+        return relative_attention(*(x.transpose(1, 2) for x in inputs[:3]), lengths, again)
+
+    assert torch.autograd.gradcheck(attention, leaves(states, parts))
+
+
+def test_worked_example_of_the_paper():
+    expected = [-4, 4, 2, 3, 1, -3, -2, 0, -1]
+    assert [clip(p - POSITIONS[BOUGHT], 4) for p in POSITIONS] == expected
+    # Values tell which distance each token's attention went to.
+    n = len(POSITIONS)
+    value = torch.zeros(1, 1, n, 9)
+    query, key = torch.zeros(2, 1, 1, n, 9).unbind()
+    part = RelativePart(Positions(torch.tensor([POSITIONS])), torch.zeros(9, 9), torch.eye(9))
+    sums = relative_attention(query, key, value, torch.tensor([n]), [part])[0, 0, BOUGHT] * n
+    torch.testing.assert_close(sums, torch.bincount(torch.tensor(expected) + 4, minlength=9).float())
+
+
+def test_a_vector_that_no_pair_uses_gets_no_gradient():
+    (query, key, value), _, lengths, parts = make_inputs(6, [(7, 7, ORIGINAL), (6, 6, RANDOM)], n=7)
+    relative_attention(query, key, value, lengths, parts).square().sum().backward()
+    for table in (parts[0].keys, parts[0].values):
+        assert not table.grad[[0, -1]].any()
+        assert table.grad[1:-1].any(1).all()
+
+
+def test_a_vector_has_no_effect_where_no_key_is_at_its_distance():
+    (query, key, value), _, lengths, (part,) = make_inputs(6, [(4, 4, ORIGINAL)], b=1, dtype=torch.float32)
+    before = relative_attention(query, key, value, lengths, [part])[:, :, :4]
+    with torch.no_grad():
+        part.values[0] = 1e12  # of keys 4 and more tokens to the left: rounding would show
+    assert relative_attention(query, key, value, lengths, [part])[:, :, :4].equal(before)
+
+
+@pytest.mark.parametrize("dropout", [0.1, 0.5, 1.0])
+def test_dropout(dropout):
+    check_dropout(relative_attention, dropout)
+
+
+def test_scores_are_single_precision_at_least():
+    """In bfloat16 (8 bits), scores near 300 differ by 2: attention would be all or nothing."""
+    query = torch.full((1, 1, 2, 1), 300.0, dtype=torch.bfloat16)
+    key = torch.ones(1, 1, 2, 1, dtype=torch.bfloat16)
+    value = torch.tensor([0.0, 1.0], dtype=torch.bfloat16).view(1, 1, 2, 1)
+    table = torch.tensor([[0.0], [0.0], [2**-9]], dtype=torch.bfloat16)
+    part = RelativePart(Positions(torch.arange(2).unsqueeze(0)), table, torch.zeros_like(table))
+    result = relative_attention(query, key, value, torch.tensor([2]), [part])
+    expected = torch.tensor([0.0, 300 * 2**-9]).softmax(0)[1]
+    torch.testing.assert_close(result[0, 0, 0, 0].float(), expected, atol=0.01, rtol=0)
+
+
+def test_positions_must_be_permutations():
+    with pytest.raises(ValueError, match="no permutation"):
+        Positions(torch.tensor([[0, 1, 1]]))
