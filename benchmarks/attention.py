@@ -19,8 +19,7 @@ from torch import Tensor, nn
 from torch.nn.functional import scaled_dot_product_attention
 from tqdm import tqdm
 
-from benchmarks.process import seconds
-from benchmarks.report import add_numbers, machine, make_parser, print_results
+from benchmarks.common import add_numbers, machine, make_parser, print_results, seconds
 from onmt_preorder.transformer.attention import Positions, RelativePart, plain, relative_attention
 from preorder.command_line.options import positive
 from preorder.errors import UsageError
@@ -40,7 +39,6 @@ class Result:
 
     Attributes:
         n: tokens a sentence, padding included.
-        way: what was measured.
         seconds: of one forward and backward pass, the median of the rounds.
         memory: bytes: on a GPU the most that is allocated, on a CPU what is kept for the backward pass.
         slower, larger: as multiples of attention without relative terms; of the time, the rounds' median.

@@ -19,9 +19,8 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from benchmarks.process import medians
+from benchmarks.common import add_numbers, machine, make_parser, medians, print_results
 from benchmarks.programs import LONG, SHORT, Ours, Parser, Program, TopdownBTG, accuracy, peer_seconds, sample
-from benchmarks.report import add_numbers, machine, make_parser, print_results
 from preorder.data.formats import parse_annotated
 from preorder.errors import PreorderError, UsageError
 from preorder.io import files
@@ -41,15 +40,9 @@ PAIR.held.align to measure on, in lader's formats.
 
 @dataclass(frozen=True)
 class Result:
-    """One line of the table.
+    """One line of the table: medians of ours and, where it was run, of the other program.
 
-    Attributes:
-        pair: of languages.
-        name: what was measured.
-        unit: of ``ours`` and ``theirs``: ``µs``, ``s``, ``MB``, or nothing for shares.
-        ours: the median of the runs.
-        theirs: the same of the other program, where it was run.
-        ratio: how many times as fast ours is, or with more threads than with one.
+    ``ratio`` says how many times as fast ours is, or with more threads than with one.
     """
 
     pair: str
@@ -81,7 +74,7 @@ class Comparison:
         """Take the lines to train on into the folder, and see to it that nothing is compiled later on."""
         self._pair = pair
         self._data = Path(arguments.data)
-        self._folder = folder
+        self._folder, self._orders = folder, folder / "orders"
         self._repeat, self._threads, self._lines = arguments.repeat, arguments.threads, arguments.apply_lines
         self._programs: dict[str, Program] = {"ours": Ours()}
         if arguments.topdown_btg_train:
@@ -91,7 +84,7 @@ class Comparison:
                 lines = islice(files.read_lines(f"{self._data}/{pair}.train.{part}"), count)
                 files.write_lines(f"{folder}/{name}.train.{part}", lines)
         self._programs["ours"].train(folder, "few", folder / "few")
-        self._programs["ours"].apply(folder / "few", folder / "few.train.annot", folder / "orders")
+        self._programs["ours"].apply(folder / "few", folder / "few.train.annot", self._orders)
 
     def results(self) -> Iterator[Result]:
         """Train both programs' models, and measure with them."""
@@ -110,10 +103,11 @@ class Comparison:
         one, more = (
             (self._folder / name / "weights.safetensors").read_bytes() for name in ("ours", "threaded")
         )
-        yield self._plain("the same model with one thread and more", "", float(one == more))
-        yield self._plain("training, peak memory", "MB", *(cost.memory / 1e6 for cost in costs))
+        yield Result(self._pair, "the same model with one thread and more", "", float(one == more))
+        memory = (cost.memory / 1e6 for cost in costs)
+        yield Result(self._pair, "training, peak memory", "MB", *memory)
         sizes = (program.size(self._folder / name) / 1e6 for name, program in self._programs.items())
-        yield self._plain("model", "MB", *sizes)
+        yield Result(self._pair, "model", "MB", *sizes)
 
     def _parsing(self) -> Iterator[Result]:
         held = list(files.read_parsed(str(self._held("annot")), parse_annotated))
@@ -150,20 +144,13 @@ class Comparison:
             program.apply(self._folder / name, self._held("annot"), self._orders)
             scores.append(accuracy(self._held("align"), self._orders))
         for measure in ("tau_nakagawa", "frs", "complete_match"):
-            yield self._plain(f"held-out {measure}", "", *(getattr(s, measure) for s in scores))
+            yield Result(self._pair, f"held-out {measure}", "", *(getattr(s, measure) for s in scores))
 
     def _faster(self, name: str, unit: str, ours: float, theirs: float | None = None) -> Result:
         return Result(self._pair, name, unit, ours, theirs, theirs and theirs / ours)
 
-    def _plain(self, name: str, unit: str, ours: float, theirs: float | None = None) -> Result:
-        return Result(self._pair, name, unit, ours, theirs)
-
     def _held(self, part: str) -> Path:
         return self._data / f"{self._pair}.held.{part}"
-
-    @property
-    def _orders(self) -> Path:
-        return self._folder / "orders"
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -8,11 +8,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import Protocol
 
 import numpy as np
 
-from benchmarks.process import Cost, run
+from benchmarks.common import Cost, run
 from preorder.alignment.gold import target_groups
 from preorder.btg.nbest import EXACT
 from preorder.data import Sentence
@@ -37,19 +36,6 @@ MAX_SHORT = 2000  # sentences
 MIN_SECONDS = 0.2  # to measure
 
 
-class Program(Protocol):
-    """A preorderer that is run as a program."""
-
-    def train(self, data: Path, pair: str, model: Path) -> Cost:
-        """Train on ``PAIR.train.annot`` and ``PAIR.train.align`` of a folder."""
-
-    def apply(self, model: Path, annotated: Path, orders: Path) -> Cost:
-        """Write the order of each line."""
-
-    def size(self, model: Path) -> int:
-        """Return the bytes of the weights of a model."""
-
-
 @dataclass(frozen=True)
 class Ours:
     """The command ``preorder``, with a number of threads."""
@@ -57,7 +43,7 @@ class Ours:
     threads: int = 1
 
     def train(self, data: Path, pair: str, model: Path) -> Cost:
-        """Train for all iterations, without held-out lines."""
+        """Train on ``PAIR.train.annot`` and ``.align`` of a folder, without held-out lines."""
         paths = ("--annot", f"{data}/{pair}.train.annot", "--align", f"{data}/{pair}.train.align")
         return self._run("train", "--method", "btg", "--held-out", "0", *paths, "--model", str(model))
 
@@ -97,6 +83,9 @@ class TopdownBTG:
         return model.stat().st_size
 
 
+Program = Ours | TopdownBTG
+
+
 def accuracy(alignments: Path, orders: Path) -> OrderEvaluation:
     """Return how well the orders of a file fit the alignments of another."""
     pairs = files.in_parallel(
@@ -109,11 +98,7 @@ def accuracy(alignments: Path, orders: Path) -> OrderEvaluation:
 
 
 def sample(sentences: Sequence[Sentence], tokens: int | range) -> list[Sentence]:
-    """Return sentences of a length, as many as the other program parses in about two seconds.
-
-    Raises:
-        UsageError: there are too few lines to make a sentence of them.
-    """
+    """Return sentences of a length, as many as the other program parses in about two seconds."""
     if isinstance(tokens, range):
         found = [sentence for sentence in sentences if len(sentence) in tokens][:MAX_SHORT]
     else:

@@ -12,8 +12,7 @@ from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
 
-from benchmarks.process import Cost, run
-from benchmarks.report import add_numbers, machine, make_parser, print_results
+from benchmarks.common import Cost, add_numbers, machine, make_parser, print_results, run
 from preorder.errors import PreorderError
 from preorder.io import files
 
@@ -79,28 +78,18 @@ class Bench:
             ("shards, two threads", two),
             ("shards, a Ray of its own", ("--engine", "ray")),
         ):
-            start = self._shards("line", options)
-            yield self._result(way, start, *self._compared(options, expected))
+            start, cost = (self._shards(name, options) for name in ("line", "shards"))
+            is_same = self._digest(sorted((self._folder / "out").glob("[!.]*"))) == expected
+            yield self._result(way, start, cost, is_same)
 
     def _result(self, way: str, start: Cost, cost: Cost, is_same: bool) -> Result:
         return Result(way, self._arguments.lines, start.wall, cost.wall, cost.memory, is_same)
 
-    def _compared(self, options: Sequence[str], expected: str) -> tuple[Cost, bool]:
-        cost = self._shards("shards", options)
-        outputs = sorted(self._place.glob("[!.]*"))
-        return cost, self._digest(outputs) == expected
-
     def _shards(self, name: str, options: Sequence[str]) -> Cost:
-        self._make_room()
-        return self._apply("--src", f"{self._folder}/{name}/*", "--out-dir", str(self._place), *options)
-
-    def _make_room(self) -> None:
-        if self._place.exists():
-            self._place.rename(tempfile.mkdtemp(dir=self._folder))
-
-    @property
-    def _place(self) -> Path:
-        return self._folder / "out"
+        out = self._folder / "out"
+        if out.exists():
+            out.rename(tempfile.mkdtemp(dir=self._folder))
+        return self._apply("--src", f"{self._folder}/{name}/*", "--out-dir", str(out), *options)
 
     def _apply(self, *options: str) -> Cost:
         return run((*PREORDER, "apply", "--model", self._arguments.model, *options))

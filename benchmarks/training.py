@@ -24,11 +24,10 @@ from tqdm import tqdm
 
 import onmt_preorder.plugin
 from benchmarks.batches import Pair, batches, random_pairs, read_pairs, vocabularies
-from benchmarks.process import seconds
-from benchmarks.report import add_numbers, machine, make_parser, print_results
+from benchmarks.common import add_numbers, machine, make_parser, print_results, seconds
 from onmt_preorder.opennmt.training import keep_freed_memory
 from preorder.errors import PreorderError, UsageError
-from recipes.systems import SIZES, key_and_value, path_of
+from recipes.configuration import SIZES, key_and_value, path_of
 
 _OPENNMT = {"encoder_type": "transformer", "preorder_encoding": [], "n_src_feats": 0}
 # Models of OpenNMT-py's own: changes of the configuration of ours with everything.
@@ -56,12 +55,9 @@ class Result:
     """One line of the table.
 
     Attributes:
-        model: what was trained.
         speed: tokens a second of both sides, padding not counted: the median of the rounds.
         memory: bytes that torch has allocated on a GPU at the peak; 0 on a CPU.
-        relative_speed: to the first model's, the median of the rounds.
-        relative_memory: to the first model's.
-        quartiles: of the rounds' relative speeds.
+        relative_speed: to the first model's, the median of the rounds; ``quartiles`` of the rounds.
     """
 
     model: str
@@ -79,11 +75,7 @@ class Result:
 
 
 class Training:
-    """One model's training, some steps at a time.
-
-    Attributes:
-        memory: what this model alone has used on the GPU at most, in bytes.
-    """
+    """One model's training, some steps at a time; ``memory``: its peak on the GPU alone, in bytes."""
 
     def __init__(self, opt: Any, pairs: Sequence[Pair], device: str) -> None:
         rank = 0 if device == "cuda" else -1
@@ -152,11 +144,7 @@ def _result(
 
 
 def _options(arguments: argparse.Namespace, model: str) -> Any:
-    """Return what ``onmt_train`` would read from the configuration of a model, and its changes.
-
-    Raises:
-        UsageError: there is no such configuration, or a change is not KEY=VALUE.
-    """
+    """Return what ``onmt_train`` would read from the configuration of a model, and its changes."""
     name, *edits = model.split(",")
     path = path_of(OURS if name in FOREIGN else name)
     given = ["-config", str(path), "-size", arguments.size]

@@ -5,11 +5,112 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 import yaml
 
+from onmt_preorder.base_configuration import CONFIG, FOR_RECIPES, merge, read_files
 from preorder.command_line import Parser, execute
-from recipes.systems import DEFAULT_SIZE, SIZES, SUBWORDS, read_system
+from preorder.errors import UsageError
+
+SIZES = ("tiny", "small", "small_long", "medium", "paper")
+DEFAULT_SIZE = "small"  # of the families in config/, too
+SUBWORDS = ("bpe", "sentencepiece")
+SUBWORD_TRANSFORM = "onmt_tokenize"  # of OpenNMT-py, by which config/subwords-*.yaml split words
+
+PREDICTED, GOLD = "predicted", "gold"
+KEPT = "gold_kept"  # the gold order in which unaligned words keep their positions (Chen et al. 2020, §4)
+FEATURES, TEXT = "features", "text"
+READS: dict[str, tuple[str | None, str]] = {
+    "plain": (None, TEXT),
+    "predicted": (PREDICTED, FEATURES),
+    "gold": (GOLD, FEATURES),
+    "predicted_text": (PREDICTED, TEXT),
+    "gold_text": (GOLD, TEXT),
+}
+"""What a system may read: an order, or None for the source as it is, and the format of ``preorder apply``."""
+SUPERVISION = (None, PREDICTED, KEPT)
+
+BASELINE = "baseline_absolute_relative"
+VOCABULARY_OPTIONS = tuple(
+    f"{side}_{name}" for name in ("vocab_size", "words_min_frequency") for side in ("src", "tgt")
+)
+
+
+@dataclass(frozen=True)
+class System:
+    """A file of ``config/system`` in one size.
+
+    Attributes:
+        options: of OpenNMT-py, without the paths of the data.
+        order: of the source: :data:`PREDICTED`, :data:`GOLD`, or None for the source as it is.
+        form: :data:`FEATURES`, ``token￨position``, or :data:`TEXT`, words put in this order.
+        supervision: the order, if any, that the model learns to predict; training reads its :data:`FEATURES`.
+        begins_from: the system, if any, from whose trained model training begins.
+    """
+
+    name: str
+    options: dict[str, Any]
+    order: str | None
+    form: str
+    supervision: str | None
+    begins_from: str | None = None
+
+
+def path_of(name: str) -> Path:
+    """Return the file of a system."""
+    path = CONFIG / "system" / f"{name}.yaml"
+    if not path.exists():
+        known = ", ".join(sorted(file.stem for file in path.parent.glob("*.yaml")))
+        raise UsageError(f"no configuration of a system {name}; there are: {known}")
+    return path
+
+
+def read_system(name: str, size: str | None, subwords: str | None = None) -> System:
+    """Read a system of ``config/`` in a size of its family (None: its default), with subwords or without."""
+    path = path_of(name)
+    settings = _merged(path, size, subwords)
+    reads, supervision, begins_from = (settings.pop(key, None) for key in FOR_RECIPES)
+    if reads not in READS:
+        raise UsageError(f"{path}: reads is {reads!r}, not one of {', '.join(READS)}")
+    if supervision not in SUPERVISION:
+        raise UsageError(f"{path}: supervision is {supervision!r}, not {PREDICTED} or {KEPT}")
+    if begins_from is not None:
+        path_of(begins_from)
+    return System(name, settings, *READS[reads], supervision, begins_from)
+
+
+def read_vocabulary(size: str | None, subwords: str | None = None) -> dict[str, Any]:
+    """Return the options of the vocabulary that all systems of a run share: those of the Transformers.
+
+    So their scores can be compared. Some papers have other sizes for their own models.
+    """
+    return _merged(CONFIG / "family" / "transformer.yaml", size, subwords)
+
+
+def _merged(path: Path, size: str | None, subwords: str | None) -> dict[str, Any]:
+    files = read_files(str(path))
+    if subwords:
+        files += read_files(str(CONFIG / f"subwords-{subwords}.yaml"))
+    return merge(files, size)
+
+
+def systems_in(size: str) -> tuple[list[str], list[str]]:
+    """Return the names of all systems that there are in a size, the baseline first, and of all others."""
+    names = sorted(file.stem for file in (CONFIG / "system").glob("*.yaml"))
+    names.sort(key=lambda name: name != BASELINE)
+    has_size = {name: any(size in file.sizes for file in read_files(str(path_of(name)))) for name in names}
+    return [name for name in names if has_size[name]], [name for name in names if not has_size[name]]
+
+
+def key_and_value(text: str) -> tuple[str, str]:
+    """Split ``KEY=VALUE``, a changed option."""
+    key, separator, value = text.partition("=")
+    if not separator:
+        raise UsageError(f"{text}: not KEY=VALUE")
+    return key, value
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -10,13 +10,12 @@ import argparse
 import math
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from preorder.command_line import Parser, execute
 from preorder.errors import UsageError
-from recipes.checks import check_device, check_readable
-from recipes.trained import load_trained
+from recipes.pipeline.checks import check_device, check_readable
+from recipes.similarity import load_trained
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -33,33 +32,17 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _print(arguments: argparse.Namespace) -> None:
     check_readable(map(Path, (arguments.model, arguments.src, arguments.tgt)))
     check_device("cpu" if arguments.gpu < 0 else "gpu")
-    jumps = measure(arguments.model, arguments.src, arguments.tgt, arguments.gpu)
-    print(f"entropy of P(k) {jumps.entropy:.3f}, of {math.log(len(jumps.probabilities)):.3f} at most")
-    print(", ".join(f"P({k}) {share:.3f}" for k, share in jumps.probabilities.items()))
-    print(f"attention past the ends {jumps.lost:.3f}")
+    entropy, probabilities, lost = measure(arguments.model, arguments.src, arguments.tgt, arguments.gpu)
+    print(f"entropy of P(k) {entropy:.3f}, of {math.log(len(probabilities)):.3f} at most")
+    print(", ".join(f"P({k}) {share:.3f}" for k, share in probabilities.items()))
+    print(f"attention past the ends {lost:.3f}")
 
 
-@dataclass(frozen=True)
-class Jumps:
-    """Means over all words of the target, the end symbol included.
+def measure(model: str, source: str, target: str, gpu: int = -1) -> tuple[float, dict[int, float], float]:
+    """Return means over all words of the target, the end symbol included.
 
-    Attributes:
-        entropy: of P(k), in nats.
-        probabilities: P(k) of each distance k, longest jump ahead first.
-        lost: 1 less the sum of the attention.
-    """
-
-    entropy: float
-    probabilities: dict[int, float]
-    lost: float
-
-
-def measure(model: str, source: str, target: str, gpu: int = -1) -> Jumps:
-    """Return how a model jumps in sentence pairs.
-
-    Raises:
-        UsageError: the model has no jumps.
-        DataError: source or target cannot be read, or they differ in length.
+    They are the entropy of P(k) in nats; P(k) of each distance k, longest jump ahead first; and what is lost:
+    1 less the sum of the attention.
     """
     import torch
 
@@ -81,7 +64,7 @@ def measure(model: str, source: str, target: str, gpu: int = -1) -> Jumps:
         sums += torch.cat((entropy, jumps, lost), -1)[is_word].double().sum(0).cpu()
         words += int(is_word.sum())
     entropy, *shares, lost = (sums / words).tolist()
-    return Jumps(entropy, dict(zip(range(window, -window - 1, -1), shares, strict=True)), lost)
+    return entropy, dict(zip(range(window, -window - 1, -1), shares, strict=True)), lost
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Measure how translation models cope with swapped source words: swap, preorder, translate, score, draw.
+"""Measure how translation models cope with swapped source words: swap, preorder, translate, score, plot.
 
 Each trained model translates the test set with more and more of its words in wrong positions (Chen et al.
 2019, section 6.5). Models that read an order, as token￨position or as reordered words, get the order that
@@ -17,10 +17,11 @@ from preorder.command_line import Parser, options
 from preorder.command_line.paths import paths_by_name
 from preorder.errors import UsageError
 from preorder.io.storage import split_suffix
-from recipes.checks import check_device, check_readable
-from recipes.search import Search, add_search, search_of
-from recipes.step_runner import Step, StepRunner, exit_status
-from recipes.systems import FEATURES, TEXT
+from recipes.configuration import FEATURES, TEXT
+from recipes.pipeline.checks import check_device, check_readable
+from recipes.pipeline.job import Search, add_search, search_of
+from recipes.pipeline.runner import StepRunner, exit_status
+from recipes.pipeline.steps import Step
 
 FORMS = {"plain": None, "preordered": FEATURES, "reordered": TEXT}
 """What a model reads → the format of ``preorder apply`` that gives it; None: the source as it is."""
@@ -30,13 +31,11 @@ FORMS = {"plain": None, "preordered": FEATURES, "reordered": TEXT}
 class Experiment:
     """Which models translate which texts.
 
-    The paths that methods return are relative to the run's folder, the attributes' are absolute.
-
     Attributes:
         source, reference, tags: the test set, and the POS tags of its source if there are any.
         preorderer: model directory, or None where all models are plain.
         models: name → the model, and what it reads, of :data:`FORMS`.
-        percentages: shares of the words that are swapped, by the seed.
+        percentages: shares of the words that are swapped.
         translate: name of a model → further options of ``onmt_translate``.
     """
 
@@ -49,18 +48,15 @@ class Experiment:
     seed: int
     translate: dict[str, tuple[str, ...]]
 
-    def swapped(self, path: Path, percent: int) -> str:
-        """Return where ``preorder swap`` puts the source, or its tags."""
-        return f"swapped/{split_suffix(path.name)[0]}.{percent}"
+    @property
+    def drawn(self) -> tuple[str, ...]:
+        """The options that say which words are swapped."""
+        return ("--percent", ",".join(map(str, self.percentages)), "--seed", str(self.seed))
 
-    def text(self, kind: str, percent: int) -> str:
-        """Return what a kind of model reads of a percentage."""
-        form = FORMS[kind]
-        return self.swapped(self.source, percent) + (f".{form}" if form else "")
-
-    def translation(self, name: str, percent: int | str) -> str:
-        """Return where a model's translation goes."""
-        return f"translations/{name}.{percent}"
+    def texts(self, percent: int) -> tuple[str, ...]:
+        """Return where ``preorder swap`` puts the source and, if there are any, its tags."""
+        paths = filter(None, (self.source, self.tags))
+        return tuple(f"swapped/{split_suffix(path.name)[0]}.{percent}" for path in paths)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -97,11 +93,7 @@ def build_parser() -> argparse.ArgumentParser:
 
 
 def run(experiment: Experiment, runner: StepRunner) -> None:
-    """Translate everything and analyse it.
-
-    Raises:
-        StepError: a command failed.
-    """
+    """Translate everything and analyse it."""
     with runner.alone():
         runner.run([_swap(experiment)])
         runner.run(*(_chain(experiment, percent) for percent in experiment.percentages))
@@ -109,7 +101,6 @@ def run(experiment: Experiment, runner: StepRunner) -> None:
 
 
 def _experiment(arguments: argparse.Namespace) -> Experiment:
-    """Return the experiment that the options describe."""
     models: dict[str, tuple[Path, str]] = {}
     for kind in FORMS:
         for name, path in paths_by_name(getattr(arguments, kind)).items():
@@ -123,19 +114,12 @@ def _experiment(arguments: argparse.Namespace) -> Experiment:
     given = (arguments.src, arguments.ref, arguments.pos, arguments.preorderer, arguments.subword_model)
     check_readable([*filter(None, given), *(path for path, _ in models.values())])
     check_device(arguments.device)
-    subwords: tuple[str, ...] = ()
-    if arguments.subword_model is not None:  # models name it by a path from the folder of their training
-        pieces = str(arguments.subword_model.resolve())
-        subwords = ("-src_subword_model", pieces, "-tgt_subword_model", pieces)
+    source, reference, tags, preorderer, pieces = (path and path.resolve() for path in given)
+    # models name their subword model by a path from the folder of their training
+    subwords = ("-src_subword_model", str(pieces), "-tgt_subword_model", str(pieces)) if pieces else ()
+    translate = {name: (*_search_options(arguments, path), *subwords) for name, (path, _) in models.items()}
     return Experiment(
-        arguments.src.resolve(),
-        arguments.ref.resolve(),
-        arguments.pos and arguments.pos.resolve(),
-        arguments.preorderer and arguments.preorderer.resolve(),
-        models,
-        arguments.percent,
-        arguments.seed,
-        {name: (*_search_options(arguments, path), *subwords) for name, (path, _) in models.items()},
+        source, reference, tags, preorderer, models, arguments.percent, arguments.seed, translate
     )
 
 
@@ -150,50 +134,40 @@ def _search_options(arguments: argparse.Namespace, model: Path) -> tuple[str, ..
 
 
 def _swap(experiment: Experiment) -> Step:
-    reads = [path for path in (experiment.source, experiment.tags) if path is not None]
-    command = ["preorder", "swap", "--src", str(experiment.source), "--out-dir", "swapped"]
-    command += ["--pos", str(experiment.tags)] if experiment.tags is not None else []
-    command += ["--percent", _list(experiment), "--seed", str(experiment.seed)]
-    makes = [experiment.swapped(path, percent) for path in reads for percent in experiment.percentages]
-    return Step("swap", tuple(command), tuple(map(str, reads)), tuple(makes))
+    command, reads = ["preorder", "swap", "--src", str(experiment.source)], [str(experiment.source)]
+    command += ["--out-dir", "swapped"]
+    if experiment.tags is not None:
+        reads.append(str(experiment.tags))
+        command += ["--pos", reads[-1]]
+    made = (text for percent in experiment.percentages for text in experiment.texts(percent))
+    return Step("swap", (*command, *experiment.drawn), tuple(reads), tuple(made))
 
 
 def _chain(experiment: Experiment, percent: int) -> list[Step]:
     """Preorder the text of one percentage for the models that read an order, and translate it."""
-    kinds = dict.fromkeys(kind for _, kind in experiment.models.values() if FORMS[kind])
-    steps = [_apply(experiment, kind, percent) for kind in kinds]
-    for name, (model, kind) in experiment.models.items():
-        text = experiment.text(kind, percent)
-        out = experiment.translation(name, percent)
-        command = ("onmt_translate", "-model", str(model), "-src", text, "-output", out)
+    texts, steps = experiment.texts(percent), []
+    read = {kind: f"{texts[0]}.{form}" if form else texts[0] for kind, form in FORMS.items()}
+    for kind in dict.fromkeys(kind for _, kind in experiment.models.values() if FORMS[kind]):
+        model, tags = str(experiment.preorderer), ("--pos", *texts[1:]) if texts[1:] else ()
+        command = ("preorder", "apply", "--model", model, "--src", texts[0], *tags)
+        command += ("--format", FORMS[kind], "--out", read[kind])
+        steps.append(Step(f"{kind}.{percent}", command, (model, *texts), (read[kind],)))
+    for name, (path, kind) in experiment.models.items():
+        model, out = str(path), f"translations/{name}.{percent}"
+        command = ("onmt_translate", "-model", model, "-src", read[kind], "-output", out)
         command += experiment.translate[name]
-        steps.append(Step(f"translate/{name}.{percent}", command, (str(model), text), (out,)))
+        steps.append(Step(f"translate/{name}.{percent}", command, (model, read[kind]), (out,)))
     return steps
 
 
-def _apply(experiment: Experiment, kind: str, percent: int) -> Step:
-    source, out = experiment.swapped(experiment.source, percent), experiment.text(kind, percent)
-    command, reads = ["preorder", "apply", "--model", str(experiment.preorderer), "--src", source], [source]
-    if experiment.tags is not None:
-        reads.append(experiment.swapped(experiment.tags, percent))
-        command += ["--pos", reads[-1]]
-    command += ["--format", FORMS[kind], "--out", out]
-    return Step(f"{kind}.{percent}", tuple(command), (str(experiment.preorderer), *reads), (out,))
-
-
 def _analyse(experiment: Experiment) -> Step:
-    names = list(experiment.models)
-    reads = [experiment.translation(name, percent) for name in names for percent in experiment.percentages]
+    paths = {name: f"translations/{name}.{{}}" for name in experiment.models}
+    reads = [path.format(percent) for path in paths.values() for percent in experiment.percentages]
     command = ["preorder", "analyse", "robustness", "--ref", str(experiment.reference), "--tokenize", "none"]
-    command += ["--percent", _list(experiment), "--seed", str(experiment.seed), "--json"]
-    command += ["--out", "robustness.svg", "--out", "robustness.png"]
-    command += ["--hyp", *(f"{name}={experiment.translation(name, '{}')}" for name in names)]
+    command += [*experiment.drawn, "--json", "--out", "robustness.svg", "--out", "robustness.png"]
+    command += ["--hyp", *(f"{name}={path}" for name, path in paths.items())]
     made, out = ("robustness.svg", "robustness.png"), "robustness.json"
     return Step("analyse", tuple(command), (str(experiment.reference), *reads), (*made, out), output=out)
-
-
-def _list(experiment: Experiment) -> str:
-    return ",".join(map(str, experiment.percentages))
 
 
 if __name__ == "__main__":

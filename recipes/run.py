@@ -16,25 +16,19 @@ from pathlib import Path
 from preorder.command_line import Parser
 from preorder.command_line.options import add_number, at_least_two, confidence, positive
 from preorder.errors import UsageError
-from recipes.checks import (
-    check_apart,
-    check_changes,
-    check_device,
-    check_different,
-    check_preorder_options,
-    language,
-    parse_changes,
-)
-from recipes.data import add_max_length
-from recipes.finished import with_earlier
-from recipes.job import DATA, Job
-from recipes.search import add_search, search_of
-from recipes.stamps import Phase
-from recipes.step_runner import StepRunner, exit_status
-from recipes.systems import ALL, DEFAULT_SIZE, SIZES, SUBWORDS, read_system, systems_in
+from recipes.configuration import DEFAULT_SIZE, SIZES, SUBWORDS, read_system, systems_in
+from recipes.pipeline import checks
+from recipes.pipeline.data import add_max_length, copy_data, copy_hand_aligned
+from recipes.pipeline.job import DATA, Job, add_search, search_of
+from recipes.pipeline.prepare import hand_options, prepare
+from recipes.pipeline.runner import StepRunner, exit_status
+from recipes.pipeline.score import LAST_STEPS, REPORT, score, with_earlier
+from recipes.pipeline.steps import Phase
+from recipes.pipeline.train import train
 
 STAGES = ("prepare", "train", "score")
 SYSTEMS = "baseline_absolute_relative,preorder_relative"
+ALL = "all"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -54,8 +48,14 @@ def build_parser() -> argparse.ArgumentParser:
     )
     add = parser.add_argument
     add("--data", metavar="DIR", type=Path, help="data folder; only the stage prepare reads it")
-    add("--src", metavar="xx", type=language, required=True, help="source language, as the files' names end")
-    add("--tgt", metavar="xx", type=language, required=True, help="target language")
+    add(
+        "--src",
+        metavar="xx",
+        type=checks.language,
+        required=True,
+        help="source language, as the files' names end",
+    )
+    add("--tgt", metavar="xx", type=checks.language, required=True, help="target language")
     add("--run", metavar="DIR", type=Path, required=True, help="folder to work in")
     add("--size", choices=SIZES, default=DEFAULT_SIZE, help="of the models (default: %(default)s)")
     add(
@@ -92,9 +92,8 @@ def build_parser() -> argparse.ArgumentParser:
         metavar="K",
         type=folds,
         default=5,
-        help="order the training text by K models, none of which has seen the lines that it orders; 0: by "
-        "the one that has learned from them: faster, but the translation then trusts the order too much "
-        "(default: %(default)s)",
+        help="order each K-th of the training text with a model trained on the rest; 0 uses one model for "
+        "all: faster, but overconfident (default: %(default)s)",
     )
     add("--open", action="store_true", help="open the report in a browser")
     add(
@@ -108,56 +107,42 @@ def build_parser() -> argparse.ArgumentParser:
 
 
 def folds(text: str) -> int:
-    """Parse a number of folds: 0, or at least 2; argparse reports its errors."""
+    """Parse a number of folds: 0, or at least 2."""
     return 0 if text == "0" else at_least_two(text)
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Run the stages asked for.
-
-    Raises:
-        PreorderError: bad input or usage.
-        StepError: a command failed.
-    """
+    """Run the stages asked for."""
     job, stages = _job(arguments), arguments.stage or STAGES
     _check(job, stages, arguments)
     runner = StepRunner(job.folder, arguments.jobs)
     with runner.alone():
-        _run_stages(job, runner, stages, arguments)
-
-
-def _run_stages(job: Job, runner: StepRunner, stages: Sequence[str], arguments: argparse.Namespace) -> None:
-    from recipes.score import LAST_STEPS, REPORT, score
-    from recipes.train import train
-
-    phases = _prepare(job, runner, arguments) if "prepare" in stages else []
-    phases += train(job) if "train" in stages else []
-    runner.run_all(phases, LAST_STEPS if "score" in stages else ())
-    if "score" in stages:
-        score(job, runner)
-        runner.say(f"results are in {job.folder}/results.json and results.md")
-        runner.say(f"to read: {job.folder / REPORT}")
-        if arguments.open:
-            webbrowser.open((job.folder / REPORT).resolve().as_uri())
+        phases = _prepare(job, runner, arguments) if "prepare" in stages else []
+        phases += train(job) if "train" in stages else []
+        runner.run_all(phases, LAST_STEPS if "score" in stages else ())
+        if "score" in stages:
+            score(job, runner)
+            runner.say(f"results are in {job.folder}/results.json and results.md")
+            runner.say(f"to read: {job.folder / REPORT}")
+            if arguments.open:
+                webbrowser.open((job.folder / REPORT).resolve().as_uri())
 
 
 def _check(job: Job, stages: Sequence[str], arguments: argparse.Namespace) -> None:
-    """Find mistakes before any work, a UsageError each."""
+    """Find mistakes before any work."""
     if "prepare" in stages:
         if arguments.data is None:
             raise UsageError("the stage prepare needs --data")
-        check_apart(arguments.data, job.folder)
-        check_preorder_options(with_earlier(job), arguments.cross_fit, arguments.preorder)
+        if arguments.data.resolve() == (job.folder / DATA).resolve():
+            raise UsageError(f"{arguments.data} would be overwritten while it is needed: name another --run")
+        checks.check_preorder_options(with_earlier(job), arguments.cross_fit, arguments.preorder)
     if "train" in stages:
-        check_device(job.device)
+        checks.check_device(job.device)
         if arguments.set:
-            check_changes(job)
+            checks.check_changes(job)
 
 
 def _prepare(job: Job, runner: StepRunner, arguments: argparse.Namespace) -> list[Phase]:
-    from recipes.data import copy_data, copy_hand_aligned
-    from recipes.prepare import hand_options, prepare
-
     sides, data, folder = (job.source, job.target), arguments.data.resolve(), job.folder.resolve()
     data = data.relative_to(folder) if data.is_relative_to(folder) else data
     message = copy_data(
@@ -172,21 +157,24 @@ def _prepare(job: Job, runner: StepRunner, arguments: argparse.Namespace) -> lis
         links, aligner = (), ()
     copied = ("--data", str(data), "--src", job.source, "--tgt", job.target, *links)
     copied += ("--max-length", str(arguments.max_length), "--out", DATA)
-    runner.note("data", "python", "-m", "recipes.data", *copied)
+    runner.note("data", "python", "-m", "recipes.pipeline.data", *copied)
     runner.say(message)
     return prepare(with_earlier(job), aligner, arguments.cross_fit, tuple(arguments.preorder))
 
 
 def _job(arguments: argparse.Namespace) -> Job:
-    """Return the job that the options describe."""
     try:
         seeds = tuple(map(positive, arguments.seeds.split(",")))  # by 0 OpenNMT-py draws without a seed
     except argparse.ArgumentTypeError as error:
         raise UsageError(f"--seeds: {error}") from None
-    names = _names(arguments.systems, arguments.size)
-    check_different("--seeds", seeds)
-    check_different("--systems", names)
-    check_different("--src and --tgt", (arguments.src, arguments.tgt))
+    names, others = arguments.systems.split(","), []
+    if arguments.systems == ALL:
+        names, others = systems_in(arguments.size)
+    if others:
+        print(f"there is no size {arguments.size} of: {', '.join(others)}", file=sys.stderr)
+    checks.check_different("--seeds", seeds)
+    checks.check_different("--systems", names)
+    checks.check_different("--src and --tgt", (arguments.src, arguments.tgt))
     return Job(
         folder=arguments.run,
         source=arguments.src,
@@ -196,17 +184,9 @@ def _job(arguments: argparse.Namespace) -> Job:
         seeds=seeds,
         device=arguments.device,
         search=search_of(arguments),
-        changes=parse_changes(arguments.set, arguments.steps),
+        changes=checks.parse_changes(arguments.set, arguments.steps),
         subwords=arguments.subwords,
     )
-
-
-def _names(text: str, size: str) -> Sequence[str]:
-    """Return the systems that ``--systems`` names; say which ``all`` leaves out."""
-    names, others = (text.split(","), []) if text != ALL else systems_in(size)
-    if others:
-        print(f"there is no size {size} of: {', '.join(others)}", file=sys.stderr)
-    return names
 
 
 if __name__ == "__main__":

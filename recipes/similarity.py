@@ -9,15 +9,15 @@ source's words stand, 1 is gold, and less than 0 is worse than doing nothing.
 from __future__ import annotations
 
 import argparse
+import os
 import sys
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from preorder.command_line import Parser, execute
 from preorder.errors import UsageError
-from recipes.checks import check_device, check_readable
-from recipes.trained import load_trained
+from recipes.pipeline.checks import check_device, check_readable
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -36,41 +36,20 @@ def _print(arguments: argparse.Namespace) -> None:
     check_readable([Path(arguments.model), Path(arguments.src)])
     check_device("cpu" if arguments.gpu < 0 else "gpu")
     original, learned = similarities(arguments.model, arguments.src, arguments.gpu)
-    for name, closeness in (("PE", original), ("PR", learned)):
-        print(f"{name} {closeness.cosine:.4f}, {closeness.tokens:.3f} tokens away")
-    if original.tokens == 0:
+    for name, (cosine, tokens) in (("PE", original), ("PR", learned)):
+        print(f"{name} {cosine:.4f}, {tokens:.3f} tokens away")
+    if original[1] == 0:
         print("share of the way: the original positions are the gold ones")
     else:
-        shares = (share_of_the_way(original, learned, measure) for measure in ("cosine", "tokens"))
+        ends = zip(original, learned, (1.0, 0.0), strict=True)
+        shares = ((now - begin) / (gold - begin) for begin, now, gold in ends)
         print("share of the way {:.3f} by the cosine, {:.3f} by tokens".format(*shares))
 
 
-@dataclass(frozen=True)
-class Closeness:
-    """How close positions are to the gold ones, as means over all tokens.
+def similarities(model: str, source: str, gpu: int = -1) -> tuple[list[float], list[float]]:
+    """Return how close original and predicted positions are to the given ones, as means over all tokens.
 
-    Attributes:
-        cosine: of their encodings with those of the gold positions.
-        tokens: the absolute difference.
-    """
-
-    cosine: float
-    tokens: float
-
-
-def share_of_the_way(original: Closeness, learned: Closeness, measure: str) -> float:
-    """Return how far the learned positions have come from the original ones, 0, to the gold ones, 1."""
-    gold = {"cosine": 1.0, "tokens": 0.0}[measure]
-    begin, now = (getattr(one, measure) for one in (original, learned))
-    return (now - begin) / (gold - begin)
-
-
-def similarities(model: str, source: str, gpu: int = -1) -> tuple[Closeness, Closeness]:
-    """Return how close original and predicted positions are to the given ones.
-
-    Raises:
-        UsageError: the model has no explicit reordering.
-        DataError: the source cannot be read.
+    Each is the cosine of the encodings, and the absolute difference in tokens.
     """
     import torch
     from torch import Tensor
@@ -102,8 +81,29 @@ def similarities(model: str, source: str, gpu: int = -1) -> tuple[Closeness, Clo
             away = (positions - gold).abs().masked_fill(padding, 0).sum().item()
             sums[i] += torch.tensor([total, away])
         tokens += count
-    original, learned = (sums / tokens).tolist()
-    return Closeness(*original), Closeness(*learned)
+    return tuple((sums / tokens).tolist())
+
+
+def load_trained(
+    model: str, source: str, target: str | None = None, gpu: int = -1
+) -> tuple[Any, Iterator[dict[str, Any]]]:
+    """Return a checkpoint's model and the batches that ``onmt_translate`` would read."""
+    from onmt.constants import CorpusTask
+    from onmt.inference_engine import InferenceEnginePY
+    from onmt.inputters.dynamic_iterator import build_dynamic_dataset_iter
+
+    from onmt_preorder.opennmt.checkpoints import read_options
+    from onmt_preorder.opennmt.translation import translation_options
+
+    given = ["-model", model, "-src", source, *(("-tgt", target) if target else ())]
+    given += ["-gpu", str(gpu), "-batch_size", "64"]
+    read_options(model)  # which says whether it is a checkpoint
+    opt = translation_options([*given, "-output", os.devnull])  # OpenNMT-py opens it, else pred.txt
+    engine = InferenceEnginePY(opt)
+    batches = build_dynamic_dataset_iter(
+        opt, engine.transforms_cls, engine.vocabs, task=CorpusTask.INFER, device_id=gpu
+    )
+    return engine.translator.model, (batch for batch, _ in batches)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,6 @@ import argparse
 import random
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 
 from preorder.command_line import Parser, execute
@@ -19,10 +18,11 @@ from preorder.errors import DataError, UsageError
 from preorder.io import files
 from preorder.io.atomic import atomic_directory
 from preorder.io.storage import split_suffix
-from recipes.data import fault_of, read_rows
-from recipes.job import PARTS
+from recipes.pipeline.data import fault_of, read_rows
+from recipes.pipeline.job import PARTS
 
 HELD_OUT = PARTS[1:]
+TEXTS = ("src", "tgt", *(f"{part}_{side}" for part in HELD_OUT for side in ("src", "tgt")))
 DEFAULT_SIZE = 1000
 LARGEST_SHARE = 20  # of the training pairs that can be drawn, one in so many at most
 DEFAULT_NAMES = ("src", "tgt")
@@ -55,25 +55,23 @@ def add_texts(parser: argparse.ArgumentParser) -> None:
 
 
 def texts_of(arguments: argparse.Namespace) -> list[str]:
-    """Return what the options of :func:`add_texts` are, with absolute paths, as a command line has them."""
-    line = [
-        text for option, path in _texts(arguments).items() for text in (option, str(Path(path).resolve()))
-    ]
+    """Return the options of :func:`add_texts` as a command line, with absolute paths."""
+    line = []
+    for name in TEXTS:
+        if (path := getattr(arguments, name)) is not None:
+            line += [f"--{name.replace('_', '-')}", str(Path(path).resolve())]
     line += ["--names", *names_of(arguments)]
     return [*line, "--held", str(arguments.held), "--split-seed", str(arguments.split_seed)]
 
 
 def names_of(arguments: argparse.Namespace) -> tuple[str, str]:
-    """Return the languages: as given, as the files' names end, or ``src`` and ``tgt`` where these are alike.
-
-    Raises:
-        UsageError: those that are given cannot be the ends of two files' names.
-    """
-    given = arguments.names
-    source, target = given or map(_ending, (arguments.src, arguments.tgt))
-    if source and target and source != target and all(map(_is_plain, (source, target))):
+    """Return the languages: as given, as the names end, or ``src`` and ``tgt`` where these are alike."""
+    endings = (PurePath(split_suffix(path)[0]).suffix[1:] for path in (arguments.src, arguments.tgt))
+    source, target = arguments.names or endings
+    are_plain = all(name.replace("-", "").replace("_", "").isalnum() for name in (source, target))
+    if are_plain and source != target:
         return source, target
-    if given:
+    if arguments.names:
         raise UsageError(f"--names: not two different names of letters and digits: {source} {target}")
     return DEFAULT_NAMES
 
@@ -81,20 +79,13 @@ def names_of(arguments: argparse.Namespace) -> tuple[str, str]:
 def write_split(arguments: argparse.Namespace, out: str) -> list[str]:
     """Write ``{train,dev,test}.{source,target}`` into a folder, which appears once it is complete.
 
-    Returns:
-        Messages: where each part comes from, and how many pairs are left out.
-
-    Raises:
-        UsageError: of a part one side is missing, a text is standard input, which is read only once, or the
-            folder holds other files or what is to be read.
-        DataError: texts cannot be read or differ in length, or too few pairs can be split off.
+    Return messages: where each part comes from, and how many pairs are left out.
     """
     names = names_of(arguments)
-    _check_replaceable(Path(out), list(_texts(arguments).values()))
-    given = {part: _held_out(arguments, part) for part in HELD_OUT}
+    _check_replaceable(Path(out), [getattr(arguments, name) for name in TEXTS])
+    given = {part: pairs for part in HELD_OUT if (pairs := _held_out(arguments, part))}
     train = files.not_empty(arguments.src, read_rows((arguments.src, arguments.tgt)))
-    kept = {part: pairs for part, pairs in given.items() if pairs is not None}
-    filled = {part: [pair for pair in pairs if all(map(parse_tokens, pair))] for part, pairs in kept.items()}
+    filled = {part: [pair for pair in pairs if all(map(parse_tokens, pair))] for part, pairs in given.items()}
     for part, pairs in filled.items():
         if not pairs:
             raise DataError("no sentence pair is left", getattr(arguments, f"{part}_src"))
@@ -106,7 +97,18 @@ def write_split(arguments: argparse.Namespace, out: str) -> list[str]:
         for part, pairs in parts.items():
             for name, lines in zip(names, zip(*pairs, strict=True), strict=True):
                 files.write_lines(str(fresh / f"{part}.{name}"), lines)
-    return _messages(arguments, train, kept, parts)
+    drawn = sum(len(parts[part]) for part in HELD_OUT if part not in given)
+    shared = len(train) - len(parts["train"]) - drawn
+    messages = [
+        f"train: {len(parts['train']):,} of {len(train):,} pairs; {drawn:,} are split off, "
+        f"{shared:,} left out, since they share a line with dev or test"
+    ]
+    for part in HELD_OUT:
+        what = f"split off from the training text, chosen by seed {arguments.split_seed}"
+        if part in given:
+            what = f"as given; {len(given[part]) - len(parts[part]):,} with an empty side are left out"
+        messages.append(f"{part}: {len(parts[part]):,} pairs, {what}")
+    return messages
 
 
 def split(
@@ -115,9 +117,6 @@ def split(
     """Return the pairs of each part: dev and test as given or drawn, train all that share no line with them.
 
     Only pairs that are fit for training are drawn, in the order of the text.
-
-    Raises:
-        DataError: there are too few of them.
     """
     held = _Lines()
     for pairs in given.values():
@@ -136,19 +135,19 @@ def split(
     return {"train": rest, **parts}
 
 
-@dataclass(frozen=True)
 class _Lines:
     """The tokens of all lines of dev and test, source and target."""
 
-    sides: tuple[set[tuple[str, ...]], set[tuple[str, ...]]] = field(default_factory=lambda: (set(), set()))
+    def __init__(self) -> None:
+        self._sides: tuple[set[tuple[str, ...]], ...] = (set(), set())
 
     def add(self, pairs: Iterable[Pair]) -> None:
         for pair in pairs:
-            for side, line in zip(self.sides, pair, strict=True):
+            for side, line in zip(self._sides, pair, strict=True):
                 side.add(parse_tokens(line))
 
     def shares(self, pair: Pair) -> bool:
-        return any(parse_tokens(line) in side for side, line in zip(self.sides, pair, strict=True))
+        return any(parse_tokens(line) in side for side, line in zip(self._sides, pair, strict=True))
 
 
 def _drawn(train: Sequence[Pair], candidates: list[int], size: int, held: _Lines) -> list[Pair]:
@@ -164,61 +163,24 @@ def _drawn(train: Sequence[Pair], candidates: list[int], size: int, held: _Lines
     return [train[index] for index in sorted(found)]
 
 
-def _held_out(arguments: argparse.Namespace, part: str) -> list[Pair] | None:
+def _held_out(arguments: argparse.Namespace, part: str) -> list[Pair]:
     paths = [getattr(arguments, f"{part}_{side}") for side in ("src", "tgt")]
     if paths == [None, None]:
-        return None
+        return []
     if None in paths:
         raise UsageError(f"--{part}-src and --{part}-tgt go together")
     return files.not_empty(paths[0], read_rows(paths))
 
 
-def _messages(
-    arguments: argparse.Namespace,
-    train: Sequence[Pair],
-    given: Mapping[str, Sequence[Pair]],
-    parts: Mapping[str, Sequence[Pair]],
-) -> list[str]:
-    drawn = sum(len(parts[part]) for part in HELD_OUT if part not in given)
-    shared = len(train) - len(parts["train"]) - drawn
-    messages = [
-        f"train: {len(parts['train']):,} of {len(train):,} pairs; {drawn:,} are split off, "
-        f"{shared:,} left out, since they share a line with dev or test"
-    ]
-    for part in HELD_OUT:
-        if part in given:
-            empty = len(given[part]) - len(parts[part])
-            what = f"as given; {empty:,} with an empty side are left out"
-        else:
-            what = f"split off from the training text, chosen by seed {arguments.split_seed}"
-        messages.append(f"{part}: {len(parts[part]):,} pairs, {what}")
-    return messages
-
-
-def _check_replaceable(out: Path, texts: Sequence[str]) -> None:
-    """Raise a UsageError if a folder holds other things than the parts of a corpus, or one of some texts."""
+def _check_replaceable(out: Path, texts: Sequence[str | None]) -> None:
+    """Refuse a folder that holds other things than the parts of a corpus, or one of some texts."""
     if files.STANDARD in texts:
         raise UsageError("a corpus is read from files, not from standard input")
     for path in sorted(out.glob("*")):
         if path.name.partition(".")[0] not in PARTS or path.is_dir():
             raise UsageError(f"{out}: holds other files than a split corpus: {path.name}")
-        if any(path.resolve() == Path(text).resolve() for text in texts):
+        if any(path.resolve() == Path(text).resolve() for text in texts if text is not None):
             raise UsageError(f"{path}: would be replaced by a part of itself")
-
-
-def _texts(arguments: argparse.Namespace) -> dict[str, str]:
-    """Return the path of each text that is given, by its option."""
-    names = [f"{part}{side}" for part in ("", *(f"{part}-" for part in HELD_OUT)) for side in ("src", "tgt")]
-    paths = {f"--{name}": getattr(arguments, name.replace("-", "_")) for name in names}
-    return {option: path for option, path in paths.items() if path is not None}
-
-
-def _ending(path: str) -> str:
-    return PurePath(split_suffix(path)[0]).suffix.removeprefix(".")
-
-
-def _is_plain(name: str) -> bool:
-    return name.replace("-", "").replace("_", "").isalnum()
 
 
 if __name__ == "__main__":

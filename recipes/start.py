@@ -14,8 +14,8 @@ from pathlib import Path
 from preorder.command_line import Parser
 from preorder.errors import UsageError
 from recipes import run as main_job
+from recipes.pipeline.runner import StepRunner, exit_status
 from recipes.split import add_texts, names_of, texts_of, write_split
-from recipes.step_runner import StepRunner, exit_status
 
 CORPUS = "corpus"
 DEFAULTS = ("--jobs", "2")
@@ -52,12 +52,7 @@ def build_parser() -> argparse.ArgumentParser:
 
 
 def start(arguments: argparse.Namespace, line: Sequence[str]) -> None:
-    """Make the data folder, then do as ``recipes.run`` does with a command line.
-
-    Raises:
-        PreorderError: bad input or usage.
-        StepError: a command failed.
-    """
+    """Make the data folder, then do as ``recipes.run`` does with a command line."""
     source, target = names_of(arguments)
     parsed = main_job.build_parser().parse_args(["--src", source, "--tgt", target, *line])
     if parsed.data != arguments.run / CORPUS:

@@ -9,7 +9,7 @@ import pytest
 
 import preorder
 from preorder.cli import main
-from recipes.systems import read_system
+from recipes.configuration import read_system
 
 ROOT = Path(__file__).parents[1]
 PAGES = [

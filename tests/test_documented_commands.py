@@ -19,8 +19,8 @@ pytest.importorskip("onmt")
 import onmt_preorder.cli
 import preorder.cli
 from onmt_preorder.base_configuration import merge, read_files
+from recipes.configuration import read_system
 from recipes.synthetic import generate
-from recipes.systems import read_system
 from tests.support.documents import PAGES, ROOT, blocks, calls_of, commands, mentions
 from tests.support.opennmt import call
 from tests.support.running import environment
@@ -51,7 +51,7 @@ NOT_RUN = {  # part of a command → why it is not run here
     "/translations": "needs a checkout and a run's data; tests/recipes/test_translations.py",
     "make ": "sets up an environment",
     "pip install": "changes the environment",
-    "recipes.kftt.study": "needs a corpus and hours; tests/recipes/kftt",
+    "recipes.kftt.study": "needs a corpus and hours; tests/recipes/test_kftt.py",
     "--engine ray": "starts a Ray or needs a cluster; tests/preorder/shards/test_on_ray.py",
     "runs/kftt": "needs what the study of KFTT has made; tests/preorder/cli",
 }

@@ -1,118 +1,166 @@
-"""Compare links, treatments, amounts of text and methods on KFTT: ``python -m recipes.kftt.study --help``."""
+"""Compare links, amounts of text and methods on KFTT: ``python -m recipes.kftt.study --help``."""
 
 from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 from preorder.command_line import Parser, options
-from recipes.checks import check_readable
-from recipes.kftt.experiments import (
-    BY_KEY,
-    DIRECTIONS,
-    EXPERIMENTS,
-    HAND,
-    LINES,
-    LINKS,
-    ORACLE,
-    Experiment,
-    Links,
-)
+from preorder.methods.train import DEFAULT_LIMIT
 from recipes.kftt.tables import write_tables
-from recipes.step_runner import Step, StepRunner, exit_status
+from recipes.pipeline.checks import check_readable
+from recipes.pipeline.runner import StepRunner, exit_status
+from recipes.pipeline.steps import Step
 
-ALIGNMENT = "alignment"
-DATA = "data"
 DESCRIPTION = """\
 Train preorderers on KFTT and measure their orders on the hand alignments that no one has seen. What is done
 is not done again; results.json and results.md hold all results so far."""
+DIRECTIONS = ("en-ja", "ja-en")
+ALIGNMENT = "alignment"  # the table of links
+DATA = "data"
+LINES, FEW_LINES = 40_000, 10_000  # of training text; few for what is slow: trees
+GOLD = "data/hand-test.align"
+
+HAND = "hand"  # stands for the hand-made links alone, and begins the names of links that they have taught
+_TAUGHT = ("--hand-src", "data/hand-train.en", "--hand-tgt", "data/hand-train.ja")
+_TAUGHT += ("--hand-align", "data/hand-train.align", "--min-confidence")
+SYMMETRIZED = ("forward", "reverse", "intersect", "grow-diag", "grow-diag-final-and", "union")
+LINKS: dict[str, tuple[str, ...]] = {
+    **{f"ibm3-{how}": ("--symmetrize", how) for how in SYMMETRIZED},
+    **{f"ibm3-intersect-by-{n}": ("--chunk", str(n)) for n in (10_100, 20_200)},
+    "samplers-4": ("--samplers", "4"),
+    **{f"hand-{p}": (*_TAUGHT, p) for p in ("0.5", "0.3", "0.1")},
+}
+"""Name → options of ``preorder align``; ``hand-P``: links of confidence P, by what hand-made ones teach."""
+BASELINE, BEST = "ibm3-intersect", "hand-0.3"
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A preorderer that is trained on the text and measured on the hand alignments.
+
+    Attributes:
+        table, name: where its row is.
+        links: one of :data:`LINKS`, or :data:`HAND`: the hand-aligned sentences alone.
+        lines: of training text.
+        options: of ``preorder train``.
+        init: the experiment whose model it begins from.
+        layer: annotation of the source by Stanza: ``pos``, ``constituency``, ``dependency``, or none.
+    """
+
+    table: str
+    name: str
+    links: str = BASELINE
+    lines: int = LINES
+    options: tuple[str, ...] = ()
+    method: str = "btg"
+    init: Experiment | None = None
+    layer: str | None = None
+    directions: tuple[str, ...] = DIRECTIONS
+
+    def model(self, direction: str) -> str:
+        """Return the folder of its model, in the folder of the run."""
+        return f"{direction}/models/{self._file_name}"
+
+    def orders(self, direction: str) -> str:
+        """Return the file of the positions that its model gives the sentences of hand-test."""
+        return f"{direction}/orders/{self._file_name}.positions"
+
+    @property
+    def _file_name(self) -> str:
+        """What is trained, so that experiments of two tables that are the same are done once."""
+        options = (option.removeprefix("--") for option in self.options)
+        begun = f"after.{self.init._file_name}" if self.init else ""
+        parts = (self.method, self.links, self.layer, str(self.lines), *options, begun)
+        return ".".join(filter(None, parts))
+
+    def then_hand(self) -> Experiment:
+        """Return the experiment that goes on with the hand-made links."""
+        given = {"init": self, "layer": self.layer, "directions": self.directions}
+        return Experiment(self.table, f"{self.name}, then hand", HAND, options=_HAND_OPTIONS, **given)
+
+
+_HAND_OPTIONS = ("--held-out", "0", "--iterations", "10")
+
+
+def _experiments() -> Iterator[Experiment]:
+    english = {"directions": DIRECTIONS[:1]}
+    for links in (*(f"ibm3-{how}" for how in SYMMETRIZED), BEST, "hand-0.1"):
+        yield Experiment("links", links, links, **english)
+    yield Experiment("trust", "hand alone", HAND, options=_HAND_OPTIONS)
+    for links in (BASELINE, BEST):
+        yield (alone := Experiment("trust", links, links))
+        yield alone.then_hand()
+    for lines in (FEW_LINES, LINES, 120_000, 369_368):
+        limit = ("--limit", str(lines)) if lines > DEFAULT_LIMIT else ()
+        yield Experiment("lines", f"{BEST}, {lines}", BEST, lines, limit)
+        yield (alone := Experiment("lines", f"{BASELINE}, {lines}", BASELINE, lines, limit))
+        yield alone.then_hand()
+    yield Experiment("syntax", f"btg, {FEW_LINES}", BEST, FEW_LINES, **english)
+    for lines in (FEW_LINES, LINES):
+        yield (tagged := Experiment("syntax", f"btg, tags, {lines}", BEST, lines, layer="pos", **english))
+    yield tagged.then_hand()
+    for method, trees in (("rvnn", "constituency"), ("swap-lstm", "constituency"), ("rvnn", "dependency")):
+        given = {"options": ("--classes", "0"), "method": method, "layer": trees}
+        yield Experiment("syntax", f"{method}, {trees}, {FEW_LINES}", BEST, FEW_LINES, **given, **english)
+    for lines in (FEW_LINES, LINES):
+        for links in (BASELINE, BEST):
+            for method in ("btg", "neural-btg"):
+                yield Experiment("methods", f"{method}, {links}, {lines}", links, lines, method=method)
+
+
+EXPERIMENTS = tuple(_experiments())
 
 
 @dataclass(frozen=True)
 class Study:
-    """Where the files of a study are, relative to the folder of its run, and the steps that make them.
-
-    Attributes:
-        direction: one of :data:`DIRECTIONS`.
-        seed: of all random numbers.
-        stanza: folder of Stanza's models, or None: where Stanza has them.
-    """
+    """The steps of a direction; ``stanza``: folder of Stanza's models, or None: where Stanza has them."""
 
     direction: str
     seed: int
     stanza: str | None
 
-    @property
-    def source(self) -> str:
-        """The language that is preordered."""
-        return self.direction[:2]
-
-    def text(self, lines: int, part: str, language: str) -> str:
-        """Return a side of the first training pairs (``train``), or of these and hand-test (``all``)."""
-        return f"lines-{lines}/{part}.{language}"
-
-    def links(self, lines: int, name: str, part: str) -> str:
-        """Return the English–Japanese links of the text of that name."""
-        return f"lines-{lines}/links/{name}.{part}.align"
-
     def align(self, name: str, lines: int) -> list[Step]:
-        """Return the steps that align the first so many training pairs together with hand-test."""
-        links, whole = LINKS[name], self.links(lines, name, "all")
-        if links.made_of:
-            steps = [step for base in links.made_of for step in self.align(base, lines)]
-        else:
-            steps = [step for language in ("en", "ja") for step in self._text(lines, language)]
-        steps.append(self._align(links, name, lines))
-        for part, command in (
+        """Return the steps that align the first training pairs together with hand-test, and measure."""
+        steps, folder = [], f"lines-{lines}"
+        for side in ("en", "ja"):
+            train, whole, full, hand = (
+                *(f"{folder}/{part}.{side}" for part in ("train", "all")),
+                *(f"{DATA}/{part}.{side}" for part in ("train", "hand-test")),
+            )
+            steps.append(Step(train, ("head", "-n", str(lines), full), (full,), (train,), train))
+            steps.append(Step(whole, ("cat", train, hand), (train, hand), (whole,), whole))
+        out, texts = f"{folder}/links/{name}.all.align", (f"{folder}/all.en", f"{folder}/all.ja")
+        command = ("preorder", "align", "--src", texts[0], "--tgt", texts[1], "--seed", str(self.seed))
+        steps.append(Step(out, (*command, *LINKS[name], "--out", out), texts, (out,)))
+        for part, cut in (
             ("train", ("head", "-n", f"{lines}")),
             ("hand-test", ("tail", "-n", f"+{lines + 1}")),
         ):
-            out = self.links(lines, name, part)
-            steps.append(Step(out, (*command, whole), (whole,), (out,), out))
-        gold, out = "data/hand-test.align", f"{whole}.json"
-        measured = self.links(lines, name, "hand-test")
-        command = ("preorder", "evaluate", "--align", measured, "--gold", gold, "--json")
-        return [*steps, Step(out, command, (measured, gold), (out,), out)]
-
-    def _text(self, lines: int, language: str) -> list[Step]:
-        train, whole = (self.text(lines, part, language) for part in ("train", "all"))
-        full, hand = f"data/train.{language}", f"data/hand-test.{language}"
-        return [
-            Step(train, ("head", "-n", str(lines), full), (full,), (train,), train),
-            Step(whole, ("cat", train, hand), (train, hand), (whole,), whole),
-        ]
-
-    def _align(self, links: Links, name: str, lines: int) -> Step:
-        out = self.links(lines, name, "all")
-        reads = tuple(self.links(lines, base, "all") for base in links.made_of)
-        if links.filters:
-            command = ("preorder", "map", "--align", *reads, *links.options, "--out", out)
-            return Step(out, command, reads, (out,))
-        if links.joins:
-            given = ("--forward", reads[0], "--reverse", reads[1])
-        else:
-            reads = tuple(self.text(lines, "all", language) for language in ("en", "ja"))
-            given = ("--src", reads[0], "--tgt", reads[1], "--seed", str(self.seed))
-        command = ("preorder", "align", *given, *links.options, "--out", out)
-        return Step(out, command, reads, (out,))
+            piece = f"{folder}/links/{name}.{part}.align"
+            steps.append(Step(piece, (*cut, out), (out,), (piece,), piece))
+        command = ("preorder", "evaluate", "--align", piece, "--gold", GOLD, "--json")
+        return [*steps, Step(f"{out}.json", command, (piece, GOLD), (f"{out}.json",), f"{out}.json")]
 
     def learn(self, experiment: Experiment) -> list[Step]:
         """Return the steps from links to the orders of the hand-aligned test sentences."""
-        model, orders = experiment.model(self.direction), experiment.orders(self.direction)
-        test = f"data/hand-test.{self.source}"
-        test_layer, test_made = self._layer(experiment, test)
-        if experiment.method == ORACLE:
-            gold = "data/hand-test.align"
-            command = ("python", "-m", "recipes.kftt.oracle", "--src", test, *test_layer, "--align", gold)
-            reads = (test, *test_layer[1:], gold)
-            return [*test_made, Step(orders, (*command, "--out", orders), reads, (orders,))]
-        source, layer, links, steps = self._training_data(experiment)
+        side, folder = self.direction[:2], f"lines-{experiment.lines}"
+        source, links = f"{folder}/train.{side}", f"{folder}/links/{experiment.links}.train.align"
+        if experiment.links == HAND:
+            source, links = f"{DATA}/hand-train.{side}", f"{DATA}/hand-train.align"
+        test, model = f"{DATA}/hand-test.{side}", experiment.model(self.direction)
+        (layer, steps), (test_layer, more) = (self._layer(experiment.layer, text) for text in (source, test))
+        steps += more
+        if side == "ja":
+            given, links = links, f"{links}.ja-en"
+            command = ("preorder", "map", "--align", given, "--reverse", "--out", links)
+            steps.append(Step(links, command, (given,), (links,)))
         reads = (source, links, *layer[1:])
-        command = [
+        command = (
             "preorder",
             "train",
             "--method",
@@ -122,57 +170,30 @@ class Study:
             "--align",
             links,
             *layer,
-        ]
+        )
         if experiment.init:
-            reads += (BY_KEY[experiment.init].model(self.direction),)
-            command += ["--init", reads[-1]]
-        command += [*experiment.options, "--seed", str(self.seed), "--model", model]
-        apply = ("preorder", "apply", "--model", model, "--src", test, *test_layer, "--format", "positions")
-        ordered = Step(orders, (*apply, "--out", orders), (model, test, *test_layer[1:]), (orders,))
-        return [*steps, *test_made, Step(model, tuple(command), reads, (model,)), ordered]
+            reads += (experiment.init.model(self.direction),)
+            command += ("--init", reads[-1])
+        command += (*experiment.options, "--seed", str(self.seed), "--model", model)
+        steps.append(Step(model, command, reads, (model,)))
+        orders = experiment.orders(self.direction)
+        command = ("preorder", "apply", "--model", model, "--src", test, *test_layer, "--format", "positions")
+        reads = (model, test, *test_layer[1:])
+        return [*steps, Step(orders, (*command, "--out", orders), reads, (orders,))]
 
-    def _layer(self, experiment: Experiment, text: str) -> tuple[tuple[str, ...], list[Step]]:
+    def _layer(self, layer: str | None, text: str) -> tuple[tuple[str, ...], list[Step]]:
         """Return the option that names the annotation of a text, and the steps that make it."""
-        if experiment.layer is None:
+        if layer is None:
             return (), []
         tags = f"{text}.pos"
-        common = ("preorder", "annotate", "--src", text, "--lang", self.source)
+        common = ("preorder", "annotate", "--src", text, "--lang", self.direction[:2])
         common += ("--stanza-dir", self.stanza) if self.stanza else ()
         steps = [Step(tags, (*common, "--pos-out", tags, "--out", f"{text}.annot"), (text,), (tags,))]
-        if experiment.layer == "pos":
+        if layer == "pos":
             return ("--pos", tags), steps
-        trees = f"{text}.{experiment.layer}"
-        command = (*common, "--pos", tags, "--trees", experiment.layer, "--trees-out", trees)
-        steps.append(Step(trees, (*command, "--out", f"{trees}.annot"), (text, tags), (trees,)))
-        return ("--trees", trees), steps
-
-    def _training_data(self, experiment: Experiment) -> tuple[str, tuple[str, ...], str, list[Step]]:
-        """Return the source, the option that names its annotation, its links, and the steps to make them."""
-        hand = f"data/hand-train.{self.source}", "data/hand-train.align"
-        if experiment.links == HAND:
-            source, links = hand
-        else:
-            source = self.text(experiment.lines, "train", self.source)
-            links = self.links(experiment.lines, experiment.links, "train")
-        layer, steps = self._layer(experiment, source)
-        given = [source, links, *layer[1:]]
-        if experiment.copies:
-            hand_layer, made = self._layer(experiment, hand[0])
-            added = zip(given, (*hand, *hand_layer[1:]), strict=True)
-            copied = [_with_copies(name, other, experiment.copies) for name, other in added]
-            steps, given = [*steps, *made, *copied], [step.name for step in copied]
-        source, links, *annotation = given
-        if self.source == "ja":
-            links, given = f"{links}.ja-en", links
-            command = ("preorder", "map", "--align", given, "--reverse", "--out", links)
-            steps.append(Step(links, command, (given,), (links,)))
-        return source, (*layer[:1], *annotation), links, steps
-
-
-def _with_copies(given: str, added: str, copies: int) -> Step:
-    """Return the step that appends copies of a file to another one, under a name of their own."""
-    out = f"{given}.and-{copies}-hand"
-    return Step(out, ("cat", given, *[added] * copies), (given, added), (out,), out)
+        trees = f"{text}.{layer}"
+        command = (*common, "--pos", tags, "--trees", layer, "--trees-out", trees, "--out", f"{trees}.annot")
+        return ("--trees", trees), [*steps, Step(trees, command, (text, tags), (trees,))]
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -181,14 +202,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--data", metavar="DIR", required=True, help="KFTT: see recipes/kftt/README.md")
     parser.add_argument("--run", metavar="DIR", required=True, help="folder of the work")
     tables = (ALIGNMENT, *dict.fromkeys(experiment.table for experiment in EXPERIMENTS))
-    for name, choices in (("tables", tables), ("directions", DIRECTIONS), ("alignments", tuple(LINKS))):
+    for name, choices in (("tables", tables), ("directions", DIRECTIONS)):
         text = f"of {', '.join(choices)} (default: all)"
         parser.add_argument(f"--{name}", metavar="NAME,…", type=_names(choices), default=choices, help=text)
     parser.add_argument(
         "--stanza-dir", metavar="DIR", help="folder of Stanza's models (default: Stanza's own)"
     )
-    text = f"lines of the table {ALIGNMENT}"
-    options.add_number(parser, "--lines", options.positive, LINES, text)
     options.add_number(parser, "--jobs", options.positive, 2, "steps side by side")
     options.add_seed(parser)
     arguments = parser.parse_args(argv)
@@ -215,16 +234,16 @@ def run(arguments: argparse.Namespace) -> None:
     with runner.alone():
         runner.run([_prepare(arguments)])
         if ALIGNMENT in arguments.tables:
-            for name in arguments.alignments:
-                runner.run(studies[0].align(name, arguments.lines))
-            write_tables(runner.folder, runner.seconds)
+            for name in LINKS:
+                runner.run(studies[0].align(name, LINES))
+            write_tables(runner, EXPERIMENTS)
         for experiment in (each for each in EXPERIMENTS if each.table in arguments.tables):
             if experiment.links != HAND:
                 runner.run(studies[0].align(experiment.links, experiment.lines))
             runner.run(
                 *(study.learn(experiment) for study in studies if study.direction in experiment.directions)
             )
-            write_tables(runner.folder, runner.seconds)
+            write_tables(runner, EXPERIMENTS)
 
 
 def _prepare(arguments: argparse.Namespace) -> Step:

@@ -3,24 +3,34 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from preorder.alignment.gold import gold_permutation, target_groups
-from preorder.data import Alignment, Permutation
-from preorder.data.formats import parse_positions, read_alignments
+from preorder.data import Alignment, Bitext, Permutation
+from preorder.data.formats import parse_positions, parse_source, read_alignments, read_plain
 from preorder.io import files
+from preorder.methods.tree_swap.oracle import best_labels, count_pairs, flat_keys
+from preorder.methods.tree_swap.trees import forest, positions
 from preorder.metrics.orders import Preordering, TargetGroups, evaluate
 from preorder.metrics.significance import draw_runs, resampled, resampled_totals
-from recipes.kftt.experiments import DIRECTIONS, EXPERIMENTS, ORACLE
+from preorder.syntax.read import TreeFile, add_trees
+from recipes.pipeline.runner import StepRunner
+
+if TYPE_CHECKING:
+    from recipes.kftt.study import Experiment
 
 SEED = 1  # of the bootstrap
+TEST = "data/hand-test"
 
 
-def write_tables(folder: Path, seconds: Callable[[str], float]) -> None:
+def write_tables(runner: StepRunner, experiments: Iterable[Experiment]) -> None:
     """Write results.json and results.md of all that is done in a folder."""
-    results = {"alignment": list(_alignment_rows(folder)), "order": list(_order_rows(folder, seconds))}
+    folder = runner.folder
+    results = {"alignment": list(_alignment_rows(folder)), "order": list(_order_rows(runner, experiments))}
     files.write_json(str(folder / "results.json"), results)
     files.write_lines(str(folder / "results.md"), _markdown(results))
 
@@ -32,21 +42,31 @@ def _alignment_rows(folder: Path) -> Iterator[dict[str, Any]]:
         yield {"lines": lines, "links": name} | {key: scores[key] for key in ("precision", "recall", "f1")}
 
 
-def _order_rows(folder: Path, seconds: Callable[[str], float]) -> Iterator[dict[str, Any]]:
-    for direction in DIRECTIONS:
-        gold = list(read_alignments(str(folder / "data/hand-test.align")))
-        gold = gold if direction == "en-ja" else [alignment.reversed() for alignment in gold]
-        for experiment in EXPERIMENTS:
+def _order_rows(runner: StepRunner, experiments: Iterable[Experiment]) -> Iterator[dict[str, Any]]:
+    folder, experiments = runner.folder, list(experiments)
+    gold = list(read_alignments(str(folder / f"{TEST}.align")))
+    for direction in dict.fromkeys(direction for each in experiments for direction in each.directions):
+        links = gold if direction == "en-ja" else [alignment.reversed() for alignment in gold]
+        for experiment in experiments:
             path = folder / experiment.orders(direction)
             if path.exists():
                 orders = list(files.read_parsed(str(path), parse_positions))
-                yield {
-                    "direction": direction,
-                    "table": experiment.table,
-                    "name": experiment.name,
-                    **measured(gold, orders),
-                    "seconds": 0.0 if experiment.method == ORACLE else seconds(experiment.model(direction)),
-                }
+                row = {"direction": direction, "table": experiment.table, "name": experiment.name}
+                seconds = runner.seconds(experiment.model(direction))
+                yield row | measured(links, orders) | {"seconds": seconds}
+    for layer in ("constituency", "dependency"):
+        if (trees := folder / f"{TEST}.en.{layer}").exists():
+            row = {"direction": "en-ja", "table": "syntax", "name": f"the best order of {layer} trees"}
+            orders = best_orders(str(folder / f"{TEST}.en"), str(trees), gold)
+            yield row | measured(gold, orders) | {"seconds": 0.0}
+
+
+def best_orders(source: str, trees: str, alignments: Sequence[Alignment]) -> list[Permutation]:
+    """Return the best order of each sentence that its tree allows, by the links."""
+    sentences = list(add_trees(source, read_plain(source, parse_source), TreeFile(trees)))
+    grown = forest(sentences, "head")
+    flat = positions(grown, best_labels(count_pairs(grown, flat_keys(Bitext(sentences, list(alignments))))))
+    return [Permutation(tuple(part.tolist())) for part in np.split(flat, grown.starts[1:])]
 
 
 def measured(gold: Sequence[Alignment], orders: Sequence[Permutation]) -> dict[str, Any]:

@@ -1,12 +1,22 @@
-"""Write a synthetic bitext: ``python -m recipes.synthetic.generate --out DIR``."""
+"""Write a synthetic bitext: ``python -m recipes.synthetic.generate --out DIR``.
+
+Worked example: ``VP/core -> VBD/take NP/thing = 1 o 0`` over the pieces *found → mitsuketa*
+and *the book → hon* gives *found the book → hon o mitsuketa*, links ``0-2 2-0``: *the* and
+*o* translate nothing.
+"""
 
 from __future__ import annotations
 
 import argparse
+import random
+import re
 import sys
-from collections.abc import Sequence
-from itertools import islice
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import accumulate, islice
 from pathlib import Path
+from typing import NamedTuple
 
 from preorder.command_line import Parser, execute, options
 from preorder.data import Alignment
@@ -14,12 +24,120 @@ from preorder.data.formats import format_alignment
 from preorder.errors import DataError
 from preorder.io import files
 from preorder.io.atomic import atomic_directory
-from recipes.synthetic.grammar import Piece, pairs
+from recipes.synthetic.rules import LEXICON, RULES
 
 SOURCE, TARGET = "svo", "sov"
 DESCRIPTION = f"""\
 Write sentence pairs of an SVO language ({SOURCE}) and an SOV language ({TARGET}), with gold
 alignments, and tags and trees of the source: train, dev and test. No source sentence occurs twice."""
+START = "ROOT"
+_RULE = re.compile(r"(\S+) -> (.+?) += (.+?) +: ([0-9]+)")
+_PART = re.compile(r"[0-9]+(\+[0-9]+)*")
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A stretch of a sentence pair.
+
+    Attributes:
+        tree: PTB bracketing of the source.
+        words, tags: the source.
+        target: target words, each with the 0-based source words it translates.
+    """
+
+    tree: str
+    words: tuple[str, ...]
+    tags: tuple[str, ...]
+    target: tuple[tuple[str, frozenset[int]], ...]
+
+    @property
+    def translation(self) -> tuple[str, ...]:
+        """The target words alone."""
+        return tuple(word for word, _ in self.target)
+
+    @property
+    def links(self) -> frozenset[tuple[int, int]]:
+        """The word alignment, ``(source, target)``."""
+        return frozenset((i, j) for j, (_, sources) in enumerate(self.target) for i in sources)
+
+
+class Rule(NamedTuple):
+    """How a category is made of parts, in both languages.
+
+    Attributes:
+        parts: categories, in the source's order.
+        target: what stands in the target: a particle, or the indices of the part that is
+            put there and of those that are translated with it.
+    """
+
+    parts: tuple[str, ...]
+    target: tuple[str | tuple[int, ...], ...]
+
+
+class Grammar(NamedTuple):
+    """``(choices, weights)`` of each category; the choice of a word has its alternative translations."""
+
+    rules: dict[str, tuple[list[Rule], list[float]]]
+    words: dict[str, tuple[list[tuple[str, list[str]]], list[float]]]
+
+
+def load() -> Grammar:
+    """Parse the rules and the lexicon; a word's weight falls with its rank, as 1 / (rank + 3)."""
+    rules: dict[str, tuple[list[Rule], list[float]]] = defaultdict(lambda: ([], []))
+    for line in filter(None, RULES.strip().splitlines()):
+        category, parts, target, weight = _RULE.fullmatch(line).groups()
+        items = (
+            tuple(map(int, item.split("+"))) if _PART.fullmatch(item) else item for item in target.split()
+        )
+        choices, weights = rules[category]
+        choices.append(Rule(tuple(parts.split()), tuple(items)))
+        weights.append(float(weight))
+    words = {}
+    for line in LEXICON.strip().splitlines():
+        category, *entries = line.split()
+        pairs = (entry.partition("=") for entry in entries)
+        choices = [(word, translations.split("|")) for word, _, translations in pairs]
+        words[category] = (choices, [1 / (rank + 3) for rank in range(len(choices))])
+    return Grammar(dict(rules), words)
+
+
+def sample(grammar: Grammar, generator: random.Random, category: str = START) -> Piece:
+    """Sample one sentence pair, or the piece of one that a category makes."""
+    label = category.partition("/")[0]
+    if category in grammar.words:
+        ((word, translations),) = generator.choices(*grammar.words[category])
+        words = generator.choice(translations).split("_")
+        return Piece(
+            f"({label} {word})", (word,), (label,), tuple((word, frozenset([0])) for word in words if word)
+        )
+    (rule,) = generator.choices(*grammar.rules[category])
+    pieces = [sample(grammar, generator, part) for part in rule.parts]
+    starts = list(accumulate((len(piece.words) for piece in pieces), initial=0))
+    target: list[tuple[str, frozenset[int]]] = []
+    for item in rule.target:
+        if isinstance(item, str):
+            target.append((item, frozenset()))
+            continue
+        placed, *joined = item
+        also = {i for k in joined for i in range(starts[k], starts[k + 1])}
+        for word, sources in pieces[placed].target:
+            target.append((word, frozenset({starts[placed] + i for i in sources} | also)))
+    return Piece(
+        f"({label} {' '.join(piece.tree for piece in pieces)})",
+        tuple(word for piece in pieces for word in piece.words),
+        tuple(tag for piece in pieces for tag in piece.tags),
+        tuple(target),
+    )
+
+
+def sentence_pairs(seed: int, shortest: int = 6, longest: int = 40) -> Iterator[Piece]:
+    """Yield sentence pairs for ever, no source sentence twice, of a length in source words."""
+    grammar, generator, seen = load(), random.Random(seed), set()
+    while True:
+        piece = sample(grammar, generator)
+        if shortest <= len(piece.words) <= longest and piece.words not in seen:
+            seen.add(piece.words)
+            yield piece
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -29,31 +147,28 @@ def main(argv: Sequence[str] | None = None) -> int:
     options.add_number(parser, "--pairs", options.sentence_pairs, 6000, "training pairs")
     options.add_number(parser, "--held", options.sentence_pairs, 500, "dev and test pairs each")
     options.add_seed(parser)
-    parser.set_defaults(run=_write_bitext)
+    parser.set_defaults(run=_write)
     return execute(parser, argv)
 
 
-def _write_bitext(arguments: argparse.Namespace) -> None:
+def _write(arguments: argparse.Namespace) -> None:
     """Write the three parts into a folder, which appears once it is complete."""
     if Path(arguments.out).exists():
         raise DataError("exists already", arguments.out)
-    stream = pairs(arguments.seed)
+    stream = sentence_pairs(arguments.seed)
     sizes = {"test": arguments.held, "dev": arguments.held, "train": arguments.pairs}
     with atomic_directory(arguments.out) as fresh:
         for part, size in sizes.items():
-            _write_part(fresh / part, list(islice(stream, size)))
-
-
-def _write_part(path: Path, pieces: Sequence[Piece]) -> None:
-    contents = {
-        SOURCE: (" ".join(piece.words) for piece in pieces),
-        TARGET: (" ".join(piece.translation) for piece in pieces),
-        f"{SOURCE}.pos": (" ".join(piece.tags) for piece in pieces),
-        f"{SOURCE}.trees": (piece.tree for piece in pieces),
-        "align": (format_alignment(Alignment(piece.links)) for piece in pieces),
-    }
-    for suffix, lines in contents.items():
-        files.write_lines(f"{path}.{suffix}", lines)
+            pieces = list(islice(stream, size))
+            contents = {
+                SOURCE: (" ".join(piece.words) for piece in pieces),
+                TARGET: (" ".join(piece.translation) for piece in pieces),
+                f"{SOURCE}.pos": (" ".join(piece.tags) for piece in pieces),
+                f"{SOURCE}.trees": (piece.tree for piece in pieces),
+                "align": (format_alignment(Alignment(piece.links)) for piece in pieces),
+            }
+            for suffix, lines in contents.items():
+                files.write_lines(f"{fresh / part}.{suffix}", lines)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from benchmarks.btg import main
+from benchmarks.btg import Result, main
 
 PEER = """#!{python}
 import sys
@@ -55,31 +55,27 @@ def test_both_programs(data, peer, capsys):
         assert result["ours"] > 0, name
         if result["theirs"] is not None and result["ratio"] is not None:
             assert result["ratio"] == pytest.approx(result["theirs"] / result["ours"])
+    assert Result("xxyy", "model", "MB", 0.5, 2.0, 4.0).row() == (
+        "xxyy",
+        "model",
+        "0.5000 MB",
+        "2 MB",
+        "4.0×",
+    )
 
 
-@pytest.mark.slow
-def test_ours_alone_as_a_table(data, capsys):
-    assert main([str(data), *FEW]) == 0
-    table = capsys.readouterr().out
-    assert "40 training lines" in table
-    assert "parsing a sentence of 8–12 tokens" in table
-
-
-def test_bad_usage(data, peer, capsys):
-    assert main([str(data), *FEW, "--topdown-btg-train", peer]) == 2
-    assert "--topdown-btg-train and --topdown-btg-parse go together" in capsys.readouterr().err
-    assert main([str(data), *FEW, "--pairs", "none"]) == 2
-    assert "none.train.annot: " in capsys.readouterr().err
-
-
-def test_a_program_that_fails(data, capsys):
-    peers = ("--topdown-btg-train", "false", "--topdown-btg-parse", "missing")
-    assert main([str(data), *FEW, *peers]) == 2
-    assert "exit status 1" in capsys.readouterr().err
-
-
-def test_lines_too_few_for_a_length(tmp_path, data, capsys):
-    lines = (data / "xxyy.held.annot").read_text().splitlines(keepends=True)
-    (data / "xxyy.held.annot").write_text("".join(lines[:3]))
-    assert main([str(data), *FEW]) == 2
-    assert "the lines are too few to make sentences of 40 tokens" in capsys.readouterr().err
+@pytest.mark.parametrize(
+    ("more", "error"),
+    [
+        ("--topdown-btg-train {peer}", "--topdown-btg-train and --topdown-btg-parse go together"),
+        ("--pairs none", "none.train.annot: "),
+        ("--topdown-btg-train false --topdown-btg-parse missing", "exit status 1"),
+        ("", "the lines are too few to make sentences of 40 tokens"),
+    ],
+)
+def test_bad_usage(data, peer, capsys, more, error):
+    if not more:
+        lines = (data / "xxyy.held.annot").read_text().splitlines(keepends=True)
+        (data / "xxyy.held.annot").write_text("".join(lines[:3]))
+    assert main([str(data), *FEW, *more.format(peer=peer).split()]) == 2
+    assert error in capsys.readouterr().err

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from benchmarks import shards
-from benchmarks.process import Cost
+from benchmarks.common import Cost
 from preorder.cli import main
 from tests.support.tiny_model import train_tiny
 
@@ -31,20 +31,13 @@ def bench(tmp_path, monkeypatch):
     return bench
 
 
-def test_shards(bench, capsys):
+def test_shards_and_other_bytes_are_told(bench, tmp_path, capsys):
     commands = bench()
     results = json.loads(capsys.readouterr().out)["results"]
     assert [(result["same"], result["start"]) for result in results] == [(True, 2.0)] * 4
     assert [command.partition("--engine ")[2] for command in commands[-2:]] == ["ray", "ray"]
     assert shards.Result(**results[0]).row() == ("one process", "2.0", "2.0", "50", "1", "yes")
-
-
-def test_other_bytes_are_told(bench, tmp_path, capsys):
-    def spoil():
-        for path in tmp_path.glob("*/out/000003"):
-            path.write_text("")
-
-    bench(spoil)
+    bench(lambda: [path.write_text("") for path in tmp_path.glob("*/out/000003")])
     results = json.loads(capsys.readouterr().out)["results"]
     assert [result["same"] for result in results] == [True, True, False, False]
     assert shards.Result(**results[-1]).row()[-1] == "NO"

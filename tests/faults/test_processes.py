@@ -122,14 +122,14 @@ sys.meta_path.insert(0, Finder())
 @pytest.mark.parametrize(
     ("recipe", "module"),
     [
-        ("run", "recipes.systems"),
+        ("run", "recipes.configuration"),
         ("run", "preorder.cli"),
-        ("robustness", "recipes.step_runner"),
-        ("best_checkpoint", "recipes.checkpoints"),
-        ("convert", "preorder.command_line.paths"),
+        ("robustness", "recipes.pipeline.runner"),
+        ("pipeline.checkpoints", "safetensors"),
+        ("pipeline.convert", "preorder.command_line.paths"),
         ("configuration", "yaml"),
         ("similarity", "preorder.errors"),
-        ("jumps", "recipes.checks"),
+        ("jumps", "recipes.pipeline.checks"),
         ("synthetic.generate", "recipes.synthetic.rules"),
     ],
 )

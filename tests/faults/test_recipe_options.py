@@ -5,7 +5,8 @@ import re
 
 import pytest
 
-from recipes import checks, run
+from recipes import run
+from recipes.pipeline import checks
 from tests.support.opennmt import TINY  # without OpenNMT-py, all of these tests are skipped
 from tests.support.texts import content
 
@@ -14,9 +15,10 @@ TEXTS = {"aa": "a b", "bb": "c d", "align": "0-0"}
 RUN = "run --data data --src aa --tgt bb --run RUN"
 TRAIN = "run --src aa --tgt bb --run RUN --stage train"
 ROBUST = "robustness --src data/test.aa --ref data/test.bb --run RUN"
-BEST = "best_checkpoint --log log --folder data"
+START = "start --src data/train.aa --tgt data/train.bb --run RUN"
+BEST = "pipeline.checkpoints --log log --folder data"
 GENERATE = "synthetic.generate --out RUN"
-CONVERT = "convert --features data/features --format text"
+CONVERT = "pipeline.convert --features data/features --format text"
 
 
 @pytest.fixture
@@ -95,6 +97,11 @@ def check(folder, capsys, line, message):
         (f"{RUN} --preorder --method magic", "argument --method: invalid choice"),
         (f"{RUN} --preorder --model other", "--preorder --model: recipes.run sets it itself"),
         (f"{RUN} --preorder --src data/dev.aa", "--preorder --src: recipes.run sets it itself"),
+        (
+            f"{RUN} --systems plain,gold --preorder --iterations 2",
+            "--preorder: no system here reads the order",
+        ),
+        (f"{RUN} --given-alignment --hand-alignment .3", "--hand-alignment: not allowed with"),
         # recipes.run --set, which onmt_train would refuse after the preparation, if at all
         (f"{TRAIN} --set layers", "layers: not KEY=VALUE"),
         (f"{TRAIN} --set hiden_size=4", "--set hiden_size: unknown key: did you mean hidden_size"),
@@ -116,11 +123,15 @@ def check(folder, capsys, line, message):
         (f"{TRAIN} --set tensorboard_log_dir=2020-01-01", "tensorboard_log_dir: neither a number nor a word"),
         (f"{TRAIN} --set heads=3", "--set, in system baseline_absolute_relative: hidden_size 128 is not a"),
         (f"{TRAIN} --set dropout=2", "--set: argument --dropout/-dropout: not a number from 0 to 1"),
+        (f"{TRAIN} --subwords bpe --set transforms=[filtertoolong]", "--subwords needs onmt_tokenize among"),
         # recipes.robustness
         (ROBUST, "no model to translate with"),
         (f"{ROBUST} --plain a=none.pt", "none.pt: cannot be read: No such file or directory"),
         (f"{ROBUST} --plain a/b=file", "a/b=file: each model needs a name of its own that a file can have"),
         (f"{ROBUST} --plain a{{}}=file", "each model needs a name of its own that a file can have"),
+        (f"{ROBUST} --plain a=x --preordered a=y", "a: each model needs a name of its own"),
+        (f"{ROBUST} --preordered a=x", "models that read an order need --preorderer, which predicts it"),
+        (f"{ROBUST} --plain a=file --word-reward 101", "--word-reward: not a number from -100 to 100"),
         (f"{ROBUST} --plain a=file --pos none", "none: cannot be read"),
         (f"{ROBUST} --plain a=file --subword-model none", "none: cannot be read"),
         (f"{ROBUST} --preordered a=file --preorderer none", "none: cannot be read"),
@@ -131,16 +142,18 @@ def check(folder, capsys, line, message):
         ("robustness --src data/test.aa --ref none --run RUN --plain a=file", "none: cannot be read"),
         ("robustness --src file --ref file --run file --plain a=file", "file: cannot be written: File exi"),
         # the others
-        ("data --data data --src aa --tgt bb", "required: --out"),
+        ("pipeline.data --data data --src aa --tgt bb", "required: --out"),
         ("split --src data/train.aa --tgt data/train.bb --out RUN --held x", "--held: not a whole number"),
         ("start --src data/train.aa --tgt data/train.bb", "required: --run"),
+        (f"{START} --nonsense", "unrecognized arguments: --nonsense"),
         ("kftt.prepare --data data --out RUN --lines 0", "--lines: not a whole number from 1"),
-        ("kftt.oracle --src data/train.aa", "required: --trees, --align"),
         ("kftt.study --data data --run RUN --tables none", "'none' is none of alignment"),
-        ("best_checkpoint --log none --folder data", "none: No such file or directory"),
-        ("best_checkpoint --log data --folder data", "data: Is a directory"),
+        ("kftt.study --data data --run RUN --directions en", "'en' is none of en-ja, ja-en"),
+        ("kftt.study --data data --run RUN", "data/hand.align: cannot be read: No such file or directory"),
+        ("pipeline.checkpoints --log none --folder data", "none: No such file or directory"),
+        ("pipeline.checkpoints --log data --folder data", "data: Is a directory"),
         (BEST, "log: no checkpoint was saved after a validation"),
-        ("best_checkpoint --log log", "required: --folder"),
+        ("pipeline.checkpoints --log log", "required: --folder"),
         (f"{GENERATE} --pairs 0", "argument --pairs: not a whole number from 1"),
         (f"{GENERATE} --held x", "argument --held: not a whole number from 1"),
         (f"{GENERATE} --pairs 10000001", "argument --pairs: more than 10000000"),

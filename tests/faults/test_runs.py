@@ -13,20 +13,23 @@ import numpy as np
 import pytest
 
 from preorder import processes
-from recipes import best_checkpoint, run, step_runner
-from recipes.checkpoints import Checkpoints
-from recipes.stamps import Stamps, Step
-from recipes.systems import systems_in
+from recipes import run
+from recipes.configuration import systems_in
+from recipes.pipeline import runner
+from recipes.pipeline.checkpoints import Checkpoints
+from recipes.pipeline.checkpoints import main as keep_best
+from recipes.pipeline.steps import Stamps, Step, StepError
 from tests.support import fake_programs
 from tests.support.running import ROOT, environment, still_running, wait_until
 
 DRIVER = """
 import os, sys
 from tests.support import fake_programs
-from recipes import run, step_runner
-from recipes.stamps import Stamps
+from recipes import run
+from recipes.pipeline import runner
+from recipes.pipeline.steps import Stamps
 os.environ["RUNNER"] = str(os.getpid())
-step_runner._program = fake_programs.program_in(sys.argv[1])
+runner._program = fake_programs.program_in(sys.argv[1])
 where, _, number = os.environ.get("DIE", "").partition(":")
 
 def dying(method, before):
@@ -169,22 +172,22 @@ def test_an_interrupted_run_ends_its_steps_and_says_so(workplace, number):
     "damage", [b"", b"{", b"[]", b"null", b"\xff", b"[" * 100_000, b'{"seconds": 1}'], ids=range(7)
 )
 def test_an_unreadable_stamp_is_not_done(tmp_path, damage):
-    runner = step_runner.StepRunner(tmp_path, 1)
-    step = step_runner.Step("count", ("sh", "-c", "echo x >> runs"), makes=("runs",))
-    runner.run([step])
+    runs = runner.StepRunner(tmp_path, 1)
+    step = Step("count", ("sh", "-c", "echo x >> runs"), makes=("runs",))
+    runs.run([step])
     (tmp_path / "stamps/count.json").write_bytes(damage)
     if damage != b'{"seconds": 1}':
-        with pytest.raises(step_runner.StepError, match="count is not done: an earlier stage does it"):
-            runner.seconds("count")
-    runner.run([step])
-    runner.run([step])
+        with pytest.raises(StepError, match="count is not done: an earlier stage does it"):
+            runs.seconds("count")
+    runs.run([step])
+    runs.run([step])
     assert (tmp_path / "runs").read_text() == "x\nx\n"
 
 
 @pytest.fixture
 def in_process(workplace, monkeypatch):
     """Give a function that does a run here."""
-    monkeypatch.setattr(step_runner, "_program", fake_programs.program_in(workplace / "programs"))
+    monkeypatch.setattr(runner, "_program", fake_programs.program_in(workplace / "programs"))
     monkeypatch.setattr(run, "check_device", lambda device: None)
     return lambda folder, *more: run.main(line_of(workplace, folder, *more))
 
@@ -322,10 +325,10 @@ def test_the_best_checkpoint_is_chosen_once_more(tmp_path, left):
     (tmp_path / "log").write_text(log_lines([1, 2]))
     save(tmp_path, [1, 2, 3])
     line = ["--log", str(tmp_path / "log"), "--folder", str(tmp_path)]
-    assert best_checkpoint.main(line) == 0
+    assert keep_best(line) == 0
     model = (tmp_path / "model.pt").read_bytes()
     save(tmp_path, left)  # it was stopped before it had removed them
-    assert best_checkpoint.main(line) == 0
+    assert keep_best(line) == 0
     assert [path.name for path in tmp_path.glob("*.pt")] == ["model.pt"]
     assert (tmp_path / "model.pt").read_bytes() == model
 
@@ -358,7 +361,7 @@ def test_checkpoints_with_safetensors(tmp_path):
     (tmp_path / "model_step_9.safetensors").write_bytes(weights)  # of a training that was killed
     (tmp_path / "model_step_3.safetensors").rename(tmp_path / "model.safetensors")  # so was the selection
     for _ in range(2):
-        assert best_checkpoint.main(["--log", str(tmp_path / "log"), "--folder", str(tmp_path)]) == 0
+        assert keep_best(["--log", str(tmp_path / "log"), "--folder", str(tmp_path)]) == 0
         assert sorted(path.name for path in tmp_path.iterdir()) == ["log", "model.pt", "model.safetensors"]
         assert (tmp_path / "model.safetensors").read_bytes() == weights
 

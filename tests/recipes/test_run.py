@@ -8,10 +8,10 @@ import pytest
 from preorder.analysis.results import p_value
 from recipes import robustness, run
 from recipes.synthetic import generate
-from recipes.systems import path_of
 
 TINY = ["hidden_size=16", "word_vec_size=16", "transformer_ff=16", "heads=2", "layers=1", "valid_steps=2"]
 PREORDER = ["--preorder", "--classes", "10", "--iterations", "2"]
+LINE = ["--src", "a", "--tgt", "b"]
 SYSTEMS = ["baseline_absolute_relative", "preorder_relative", "reordered_text"]
 
 
@@ -44,28 +44,24 @@ def test_the_main_job_from_end_to_end(data, finished, capsys, monkeypatch):
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
     folder, line = finished
     results = json.loads((folder / "results.json").read_text())
-    assert list(results["systems"]) == SYSTEMS
-    for figures in results["systems"].values():
-        assert 0 <= figures["bleu"]["mean"] <= 100
-        assert 0 <= figures["ribes"]["mean"] <= 1
-        assert figures["seconds"]["mean"] > 0
-    tau = {system: figures["tau"]["mean"] for system, figures in results["systems"].items()}
+    systems = results["systems"]
+    assert list(systems) == SYSTEMS
+    tau = {system: figures["tau"]["mean"] for system, figures in systems.items()}
     assert tau["preorder_relative"] == tau["reordered_text"] > tau["baseline_absolute_relative"]
     assert set(results["significance"]) == set(SYSTEMS[1:])
-    assert (folder / "results.md").read_text().count("\n| ") == 2 + len(SYSTEMS)
 
     table = (folder / "results.md").read_text().split("\n")
     for title in ("BLEU", "chrF", "TER", "RIBES", "tau", "parameters", "training, s", "words/s"):
         assert f" {title} |" in table[2]
     for row, system in zip(table[4 : 4 + len(SYSTEMS)], SYSTEMS, strict=True):
-        figures = results["systems"][system]
+        figures = systems[system]
         assert row.startswith(f"| {system} | {figures['bleu']['mean']:.2f}")
         assert f"| {figures['parameters']['mean']:,.0f} |" in row
-        assert figures["words_per_second"]["mean"] > 0
-    assert all(
-        f"p {p_value(results['significance'][s]['bleu']['p_value'])}" in table[5 + i]
-        for i, s in enumerate(SYSTEMS[1:])
-    )
+        assert 0 <= figures["bleu"]["mean"] <= 100
+        assert 0 <= figures["ribes"]["mean"] <= 1
+        assert min(figures[cost]["mean"] for cost in ("seconds", "words_per_second")) > 0
+        if system in results["significance"]:
+            assert f"p {p_value(results['significance'][system]['bleu']['p_value'])}" in row
 
     assert all(system in (folder / "report.html").read_text() for system in SYSTEMS)
 
@@ -175,66 +171,9 @@ def test_hand_aligned_sentences_teach_the_aligner(data, tmp_path, capsys):
     assert 0.3 <= min(confidences) < 1
 
 
-def test_alignments_are_given_or_taught(capsys):
-    with pytest.raises(SystemExit) as ended:
-        run.build_parser().parse_args(
-            ["--src", "a", "--tgt", "b", "--run", "r", "--given-alignment", "--hand-alignment", ".3"]
-        )
-    assert ended.value.code == 2
-    assert "not allowed with" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (
-            ["--systems", "gold,nonsense"],
-            "no configuration of a system nonsense; there are: baseline_",
-        ),
-        (
-            ["--size", "medium", "--systems", "npmt"],
-            f"{path_of('npmt')}: no size 'medium'; there are: tiny, small, small_long, paper",
-        ),
-        (["--seeds", "1,x"], "--seeds: not a whole number from 1: 'x'"),
-        (["--seeds", "0"], "--seeds: not a whole number from 1: '0'"),
-        (["--set", "layers"], "layers: not KEY=VALUE"),
-        (["--stage", "prepare"], "the stage prepare needs --data"),
-        (
-            ["--data", "d", "--systems", "plain,gold", "--preorder", "--iterations", "2"],
-            "--preorder: no system here reads the order of a preorderer",
-        ),
-        (
-            ["--stage", "train", "--subwords", "bpe", "--set", "transforms=[filtertoolong]"],
-            "--set transforms: --subwords needs onmt_tokenize among them",
-        ),
-    ],
-)
-def test_unusable_options_are_one_line_and_status_2(tmp_path, capsys, options, message):
-    assert run.main(["--src", "a", "--tgt", "b", "--run", str(tmp_path), *options]) == 2
-    error = capsys.readouterr().err
-    assert error.startswith(message)
-    assert error.count("\n") == 1
-
-
-@pytest.mark.parametrize("folds", ["1", "x", "-1"])
-def test_one_fold_is_none(capsys, folds):
-    with pytest.raises(SystemExit) as ended:
-        run.build_parser().parse_args(["--src", "a", "--tgt", "b", "--run", "r", "--cross-fit", folds])
-    assert ended.value.code == 2
-    assert "--cross-fit" in capsys.readouterr().err
-
-
 def test_training_lines_are_cross_fitted_unless_told_otherwise():
     parse = run.build_parser().parse_args
-    line = ["--src", "a", "--tgt", "b", "--run", "r"]
-    assert [parse([*line, *more]).cross_fit for more in ([], ["--cross-fit", "0"])] == [5, 0]
-
-
-def test_missing_data_is_one_line_and_status_2(tmp_path, capsys):
-    assert (
-        run.main(["--data", str(tmp_path), "--src", "a", "--tgt", "b", "--run", str(tmp_path / "run")]) == 2
-    )
-    assert capsys.readouterr().err == f"{tmp_path}/train.a: cannot be read: No such file or directory\n"
+    assert [parse([*LINE, "--run", "r", *more]).cross_fit for more in ([], ["--cross-fit", "0"])] == [5, 0]
 
 
 def test_a_stage_without_the_one_before_says_so(tmp_path, capsys):
@@ -251,5 +190,5 @@ def test_interruption_has_status_130(monkeypatch, capsys):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(run, "run", interrupt)
-    assert run.main(["--src", "a", "--tgt", "b", "--run", "r"]) == 130
+    assert run.main([*LINE, "--run", "r"]) == 130
     assert capsys.readouterr().err == "interrupted; the same command goes on\n"

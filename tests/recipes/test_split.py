@@ -1,12 +1,109 @@
-"""A data folder from a corpus: nothing of dev and test is learned from."""
+"""Data folders: what a run takes from one, and how one is made of a corpus."""
 
 import bz2
 import gzip
 
 import pytest
 
+from preorder.errors import DataError
 from recipes import split
-from recipes.job import PARTS
+from recipes.pipeline.data import copy_data, copy_hand_aligned, main
+from recipes.pipeline.job import PARTS
+
+TEXTS = {
+    "train.en": "a b\n\nx y\n" + "w " * 51 + "\nshort\nc\n",
+    "train.ja": "b a\nz\n\nv\n" + "t " * 10 + "\nc\n",
+    "train.en.pos": "A B\n\nX Y\n" + "W " * 51 + "\nS\nC\n",
+    "dev.en": "d\n",
+    "dev.ja": "d\n",
+    "dev.en.pos": "D\n",
+    "test.en": "e f\n",
+    "test.ja": "f e\n",
+    "test.en.pos": "E F\n",
+}
+SIDES = ("en", "ja")
+
+
+@pytest.fixture
+def data(tmp_path):
+    folder = tmp_path / "data"
+    folder.mkdir()
+    for name, text in TEXTS.items():
+        (folder / name).write_text(text)
+    return folder
+
+
+def command(data, out, *more):
+    return main(["--data", str(data), "--src", "en", "--tgt", "ja", "--out", str(out), *more])
+
+
+def test_training_pairs_are_filtered_in_all_files_alike(data, tmp_path, capsys):
+    """Left out: an empty side, 51 tokens, and ten tokens for one."""
+    for part in PARTS:
+        count = TEXTS[f"{part}.en"].count("\n")
+        (data / f"{part}.align").write_text("".join(f"0-{i}\n" for i in range(count)))
+    message = copy_data(data, tmp_path / "out", SIDES, True)
+    assert message == (
+        "2 of 6 training pairs are kept: 1 to 50 tokens a side, neither over 9 times the other; left out: "
+        "2 with an empty side, 1 of more than 50 tokens, 1 over 9 times as long on one side; "
+        "are there spaces between the tokens?"
+    )
+    made = {path.name: path.read_text() for path in (tmp_path / "out").iterdir()}
+    train = {name.removeprefix("train."): text for name, text in made.items() if name.startswith("train")}
+    assert train == {"en": "a b\nc\n", "ja": "b a\nc\n", "en.pos": "A B\nC\n", "align": "0-0\n0-5\n"}
+    assert (made["all.en"], made["all.ja"]) == ("a b\nc\nd\ne f\n", "b a\nc\nd\nf e\n")  # for the aligner
+    assert command(data, tmp_path / "other", "--given-alignment") == 0
+    assert capsys.readouterr().out == message + "\n"
+    assert {path.name: path.read_text() for path in (tmp_path / "other").iterdir()} == made
+    message = copy_data(data, tmp_path / "longer", SIDES, False, max_length=51)
+    assert "1 to 51 tokens a side" in message
+    assert "2 over 9 times as long on one side" in message
+
+
+def test_hand_aligned_sentences_are_copied(data, tmp_path, capsys):
+    texts = {"en": "a b\nc\n", "ja": "b a\nc\n", "align": "0-1 1-0\n0-0\n"}
+    for name, text in texts.items():
+        (data / f"hand.{name}").write_text(text)
+    out = tmp_path / "out"
+    assert command(data, out, "--hand-aligned") == 0
+    assert {name: (out / f"hand.{name}").read_text() for name in texts} == texts
+    for line, message in (("0-0\n", r"hand.align:2: the file ends after 1 line"), ("", "the file is empty")):
+        (data / "hand.align").write_text(line)
+        for name in SIDES if not line else ():
+            (data / f"hand.{name}").write_text("")
+        with pytest.raises(DataError, match=message):
+            copy_hand_aligned(data, out, SIDES)
+    (data / "hand.ja").unlink()
+    assert command(data, out, "--hand-aligned") == 2
+    assert "hand.ja: cannot be read" in capsys.readouterr().err
+
+
+def test_tags_are_not_needed(data, tmp_path):
+    copy_data(data, tmp_path / "out", SIDES, False)
+    assert len([*(tmp_path / "out").glob("*.pos")]) == 3
+    (data / "dev.en.pos").unlink()
+    copy_data(data, tmp_path / "out", SIDES, False)  # once more, in the folder that has the old tags
+    assert not [*(tmp_path / "out").glob("*.pos")]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("dev.ja", "", "dev.ja:1: the file ends after 0 lines"),
+        ("test.en", "\n", "test.en:1: an empty sentence"),
+        ("dev.ja", " \n", "dev.ja:1: an empty sentence"),
+        ("train.en", "a￨0\n\nx y\nw\nshort\nc\n", "train.en:1: has token￨position already"),
+        ("train.ja", "\n\n\n\n\n\n", "train.en: no sentence pair is left"),
+        ("test.ja", None, r"test.ja: cannot be read: No such file"),
+    ],
+)
+def test_bad_data_is_told_by_file_and_line(data, tmp_path, name, text, message):
+    (data / name).unlink()
+    if text is not None:
+        (data / name).write_text(text)
+    with pytest.raises(DataError, match=message):
+        copy_data(data, tmp_path / "out", SIDES, False)
+
 
 PAIRS = [(f"s{i} a", f"t{i} b") for i in range(200)]
 
@@ -22,7 +119,7 @@ def corpus(folder, pairs=PAIRS, names=("my.en", "my.ja")):
     return ["--src", write(folder, names[0], sources), "--tgt", write(folder, names[1], targets)]
 
 
-def read(out, names=("en", "ja")):
+def read(out, names=SIDES):
     texts = {part: [(out / f"{part}.{name}").read_text().splitlines() for name in names] for part in PARTS}
     return {part: list(zip(*sides, strict=True)) for part, sides in texts.items()}
 
@@ -45,14 +142,6 @@ def test_dev_and_test_are_split_off_in_the_order_of_the_text(tmp_path, capsys):
         assert pairs == sorted(pairs, key=PAIRS.index)
     assert run([*corpus(tmp_path), "--held", "7"], tmp_path) == parts
     assert run([*corpus(tmp_path), "--held", "7", "--split-seed", "2"], tmp_path) != parts
-
-
-def test_a_20th_of_a_small_text_is_split_off(tmp_path):
-    assert {part: len(pairs) for part, pairs in run(corpus(tmp_path), tmp_path).items()} == {
-        "train": 180,
-        "dev": 10,
-        "test": 10,
-    }
 
 
 def test_no_line_of_dev_or_test_is_trained_on(tmp_path, capsys):
@@ -81,10 +170,11 @@ def test_given_parts_stay_but_for_empty_sides(tmp_path, capsys):
     assert "test: 2 pairs, as given; 1 with an empty side are left out" in printed
 
 
-def test_unfit_pairs_are_never_drawn(tmp_path):
+def test_unfit_pairs_are_never_drawn_and_at_most_a_20th_is(tmp_path):
     unfit = [("", "x"), ("w " * 51, "t"), ("one", "t " * 10)] * 50
-    parts = run([*corpus(tmp_path, PAIRS[:20] + unfit), "--held", "1"], tmp_path)
+    parts = run([*corpus(tmp_path, PAIRS[:40] + unfit), "--held", "7"], tmp_path)
     assert all(pair in PAIRS for part in PARTS[1:] for pair in parts[part])
+    assert [len(parts[part]) for part in PARTS[1:]] == [2, 2]
 
 
 @pytest.mark.parametrize(
@@ -99,35 +189,28 @@ def test_unfit_pairs_are_never_drawn(tmp_path):
 )
 def test_languages_are_the_ends_of_the_names(tmp_path, files, names):
     line = corpus(tmp_path, names=files)
-    path = tmp_path / files[0]
+    path, out = tmp_path / files[0], tmp_path / "out"
     if compress := {".gz": gzip.compress, ".bz2": bz2.compress}.get(path.suffix):
         path.write_bytes(compress(path.read_bytes()))
-    run_out = tmp_path / "out"
-    assert split.main([*line, "--out", str(run_out)]) == 0
-    assert len(read(run_out, names)["train"]) == 180
+    assert split.main([*line, "--out", str(out)]) == 0
+    assert len(read(out, names)["train"]) == 180
     assert split.main([*line, "--names", "x", "y", "--out", str(tmp_path / "other")]) == 0
-    assert read(tmp_path / "other", ("x", "y")) == read(run_out, names)
+    assert read(tmp_path / "other", ("x", "y")) == read(out, names)
 
 
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        (["--names", "a", "a"], "--names: not two different names of letters and digits: a a"),
-        (["--names", "a", "../b"], "--names: not two different names of letters and digits: a ../b"),
-        (["--dev-src", "x"], "--dev-src and --dev-tgt go together"),
-        (["--test-src", "no", "--test-tgt", "no"], "no: cannot be read: No such file or directory"),
-        (["--test-src", "empty", "--test-tgt", "empty"], "empty: no sentence pair is left"),
-        (["--tgt", "-"], "a corpus is read from files, not from standard input"),
-        (["--tgt", "empty"], "empty:2: the file ends after 1 lines, {folder}/my.en goes on"),
-        (["--src", "feature", "--tgt", "feature"], "feature:1: has token￨position already"),
-        (
-            ["--src", "same", "--tgt", "same"],
-            "same: too few pairs of different lines to split dev and test off",
-        ),
-        (
-            ["--src", "three", "--tgt", "three"],
-            "three: no pair is left to train on: all have a line of dev or",
-        ),
+        ("--names a a", "--names: not two different names of letters and digits: a a"),
+        ("--names a ../b", "--names: not two different names of letters and digits: a ../b"),
+        ("--dev-src x", "--dev-src and --dev-tgt go together"),
+        ("--test-src no --test-tgt no", "no: cannot be read: No such file or directory"),
+        ("--test-src empty --test-tgt empty", "empty: no sentence pair is left"),
+        ("--tgt -", "a corpus is read from files, not from standard input"),
+        ("--tgt empty", "empty:2: the file ends after 1 lines, {folder}/my.en goes on"),
+        ("--src feature --tgt feature", "feature:1: has token￨position already"),
+        ("--src same --tgt same", "same: too few pairs of different lines to split dev and test off"),
+        ("--src three --tgt three", "three: no pair is left to train on: all have a line of dev or"),
     ],
 )
 def test_what_cannot_be_split_is_one_line_and_status_2(tmp_path, monkeypatch, capsys, more, message):
@@ -135,7 +218,7 @@ def test_what_cannot_be_split_is_one_line_and_status_2(tmp_path, monkeypatch, ca
     texts = {"empty": [""], "feature": ["a￨1"], "same": ["a"] * 100, "three": ["a", "b", "a", "b"]}
     for name, lines in texts.items():
         write(tmp_path, name, lines)
-    assert split.main([*corpus(tmp_path), *more, "--out", "out"]) == 2
+    assert split.main([*corpus(tmp_path), *more.split(), "--out", "out"]) == 2
     error = capsys.readouterr().err
     assert error.startswith(message.format(folder=tmp_path))
     assert error.count("\n") == 1

@@ -1,29 +1,33 @@
-"""Which source each system reads, and that the preparation makes it."""
+"""What each system reads, that the preparation makes it, and what training and translation are given."""
 
+import argparse
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import yaml
+from onmt.bin.translate import _get_parser
 
 from preorder.errors import UsageError
-from recipes.job import PARTS, Job
-from recipes.prepare import hand_options, prepare
-from recipes.systems import VOCABULARY_OPTIONS, read_system, read_vocabulary, systems_in
-from recipes.train import _train, _vocabulary, config_of, train, vocabulary_of
+from recipes import configuration
+from recipes.configuration import VOCABULARY_OPTIONS, read_system, read_vocabulary, systems_in
+from recipes.pipeline import checkpoints
+from recipes.pipeline.job import PARTS, Job, Search, add_search, search_of
+from recipes.pipeline.prepare import hand_options, prepare
+from recipes.pipeline.train import _train, _vocabulary, config_of, train, vocabulary_of
 
-SOURCES = {  # of training and of test
-    "plain": ("en", "en"),
-    "reordering_both": ("en", "en"),
-    "preorder_relative": ("en.predicted.features", "en.predicted.features"),
-    "preorder_reordering": ("en.predicted.features", "en.predicted.features"),
-    "gold": ("en.gold.features", "en.gold.features"),
-    "reordered_text": ("en.predicted.text", "en.predicted.text"),
-    "plain_predicted_text": ("en.predicted.text", "en.predicted.text"),
-    "plain_gold_text": ("en.gold.text", "en.gold.text"),
-    "exgre": ("en.gold_kept.features", "en"),
-    "refsr": ("en.gold_kept.features", "en"),
-    "exgre_predicted": ("en.predicted.features", "en"),
+SOURCES = {  # of training and of test; order, supervision
+    "plain": ("en", "en", None, None),
+    "reordering_both": ("en", "en", None, None),
+    "preorder_relative": ("en.predicted.features", "en.predicted.features", "predicted", None),
+    "preorder_reordering": ("en.predicted.features", "en.predicted.features", "predicted", None),
+    "gold": ("en.gold.features", "en.gold.features", "gold", None),
+    "reordered_text": ("en.predicted.text", "en.predicted.text", "predicted", None),
+    "plain_predicted_text": ("en.predicted.text", "en.predicted.text", "predicted", None),
+    "plain_gold_text": ("en.gold.text", "en.gold.text", "gold", None),
+    "exgre": ("en.gold_kept.features", "en", None, "gold_kept"),
+    "refsr": ("en.gold_kept.features", "en", None, "gold_kept"),
+    "exgre_predicted": ("en.predicted.features", "en", None, "predicted"),
 }
 
 
@@ -32,23 +36,40 @@ def job_of(folder, *names):
     return Job(folder, "en", "ja", "tiny", systems, (1,), "cpu")
 
 
-@pytest.mark.parametrize("system", SOURCES)
-def test_sources(system):
-    job = job_of(Path(), system)
-    found = [job.source_of(job.systems[0], part) for part in PARTS]
-    train, test = SOURCES[system]
+@pytest.fixture
+def folder(tmp_path):
+    """A run's folder with the target's texts, whose lines are counted."""
+    (tmp_path / "data").mkdir()
+    for part in PARTS:
+        (tmp_path / f"data/{part}.ja").write_text("x\ny\n")
+    return tmp_path
+
+
+def prepared(job, aligner=None, folds=0, options=()):
+    return {step.name: step for step in steps_of(prepare(job, aligner, folds, options))}
+
+
+def steps_of(phases):
+    return [step for phase in phases for chain in phase for step in chain]
+
+
+def after(option, command):
+    return command[command.index(option) + 1]
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_sources_and_the_preparation_makes_them(tmp_path, name):
+    job = job_of(tmp_path, name)
+    (system,) = job.systems
+    found = [job.source_of(system, part) for part in PARTS]
+    train, test, order, supervision = SOURCES[name]
     assert found == [f"data/train.{train}", f"data/dev.{train}", f"data/test.{test}"]
-
-
-def test_what_is_told_and_what_is_learned_from():
-    systems = {name: read_system(name, "tiny") for name in SOURCES}
-    told = {name: system.order for name, system in systems.items()}
-    assert told["exgre"] is told["exgre_predicted"] is told["plain"] is None
-    assert (told["plain_gold_text"], told["preorder_reordering"]) == ("gold", "predicted")
-    learned = {name: system.supervision for name, system in systems.items()}
-    assert (learned["exgre"], learned["refsr"]) == ("gold_kept", "gold_kept")
-    assert learned["exgre_predicted"] == "predicted"
-    assert learned["gold"] is learned["plain"] is None
+    assert (system.order, system.supervision) == (order, supervision)
+    given = {job.text(part, "en") for part in PARTS}
+    for folds in (0, 5):
+        assert {*found} <= given | {
+            path for step in prepared(job, None, folds).values() for path in step.makes
+        }
 
 
 @pytest.mark.parametrize(
@@ -63,72 +84,101 @@ def test_what_is_told_and_what_is_learned_from():
 def test_what_a_system_cannot_read(tmp_path, monkeypatch, line, message):
     (tmp_path / "system").mkdir()
     (tmp_path / "system/odd.yaml").write_text(f"{line}\n")
-    monkeypatch.setattr("recipes.systems.CONFIG", tmp_path)
+    monkeypatch.setattr("recipes.configuration.CONFIG", tmp_path)
     with pytest.raises(UsageError, match=message):
         read_system("odd", None)
 
 
-def steps_of(phases):
-    return [step for phase in phases for chain in phase for step in chain]
-
-
-@pytest.mark.parametrize("folds", [0, 5])
-@pytest.mark.parametrize("system", SOURCES)
-def test_the_preparation_makes_what_is_read(tmp_path, system, folds):
-    job = job_of(tmp_path, system)
-    given = {job.text(part, "en") for part in PARTS}
-    made = {path for step in steps_of(prepare(job, None, folds, ())) for path in step.makes}
-    assert {job.source_of(job.systems[0], part) for part in PARTS} <= given | made
+def test_all_options_of_a_system_are_printed(capsys):
+    assert configuration.main(["preorder_relative", "--size", "paper", "--subwords", "bpe"]) == 0
+    printed = yaml.safe_load(capsys.readouterr().out)
+    assert printed == read_system("preorder_relative", "paper", "bpe").options
+    assert (printed["hidden_size"], printed["src_subword_type"]) == (512, "bpe")
+    assert printed["preorder_encoding"] == ["relative"]
+    assert not printed.keys() & {"base", "size", "sizes", "reads", "supervision"}
 
 
 def test_unaligned_words_keep_their_positions_only_where_the_paper_says_so(tmp_path):
-    steps = steps_of(prepare(job_of(tmp_path, "exgre", "gold"), None, 0, ()))
+    steps = prepared(job_of(tmp_path, "exgre", "gold")).values()
     gold = {step.makes[0]: step.command for step in steps if step.command[1] == "gold"}
-    kept = {path for path, command in gold.items() if command[-2:] == ("--unaligned", "keep")}
-    assert kept == {f"data/{part}.en.gold_kept.features" for part in PARTS}
-    for part in PARTS:
-        links = gold[f"data/{part}.en.gold_kept.features"]
-        assert links[links.index("--align") + 1] == f"data/{part}.en.align"
+    kept = {path: command for path, command in gold.items() if command[-2:] == ("--unaligned", "keep")}
+    links = {path: after("--align", command) for path, command in kept.items()}
+    assert links == {f"data/{part}.en.gold_kept.features": f"data/{part}.en.align" for part in PARTS}
     assert "data/train.en.gold.features" in gold
 
 
 @pytest.mark.parametrize("system", ["exgre", "plain"])
-def test_every_source_word_is_linked_for_what_learns_places(tmp_path, system):
-    (tmp_path / "data").mkdir()
-    for part in PARTS:
-        (tmp_path / f"data/{part}.ja").write_text("x\ny\n")
-    job = job_of(tmp_path, system)
-    for align, command in ((True, ("preorder", "align")), (False, ("cp", "data/train.align"))):
-        steps = {step.makes[0]: step.command for step in steps_of(prepare(job, () if align else None, 0, ()))}
-        path = "data/all.en.align" if align else "data/train.en.align"
-        assert (path in steps) == (system == "exgre")
+def test_every_source_word_is_linked_for_what_learns_places(folder, system):
+    for aligner, command in (((), ("preorder", "align")), (None, ("cp", "data/train.align"))):
+        steps = {step.makes[0]: step.command for step in prepared(job_of(folder, system), aligner).values()}
+        path = "data/train.en.align" if aligner is None else "data/all.en.align"
+        assert (path in steps) == ("data/dev.en.align" in steps) == (system == "exgre")
         if path in steps:
             assert steps[path][:2] == command
-            assert not align or steps[path][6:8] == ("--symmetrize", "reverse")
-        assert ("data/all.align" in steps) == align
-    made = {path for step in steps_of(prepare(job, (), 0, ())) for path in step.makes}
-    assert ("data/dev.en.align" in made) == (system == "exgre")
+            assert aligner is None or steps[path][6:8] == ("--symmetrize", "reverse")
+        assert ("data/all.align" in steps) == (aligner is not None)
 
 
-def test_hand_aligned_sentences_teach_the_aligner(tmp_path):
-    (tmp_path / "data").mkdir()
-    for part in PARTS:
-        (tmp_path / f"data/{part}.ja").write_text("x\n")
-    job = job_of(tmp_path, "exgre")
-    steps = {step.name: step for step in steps_of(prepare(job, hand_options(job, 0.3), 0, ()))}
+def test_hand_aligned_sentences_teach_the_aligner(folder):
+    job = job_of(folder, "exgre")
+    steps = prepared(job, hand_options(job, 0.3))
     command = steps["align"].command
     files = ("data/hand.en", "data/hand.ja", "data/hand.align")
-    assert [command[command.index(f"--hand-{side}") + 1] for side in ("src", "tgt", "align")] == [*files]
-    assert command[command.index("--min-confidence") + 1] == "0.3"
+    assert [after(f"--hand-{side}", command) for side in ("src", "tgt", "align")] == [*files]
+    assert after("--min-confidence", command) == "0.3"
     assert set(files) < set(steps["align"].reads)
     assert "--hand-align" not in steps["align-source"].command
+
+
+@pytest.mark.parametrize(
+    ("options", "method"),
+    [
+        (("--iterations", "2"), ("--method", "btg")),
+        (("--method", "neural-btg"), ("--method", "neural-btg")),
+        (("--method=neural-btg",), ("--method=neural-btg",)),
+    ],
+)
+def test_the_preorderer_is_of_any_method(tmp_path, options, method):
+    command = " ".join(
+        prepared(job_of(tmp_path, "reordered_text"), options=options)["preorder-train"].command
+    )
+    assert command.count("--method") == 1
+    assert " ".join(method) in command
+
+
+@pytest.mark.parametrize("folds", [0, 5])
+def test_orders_of_the_training_text_are_cross_fitted(tmp_path, folds):
+    steps = prepared(job_of(tmp_path, "preorder_relative"), folds=folds)
+    training, out = steps["preorder-train"], "data/train.en.predicted.features"
+    assert (training.command[-2:] == ("--cross-fit-out", out)) == (out in training.makes) == (folds > 0)
+    assert ("preorder-apply-train" in steps) == (folds == 0)
+    for part in PARTS[1:]:
+        assert steps[f"preorder-apply-{part}"].makes == (f"data/{part}.en.predicted.features",)
+
+
+@pytest.mark.parametrize(
+    ("systems", "parts"),
+    [
+        (("plain", "gold", "exgre", "npmt"), ()),
+        (("exgre_predicted",), ("train", "dev")),
+        (("gold", "reordered_text"), PARTS),
+    ],
+)
+def test_only_what_is_read_is_preordered(tmp_path, systems, parts):
+    steps = prepared(job_of(tmp_path, *systems), folds=5)
+    made = {path for step in steps.values() for path in step.makes}
+    assert {part for part in PARTS if f"data/{part}.en.predicted.features" in made} == set(parts)
+    assert ("preorder-train" in steps) == ("preorderer" in made) == bool(parts)
+    assert not parts or ("--cross-fit" in steps["preorder-train"].command) == ("train" in parts)
+    evaluated = {"evaluate-predicted", "convert-test-positions"}
+    assert evaluated & set(steps) == (evaluated if "test" in parts else set())
+    assert "evaluate-gold" in steps
 
 
 def test_subwords_are_learned_with_the_vocabularies_and_read_in_training():
     system = read_system("gold", "tiny", "bpe")
     job = replace(job_of(Path()), subwords="bpe", systems=(system,), changes={"learn_subwords_size": 500})
-    pieces = "vocabulary/subwords"
-    config = config_of(job, system, 1)
+    pieces, config = "vocabulary/subwords", config_of(job, system, 1)
     assert config["preorder_encoding"] == ["relative"]
     assert (config["src_subword_model"], config["tgt_subword_model"]) == (pieces, pieces)
     assert (config["src_subword_type"], config["learn_subwords_size"]) == ("bpe", 500)
@@ -146,26 +196,25 @@ def test_the_runs_links_guide_attention():
     job = job_of(Path(), "gold")
     (system,) = job.systems
     assert "path_align" not in config_of(job, system, 1)["data"]["train"]
-    guided = replace(job, changes={"lambda_align": 0.05})
+    guided, links = replace(job, changes={"lambda_align": 0.05}), ["data/train.align", "data/dev.align"]
     corpora = config_of(guided, system, 1)["data"]
-    assert [corpora[name]["path_align"] for name in ("train", "valid")] == [
-        "data/train.align",
-        "data/dev.align",
-    ]
-    assert {"data/train.align", "data/dev.align"} <= {*_train(guided, system, 1).reads}
+    assert [corpora[name]["path_align"] for name in ("train", "valid")] == links
+    assert {*links} <= {*_train(guided, system, 1).reads}
 
 
-def test_the_learning_rate_decays_at_the_same_shares_of_other_steps():
-    job = replace(job_of(Path()), systems=(system := read_system("rnnsearch", "small"),))
-    assert (system.options["train_steps"], system.options["start_decay_steps"]) == (1800, 1100)
-    config = config_of(replace(job, changes={"train_steps": 5400}), system, 1)
-    assert [config[f"{key}_steps"] for key in ("train", "start_decay", "decay")] == [5400, 3300, 450]
-    config = config_of(replace(job, changes={"train_steps": 2, "start_decay_steps": 7}), system, 1)
-    assert [config[f"{key}_steps"] for key in ("train", "start_decay", "decay")] == [2, 7, 1]
-    config = config_of(job, system, 1)
-    assert [config[f"{key}_steps"] for key in ("train", "start_decay", "decay")] == [1800, 1100, 150]
-    config = config_of(replace(job, changes={"train_steps": 10}), read_system("plain", "small"), 1)
-    assert "decay_steps" not in config
+@pytest.mark.parametrize(
+    ("changes", "steps"),
+    [
+        ({}, (1800, 1100, 150)),
+        ({"train_steps": 5400}, (5400, 3300, 450)),
+        ({"train_steps": 2, "start_decay_steps": 7}, (2, 7, 1)),
+    ],
+)
+def test_the_learning_rate_decays_at_the_same_shares_of_other_steps(changes, steps):
+    job = replace(job_of(Path()), changes=changes)
+    config = config_of(job, read_system("rnnsearch", "small"), 1)
+    assert tuple(config[f"{key}_steps"] for key in ("train", "start_decay", "decay")) == steps
+    assert "decay_steps" not in config_of(job, read_system("plain", "small"), 1)
 
 
 def test_all_systems_of_a_run_share_one_vocabulary(tmp_path):
@@ -174,14 +223,9 @@ def test_all_systems_of_a_run_share_one_vocabulary(tmp_path):
         assert (names[0], others) == ("baseline_absolute_relative", [])
         job = replace(job_of(tmp_path), size=size, systems=tuple(read_system(name, size) for name in names))
         configs = [config_of(job, system, 1) for system in job.systems]
-        assert len({tuple(config.get(key) for key in VOCABULARY_OPTIONS) for config in configs}) == 1
-        assert {key: configs[0].get(key) for key in VOCABULARY_OPTIONS} == {
-            key: read_vocabulary(size).get(key) for key in VOCABULARY_OPTIONS
-        }
+        found = {tuple(config.get(key) for key in VOCABULARY_OPTIONS) for config in configs}
+        assert found == {tuple(map(read_vocabulary(size).get, VOCABULARY_OPTIONS))}
         assert {config["src_vocab"] for config in configs} == {"vocabulary/vocab.en"}
-
-
-def test_all_leaves_out_what_has_no_model_of_the_size():
     names, others = systems_in("medium")
     assert {name.partition("_")[0] for name in others} == {"distortion", "npmt", "rnnsearch"}
     assert "exgre" in names
@@ -204,52 +248,55 @@ def test_a_system_begins_from_the_trained_model_of_the_same_seed(tmp_path, names
     assert (tmp_path / "systems/rnnsearch/seed2/config.yaml").exists()
 
 
+LOG = """\
+[INFO] Step 100/  400; acc: 20.0; ppl:  50.0
+[INFO] Validation perplexity: nan
+[INFO] Saving checkpoint runs/model_step_100.pt
+[INFO] Validation perplexity: 4.25
+[INFO] Saving checkpoint runs/model_step_200.pt
+[INFO] Validation perplexity: 4.25
+[INFO] Saving checkpoint runs/model_step_300.pt
+[INFO] Saving checkpoint runs/model_step_350.pt
+"""
+
+
+def test_the_first_of_the_best_checkpoints_is_kept_alone(tmp_path, capsys):
+    log = tmp_path / "log"
+    log.write_text(LOG)
+    for step in (100, 200, 300, 350):
+        (tmp_path / f"model_step_{step}.pt").write_text(str(step))
+    assert checkpoints.main(["--log", str(log), "--folder", str(tmp_path)]) == 0
+    assert capsys.readouterr().out == "step 200, validation perplexity 4.25\n"
+    assert [path.name for path in tmp_path.glob("*.pt")] == ["model.pt"]
+    assert (tmp_path / "model.pt").read_text() == "200"
+    assert checkpoints.validated(LOG.splitlines()) == {200: 4.25, 300: 4.25}
+
+
+@pytest.mark.parametrize("log", ["", LOG.splitlines()[-1], "\n".join(LOG.splitlines()[:3])])
+def test_a_log_without_validation_is_an_error(tmp_path, capsys, log):
+    (tmp_path / "log").write_text(log)
+    assert checkpoints.main(["--log", str(tmp_path / "log"), "--folder", str(tmp_path)]) == 2
+    assert "no checkpoint was saved after a validation" in capsys.readouterr().err
+
+
+def search_from(*options):
+    parser = argparse.ArgumentParser()
+    add_search(parser)
+    return search_of(parser.parse_args(options))
+
+
 @pytest.mark.parametrize(
-    ("options", "method"),
+    ("decoder", "options", "given"),
     [
-        ((), ("--method", "btg")),
-        (("--iterations", "2"), ("--method", "btg")),
-        (("--method", "neural-btg"), ("--method", "neural-btg")),
-        (("--method=neural-btg",), ("--method=neural-btg",)),
+        ("transformer", ("--beam=3", "--ratio=1.5", "--word-reward=-1.2"), (3, 1.5, 0)),
+        ("swan", ("--beam=3", "--ratio=1.5", "--word-reward=-1.2"), (3, 0, -1.2)),
+        ("transformer", (), (5, 0, 0)),
+        ("swan", (), (5, 0, 0)),
     ],
 )
-def test_the_preorderer_is_of_any_method(tmp_path, options, method):
-    steps = {
-        step.name: step
-        for step in steps_of(prepare(job_of(tmp_path, "gold", "reordered_text"), None, 0, options))
-    }
-    command = " ".join(steps["preorder-train"].command)
-    assert command.count("--method") == 1
-    assert " ".join(method) in command
-
-
-@pytest.mark.parametrize("folds", [0, 5])
-def test_orders_of_the_training_text_are_cross_fitted(tmp_path, folds):
-    job = job_of(tmp_path, "preorder_relative")
-    steps = {step.name: step for step in steps_of(prepare(job, None, folds, ()))}
-    training, out = steps["preorder-train"], "data/train.en.predicted.features"
-    assert (training.command[-2:] == ("--cross-fit-out", out)) == (out in training.makes) == (folds > 0)
-    assert ("preorder-apply-train" in steps) == (folds == 0)
-    for part in PARTS[1:]:
-        assert steps[f"preorder-apply-{part}"].makes == (f"data/{part}.en.predicted.features",)
-
-
-@pytest.mark.parametrize(
-    ("systems", "parts"),
-    [
-        (("plain", "gold", "exgre", "npmt"), ()),
-        (("exgre_predicted",), ("train", "dev")),
-        (("gold", "reordered_text"), PARTS),
-    ],
-)
-def test_only_what_is_read_is_preordered(tmp_path, systems, parts):
-    steps = {step.name: step for step in steps_of(prepare(job_of(tmp_path, *systems), None, 5, ()))}
-    made = {path for step in steps.values() for path in step.makes}
-    assert {part for part in PARTS if f"data/{part}.en.predicted.features" in made} == set(parts)
-    assert ("preorder-train" in steps) == ("preorderer" in made) == bool(parts)
-    if parts:
-        assert ("--cross-fit" in steps["preorder-train"].command) == ("train" in parts)
-    assert {"evaluate-predicted", "convert-test-positions"} & set(steps) == (
-        {"evaluate-predicted", "convert-test-positions"} if "test" in parts else set()
-    )
-    assert "evaluate-gold" in steps
+def test_opennmt_reads_the_search_and_only_swan_has_a_word_reward(decoder, options, given):
+    options = search_from(*options).options(7, "gpu", decoder)
+    found = _get_parser().parse_args(["-model", "m", "-src", "s", *options])
+    assert (found.beam_size, found.ratio, found.swan_word_reward) == given
+    assert (found.seed, found.gpu) == (7, 0)
+    assert search_from() == Search()

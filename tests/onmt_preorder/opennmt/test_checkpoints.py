@@ -15,7 +15,7 @@ from safetensors.torch import save_file
 
 from onmt_preorder.opennmt.checkpoints import read_options
 from preorder.errors import DataError, UsageError
-from recipes.systems import read_system
+from recipes.configuration import read_system
 from tests.support.distortion_models import make_model
 from tests.support.opennmt import call, make_opt, write_task, write_vocabularies
 from tests.support.texts import write

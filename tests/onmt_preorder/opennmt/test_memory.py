@@ -8,7 +8,7 @@ from argparse import Namespace
 import pytest
 
 from onmt_preorder.opennmt import training
-from recipes import step_runner
+from recipes.pipeline import runner
 
 TURNS, BYTES = 16, 2**27  # more than M_TOP_PAD alone would keep
 FAULTS = f"""
@@ -96,7 +96,7 @@ def test_which_trainings_keep_memory(monkeypatch, opt, device, variable, is_kept
 
 
 def test_recipes_keep_memory_in_all_their_trainings() -> None:
-    assert step_runner._environment(1)[training.KEEP_MEMORY] == "1"
+    assert runner._environment(1)[training.KEEP_MEMORY] == "1"
 
 
 def test_another_c_library_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:

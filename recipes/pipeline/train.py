@@ -10,12 +10,12 @@ from typing import Any
 import yaml
 
 from preorder.io import files
-from recipes.checkpoints import VALIDATION, Checkpoints, weights_of
-from recipes.job import Job
-from recipes.stamps import Phase, Step
-from recipes.systems import VOCABULARY_OPTIONS, System, read_system, read_vocabulary
+from recipes.configuration import VOCABULARY_OPTIONS, System, read_system, read_vocabulary
+from recipes.pipeline.checkpoints import MODEL, VALIDATION, Checkpoints, weights_of
+from recipes.pipeline.job import Job
+from recipes.pipeline.steps import Phase, Step
 
-MODEL = "model.pt"
+VOCABULARY = "vocabulary"  # the folder of the vocabularies, which all systems share
 SUBWORD_MODEL = "subwords"
 _STEP = re.compile(r"Step +(\d+)/ *(\d+); acc: ([\d.]+); ppl: +([\d.]+)")
 
@@ -35,14 +35,18 @@ def train(job: Job) -> list[Phase]:
         first.setdefault((base.name, seed), steps_of(job, base, seed)[:-1])
     for system, seed in (*pairs, *bases):
         _write(job, job.config(system, seed), config_of(job, system, seed))
-    _write(job, _vocabulary_config(job), vocabulary_of(job))
+    _write(job, f"{VOCABULARY}/config.yaml", vocabulary_of(job))
     phases = [[[_vocabulary(job)]], list(first.values()), [steps_of(job, *pair) for pair in then]]
     return [phase for phase in phases if phase]
 
 
 def steps_of(job: Job, system: System, seed: int) -> list[Step]:
     """Return the steps from a system's configuration to its translation."""
-    return [_train(job, system, seed), _select(job, system, seed), translate_step(job, system, seed)]
+    log, models = train_log(system, seed), _model(job, system, seed)
+    command = ("python", "-m", "recipes.pipeline.checkpoints", "--log", log)
+    command += ("--folder", job.system_folder(system.name, seed))
+    best = Step(f"best/{system.name}-seed{seed}", command, (log,), models)
+    return [_train(job, system, seed), best, translate_step(job, system, seed)]
 
 
 def train_step(system: System, seed: int) -> str:
@@ -59,10 +63,6 @@ def _write(job: Job, name: str, config: dict[str, Any]) -> None:
     path = job.folder / name
     files.make_folder(str(path.parent))
     files.write_bytes(str(path), yaml.safe_dump(config, sort_keys=False, allow_unicode=True).encode())
-
-
-def _vocabulary_config(job: Job) -> str:
-    return f"{job.vocabulary_folder}/config.yaml"
 
 
 def vocabulary_of(job: Job) -> dict[str, Any]:
@@ -86,21 +86,20 @@ def _keys_of_build_vocab() -> set[str]:
 
 
 def _vocabulary_paths(job: Job) -> dict[str, str]:
-    folder = job.vocabulary_folder
-    pieces = f"{folder}/{SUBWORD_MODEL}"
+    pieces = f"{VOCABULARY}/{SUBWORD_MODEL}"
     return {
-        "src_vocab": f"{folder}/vocab.{job.source}",
-        "tgt_vocab": f"{folder}/vocab.{job.target}",
-        "save_data": folder,
+        "src_vocab": f"{VOCABULARY}/vocab.{job.source}",
+        "tgt_vocab": f"{VOCABULARY}/vocab.{job.target}",
+        "save_data": VOCABULARY,
         **({"src_subword_model": pieces, "tgt_subword_model": pieces} if job.subwords else {}),
     }
 
 
 def config_of(job: Job, system: System, seed: int) -> dict[str, Any]:
-    """Return a system's options with the paths, the seed and the device.
+    """Return a system's options with the paths, the seed, the device and the vocabulary of the run.
 
     With ``lambda_align`` the run's word alignments guide attention. Every checkpoint that may turn out to be
-    the best is kept until it is known. The vocabulary is the run's.
+    the best is kept until it is known.
     """
     vocabulary = read_vocabulary(job.size, job.subwords)
     own = _decayed_within(system.options, job.changes.get("train_steps"))
@@ -108,7 +107,9 @@ def config_of(job: Job, system: System, seed: int) -> dict[str, Any]:
     config = own | {key: vocabulary[key] for key in VOCABULARY_OPTIONS if key in vocabulary} | job.changes
     steps = min(config["valid_steps"], config["train_steps"])
     patience = config.get("early_stopping", 0)
-    folder = job.system_folder(system.name, seed)
+    begins: dict[str, Any] = {}
+    if system.begins_from:
+        begins = {"train_from": _base_model(job, system, seed), "override_opts": True, "reset_optim": "all"}
     return config | {
         "data": {
             corpus: {
@@ -119,8 +120,8 @@ def config_of(job: Job, system: System, seed: int) -> dict[str, Any]:
             for corpus, part in (("train", "train"), ("valid", "dev"))
         },
         **_vocabulary_paths(job),
-        **_beginning(job, system, seed),
-        "save_model": f"{folder}/model",
+        **begins,
+        "save_model": f"{job.system_folder(system.name, seed)}/model",
         "seed": seed,
         "valid_steps": steps,
         "save_checkpoint_steps": steps,
@@ -138,47 +139,39 @@ def _decayed_within(options: dict[str, Any], steps: int | None) -> dict[str, Any
     return options | {key: max(1, round(at * steps / options["train_steps"])) for key, at in given.items()}
 
 
-def _data_of(job: Job, system: System, *parts: str) -> tuple[str, ...]:
-    return tuple(file for part in parts for file in (job.source_of(system, part), job.text(part, job.target)))
-
-
-def _beginning(job: Job, system: System, seed: int) -> dict[str, Any]:
-    if system.begins_from is None:
-        return {}
-    return {"train_from": _base_model(job, system, seed), "override_opts": True, "reset_optim": "all"}
-
-
 def _base_model(job: Job, system: System, seed: int) -> str:
     return f"{job.system_folder(system.begins_from, seed)}/{MODEL}"
 
 
 def _vocabularies(job: Job) -> tuple[str, ...]:
     names = [f"vocab.{side}" for side in (job.source, job.target)] + [SUBWORD_MODEL] * bool(job.subwords)
-    return tuple(f"{job.vocabulary_folder}/{name}" for name in names)
+    return tuple(f"{VOCABULARY}/{name}" for name in names)
 
 
 def _vocabulary(job: Job) -> Step:
-    config = _vocabulary_config(job)
+    config = f"{VOCABULARY}/config.yaml"
     command = ("onmt_build_vocab", "-config", config, "-n_sample", "-1", "-overwrite")
     reads = (config, *(job.text("train", side) for side in (job.source, job.target)))
     return Step("vocabulary", command, reads, _vocabularies(job))
 
 
 def _train(job: Job, system: System, seed: int) -> Step:
-    config = job.config(system, seed)
-    reads = (config, *_vocabularies(job), *_data_of(job, system, "train", "dev"))
+    config, parts = job.config(system, seed), ("train", "dev")
+    reads = (config, *_vocabularies(job))
+    for part in parts:
+        reads += (job.source_of(system, part), job.text(part, job.target))
     reads += (_base_model(job, system, seed),) if system.begins_from else ()
     if config_of(job, system, seed).get("lambda_align"):
-        reads += tuple(map(job.alignment, ("train", "dev")))
-    name, folder = train_step(system, seed), job.system_folder(system.name, seed)
-    checkpoints = Checkpoints(job.folder / folder, job.folder / train_log(system, seed))
+        reads += tuple(map(job.alignment, parts))
+    folder, log = job.system_folder(system.name, seed), train_log(system, seed)
+    checkpoints = Checkpoints(job.folder / folder, job.folder / log)
     command, made = ("onmt_train", "-config", config), _model(job, system, seed)  # by the selection
-    told = {"progress": _progress, "share": _share}
-    return Step(name, command, reads, made, checkpoints=checkpoints, resume=_resume, **told)
+    described = {"progress": _progress, "share": _share, "resume": _resume, "checkpoints": checkpoints}
+    return Step(train_step(system, seed), command, reads, made, **described)
 
 
 def _resume(checkpoint: str) -> tuple[str, ...]:
-    """Return the options that go on from a checkpoint, whatever the configuration begins from."""
+    """Return the options that resume from a checkpoint, whatever the configuration begins from."""
     return ("-train_from", checkpoint, "-reset_optim", "none")
 
 
@@ -186,20 +179,13 @@ def _progress(line: str) -> str | None:
     if match := _STEP.search(line):
         step, steps, accuracy, perplexity = match.groups()
         return f"step {step} of {steps}, accuracy {accuracy}%, perplexity {perplexity}"
-    if match := VALIDATION.search(line):
-        return f"validation perplexity {match[1]}"
-    return None
+    match = VALIDATION.search(line)
+    return f"validation perplexity {match[1]}" if match else None
 
 
 def _share(line: str) -> float | None:
     match = _STEP.search(line)
     return int(match[1]) / int(match[2]) if match else None
-
-
-def _select(job: Job, system: System, seed: int) -> Step:
-    folder, log = job.system_folder(system.name, seed), train_log(system, seed)
-    command = ("python", "-m", "recipes.best_checkpoint", "--log", log, "--folder", folder)
-    return Step(f"best/{system.name}-seed{seed}", command, (log,), _model(job, system, seed))
 
 
 def _model(job: Job, system: System, seed: int) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from preorder.command_line.options import add_number, positive
 from preorder.data.formats import FEATURE_SEPARATOR, parse_source, parse_tokens, text_lines
 from preorder.errors import DataError
 from preorder.io import files
-from recipes.job import HAND, PARTS
+from recipes.pipeline.job import HAND, PARTS
 
 MAX_LENGTH = 50  # Kawara et al. 2021, §V-A, like the ratio
 MAX_RATIO = 9
@@ -21,7 +21,7 @@ MAX_RATIO = 9
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command; return its exit status."""
-    parser = Parser(prog="python -m recipes.data", description=__doc__, allow_abbrev=False)
+    parser = Parser(prog="python -m recipes.pipeline.data", description=__doc__, allow_abbrev=False)
     add = parser.add_argument
     add("--data", metavar="DIR", type=Path, required=True, help="folder of {train,dev,test}.{xx,yy}")
     add("--src", metavar="xx", required=True, help="source language, as the files' names end")
@@ -49,20 +49,9 @@ def _copy(arguments: argparse.Namespace) -> None:
 def copy_data(
     data: Path, out: Path, sides: tuple[str, str], use_alignment: bool, max_length: int = MAX_LENGTH
 ) -> str:
-    """Copy what a run needs of ``data`` into ``out``, and write both sides of all parts in one file.
+    """Copy what a run needs of a folder into another one, and write both sides of all parts in one file.
 
-    Args:
-        data, out: folders.
-        sides: the languages of source and target, as the files' names end.
-        use_alignment: copy the alignments, too.
-        max_length: most tokens a side of a training pair.
-
-    Returns:
-        A message: how many of the training pairs are kept, and why the others are not.
-
-    Raises:
-        DataError: a file is missing, a part's files differ in length, a sentence of dev or
-            test is empty, a part has no pair, or a source line has positions already.
+    Return a message: how many of the training pairs are kept, and why the others are not.
     """
     suffixes, tags = list(sides), f"{sides[0]}.pos"
     if all((data / f"{part}.{tags}").exists() for part in PARTS):
@@ -75,14 +64,16 @@ def copy_data(
             (out / f"{part}.{tags}").unlink(missing_ok=True)
     whole: list[list[str]] = [[], []]
     for part in PARTS:
-        rows = list(_rows(data, part, suffixes))
-        faults = [fault_of(row, max_length) if part == "train" else None for row in rows]
-        kept = [row for row, fault in zip(rows, faults, strict=True) if fault is None]
-        if not kept:
-            raise DataError("no sentence pair is left", str(data / f"{part}.{sides[0]}"))
+        rows = list(read_rows([str(data / f"{part}.{suffix}") for suffix in suffixes]))
         if part == "train":
+            faults = [fault_of(row, max_length) for row in rows]
             message = _message(faults, max_length)
-        columns = list(zip(*kept, strict=True))
+            rows = [row for row, fault in zip(rows, faults, strict=True) if fault is None]
+        else:
+            _check_filled(data, part, sides, rows)
+        if not rows:
+            raise DataError("no sentence pair is left", str(data / f"{part}.{sides[0]}"))
+        columns = list(zip(*rows, strict=True))
         for suffix, lines in zip(suffixes, columns, strict=True):
             files.write_lines(str(out / f"{part}.{suffix}"), lines)
         for side, lines in zip(whole, columns, strict=False):
@@ -93,11 +84,7 @@ def copy_data(
 
 
 def copy_hand_aligned(data: Path, out: Path, sides: tuple[str, str]) -> None:
-    """Copy the hand-aligned sentences of ``data`` into ``out``; :func:`copy_data` has made the folder.
-
-    Raises:
-        DataError: a file is missing or empty, or they differ in length.
-    """
+    """Copy the hand-aligned sentences, too."""
     names = [f"{HAND}.{suffix}" for suffix in (*sides, "align")]
     paths = [str(data / name) for name in names]
     columns = files.read_columns(*((path, files.read_lines(path)) for path in paths))
@@ -106,11 +93,7 @@ def copy_hand_aligned(data: Path, out: Path, sides: tuple[str, str]) -> None:
 
 
 def read_rows(paths: Sequence[str]) -> Iterator[tuple[str, ...]]:
-    """Yield the lines of files side by side, the source first.
-
-    Raises:
-        DataError: a file cannot be read or ends early, or a source line has positions already.
-    """
+    """Yield the lines of files side by side, the source first, which must not have positions already."""
     rows = files.in_parallel(*((path, text_lines(path, files.read_lines(path))) for path in paths))
     for number, row in enumerate(rows, 1):
         if FEATURE_SEPARATOR in row[0]:
@@ -119,7 +102,7 @@ def read_rows(paths: Sequence[str]) -> Iterator[tuple[str, ...]]:
 
 
 def fault_of(row: Sequence[str], max_length: int = MAX_LENGTH) -> str | None:
-    """Return why a pair, the first two lines of a row, is not for training; None: it is."""
+    """Return why a pair, the first two lines of a row, is unfit for training; None: it is fit."""
     lengths = [len(parse_tokens(line)) for line in row[:2]]
     if min(lengths) == 0:
         return "with an empty side"
@@ -128,19 +111,18 @@ def fault_of(row: Sequence[str], max_length: int = MAX_LENGTH) -> str | None:
     return f"over {MAX_RATIO} times as long on one side" if max(lengths) > MAX_RATIO * min(lengths) else None
 
 
-def _rows(data: Path, part: str, suffixes: list[str]) -> Iterator[tuple[str, ...]]:
-    paths = [str(data / f"{part}.{suffix}") for suffix in suffixes]
-    for number, row in enumerate(read_rows(paths), 1):
-        if part != "train":
-            for path, line in zip(paths[:2], row, strict=False):
-                if not parse_tokens(line):
-                    raise DataError("an empty sentence, which cannot be scored", path, number)
-        yield row
+def _check_filled(data: Path, part: str, sides: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    for number, row in enumerate(rows, 1):
+        for side, line in zip(sides, row, strict=False):
+            if not parse_tokens(line):
+                raise DataError(
+                    "an empty sentence, which cannot be scored", str(data / f"{part}.{side}"), number
+                )
 
 
 def _message(faults: Sequence[str | None], max_length: int) -> str:
     counts = Counter(faults)
-    kept = counts.pop(None)
+    kept = counts.pop(None, 0)
     rule = f"1 to {max_length} tokens a side, neither over {MAX_RATIO} times the other"
     message = f"{kept:,} of {len(faults):,} training pairs are kept: {rule}"
     if counts:

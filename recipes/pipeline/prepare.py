@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from preorder.learning.options import MAX_THREADS
-from recipes.job import DATA, HAND, PARTS, Job
-from recipes.stamps import Phase, Step
-from recipes.step_runner import processors
-from recipes.systems import FEATURES, GOLD, KEPT, PREDICTED, TEXT, System
+from recipes.configuration import FEATURES, GOLD, KEPT, PREDICTED, TEXT, System
+from recipes.pipeline.job import DATA, HAND, PARTS, Job
+from recipes.pipeline.runner import processors
+from recipes.pipeline.steps import Phase, Step
 
 MODEL = "preorderer"
 DEFAULT_METHOD = "btg"
@@ -17,10 +17,9 @@ DEFAULT_METHOD = "btg"
 def prepare(
     job: Job, aligner: tuple[str, ...] | None, cross_fit: int, options: tuple[str, ...]
 ) -> list[Phase]:
-    """Return the phases that make all that training and scoring read.
+    """Return the phases that make all that training and scoring read; the job's texts are there.
 
     Args:
-        job: what to prepare; its texts are there.
         aligner: further options of ``preorder align``; None: the data come with alignments.
         cross_fit: number of folds, where a system reads the training text in its predicted order; 0: it is
             ordered by the model that was trained on it.
@@ -32,14 +31,15 @@ def prepare(
     ordered = ordered_parts(job)
     folds = cross_fit if "train" in ordered else 0
     training = [[train_preorderer(job, folds, options)]] if ordered else []
-    applied = [part for part in ordered if not (folds and part == "train")]
-    texts = PARTS if _is_read(job, PREDICTED, TEXT) else ()
-    told = [_convert(job, "test", "positions"), _evaluation(job, PREDICTED)] if "test" in ordered else []
+    read = {step.name: step for system in job.systems for step in source_steps(job, system)}
+    gold = [_gold(job, "test", "positions"), *(step for step in read.values() if step.command[1] == "gold")]
+    texts = [step for step in read.values() if step not in gold]
+    evaluated = [_convert(job, "test", "positions"), _evaluation(job, PREDICTED)] if "test" in ordered else []
     phases = [
         links,
-        [*training, *([step] for step in _gold_steps(job))],
-        [[_apply(job, part)] for part in applied],
-        [*([_convert(job, part, TEXT)] for part in texts), told, [_evaluation(job, GOLD)]],
+        [*training, *([step] for step in gold)],
+        [[_apply(job, part)] for part in ordered if not (folds and part == "train")],
+        [*([step] for step in texts), evaluated, [_evaluation(job, GOLD)]],
     ]
     return [phase for phase in phases if phase]
 
@@ -52,12 +52,7 @@ def ordered_parts(job: Job) -> list[str]:
 
 
 def hand_options(job: Job, least: float) -> tuple[str, ...]:
-    """Return the options by which hand-aligned sentences teach ``preorder align``.
-
-    Args:
-        job: to prepare; the sentences are among its texts.
-        least: the least confidence of a link.
-    """
+    """Return the options by which hand-aligned sentences teach ``preorder align``."""
     source, target = (job.text(HAND, side) for side in (job.source, job.target))
     return (
         *("--hand-src", source, "--hand-tgt", target, "--hand-align", job.alignment(HAND)),
@@ -66,9 +61,9 @@ def hand_options(job: Job, least: float) -> tuple[str, ...]:
 
 
 def _source_links(job: Job, align: bool) -> list[list[Step]]:
-    """Find a link for every source word (Chen et al. 2020), by one direction alone: half the time of two.
+    """Link every source word (Chen et al. 2020), by one direction alone: half the time of two.
 
-    Where the data come with alignments, theirs are taken.
+    Alignments that come with the data are taken as they are.
     """
     if align:
         return [_aligned(job, "align-source", job.source_links, "--symmetrize", "reverse")]
@@ -87,8 +82,8 @@ def _aligned(job: Job, name: str, path_of: Callable[[str], str], *options: str) 
     first = 1
     for part in PARTS:
         last = first + (job.folder / job.text(part, job.target)).read_bytes().count(b"\n") - 1
-        cut = ("sed", "-n", f"{first},{last}p", whole)
         out = path_of(part)
+        cut = ("sed", "-n", f"{first},{last}p", whole)
         steps.append(Step(f"{name}-{part}", cut, (whole,), (out,), output=out))
         first = last + 1
     return steps
@@ -96,37 +91,22 @@ def _aligned(job: Job, name: str, path_of: Callable[[str], str], *options: str) 
 
 def train_preorderer(job: Job, cross_fit: int, options: tuple[str, ...]) -> Step:
     """Return the step that trains the preorderer; the arguments are those of :func:`prepare`."""
-    source, alignment = job.text("train", job.source), job.alignment("train")
+    source, alignment, tags = job.text("train", job.source), job.alignment("train"), job.tags("train")
     is_named = any(option.partition("=")[0] == "--method" for option in options)
     method = () if is_named else ("--method", DEFAULT_METHOD)
     command = ["preorder", "train", *method, "--lang", job.source, "--model", MODEL]
-    command += ["--src", source, "--align", alignment, *_tags(job, "train"), *options]
+    command += ["--src", source, "--align", alignment, *tags, *options]
     makes = [MODEL]
     if cross_fit:
         makes.append(job.reordered("train", PREDICTED, FEATURES))
         command += ["--cross-fit", str(cross_fit), "--cross-fit-out", makes[-1]]
-    reads = (source, alignment, *_tags(job, "train")[1:])
     threads = () if "--threads" in options else ("--threads", str(min(processors(), MAX_THREADS)))
+    reads = (source, alignment, *tags[1:])
     return Step("preorder-train", tuple(command), reads, tuple(makes), aside=threads)  # nothing else is long
 
 
-def _apply(job: Job, part: str) -> Step:
-    source, out = job.text(part, job.source), job.reordered(part, PREDICTED, FEATURES)
-    tags = _tags(job, part)
-    command = ("preorder", "apply", "--model", MODEL, "--src", source, *tags, "--out", out)
-    return Step(f"preorder-apply-{part}", command, (MODEL, source, *tags[1:]), (out,))
-
-
-def _tags(job: Job, part: str) -> tuple[str, ...]:
-    return ("--pos", job.tags(part)) if job.has_tags else ()
-
-
-def _is_read(job: Job, order: str, form: str) -> bool:
-    return any((system.order, system.form) == (order, form) for system in job.systems)
-
-
 def source_steps(job: Job, system: System) -> list[Step]:
-    """Return the steps that make what a system reads, where another system may not need them."""
+    """Return the steps that make what a system reads, beyond the aligned and preordered text."""
     steps = []
     if (system.order, system.form) == (PREDICTED, TEXT):
         steps += [_convert(job, part, TEXT) for part in PARTS]
@@ -137,13 +117,10 @@ def source_steps(job: Job, system: System) -> list[Step]:
     return steps
 
 
-def _gold_steps(job: Job) -> list[Step]:
-    """Return the gold orders that the systems and the evaluation need."""
-    forms = [form for form in (FEATURES, TEXT) if _is_read(job, GOLD, form)]
-    steps = [_gold(job, "test", "positions"), *(_gold(job, part, form) for form in forms for part in PARTS)]
-    if any(system.supervision == KEPT for system in job.systems):
-        steps += [_gold(job, part, FEATURES, KEPT) for part in PARTS]
-    return steps
+def _apply(job: Job, part: str) -> Step:
+    source, tags, out = job.text(part, job.source), job.tags(part), job.reordered(part, PREDICTED, FEATURES)
+    command = ("preorder", "apply", "--model", MODEL, "--src", source, *tags, "--out", out)
+    return Step(f"preorder-apply-{part}", command, (MODEL, source, *tags[1:]), (out,))
 
 
 def _gold(job: Job, part: str, form: str, order: str = GOLD) -> Step:
@@ -157,8 +134,8 @@ def _gold(job: Job, part: str, form: str, order: str = GOLD) -> Step:
 def _convert(job: Job, part: str, form: str) -> Step:
     """Write predicted features in another format."""
     features, out = job.reordered(part, PREDICTED, FEATURES), job.reordered(part, PREDICTED, form)
-    command = ("python", "-m", "recipes.convert", "--features", features, "--format", form, "--out", out)
-    return Step(f"convert-{part}-{form}", command, (features,), (out,))
+    command = ("python", "-m", "recipes.pipeline.convert", "--features", features, "--format", form)
+    return Step(f"convert-{part}-{form}", (*command, "--out", out), (features,), (out,))
 
 
 def _evaluation(job: Job, order: str) -> Step:

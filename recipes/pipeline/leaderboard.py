@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from preorder.analysis.results import SCORE_FORMATS, arrow, p_value
@@ -19,41 +18,20 @@ COSTS: dict[str, tuple[str, Callable[[float], str]]] = {
     "seconds": ("training, s", "{:,.0f}".format),
     "words_per_second": ("words/s", "{:,.0f}".format),
 }
-"""What stands beside the scores: titles, and how a number is written."""
+"""What stands beside the scores: titles, and formats of numbers."""
 
 LEAST_BLEU = 1
 """BLEU, 0 to 100, below which a system translates hardly a word as it should."""
 
 
-@dataclass(frozen=True)
-class Cell:
-    """A figure of a system, as text.
-
-    Attributes:
-        mean: over the trainings, with its marks.
-        deviation: ``± …``, or empty for a single training.
-        p_value: ``p …`` of the comparison with the baseline, or empty.
-    """
-
-    mean: str
-    deviation: str = ""
-    p_value: str = ""
-
-    @property
-    def lines(self) -> str:
-        """The parts below each other, for the terminal."""
-        return "\n".join(filter(None, (self.mean, self.deviation, self.p_value)))
-
-    @property
-    def line(self) -> str:
-        """The parts beside each other."""
-        return " ".join(filter(None, (self.mean, self.deviation, self.p_value and f"({self.p_value})")))
+Cell = tuple[str, str, str]
+"""A figure as text: the mean with its marks; ``± …`` and ``p …``, or nothing."""
 
 
 def print_leaderboard(results: dict[str, Any]) -> None:
     """Print the table, in two parts where the terminal is too narrow for one."""
     columns, rows = _table(results)
-    table = [columns, *([name, *(cell.lines for cell in cells)] for name, cells in rows)]
+    table = [columns, *([name, *("\n".join(filter(None, cell)) for cell in cells)] for name, cells in rows)]
     scores = 1 + len(METRICS)
     parts = [range(len(columns))]
     if sys.stdout.isatty() and _width(table) > shutil.get_terminal_size().columns:
@@ -68,7 +46,9 @@ def markdown(results: dict[str, Any]) -> list[str]:
     """Return the lines of ``results.md``."""
     columns, rows = _table(results)
     body = [columns, ["---", *("---:" for _ in columns[1:])]]
-    body += [[name, *(cell.line for cell in cells)] for name, cells in rows]
+    for name, cells in rows:
+        parts = ((mean, deviation, p_value and f"({p_value})") for mean, deviation, p_value in cells)
+        body.append([name, *(" ".join(filter(None, cell)) for cell in parts)])
     signatures = [f"{SCORE_FORMATS[name].title} {text}" for name, text in results["signature"].items()]
     notes = (f"- {note.replace('*', chr(92) + '*')}" for note in (*_notes(results), *signatures))
     return [title(results), "", *(f"| {' | '.join(row)} |" for row in body), "", *notes]
@@ -84,18 +64,12 @@ def title(results: dict[str, Any]) -> str:
 
 def _table(results: dict[str, Any]) -> tuple[list[str], list[tuple[str, list[Cell]]]]:
     """Return the titles of the columns, and name and cells of each system."""
-    columns = [
-        "system",
-        *(SCORE_FORMATS[name].title for name in METRICS),
-        *(name for name, _ in COSTS.values()),
-    ]
-    return columns, [(system, _cells(results, system)) for system in results["systems"]]
-
-
-def _cells(results: dict[str, Any], system: str) -> list[Cell]:
-    figures = results["systems"][system]
-    scores = [_score(results, system, name) for name in METRICS]
-    return scores + [_cell(figures[name], form) for name, (_, form) in COSTS.items()]
+    scores, costs = (SCORE_FORMATS[name].title for name in METRICS), (name for name, _ in COSTS.values())
+    rows = []
+    for system, figures in results["systems"].items():
+        cells = [_score(results, system, name) for name in METRICS]
+        rows.append((system, cells + [_cell(figures[name], form) for name, (_, form) in COSTS.items()]))
+    return ["system", *scores, *costs], rows
 
 
 def _score(results: dict[str, Any], system: str, name: str) -> Cell:
@@ -110,7 +84,7 @@ def _score(results: dict[str, Any], system: str, name: str) -> Cell:
 def _cell(figures: dict[str, Any], form: Callable[[float], str], mark: str = "", p_value: str = "") -> Cell:
     """Return mean and deviation as text; a deviation of nothing, as that of parameters, is left out."""
     deviation = f"± {form(figures['deviation'])}" if figures["deviation"] else ""
-    return Cell(form(figures["mean"]) + mark, deviation, p_value)
+    return form(figures["mean"]) + mark, deviation, p_value
 
 
 def _notes(results: dict[str, Any]) -> list[str]:
@@ -122,7 +96,7 @@ def _notes(results: dict[str, Any]) -> list[str]:
         f"↑ ↓ better, worse than {results['baseline']}, p < {SIGNIFICANCE_LEVEL}: paired bootstrap over "
         f"{drawn or 'sentences and trainings'}",
         "* the best system, and those not significantly worse",
-        f"less is better: {', '.join(lower)}; tau: of the order that a system is told, −1 to 1",
+        f"less is better: {', '.join(lower)}; tau: of the order that a system reads, −1 to 1",
         f"words/s: source words translated in a second, {searched}, on {results['device']}; "
         "training, s: while other steps may run beside it",
     ]

@@ -1,20 +1,29 @@
-"""The checkpoints that a training leaves: where it goes on after it was stopped, and which is the best."""
+"""The checkpoints of a training: the last one, from which it resumes, and the best one, which is kept.
+
+As a command: keep only the checkpoint with the best validation perplexity, as ``model.pt``; once more does
+no harm. With ``save_format: safetensors`` its weights are in ``model.safetensors``.
+"""
 
 from __future__ import annotations
 
+import argparse
 import math
 import re
+import sys
 import zipfile
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from safetensors import SafetensorError, safe_open
 
-from onmt_preorder.checkpoint_choice import paths
+from onmt_preorder.checkpoint_choice import by_perplexity, paths
+from preorder.command_line import Parser, execute
+from preorder.errors import DataError
 from preorder.io import files
 
+MODEL = "model.pt"
 VALIDATION = re.compile(r"Validation perplexity: (\S+)")
 _SAVED = re.compile(r"Saving (?:checkpoint|safetensors) .*_step_([0-9]{1,18})\.pt")
 _WEIGHTS = "Saving safetensors"
@@ -34,9 +43,8 @@ class Checkpoints:
     """Those of one training.
 
     Attributes:
-        folder: in which they are, ``model_step_N.pt``; with ``save_format: safetensors`` the weights are in a
-            file beside it.
-        log: of the training, which tells of each.
+        folder: of ``model_step_N.pt``; with ``save_format: safetensors`` the weights are in a file beside it.
+        log: of the training.
     """
 
     folder: Path
@@ -56,7 +64,7 @@ class Checkpoints:
     def go_back(self) -> Path | None:
         """Return the latest that is whole and in the log, or None; remove what came after it, log lines too.
 
-        A training that was killed may leave half a checkpoint, or one of which the log has no word yet.
+        A training that was killed may leave half a checkpoint, or one that the log does not name yet.
         """
         if not self.log.exists():
             return None
@@ -73,12 +81,30 @@ class Checkpoints:
                 return paths[step]
         return None
 
+    def keep_best(self) -> None:
+        """Make the best checkpoint the model, and remove the others."""
+        model = self.folder / MODEL
+        ranked, saved = list(by_perplexity(validated(read_log(self.log)))), self.paths()
+        # With a model, but not the best checkpoint, the model is that one: this was stopped half-way.
+        best = (
+            ranked[0] if ranked and model.exists() else next((one for one in ranked if one[0] in saved), None)
+        )
+        if best is None:
+            raise DataError("no checkpoint was saved after a validation that gave a number", str(self.log))
+        step, perplexity = best
+        print(f"step {step}, validation perplexity {perplexity}")
+        if step in saved:
+            if weights_of(saved[step]).exists():  # first: a model.pt stands for both
+                weights_of(saved[step]).replace(weights_of(model))
+            saved[step].replace(model)
+        self.clear()
+
 
 def validated(log: Iterable[str]) -> dict[int, float]:
-    """Return the validation perplexity of each checkpoint that the log tells of.
+    """Return the validation perplexity of each checkpoint in a log.
 
-    A checkpoint belongs to the validation that the log shows before it; one that comes
-    without a validation of its own, at the end of training, is not looked at.
+    A checkpoint belongs to the validation before it in the log; one without a validation of its own, at the
+    end of training, has none.
     """
     found: dict[int, float] = {}
     perplexity = None
@@ -119,3 +145,20 @@ def _is_whole(path: Path, has_weights: bool) -> bool:
     except _DAMAGE:
         return False
     return True
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command; return its exit status."""
+    parser = Parser(prog="python -m recipes.pipeline.checkpoints", description=__doc__, allow_abbrev=False)
+    parser.add_argument("--log", metavar="F", required=True, help="log of onmt_train")
+    parser.add_argument("--folder", metavar="DIR", required=True, help="where it saved model_step_N.pt")
+    parser.set_defaults(run=_run)
+    return execute(parser, argv)
+
+
+def _run(arguments: argparse.Namespace) -> None:
+    Checkpoints(Path(arguments.folder), Path(arguments.log)).keep_best()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,4 +1,4 @@
-"""What has been run in a folder: a stamp for each step, with its command and digests of the files it read."""
+"""Steps of a run, and what has been run in a folder: a stamp of each step, with digests of what it read."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from preorder.io import files
-from recipes.checkpoints import Checkpoints
+from recipes.pipeline.checkpoints import Checkpoints
 
 
 class StepError(Exception):
@@ -30,8 +30,8 @@ class Step:
         progress: a line of its log → a message on the progress, or None.
         share: a line of its log → how much of its work is done, 0 to 1, or None; only long steps have it.
         aside: further arguments that change nothing of what it makes, such as a number of threads.
-        checkpoints: what it leaves to go on from, until a later step picks one and makes ``makes`` of it.
-        resume: a checkpoint → further arguments, with which it goes on from there.
+        checkpoints: what it leaves to resume from, until a later step picks one and makes ``makes`` of it.
+        resume: a checkpoint → further arguments, which resume from it.
     """
 
     name: str
@@ -57,7 +57,7 @@ class Step:
 
     @property
     def log(self) -> str:
-        """The file of what it says."""
+        """The file of what it prints."""
         return f"logs/{self.name}.log"
 
 
@@ -68,25 +68,20 @@ Phase = Sequence[Sequence[Step]]
 class Stamps:
     """The stamps of the steps that were run in a folder.
 
-    One of a step that is done holds the seconds that it took. One of a step with checkpoints is there from
-    its start, with the seconds ``before``: those of earlier runs, up to the checkpoint where it goes on.
+    The stamp of a finished step holds the seconds that it took. A step with checkpoints has a stamp from its
+    start, with the seconds ``before``: those of earlier runs, up to the checkpoint from which it resumes.
     """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
     def new(self, step: Step) -> dict[str, Any]:
-        """Return what the stamp of a step would say now.
-
-        Raises:
-            StepError: it reads what does not exist.
-        """
+        """Return what the stamp of a step would say now."""
         return {"command": step.line, "reads": {path: self._digest(path) for path in step.reads}}
 
     def is_done(self, step: Step, stamp: dict[str, Any]) -> bool:
         """Say whether a step has been run, as its new stamp says, and need not be again."""
-        is_made = all((self.folder / made).exists() for made in step.makes)
-        if not is_made and not (step.checkpoints and step.checkpoints.paths()):
+        if self._missing(step) and not (step.checkpoints and step.checkpoints.paths()):
             return False
         known = self._read(step.name)
         return "seconds" in known and _agree(known, stamp)
@@ -100,22 +95,15 @@ class Stamps:
             return f"its command was {known.get('command')}"
         before, now = known.get("reads"), stamp["reads"]
         before = before if isinstance(before, dict) else {}
-        for path in {**now, **before}:
-            if before.get(path) != now.get(path):
-                return f"{path} has changed"
-        missing = [made for made in step.makes if not (self.folder / made).exists()]
-        return f"{', '.join(missing)} missing"
+        changed = (path for path in {**now, **before} if before.get(path) != now.get(path))
+        path = next(changed, None)
+        return f"{path} has changed" if path else f"{', '.join(self._missing(step))} missing"
 
     def begin(self, step: Step, stamp: dict[str, Any]) -> tuple[tuple[str, ...], float]:
-        """Make ready what a step begins with.
-
-        Returns:
-            Further arguments with which it goes on where an earlier run of it was stopped, and the seconds
-            that had led there.
-        """
-        for path in (*(self.folder / path for path in (*step.makes, step.log)), self._path(step.name)):
-            path.parent.mkdir(parents=True, exist_ok=True)
+        """Prepare a step; return the arguments that resume an earlier run of it, and that run's seconds."""
         path, known = self._path(step.name), self._read(step.name)
+        for made in (*(self.folder / made for made in (*step.makes, step.log)), path):
+            made.parent.mkdir(parents=True, exist_ok=True)
         if step.checkpoints is None:
             path.unlink(missing_ok=True)
             return (), 0.0
@@ -123,7 +111,10 @@ class Stamps:
         if isinstance(before, float) and "seconds" not in known and _agree(known, stamp):
             last = step.checkpoints.go_back()
         if last is None:
-            self._clear(step)
+            path.unlink(missing_ok=True)  # first
+            step.checkpoints.clear()
+            for made in step.makes:
+                (self.folder / made).unlink(missing_ok=True)
             more, before = (), 0.0
         else:
             more = step.resume(str(last.relative_to(self.folder)))
@@ -136,22 +127,14 @@ class Stamps:
         files.write_json(str(self._path(step.name)), stamp | {"seconds": seconds})
 
     def seconds(self, step: str) -> float:
-        """Return how long a step took.
-
-        Raises:
-            StepError: it is not done.
-        """
+        """Return how long a step took."""
         seconds = self._read(step).get("seconds")
         if not isinstance(seconds, (int, float)):
             raise StepError(f"{step} is not done: an earlier stage does it")
         return seconds
 
-    def _clear(self, step: Step) -> None:
-        """Remove what an earlier run of a step with checkpoints has left, its stamp first."""
-        self._path(step.name).unlink(missing_ok=True)
-        step.checkpoints.clear()
-        for made in step.makes:
-            (self.folder / made).unlink(missing_ok=True)
+    def _missing(self, step: Step) -> list[str]:
+        return [made for made in step.makes if not (self.folder / made).exists()]
 
     def _path(self, name: str) -> Path:
         return self.folder / "stamps" / f"{name}.json"

@@ -7,16 +7,16 @@ from types import SimpleNamespace
 
 import pytest
 
-from preorder.cli import main as preorder
+from preorder.cli import build_parser
 from preorder.data import Permutation
 from preorder.data.formats import parse_alignment, parse_positions
 from preorder.metrics.orders import evaluate
-from recipes.kftt import experiments, oracle, prepare, study, tables
-from recipes.kftt.experiments import LINKS, Experiment
-from recipes.kftt.parts_of_speech import Word, joined, tag_of, tags_of
+from recipes.kftt import prepare, study, tables
+from recipes.kftt.prepare import Word, joined, tag_of, tags_of
+from recipes.kftt.study import LINKS, Experiment
 from tests.support.texts import write
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[2]
 FUGASHI = """
 from types import SimpleNamespace
 
@@ -57,37 +57,28 @@ def data(tmp_path, monkeypatch):
     return folder
 
 
-def test_prepared_links_follow_the_tokens(data, tmp_path, capsys):
+def test_prepared_links_follow_the_tokens_and_tags_stand_beside_japanese(data, tmp_path, capsys):
     out = tmp_path / "out"
-    command = ["--data", str(data), "--out", str(out), "--hand-train", "40", "--lines", "100"]
-    assert prepare.main(command) == 0
+    line = ["--data", str(data), "--hand-train", "40", "--lines", "100", "--tags", "--out", str(out)]
+    assert prepare.main(line) == 0
     assert "1 hand-aligned lines have links past their end" in capsys.readouterr().err
-    assert sum(1 for _ in (out / "train.en").open()) == 100
-    count = 0
+    lines = {path.name: path.read_text().splitlines() for path in out.iterdir()}
+    assert len(lines["train.en"]) == 100
     for part, expected in (("hand-train", 40), ("hand-test", 19)):
-        rows = [(out / f"{part}.{suffix}").read_text().splitlines() for suffix in ("en", "ja", "align")]
+        rows = [lines[f"{part}.{suffix}"] for suffix in ("en", "ja", "align")]
+        assert len(rows[0]) == expected
         for source, target, links in zip(*rows, strict=True):
             n = len(source.split())
             assert target.split() == [word.upper() for word in source.split()[::-1]]
             mirrored = {(i, n - 1 - i) for i in range(n)} | {(n - 1, 1), (n - 2, 0)}
             assert parse_alignment(links).links == mirrored
-        assert len(rows[0]) == expected
-        count += len(rows[0])
-    assert count == 59
-    assert prepare.main(command) == 2
-    assert capsys.readouterr().err.rstrip().endswith("exists already")
-
-
-def test_tags_stand_beside_each_japanese_text(data, tmp_path, capsys):
-    out = tmp_path / "out"
-    command = ["--data", str(data), "--out", str(out), "--hand-train", "40", "--tags"]
-    assert prepare.main(command) == 0
     for part in ("train", "dev", "test", "hand-train", "hand-test"):
-        words, tags = ((out / f"{part}.ja{suffix}").read_text().splitlines() for suffix in ("", ".pos"))
-        expected = [" ".join(f"名詞-{word.lower()}" for word in line.split()) for line in words]
-        assert tags == expected
+        tags = [" ".join(f"名詞-{word.lower()}" for word in line.split()) for line in lines[f"{part}.ja"]]
+        assert lines[f"{part}.ja.pos"] == tags
+    assert prepare.main(line) == 2
+    assert capsys.readouterr().err.rstrip().endswith("exists already")
     write(data / "dev.ja", "A B", "Ａ", "B")
-    assert prepare.main([*command[:3], str(tmp_path / "other"), *command[4:]]) == 2
+    assert prepare.main([*line[:-1], str(tmp_path / "other")]) == 2
     error = "dev.ja:2: UniDic reads other characters here: is the text in NFKC?"
     assert capsys.readouterr().err.splitlines()[-1] == error
     assert not (tmp_path / "other").exists()
@@ -143,22 +134,22 @@ def test_the_study_from_end_to_end(data, tmp_path, monkeypatch, capsys):
     small = (
         base,
         Experiment("trust", "rescored", "hand-0.3", 120, options),
-        Experiment("trust", "then hand", "hand", 120, options[:2], init=("links", "intersect")),
+        base.then_hand(),
     )
-    links = experiments.LINKS["hand-0.1"]
-    assert "--hand-align" in links.options
-    for module in (study, tables):
-        monkeypatch.setattr(module, "EXPERIMENTS", small)
-    for module in (study, experiments):
-        monkeypatch.setattr(module, "BY_KEY", {(each.table, each.name): each for each in small})
+    assert "--hand-align" in LINKS["hand-0.1"]
+    monkeypatch.setattr(study, "EXPERIMENTS", small)
     monkeypatch.setattr(prepare, "HAND_TRAIN", 40)
     run = tmp_path / "run"
     assert prepare.main(["--data", str(data), "--out", str(run / "data"), "--hand-train", "40"]) == 0
     monkeypatch.setattr(study, "_prepare", lambda _: study.Step("prepared", ("true",), (), ()))
-    command = ["--data", str(data), "--run", str(run), "--lines", "120", "--alignments", "ibm1-intersect"]
+    monkeypatch.setattr(study, "LINES", 120)
+    monkeypatch.setattr(
+        study, "LINKS", {name: LINKS[name] for name in ("ibm3-forward", "ibm3-intersect", "hand-0.3")}
+    )
+    command = ["--data", str(data), "--run", str(run)]
     assert study.main(command) == 0
     results = json.loads((run / "results.json").read_text())
-    assert {row["links"] for row in results["alignment"]} >= {"ibm1-intersect", "ibm3-forward", "hand-0.3"}
+    assert {row["links"] for row in results["alignment"]} == {"ibm3-forward", "ibm3-intersect", "hand-0.3"}
     assert all(row["f1"] > 0.3 for row in results["alignment"])
     rows = {(row["direction"], row["name"]): row for row in results["order"]}
     assert len(rows) == 6
@@ -170,57 +161,34 @@ def test_the_study_from_end_to_end(data, tmp_path, monkeypatch, capsys):
     assert (run / "commands.sh").read_text() == steps  # nothing is done twice
 
 
-@pytest.mark.parametrize(
-    ("options", "reason"),
-    [
-        (["--tables", "links,order"], "'order' is none of alignment, links"),
-        (["--directions", "en"], "'en' is none of en-ja, ja-en"),
-        (["--lines", "0"], "not a whole number from 1"),
-    ],
-)
-def test_options_of_the_study(tmp_path, capsys, options, reason):
-    with pytest.raises(SystemExit) as end:
-        study.main(["--data", str(tmp_path), "--run", str(tmp_path / "run"), *options])
-    assert end.value.code == 2
-    assert reason in capsys.readouterr().err
-
-
-def test_data_that_are_not_there_are_named_before_any_work(tmp_path, capsys):
-    run = tmp_path / "run"
-    assert study.main(["--data", str(tmp_path), "--run", str(run)]) == 2
-    missing = tmp_path / "hand.align"
-    assert capsys.readouterr().err == f"{missing}: cannot be read: No such file or directory\n"
-    assert not run.exists()
-
-
-def test_every_experiment_has_its_links_and_its_beginning():
-    for each in experiments.EXPERIMENTS:
-        assert each.links in LINKS or each.links == experiments.HAND
-        assert each.init is None or each.init in experiments.BY_KEY
-    assert len(experiments.BY_KEY) == len(experiments.EXPERIMENTS)
-    assert preorder(["align", "--forward", "x", "--reverse", "y", *LINKS["ibm1-union"].options]) == 2
-
-
 def test_all_that_an_experiment_reads_was_made_before():
+    keys = [(each.table, each.name) for each in study.EXPERIMENTS]
+    assert len(set(keys)) == len(keys)
     made = {f"data/{part}.{end}" for part in ("train", "dev", "test") for end in ("en", "ja")}
     made |= {f"data/hand-{part}.{end}" for part in ("train", "test") for end in ("en", "ja", "align")}
-    for each in experiments.EXPERIMENTS:
+    for each in study.EXPERIMENTS:
         for direction in each.directions:
             plan = study.Study(direction, 1, None)
-            steps = [] if each.links == experiments.HAND else plan.align(each.links, each.lines)
+            steps = [] if each.links == study.HAND else plan.align(each.links, each.lines)
             for step in [*steps, *plan.learn(each)]:
                 assert made.issuperset(step.reads), step.name
                 made.update(step.makes)
             assert each.orders(direction) in made
 
 
-def test_the_best_order_of_trees_is_the_best_of_all_labels(tmp_path, capsys):
+@pytest.mark.parametrize("links", LINKS)
+def test_the_options_of_links_exist(links):
+    options = ["--src", "x", "--tgt", "x", *LINKS[links]]
+    assert build_parser().parse_args(["align", *options]).src == "x"
+
+
+def test_the_best_order_of_trees_is_the_best_of_all_labels(tmp_path):
     trees = ["(S (A a) (B (C b) (D (E c) (F d))))", "(S (A a) (B b))", "(S (A (B a) (C b)) (D (E c) (F d)))"]
     links = ["0-3 1-2 2-0 3-1", "", "0-2 1-0 2-3 3-1"]
-    for name, lines in (("src", ["a b c d", "a b", "a b c d"]), ("trees", trees), ("links", links)):
+    for name, lines in (("src", ["a b c d", "a b", "a b c d"]), ("trees", trees)):
         write(tmp_path / name, *lines)
-    command = [f"--{option}={tmp_path / name}" for option, name in (("src", "src"), ("align", "links"))]
-    assert oracle.main([*command, f"--trees={tmp_path / 'trees'}"]) == 0
+    found = tables.best_orders(
+        str(tmp_path / "src"), str(tmp_path / "trees"), list(map(parse_alignment, links))
+    )
     # The last cannot have 1 0 3 2 and all pairs right: b and d would have to come between a and c.
-    assert capsys.readouterr().out.splitlines() == ["3 2 0 1", "0 1", "1 0 3 2"]
-    assert oracle.main([*command, f"--trees={tmp_path / 'src'}"]) == 2
+    assert found == [Permutation(order) for order in ((3, 2, 0, 1), (0, 1), (1, 0, 3, 2))]

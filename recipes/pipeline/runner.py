@@ -1,9 +1,9 @@
 """Run command lines in a folder: several at a time, each with a log, and each only once.
 
-A step that succeeds leaves a stamp: its command line, and digests of the files that it read.
-While these stay the same it is not run again. So an interrupted run goes on where it was, and
-after a change of an input or an option only what depends on it is run. A step with checkpoints
-leaves a stamp when it begins, too, and goes on from the last of them. No step outlives its runner.
+A step that succeeds leaves a stamp: its command line, and digests of the files that it read. While these
+stay the same it is not run again. An interrupted run resumes where it was, and after a change of an input or
+an option only what depends on it is run. A step with checkpoints leaves a stamp when it begins, too, and
+resumes from the last of them. No step outlives its runner.
 """
 
 from __future__ import annotations
@@ -22,17 +22,16 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from dataclasses import replace
 from pathlib import Path
-from typing import TextIO
 
 from preorder.command_line import reason_of, visible
 from preorder.errors import UsageError
 from preorder.io import files
 from preorder.io.atomic import reported
 from preorder.processes import INTERRUPTED, interruptible, start
-from recipes.progress import Progress
-from recipes.stamps import Phase, Stamps, Step, StepError
+from recipes.pipeline.progress import Progress
+from recipes.pipeline.steps import Phase, Stamps, Step, StepError
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parent.parent.parent
 TAIL_LENGTH = 20  # lines of a failed step's log that are shown
 PROGRESS_INTERVAL = 10  # seconds between two messages on a step's progress
 LOCK_PATIENCE = 5  # seconds in which the steps of a runner that was killed end
@@ -68,7 +67,7 @@ class StepRunner:
         self._environment = _environment(max(1, processors() // jobs))
         self._processes: set[subprocess.Popen[str]] = set()
         self._stopped = threading.Event()
-        self._printing = threading.Lock()
+        self._printing = threading.RLock()
         self._start = time.monotonic()
         self._script = folder / "commands.sh"
         self._stamps = Stamps(folder)
@@ -80,11 +79,7 @@ class StepRunner:
 
     @contextlib.contextmanager
     def alone(self) -> Iterator[None]:
-        """Keep other runners out of the folder during a block, and until its last step has ended.
-
-        Raises:
-            UsageError: another one is working in it.
-        """
+        """Keep other runners out of the folder during a block, and until its last step has ended."""
         with reported(str(self.folder)):
             file = (self.folder / "lock").open("a")
         with file:
@@ -97,21 +92,13 @@ class StepRunner:
                 self._lock = ()
 
     def run_all(self, phases: Sequence[Phase], later: Sequence[Step] = ()) -> None:
-        """Run phases one after another, and tell which of all steps each is; some will be run ``later``.
-
-        Raises:
-            StepError: a step failed.
-        """
+        """Run phases one after another, and count all steps, those that will be run ``later`` too."""
         self._progress.expect([*(step for phase in phases for chain in phase for step in chain), *later])
         for phase in phases:
             self.run(*phase)
 
     def run(self, *chains: Sequence[Step]) -> None:
-        """Run chains of steps: the steps of a chain one after another, the chains side by side.
-
-        Raises:
-            StepError: a step failed; all others were stopped.
-        """
+        """Run chains of steps: the steps of a chain one after another, the chains side by side."""
         self._stopped.clear()
         with ThreadPoolExecutor(self.jobs) as pool:
             running = [pool.submit(self._run_chain, chain) for chain in chains]
@@ -123,15 +110,11 @@ class StepRunner:
                 self._stop()
 
     def seconds(self, step: str) -> float:
-        """Return how long a step took.
-
-        Raises:
-            StepError: it is not done.
-        """
+        """Return how long a step took."""
         return self._stamps.seconds(step)
 
     def note(self, name: str, *command: str) -> None:
-        """Show and keep the command line of what is done here, without a process of its own."""
+        """Show and keep the command line of what is done in this process."""
         line = shlex.join(command)
         self.say(f"{name}: {line}")
         with self._printing:
@@ -147,12 +130,13 @@ class StepRunner:
         is_ready = all((self.folder / path).exists() for path in step.reads)
         return is_ready and self._stamps.is_done(step, self._stamps.new(step))
 
-    def say(self, message: str) -> None:
+    def say(self, message: str, has_time_left: bool = False) -> None:
         """Print a message on standard error, with the time since the start."""
+        now = time.monotonic()
         with self._printing:
-            print(
-                f"[{time.monotonic() - self._start:5.0f} s] {visible(message)}", file=sys.stderr, flush=True
-            )
+            if has_time_left and (left := self._progress.left(now)):
+                message += f"; {left}"
+            print(f"[{now - self._start:5.0f} s] {visible(message)}", file=sys.stderr, flush=True)
 
     def _run_chain(self, chain: Sequence[Step]) -> None:
         for step in chain:
@@ -163,8 +147,7 @@ class StepRunner:
                 with self._printing:
                     self._progress.end(step, self._stamps.seconds(step.name))
                 continue
-            reason = self._stamps.why_again(step, stamp)
-            if reason:
+            if reason := self._stamps.why_again(step, stamp):
                 self.say(f"{step.name} is run again: {reason}")
             more, before = self._stamps.begin(step, stamp)
             begin = time.monotonic()
@@ -173,32 +156,15 @@ class StepRunner:
             self._stamps.end(step, stamp, seconds)
             with self._printing:
                 self._progress.end(step, seconds)
-            self._say_with_time_left(f"{step.name}: done in {seconds:.1f} s")
-
-    def _say_with_time_left(self, message: str) -> None:
-        with self._printing:
-            left = self._progress.left(time.monotonic())
-        self.say(f"{message}; {left}" if left else message)
+                self.say(f"{step.name}: done in {seconds:.1f} s", has_time_left=True)
 
     def _execute(self, step: Step, log_mode: str) -> None:
         with self._printing:
             self._progress.begin(step, time.monotonic())
-            place = self._progress.place
             self._keep(step.script_line)
-        self.say(f"{place}{step.name}: {step.line}")
-        log = self.folder / step.log
-        with log.open(log_mode, encoding="utf-8", buffering=1) as stream:
-            status, tail = self._follow(step, stream)
-        if self._stopped.is_set():
-            raise StepError(f"{step.name}: stopped")
-        if status != 0:
-            raise StepError("\n".join([*tail, f"{step.name} failed with status {status}; its log is {log}"]))
-
-    def _follow(self, step: Step, log: TextIO) -> tuple[int, deque[str]]:
-        """Run a step to its end; return its exit status and the last lines of its log."""
-        tail: deque[str] = deque(maxlen=TAIL_LENGTH)
-        last_message = time.monotonic()
-        with self._started(step) as process:
+            self.say(f"{self._progress.place}{step.name}: {step.line}")
+        path, tail, last_message = self.folder / step.log, deque(maxlen=TAIL_LENGTH), time.monotonic()
+        with path.open(log_mode, encoding="utf-8", buffering=1) as log, self._started(step) as process:
             for line in process.stderr or process.stdout:
                 log.write(line)
                 tail.append(line.rstrip("\n"))
@@ -209,10 +175,13 @@ class StepRunner:
                 message = step.progress(line)
                 if message and time.monotonic() - last_message > PROGRESS_INTERVAL:
                     last_message = time.monotonic()
-                    self._say_with_time_left(f"{step.name}: {message}")
+                    self.say(f"{step.name}: {message}", has_time_left=True)
             status = process.wait()
         self._processes.discard(process)
-        return status, tail
+        if self._stopped.is_set():
+            raise StepError(f"{step.name}: stopped")
+        if status != 0:
+            raise StepError("\n".join([*tail, f"{step.name} failed with status {status}; its log is {path}"]))
 
     def _started(self, step: Step) -> subprocess.Popen[str]:
         output = (self.folder / step.output).open("w") if step.output else None

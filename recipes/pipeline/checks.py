@@ -17,10 +17,10 @@ from preorder.cli import build_parser
 from preorder.errors import DataError, UsageError, shown
 from preorder.learning.options import options_of
 from preorder.methods.registry import NEED_TREES, all_options
-from recipes.job import Job
-from recipes.prepare import ordered_parts, train_preorderer
-from recipes.systems import SUBWORD_TRANSFORM, key_and_value
-from recipes.train import config_of
+from recipes.configuration import SUBWORD_TRANSFORM, key_and_value
+from recipes.pipeline.job import Job
+from recipes.pipeline.prepare import ordered_parts, train_preorderer
+from recipes.pipeline.train import config_of
 
 
 def language(text: str) -> str:
@@ -31,21 +31,21 @@ def language(text: str) -> str:
 
 
 def check_different(option: str, values: Sequence[Any]) -> None:
-    """Raise a UsageError if an option was given a value twice."""
+    """Refuse a value that is given twice."""
     for number, value in enumerate(values):
         if value in values[:number]:
             raise UsageError(f"{option}: {value} is given twice")
 
 
 def check_readable(paths: Iterable[Path]) -> None:
-    """Raise a DataError if a file or folder is not there."""
+    """Refuse files and folders that are not there."""
     for path in paths:
         if not path.exists():
             raise DataError("cannot be read: No such file or directory", str(path))
 
 
 def check_device(device: str) -> None:
-    """Raise a UsageError if there is no GPU, and one is asked for."""
+    """Refuse ``gpu`` where there is none."""
     if device == "gpu":
         import torch
 
@@ -54,11 +54,7 @@ def check_device(device: str) -> None:
 
 
 def parse_changes(given: Sequence[str], steps: int | None) -> dict[str, Any]:
-    """Return the values of ``--set KEY=VALUE``, read as YAML, and of ``--steps``.
-
-    Raises:
-        UsageError: one is no KEY=VALUE, is given twice, or has a value that no option can have.
-    """
+    """Return the values of ``--set KEY=VALUE``, read as YAML, and of ``--steps``."""
     pairs = list(map(key_and_value, given))
     check_different("--set", [key for key, _ in pairs] + ["train_steps"] * (steps is not None))
     changes = {key: _value(key, text) for key, text in pairs}
@@ -77,11 +73,7 @@ def _value(key: str, text: str) -> Any:
 
 
 def check_changes(job: Job) -> None:
-    """Check the changed options of a job as ``onmt_train`` would, of which ``onmt_build_vocab`` reads some.
-
-    Raises:
-        UsageError: a key is unknown or is not to be changed, or a value does not fit.
-    """
+    """Check the changed options of a job as ``onmt_train`` and ``onmt_build_vocab`` would."""
     from onmt.bin import build_vocab, train
 
     from onmt_preorder.opennmt.configuration import keys_of
@@ -131,11 +123,7 @@ def _check_together(parser: Any, system: str, opt: argparse.Namespace) -> None:
 
 
 def check_preorder_options(job: Job, cross_fit: int, options: Sequence[str]) -> None:
-    """Let ``preorder train`` check its options; it ends with one line and status 2 itself.
-
-    Raises:
-        UsageError: one that the job sets itself is among them, or no system reads what they change.
-    """
+    """Let ``preorder train`` check its options; it ends with one line and status 2 itself."""
     if options and not ordered_parts(job):
         raise UsageError("--preorder: no system here reads the order of a preorderer")
     parser = build_parser()
@@ -149,9 +137,3 @@ def check_preorder_options(job: Job, cross_fit: int, options: Sequence[str]) -> 
     for name in ("lang", "model", "src", "align", "tgt", "annot", "cross_fit", "cross_fit_out"):
         if getattr(arguments, name) != getattr(own, name):
             raise UsageError(f"--preorder --{name.replace('_', '-')}: recipes.run sets it itself")
-
-
-def check_apart(data: Path, run: Path) -> None:
-    """Raise a UsageError if a run would overwrite the data that it reads."""
-    if data.resolve() == (run / "data").resolve():
-        raise UsageError(f"{data} would be overwritten while it is needed: name another --run")

@@ -1,0 +1,1 @@
+"""The steps of ``recipes.run``, and how they are run."""

@@ -1,0 +1,125 @@
+"""What a run has to do, and where the files in its folder are."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from onmt_preorder.papers.npmt.options import DECODER as SWAN
+from preorder.command_line.options import add_number, beam, ratio, word_reward
+from recipes.configuration import FEATURES, System
+
+PARTS = ("train", "dev", "test")
+HAND = "hand"  # begins the names of the files of hand-aligned sentences
+DATA = "data"  # the folder of all texts of a run
+DEFAULT_BEAM = 5
+
+
+@dataclass(frozen=True)
+class Search:
+    """A beam search of ``onmt_translate``, the same for all systems.
+
+    Attributes:
+        ratio: keep searching up to this times the source length. 0 stops when the best hypothesis is
+            finished, which favours short output. SWAN has a search of its own without it.
+        word_reward: what SWAN's search adds to a hypothesis's score for each of its words.
+    """
+
+    beam: int = DEFAULT_BEAM
+    ratio: float = 0.0
+    word_reward: float = 0.0
+
+    def options(self, seed: int, device: str, decoder: str | None = None) -> tuple[str, ...]:
+        """Return the options of ``onmt_translate`` for models with a ``decoder_type``."""
+        name, value = ("-swan_word_reward", self.word_reward) if decoder == SWAN else ("-ratio", self.ratio)
+        longer = (name, str(value)) if value else ()
+        gpu = ("-gpu", "0") if device == "gpu" else ()
+        return ("-beam_size", str(self.beam), *longer, "-batch_size", "64", "-seed", str(seed), *gpu)
+
+
+def add_search(parser: argparse.ArgumentParser) -> None:
+    """Add the options of a :class:`Search`."""
+    add_number(parser, "--beam", beam, DEFAULT_BEAM, "beam of the translation")
+    what = (
+        "keep searching up to N × source length; 0 stops when the best hypothesis is finished, which favours"
+    )
+    add_number(parser, "--ratio", ratio, 0.0, f"{what} short output; not for SWAN")
+    add_number(parser, "--word-reward", word_reward, 0.0, "what SWAN's search adds to a score for each word")
+
+
+def search_of(arguments: argparse.Namespace) -> Search:
+    """Return what the options say."""
+    return Search(arguments.beam, arguments.ratio, arguments.word_reward)
+
+
+@dataclass(frozen=True)
+class Job:
+    """A run: every system is trained once with each seed.
+
+    Paths that methods return are relative to ``folder``, in which every command is run. So the folder can
+    be carried to another machine between two stages.
+
+    Attributes:
+        source, target: languages, the ends of file names.
+        changes: options in place of those of the systems.
+        subwords: ``bpe``, ``sentencepiece``, or None for whole words.
+    """
+
+    folder: Path
+    source: str
+    target: str
+    size: str
+    systems: tuple[System, ...]
+    seeds: tuple[int, ...]
+    device: str
+    search: Search = field(default_factory=Search)
+    changes: dict[str, Any] = field(default_factory=dict)
+    subwords: str | None = None
+
+    def text(self, part: str, side: str) -> str:
+        """Return the file of one side of a part, or of ``all`` parts, one after another."""
+        return f"{DATA}/{part}.{side}"
+
+    def alignment(self, part: str) -> str:
+        """Return a part's word alignment."""
+        return f"{DATA}/{part}.align"
+
+    def source_links(self, part: str) -> str:
+        """Return the word alignment in the direction that links every source word."""
+        return f"{DATA}/{part}.{self.source}.align"
+
+    def tags(self, part: str) -> tuple[str, ...]:
+        """Return the option of a part's POS tags, or nothing where the data have none."""
+        paths = [f"{DATA}/{one}.{self.source}.pos" for one in PARTS]
+        has_tags = all((self.folder / path).exists() for path in paths)
+        return ("--pos", f"{DATA}/{part}.{self.source}.pos") if has_tags else ()
+
+    def reordered(self, part: str, order: str, form: str) -> str:
+        """Return a part's source in an order, in a format of ``preorder apply``."""
+        return f"{DATA}/{part}.{self.source}.{order}.{form}"
+
+    def source_of(self, system: System, part: str) -> str:
+        """Return what a system reads as source: plain text, reordered text or ``token￨position``."""
+        if system.supervision and part != "test":
+            return self.reordered(part, system.supervision, FEATURES)
+        if system.order is None:
+            return self.text(part, self.source)
+        return self.reordered(part, system.order, system.form)
+
+    def system_folder(self, system: str, seed: int) -> str:
+        """Return the folder of a training, given the system's name."""
+        return f"systems/{system}/seed{seed}"
+
+    def config(self, system: System, seed: int) -> str:
+        """Return the configuration that a training reads."""
+        return f"{self.system_folder(system.name, seed)}/config.yaml"
+
+    def translation(self, system: System, seed: int) -> str:
+        """Return the translation of the test set."""
+        return f"{self.system_folder(system.name, seed)}/test.{self.target}"
+
+    def evaluation(self, order: str) -> str:
+        """Return how well an order fits the test set's alignment, as JSON."""
+        return f"scores/{order}.json"

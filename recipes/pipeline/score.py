@@ -1,0 +1,220 @@
+"""Score the translations of a run and compare its systems: scores, costs, the table and the report."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import re
+import statistics
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from preorder.errors import PreorderError
+from preorder.io import files
+from preorder.metrics import METRICS
+from recipes.configuration import GOLD, System, read_system
+from recipes.pipeline.checkpoints import read_log
+from recipes.pipeline.job import Job
+from recipes.pipeline.prepare import source_steps
+from recipes.pipeline.runner import StepRunner
+from recipes.pipeline.steps import Step, StepError
+from recipes.pipeline.train import config_of, steps_of, train_log, train_step, translate_step
+
+RESULTS = "results.json"
+SCORES = "scores/translations.json"
+REPORT = "report.html"
+MANIFEST = "report.json"
+ROBUSTNESS = "robustness/robustness.json"  # where recipes.robustness was run in this folder
+LAST_STEPS = (Step("score", ()), Step("report", ()))
+"""Stand for the steps of :func:`score`, whose commands are known once all translations are there."""
+
+_PARAMETERS = re.compile(r"\* number of parameters: ([0-9]+)")
+_TRANSLATION = re.compile(r"Total translation time \(s\): ([0-9.]+)")
+_LEAST = 0.05  # seconds: the log rounds to tenths
+
+Finished = list[tuple[System, tuple[int, ...]]]
+"""Systems, and the seeds with which each is trained; the first is the baseline."""
+
+
+def score(job: Job, runner: StepRunner) -> None:
+    """Score all finished systems; write ``results.json``, ``results.md`` and the report, and print."""
+    from recipes.pipeline.leaderboard import markdown, print_leaderboard, title  # slow to import
+
+    finished = find_finished(job, runner)
+    runner.run([_score(job, finished)])
+    results = _results(job, runner, finished)
+    files.write_json(str(job.folder / RESULTS), results)
+    files.write_lines(str(job.folder / "results.md"), markdown(results))
+    manifest = _manifest(job, title(results), finished)
+    files.write_json(str(job.folder / MANIFEST), manifest)
+    runner.run([_report(manifest)])
+    print_leaderboard(results)
+
+
+def find_finished(job: Job, runner: StepRunner) -> Finished:
+    """Return the job's systems, and all others that were trained and translated with the same options.
+
+    They stand in the order of the last results, or in that of the job where it names all of these.
+    """
+    found: dict[str, tuple[System, set[int]]] = {
+        system.name: (system, set(job.seeds)) for system in job.systems
+    }
+    others = []
+    for name, seed in _translated(job):
+        if name in found and seed in found[name][1]:
+            continue
+        system = _finished(job, runner, name, seed)
+        if system is None:
+            others.append(f"{name} with seed {seed}")
+        else:
+            found.setdefault(name, (system, set()))[1].add(seed)
+    if others:
+        runner.say(f"not in the results, since other options or data made them: {', '.join(others)}")
+    earlier = [name for name in _last_results(job) if name in found]
+    named = [system.name for system in job.systems]
+    order = dict.fromkeys([*(() if set(earlier) <= set(named) else earlier), *named, *found])
+    return [(found[name][0], tuple(sorted(found[name][1]))) for name in order]
+
+
+def with_earlier(job: Job) -> Job:
+    """Return the job with the systems that earlier commands have trained in its folder.
+
+    What these read is prepared anew with the data, so that no result of old data stands in the table.
+    """
+    systems = {system.name: system for system in job.systems}
+    for name, _ in _translated(job):
+        if name not in systems:
+            with contextlib.suppress(PreorderError):  # no longer in config/, or without this size
+                systems[name] = read_system(name, job.size, job.subwords)
+    return replace(job, systems=tuple(systems.values()))
+
+
+def _translated(job: Job) -> list[tuple[str, int]]:
+    """Return name and seed of each training whose translation is there."""
+    folders = [path.parent for path in job.folder.glob(f"systems/*/seed*/test.{job.target}")]
+    seeds = [(path.parent.name, path.name.removeprefix("seed")) for path in folders]
+    return sorted((name, int(seed)) for name, seed in seeds if seed.isdecimal())
+
+
+def _finished(job: Job, runner: StepRunner, name: str, seed: int) -> System | None:
+    """Return a system of an earlier command if its steps are done as this job would do them on any device."""
+    try:
+        system = read_system(name, job.size, job.subwords)
+        on_disk = yaml.safe_load((job.folder / job.config(system, seed)).read_text(encoding="utf-8"))
+    except (PreorderError, OSError, UnicodeDecodeError, yaml.YAMLError):
+        return None
+    for device in ("cpu", "gpu"):
+        on_device = replace(job, device=device)
+        config = yaml.safe_dump(config_of(on_device, system, seed), allow_unicode=True)
+        if on_disk == yaml.safe_load(config) and all(
+            map(runner.is_done, [*source_steps(job, system), *steps_of(on_device, system, seed)])
+        ):
+            return system
+    return None
+
+
+def _last_results(job: Job) -> list[str]:
+    try:
+        results = json.loads((job.folder / RESULTS).read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return []
+    systems = results.get("systems") if isinstance(results, dict) else None
+    return list(systems) if isinstance(systems, dict) else []
+
+
+def _score(job: Job, finished: Finished) -> Step:
+    """Compare the systems, each with all its trainings, with the first of them."""
+    reference = job.text("test", job.target)
+    pairs = [(system.name, job.translation(system, seed)) for system, seeds in finished for seed in seeds]
+    command = ("preorder", "score", "--ref", reference, "--tokenize", "none", "--json", "--baseline")
+    command += (finished[0][0].name, "--hyp", *(f"{name}={path}" for name, path in pairs))
+    return Step("score", command, (reference, *(path for _, path in pairs)), (SCORES,), output=SCORES)
+
+
+def _results(job: Job, runner: StepRunner, finished: Finished) -> dict[str, Any]:
+    found = files.read_json(str(job.folder / SCORES))
+    systems = {}
+    for system, seeds in finished:
+        scores: dict[str, Any] = {metric: found["runs"][system.name][metric] for metric in METRICS}
+        scores["tau"] = _summary([_tau(job, system)])
+        scores["parameters"] = _summary([parameters(job.folder / train_log(system, seed)) for seed in seeds])
+        scores["seconds"] = _summary([runner.seconds(train_step(system, seed)) for seed in seeds])
+        logs = [job.folder / translate_step(job, system, seed).log for seed in seeds]
+        source = job.folder / job.text("test", job.source)
+        scores["words_per_second"] = _summary([words_per_second(log, source) for log in logs])
+        systems[system.name] = scores | {"seeds": list(seeds), "begins_from": system.begins_from}
+    return {
+        "size": job.size,
+        "source": job.source,
+        "target": job.target,
+        "seeds": sorted({seed for _, seeds in finished for seed in seeds}),
+        "device": job.device,
+        "search": asdict(job.search),
+        "changes": job.changes,
+        "signature": found["signature"],
+        "systems": systems,
+        "baseline": finished[0][0].name,
+        "significance": found["significance"],
+        "best": {metric: found["best"][metric] for metric in METRICS},
+    }
+
+
+def _tau(job: Job, system: System) -> float:
+    """Return how well the order that a system reads fits the test set's alignment."""
+    evaluation = files.read_json(str(job.folder / job.evaluation(system.order or GOLD)))
+    return evaluation["tau"] if system.order else evaluation["monotone"]["tau"]
+
+
+def _summary(values: list[float]) -> dict[str, Any]:
+    """Return mean, sample standard deviation (None of one value) and values, as ``preorder score`` does."""
+    deviation = statistics.stdev(values) if len(values) > 1 else None
+    return {"mean": statistics.fmean(values), "deviation": deviation, "values": values}
+
+
+def parameters(log: Path) -> float:
+    """Return the number of parameters of the model, by the log of its training."""
+    return _last(_PARAMETERS, log)
+
+
+def words_per_second(log: Path, source: Path) -> float:
+    """Return how many words of a source were translated in a second, without the start of the program."""
+    words = sum(len(line.split()) for line in read_log(source))
+    return words / max(_LEAST, _last(_TRANSLATION, log))
+
+
+def _last(pattern: re.Pattern[str], log: Path) -> float:
+    try:
+        found = [match[1] for line in read_log(log) if (match := pattern.search(line))]
+    except OSError as error:
+        raise StepError(f"{log}: cannot be read: {error.strerror}") from None
+    if not found:
+        raise StepError(f"{log}: has no line like {pattern.pattern}")
+    return float(found[-1])
+
+
+def _manifest(job: Job, title: str, finished: Finished) -> dict[str, Any]:
+    """Return what ``preorder report`` reads: where the run's files are."""
+    systems = {}
+    for system, seeds in finished:
+        systems[system.name] = {"runs": [job.translation(system, seed) for seed in seeds]}
+        if system.order:
+            systems[system.name]["positions"] = job.reordered("test", system.order, "positions")
+    report = {
+        "title": title,
+        "source": job.text("test", job.source),
+        "references": [job.text("test", job.target)],
+        "alignment": job.alignment("test"),
+        "tokenize": "none",
+        "systems": systems,
+    }
+    return report | ({"robustness": ROBUSTNESS} if (job.folder / ROBUSTNESS).exists() else {})
+
+
+def _report(manifest: dict[str, Any]) -> Step:
+    made = [path for one in manifest["systems"].values() for path in (*one["runs"], one.get("positions"))]
+    texts = (manifest["source"], *manifest["references"], manifest["alignment"], manifest.get("robustness"))
+    reads = dict.fromkeys(path for path in (MANIFEST, *texts, *made) if path)
+    return Step("report", ("preorder", "report", ".", "--out", REPORT), tuple(reads), (REPORT,))
