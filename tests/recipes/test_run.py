@@ -1,6 +1,7 @@
 """The main job on a minuscule bitext, with everything that a real run has but its length."""
 
 import json
+import subprocess
 from shutil import copytree
 
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from preorder.analysis.results import p_value
 from recipes import robustness, run
 from recipes.synthetic import generate
+from tests.support.documents import ROOT
 
 TINY = ["hidden_size=16", "word_vec_size=16", "transformer_ff=16", "heads=2", "layers=1", "valid_steps=2"]
 PREORDER = ["--preorder", "--classes", "10", "--iterations", "2"]
@@ -192,3 +194,12 @@ def test_interruption_has_status_130(monkeypatch, capsys):
     monkeypatch.setattr(run, "run", interrupt)
     assert run.main([*LINE, "--run", "r"]) == 130
     assert capsys.readouterr().err == "interrupted; the same command goes on\n"
+
+
+def test_a_missing_data_folder_is_one_line_of_make_at_once(tmp_path):
+    """Before anything is set up."""
+    command = ["make", "demo", f"DATA={tmp_path}/missing", f"VENV={tmp_path}/venv"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert f"DATA={tmp_path}/missing: there is no such folder" in done.stderr
+    assert not list(tmp_path.iterdir())
