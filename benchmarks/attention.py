@@ -35,10 +35,9 @@ Way = Callable[[Tensor, Tensor, Tensor], Tensor]
 
 @dataclass(frozen=True)
 class Result:
-    """One line of the table.
+    """One line of the table, of sentences of ``n`` tokens, padding included.
 
     Attributes:
-        n: tokens a sentence, padding included.
         seconds: of one forward and backward pass, the median of the rounds.
         memory: bytes: on a GPU the most that is allocated, on a CPU what is kept for the backward pass.
         slower, larger: as multiples of attention without relative terms; of the time, the rounds' median.

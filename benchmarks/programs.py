@@ -26,12 +26,8 @@ from preorder.methods.perceptron.scorer import shape_scores
 from preorder.methods.perceptron.weights import unpack
 from preorder.metrics.orders import OrderEvaluation, evaluate
 
-SHORT = range(8, 13)
-"""Numbers of tokens of the short sentences, which are lines as they are."""
-
-LONG = {40: 120, 80: 40, 120: 20}
-"""Number of tokens of long sentences, which are made of successive lines → how many there are at most."""
-
+SHORT = range(8, 13)  # tokens of short sentences, which are lines as they are
+LONG = {40: 120, 80: 40, 120: 20}  # tokens of long sentences, made of successive lines → how many at most
 MAX_SHORT = 2000  # sentences
 MIN_SECONDS = 0.2  # to measure
 

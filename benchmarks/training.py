@@ -52,12 +52,9 @@ of that size: opennmt, or with relative attention, opennmt_relative.
 
 @dataclass(frozen=True)
 class Result:
-    """One line of the table.
+    """One line of the table: medians of the rounds, and as multiples of the first model's.
 
-    Attributes:
-        speed: tokens a second of both sides, padding not counted: the median of the rounds.
-        memory: bytes that torch has allocated on a GPU at the peak; 0 on a CPU.
-        relative_speed: to the first model's, the median of the rounds; ``quartiles`` of the rounds.
+    ``speed``: tokens a second of both sides, without padding. ``memory``: bytes of a GPU at the peak.
     """
 
     model: str
