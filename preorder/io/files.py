@@ -155,10 +155,7 @@ def ended_early(path: str, longer: str, number: int) -> DataError:
 def map_parallel(
     function: Callable[..., T], blamed: str, *streams: tuple[str, Iterable[Any]], first: int = 1
 ) -> Iterator[T]:
-    """Yield what a function makes of an item of each file, line by line, as :func:`in_parallel` takes them.
-
-    Its errors are about the file with the path ``blamed``, whose ``first`` line here has this number.
-    """
+    """Yield what a function makes of an item of each file; its errors are about the file ``blamed``."""
     for number, items in enumerate(in_parallel(*streams), first):
         try:
             yield function(*items)
@@ -183,13 +180,7 @@ def read_columns(*streams: tuple[str, Iterable[Any]]) -> list[list[Any]]:
 
 
 class Block(NamedTuple):
-    """Lines that belong together.
-
-    Attributes:
-        first: number of the first, from 1.
-        lines: how many.
-        texts: of each file, its lines, each with its line end.
-    """
+    """Lines side by side: number of the first, from 1, how many, and those of each file, with line ends."""
 
     first: int
     lines: int
@@ -292,17 +283,15 @@ def writer(path: str) -> Iterator[TextIO]:
         sys.stdout.flush()
         return
     place = contextlib.nullcontext(Path(path)) if is_special(path) else atomic_file(path)
-    with place as opened, reported(path, FULL), _create_text(opened, path) as stream:
-        yield stream
-
-
-@contextlib.contextmanager
-def _create_text(opened: Path, path: str) -> Iterator[TextIO]:
-    with reported(path):
-        binary = opened.open("wb")
-    text = {"encoding": "utf-8", "newline": "\n"}
-    with binary, compressed(binary, path) as stream, io.TextIOWrapper(stream, **text) as lines:
-        yield lines
+    with place as opened, reported(path, FULL):
+        with reported(path):
+            binary = opened.open("wb")
+        with (
+            binary,
+            compressed(binary, path) as stream,
+            io.TextIOWrapper(stream, encoding="utf-8", newline="\n") as lines,
+        ):
+            yield lines
 
 
 def write_lines(path: str, lines: Iterable[str]) -> None:
@@ -337,10 +326,7 @@ def make_folder(path: str) -> None:
 
 
 def batched(items: Iterable[T], size: int, weight: Callable[[T], int]) -> Iterator[Sequence[T]]:
-    """Yield lists of successive items, each as short as it can be with a total weight of ``size`` or more.
-
-    The last list may weigh less.
-    """
+    """Yield lists of successive items, each but the last just long enough to weigh ``size`` or more."""
     batch: list[T] = []
     total = 0
     for item in items:

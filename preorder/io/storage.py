@@ -41,13 +41,9 @@ ZSTD = "compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd"
 
 
 class Codec(NamedTuple):
-    """A kind of compression.
+    """A kind of compression: its name, and its module, whose ``open`` is as that of :mod:`gzip`.
 
-    Attributes:
-        name: in messages.
-        module: has ``open`` as :mod:`gzip` has; imported at use.
-        error: what it raises for damaged data, beside EOFError and an OSError without a number.
-        extra: what installs the module, or None: it comes with Python.
+    For damaged data it raises ``error``, EOFError or an OSError without a number. An extra may install it.
     """
 
     name: str

@@ -74,12 +74,9 @@ class RayOptions:
 
 
 class Outcome(NamedTuple):
-    """What came of a shard.
+    """What came of a shard: a report, or an error that ends the run; and warnings.
 
-    Attributes:
-        report: or None, if there was an error that ends the run.
-        error: that, or None.
-        logged: warnings: level, text, and, where it is to be logged once in all, of what kind.
+    These are level, text, and, where one is to be logged once in all, its kind.
     """
 
     report: Report | None

@@ -42,13 +42,20 @@ def test_a_bar_on_a_terminal(terminal, caplog):
     assert not caplog.messages
 
 
-def test_worker_processes_have_no_bars(terminal, monkeypatch):
+@pytest.mark.parametrize("reason", ["a worker process", "not wanted", "quiet"])
+def test_no_bar(terminal, clock, caplog, monkeypatch, reason):
     screen = terminal()
-    monkeypatch.setattr(multiprocessing, "parent_process", object)
-    assert list(progress("abc", "lines", 3)) == list("abc")
-    with progress_bar(total=3) as bar:
+    if reason == "a worker process":
+        monkeypatch.setattr(multiprocessing, "parent_process", object)
+    elif reason == "quiet":
+        monkeypatch.setattr(LOGGER, "level", logging.WARNING)
+        announce("wait")
+    if reason != "not wanted":
+        assert list(progress("abc", "lines", 3)) == list("abc")
+    with progress_bar(wanted=reason != "not wanted", total=3) as bar:
         bar.update(3)
     assert screen.getvalue() == ""
+    assert not caplog.messages
 
 
 def test_lines_that_begin_with_a_name(caplog):
@@ -66,24 +73,6 @@ def test_lines_elsewhere(clock, caplog, capsys, total, of_all):
         assert list(progress(range(9), "sentences", total, "tagged")) == list(range(9))
     assert capsys.readouterr().err == ""
     assert caplog.messages == [f"{count}{of_all} sentences tagged" for count in (3, 6, 9)]
-
-
-def test_nothing_when_quiet(terminal, clock, caplog, monkeypatch):
-    screen = terminal()
-    monkeypatch.setattr(LOGGER, "level", logging.WARNING)
-    assert list(progress(range(9), "sentences")) == list(range(9))
-    announce("wait")
-    with progress_bar(total=3) as bar:
-        bar.update(3)
-    assert screen.getvalue() == ""
-    assert not caplog.messages
-
-
-def test_a_bar_that_is_not_wanted(terminal):
-    screen = terminal()
-    with progress_bar(wanted=False, total=3) as bar:
-        bar.update(3)
-    assert screen.getvalue() == ""
 
 
 def test_what_takes_long_is_announced_without_any_logging(caplog):
