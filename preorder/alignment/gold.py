@@ -81,7 +81,7 @@ def target_groups(alignment: Alignment, source_length: int) -> tuple[int, ...] |
     target tokens of the one enclose those of the other.
     """
     alignment.check_within(source_length)
-    return _ranks([_extent(targets) for targets in alignment.targets(source_length)])
+    return _ranks([(each[0], each[-1]) if each else None for each in alignment.targets(source_length)])
 
 
 def trusted_groups(
@@ -104,7 +104,7 @@ def trusted_groups(
             best[i] = confidence, [j]
         elif confidence == best[i][0]:
             best[i][1].append(j)
-    extents = [_extent(targets) for _, targets in best]
+    extents = [(targets[0], targets[-1]) if targets else None for _, targets in best]
     confidences = [confidence or CERTAIN for confidence, _ in best]
     if not _fit(extents, confidences):
         return None
@@ -116,28 +116,18 @@ def _fit(extents: list[tuple[int, int] | None], confidences: list[float]) -> boo
     chain: list[tuple[int, int]] = []
     for i in sorted(range(len(extents)), key=lambda i: (-confidences[i], i)):
         extent = extents[i]
-        if extent is None or _insert(chain, extent):
+        if extent is None:
             continue
-        if confidences[i] == CERTAIN:
+        place = bisect_left(chain, extent)
+        before, after = chain[max(place - 1, 0) : place], chain[place : place + 1]
+        if all(last <= extent[1] for _, last in before) and all(last >= extent[1] for _, last in after):
+            if after != [extent]:
+                chain.insert(place, extent)
+        elif confidences[i] == CERTAIN:
             return False
-        extents[i], confidences[i] = None, CERTAIN
+        else:
+            extents[i], confidences[i] = None, CERTAIN
     return True
-
-
-def _insert(chain: list[tuple[int, int]], extent: tuple[int, int]) -> bool:
-    """Put an extent in its place in a chain, unless one encloses the other; say whether it has one."""
-    place = bisect_left(chain, extent)
-    before, after = chain[max(place - 1, 0) : place], chain[place : place + 1]
-    if any(last > extent[1] for _, last in before) or any(last < extent[1] for _, last in after):
-        return False
-    if after != [extent]:
-        chain.insert(place, extent)
-    return True
-
-
-def _extent(targets: Sequence[int]) -> tuple[int, int] | None:
-    """Return the first and the last of a token's target tokens, which are ascending."""
-    return (targets[0], targets[-1]) if targets else None
 
 
 def _ranks(extents: Sequence[tuple[int, int] | None]) -> tuple[int, ...] | None:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import repeat
+from itertools import chain, repeat
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -95,9 +95,8 @@ def learn_classes(sentences: Sequence[Sequence[str]], max_classes: int, seed: in
     if len(vocabulary) <= max_classes:
         return WordClasses({word: str(i + 1) for i, word in enumerate(vocabulary)})
     vectors = _vectors(sentences, vocabulary, seed)
-    frequencies = np.array([counts[word] for word in vocabulary], dtype=np.float64)
     kmeans = KMeans(max_classes, n_init=1, max_iter=MAX_ITERATIONS, random_state=seed, algorithm="lloyd")
-    labels = kmeans.fit_predict(vectors, sample_weight=np.sqrt(frequencies))
+    labels = kmeans.fit_predict(vectors, sample_weight=np.sqrt([counts[word] for word in vocabulary]))
     return WordClasses({word: str(label + 1) for word, label in zip(vocabulary, labels, strict=True)})
 
 
@@ -109,18 +108,12 @@ def _vectors(sentences: Sequence[Sequence[str]], vocabulary: Sequence[str], seed
 
     index = {word: i for i, word in enumerate(vocabulary)}
     border = len(vocabulary)  # index of the border between sentences, which is a neighbour too
-    text = np.fromiter(_with_borders(sentences, index, border), dtype=np.int64)
+    numbers = (number for words in sentences for number in (*map(index.get, words), border))
+    text = np.fromiter(chain([border], numbers), dtype=np.int64)
     sides = [_counts(text[1:], text[:-1], border), _counts(text[:-1], text[1:], border)]
     matrix = _positive_pmi(sparse.hstack(sides, format="csr"))
     dimensions = min(DIMENSIONS, *(size - 1 for size in matrix.shape))
     return normalize(TruncatedSVD(dimensions, random_state=seed).fit_transform(matrix))
-
-
-def _with_borders(sentences: Sequence[Sequence[str]], index: dict[str, int], border: int) -> Iterator[int]:
-    yield border
-    for words in sentences:
-        yield from (index[word] for word in words)
-        yield border
 
 
 def _counts(words: np.ndarray, neighbours: np.ndarray, border: int) -> sparse.csr_matrix:

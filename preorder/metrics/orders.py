@@ -157,15 +157,15 @@ class Preordering(Metric):
         return rows
 
 
-def _mean_tau(totals: np.ndarray) -> np.ndarray:
-    return np.where(totals[..., 4] > 0, totals[..., 0] / np.maximum(totals[..., 4], 1), np.nan)
-
-
 class Tau(Preordering):
     """Kendall's tau alone, the mean over sentences; NaN where no sentence can be measured."""
 
     name: ClassVar[str] = "tau"
-    scores: ClassVar[tuple[Score, ...]] = (Score("tau", _mean_tau),)
+    scores: ClassVar[tuple[Score, ...]] = (
+        Score(
+            "tau", lambda sums: np.where(sums[..., 4] > 0, sums[..., 0] / np.maximum(sums[..., 4], 1), np.nan)
+        ),
+    )
 
     def gains(self, orders: Sequence[Permutation]) -> np.ndarray:
         """Return by how much each order raises the tau of its sentence, -2 to 2; NaN where none is known."""

@@ -25,14 +25,9 @@ from preorder.metrics.significance import (
 from preorder.metrics.translation import Bleu, Chrf, Ter
 from preorder.progress import progress_bar
 
-Text = Sequence[str]
-"""One line for each sentence."""
-
-Systems = Mapping[str, Sequence[Text]]
-"""The translations of each system's runs, by the system's name."""
-
-Comparisons = dict[str, Comparison]
-"""By score."""
+Text = Sequence[str]  # a line for each sentence
+Systems = Mapping[str, Sequence[Text]]  # the translations of each system's runs, by the system's name
+Comparisons = dict[str, Comparison]  # by score
 
 METRIC_CLASSES: dict[str, Callable[[Sequence[Sequence[str]], MetricOptions], Metric]] = {
     metric.name: metric for metric in (Bleu, Chrf, Ter, Ribes)
@@ -59,6 +54,13 @@ class Runs:
     mean: float
     deviation: float | None
     values: list[float]
+
+    @classmethod
+    def of(cls, values: np.ndarray) -> Runs:
+        """Return the mean, the deviation and the list of scores."""
+        return cls(
+            float(values.mean()), float(values.std(ddof=1)) if len(values) > 1 else None, values.tolist()
+        )
 
 
 @dataclass(frozen=True)
@@ -131,8 +133,8 @@ def score_systems(
     return Scoring(
         {name: _means(measured, name) for name in systems},
         {part.metric.name: part.metric.signature for part in measured},
-        {name: {key: _runs(of.values) for key, of in found.items()} for name, found in samples.items()},
-        {name: {key: of.interval for key, of in found.items()} for name, found in samples.items()},
+        {name: {key: Runs.of(one.values) for key, one in found.items()} for name, found in samples.items()},
+        {name: {key: one.interval for key, one in found.items()} for name, found in samples.items()},
         {name: others[baseline] for name, others in pairwise.items() if baseline in others},
         pairwise,
         {score.name: _best(score, samples, pairwise) for score in scores},
@@ -167,23 +169,16 @@ def _resampled(
     return found
 
 
-def _runs(values: np.ndarray) -> Runs:
-    deviation = float(values.std(ddof=1)) if len(values) > 1 else None
-    return Runs(float(values.mean()), deviation, values.tolist())
-
-
 def _pairwise(
     scores: Sequence[Score], samples: Mapping[str, Mapping[str, Resampled]]
 ) -> dict[str, dict[str, Comparisons]]:
     """Compare every system with every other; each pair is tested once and told both ways."""
     pairwise: dict[str, dict[str, Comparisons]] = {name: {} for name in samples}
     for one, other in combinations(samples, 2):
-        found = {
-            score.name: compare(score, samples[one][score.name], samples[other][score.name])
-            for score in scores
-        }
-        pairwise[one][other] = found
-        pairwise[other][one] = {key: comparison.reversed() for key, comparison in found.items()}
+        for score in scores:
+            found = compare(score, samples[one][score.name], samples[other][score.name])
+            pairwise[one].setdefault(other, {})[score.name] = found
+            pairwise[other].setdefault(one, {})[score.name] = found.reversed()
     return pairwise
 
 
