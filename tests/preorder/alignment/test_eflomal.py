@@ -53,17 +53,18 @@ def test_missing_eflomal_names_the_extra(monkeypatch):
         align([["a"]], [["b"]], "intersect", seed=1)
 
 
-def test_an_eflomal_that_cannot_be_seeded(monkeypatch, tmp_path):
-    program = tmp_path / "eflomal"
-    program.write_bytes(b"no random device here")
-    monkeypatch.setattr(module, "_find_eflomal", lambda: program)
-    with pytest.raises(UsageError, match="cannot be seeded"):
-        align([["a"]], [["b"]], "intersect", seed=1)
-
-
-def test_a_failing_eflomal(monkeypatch, tmp_path):
-    program = tmp_path / "eflomal"
-    program.write_bytes(b"#!/bin/sh\necho 'out of luck' >&2\nexit 3\n# /dev/urandom\0")
-    monkeypatch.setattr(module, "_find_eflomal", lambda: program)
-    with pytest.raises(UsageError, match=r"eflomal failed \(3\): out of luck"):
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"no random device here", "cannot be seeded"),
+        (
+            b"#!/bin/sh\necho 'out of luck' >&2\nexit 3\n# /dev/urandom\0",
+            r"eflomal failed \(3\): out of luck",
+        ),
+    ],
+)
+def test_an_eflomal_that_does_not_work(monkeypatch, tmp_path, content, message):
+    (tmp_path / "eflomal").write_bytes(content)
+    monkeypatch.setattr(module, "_find_eflomal", lambda: tmp_path / "eflomal")
+    with pytest.raises(UsageError, match=message):
         align([["a"]], [["b"]], "intersect", seed=1)

@@ -39,17 +39,19 @@ def scored(request, texts):
     return metric, *map(metric.statistics, systems)
 
 
-def resample(systems, seed, resamples=RESAMPLES):
-    """Resample systems of one run each, given as a score and statistics of sentences."""
-    runs = [rows[None] for _, rows in systems]
-    drawn = zip(systems, runs, resampled_totals(runs, seed, resamples), strict=True)
-    one = draw_runs(1, seed, "", resamples)
-    return [resampled(score, rows, totals, one) for (score, _), rows, totals in drawn]
+def resample(score, systems, seed=1, resamples=RESAMPLES):
+    """Resample systems, each the statistics of some runs."""
+    statistics = [np.stack(runs) for runs in systems]
+    totals = resampled_totals(statistics, seed, resamples)
+    return [
+        resampled(score, rows, sums, draw_runs(len(rows), seed, str(index), resamples))
+        for index, (rows, sums) in enumerate(zip(statistics, totals, strict=True))
+    ]
 
 
 def compared(metric, system, baseline, seed=1, resamples=1000):
     score = metric.scores[0]
-    return compare(score, *resample([(score, system), (score, baseline)], seed, resamples))
+    return compare(score, *resample(score, [[system], [baseline]], seed, resamples))
 
 
 def test_no_difference_is_never_significant(scored):
@@ -76,11 +78,11 @@ def test_resamples_are_the_same_sentences_for_all_systems(texts):
     reference, system, *_ = texts
     metric = METRIC_CLASSES["ribes"]([reference])
     rows = metric.statistics(system)
-    first, again, other = (resample([(metric.scores[0], rows)], seed, 20)[0].scores for seed in (1, 1, 2))
+    first, again, other = (resample(metric.scores[0], [[rows]], seed, 20)[0].scores for seed in (1, 1, 2))
     assert np.array_equal(first, again)
     assert not np.array_equal(first, other)
     better = rows + np.array([0.125, 0])  # each sentence by the same amount
-    ours, theirs = resample([(metric.scores[0], better), (metric.scores[0], rows)], seed=5)
+    ours, theirs = resample(metric.scores[0], [[better], [rows]], seed=5)
     assert ours.scores - theirs.scores == pytest.approx(np.full(len(ours.scores), 0.125))
 
 
@@ -88,7 +90,7 @@ def test_spread_of_a_mean_is_what_statistics_says(texts):
     reference, system, *_ = texts
     metric = METRIC_CLASSES["ribes"]([reference])
     rows = metric.statistics(system)
-    scores = resample([(metric.scores[0], rows)], seed=3, resamples=4000)[0].scores
+    scores = resample(metric.scores[0], [[rows]], seed=3, resamples=4000)[0].scores
     error = stdev(rows[:, 0]) / len(rows) ** 0.5
     assert scores.mean() == pytest.approx(rows[:, 0].mean(), abs=4 * error / 4000**0.5)
     assert scores.std() == pytest.approx(error, rel=0.05)
@@ -110,9 +112,9 @@ def test_large_corpora_are_resampled_block_by_block(monkeypatch, texts):
     reference, system, *_ = texts
     metric = METRIC_CLASSES["ter"]([reference])
     rows = metric.statistics(system)
-    whole = resample([(metric.scores[0], rows)], seed=1, resamples=7)[0].scores
+    whole = resample(metric.scores[0], [[rows]], resamples=7)[0].scores
     monkeypatch.setattr("preorder.metrics.significance.MAX_DRAWN", 2 * len(rows))
-    assert np.array_equal(whole, resample([(metric.scores[0], rows)], seed=1, resamples=7)[0].scores)
+    assert np.array_equal(whole, resample(metric.scores[0], [[rows]], resamples=7)[0].scores)
 
 
 @pytest.mark.parametrize(
@@ -156,9 +158,7 @@ def test_every_score_of_a_metric_is_tested(texts):
     # One word fewer in every second sentence: more deletions, and nothing else.
     shorter = [line.rpartition(" ")[0] if k % 2 else line for k, line in enumerate(system)]
     rows, fewer = metric.statistics(system), metric.statistics(shorter)
-    found = {
-        score.name: compare(score, *resample([(score, fewer), (score, rows)], 1)) for score in metric.scores
-    }
+    found = {one.name: compare(one, *resample(one, [[fewer], [rows]])) for one in metric.scores}
     assert found["ter_deletions"].difference == pytest.approx(0.5, abs=0.02)
     assert found["ter_deletions"].p_value < 0.01
     assert found["ter_deletions"].sign_test_p_value < 0.01
@@ -177,23 +177,13 @@ def test_spread_over_drawn_runs_is_that_of_their_mean(runs):
     assert means.var() == pytest.approx(values.var(ddof=1) / runs, rel=0.03)
 
 
-def of_runs(metric, systems, seed=1):
-    """Resample systems, each several texts' statistics."""
-    statistics = [np.stack(runs) for runs in systems]
-    totals = resampled_totals(statistics, seed)
-    return [
-        resampled(metric.scores[0], rows, sums, draw_runs(len(rows), seed, str(index)))
-        for index, (rows, sums) in enumerate(zip(statistics, totals, strict=True))
-    ]
-
-
 def test_runs_that_are_all_alike_are_one(scored):
     metric, system, other, _ = scored
-    (once,) = of_runs(metric, [[system]])
-    (thrice,) = of_runs(metric, [[system] * 3])
+    (once,) = resample(metric.scores[0], [[system]])
+    (thrice,) = resample(metric.scores[0], [[system] * 3])
     assert thrice.score == pytest.approx(once.score)
     assert thrice.scores == pytest.approx(once.scores)
-    mean, *_ = of_runs(metric, [[system, other]])
+    mean, *_ = resample(metric.scores[0], [[system, other]])
     assert mean.score == pytest.approx((metric.score(system.sum(0)) + metric.score(other.sum(0))) / 2)
 
 
@@ -201,9 +191,9 @@ def test_a_difference_smaller_than_that_of_runs_is_luck(scored):
     metric, one, another, worse = scored
     single = compared(metric, worse, one)
     assert single.p_value < 0.05
-    steady = compare(metric.scores[0], *of_runs(metric, [[worse, worse], [one, another]]))
+    steady = compare(metric.scores[0], *resample(metric.scores[0], [[worse, worse], [one, another]]))
     assert steady.p_value < 0.05
-    unsteady = compare(metric.scores[0], *of_runs(metric, [[worse, one], [one, another]]))
+    unsteady = compare(metric.scores[0], *resample(metric.scores[0], [[worse, one], [one, another]]))
     assert unsteady.p_value > 0.05
 
 
