@@ -73,7 +73,10 @@ class Priors:
     def lines(self, sides: tuple[Side, Side], is_reverse: bool) -> Iterator[str]:
         """Yield the file of priors that eflomal reads for another text; it counts words from 1."""
         vocabularies = [side.vocabulary for side in (sides[::-1] if is_reverse else sides)]
-        given, emitted = (_renumbered(*pair) for pair in zip(self.words, vocabularies, strict=True))
+        given, emitted = (  # the numbers of words in the other text, from 1; 0: not there
+            np.array([vocabulary.get(word, -1) + 1 for word in words], np.int64)
+            for words, vocabulary in zip(self.words, vocabularies, strict=True)
+        )
         lexicon = np.stack((given[self.lexicon[:, 0]], emitted[self.lexicon[:, 1]]), axis=1)
         known = (lexicon > 0).all(axis=1)
         words = given[self.fertilities[:, 0]]
@@ -112,11 +115,6 @@ def _counted(
     fertilities = np.minimum(np.bincount(places, minlength=len(given.tokens)), MAX_FERTILITY)
     has_both = np.repeat(np.diff(emitted.starts) > 0, lengths)
     return lexicon, at - before, np.stack((given.tokens, fertilities), axis=1)[has_both]
-
-
-def _renumbered(words: Mapping[str, int], vocabulary: Mapping[str, int]) -> np.ndarray:
-    """Return for each number of a word its number in another vocabulary, from 1; 0: it has none there."""
-    return np.array([vocabulary.get(word, -1) + 1 for word in words], np.int64)
 
 
 def _rows(numbers: np.ndarray, counts: np.ndarray) -> Iterator[str]:

@@ -240,7 +240,7 @@ def _without_ballast(svg: str) -> str:
     svg = re.sub(r'<g id="[^"]*">', "<g>", svg)  # a page holds several pictures: names would clash
     svg = re.sub(r' transform="rotate\(-0 [^"]*"', "", svg)
     families = set(re.findall(r"font-family: [^;]*;", svg))
-    if len(families) == 1:  # told once, not with every word
+    if len(families) == 1:  # once, not with every word
         (family,) = families
         svg = svg.replace(f"{family} ", "").replace("<svg ", f'<svg style="{family}" ', 1)
     svg = re.sub(r"<g>\s*(<text [^<]*</text>|<path [^<]*/>)\s*</g>", r"\1", svg)

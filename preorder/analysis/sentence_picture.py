@@ -53,7 +53,8 @@ def draw_sentences(titled: Iterable[tuple[str | None, SentenceView]]) -> Figure:
     for title, view in titled:
         sheet = _Sheet(axes, _width(view), _colours(view))
         if title is not None:
-            bottom = sheet.draw_title(title, bottom)
+            sheet.write(MARGIN, bottom + SIZE, title, SIZE, INK, "left")
+            bottom += SIZE + GAP / 2
         bottom = sheet.draw(view, bottom)
         width = max(width, sheet.width)
     figure.set_size_inches(width / 100, bottom / 100)
@@ -112,11 +113,6 @@ class _Sheet:
     width: float
     colours: Sequence[str]
 
-    def draw_title(self, title: str, top: float) -> float:
-        """Draw the title of a sentence."""
-        self._text(MARGIN, top + SIZE, title, SIZE, INK, "left")
-        return top + SIZE + GAP / 2
-
     def draw(self, view: SentenceView, top: float) -> float:
         """Draw the source as it is, its tree above it, links below it; then preordered; then attention."""
         before, after = panel_names(view)
@@ -142,11 +138,11 @@ class _Sheet:
             ends = (centres[i], upper + 24), (targets[j], lower - SIZE)
             self._link(*ends, self.colours[i], "--" if (i, j) in possible else "-")
         for i, x in centres.items():
-            self._text(x, upper, view.words[i], SIZE, self.colours[i])
-            self._text(x, upper + 16, str(view.permutation.positions[i]), SMALL, self.colours[i])
+            self.write(x, upper, view.words[i], SIZE, self.colours[i])
+            self.write(x, upper + 16, str(view.permutation.positions[i]), SMALL, self.colours[i])
         linked = {j: self.colours[i] for i, j in reversed(view.links)}
         for j, (x, word) in enumerate(zip(targets, view.target or (), strict=True)):
-            self._text(x, lower, word, SIZE, linked.get(j, UNLINKED if linked else INK))
+            self.write(x, lower, word, SIZE, linked.get(j, UNLINKED if linked else INK))
         return (lower if targets else upper + 16) + SIZE / 2 + MARGIN / 2
 
     def _draw_attention(self, view: SentenceView, top: float) -> float:
@@ -156,9 +152,9 @@ class _Sheet:
         tops = [upper + 6 + CELL * j for j in range(len(view.target) + 1)]
         self._heading("attention of target to source tokens, from white, 0, to black, 1", top)
         for left, right, word, colour in zip(lefts, lefts[1:], view.words, self.colours, strict=False):
-            self._text((left + right) / 2, upper, word, SMALL, colour)
+            self.write((left + right) / 2, upper, word, SMALL, colour)
         for y, word in zip(tops, view.target, strict=False):
-            self._text(lefts[0] - GAP / 2, y + CELL / 2 + SIZE * 0.36, word, SIZE, INK, "right")
+            self.write(lefts[0] - GAP / 2, y + CELL / 2 + SIZE * 0.36, word, SIZE, INK, "right")
         if view.words and view.target:
             look = {"edgecolors": GREY, "linewidth": POINTS, "clip_on": False}
             self.axes.pcolormesh(lefts, tops, view.attention, cmap="gray_r", vmin=0, vmax=1, **look)
@@ -168,14 +164,15 @@ class _Sheet:
         """Draw a tree, S on white for straight nodes, I on black for inverted ones; return its height."""
         from matplotlib.collections import LineCollection
 
-        levels = _levels(tree)
-        height = TREE_LEVEL * levels[0, tree.length]
-        x: dict[tuple[int, int], float] = {(i, i + 1): centre for i, centre in enumerate(centres)}
+        spots = {
+            (i, i + 1): (centre, 0) for i, centre in enumerate(centres)
+        }  # x, levels above the deepest leaf
         for node in reversed(tree.nodes):  # children first
-            x[node.begin, node.end] = (x[node.begin, node.split] + x[node.split, node.end]) / 2
-        points = {
-            span: (x[span], top + NODE_RADIUS + height - TREE_LEVEL * level) for span, level in levels.items()
-        }
+            (left, low), (right, lower) = spots[node.begin, node.split], spots[node.split, node.end]
+            spots[node.begin, node.end] = (left + right) / 2, 1 + max(low, lower)
+        height = TREE_LEVEL * spots[0, tree.length][1]
+        bottom = top + NODE_RADIUS + height
+        points = {span: (x, bottom - TREE_LEVEL * level) for span, (x, level) in spots.items()}
         edges = [
             (points[node.begin, node.end], points[child])
             for node in tree.nodes
@@ -190,7 +187,7 @@ class _Sheet:
         for node in tree.nodes:
             across, down = points[node.begin, node.end]
             letter, colour = ("I", PAPER) if node.inverted else ("S", INK)
-            self._text(across, down + SMALL * 0.36, letter, SMALL, colour)
+            self.write(across, down + SMALL * 0.36, letter, SMALL, colour)
         return height + NODE_RADIUS
 
     def _centres(self, words: Sequence[str]) -> list[float]:
@@ -201,9 +198,10 @@ class _Sheet:
         return [begin + wide / 2 for begin, wide in zip(begins, widths, strict=True)] if words else []
 
     def _heading(self, text: str, top: float) -> None:
-        self._text(MARGIN, top + SMALL, text, SMALL, GREY, "left")
+        self.write(MARGIN, top + SMALL, text, SMALL, GREY, "left")
 
-    def _text(self, x: float, y: float, text: str, size: float, colour: str, side: str = "center") -> None:
+    def write(self, x: float, y: float, text: str, size: float, colour: str, side: str = "center") -> None:
+        """Write a text, its base line at y."""
         look = {"fontsize": size * POINTS, "color": colour, "parse_math": False}
         self.axes.text(x, y, text, ha=side, va="baseline", **look)
 
@@ -216,12 +214,3 @@ class _Sheet:
         curve = Path([begin, (begin[0], middle), (end[0], middle), end], [Path.MOVETO, *[Path.CURVE4] * 3])
         look = {"edgecolor": colour, "linewidth": 2.5 * POINTS, "linestyle": style}
         self.axes.add_patch(PathPatch(curve, facecolor="none", clip_on=False, **look))
-
-
-def _levels(tree: BinaryTree) -> dict[tuple[int, int], int]:
-    """Return for each span of a tree how many levels it stands above its deepest leaf."""
-    levels = {(i, i + 1): 0 for i in range(tree.length)}
-    for node in reversed(tree.nodes):
-        children = levels[node.begin, node.split], levels[node.split, node.end]
-        levels[node.begin, node.end] = 1 + max(children)
-    return levels

@@ -60,7 +60,7 @@ class Metric(ABC):
         return self.scores[0].compute(totals)[()]
 
     def details(self, totals: np.ndarray) -> dict[str, Any]:  # noqa: ARG002
-        """Return what JSON also tells of sums of statistics ``[numbers]``, and no test compares."""
+        """Return what JSON has beside the scores of sums of statistics ``[numbers]``; it is not tested."""
         return {}
 
 

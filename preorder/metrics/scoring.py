@@ -172,7 +172,7 @@ def _resampled(
 def _pairwise(
     scores: Sequence[Score], samples: Mapping[str, Mapping[str, Resampled]]
 ) -> dict[str, dict[str, Comparisons]]:
-    """Compare every system with every other; each pair is tested once and told both ways."""
+    """Compare every system with every other; each pair is tested once."""
     pairwise: dict[str, dict[str, Comparisons]] = {name: {} for name in samples}
     for one, other in combinations(samples, 2):
         for score in scores:

@@ -29,9 +29,8 @@ from preorder.data.trees import ROOT, Binarisation, Branch, ConstituencyTree, De
 HEAD = "head"  # label of the token itself in the family of its dependents
 INNER = "'"  # after the category of a phrase where a node covers only some of its parts
 PUNCTUATION = "punct"
-CLOSE = frozenset(
-    {"det", "amod", "nummod", "compound", "flat", "fixed", "clf"}
-)  # split off from the head last
+# Relations of dependents that are split off from their head last:
+CLOSE = frozenset({"det", "amod", "nummod", "compound", "flat", "fixed", "clf"})
 
 
 class _Family(NamedTuple):

@@ -81,8 +81,7 @@ def parse_bracketing(line: str) -> Sentence:
     return Sentence(tuple(words), tuple(tags), tree=tree)
 
 
-NO_TAG = "X"
-"""Tag of the tokens of a sentence without a parse, if no other is given."""
+NO_TAG = "X"  # of the tokens of a sentence without a parse, if no other is given
 
 
 class TreeFile:
@@ -121,16 +120,14 @@ def add_trees(source: str, sentences: Iterable[Sentence], trees: TreeFile) -> It
 
     A tree without tokens (a blank line, ``(())``, comments alone) belongs to an empty sentence. Another
     sentence is without a parse there, and gets a flat tree, unless the next tree has its tokens. How many
-    have none is said once. An empty line of the text may be left out of the trees. ``source``: for messages.
+    have none is logged once. An empty line of the text may be left out of the trees. ``source``: for
+    messages.
     """
-    return warn_of_flat(source, _with_trees(source, sentences, trees))
-
-
-def _with_trees(source: str, sentences: Iterable[Sentence], trees: TreeFile) -> Iterator[Sentence]:
     tree_of = iter(trees)
     count = lines = skipped = 0  # skipped: trees without tokens before the next tree
+    flat = first = 0  # sentences without a parse, and the line of the first
     kind, following = ConstituencyTree, None
-    for lines, sentence in enumerate(sentences, 1):  # noqa: B007
+    for lines, sentence in enumerate(sentences, 1):
         while following is None and (tree := next(tree_of, None)) is not None:
             count += 1
             kind = type(tree[1][0].tree)
@@ -149,9 +146,16 @@ def _with_trees(source: str, sentences: Iterable[Sentence], trees: TreeFile) -> 
         else:
             skipped = max(skipped - 1, 0)
             reading = _flat(sentence, kind)
+        if len(sentence) > 1 and reading.tree.is_flat:
+            flat, first = flat + 1, first or lines
         yield _with_layers(sentence, reading)
     if following or any(readings[0].words for _, readings in tree_of):
         raise files.ended_early(source, trees.path, lines + 1)
+    if flat:
+        LOGGER.warning(
+            f"{files.display_name(source)}:{first}: no tree, as of {flat:,} sentences in all: methods on "
+            f"trees keep their order; a tag that is not given is {NO_TAG}"
+        )
 
 
 def with_bracketing(sentence: Sentence, bracketing: str) -> Sentence:
@@ -161,20 +165,6 @@ def with_bracketing(sentence: Sentence, bracketing: str) -> Sentence:
     if reading is None:
         raise DataError(_difference(sentence.words, parsed.words))
     return _with_layers(sentence, reading)
-
-
-def warn_of_flat(source: str, sentences: Iterable[Sentence]) -> Iterator[Sentence]:
-    """Yield sentences with trees; say at the end how many have no parse."""
-    count = first = 0
-    for number, sentence in enumerate(sentences, 1):
-        if len(sentence) > 1 and sentence.tree.is_flat:
-            count, first = count + 1, first or number
-        yield sentence
-    if count:
-        LOGGER.warning(
-            f"{files.display_name(source)}:{first}: no tree, as of {count:,} sentences in all: methods on "
-            f"trees keep their order; a tag that is not given is {NO_TAG}"
-        )
 
 
 def _with_layers(sentence: Sentence, reading: Sentence) -> Sentence:
@@ -187,11 +177,9 @@ def _flat(sentence: Sentence, kind: type[ConstituencyTree | DependencyTree]) -> 
 
 
 def _matching(sentence: Sentence, readings: Sequence[Sentence]) -> Sentence | None:
-    """Return the reading whose tokens are the sentence's, however each of them spells them."""
-    for reading in readings:
-        if len(reading) == len(sentence) and all(map(same, sentence.words, reading.words)):
-            return reading
-    return None
+    """Return the first reading whose tokens are the sentence's, whatever their spelling."""
+    of_length = (reading for reading in readings if len(reading) == len(sentence))
+    return next((reading for reading in of_length if all(map(same, sentence.words, reading.words))), None)
 
 
 def _difference(words: tuple[str, ...], leaves: tuple[str, ...]) -> str:

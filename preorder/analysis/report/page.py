@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cache, partial
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from jinja2 import Environment, StrictUndefined, Template
 from markupsafe import Markup, escape
@@ -16,10 +15,7 @@ from preorder.analysis.plots import breakdown_title, curves_title, draw_breakdow
 from preorder.analysis.report.run import Chapter, Content, Run
 from preorder.analysis.results import SCORE_FORMATS, Breakdown, Curves, Table, breakdown_table, curve_tables
 from preorder.analysis.sentence_picture import draw_sentence, sentence_title, sentence_width
-from preorder.analysis.sentence_view import Gallery, Numbered, gallery_table
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from preorder.analysis.sentence_view import Gallery, SentenceView, gallery_table
 
 DOCTYPE = "<!doctype html>"
 CONTENT_POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
@@ -66,11 +62,10 @@ def _template() -> Template:
         "formats": SCORE_FORMATS,
         "gallery_table": gallery_table,
         "least_width": lambda one: f"{LEAST_SCALE * sentence_width(one.view):.2f}in",
-        "sentence_picture": _sentence_picture,
     }
     environment.filters |= {
         "kind": lambda content: type(content).__name__,
-        "picture": _result_picture,
+        "picture": _picture,
         "tables": lambda one: curve_tables(one) if isinstance(one, Curves) else [breakdown_table(one)],
     }
     return environment.from_string(_resource("page.html"))
@@ -95,19 +90,15 @@ def _summary(runs: Sequence[Run]) -> Table | None:
     return Table("Scores of all runs", ("run", *columns), rows)
 
 
-def _result_picture(result: Curves | Breakdown, name: str) -> Markup:
-    if isinstance(result, Curves):
-        return _picture(partial(draw_curves, result), curves_title(result), name)
-    return _picture(partial(draw_breakdown, result), breakdown_title(result), name)
-
-
-def _sentence_picture(one: Numbered, name: str) -> Markup:
-    return _picture(partial(draw_sentence, one.view), sentence_title(one.view), name)
-
-
-def _picture(draw: Callable[[], Figure], title: str, name: str) -> Markup:
+def _picture(shown: Curves | Breakdown | SentenceView, name: str) -> Markup:
     """Return a picture; the name goes before the ids inside it, since a page holds several pictures."""
-    picture = svg_element(draw, title, transparent=True)
+    if isinstance(shown, Curves):
+        draw, title = draw_curves, curves_title(shown)
+    elif isinstance(shown, Breakdown):
+        draw, title = draw_breakdown, breakdown_title(shown)
+    else:
+        draw, title = draw_sentence, sentence_title(shown)
+    picture = svg_element(partial(draw, shown), title, transparent=True)
     return Markup(re.sub(r'(\bid="|xlink:href="#|url\(#)', rf"\g<1>{name}-", picture))
 
 
