@@ -209,6 +209,8 @@ def test_a_beam_of_one_is_the_greedy_concatenation_of_best_segments():
     for sentence in range(3):
         assert one.flat(sentence, 0).tolist() == concatenated.flat(sentence, 0).tolist()
     assert concatenated.scores.shape == (3, 1)
+    rewarded = beam_search(segments, 1, reward=50.0)  # counts at each element
+    assert rewarded.lengths.sum((1, 2)).tolist() == [LONGEST * count for count in REAL.sum(1).tolist()]
 
 
 def test_segments_are_shown_with_the_index_of_their_source_token():
