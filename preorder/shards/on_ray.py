@@ -136,8 +136,13 @@ class _Run:
 
     def end(self) -> None:
         """Stop all tasks, and remove what dead workers have left beside their outputs."""
-        for answers in self._given:
-            self._ray.cancel(answers, force=True)
+        left = {answers.completed(): answers for answers in self._given}
+        until = time.monotonic() + 5 * LOOK
+        while left and time.monotonic() < until:  # Ray forgets to cancel a task that it is about to begin
+            for answers in left.values():
+                self._ray.cancel(answers, force=True)
+            for ended in self._ray.wait([*left], num_returns=len(left), timeout=LOOK / 5)[0]:
+                del left[ended]
         for output in self._interrupted:
             remove_left(temporary_name(Path(os.path.realpath(output))))
 
