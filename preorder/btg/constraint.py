@@ -40,11 +40,8 @@ class Constraint(NamedTuple):
         """Return the groups, without those that are less confident than a threshold drawn for each sentence.
 
         A group stays with a probability of its confidence; two of a sentence, with that of the lesser. So the
-        expectation of any loss over the draws weighs constraints by their confidence.
-
-        Args:
-            lengths: of the sentences.
-            generator: nothing is drawn where all is certain.
+        expectation of any loss over the draws weighs constraints by their confidence. Nothing is drawn where
+        all is certain.
         """
         if (self.confidences == CERTAIN).all():
             return self.groups
@@ -57,9 +54,6 @@ def constraint(alignment: Alignment, source_length: int) -> Constraint | None:
 
     Of tokens that are less than certain, the more confident first, those are free that would ask for what no
     tree gives. Returns None where the certain ones ask for no one order, or for one that no tree gives.
-
-    Raises:
-        DataError: a link is out of range.
     """
     trusted = trusted_groups(alignment, source_length)
     if trusted is None:
@@ -85,15 +79,10 @@ def _reachable_part(whole: Constraint) -> Constraint | None:
 
 
 def learnable(bitext: Bitext) -> tuple[list[Sentence], Constraint, dict[str, int]]:
-    """Return the sentences that a BTG model can learn from.
+    """Return the sentences that a BTG model can learn from, their constraints, and counts.
 
-    Returns:
-        They, of two tokens or more; their :func:`constraint`, one after another; and how many are ``trained``
-        on, ``skipped``, as no tree can satisfy their alignment, and ``trivial``, of fewer than two tokens.
-
-    Raises:
-        DataError: a link is out of range.
-        UsageError: there are none.
+    The counts are how many sentences are ``trained`` on, ``skipped``, as no tree can satisfy their alignment,
+    and ``trivial``, of fewer than two tokens.
     """
     pairs = [(s, a) for s, a in zip(bitext.sentences, bitext.alignments, strict=True) if len(s) > 1]
     sentences = []

@@ -43,7 +43,7 @@ class Scores(NamedTuple):
 
 
 def check_finite(parts: np.ndarray) -> None:
-    """Check the parts that a network gives; a NotFiniteError: one is infinite or no number."""
+    """Check the parts that a network gives."""
     if not np.isfinite(parts).all():
         raise NotFiniteError("the scores")
 

@@ -52,15 +52,7 @@ def weights_of(network: torch.nn.Module) -> Arrays:
 
 
 def network_of(make: Callable[[], Network], arrays: Arrays) -> Network:
-    """Return the network that ``make`` builds, with weights; memory is taken once they are known to fit.
-
-    Args:
-        make: makes a network of the sizes that a model states.
-        arrays: as of :func:`set_weights`.
-
-    Raises:
-        DataError: they are not those of such a network.
-    """
+    """Return the network that ``make`` builds, with weights; memory is taken once they are known to fit."""
     with torch.device("meta"):
         network = make()
     _check_weights(network, arrays)
@@ -70,11 +62,7 @@ def network_of(make: Callable[[], Network], arrays: Arrays) -> Network:
 
 
 def set_weights(network: torch.nn.Module, arrays: Arrays) -> None:
-    """Put weights into a network, by their names; other arrays are ignored.
-
-    Raises:
-        DataError: they are not those of a network of its kind and size.
-    """
+    """Put weights into a network, by their names; other arrays are ignored."""
     _check_weights(network, arrays)
     network.load_state_dict({name: torch.from_numpy(arrays[name].copy()) for name in network.state_dict()})
 
@@ -85,11 +73,7 @@ def _check_weights(network: torch.nn.Module, arrays: Arrays) -> None:
 
 
 def sizes_of(values: dict[str, Any], arrays: Arrays, *names: str) -> list[int]:
-    """Return some sizes of a network from a model's state.
-
-    Raises:
-        DataError: one is not a positive number, or more than the arrays can have rows or be in number.
-    """
+    """Return some sizes of a network from a model's state; none is more than the arrays can have."""
     most = max((len(arrays), *(size for array in arrays.values() for size in array.shape)))
     for name in names:
         if type(values.get(name)) is not int or not 0 < values[name] <= most:

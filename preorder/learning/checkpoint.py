@@ -62,17 +62,9 @@ def part_with(prefix: str, arrays: Arrays) -> Arrays:
 
 
 def checked(arrays: Arrays, name: str, dtype: type, shape: tuple[int | None, ...], of: str) -> np.ndarray:
-    """Return an array of a file once it is known to be what compiled code and networks rely on.
+    """Return an array of a file, checked: of this type and shape (None: any size), its numbers finite.
 
-    Args:
-        arrays: by name.
-        name: of the array.
-        dtype: its type.
-        shape: its shape; None: any size.
-        of: what it is a part of, for the message.
-
-    Raises:
-        DataError: it is missing, of another type or shape, or a number in it is infinite or none.
+    Compiled code and networks rely on it. ``of`` says in messages what the array is a part of.
     """
     if name not in arrays:
         raise DataError(f"not the weights of {of}: there is no {name}")
@@ -94,12 +86,7 @@ class Checkpoint:
         self._next = time.monotonic() + INTERVAL
 
     def load(self, key: str) -> tuple[Any, Arrays] | None:
-        """Return the values and arrays that were saved, or None where there are none.
-
-        Raises:
-            UsageError: they were saved under another key.
-            DataError: the file is damaged.
-        """
+        """Return the values and arrays that were saved, or None where there are none."""
         if not self.present:
             return None
         try:
@@ -129,7 +116,7 @@ class Checkpoint:
         return self._path is not None and time.monotonic() >= self._next
 
     def save(self, key: str, values: Any, arrays: Arrays) -> None:
-        """Replace what was saved before, whole or not at all; a DataError says that it cannot be written."""
+        """Replace what was saved before, whole or not at all."""
         if self._path is None:
             return
         began = time.monotonic()
@@ -151,7 +138,7 @@ class Checkpoints:
     """A folder of checkpoints: one for each training, or other long job, of a command."""
 
     def __init__(self, folder: str | None = None) -> None:
-        """Name the folder; None: nothing is kept. A DataError says that it cannot be written."""
+        """Name the folder, which must be writable; None: nothing is kept."""
         if folder is not None:
             check_writable(folder)
         self._folder = folder
@@ -164,7 +151,7 @@ class Checkpoints:
 
     @contextlib.contextmanager
     def told(self) -> Iterator[None]:
-        """Say what the same command will go on from, if a block is interrupted."""
+        """Log what the same command will go on from, if a block is interrupted."""
         try:
             yield
         except KeyboardInterrupt:

@@ -47,10 +47,7 @@ class NetworkLearner(ABC, Generic[Network, Result]):
     def __init__(self, network: Network, frequencies: np.ndarray, options: Any) -> None:
         """Start from the weights of a network, which is moved to :func:`device`.
 
-        Args:
-            network: with its first weights.
-            frequencies: for each row of the words' embeddings, how often the word was seen.
-            options: how to train: ``iterations``, ``learning_rate``, ``seed``, ``threads``, and others.
+        The frequencies say for each row of the words' embeddings how often the word was seen.
         """
         self._network = network.to(device()).train()
         self.average = deepcopy(network).eval().requires_grad_(False)
@@ -74,11 +71,6 @@ class NetworkLearner(ABC, Generic[Network, Result]):
         """Return the statistics of an iteration, the ``loss`` among them, from those of its minibatches."""
 
     def learn(self, iteration: int, advance: Callable[[int], Any]) -> TrainingStatistics:
-        """Learn from every sentence once; see :class:`.loop.Trainable`.
-
-        Raises:
-            NotFiniteError: the training has diverged.
-        """
         seed = np.random.SeedSequence((self._options.seed, iteration))
         minibatches = self._minibatches(np.random.default_rng(seed))
         results = []
@@ -97,10 +89,9 @@ class NetworkLearner(ABC, Generic[Network, Result]):
         return statistics
 
     def train(self, held_out: Bitext, checkpoint: Checkpoint) -> dict[str, Any]:
-        """Do as :func:`.loop.train`, and put the model's weights into ``average``.
+        """Do as :func:`.loop.train`, put the model's weights into ``average``, and return the statistics.
 
-        Returns:
-            Statistics for ``model.json``: the number of ``weights``, and those of the training loop.
+        These are the number of ``weights``, and those of the training loop.
         """
         weights, progress = train(self, self._options.iterations, HeldOutLines(held_out), checkpoint)
         set_weights(self.average, weights)  # a training that had ended before has learned nothing here
@@ -123,11 +114,9 @@ class NetworkLearner(ABC, Generic[Network, Result]):
         torch.optim.swa_utils.get_ema_multi_avg_fn(1 - share)(averages, weights, None)
 
     def model(self) -> Arrays:
-        """Return the averaged weights."""
         return weights_of(self.average)
 
     def state(self) -> Arrays:
-        """Return all that further iterations depend on."""
         arrays = add_prefix("average.", weights_of(self.average))
         arrays |= add_prefix("weights.", weights_of(self._network))
         for name, parameter in self._network.named_parameters():
@@ -136,7 +125,6 @@ class NetworkLearner(ABC, Generic[Network, Result]):
         return arrays
 
     def restore(self, arrays: Arrays) -> None:
-        """Go back to a :meth:`state`."""
         set_weights(self.average, part_with("average.", arrays))
         set_weights(self._network, part_with("weights.", arrays))
         for name, parameter in self._network.named_parameters():

@@ -76,7 +76,7 @@ class _Option:
         return value
 
     def checked(self, name: str, value: Any) -> Any:
-        """Return a value that no command line has checked; a UsageError: it is none of the option's."""
+        """Return a value that no command line has checked."""
         choices = get_args(self.kind)
         return check_choice(name, value, choices) if choices else check_number(name, value, *self._bounds)
 
@@ -107,11 +107,7 @@ def options_of(
     arguments: argparse.Namespace,
     fixed: Mapping[str, Any] | None = None,
 ) -> Options:
-    """Return a method's options: from the command line, or else those fixed, or else their defaults.
-
-    Raises:
-        UsageError: an option of another method is given, or one other than it is fixed.
-    """
+    """Return a method's options: from the command line, or else those fixed, or else their defaults."""
     for name, option in _all(methods).items():
         if method not in option.defaults and getattr(arguments, name) is not None:
             raise UsageError(f"{_flag(name)} is no option of --method {method}")
@@ -121,11 +117,7 @@ def options_of(
 
 
 def with_fixed(given: Mapping[str, Any], fixed: Mapping[str, Any]) -> dict[str, Any]:
-    """Return options by name: those given, and those that the model of ``--init`` fixes.
-
-    Raises:
-        UsageError: one is given other than it is fixed.
-    """
+    """Return options by name: those given, and those that the model of ``--init`` fixes, if they agree."""
     for name, value in fixed.items():
         if given.get(name, value) != value:
             raise UsageError(f"{_flag(name)} {given[name]}: the model of --init has {value}")
@@ -133,11 +125,7 @@ def with_fixed(given: Mapping[str, Any], fixed: Mapping[str, Any]) -> dict[str, 
 
 
 def checked_options(options: type[Options], given: Mapping[str, Any]) -> Options:
-    """Return a method's options: by name those given, which no command line has checked, else the defaults.
-
-    Raises:
-        UsageError: there is no such option, or it has no such value.
-    """
+    """Return a method's options: those given, which no command line has checked, else the defaults."""
     known = _all({"": options})
     bounds = {"seed": (0, MAX_SEED), "threads": (1, MAX_THREADS)}
     values = {
@@ -148,11 +136,7 @@ def checked_options(options: type[Options], given: Mapping[str, Any]) -> Options
 
 
 def check_number(name: str, value: Any, least: float, most: float) -> Any:
-    """Return a number that no command line has checked, as an int if ``most`` is one, else as a float.
-
-    Raises:
-        UsageError: it is out of its bounds, or no such number.
-    """
+    """Return a number that no command line has checked, as an int if ``most`` is one, else as a float."""
     reason = _problem(value, least, most)
     if reason:
         raise UsageError(f"{name}: {reason}")
@@ -160,7 +144,7 @@ def check_number(name: str, value: Any, least: float, most: float) -> Any:
 
 
 def check_choice(name: str, value: Any, choices: Collection[str]) -> str:
-    """Return one of several strings that no command line has checked; a UsageError: it is none of them."""
+    """Return one of several strings that no command line has checked."""
     if not isinstance(value, str) or value not in choices:
         raise UsageError(f"{name}: {shown(value)} is none of {', '.join(choices)}")
     return str(value)

@@ -54,15 +54,9 @@ class Vocabulary:
     def of(
         cls, sentences: Sequence[Sentence], layers: Sequence[str], max_strings: int | None = None
     ) -> tuple[Vocabulary, np.ndarray]:
-        """Collect the :func:`frequent` strings of a training text.
+        """Collect the :func:`frequent` strings of some layers of a training text, the words first.
 
-        Args:
-            sentences: the training text.
-            layers: which to read, of ``LAYERS``, the words first.
-            max_strings: the maximum for each layer, or None.
-
-        Returns:
-            The vocabulary, and for each row of the words how often they were seen: int64.
+        Returns the vocabulary, and for each row of the words how often they were seen: int64.
         """
         counts = [frequent(_flat(sentences, layer), max_strings) for layer in layers]
         return cls(dict(zip(layers, counts, strict=True))), np.array([0, *counts[0].values()])
@@ -75,11 +69,7 @@ class Vocabulary:
 
     @classmethod
     def from_state(cls, known: Any) -> Vocabulary:
-        """Rebuild a vocabulary from what a model's state has for its :attr:`known`.
-
-        Raises:
-            DataError: that is no vocabulary.
-        """
+        """Rebuild a vocabulary from what a model's state has for its :attr:`known`."""
         if (
             not isinstance(known, dict)
             or not {"words"} <= set(known) <= set(LAYERS)

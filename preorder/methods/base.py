@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
@@ -24,36 +24,22 @@ class Preorderer(ABC):
     """A trained preorderer: a pure function of annotated sentences, which finds BTG trees by some scores.
 
     Its pickle holds its :meth:`state` alone: no caches, no device, and as small as its model.
-
-    Attributes:
-        method: its name.
-        layers: names of the layers of a :class:`Sentence` that it reads beside the words.
     """
 
     method: ClassVar[str]
     layers: frozenset[str]
+    """The attributes of a :class:`Sentence` that it reads beside the words."""
 
     @classmethod
     @abstractmethod
     def fit(
         cls, bitext: Bitext, options: Any, held_out: Bitext = NO_LINES, checkpoint: Checkpoint = NO_CHECKPOINT
     ) -> tuple[Preorderer, dict[str, Any]]:
-        """Learn from annotated sentences and their alignments; progress goes to standard error.
+        """Learn from annotated sentences and their alignments; return statistics for ``model.json``, too.
 
-        Args:
-            bitext: the lines to learn from.
-            options: of the method.
-            held_out: lines with the same layers, which measure each iteration and choose none.
-            checkpoint: training goes on from it if it is there, to the same model.
-
-        Returns:
-            The preorderer; and statistics of its training for ``model.json``: its ``options``, the number of
-            ``weights``, those of :func:`preorder.learning.loop.train` where training has iterations,
-            and others of the method.
-
-        Raises:
-            DataError: a link is out of range.
-            UsageError: nothing can be learned from these lines, or the checkpoint is of another training.
+        Held-out lines, with the same layers, measure each iteration and choose none. Training goes on from a
+        checkpoint that is there, to the same model. The statistics have the ``options``, the number of
+        ``weights``, those of :func:`preorder.learning.loop.train`, and others of the method.
         """
 
     @abstractmethod
@@ -105,18 +91,23 @@ class Preorderer(ABC):
         They are distinct, and the first is what :meth:`order` returns. The score of a reordering is that of
         the best tree that gives it. A short sentence may have fewer than ``k``.
         """
-        best = zip(sentences, self.kbest(sentences, k, threads), strict=True)
-        return [list(_scored_orders(trees, len(s))) for s, trees in best]
+        from preorder.btg.viterbi import all_positions  # imports numba
+
+        orders = []
+        for sentence, trees in zip(sentences, self.kbest(sentences, k, threads), strict=True):
+            positions = np.empty((len(trees), len(sentence)), np.int32)
+            if len(sentence):
+                all_positions(np.stack([nodes for _, nodes in trees]), positions)
+            pairs = zip(trees, positions.tolist(), strict=True)
+            orders.append([(float(score), Permutation(tuple(order))) for (score, _), order in pairs])
+        return orders
 
 
 class HashedPreorderer(ABC):
-    """A preorderer that reads nothing of the tokens but their hashes.
-
-    Attributes:
-        token_layers: which layers it reads, of :data:`preorder.learning.vocabulary.LAYERS`, in this order.
-    """
+    """A preorderer that reads nothing of the tokens but their hashes."""
 
     token_layers: tuple[str, ...]
+    """Which layers it reads, of :data:`preorder.learning.vocabulary.LAYERS`, in this order."""
 
     @abstractmethod
     def parse_hashed(self, batch: Batch, threads: int = 1) -> tuple[np.ndarray, np.ndarray]:
@@ -128,11 +119,7 @@ class Continuable(ABC):
 
     @abstractmethod
     def fixed_options(self) -> dict[str, Any]:
-        """Return the method's options that the weights depend on, by name: more training must have them.
-
-        Raises:
-            UsageError: training cannot begin from this very model.
-        """
+        """Return the method's options that the weights depend on, by name: more training must have them."""
 
 
 def permutations(positions: np.ndarray, sentences: Sequence[Sentence]) -> list[Permutation]:
@@ -147,17 +134,6 @@ def binary_trees(nodes: np.ndarray, sentences: Sequence[Sentence]) -> list[Binar
     n tokens, its tree takes the first n - 1.
     """
     return [_tree(part[:-1], len(part)) for part in _divide(nodes.tolist(), map(len, sentences))]
-
-
-def _scored_orders(trees: Sequence[ScoredTree], length: int) -> Iterator[tuple[float, Permutation]]:
-    """Yield the scores and orders of trees of one sentence."""
-    from preorder.btg.viterbi import all_positions  # imports numba
-
-    positions = np.empty((len(trees), length), np.int32)
-    if length:
-        all_positions(np.stack([nodes for _, nodes in trees]), positions)
-    for (score, _), order in zip(trees, positions.tolist(), strict=True):
-        yield float(score), Permutation(tuple(order))
 
 
 def _tree(nodes: Sequence[Sequence[int]], length: int) -> BinaryTree:

@@ -24,7 +24,6 @@ from preorder.data import Sentence
 from preorder.errors import DataError, UsageError, shown
 from preorder.io import atomic, files, storage
 from preorder.io.storage import is_url
-from preorder.learning.checkpoint import Arrays
 from preorder.methods import FORMAT_VERSION
 from preorder.methods.base import Preorderer
 from preorder.methods.registry import METHODS, method_class
@@ -72,44 +71,27 @@ LAYER_OPTIONS = {
 
 @dataclass(frozen=True)
 class Model:
-    """A preorderer with everything that it needs to order plain text.
-
-    Attributes:
-        preorderer: of any method.
-        classes: word classes learned with it, or None.
-        language: source language code, or None.
-        training: options and statistics of its training, for people to read.
-        stanza: what Stanza added to the sentences that it was trained on, or None.
-        tagset: which tags of CoNLL-U it reads; None: those that the file names.
-        lowercased: whether the text that it was trained on has letters, but no capitals.
-    """
+    """A preorderer with everything that it needs to order plain text."""
 
     preorderer: Preorderer
-    classes: WordClasses | None = None
-    language: str | None = None
-    training: dict[str, Any] = field(default_factory=dict)
-    stanza: StanzaOptions | None = None
-    tagset: Tagset | None = None
-    lowercased: bool = False
+    classes: WordClasses | None = None  # learned with it
+    language: str | None = None  # code of the source language
+    training: dict[str, Any] = field(default_factory=dict)  # options and statistics, for people to read
+    stanza: StanzaOptions | None = None  # what Stanza added to the sentences that it was trained on
+    tagset: Tagset | None = None  # which tags of CoNLL-U it reads; None: those that the file names
+    lowercased: bool = False  # whether the text that it was trained on has letters, but no capitals
     _has_warned: list[bool] = field(default_factory=list, init=False, repr=False, compare=False)
 
     def warn_of_capitals(self, words: Iterable[str]) -> None:
-        """Say once that a text has capitals, if that of the training has none."""
+        """Warn once that a text has capitals, if that of the training has none."""
         if self.lowercased and not self._has_warned:
-            for word in words:
-                if word != word.lower():
-                    self._has_warned.append(True)
-                    LOGGER.warning(
-                        f"the model was trained on lowercased text: {shown(word)} is unknown to it"
-                    )
-                    return
+            word = next((word for word in words if word != word.lower()), None)
+            if word is not None:
+                self._has_warned.append(True)
+                LOGGER.warning(f"the model was trained on lowercased text: {shown(word)} is unknown to it")
 
     def annotate(self, sentence: Sentence) -> Sentence:
-        """Add the word classes if the model has its own, and check that no layer is missing.
-
-        Raises:
-            UsageError: the sentence lacks a layer that the model needs.
-        """
+        """Add the word classes if the model has its own, and check that no layer is missing."""
         self.warn_of_capitals(sentence.words)
         if self.classes is not None and sentence.classes is None:
             sentence = self.classes.add_to(sentence)
@@ -126,21 +108,21 @@ def is_lowercased(sentences: Iterable[Sentence]) -> bool:
 
 
 def save_model(model: Model, directory: str) -> None:
-    """Write a model directory, whole or not at all, in place of a model that is there.
-
-    Raises:
-        UsageError: the directory has no name.
-        DataError: it holds other things than a model, or cannot be written.
-    """
+    """Write a model directory, whole or not at all, in place of a model that is there."""
     check_replaceable(directory)
     values, arrays = model.preorderer.state()
+    stanza = None
+    if model.stanza is not None:
+        stanza = {name: getattr(model.stanza, name) for name in STANZA_FIELDS}
+        stanza_folder = model.stanza.folder or os.environ.get(FOLDER_VARIABLE)
+        stanza[STANZA_FOLDER] = os.path.abspath(stanza_folder) if stanza_folder else None
     description = {
         "format": FORMAT,
         "version": FORMAT_VERSION,
         "method": model.preorderer.method,
         "language": model.language,
         "needs": sorted(model.preorderer.layers),
-        "stanza": model.stanza and _described(model.stanza),
+        "stanza": stanza,
         "tagset": model.tagset,
         "lowercased": model.lowercased,
         "training": model.training,
@@ -158,22 +140,10 @@ def save_model(model: Model, directory: str) -> None:
         files.write_json(os.path.join(folder, DESCRIPTION), description)
 
 
-def _described(stanza: StanzaOptions) -> dict[str, Any]:
-    folder = stanza.folder or os.environ.get(FOLDER_VARIABLE)
-    kept = {name: getattr(stanza, name) for name in STANZA_FIELDS}
-    return kept | {STANZA_FOLDER: os.path.abspath(folder) if folder else None}
-
-
 def check_replaceable(directory: str, others: Iterable[str] = ()) -> None:
     """Check, before any work, that a model may be written to a directory.
 
-    Args:
-        directory: where.
-        others: paths that are read or written, none of which may lie in it.
-
-    Raises:
-        UsageError: it has no name, or is in the folder of another model.
-        DataError: it is a file, or a directory with other things in it than a model, or cannot be written.
+    ``others`` are paths that are read or written, none of which may lie in it.
     """
     if not directory:  # which would be the directory that one is in
         raise UsageError("an empty path: name a directory for the model")
@@ -201,9 +171,6 @@ def load_model(directory: str) -> Model:
     """Read a model directory, by its path or URL.
 
     A local one that is being replaced gives the old model or the new one.
-
-    Raises:
-        DataError: it is missing, damaged, or of a version that we do not know.
     """
     for _ in range(0 if is_url(directory) else MAX_TRIES - 1):
         version = _version(directory)
@@ -216,7 +183,7 @@ def load_model(directory: str) -> Model:
 
 
 def checksum(directory: str) -> str:
-    """Return a checksum of all that a model directory holds; a DataError says that it cannot be read."""
+    """Return a checksum of all that a model directory holds."""
     paths = [os.path.join(directory, name) for name in NAMES]
     contents = map(files.read_bytes, filter(storage.exists, paths))
     return _checksum(b"".join(_checksum(content).encode() for content in contents))
@@ -248,20 +215,16 @@ def _load(directory: str) -> Model:
     if CLASSES in checksums or storage.exists(names):
         classes = WordClasses.parse(names, _read(names, checksums))
     try:
-        preorderer = _preorderer(description, arrays)
+        preorderer = method_class(description["method"]).from_state(description["state"], arrays)
     except DataError as error:
         raise error.at(directory, None) from None
-    language, training = description.get("language"), description.get("training", {})
-    tagset, lowercased = description.get("tagset"), description.get("lowercased", False)
-    return Model(preorderer, classes, language, training, stanza, tagset, lowercased)
+    names = ("language", "training", "tagset", "lowercased")
+    given = {name: description[name] for name in names if name in description}
+    return Model(preorderer, classes, stanza=stanza, **given)
 
 
 def _check(description: Any) -> None:
-    """Check what a description says, but for the method's own state.
-
-    Raises:
-        DataError: it is not one of a model, or of a version that we do not know.
-    """
+    """Check what a description says, but for the method's own state."""
     if not isinstance(description, dict) or description.get("format") != FORMAT:
         raise DataError(f"not an {FORMAT}")
     version = description.get("version")
@@ -284,8 +247,16 @@ def _check(description: Any) -> None:
     checksums = description[CHECKSUMS]
     if not all(isinstance(checksum, str) for checksum in checksums.values()):
         raise DataError(f"no sound {CHECKSUMS}")
-    if description.get("stanza") is not None:
-        _check_stanza(description)
+    stanza = description.get("stanza")
+    if stanza is not None and (
+        stanza.keys() - {STANZA_FOLDER} != set(STANZA_FIELDS)
+        or not _is_folder(stanza.get(STANZA_FOLDER))
+        or stanza["trees"] not in (None, *TREES)
+        or stanza["tagset"] not in TAGSETS
+        or not isinstance(stanza["tagged"], bool)
+        or language is None
+    ):
+        raise DataError("what it says of Stanza is damaged")
     if checksums.get(DESCRIPTION) != _own_checksum(description):
         raise DataError("damaged: it is not as it was written")
 
@@ -310,22 +281,5 @@ def _own_checksum(description: dict[str, Any]) -> str:
         raise DataError("it is nested too deeply") from None
 
 
-def _check_stanza(description: dict[str, Any]) -> None:
-    values = description["stanza"]
-    if (
-        values.keys() - {STANZA_FOLDER} != set(STANZA_FIELDS)
-        or not _is_folder(values.get(STANZA_FOLDER))
-        or values["trees"] not in (None, *TREES)
-        or values["tagset"] not in TAGSETS
-        or not isinstance(values["tagged"], bool)
-        or description.get("language") is None
-    ):
-        raise DataError("what it says of Stanza is damaged")
-
-
 def _is_folder(folder: Any) -> bool:
     return folder is None or (isinstance(folder, str) and os.path.isabs(folder) and folder.isprintable())
-
-
-def _preorderer(description: dict[str, Any], arrays: Arrays) -> Preorderer:
-    return method_class(description["method"]).from_state(description["state"], arrays)

@@ -35,16 +35,10 @@ class Input(NamedTuple):
 
 
 def parse(scorer: Scorer, given: Input, threads: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the trees and positions of a batch, one sentence after another.
+    """Return trees and positions as :meth:`preorder.methods.base.Preorderer.parse` does.
 
-    They are laid out as :class:`preorder.methods.base.Preorderer` wants them. The network takes O(n) large
-    products and O(n²) small ones a sentence of n tokens, the search O(n³) additions; beyond ``EXACT`` all
-    is linear in the length.
-
-    Args:
-        scorer: in evaluation mode, on :func:`device`.
-        given: what to parse.
-        threads: minibatches solved at a time.
+    The network, in evaluation mode, takes O(n) large products and O(n²) small ones a sentence of n tokens,
+    the search O(n³) additions; beyond ``EXACT`` all is linear in the length. Each thread solves a minibatch.
     """
     count = given.tokens.shape[1]
     nodes = np.empty((count, NODE_FIELDS), np.int32)
@@ -69,10 +63,7 @@ def parse(scorer: Scorer, given: Input, threads: int) -> tuple[np.ndarray, np.nd
 
 
 def parse_kbest(scorer: Scorer, given: Input, k: int, threads: int) -> list[list[ScoredTree]]:
-    """Return the best trees of each sentence's k best orders, by the agreement that can be expected.
-
-    Arguments are those of :func:`parse`; costs that, and the search of :func:`preorder.btg.nbest.kbest`.
-    """
+    """Return the best trees of each sentence's k best orders, by expected agreement."""
     best = [join_pieces((), 0, k)] * given.lengths.size  # what empty sentences have
 
     def search(minibatch: _Minibatch) -> None:

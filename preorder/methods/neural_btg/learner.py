@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -28,13 +28,6 @@ from preorder.methods.neural_btg.network import Scorer
 from preorder.methods.options import NeuralBTGOptions
 
 
-class Initial(NamedTuple):
-    """What a training begins from: the weights of another."""
-
-    vocabulary: Vocabulary
-    weights: Arrays
-
-
 class Learner(NetworkLearner[Scorer, torch.Tensor]):
     """A scorer that learns; see :class:`preorder.learning.loop.Trainable`."""
 
@@ -44,13 +37,13 @@ class Learner(NetworkLearner[Scorer, torch.Tensor]):
         sentences: Sequence[Sentence],
         constraint: Constraint,
         options: NeuralBTGOptions,
-        initial: Initial | None = None,
+        initial: tuple[Vocabulary, Arrays] | None = None,
     ) -> None:
-        """Start from the seed's weights or the initial ones, with what :func:`learnable` gives."""
+        """Start from the seed's weights, or those of a trained network, with what :func:`learnable` gives."""
         if initial is None:
             self.vocabulary, frequencies = Vocabulary.of(sentences, layers)
         else:
-            self.vocabulary = initial.vocabulary
+            self.vocabulary, weights = initial
             frequencies = self.vocabulary.frequencies(sentences)
         rows = self.vocabulary.rows
         scorer = with_first_weights(
@@ -58,14 +51,14 @@ class Learner(NetworkLearner[Scorer, torch.Tensor]):
         )
         self._initial = ()
         if initial is not None:
-            set_weights(scorer, initial.weights)
-            self._initial = tuple(initial.weights.values())
+            set_weights(scorer, weights)
+            self._initial = tuple(weights.values())
         super().__init__(scorer, frequencies, options)
         self._lengths = lengths_of(sentences)
         self._starts = np.cumsum(self._lengths) - self._lengths
         self._tokens = torch.from_numpy(self.vocabulary(sentences)).to(device())
         self._constraint = constraint
-        self._set_groups(constraint.groups)
+        self._groups = torch.empty(0)  # of this iteration
         is_faster = options.bfloat16 == "auto" and multiplies_bfloat16(device().type)
         self._in_bfloat16 = options.bfloat16 == "on" or is_faster
 
@@ -73,21 +66,16 @@ class Learner(NetworkLearner[Scorer, torch.Tensor]):
         return self._lengths.size
 
     def key(self) -> str:
-        """Return a digest of data and options."""
         arrays = (self._tokens.cpu().numpy(), *self._constraint, self._lengths, *self._initial)
         return digest([without_threads(self._options), self.vocabulary.known], *arrays)
 
     def learn(self, iteration: int, advance: Callable[[int], Any]) -> TrainingStatistics:
-        """Learn from every sentence once; see :class:`preorder.learning.loop.Trainable`."""
         draw = np.random.default_rng((self._options.seed, iteration, DRAW))
-        self._set_groups(self._constraint.drawn(self._lengths, draw))
+        groups = self._constraint.drawn(self._lengths, draw)
+        self._groups = torch.from_numpy(groups.astype(np.int64)).to(device())
         return super().learn(iteration, advance)
 
-    def _set_groups(self, groups: np.ndarray) -> None:
-        self._groups = torch.from_numpy(groups.astype(np.int64)).to(device())
-
     def order(self, sentences: Sequence[Sentence]) -> list[Permutation]:
-        """Return the reordering of each sentence by the averaged weights."""
         given = Input(self.vocabulary(sentences), lengths_of(sentences))
         _, positions = parse(self.average, given, self._options.threads)
         return permutations(positions, sentences)

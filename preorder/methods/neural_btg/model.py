@@ -17,7 +17,7 @@ from preorder.learning.options import without_threads
 from preorder.learning.vocabulary import Vocabulary, common_layers
 from preorder.methods.base import Continuable, Preorderer
 from preorder.methods.neural_btg.decode import Input, parse, parse_kbest
-from preorder.methods.neural_btg.learner import Initial, Learner, lengths_of
+from preorder.methods.neural_btg.learner import Learner, lengths_of
 from preorder.methods.neural_btg.network import Scorer
 from preorder.methods.options import NeuralBTGOptions, PerceptronOptions
 from preorder.methods.perceptron.model import BTGPreorderer
@@ -40,11 +40,9 @@ class NeuralBTGPreorderer(Continuable, Preorderer):
         self._partner = partner
 
     def parse(self, sentences: Sequence[Sentence], threads: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return the best trees and their positions; cost: see :mod:`.decode`."""
         return parse(self._scorer, self._input(sentences, threads), threads)
 
     def kbest(self, sentences: Sequence[Sentence], k: int, threads: int) -> list[list[ScoredTree]]:
-        """Return the best trees of each sentence's k best orders; see :mod:`preorder.btg.nbest`."""
         return parse_kbest(self._scorer, self._input(sentences, threads), k, threads)
 
     def _input(self, sentences: Sequence[Sentence], threads: int) -> Input:
@@ -52,19 +50,11 @@ class NeuralBTGPreorderer(Continuable, Preorderer):
         return Input(self._vocabulary(sentences), lengths_of(sentences), partner)
 
     def fixed_options(self) -> dict[str, Any]:
-        """Return the sizes of the network, and whether there is an ensemble partner.
-
-        Raises:
-            UsageError: training cannot begin from the ensemble partner.
-        """
-        if self._partner is not None:
-            self._partner.fixed_options()
         lstm = self._scorer.encoder
         partner = "none" if self._partner is None else "perceptron"
         return {"hidden": lstm.hidden_size, "depth": lstm.num_layers, "ensemble": partner}
 
     def state(self) -> tuple[dict[str, Any], Arrays]:
-        """Return what :meth:`from_state` needs: values for JSON, and arrays."""
         lstm = self._scorer.encoder
         values = {"hidden": lstm.hidden_size, "depth": lstm.num_layers, "vocabulary": self._vocabulary.known}
         arrays = weights_of(self._scorer)
@@ -75,11 +65,6 @@ class NeuralBTGPreorderer(Continuable, Preorderer):
 
     @classmethod
     def from_state(cls, values: dict[str, Any], arrays: Arrays) -> NeuralBTGPreorderer:
-        """Rebuild a preorderer from its :meth:`state`.
-
-        Raises:
-            DataError: the state is not one of a neural BTG model.
-        """
         vocabulary = Vocabulary.from_state(values.get("vocabulary"))
         hidden, depth = sizes_of(values, arrays, "hidden", "depth")
         if depth > sum(not name.startswith(f"{PARTNER}.") for name in arrays):  # each layer has some
@@ -103,14 +88,13 @@ class NeuralBTGPreorderer(Continuable, Preorderer):
     ) -> tuple[NeuralBTGPreorderer, dict[str, Any]]:
         """Learn from sentences with alignments; see :meth:`preorder.methods.base.Preorderer.fit`.
 
-        Layers that any sentence lacks are not used. The same input and options give the same model
-        on the same machine, whatever the number of threads and however often training was interrupted.
-        The statistics include those of :func:`preorder.btg.constraint.learnable`; ``weights`` counts the
-        network's.
+        Layers that any sentence lacks are not used. The same input and options give the same model on the
+        same machine. The statistics include those of :func:`preorder.btg.constraint.learnable`; ``weights``
+        counts the network's.
         """
         layers = common_layers((*bitext.sentences, *held_out.sentences))
         sentences, constraint, counts = learnable(bitext)
-        given = initial and Initial(initial._vocabulary, weights_of(initial._scorer))
+        given = initial and (initial._vocabulary, weights_of(initial._scorer))
         learner = Learner(layers, sentences, constraint, options, given)
         statistics = {"options": without_threads(options), **counts, **learner.train(held_out, checkpoint)}
         partner = None

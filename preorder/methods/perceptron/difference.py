@@ -12,27 +12,14 @@ import numpy as np
 from preorder.btg.grammar import LABELS, NODE_FIELDS
 from preorder.compiled import inner
 from preorder.methods.perceptron import features
-from preorder.methods.perceptron.features import (
-    MULTIPLIERS,
-    PAIR,
-    QUAD,
-    SHAPES_PER_NODE,
-    TABLE_NAMES,
-    TEMPLATE_COLUMN,
-    TEMPLATE_CONTEXT,
-    TEMPLATE_CORNERS,
-    TEMPLATE_MULTIPLIERS,
-    TEMPLATE_SIZE,
-    TEMPLATE_TABLE,
-    TRIPLE,
-)
+from preorder.methods.perceptron.features import MULTIPLIERS, PAIR, QUAD, TRIPLE
 from preorder.methods.perceptron.scorer import balance_row, child_sizes_row, size_row
 from preorder.methods.perceptron.table import key_near
 
-DENSE = len(TABLE_NAMES)
+DENSE = len(features.TABLE_NAMES)
 """Number of the dense table, the last one; its rows are its keys."""
 TABLE_COUNT = DENSE + 1
-FIRST_TEMPLATE = np.searchsorted(TEMPLATE_TABLE, np.arange(TABLE_COUNT))
+FIRST_TEMPLATE = np.searchsorted(features.TEMPLATE_TABLE, np.arange(TABLE_COUNT))
 TEMPLATE_COUNTS = np.diff(FIRST_TEMPLATE)
 """Templates of each table but the dense one: as many features of a layer of a node, at most, it knows."""
 
@@ -57,7 +44,9 @@ class Differences(NamedTuple):
 
 def allocate_differences(lengths: np.ndarray, layers: int, minibatch: int) -> Differences:
     """Return arrays for the differences of sentences of these lengths, of one minibatch at a time."""
-    bounds = 2 * np.maximum(lengths - 1, 0) * (layers * len(TEMPLATE_TABLE) + SHAPES_PER_NODE)
+    bounds = (
+        2 * np.maximum(lengths - 1, 0) * (layers * len(features.TEMPLATE_TABLE) + features.SHAPES_PER_NODE)
+    )
     before = np.cumsum(bounds) - bounds
     first = np.arange(0, lengths.size, minibatch)
     size = np.add.reduceat(bounds, first).max()
@@ -80,7 +69,7 @@ class Counter(NamedTuple):
 @inner
 def allocate_counter(n, layers):
     """Return a counter for sentences of at most n tokens."""
-    entries = 2 * n * layers * len(TEMPLATE_TABLE)
+    entries = 2 * n * layers * len(features.TEMPLATE_TABLE)
     size = 1024
     while size < 2 * entries:
         size *= 2
@@ -159,25 +148,25 @@ def _list_shapes(nodes, key, column, change, first):
 def _list_features(table, nodes, tokens, spread, key, column, change, first):
     """Write the features of each node that a table holds, from ``first`` on; return where they end."""
     for t in range(FIRST_TEMPLATE[table], FIRST_TEMPLATE[table + 1]):
-        size = TEMPLATE_SIZE[t]
-        contexts = LABELS if TEMPLATE_CONTEXT[t] else 0
+        size = features.TEMPLATE_SIZE[t]
+        contexts = LABELS if features.TEMPLATE_CONTEXT[t] else 0
         for layer in range(tokens.shape[0]):
             for i in range(nodes.shape[0]):
                 m = nodes[i, 1]
                 joined = np.uint64(0)
                 for k in range(size):
-                    corner = TEMPLATE_CORNERS[t, k]
+                    corner = features.TEMPLATE_CORNERS[t, k]
                     token = tokens[layer, nodes[i, CORNER_FIELD[corner]] + CORNER_OFFSET[corner]]
-                    joined += MULTIPLIERS[TEMPLATE_MULTIPLIERS[t, k]] * token
+                    joined += MULTIPLIERS[features.TEMPLATE_MULTIPLIERS[t, k]] * token
                 if table == PAIR:
-                    corner = TEMPLATE_CORNERS[t, 0]
+                    corner = features.TEMPLATE_CORNERS[t, 0]
                     at = nodes[i, CORNER_FIELD[corner]] + CORNER_OFFSET[corner]
                     joined = key_near(joined, MULTIPLIERS[0] * tokens[layer, at], spread[layer, 0, at])
                 elif table in (TRIPLE, QUAD):
                     home = MULTIPLIERS[1] * tokens[layer, m] + MULTIPLIERS[2] * tokens[layer, m + 1]
                     joined = key_near(joined, home, spread[layer, 1, m])
                 key[first], change[first] = joined, nodes[i, 5]
-                column[first] = TEMPLATE_COLUMN[t] + nodes[i, 3] + contexts * nodes[i, 4]
+                column[first] = features.TEMPLATE_COLUMN[t] + nodes[i, 3] + contexts * nodes[i, 4]
                 first += 1
     return first
 

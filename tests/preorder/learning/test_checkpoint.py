@@ -52,16 +52,6 @@ def test_damaged(tmp_path):
         Checkpoint(tmp_path / "file").load("key")
 
 
-def test_changed_content(tmp_path):
-    path = tmp_path / "file"
-    Checkpoint(path).save("key", {}, ARRAYS)
-    content = bytearray(path.read_bytes())
-    content[-1] ^= 1  # of an array: safetensors itself notices nothing
-    path.write_bytes(content)
-    with pytest.raises(DataError, match="file: not a checkpoint; .*: its content has changed since it was"):
-        Checkpoint(path).load("key")
-
-
 def test_failed_write_leaves_what_was_there(tmp_path, monkeypatch):
     checkpoint = Checkpoint(tmp_path / "file")
     checkpoint.save("key", 1, ARRAYS)

@@ -43,13 +43,8 @@ def test_each_method_has_its_own_defaults():
 
 
 def test_given():
-    arguments, _ = parsed("--passes", "3", "--step-size", "1e-3", "--seed", "5")
-    assert options_of("one", BOTH, arguments) == One(3, 1e-3, 0.2, 5)
-
-
-def test_a_share_may_be_zero():
-    arguments, _ = parsed("--share", "0")
-    assert options_of("one", BOTH, arguments).share == 0
+    arguments, _ = parsed("--passes", "3", "--step-size", "1e-3", "--share", "0", "--seed", "5")
+    assert options_of("one", BOTH, arguments) == One(3, 1e-3, 0, 5)
 
 
 def test_help_names_owners_and_defaults():

@@ -48,14 +48,6 @@ def test_batches_do_not_change_results(scorer, threads, with_partner):
         begin = end
 
 
-def test_scores_of_a_minibatch_are_those_of_its_sentences(scorer):
-    tokens = torch.from_numpy(draw([9] * 5).tokens.reshape(2, 5, 9))
-    with torch.no_grad():
-        whole = scorer(tokens)
-        for i in range(5):
-            torch.testing.assert_close(scorer(tokens[:, i : i + 1]), whole[i : i + 1])
-
-
 @pytest.mark.parametrize("n", [EXACT + 1, 1000])
 def test_long_sentences_are_cut(scorer, n):
     nodes, positions = parse(scorer, draw([n])._replace(partner=None), 1)
@@ -79,11 +71,6 @@ def test_the_partner_decides_where_the_network_does_not(scorer, monkeypatch):
     nodes, positions = parse(scorer, given, 1)
     cut = nodes[0, 1]  # the pieces stay where they are
     assert positions.tolist() == [*reversed(range(cut)), *reversed(range(cut, n))]
-
-
-def test_empty_batch(scorer):
-    nodes, positions = parse(scorer, draw([]), 1)
-    assert len(nodes) == len(positions) == 0
 
 
 def test_gradients_of_the_network_against_finite_differences():

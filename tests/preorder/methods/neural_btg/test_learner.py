@@ -33,12 +33,6 @@ def iterated(learner, *iterations):
     return [learner.learn(iteration, lambda _: None) for iteration in iterations]
 
 
-def same(one, other):
-    one, other = one.state(), other.state()
-    assert one.keys() == other.keys()
-    return all(one[name].tobytes() == other[name].tobytes() for name in one)
-
-
 def test_learns():
     statistics = iterated(learner(iterations=10, dropout=0.1, learning_rate=0.02), *range(1, 11))
     assert statistics[0]["loss"] > 0.3
@@ -54,15 +48,6 @@ def test_sees_every_sentence_once_an_iteration():
     assert max(sizes) == 8
 
 
-def test_same_seed_same_weights():
-    one, two, three = learner(), learner(), learner(seed=2)
-    for each in (one, two, three):
-        iterated(each, 1, 2)
-        torch.rand(1)  # what others draw does not matter
-    assert same(one, two)
-    assert not same(one, three)
-
-
 def test_leaves_the_state_of_others_alone():
     torch.manual_seed(5)
     expected = torch.rand(1)
@@ -73,17 +58,6 @@ def test_leaves_the_state_of_others_alone():
     assert set(used) == {1}  # more would round sums otherwise
     assert torch.rand(1) == expected
     assert torch.get_num_threads() == threads
-
-
-def test_goes_on_from_a_state_to_the_last_bit():
-    whole, first, second = learner(), learner(), learner()
-    iterated(whole, 1, 2, 3)
-    iterated(first, 1)
-    state = first.state()
-    iterated(first, 2)  # a state is of its time
-    second.restore(state)
-    iterated(second, 2, 3)
-    assert same(whole, second)
 
 
 def test_average_is_between_first_and_last_weights():

@@ -36,21 +36,12 @@ def _boundary(states, at):
     return torch.cat((before, after))
 
 
-def test_drops_a_share_and_keeps_the_mean():
+def test_drops_a_share_and_keeps_the_mean_of_each_token_or_of_a_sentence():
     torch.manual_seed(1)
     dropped = _drop(torch.ones(50, 20, 30), 50, 0.3)
     assert dropped.unique().tolist() == pytest.approx([0, 1 / 0.7])
     assert (dropped == 0).float().mean() == pytest.approx(0.3, abs=0.01)
     assert not dropped[0].equal(dropped[1])
-
-
-def test_drops_the_same_units_of_all_tokens_of_a_sentence():
-    torch.manual_seed(1)
     dropped = _drop(torch.ones(4, 20, 30), 1, 0.5)
     assert all(dropped[0].equal(token) for token in dropped)
     assert not dropped[:, 0].equal(dropped[:, 1])
-
-
-def test_drops_nothing_where_the_share_is_zero():
-    states = torch.ones(2, 3, 4)
-    assert _drop(states, 1, 0.0) is states
