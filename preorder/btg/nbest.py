@@ -150,9 +150,9 @@ def _search(scores, n, root, k):
             if used + 2 > candidates.size:  # no step adds more
                 candidates = _enlarged(candidates)
             if item.state == UNBEGUN:
-                filled = _begin(scores, left, right, context, begin, end, item, fresh, filled)
-                if n > EXACT_ORDERS and end - begin > WINDOW:
-                    _thin_out(item, begin, end, fresh)
+                filled = _begin(
+                    scores, left, right, context, begin, end, item, fresh, filled, n > EXACT_ORDERS
+                )
             if item.state == IDLE:
                 if item.best == NONE and item.waiting == NONE:
                     depth -= 1
@@ -178,7 +178,10 @@ def _search(scores, n, root, k):
             else:
                 item.state, taken.left, taken.right = TRIED, i, j
                 entry = entries[count]
-                _set_order(entry, entries[i], entries[j], label)
+                first, second = (entries[j], entries[i]) if label == INVERTED else (entries[i], entries[j])
+                entry.first, entry.last = first.first, second.last
+                neighbours = _mixed((first.last + 1) << 32 | (second.first + 1))
+                entry.hash = first.hash + second.hash + neighbours
                 key = entry.hash + _mixed(context)
                 if item.first == NONE or (entry.hash != entries[item.first].hash and key not in known):
                     known.add(key)
@@ -212,10 +215,11 @@ def _after(item, entries, entry):
 
 
 @inner
-def _begin(scores, left, right, context, begin, end, item, fresh, filled):
+def _begin(scores, left, right, context, begin, end, item, fresh, filled, is_thin):
     """Let a fresh candidate wait for each label and split, with the first entries of both children.
 
-    Summed as the search for the best tree does it, so that the first is the very same tree.
+    Summed as the search for the best tree does it, so that the first is the very same tree. ``is_thin``: of a
+    long span only the best one waits, and those that split at a multiple of ``WINDOW``.
     """
     item.state, item.first, item.waiting, item.fresh, item.best = IDLE, NONE, NONE, filled, 0
     for label in range(LABELS):
@@ -227,16 +231,11 @@ def _begin(scores, left, right, context, begin, end, item, fresh, filled):
             if score > fresh[item.fresh + item.best]:
                 item.best = filled - item.fresh
             filled += 1
-    return filled
-
-
-@inner
-def _thin_out(item, begin, end, fresh):
-    """Leave, of a long span's candidates, the best one and those that split at a multiple of ``WINDOW``."""
     splits = end - begin - 1
-    for index in range(LABELS * splits):
+    for index in range(LABELS * splits if is_thin and end - begin > WINDOW else 0):
         if index != item.best and (begin + 1 + index % splits) % WINDOW:
             fresh[item.fresh + index] = LOWEST
+    return filled
 
 
 @inner
@@ -298,14 +297,6 @@ def _without_first(candidates, first):
         root = _joined(candidates, root, pairs)
         pairs = following
     return root
-
-
-@inner
-def _set_order(entry, left, right, label):
-    """Write the ends of an entry's order, and its hash."""
-    first, second = (right, left) if label == INVERTED else (left, right)
-    entry.first, entry.last = first.first, second.last
-    entry.hash = first.hash + second.hash + _mixed((first.last + 1) << 32 | (second.first + 1))
 
 
 @inner

@@ -48,10 +48,38 @@ def _fill_trees(parts, root, trees):
 def best_tree(scores, n, root, nodes):
     """Find the best tree of a sentence of n >= 2 tokens by its ``Scores`` and return its score.
 
-    ``nodes``, int32 ``[n - 1, NODE_FIELDS]``, are filled: parents before children.
+    ``nodes``, int32 ``[n - 1, NODE_FIELDS]``, are filled: parents before children. Of equal choices it takes
+    the straight one, then the leftmost split.
     """
     left, right = best_scores(scores, n)
-    return read_tree(scores, left, right, n, root, False, nodes)
+    node, span, pivot = scores.node, scores.span, scores.pivot
+    stack = np.empty((n + 1, 3), np.int64)
+    stack[0, 0], stack[0, 1], stack[0, 2] = 0, n, root
+    depth, count = 1, 0
+    total = np.float32(0)
+    while depth:
+        depth -= 1
+        b, e, context = stack[depth, 0], stack[depth, 1], stack[depth, 2]
+        best, split, chosen = LOWEST, b + 1, STRAIGHT  # what stays where no score is a number
+        for label in range(LABELS):
+            lane = context * LABELS + label
+            for m in range(b + 1, e):
+                score = node[label, node_index(m, e) + b] + left[label, m, b] + right[e, m, label]
+                score = score + pivot[m, lane] + span[b, e, lane]
+                if score > best:
+                    best, split, chosen = score, m, label
+        if count == 0:
+            total = best
+        nodes[count, 0], nodes[count, 1], nodes[count, 2] = b, split, e
+        nodes[count, 3], nodes[count, 4] = chosen, context
+        count += 1
+        if e - split > 1:
+            stack[depth, 0], stack[depth, 1], stack[depth, 2] = split, e, chosen * 2 + 1
+            depth += 1
+        if split - b > 1:
+            stack[depth, 0], stack[depth, 1], stack[depth, 2] = b, split, chosen * 2
+            depth += 1
+    return total
 
 
 @inner
@@ -97,42 +125,6 @@ def _best_child(best, span, b, e):
     lane6 = best[first + 6 * VECTOR] + span[b, e, 6]
     lane7 = best[first + 7 * VECTOR] + span[b, e, 7]
     return (max(lane0, lane1), max(lane4, lane5)), (max(lane2, lane3), max(lane6, lane7))
-
-
-@inner
-def read_tree(scores, left, right, n, root, leftmost, nodes):
-    """Follow the best choices, by the :func:`best_scores`, down from the root; as :func:`best_tree` else.
-
-    Of equal choices it takes the straight one, then the leftmost split; with ``leftmost`` the split is first.
-    """
-    node, span, pivot = scores.node, scores.span, scores.pivot
-    stack = np.empty((n + 1, 3), np.int64)
-    stack[0, 0], stack[0, 1], stack[0, 2] = 0, n, root
-    depth, count = 1, 0
-    total = np.float32(0)
-    while depth:
-        depth -= 1
-        b, e, context = stack[depth, 0], stack[depth, 1], stack[depth, 2]
-        best, split, chosen = LOWEST, b + 1, STRAIGHT  # what stays where no score is a number
-        for label in range(LABELS):
-            lane = context * LABELS + label
-            for m in range(b + 1, e):
-                score = node[label, node_index(m, e) + b] + left[label, m, b] + right[e, m, label]
-                score = score + pivot[m, lane] + span[b, e, lane]
-                if score > best or (leftmost and score == best and m < split):
-                    best, split, chosen = score, m, label
-        if count == 0:
-            total = best
-        nodes[count, 0], nodes[count, 1], nodes[count, 2] = b, split, e
-        nodes[count, 3], nodes[count, 4] = chosen, context
-        count += 1
-        if e - split > 1:
-            stack[depth, 0], stack[depth, 1], stack[depth, 2] = split, e, chosen * 2 + 1
-            depth += 1
-        if split - b > 1:
-            stack[depth, 0], stack[depth, 1], stack[depth, 2] = b, split, chosen * 2
-            depth += 1
-    return total
 
 
 @inner
