@@ -81,7 +81,15 @@ def train(
     """
     sentences = [sentence.words for sentence in held_out.sentences]
     key = digest([trainable.key(), iterations, sentences, held_out.groups])
-    history, model = _resume(trainable, key, checkpoint)
+    history, model = [], None
+    if (saved := checkpoint.load(key)) is not None:
+        values, arrays = saved
+        history = values["history"]
+        LOGGER.info(f"an interrupted training goes on after iteration {len(history)}")
+        if values["finished"]:
+            model = arrays
+        else:
+            trainable.restore(arrays)
     total, initial = (len(trainable) * count for count in (iterations, len(history)))
     with progress_bar(total=total, initial=initial, unit=" sentences", unit_scale=True) as bar:
         while model is None:
@@ -99,21 +107,6 @@ def train(
                 checkpoint.save(key, {"history": history, "finished": False}, trainable.state())
     LOGGER.info(f"training ends: the model is that of iteration {len(history)}")
     return model, {"history": history, "iteration": len(history), "held_out": len(held_out)}
-
-
-def _resume(
-    trainable: Trainable, key: str, checkpoint: Checkpoint
-) -> tuple[list[TrainingStatistics], Arrays | None]:
-    """Return the history that a checkpoint holds, and the model if training has ended; else go back to it."""
-    saved = checkpoint.load(key)
-    if saved is None:
-        return [], None
-    values, arrays = saved
-    LOGGER.info(f"an interrupted training goes on after iteration {len(values['history'])}")
-    if values["finished"]:
-        return values["history"], arrays
-    trainable.restore(arrays)
-    return values["history"], None
 
 
 def _say(history: list[TrainingStatistics], iterations: int, held_out: int, seconds: float) -> None:

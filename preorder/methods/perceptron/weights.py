@@ -97,13 +97,15 @@ class Weights:
         arrays = {"shape": self.shape}
         tables = zip(TABLE_NAMES, self.slots, self.keys, self.rows, self.spread, strict=True)
         for name, slots, keys, rows, spread in tables:
+            levels, indices = np.unique(rows[rows != 0], return_inverse=True)
             block, place = np.divmod(keys & np.uint64(slots - 1), np.uint64(SLOT_BLOCK))
             arrays |= {
                 f"{name}.tags": (keys >> np.uint64(32)).astype(np.uint32),
                 f"{name}.places": place.astype(np.uint8),
                 f"{name}.blocks": np.bincount(block, minlength=slots // SLOT_BLOCK).astype(np.uint16),
                 f"{name}.present": np.packbits(rows != 0),
-                **_packed(name, rows[rows != 0]),
+                f"{name}.levels": levels,
+                f"{name}.values": indices.astype(np.uint8),
             }
             if name in SPREADING:
                 arrays[f"{name}.spread"] = spread
@@ -131,7 +133,9 @@ def _unpack_table(
     places = part("places", np.uint8, tags.size)
     present = part("present", np.uint8, -(-tags.size * width // 8))
     is_weight = np.unpackbits(present, count=tags.size * width).astype(np.bool_)
-    values = _unpack_values(arrays, name, int(is_weight.sum()))
+    levels, indices = part("levels", np.float32, None), part("values", np.uint8, int(is_weight.sum()))
+    if indices.max(initial=0) >= max(levels.size, 1) or np.abs(levels).max(initial=0) > LARGEST:
+        raise DataError(f"not the weights of {KIND}: the levels of {name}")
     spread = part("spread", np.uint8, tags.size) if name in SPREADING else np.zeros(tags.size, np.uint8)
     # A search for an absent key ends at a free slot; and few keys cannot ask for a large table.
     slots = blocks.size * SLOT_BLOCK
@@ -145,7 +149,7 @@ def _unpack_table(
         raise DataError(f"not the weights of {KIND}: the rest of the keys of {name}")
     keys = tags.astype(np.uint64) << np.uint64(32) | (first_slots + places) | rest
     rows = np.zeros((tags.size, width), np.float32)
-    rows.reshape(-1)[is_weight] = values
+    rows.reshape(-1)[is_weight] = levels[indices]
     return slots, keys, rows, spread
 
 
@@ -160,19 +164,6 @@ def _rounded(rows: np.ndarray) -> np.ndarray:
     result = np.zeros_like(rows)
     result[is_weight] = np.copysign(nearest, rows[is_weight])
     return result
-
-
-def _packed(name: str, values: np.ndarray) -> dict[str, np.ndarray]:
-    levels, indices = np.unique(values, return_inverse=True)
-    return {f"{name}.levels": levels, f"{name}.values": indices.astype(np.uint8)}
-
-
-def _unpack_values(arrays: dict[str, np.ndarray], name: str, count: int) -> np.ndarray:
-    levels = checked(arrays, f"{name}.levels", np.float32, (None,), KIND)
-    indices = checked(arrays, f"{name}.values", np.uint8, (count,), KIND)
-    if indices.max(initial=0) >= max(levels.size, 1) or np.abs(levels).max(initial=0) > LARGEST:
-        raise DataError(f"not the weights of {KIND}: the levels of {name}")
-    return levels[indices]
 
 
 def _slot_bits(slots: int) -> int:

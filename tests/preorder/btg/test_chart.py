@@ -172,19 +172,6 @@ def test_gradients_against_finite_differences(n):
     assert torch.autograd.gradcheck(lambda p: log_partition(p, groups), (parts,))
 
 
-def test_free_tokens_constrain_nothing():
-    parts, _ = tensors(5)
-    free = torch.full((BATCH, 5), -1)
-    torch.testing.assert_close(log_partition(parts, free), log_partition(parts))
-
-
-def test_a_minibatch_is_its_sentences():
-    parts, groups = tensors(9)
-    whole = log_partition(parts, groups)
-    for i in range(BATCH):
-        torch.testing.assert_close(log_partition(parts[i : i + 1], groups[i : i + 1]), whole[i : i + 1])
-
-
 def test_long_sentences_stay_finite():
     """Sums of trees of many tokens, in single precision and with large scores."""
     parts = torch.randn((1, PARTS, 2, 121, 121), generator=torch.Generator().manual_seed(0)) * 20
