@@ -47,51 +47,46 @@ def test_links_lead_somewhere(page):
         assert not anchor or anchor in anchors(linked), target
 
 
-def test_recipes_name_systems_that_have_a_configuration():
-    script = (ROOT / "recipes/both_ways.sh").read_text()
-    size = re.search(r"--size (\w+)", script)[1]
-    for system in re.search(r"^systems=(.*)$", script, re.M)[1].split(","):
-        assert read_system(system, size).name == system
-
-
-def test_recipes_run_both_ways(tmp_path):
-    """With a Python that only tells how it was called."""
+@pytest.fixture
+def script(tmp_path):
+    """Give a function that runs a script of the recipes and returns how it calls Python."""
     python = tmp_path / "python"
     python.write_text('#!/bin/sh\necho "$@"\n')
     python.chmod(0o755)
-    command = [str(ROOT / "recipes/both_ways.sh"), "enja", "en", "ja", "folder", "--jobs", "2"]
-    environment = {**os.environ, "PYTHON": str(python)}
-    calls = subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
-    for source, target, call in zip(("en", "ja"), ("ja", "en"), calls.splitlines(), strict=True):
-        assert f"-m recipes.run --data folder --src {source} --tgt {target} --run" in call
-        assert f"runs/enja-{source}-{target} --size" in call
-        assert call.endswith(" --jobs 2")
-    failed = subprocess.run(command[:-3], env=environment, capture_output=True, text=True, check=False)
-    assert failed.returncode == 2
-    assert failed.stderr.startswith("usage: recipes/both_ways.sh NAME LANGUAGE LANGUAGE DATA_FOLDER")
+
+    def run(name, *arguments):
+        command = [str(ROOT / f"recipes/{name}.sh"), *arguments]
+        done = subprocess.run(
+            command, env=os.environ | {"PYTHON": str(python)}, capture_output=True, text=True
+        )
+        if done.returncode:
+            assert (done.returncode, done.stderr.partition(".sh")[0]) == (2, f"usage: recipes/{name}")
+        return done.stdout.splitlines()
+
+    return run
 
 
-@pytest.mark.parametrize("name", ["phrases", "explicit_reordering", "distortion"])
-def test_the_recipes_of_papers(tmp_path, name):
-    """With a Python that only tells how it was called."""
-    python = tmp_path / "python"
-    python.write_text('#!/bin/sh\necho "$@"\n')
-    python.chmod(0o755)
-    command = [str(ROOT / f"recipes/{name}.sh"), "folder", "en", "de", "--jobs", "2"]
-    environment = {**os.environ, "PYTHON": str(python)}
-    first, *more = subprocess.run(
-        command, env=environment, capture_output=True, text=True, check=True
-    ).stdout.splitlines()
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("both_ways", ("enja", "en", "de", "folder")),
+        *((name, ("folder", "en", "de")) for name in ("phrases", "explicit_reordering", "distortion")),
+    ],
+)
+def test_the_scripts_of_the_recipes(script, name, arguments):
+    assert not script(name, *arguments[:-1])
+    first, *more = script(name, *arguments, "--jobs", "2")
     assert "-m recipes.run --data folder --src en --tgt de --run" in first
+    if name == "both_ways":
+        assert re.search("--src de --tgt en --run .*/runs/enja-de-en --size", more[0])
     assert first.endswith(" --jobs 2")
-    size, systems = re.search(r"--size (\w+)", first)[1], re.search(r"--systems ([\w,]+)", first)[1]
-    for system in systems.split(","):
+    size, systems = (
+        re.search(r"--size (\w+)", first)[1],
+        re.search(r"--systems ([\w,]+)", first)[1].split(","),
+    )
+    for system in systems:
         assert read_system(system, size).name == system
-    for folder in re.findall(r"systems/(\w+)/seed[12]/model.pt", "\n".join(more)):
-        assert folder in systems.split(",")
-    failed = subprocess.run(command[:-3], env=environment, capture_output=True, text=True, check=False)
-    assert failed.returncode == 2
-    assert failed.stderr.startswith(f"usage: recipes/{name}.sh DATA_FOLDER SOURCE TARGET")
+    assert {*re.findall(r"systems/(\w+)/seed[12]/model.pt", "\n".join(more))} <= {*systems}
 
 
 def test_the_reference_and_the_contents_are_whole():

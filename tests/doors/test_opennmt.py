@@ -121,10 +121,6 @@ def by_line(sentences):
     return [readings.get(number, EMPTY) for number in range(len(LINES))]
 
 
-def in_turn(sentences):
-    return [reading for _, _, reading in sentences]
-
-
 def samples(lines):
     """Return the readings of the samples that ``onmt_build_vocab`` writes."""
     found = map(str.split, Path("sample/train.sample.src").read_bytes().decode().split("\n")[:-1])
@@ -144,7 +140,7 @@ def onmt_preorder_translate(*arguments):
     given = ["--model", MODEL, "--beam", "1", "--out", "output", *arguments]
     with heard() as sentences:
         assert onmt_preorder.cli.main(["translate", *given, "--onmt", "-max_length", "1"]) == 0
-    return in_turn(sentences)
+    return [reading for _, _, reading in sentences]
 
 
 def standard_input(lines):
@@ -174,30 +170,27 @@ def post(*lines):
 
 def server(lines, at_once):
     """Return what a server reads of requests with so many lines each; lines with line breaks it refuses."""
-    refused = [line for line in lines if len(line.splitlines()) > 1]
+    refused = {line for line in lines if len(line.splitlines()) > 1}
     assert len(refused) == 2
     for line in refused:
         answer = post("a", line)
         assert answer.status_code == 400
         assert answer.json["error"].startswith("sentence 2: src has a line break in it")
-    return [
-        reading if line in refused else next(found)
-        for found in [iter(_served([line for line in lines if line not in refused], at_once))]
-        for line, reading in zip(lines, EXPECTED.values(), strict=True)
-    ]
-
-
-def _served(lines, at_once):
+    kept = [line for line in lines if line not in refused]
     found = []
-    for begin in range(0, len(lines), at_once):
-        asked = lines[begin : begin + at_once]
+    for begin in range(0, len(kept), at_once):
         with heard() as sentences:
-            answer = post(*asked)
+            answer = post(*kept[begin : begin + at_once])
         assert answer.status_code == 200, answer.json
-        assert len(answer.json[0]) == len(asked)
+        assert len(answer.json[0]) == len(kept[begin : begin + at_once])
         found += [reading for _, _, reading in sorted(sentences)]
-    found.insert(lines.index(""), EMPTY)  # which the server answers itself
-    return found
+    found.insert(kept.index(""), EMPTY)  # which the server answers itself
+    readings = dict(zip(kept, found, strict=True))
+    return [readings.get(line, reading) for line, reading in zip(lines, EXPECTED.values(), strict=True)]
+
+
+def source(lines):
+    return "--src", write(Path("src"), *lines)
 
 
 DOORS = {
@@ -206,27 +199,17 @@ DOORS = {
     "onmt_translate, features": lambda lines: onmt_translate(FEATURES),
     "onmt_translate, an ensemble": lambda lines: onmt_translate(lines, "-model", MODEL, MODEL),
     "onmt_translate, CR LF": lambda lines: onmt_translate([f"{line}\r" for line in lines]),
-    "onmt_preorder": lambda lines: onmt_preorder_translate("--src", write(Path("src"), *lines)),
-    "onmt_preorder, line by line": lambda lines: onmt_preorder_translate(
-        "--src", write(Path("src"), *lines), "--line-by-line"
-    ),
+    "onmt_preorder": lambda lines: onmt_preorder_translate(*source(lines)),
+    "onmt_preorder, line by line": lambda lines: onmt_preorder_translate(*source(lines), "--line-by-line"),
     "onmt_preorder, standard input": standard_input,
     "server": lambda lines: server(lines, len(lines)),
     "server, a sentence at a time": lambda lines: server(lines, 1),
 }
 
 
-@pytest.mark.parametrize("door", DOORS)
-def test_translation(trained, door):
-    check(DOORS[door](LINES))
-
-
-@pytest.mark.parametrize("corpus", ["train", "valid"])
-def test_training(trained, corpus):
-    check(trained[corpus])
-
-
-def check(found):
+@pytest.mark.parametrize("door", [*DOORS, "train", "valid"])
+def test_each_reads_the_same(trained, door):
+    found = trained[door] if door in trained else DOORS[door](LINES)
     assert dict(zip(EXPECTED, found, strict=True)) == EXPECTED
 
 
@@ -247,24 +230,28 @@ def test_vocabularies(way):
     assert counts("vocab.tgt") == words  # the empty line is left out, with its target
 
 
-@pytest.mark.parametrize("name", REFUSED)
-def test_refused(trained, name, capsys):
-    refuses(["a", HARD[name]], f"src:2: {REFUSED[name]}\n", capsys)
-    answer = post(HARD[name])
-    assert (answer.status_code, answer.json["error"]) == (400, f"<source>:1: {REFUSED[name]}")
+TABLE = ["", "I see\tPRP VBP", "I"]
+"""Its tags would be words."""
 
 
-def test_a_table_is_refused(trained, capsys):
-    """Its tags would be words; a tab in a request is a space."""
-    refuses(["", "I see\tPRP VBP", "I"], "src:2: a tab in the line: words<TAB>tags are for --annot", capsys)
-    assert post("plain\ttokens").status_code == 200
-
-
-def refuses(lines, message, capsys):
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        *((["a", HARD[name]], f"src:2: {message}\n") for name, message in REFUSED.items()),
+        (TABLE, "src:2: a tab in the line: words<TAB>tags are for --annot"),
+    ],
+)
+def test_files_that_are_refused(trained, capsys, lines, message):
     for door in (onmt_translate, build_vocabularies):
         with pytest.raises(DataError) as raised:
             door(lines)
         assert message.strip() in str(raised.value)
-    given = ("translate", "--model", MODEL, "--src", write(Path("src"), *lines))
-    assert onmt_preorder.cli.main(given) == 2
+    assert onmt_preorder.cli.main(["translate", "--model", MODEL, *source(lines)]) == 2
     assert message in capsys.readouterr().err
+
+
+def test_requests_that_are_refused(trained):
+    for name, message in REFUSED.items():
+        answer = post(HARD[name])
+        assert (answer.status_code, answer.json["error"]) == (400, f"<source>:1: {message}")
+    assert post("plain\ttokens").status_code == 200  # a tab in a request is a space

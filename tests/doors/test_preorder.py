@@ -7,7 +7,6 @@ import lzma
 import re
 import sys
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -40,8 +39,18 @@ def run(*argv):
     assert main(list(argv)) == 0
 
 
+def opened(path, mode):
+    """Open a file that is compressed as its name says, by none of the project's code."""
+    suffix = path.rpartition(".")[2]
+    modules = {"gz": gzip, "bz2": bz2, "xz": lzma}
+    if suffix == "zst":
+        return pytest.importorskip(ZSTD).open(path, mode)
+    return modules[suffix].open(path, mode) if suffix in modules else open(path, mode)
+
+
 def read(path):
-    return Path(path).read_bytes().decode().split("\n")[:-1]
+    with opened(str(path), "rb") as stream:
+        return stream.read().decode().split("\n")[:-1]
 
 
 def readings(features, positions):
@@ -50,18 +59,26 @@ def readings(features, positions):
     return [Reading(line, tuple(map(int, numbers.split()))) for line, numbers in pairs]
 
 
-def apply(**columns):
-    """Return the readings of ``preorder apply``, given the lines of each option."""
+def applied(*given, suffix=""):
+    """Return the readings of ``preorder apply``."""
     found = []
     for name in ("features", "positions"):
-        given = [part for option, lines in columns.items() for part in (f"--{option}", text(option, lines))]
-        run("apply", "--model", "model", "--format", name, "--out", name, *given)
-        found.append(read(name))
+        run("apply", "--model", "model", "--format", name, "--out", f"{name}{suffix}", *given)
+        found.append(read(f"{name}{suffix}"))
     return readings(*found)
+
+
+def written(columns):
+    """Write the lines of each option; return the options."""
+    return [part for option, lines in columns.items() for part in (f"--{option}", text(option, lines))]
 
 
 def text(name, lines):
     return write(Path(name), *lines)
+
+
+def apply(**columns):
+    return applied(*written(columns))
 
 
 def by_sentence(**columns):
@@ -71,23 +88,15 @@ def by_sentence(**columns):
 
 
 def standard_input(lines):
-    found = []
-    for name in ("features", "positions"):
-        with pytest.MonkeyPatch.context() as patch:
-            stream = io.BytesIO(Path(text("src", lines)).read_bytes())
-            patch.setattr(sys, "stdin", SimpleNamespace(buffer=stream))
-            run("apply", "--model", "model", "--format", name, "--out", name)
-        found.append(read(name))
-    return readings(*found)
+    data = Path(text("src", lines)).read_bytes()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "stdin", type("Stdin", (), {"buffer": property(lambda _: io.BytesIO(data))})())
+        return applied()
 
 
 def compressed(lines):
-    found = []
-    for name in ("features", "positions"):
-        Path("src.gz").write_bytes(gzip.compress(Path(text("src", lines)).read_bytes()))
-        run("apply", "--model", "model", "--format", name, "--out", f"{name}.zst", "--src", "src.gz")
-        found.append([*preorder.io.files.read_lines(f"{name}.zst")])
-    return readings(*found)
+    Path("src.gz").write_bytes(gzip.compress(Path(text("src", lines)).read_bytes()))
+    return applied("--src", "src.gz", suffix=".zst")
 
 
 def shards(**columns):
@@ -212,9 +221,8 @@ PAIRS = [list(enumerate(reading(words).positions)) for words in TOKENS]
 
 
 def train(**columns):
-    given = [part for option, lines in columns.items() for part in (f"--{option}", text(option, lines))]
     settings = "--method btg --classes 5 --iterations 2 --held-out 0 --model model"
-    run("train", *given, *settings.split())
+    run("train", *written(columns), *settings.split())
 
 
 def train_by_api(sources, links, **layers):
@@ -266,21 +274,12 @@ def test_files_of_other_systems(model, files, suffix):
     arguments = ["--model", "model", "--out", "features"]
     for option, lines in COLUMNS[files]([" ".join(each) for each in tag_layer("Penn")]).items():
         text = MARK + "\r\n".join(lines)
-        with open_to_write(f"{option}{suffix}") as stream:
+        with opened(f"{option}{suffix}", "wb") as stream:
             stream.write(text.encode())
         arguments += [f"--{option}", f"{option}{suffix}"]
     run("apply", *arguments)
     expected = [reading(words, tags=tags) for words, tags in zip(TOKENS, tag_layer("Penn"), strict=True)]
     assert read("features") == [each.features for each in expected]
-
-
-def open_to_write(path):
-    """Open a file that is compressed as its name says, by none of the project's code."""
-    suffix = path.rpartition(".")[2]
-    modules = {"gz": gzip, "bz2": bz2, "xz": lzma}
-    if suffix == "zst":
-        return pytest.importorskip(ZSTD).open(path, "wb")
-    return modules[suffix].open(path, "wb") if suffix in modules else open(path, "wb")
 
 
 CHARACTERS = st.characters(exclude_categories=["Cs"], exclude_characters="\n")

@@ -6,10 +6,7 @@ from itertools import chain
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-import preorder
 from preorder.annotate.classes import WordClasses
 from preorder.cli import main
 from preorder.data import Alignment, Permutation, Sentence, formats
@@ -132,49 +129,3 @@ def test_swap():
     check(zip(*found[0], strict=True), zip(TOKENS, tags, strict=True))
     pairs = [sorted(zip(*sentence, strict=True)) for sentence in zip(*found[100], strict=True)]
     check(pairs, [sorted(zip(*sentence, strict=True)) for sentence in zip(TOKENS, tags, strict=True)])
-
-
-FORMATS = ("features", "positions", "order", "text")
-
-
-def test_train():
-    """A model that is saved and loaded orders as before, and as ``apply`` does with each format."""
-    links = [link for link, words in zip(LINKS, TOKENS, strict=True) if len(words) <= 80]
-    sources = [words for words in TOKENS if len(words) <= 80]
-    model = preorder.train(sources, links, "btg", classes=5, iterations=2, held_out=0)
-    model.save("model")
-    orders = model.positions(TOKENS)
-    assert preorder.load("model").positions(TOKENS) == orders
-    for name in FORMATS:
-        run(f"apply --model model --src src --format {name} --out {name}")
-    expected = list(zip(TOKENS, map(Permutation, orders), strict=True))
-    check(parsed("features", formats.parse_features), expected)
-    check(numbers("positions", formats.parse_positions), expected)
-    check(numbers("order", formats.parse_order), expected)
-    check(parsed("text", formats.parse_tokens), [order.apply(words) for words, order in expected])
-
-
-token = st.text(
-    st.characters(exclude_characters=" \t\r\n", exclude_categories=["Cs"]), min_size=1, max_size=6
-)
-hard = st.text(st.sampled_from("a&#38;1206551;￨\u3000\xa0\ufeff\0\u2028\x85.@￭▁"), min_size=1, max_size=9)
-sentences = st.lists(st.lists(token | hard, max_size=5).map(tuple), max_size=5)
-
-
-@settings(max_examples=150)
-@given(sentences, st.randoms(use_true_random=False))
-def test_tokens_of_any_characters(found, generator):
-    orders = [generator.sample(range(len(words)), len(words)) for words in found]
-    pairs = [(words, Permutation(tuple(order))) for words, order in zip(found, orders, strict=True)]
-    lines = [formats.format_features(*pair) for pair in pairs]
-    files.write_lines("any", lines)
-    assert list(map(formats.parse_features, files.read_lines("any"))) == pairs
-    for words, line in zip(found, lines, strict=True):
-        assert line.split() == line.split(" ") * bool(words)  # as OpenNMT-py splits it
-        assert all(field.count("￨") == 1 for field in line.split())
-        assert [formats.unescape_token(w) for w in formats.escape_tokens(words)] == list(words)
-    if (
-        found and found[0] and not found[0][0].startswith("\ufeff")
-    ):  # which begins a file, and is no part of it
-        files.write_lines("any", [" ".join(words) for words in found])
-        assert parsed("any", formats.parse_tokens) == found

@@ -14,23 +14,19 @@ from preorder.methods.registry import all_options
 TRAIN = ["train", "--method", "rvnn", "--src", "x", "--align", "x", "--model", "x"]
 APPLY = ["apply", "--model", "x"]
 LENGTH = ["analyse", "length", "--src", "x", "--ref", "x", "--hyp", "x"]
+BOUNDED = [f"--{name.replace('_', '-')}" for name, o in _all(all_options()).items() if o.most is not None]
 OPTIONS = [
-    *(
-        (TRAIN, name)
-        for name in ("--seed", "--threads", "--limit", "--max-length", "--held-out", "--cross-fit")
-    ),
-    *(
-        (TRAIN, f"--{name.replace('_', '-')}")
-        for name, o in _all(all_options()).items()
-        if o.most is not None
-    ),
-    *((APPLY, name) for name in ("--n-best", "--threads")),
-    *((["annotate", "--src", "x"], name) for name in ("--seed", "--workers")),
-    *((LENGTH, name) for name in ("--width", "--last", "--seed")),
-    (["show", "--model", "x"], "--lines"),
-    *((["show", "--model", "x"], name) for name in ("--sample", "--gain", "--worst", "--max-length")),
-    (["swap", "--src", "x", "--out", "x"], "--percent"),
-    (["align", "--tgt", "x"], "--seed"),
+    (command, option)
+    for command, options in (
+        (TRAIN, ["--seed", "--threads", "--limit", "--max-length", "--held-out", "--cross-fit", *BOUNDED]),
+        (APPLY, ["--n-best", "--threads"]),
+        (["annotate", "--src", "x"], ["--seed", "--workers"]),
+        (LENGTH, ["--width", "--last", "--seed"]),
+        (["show", "--model", "x"], ["--lines", "--sample", "--gain", "--worst", "--max-length"]),
+        (["swap", "--src", "x", "--out", "x"], ["--percent"]),
+        (["align", "--tgt", "x"], ["--seed"]),
+    )
+    for option in options
 ]
 
 
@@ -85,18 +81,12 @@ def test_bounds_of_the_api(option, value):
 
 
 @pytest.mark.parametrize("classes", ["1000001", "9" * 5000, "٣"])
-def test_number_of_classes(classes, tmp_path, capsys):
+def test_number_of_classes(classes, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
     (tmp_path / "src").write_text("a b\n")
     (tmp_path / "align").write_text("0-0\n")
-    files = [
-        "--src",
-        str(tmp_path / "src"),
-        "--align",
-        str(tmp_path / "align"),
-        "--model",
-        str(tmp_path / "model"),
-    ]
-    assert main(["train", "--method", "btg", *files, "--classes", classes]) == 2
+    command = "train --method btg --src src --align align --model model --classes"
+    assert main([*command.split(), classes]) == 2
     assert capsys.readouterr().err.startswith("--classes: ")
 
 

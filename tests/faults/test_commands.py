@@ -6,16 +6,15 @@ import re
 import shutil
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
 from preorder.cli import build_parser, main
 from preorder.command_line import visible
 from preorder.command_line.paths import is_output
+from tests.support.running import environment
 from tests.support.texts import content
 
-ROOT = Path(__file__).parents[2]
 SOURCE, TARGET, LINKS = "a b c\n" * 20, "x y z\n" * 20, "0-0 1-2 2-1\n" * 20
 
 
@@ -33,10 +32,13 @@ def folder(tmp_path, monkeypatch):
     (tmp_path / "lang=en").mkdir()
     for name in ("lang=en/src", "src.classes", "corpus/src.gz"):
         shutil.copy("src", name)
+    for name, text in (("mixed", '{"format": "onmt-preorder model"}'), ("other", '{"format": "another"}')):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "model.json").write_text(text)
+    (tmp_path / "mixed" / "notes").write_text("mine")
     return tmp_path
 
 
-MAIN = "import sys; from preorder.cli import main; sys.exit(main(sys.argv[1:]))"
 TRAIN = "train --method btg --classes 0 --iterations 1 --held-out 0 --src src --align align"
 
 ANNOTATE = "annotate --pos tgt --classes 2"
@@ -56,19 +58,15 @@ ANNOTATE = "annotate --pos tgt --classes 2"
         ("gold --src - --align - --out out", "only one file can come from standard input"),
         ("align --src - --tgt - --out out", "only one file can come from standard input"),
         (f"{TRAIN} --model corpus", "corpus: holds other things than a model"),
+        (f"{TRAIN} --model mixed", "mixed: holds other things than a model"),
+        (f"{TRAIN} --model other", "other: holds other things than a model"),
         (f"{TRAIN} --model .", "a model needs a directory of its own"),
         (f"{TRAIN} --model /", "a model needs a directory of its own"),
         (f"{TRAIN} --model src", "src: exists and is not a directory"),
         (f"{TRAIN} --model=", "an empty path: name a directory for the model"),
         ("gold --src src --align align --out=", "an output has an empty path: name a file"),
-        (
-            f"{TRAIN} --model model --cross-fit 2 --cross-fit-out model/out",
-            "there is no folder",
-        ),
-        (
-            f"{TRAIN} --model empty --cross-fit 2 --cross-fit-out empty/out",
-            "holds empty/out: a model needs",
-        ),
+        (f"{TRAIN} --model model --cross-fit 2 --cross-fit-out model/out", "there is no folder"),
+        (f"{TRAIN} --model empty --cross-fit 2 --cross-fit-out empty/out", "holds empty/out: a model needs"),
         *(
             (
                 f"{command} trained/{name}",
@@ -137,51 +135,36 @@ def test_every_output_is_known_to_be_a_file():
     assert all("F" in re.findall(r"\w+", action.metavar) for action in outputs)
 
 
-def run(command, **environment):
-    return subprocess.run(
-        ["sh", "-c", f'exec {sys.executable} -c "{MAIN}" {command}'],
-        env={**os.environ, "PYTHONPATH": str(ROOT), **environment},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+def run(command, stdout=subprocess.PIPE, **variables):
+    """Run ``preorder`` by the shell."""
+    line = ["sh", "-c", f"exec {sys.executable} -m preorder {command}"]
+    done = subprocess.run(line, env=environment(**variables), stdout=stdout, stderr=subprocess.PIPE)
+    return done.returncode, (done.stdout or b"").decode(), done.stderr.decode()
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        "gold -q --src src --align align > /dev/full",
-        "evaluate -q --align align --order order > /dev/full",
-        "evaluate -q --align align --order order --json > /dev/full",
-        "score -q --ref tgt --hyp a=src --metrics ribes > /dev/full",
-    ],
-)
-def test_a_full_standard_output_is_one_line(folder, command):
-    done = run(command)
-    assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
-    assert "No space left on device" in done.stderr
+FULL = "standard output: No space left on device\n"
+CLOSED = "standard output: Bad file descriptor\n"
 
 
 @pytest.mark.parametrize(
     ("command", "status", "message"),
     [
-        ("gold --src src --align align >&-", 2, "standard output: Bad file descriptor\n"),
+        ("gold -q --src src --align align > /dev/full", 2, FULL),
+        (
+            "evaluate -q --align align --order order > /dev/full",
+            2,
+            FULL,
+        ),
+        ("gold --src src --align align >&-", 2, CLOSED),
         ("gold --src src --align align >&- 2>&-", 2, ""),
-        ("evaluate --align align --order order >&-", 2, "standard output: Bad file descriptor\n"),
+        ("evaluate -q --align align --order order --json >&-", 2, CLOSED),
         ("gold --src - --align align --out out <&-", 2, "<stdin>: is closed\n"),
         ("gold -v --src src --align align --out out 2>&-", 0, ""),
         ("gold -q --src src --align align --out out <&- >&-", 0, ""),
     ],
 )
-def test_closed_standard_streams(folder, command, status, message):
-    done = subprocess.run(
-        ["sh", "-c", f"exec {sys.executable} -m preorder {command}"],
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert (done.returncode, done.stdout, done.stderr) == (status, "", message)
+def test_standard_streams_that_are_full_or_closed(folder, command, status, message):
+    assert run(command) == (status, "", message)
     assert (folder / "out").exists() == (status == 0)
     if status == 0:
         assert (folder / "out").read_text() == "a￨0 b￨2 c￨1\n" * 20
@@ -193,58 +176,33 @@ def test_closed_standard_streams(folder, command, status, message):
 def test_a_reader_that_has_had_enough_is_no_error(folder, command):
     reading, writing = os.pipe()
     os.close(reading)
-    done = subprocess.run(
-        [sys.executable, "-c", MAIN, *command.split()],
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        stdout=writing,
-        stderr=subprocess.PIPE,
-        text=True,
-        check=False,
-    )
+    assert run(command, writing) == (0, "", "")
     os.close(writing)
-    assert (done.returncode, done.stderr) == (0, "")
 
 
 @pytest.mark.parametrize("locale", [{"LC_ALL": "C", "PYTHONUTF8": "0"}, {"PYTHONIOENCODING": "ascii"}])
 def test_output_is_utf8_whatever_the_locale(folder, locale):
     (folder / "src").write_text("私 は\n", encoding="utf-8")
     (folder / "align").write_text("0-0 1-1\n")
-    done = subprocess.run(
-        [sys.executable, "-c", MAIN, *"gold --src src --align align".split()],
-        env={**os.environ, "PYTHONPATH": str(ROOT), **locale},
-        capture_output=True,
-        check=False,
-    )
-    assert (done.returncode, done.stdout.decode()) == (0, "私￨0 は￨1\n")
+    assert run("gold --src src --align align", **locale) == (0, "私￨0 は￨1\n", "")
 
 
-def test_names_cannot_steer_the_terminal(folder, capsys):
+def test_what_steers_a_terminal_is_spelled_out():
     assert visible("\x1b[31mred\x07\tß￨") == "\\x1b[31mred\\x07\\tß￨"
-    assert main(["gold", "--src", "\x1b[2Jnone", "--align", "align"]) == 2
-    assert "\x1b" not in capsys.readouterr().err
-    assert main(["score", "--ref", "tgt", "--hyp", "\x1b[31ma=src", "--metrics", "ribes"]) == 0
-    assert "\x1b" not in capsys.readouterr().out
 
 
-COMPILED = "from preorder.metrics.orders import count_pairs; import numpy as np; "
-COMPILED += "print(count_pairs(np.array([0, 2, 1]), 3))"
-
-
-def compiled(tmp_path, **environment):
-    done = subprocess.run(
-        [sys.executable, "-c", COMPILED],
-        env={**os.environ, "PYTHONPATH": str(ROOT), **environment},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert (done.returncode, done.stdout) == (0, "(2, 1, 0)\n"), done.stderr
-
-
+@pytest.mark.slow
 def test_compiled_code_that_is_kept_may_be_damaged(tmp_path):
-    kept = {"NUMBA_CACHE_DIR": str(tmp_path)}
-    compiled(tmp_path, **kept)
+    code = "from preorder.metrics.orders import count_pairs; import numpy as np; "
+    code += "print(count_pairs(np.array([0, 2, 1]), 3))"
+
+    def compiled():
+        variables = environment(NUMBA_CACHE_DIR=str(tmp_path))
+        done = subprocess.run([sys.executable, "-c", code], env=variables, capture_output=True, text=True)
+        assert (done.returncode, done.stdout) == (0, "(2, 1, 0)\n"), done.stderr
+
+    compiled()
     (stored,) = (path for path in tmp_path.rglob("*") if path.is_file())
     for damage in (b"", b"damaged", stored.read_bytes()[:-7]):
         stored.write_bytes(damage)
-        compiled(tmp_path, **kept)
+        compiled()

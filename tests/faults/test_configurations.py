@@ -7,10 +7,10 @@ import yaml
 
 pytest.importorskip("onmt", reason="OpenNMT-py is not installed: see the README")
 
+from onmt_preorder import base_configuration
 from onmt_preorder.base_configuration import MOST_VALUES, parse_yaml
 from preorder.errors import DataError
-from tests.faults.test_opennmt import outcome
-from tests.support.opennmt import TINY, write_training_task
+from tests.support.opennmt import TINY, outcome, write_training_task
 from tests.support.texts import content
 
 BOMB = "a: &a [x, x, x, x, x, x, x, x, x, x]\n" + "".join(
@@ -32,7 +32,7 @@ FILES = {
     "a: 2020-99-99": "not YAML: ",
     "a: " + "9" * 5000: "not YAML: ",
     "a: !!python/object/apply:os.system [ls]": "not YAML: could not determine a constructor",
-    "a: " + "[" * 50_000: "YAML that is nested too deeply",
+    "a: " + "[" * 1_000: "YAML that is nested too deeply",
     "a: " + "{a: " * 5_000 + "}" * 5_000: "YAML that is nested too deeply",
     "a: &a [*a]": f"YAML of more than {MOST_VALUES} values, or that holds itself",
     BOMB: f"YAML of more than {MOST_VALUES} values",
@@ -69,44 +69,28 @@ def test_a_file_that_is_no_configuration(folder, capsys, text, program):
 
 
 ODD = [[1, 2], ["x"], {"a": "b"}, {}, "x", -7, 1.5, True, "é\0", [[1]], [{}], "2024-01-01", "nan"]
-KEYS = [
-    "layers",
-    "hidden_size",
-    "dropout",
-    "train_steps",
-    "learning_rate",
-    "encoder_type",
-    "preorder_encoding",
-    "preorder_max_relative",
-    "norm_placement",
-    "optim",
-    "seed",
-    "data",
-    "transforms",
-    "src_vocab",
-    "early_stopping_criteria",
-    "n_src_feats",
-    "hiden_size",
-    "",
-]
+KEYS = """
+layers hidden_size dropout train_steps learning_rate encoder_type preorder_encoding preorder_max_relative
+norm_placement optim seed data transforms src_vocab early_stopping_criteria n_src_feats hiden_size
+""".split()
 
 
 @pytest.mark.parametrize("key", KEYS)
 def test_values_of_odd_types(folder, capsys, key):
-    for value in ODD if "FAULTS" in os.environ else ODD[KEYS.index(key) % 4 :: 4]:  # a quarter of them in CI
+    for value in ODD if "FAULTS" in os.environ else ODD[KEYS.index(key) % 4 :: 4]:
         text = yaml.safe_dump(TINY | {"train_steps": 0, key: value}, allow_unicode=True)
         (folder / "c.yaml").write_text(text)
         before = content(folder)
         status, lines = outcome(capsys, folder, "onmt_train", "-config", "c.yaml")
-        assert status in (0, 2), (key, value)
         assert (status, len(lines)) in ((2, 1), (0, 0)), (key, value, status, lines)
         assert all(len(line) < 2000 for line in lines)
         assert content(folder) == before
 
 
-def test_aliases_and_merges_are_fine():
+def test_aliases_and_merges_are_fine(monkeypatch):
     text = "a: &a {x: 1}\nb: {<<: *a, y: 2}\nc: [*a, *a]\n"
     assert parse_yaml(text) == {"a": {"x": 1}, "b": {"x": 1, "y": 2}, "c": [{"x": 1}, {"x": 1}]}
     assert parse_yaml("") is None
-    with pytest.raises(DataError, match="more than"):
-        parse_yaml("[" + "1," * MOST_VALUES + "]")
+    monkeypatch.setattr(base_configuration, "MOST_VALUES", 9)
+    with pytest.raises(DataError, match="more than 9 values"):
+        parse_yaml("[1, 2, 3, 4, 5, 6, 7, 8, 9]")

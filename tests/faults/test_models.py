@@ -1,14 +1,19 @@
 """Damaged and hostile models: the same orders as before, or one line; never a crash, a hang or a traceback.
 
+Model directories: nothing else is overwritten, and readers see one model however often it is replaced.
+
 ``FAULTS=20000`` in the environment tries so many damaged models, and other ones with each ``FAULTS_SEED``.
 """
 
+import itertools
 import json
+import multiprocessing
 import os
 import re
 import shutil
 import subprocess
 import sys
+import time
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -19,18 +24,21 @@ from safetensors.numpy import load, save
 
 pytest.importorskip("torch")
 
-from preorder.annotate.classes import learn_classes
+from preorder.annotate.classes import WordClasses, learn_classes
 from preorder.btg.constraint import Constraint
 from preorder.btg.grammar import ROOT
 from preorder.btg.nbest import kbest_of_parts
 from preorder.btg.viterbi import _fill_trees, best_trees
 from preorder.data import BinaryTree, Bitext, Node
 from preorder.errors import DataError, NotFiniteError, PreorderError
+from preorder.io.atomic import atomic_file
+from preorder.learning.checkpoint import Checkpoint, Checkpoints
 from preorder.methods import model_directory
-from preorder.methods.model_directory import Model, load_model, save_model
+from preorder.methods.model_directory import Model, check_replaceable, load_model, save_model
 from preorder.methods.perceptron.learner import Learner, weights_of
 from preorder.methods.registry import METHODS, all_options, method_class
 from tests.support.damaged_models import seal
+from tests.support.texts import content
 from tests.support.verb_last import LINES, bitext
 
 COUNT = int(os.environ.get("FAULTS", "1000"))
@@ -58,6 +66,7 @@ def models(tmp_path_factory):
     return folder
 
 
+@pytest.mark.slow
 def test_damaged_models(models):
     """Bytes at random, which checksums tell; and with checksums that fit, anything anywhere in the files."""
     run = subprocess.run(
@@ -116,10 +125,8 @@ def fill(name, value, dtype=None):
     """Return a change of an array: all of it is a value, or it is another array."""
 
     def change(description, arrays):
-        if isinstance(value, np.ndarray):
-            arrays[name] = value
-        else:
-            arrays[name] = np.full(arrays[name].shape, value, dtype or arrays[name].dtype)
+        new = np.full(arrays[name].shape, value, dtype or arrays[name].dtype) if np.isscalar(value) else value
+        arrays[name] = new
 
     return change
 
@@ -135,7 +142,6 @@ def full_table(description, arrays):
     arrays["quad.values"] = np.zeros(0, np.uint8)
 
 
-NETWORKS = ("neural-btg", "rvnn", "swap-lstm")
 HOSTILE = [
     ("btg", put("state", value=[]), "model.json: no sound state: []"),
     ("btg", put("training", value=None), "model.json: no sound training: None"),
@@ -143,16 +149,9 @@ HOSTILE = [
     ("btg", put("method", value=["btg"]), "model.json: unknown method ['btg']"),
     ("btg", put("language", value="../../x"), "model.json: not the code of a language: '../../x'"),
     ("btg", put("checksums", "classes", value=1), "model.json: no sound checksums"),
-    (
-        "btg",
-        put("stanza", value={"trees": "x", "tagset": "xpos", "tagged": False}),
-        "what it says of Stanza is",
-    ),
-    (
-        "btg",
-        put("state", "layers", value=["words", "words"]),
-        "not the layers of a BTG model: ['words', 'words']",
-    ),
+    ("btg", put("checksums", value=None), "no sound checksums: None"),
+    ("btg", put("stanza", value={"trees": "x", "tagset": "xpos", "tagged": False}), "what it says of Stanza"),
+    ("btg", put("state", "layers", value=["words"] * 2), "not the layers of a BTG model: ['words', 'words']"),
     ("btg", put("state", "layers", value=[["words"]]), "not the layers of a BTG model: [['words']]"),
     ("btg", full_table, "quad has 256 keys in 256 slots"),
     ("btg", fill("quad.blocks", np.zeros(1 << 20, np.uint16)), "keys in 268435456 slots"),
@@ -175,10 +174,9 @@ HOSTILE = [
     ("rvnn", put("state", "categories", value=[[]]), "not the categories of a model of nodes: True, [[]]"),
     ("rvnn", put("state", "vocabulary", "words", value=[None]), "not the vocabulary of the model's network"),
     ("rvnn", fill("weight", 3e38), "the scores are not finite"),
-    *(
-        (kind, fill("output.bias" if kind != "neural-btg" else "weight", np.nan), "are finite")
-        for kind in NETWORKS
-    ),
+    ("neural-btg", fill("weight", np.nan), "are finite"),
+    ("rvnn", fill("output.bias", np.nan), "are finite"),
+    ("swap-lstm", fill("output.bias", np.nan), "are finite"),
 ]
 
 
@@ -192,20 +190,15 @@ def test_hostile_models(copy, kind, change, reason):
         order()
 
 
-@pytest.mark.parametrize(
-    ("state", "reason"), [("[" * 10**5, "nested too deeply"), ("9" * 5000, "too many digits")]
-)
-def test_a_description_without_end(models, tmp_path, state, reason):
-    (tmp_path / "model.json").write_text(f'{{"state": {state}')
-    with pytest.raises(DataError, match=reason):
-        load_model(str(tmp_path))
-
-
-def test_a_description_too_deep_to_be_summed():
+def test_a_description_without_end(tmp_path):
+    for state, reason in (("[" * 10**5, "nested too deeply"), ("9" * 5000, "too many digits")):
+        (tmp_path / "model.json").write_text(f'{{"state": {state}')
+        with pytest.raises(DataError, match=reason):
+            load_model(str(tmp_path))
     deep = []
     for _ in range(10**5):
         deep = [deep]
-    with pytest.raises(DataError, match="it is nested too deeply"):
+    with pytest.raises(DataError, match="it is nested too deeply"):  # too deep to be summed
         model_directory._own_checksum({"training": deep, "checksums": {}})
 
 
@@ -245,9 +238,8 @@ def test_scores_that_are_no_numbers():
     for value in (np.nan, np.inf, -np.inf):
         nodes = np.empty((1, 4, 5), np.int32)
         _fill_trees(np.full((1, 3, 2, 6, 6), value, np.float32), ROOT, nodes)
-        assert (
-            len(BinaryTree(5, tuple(Node(b, m, e, bool(label)) for b, m, e, label, _ in nodes[0])).nodes) == 4
-        )
+        tree = BinaryTree(5, tuple(Node(b, m, e, bool(label)) for b, m, e, label, _ in nodes[0]))
+        assert len(tree.nodes) == 4
 
 
 def test_a_perceptron_that_diverges():
@@ -261,11 +253,126 @@ def test_a_perceptron_that_diverges():
         weights_of(learner.model()).compact(0.1)
 
 
-def test_models_without_checksums(models, tmp_path):
-    shutil.copytree(models / "btg", tmp_path / "btg")
-    path = tmp_path / "btg" / "model.json"
-    description = json.loads(path.read_text())
-    del description["checksums"]
-    path.write_text(json.dumps(description))
-    with pytest.raises(DataError, match="no sound checksums: None"):
-        load_model(str(path.parent))
+# --- directories ---
+
+
+@pytest.fixture(scope="module")
+def two_models():
+    """Return models with different weights and classes, in the order of their seeds, 1 and 2."""
+    found = []
+    for seed in (1, 2):
+        preorderer, training = method_class("btg").fit(
+            bitext(), all_options()["btg"](iterations=1, seed=seed)
+        )
+        found.append(Model(preorderer, WordClasses({f"word{seed}": str(seed)}), None, training))
+    return found
+
+
+def test_what_may_become_a_model(tmp_path, two_models):
+    save_model(two_models[0], str(tmp_path / "model"))
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "link").symlink_to("model")
+    for name in ("model", "model/", "empty", "new", "new/below", "link"):
+        check_replaceable(str(tmp_path / name), [str(tmp_path / "text")])
+    save_model(two_models[1], str(tmp_path / "link"))
+    assert (tmp_path / "link").is_symlink()
+    assert load_model(str(tmp_path / "model")).classes == two_models[1].classes
+
+
+@pytest.mark.parametrize("directory", ["", "corpus"])
+def test_saving_deletes_nothing_else(tmp_path, monkeypatch, two_models, directory):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "corpus").mkdir()
+    (tmp_path / "corpus/a.en").write_text("mine")
+    with pytest.raises(PreorderError):
+        save_model(two_models[0], directory)
+    assert content(tmp_path) == {"corpus/a.en": b"mine"}
+
+
+def test_readers_while_it_is_replaced(tmp_path, two_models):
+    directory = str(tmp_path / "model")
+    save_model(two_models[0], directory)
+    arrays = [one.preorderer.state()[1] for one in two_models]
+    context = multiprocessing.get_context("fork")
+    ended = context.Event()
+
+    def replace_again_and_again():
+        while not ended.is_set():
+            for one in two_models:
+                save_model(one, directory)
+
+    writer = context.Process(target=replace_again_and_again, daemon=True)
+    writer.start()
+    seen = set()
+    until = time.monotonic() + 300
+    for _ in itertools.takewhile(lambda i: i < 300 or len(seen) < 2, itertools.count()):
+        loaded = load_model(directory)
+        seed = loaded.training["options"]["seed"]
+        assert loaded.classes == two_models[seed - 1].classes
+        found = loaded.preorderer.state()[1]
+        assert all(np.array_equal(found[name], array) for name, array in arrays[seed - 1].items())
+        seen.add(seed)
+        assert time.monotonic() < until
+    ended.set()
+    writer.join()
+    assert (seen, writer.exitcode) == ({1, 2}, 0)
+
+
+@pytest.mark.parametrize(("replaced", "tries"), [(False, 1), (True, 5)])
+def test_a_damaged_model_is_read_again_if_it_was_replaced(tmp_path, monkeypatch, two_models, replaced, tries):
+    directory, load, read = str(tmp_path / "model"), model_directory._load, []
+
+    def counted(folder):
+        read.append(folder)
+        if replaced:
+            save_model(two_models[0], directory)
+        Path(folder, "weights.safetensors").write_bytes(b"damaged")
+        return load(folder)
+
+    save_model(two_models[0], directory)
+    monkeypatch.setattr(model_directory, "_load", counted)
+    with pytest.raises(DataError, match="damaged"):
+        load_model(directory)
+    assert len(read) == tries
+
+
+def each_with_a_flipped_bit(path, step):
+    """Write the file with a bit flipped in every so many-th byte."""
+    sound = path.read_bytes()
+    for index in range(0, len(sound), step):
+        path.write_bytes(sound[:index] + bytes([sound[index] ^ 1 << index % 8]) + sound[index + 1 :])
+        yield
+
+
+def test_a_flipped_bit_is_found(tmp_path, two_models):
+    for name in ("weights.safetensors", "classes.txt"):
+        save_model(two_models[0], str(tmp_path / "model"))
+        path = tmp_path / "model" / name
+        for _ in each_with_a_flipped_bit(path, path.stat().st_size // 20 + 1):
+            with pytest.raises(DataError, match=f"{name}: damaged: its checksum is not that in model.json"):
+                load_model(str(tmp_path / "model"))
+    Checkpoint(tmp_path / "checkpoint").save(
+        "key", {"done": 3}, {"a": np.arange(50.0), "b": np.zeros((0, 3))}
+    )
+    for _ in each_with_a_flipped_bit(tmp_path / "checkpoint", 3):
+        with pytest.raises(
+            PreorderError, match="not a checkpoint; --fresh starts|with other data or options"
+        ):
+            Checkpoint(tmp_path / "checkpoint").load("key")
+
+
+def test_checkpoints_are_removed_and_nothing_else(tmp_path):
+    folder = tmp_path / "folder"
+    checkpoints = Checkpoints(str(folder))
+    checkpoints.part("all").save("key", 1, {})
+    with atomic_file(str(folder / "all.safetensors")) as written_by_another:
+        checkpoints.remove()
+        assert [path.name for path in folder.iterdir()] == [written_by_another.name]
+    assert [path.name for path in folder.iterdir()] == ["all.safetensors"]
+    (folder / ".all.safetensors.abc.partial").write_text("left by a killed run")
+    checkpoints.remove()
+    assert not folder.exists()
+    checkpoints.part("all").save("key", 1, {})
+    (folder / "notes").write_text("not ours")
+    checkpoints.remove()
+    assert [path.name for path in folder.iterdir()] == ["notes"]

@@ -1,7 +1,7 @@
 """What would go unnoticed: another model for other threads, positions as words, layers that nothing uses."""
 
-import gzip
 import json
+import shutil
 import sys
 from pathlib import Path
 
@@ -12,15 +12,14 @@ from preorder.api import train
 from preorder.cli import main
 from preorder.data.formats import parse_source
 from preorder.errors import DataError
-from preorder.io import files
 from preorder.methods.registry import METHODS
-from tests.support.texts import write
+from tests.support.texts import content, write
 
 ESCAPE = "\x1b[31m\x9b2J"
-TREES = {"rvnn", "swap-lstm"}
 WORDS = [
     f"{subject} {verb} the {adjective} fish" for subject in "ab" for verb in "cde" for adjective in "fgh"
-] * 4
+]
+WORDS *= 4
 TREE = "(S (NP (N {})) (VP (V {}) (NP (D {}) (NP (A {}) (N {})))))"
 LINKS = "0-0 1-4 2-1 3-2 4-3"
 
@@ -40,29 +39,30 @@ def folder(tmp_path, monkeypatch):
 
 
 TRAIN = "train --align align --classes 3 --held-out 12 --model model --fresh --method".split()
-SMALL = "--iterations 2 --minibatch 16 --size 48 --hidden 48 --depth 1".split()
 
 
 def run(*argv, status=0):
     assert main(list(argv)) == status
 
 
-def small(method):
-    """Return the small sizes that a method has options for."""
-    given = {"btg": SMALL[:4], "neural-btg": SMALL[:4] + SMALL[6:]}
-    return given.get(method, SMALL[:6])
+SMALL = "--iterations 2 --minibatch 16"
+SIZES = {
+    "btg": SMALL,
+    "neural-btg": f"{SMALL} --hidden 48 --depth 1",
+    "rvnn": f"{SMALL} --size 48 --trees trees",
+    "swap-lstm": f"{SMALL} --size 48 --trees trees",
+}
 
 
 @pytest.mark.parametrize("method", METHODS)
 def test_the_same_bytes_with_any_number_of_threads(folder, method):
     torch = pytest.importorskip("torch")
     before = torch.get_num_threads()
-    layers = ["--trees", "trees"] if method in TREES else []
     found = []
     for threads in (1, 3):
         torch.set_num_threads(threads)  # whatever the environment says
-        run(*TRAIN, method, "--src", "src", *layers, *small(method), "--threads", str(threads))
-        found.append({path.name: path.read_bytes() for path in Path("model").iterdir()})
+        run(*TRAIN, method, "--src", "src", *SIZES[method].split(), "--threads", str(threads))
+        found.append(content(folder / "model"))
     torch.set_num_threads(before)
     assert found[0] == found[1]
     assert '"threads"' not in found[0]["model.json"].decode()
@@ -71,19 +71,19 @@ def test_the_same_bytes_with_any_number_of_threads(folder, method):
 @pytest.mark.parametrize(
     "command",
     [
-        [*TRAIN, "btg", "--src", "features"],
-        [*TRAIN, "btg", "--src", "features", "--pos", "pos"],
-        "apply --model known --src features".split(),
-        "show --model known --src features".split(),
-        "gold --src features --align align".split(),
-        "align --src features --tgt tgt --out none".split(),
+        f"{' '.join(TRAIN)} btg --src features",
+        f"{' '.join(TRAIN)} btg --src features --pos pos",
+        "apply --model known --src features",
+        "show --model known --src features",
+        "gold --src features --align align",
+        "align --src features --tgt tgt --out none",
     ],
 )
 def test_positions_are_not_taken_for_words(folder, capsys, command):
     run(*TRAIN[:-2], "--fresh", "--method", "btg", "--iterations", "1", "--src", "src")
     Path("model").rename("known")
     capsys.readouterr()
-    run(*command, status=2)
+    run(*command.split(), status=2)
     error = capsys.readouterr().err
     assert "features:1: has token￨position already: give the plain text that these were made from" in error
     assert error.count("\n") == 1
@@ -131,21 +131,6 @@ def test_layers_that_a_model_does_not_use_are_named_once(folder, capsys, trained
 MARK = b"\xef\xbb\xbf"
 
 
-@pytest.mark.parametrize("name", ["text", "text.gz"])
-def test_a_byte_order_mark_is_no_part_of_a_text(tmp_path, name):
-    path = tmp_path / name
-    opened = gzip.open if name.endswith(".gz") else open
-    for content, lines in (
-        (MARK + b"a\n" + MARK + b"b\n", ["a", "\ufeffb"]),
-        (MARK, [""]),
-        (MARK + MARK + b"a", ["\ufeffa"]),
-        (b"a\n", ["a"]),
-    ):
-        with opened(path, "wb") as stream:
-            stream.write(content)
-        assert list(files.read_lines(str(path))) == lines
-
-
 def test_every_text_input_may_begin_with_a_byte_order_mark(folder, capsys):
     def results():
         run(*TRAIN, "btg", "--iterations", "1", "--src", "src", "--pos", "pos")
@@ -153,8 +138,7 @@ def test_every_text_input_may_begin_with_a_byte_order_mark(folder, capsys):
         capsys.readouterr()
         run(*"evaluate --align align --positions positions --json".split())
         run(*"score --ref tgt --hyp a=src --metrics ribes --json".split())
-        model = {path.name: path.read_bytes() for path in Path("model").iterdir()}
-        return Path("out").read_bytes(), capsys.readouterr().out, model
+        return Path("out").read_bytes(), capsys.readouterr().out, content(folder / "model")
 
     plain = results()
     for name in "src tgt pos align positions".split():
@@ -162,59 +146,46 @@ def test_every_text_input_may_begin_with_a_byte_order_mark(folder, capsys):
     assert results() == plain
 
 
-def hostile(name):
-    write(Path(name), *(f"{ESCAPE}a b the g fish" for _ in WORDS))
-    return name
+SCORE = "score --ref tgt --hyp {0}=src {0}2=src --metrics ribes"
+EXAMPLES = "analyse examples --src src2 --ref tgt --hyp {0}=src {0}2=src2"
 
 
 @pytest.mark.parametrize(
-    "command",
+    ("command", "status"),
     [
-        "show --src src2 --positions positions",
-        "show --src src2 --positions positions --tgt src2 --align align",
-        "show --src src2 --positions positions --json",
-        "score --ref tgt --hyp {0}=src {0}2=src --metrics ribes,bleu,ter --baseline {0}",
-        "score --ref tgt --hyp {0}=src {0}2=src --metrics ribes --pairwise",
-        "score --ref tgt --hyp {0}=src --metrics ribes --json",
-        "analyse examples --src src2 --ref tgt --hyp {0}=src {0}2=src2",
-        "analyse examples --src src2 --ref tgt --hyp {0}=src {0}2=src2 --json",
-        "analyse length --src src2 --ref tgt --hyp {0}=src --metrics ribes",
-        "analyse gain --ref tgt --hyp {0}=src --positions {0} --align align --metrics ribes",
-        "analyse precision --ref tgt --hyp {0}=src {0}2=src",
-        "analyse generation --ref tgt --hyp {0}=src {0}2=src",
-        "report run",
-        "report run --json",
-        "apply --model {0} --src src",
-        "gold --src {0}none --align align",
-        "gold --src src --align align --unaligned {0}",
-        "gold --src src --align align {0}",
+        ("show --src src2 --positions positions", 0),
+        ("show --src src2 --positions positions --tgt src2 --align align", 0),
+        ("show --src src2 --positions positions --json", 0),
+        (f"{SCORE},bleu,ter --baseline {{0}}", 0),
+        (f"{SCORE} --pairwise", 0),
+        (f"{SCORE} --json", 0),
+        (EXAMPLES, 0),
+        (f"{EXAMPLES} --json", 0),
+        ("analyse length --src src2 --ref tgt --hyp {0}=src --metrics ribes", 0),
+        ("analyse gain --ref tgt --hyp {0}=src --positions {0} --align align --metrics ribes", 0),
+        ("analyse precision --ref tgt --hyp {0}=src {0}2=src", 0),
+        ("analyse generation --ref tgt --hyp {0}=src {0}2=src", 0),
+        ("report run", 0),
+        ("report run --json", 0),
+        ("apply --model {0} --src src", 2),
+        ("gold --src {0}none --align align", 2),
+        ("gold --src src --align align --unaligned {0}", 2),
+        ("gold --src src --align align {0}", 2),
     ],
 )
-def test_nothing_steers_the_terminal(folder, capsys, command):
-    hostile("src2")
-    Path(ESCAPE).write_bytes(Path("positions").read_bytes())
+def test_nothing_steers_the_terminal(folder, capsys, command, status):
+    write(Path("src2"), *(f"{ESCAPE}a b the g fish" for _ in WORDS))
+    shutil.copy("positions", ESCAPE)
     Path("run").mkdir()
     for name in ("src", "tgt"):
-        (Path("run") / name).write_bytes(Path(name).read_bytes())
+        shutil.copy(name, "run")
     report = {"title": ESCAPE, "source": "src", "references": ["tgt"], "systems": {ESCAPE: {"runs": ["src"]}}}
     Path("run/report.json").write_text(json.dumps(report))
     with pytest.raises(SystemExit) as end:
         sys.exit(main([part.replace("{0}", ESCAPE) for part in command.split()]))
-    assert end.value.code == (2 if command.startswith(("apply", "gold")) else 0)
+    assert end.value.code == status
     printed = "".join(capsys.readouterr())
-    assert "\x1b" not in printed
-    assert "\x9b" not in printed
-
-
-PLACES = [
-    "/etc/passwd",
-    "../outside",
-    "inner/../../outside",
-    "link",
-    "inner-link/outside",
-    "\0",
-    "link-to-link",
-]
+    assert not {"\x1b", "\x9b"} & set(printed)
 
 
 @pytest.fixture
@@ -229,28 +200,31 @@ def run_folder(tmp_path):
     return inside
 
 
+PLACES = "/etc/passwd ../outside inner/../../outside link inner-link/outside \0 link-to-link".split(" ")
+MANIFEST = {"title": "A", "source": "text", "references": ["text"], "systems": {"a": {"runs": ["text"]}}}
+
+
 @pytest.mark.parametrize("place", PLACES)
-@pytest.mark.parametrize("field", ["source", "references", "alignment", "systems", "positions", "robustness"])
-def test_a_report_reads_its_own_folder_only(run_folder, field, place):
-    manifest = {"title": "A", "source": "text", "references": ["text"], "systems": {"a": {"runs": ["text"]}}}
-    changes = {
-        "references": ["text", place],
-        "systems": {"a": {"runs": [place]}},
-        "positions": {"a": {"runs": ["text"], "positions": place}},
-    }
-    key = "systems" if field == "positions" else field
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"source": "{}"},
+        {"references": ["text", "{}"]},
+        {"alignment": "{}"},
+        {"systems": {"a": {"runs": ["{}"]}}},
+        {"systems": {"a": {"runs": ["text"], "positions": "{}"}}},
+        {"robustness": "{}"},
+    ],
+)
+def test_a_report_reads_its_own_folder_only(run_folder, changes, place):
     path = run_folder / "report.json"
-    path.write_text(json.dumps(manifest | {key: changes.get(field, place)}))
+    path.write_text(json.dumps(MANIFEST | changes).replace('"{}"', json.dumps(place)))
     with pytest.raises(DataError, match="lies outside of the folder; with --also it may be read|is no path"):
         read(path)
 
 
 def test_a_report_reads_what_the_command_line_names(run_folder, capsys):
-    (run_folder / "report.json").write_text(
-        json.dumps(
-            {"title": "A", "source": "text", "references": ["link"], "systems": {"a": {"runs": ["text"]}}}
-        )
-    )
+    (run_folder / "report.json").write_text(json.dumps(MANIFEST | {"references": ["link"]}))
     run("report", str(run_folder), status=2)
     assert "--also" in capsys.readouterr().err
     for also in ("outside", "."):

@@ -29,20 +29,8 @@ MEMORY = 6 << 30
 
 VALUES = (
     *(None, True, False, 0, -1, 2, 2.5, 30_000, 10**8, 2**63, 10**30, float("nan"), float("inf"), 1e308),
-    *(
-        "",
-        "x",
-        "words",
-        "\0",
-        "\ud800",
-        "9" * 5000,
-        [],
-        {},
-        [None],
-        [["words"]],
-        ["words", "words"],
-        {"a": {}},
-    ),
+    *("", "x", "words", "\0", "\ud800", "9" * 5000),
+    *([], {}, [None], [["words"]], ["words", "words"], {"a": {}}),
 )
 TYPES = (np.float16, np.float32, np.float64, np.uint8, np.uint16, np.uint32, np.int64, np.bool_)
 NUMBERS = (float("nan"), float("inf"), -float("inf"), 3e38, -3e38, 65504.0, 1e-45, 0.0)
@@ -74,10 +62,8 @@ def damage_description(folder, generator):
     whole = {"": json.loads(path.read_text())}
     parent, key = whole, ""
     while (children := parent[key]) and isinstance(children, dict | list) and generator.random() < 0.85:
-        parent, key = (
-            children,
-            generator.choice(list(children if isinstance(children, dict) else range(len(children)))),
-        )
+        keys = list(children if isinstance(children, dict) else range(len(children)))
+        parent, key = children, generator.choice(keys)
     if generator.random() < 0.2:
         del parent[key]
     elif generator.random() < 0.1:
@@ -110,9 +96,8 @@ def damage_array(folder, generator):
         case _ if array.size:
             numbers = NUMBERS if array.dtype.kind == "f" else (0, 255)
             with np.errstate(over="ignore"):
-                array.reshape(-1)[generator.randrange(array.size)] = array.dtype.type(
-                    generator.choice(numbers)
-                )
+                number = array.dtype.type(generator.choice(numbers))
+            array.reshape(-1)[generator.randrange(array.size)] = number
             arrays[name] = array
     path.write_bytes(save({name: np.ascontiguousarray(array) for name, array in arrays.items()}))
     return f"{path.name}: {name}"
@@ -122,11 +107,13 @@ def damage_classes(folder, generator):
     """Change a line of the classes."""
     path = folder / model_directory.CLASSES
     lines = path.read_bytes().split(b"\n")
-    lines[generator.randrange(len(lines))] = generator.choice(
-        (b"", b"I", b"I\t", b"\xff\t1", b"I\ta b", b"\t\t1")
-    )
+    damaged = (b"", b"I", b"I\t", b"\xff\t1", b"I\ta b", b"\t\t1")
+    lines[generator.randrange(len(lines))] = generator.choice(damaged)
     path.write_bytes(b"\n".join(lines))
     return path.name
+
+
+DAMAGE = (damage_bytes, damage_description, damage_array, damage_array, damage_classes)
 
 
 def seal(folder):
@@ -164,18 +151,12 @@ def main(models, seed, count):
     for number in range(int(count)):
         generator = random.Random(f"{seed} {number}")
         kind = kinds[number % len(kinds)]
-        damage = (damage_bytes, damage_description, damage_array, damage_array, damage_classes)[
-            number // len(kinds) % 5
-        ]
+        damage = DAMAGE[number // len(kinds) % len(DAMAGE)]
         with tempfile.TemporaryDirectory() as folder:
             copy = Path(folder) / kind.name
             shutil.copytree(kind, copy)
-            case = {
-                "number": number,
-                "kind": kind.name,
-                "damage": damage.__name__,
-                "what": damage(copy, generator),
-            }
+            case = {"number": number, "kind": kind.name, "damage": damage.__name__}
+            case["what"] = damage(copy, generator)
             if damage is not damage_bytes:
                 seal(copy)
             print(json.dumps(case), flush=True)

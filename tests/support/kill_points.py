@@ -1,4 +1,4 @@
-"""Commands that are killed before any of their file operations, each in a fork of this warm process."""
+"""Work that is killed before any of its file operations, each time in a fork of this warm process."""
 
 import io
 import os
@@ -17,39 +17,37 @@ EVENTS = {"open", "os.rename", "os.remove", "os.mkdir", "os.rmdir", "os.chmod", 
 """What Python tells its audit hooks; ``os.replace`` is a renaming, too."""
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT
 LIMIT = 120
-"""Seconds after which a command hangs."""
+"""Seconds after which the work hangs."""
 
 
 def run(folder, arguments, kill_at=0):
-    """Run ``preorder`` in a fork, which is killed before its operation ``kill_at``, from 1; 0: it is not.
+    """Run ``preorder`` as :func:`work_in_fork` does."""
+    return work_in_fork(folder, lambda: main(arguments), kill_at)
 
-    Operations on files outside of the folder do not count. Returns the exit status, or minus the signal, and
+
+def work_in_fork(folder, work, kill_at=0):
+    """Call a function in a fork, which is killed before its operation ``kill_at``, from 1; 0: it is not.
+
+    Operations on files outside of the folder do not count. Return the exit status, or minus the signal, and
     how many operations there were.
     """
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
+        status = 99
         try:
-            os.close(reading)
-            _silence(folder)
-            counter = _Counter(folder, kill_at)
-            _count(counter)
-            status = main(arguments)
+            sys.stdout = sys.stderr = open(f"{folder}.log", "w", buffering=1)  # noqa: SIM115
+            counter = _Counter(str(folder), kill_at)
+            counter.count()
+            status = work() or 0
             os.write(writing, str(counter.calls).encode())
         except BaseException as error:
-            print(repr(error), file=sys.stderr, flush=True)
-            os._exit(99)
-        sys.stderr.flush()
+            print(repr(error), file=sys.stderr)
         os._exit(status)
     os.close(writing)
     status = _wait(child)
     with open(reading) as stream:
         return status, int(stream.read() or 0)
-
-
-def _silence(folder):
-    log = os.open(f"{folder}.log", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
-    sys.stdout = sys.stderr = open(log, "w")  # noqa: SIM115
 
 
 def _wait(child):
@@ -61,14 +59,14 @@ def _wait(child):
         time.sleep(0.002)
     os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
-    raise AssertionError("the command hangs")
+    raise AssertionError("the work hangs")
 
 
 class _Counter:
     """Counts operations, and kills this process before one of them."""
 
     def __init__(self, folder, kill_at):
-        self.folder = str(folder)
+        self.folder = folder
         self.kill_at = kill_at
         self.calls = 0
 
@@ -80,11 +78,8 @@ class _Counter:
     def hook(self, event, arguments):
         if event not in EVENTS or (event == "open" and not arguments[2] & WRITING):
             return
-        path = arguments[0]
-        if not isinstance(path, (str, bytes, os.PathLike)):  # a descriptor, or there is none
-            self.step()
-            return
-        path = os.fsdecode(path)
+        path = arguments[0]  # else a descriptor, or None
+        path = os.fsdecode(path) if isinstance(path, (str, bytes, os.PathLike)) else ""
         if not os.path.isabs(path) or path.startswith(self.folder):
             self.step()
 
@@ -95,32 +90,28 @@ class _Counter:
 
         return counted
 
+    def count(self):
+        """Count what changes files: calls that Python tells of, and those that it does not tell of."""
+        opened, step = io.open, self.step
 
-def _count(counter):
-    """Count what changes files: calls that Python tells of, and those that it does not tell of."""
-    opened = io.open
+        class Halves(io.FileIO):
+            """Writes in two steps, so that a process can be killed between them."""
 
-    class Halves(io.FileIO):
-        """Writes in two steps, so that a process can be killed between them."""
+            def write(self, data):
+                data = bytes(data)
+                for part in (data[: len(data) // 2], data[len(data) // 2 :]):
+                    step()
+                    super().write(part)
+                return len(data)
 
-        def write(self, data):
-            data = bytes(data)
-            for part in (data[: len(data) // 2], data[len(data) // 2 :]):
-                counter.step()
-                super().write(part)
-            return len(data)
+        def open_in_halves(file, mode="r", *more, **named):
+            if mode not in ("w", "wb"):
+                return opened(file, mode, *more, **named)
+            binary = io.BufferedWriter(Halves(file, "w"))
+            return binary if mode == "wb" else io.TextIOWrapper(binary, encoding=named.get("encoding"))
 
-    def open_in_halves(file, mode="r", *more, **named):
-        if mode not in ("w", "wb"):
-            return opened(file, mode, *more, **named)
-        binary = io.BufferedWriter(Halves(file, "w"))
-        return binary if mode == "wb" else io.TextIOWrapper(binary, encoding=named.get("encoding"))
-
-    def save_file(arrays, path, metadata):
-        Path(path).write_bytes(save(arrays, metadata))
-
-    sys.addaudithook(counter.hook)
-    io.open = open_in_halves
-    os.fsync = counter.before(os.fsync)
-    atomic._rename = counter.before(atomic._rename)
-    checkpoint.save_file = save_file
+        sys.addaudithook(self.hook)
+        io.open = open_in_halves
+        os.fsync = self.before(os.fsync)
+        atomic._rename = self.before(atomic._rename)
+        checkpoint.save_file = lambda arrays, path, metadata: Path(path).write_bytes(save(arrays, metadata))

@@ -3,6 +3,7 @@
 import importlib
 import os
 import random
+import re
 import subprocess
 import sys
 import unittest.mock
@@ -55,6 +56,23 @@ def call(folder, program, *arguments):
             module.main()
     finally:
         os.chdir(before)
+
+
+def outcome(capsys, folder, program, *arguments):
+    """Call a command as Python does; return its exit status and its errors: no other lines of its log."""
+    status = 0
+    capsys.readouterr()
+    try:
+        call(folder, program, *arguments)
+    except SystemExit as ended:
+        status = ended.code
+    except BaseException as error:
+        try:
+            sys.excepthook(type(error), error, error.__traceback__)
+        except SystemExit as ended:
+            status = ended.code
+    lines = capsys.readouterr().err.splitlines()
+    return status, [line for line in lines if not re.match(r"\[\d{4}-.* (INFO|WARNING)\]", line)]
 
 
 def write_vocabularies(folder, source="train.plain", target="train.tgt"):

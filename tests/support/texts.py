@@ -26,3 +26,8 @@ def unaligned(*lengths):
     """Return a bitext of sentences of these lengths, no two of which share a word, without links."""
     sentences = [Sentence(tuple(f"{i}.{k}" for k in range(length))) for i, length in enumerate(lengths)]
     return Bitext(sentences, [Alignment(frozenset())] * len(sentences))
+
+
+def rows(table):
+    """Return the rows of a table, a line each, whose columns stand apart by `` | ``."""
+    return [tuple(column.strip() for column in line.split(" | ")) for line in table.strip().splitlines()]
