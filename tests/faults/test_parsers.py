@@ -22,16 +22,13 @@ from preorder.syntax.read import TreeFile, add_trees
 COUNT = int(os.environ.get("FAULTS", "1000"))
 SEED = os.environ.get("FAULTS_SEED", "1")
 
-CONLLU = "".join(
-    f"{number}\t{form}\t_\t{tag}\t_\t_\t{head}\t{relation}\t_\t_\n"
-    for number, form, tag, head, relation in (
-        (1, "I", "PRP", 2, "nsubj"),
-        (2, "see", "VBP", 0, "root"),
-        ("3-4", "al", "_", "_", "_"),
-        (3, "a", "IN", 4, "case"),
-        (4, "el", "DT", 2, "obl"),
-    )
-)
+CONLLU = """\
+1 I _ PRP _ _ 2 nsubj _ _
+2 see _ VBP _ _ 0 root _ _
+3-4 al _ _ _ _ _ _ _ _
+3 a _ IN _ _ 4 case _ _
+4 el _ DT _ _ 2 obl _ _
+""".replace(" ", "\t")
 MANIFEST = {
     "title": "t",
     "source": "s",
@@ -49,74 +46,14 @@ CURVES = {
     "signature": {},
 }
 PIECES = (
-    *(
-        " ",
-        "  ",
-        "\t",
-        "\n",
-        "\r",
-        "\0",
-        "\ufeff",
-        "\u3000",
-        "\x0b",
-        "\x85",
-        "\u2028",
-        "￨",
-        "\\",
-        "&#65512;",
-        "&#99999;",
-    ),
-    *(
-        "(",
-        ")",
-        "(X ",
-        "(X a)",
-        "(-NONE- *)",
-        "-LRB-",
-        "[",
-        "]",
-        "{",
-        "}",
-        '"',
-        ",",
-        ":",
-        "#",
-        "_",
-        "-",
-        "?",
-        "|||",
-    ),
-    *(
-        "0",
-        "-1",
-        "1",
-        "2",
-        "007",
-        "9" * 18,
-        "9" * 19,
-        "9" * 5000,
-        "1e999",
-        "NaN",
-        "Infinity",
-        "1.5",
-        "٣",
-        "²",
-        "true",
-    ),
-    *(
-        "[" * 100_000,
-        "(" * 2000,
-        '{"a":' * 50_000,
-        "null",
-        "\ud7ff",
-        "1.1\t",
-        "3-4\t",
-        "0-0 ||| ",
-        "1-1 ||| ",
-    ),
+    *(" ", "  ", "\t", "\n", "\r", "\0", "\ufeff", "\u3000", "\x0b", "\x85", "\u2028"),
+    *("￨", "\\", "&#65512;", "&#99999;", "(", ")", "(X ", "(X a)", "(-NONE- *)"),
+    *'-LRB- [ ] { } " , : # _ - ? ||| 0 -1 1 2 007'.split(" "),
+    *("9" * 18, "9" * 19, "9" * 5000),
+    *"1e999 NaN Infinity 1.5 ٣ ² true".split(" "),
+    *("[" * 100_000, "(" * 2000, '{"a":' * 50_000, "null", "\ud7ff"),
+    *("1.1\t", "3-4\t", "0-0 ||| ", "1-1 ||| "),
 )
-
-
 SOUND = "a seed for bytes"
 
 
@@ -147,10 +84,8 @@ def read_sentence(text, folder):
 
 def read_annotated(text, folder):
     for sentence in formats.read_annotated(file_of(text, folder)):
-        assert (
-            formats.parse_annotated(formats.format_annotated(sentence), 2 + bool(sentence.classes))
-            == sentence
-        )
+        line, columns = formats.format_annotated(sentence), 2 + bool(sentence.classes)
+        assert formats.parse_annotated(line, columns) == sentence
 
 
 def read_alignments(text, folder):
@@ -244,11 +179,7 @@ def test_a_value_or_an_error(name, tmp_path):
         (formats.parse_alignment, "0-0:0." + "9" * 5000, "not an alignment link: '0-0:0.999"),
         (formats.parse_features, "a￨" + "9" * 5000, "token without a position: 'a￨999"),
         (formats.parse_attention, "[" * 100_000, "attention is JSON that is nested too deeply"),
-        (
-            formats.parse_attention,
-            f"[[{'9' * 5000}]]",
-            "attention is JSON that .* has a number of too many digits",
-        ),
+        (formats.parse_attention, f"[[{'9' * 5000}]]", "attention is JSON that .* of too many digits"),
         (formats.parse_attention, f"[[{'9' * 4000}]]", "not a weight of attention"),
     ],
 )
