@@ -9,10 +9,11 @@ from functools import lru_cache, partial
 from preorder.api_values import each, line_of, path_of
 from preorder.data.formats import FORMATTERS, parse_annotated, parse_source, text_lines
 from preorder.errors import UsageError
-from preorder.io import files, storage
+from preorder.io import storage
+from preorder.io.files import parse_lines, read_json
 from preorder.learning.options import check_choice, check_number
-from preorder.methods.base import HashedPreorderer
-from preorder.methods.model_directory import DESCRIPTION, Model, checksum, load_model
+from preorder.methods.line_order import LineOrderer
+from preorder.methods.model_directory import DESCRIPTION, checksum, load_model
 
 
 class LineModel:
@@ -36,8 +37,9 @@ class LineModel:
         """
         format, fields = check_choice("format", format, FORMATTERS), check_number("fields", fields, 1, 3)
         directory = path_of("directory", directory)
-        files.read_json(os.path.join(directory, DESCRIPTION))
-        self._key = storage.absolute(directory), checksum(directory), format, fields
+        read_json(os.path.join(directory, DESCRIPTION))
+        self._key = storage.absolute(directory), checksum(directory), format
+        self._fields = fields
 
     def __call__(self, lines: Iterable[str]) -> list[str]:
         """Order each line.
@@ -48,37 +50,19 @@ class LineModel:
             UsageError: the model is another by now, or reads a layer that the lines do not have; or a
                 line is given, not a list.
         """
-        return _ordering(*self._key)(each(line_of, lines=lines))
+        order, lines = _orderer(*self._key), each(line_of, lines=lines)
+        parse = partial(parse_annotated, fields=self._fields)
+        if self._fields == 1:
+            lines, parse = list(text_lines("lines", iter(lines))), parse_source
+        text = "".join(f"{line}\n" for line in lines).encode()
+        ordered, _ = order((text,), len(lines), self._fields, partial(parse_lines, "lines", lines, parse))
+        return ordered.split("\n")[:-1]
 
 
 @lru_cache(maxsize=8)
-def _ordering(directory: str, expected: str, format: str, fields: int) -> _Ordering:
+def _orderer(directory: str, expected: str, format: str) -> LineOrderer:
     """Return what a process has loaded."""
     model = load_model(directory)
     if checksum(directory) != expected:
         raise UsageError(f"{directory}: the model has changed since preorder.LineModel was made of it")
-    return _Ordering(model, format, fields)
-
-
-class _Ordering:
-    def __init__(self, model: Model, format: str, fields: int) -> None:
-        self._model, self._format, self._fields = model, format, fields
-        self._in_bulk = None
-        if isinstance(model.preorderer, HashedPreorderer):
-            from preorder.methods.block_order import BlockOrderer  # imports numba
-
-            self._in_bulk = BlockOrderer(model, format)
-
-    def __call__(self, lines: list[str]) -> list[str]:
-        if self._fields == 1:
-            lines = list(text_lines("lines", iter(lines)))
-        text = "".join(f"{line}\n" for line in lines)
-        found = self._in_bulk and lines and self._in_bulk((text.encode(),), len(lines), self._fields)
-        return found.text.split("\n")[:-1] if found else self._by_sentence(lines)
-
-    def _by_sentence(self, lines: list[str]) -> list[str]:
-        parse = parse_source if self._fields == 1 else partial(parse_annotated, fields=self._fields)
-        sentences = list(map(self._model.annotate, files.parse_lines("lines", lines, parse)))
-        preorderer = self._model.preorderer
-        items = (preorderer.trees if self._format == "tree" else preorderer.order)(sentences)
-        return list(map(FORMATTERS[self._format], sentences, items))
+    return LineOrderer(model, format)

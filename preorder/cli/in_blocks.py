@@ -1,4 +1,4 @@
-"""Files of sentences ordered a block at a time, on several threads: :mod:`preorder.methods.block_order`."""
+"""Files of sentences ordered a block at a time, on several threads: :mod:`preorder.methods.line_order`."""
 
 from __future__ import annotations
 
@@ -6,20 +6,18 @@ import argparse
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from preorder.cli import source
 from preorder.cli.output import EscapeWarning
-from preorder.data.formats import FORMATTERS, needs_escape, parse_annotated
+from preorder.data.formats import parse_annotated
 from preorder.data.sentence import Sentence
 from preorder.io import files
 from preorder.io.files import Block, read_blocks
 from preorder.methods.base import HashedPreorderer
+from preorder.methods.line_order import Escaped, LineOrderer
 from preorder.methods.model_directory import Model
 from preorder.processes import in_order
-
-if TYPE_CHECKING:
-    from preorder.methods.block_order import BlockOrderer, Ordered
 
 MAX_AHEAD = 2
 """Blocks of a file that are held for each thread, whatever its length."""
@@ -46,12 +44,10 @@ class BlockOrdering:
 
     def __init__(self, model: Model, arguments: argparse.Namespace, pool: Executor) -> None:
         """Take a model for which :func:`can_order`, the arguments of the command, and threads."""
-        from preorder.methods.block_order import BlockOrderer  # imports numba
-
-        self._model, self._pool = model, pool
+        self._pool = pool
         self._ahead = MAX_AHEAD * arguments.threads
         self._has_shards = arguments.out_dir is not None
-        self._order = BlockOrderer(model, arguments.format)
+        self._order = LineOrderer(model, arguments.format)
         self._warn = EscapeWarning()
 
     def __call__(self, arguments: argparse.Namespace, tick: Callable[[int], None]) -> Iterator[str]:
@@ -60,18 +56,22 @@ class BlockOrdering:
         Raises:
             DataError, UsageError: as :func:`preorder.cli.source.read_sentences` and :meth:`Model.annotate`.
         """
-        for work, ordered in in_order(partial(self._submit, arguments), _work(arguments), self._ahead):
-            if ordered.escaped is not None:
-                line, words = ordered.escaped
+        for work, (text, escaped) in in_order(
+            partial(self._submit, arguments), _work(arguments), self._ahead
+        ):
+            if escaped is not None:
+                line, words = escaped
                 where = f"{source.source_name(arguments)}, " if self._has_shards else ""
                 self._warn(f"{where}line {work.block.first + line}", words)
             tick(work.block.lines)
-            yield ordered.text
+            yield text
 
-    def _submit(self, arguments: argparse.Namespace, work: _Work | Exception) -> Future[Ordered]:
+    def _submit(
+        self, arguments: argparse.Namespace, work: _Work | Exception
+    ) -> Future[tuple[str, Escaped | None]]:
         if isinstance(work, _Work):
-            return self._pool.submit(_order, self._order, self._model, arguments, work)
-        future: Future[Ordered] = Future()
+            return self._pool.submit(_order, self._order, arguments, work)
+        future: Future = Future()
         future.set_exception(work)
         return future
 
@@ -97,25 +97,11 @@ def _columns(block: Block) -> int | None:
     return (2 if first.count("\t") == 1 else 3) if first else None
 
 
-def _order(order: BlockOrderer, model: Model, arguments: argparse.Namespace, work: _Work) -> Ordered:
+def _order(order: LineOrderer, arguments: argparse.Namespace, work: _Work) -> tuple[str, Escaped | None]:
     texts = work.block.texts
     if work.block.first == 1:
         texts = tuple(text.removeprefix(MARK) for text in texts)
-    return order(texts, work.block.lines, work.columns) or _by_sentence(model, arguments, work)
-
-
-def _by_sentence(model: Model, arguments: argparse.Namespace, work: _Work) -> Ordered:
-    """Order a block as any other input is ordered, or raise what is wrong with it."""
-    from preorder.methods.block_order import Ordered
-
-    sentences = list(map(model.annotate, _sentences(arguments, work)))
-    find = model.preorderer.trees if arguments.format == "tree" else model.preorderer.order
-    formatter = FORMATTERS[arguments.format]
-    pairs = zip(sentences, find(sentences), strict=True)
-    text = "".join(f"{formatter(sentence, item)}\n" for sentence, item in pairs)
-    odd = (i for i, s in enumerate(sentences) if arguments.format == "features" and needs_escape(s.words))
-    line = next(odd, None)
-    return Ordered(text, None if line is None else (line, sentences[line].words))
+    return order(texts, work.block.lines, work.columns, partial(_sentences, arguments, work))
 
 
 def _sentences(arguments: argparse.Namespace, work: _Work) -> Iterator[Sentence]:

@@ -1,0 +1,49 @@
+"""Lines ordered by any model: in blocks by compiled code, what that leaves sentence by sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from preorder.data import Sentence
+from preorder.data.formats import FORMATTERS, needs_escape
+from preorder.methods.base import HashedPreorderer
+from preorder.methods.model_directory import Model
+
+Escaped = tuple[int, tuple[str, ...]]
+"""A line, from 0, and its words."""
+
+
+class LineOrderer:
+    """Orders blocks of lines, and writes them in a format; threads may share it."""
+
+    def __init__(self, model: Model, name: str) -> None:
+        """Take the model, and the name of the format, of ``FORMATTERS``."""
+        self._model, self._format = model, name
+        self._in_blocks = None
+        if isinstance(model.preorderer, HashedPreorderer):
+            from preorder.methods.block_order import BlockOrderer  # imports numba
+
+            self._in_blocks = BlockOrderer(model, name)
+
+    def __call__(
+        self, texts: tuple[bytes, ...], lines: int, columns: int, parse: Callable[[], Iterable[Sentence]]
+    ) -> tuple[str, Escaped | None]:
+        """Return the ordered lines, and the first of them whose words features have to escape.
+
+        ``texts``, ``lines`` and ``columns`` are those of :class:`BlockOrderer`. ``parse`` yields the same
+        lines as sentences, or raises what is wrong with them.
+        """
+        found = self._in_blocks and lines and self._in_blocks(texts, lines, columns)
+        return found or self._by_sentence(parse())
+
+    def _by_sentence(self, sentences: Iterable[Sentence]) -> tuple[str, Escaped | None]:
+        annotated = list(map(self._model.annotate, sentences))
+        preorderer = self._model.preorderer
+        found = (preorderer.trees if self._format == "tree" else preorderer.order)(annotated)
+        text = "".join(f"{line}\n" for line in map(FORMATTERS[self._format], annotated, found))
+        if self._format != "features":
+            return text, None
+        escaped = (
+            (i, sentence.words) for i, sentence in enumerate(annotated) if needs_escape(sentence.words)
+        )
+        return text, next(escaped, None)
