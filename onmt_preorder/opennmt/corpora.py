@@ -58,12 +58,8 @@ class PositionedCorpus:
 
     Each data worker has a line in turn. A token without a position keeps its original one. Every line of
     the source gives one example, except those without a target in a training and its validation.
-
-    Args:
-        corpus: OpenNMT-py's own.
-        lacks_positions: whether the model needs positions, and nothing gives them to a line without any.
-        tokenize: splits the lines of the source, which are raw text; None: they hold tokens.
-        skip_empty_level: OpenNMT-py's: what an empty target is, ``silent``, ``warning`` or ``error``.
+    ``lacks_positions``: the model needs positions, and nothing gives them to a line without any. ``tokenize``
+    splits lines that are raw text; None: they hold tokens.
     """
 
     def __init__(
@@ -83,13 +79,7 @@ class PositionedCorpus:
         self.is_whole = True  # not one of several lists of lines
 
     def load(self, offset: int = 0, stride: int = 1) -> Iterator[dict[str, Any]]:
-        """Yield one example a line, of the lines ``offset``, ``offset + stride``, …, from 0.
-
-        Raises:
-            DataError: a file cannot be read, is empty or shorter than another; a feature is not a position, a
-                link is malformed; there is no line for this share, or none with a target; a target is empty
-                where it must not.
-        """
+        """Yield one example a line, of the lines ``offset``, ``offset + stride``, …, from 0."""
         line_number, has_examples = 0, False
         names = (SOURCE_NAME, "<target>", "<alignment>")
         files = zip(names, (self.source, self.target, self.align), strict=True)
@@ -104,7 +94,10 @@ class PositionedCorpus:
                 continue
             if self.features and not offset:  # one of several data workers
                 self.check.see(example["src_feats"][0].split(), given[0][0], line_number)
-            self._note_escape(example["src"], given[0][0], line_number)
+            if _ESCAPED_SEPARATOR in example["src"] and not self._has_noted_escape:
+                self._has_noted_escape = True
+                what = f"{FEATURE_SEPARATOR} in a word is read as text, as {_ESCAPED_SEPARATOR}"
+                logging.getLogger("onmt").info(f"{given[0][0]}:{line_number}: {what}")
             has_examples = True
             yield example
         if not line_number:
@@ -130,16 +123,14 @@ class PositionedCorpus:
             logging.getLogger("onmt").warning(f"{where}: an empty line: pairs without a target are left out")
         return True
 
-    def _note_escape(self, text: str, file: str, line: int) -> None:
-        if _ESCAPED_SEPARATOR in text and not self._has_noted_escape:
-            self._has_noted_escape = True
-            message = f"{file}:{line}: {FEATURE_SEPARATOR} in a word is read as text, as {_ESCAPED_SEPARATOR}"
-            logging.getLogger("onmt").info(message)
-
     def _example(self, source: str, *others: str, places: list[tuple[str, int]]) -> dict[str, Any]:
         target = None if self.target is None else " ".join(escape_tokens(parse_tokens(others[0])))
         try:
-            words, positions = self._parse(source)
+            if self._tokenize is None:
+                words, positions = parse_source(source, self.features > 0)
+            else:
+                words = escape_tokens(self._tokenize(source))
+                positions = [NO_POSITION] * len(words)
         except DataError as error:
             raise error.at(*places[0]) from None
         text = " ".join(words)
@@ -150,24 +141,16 @@ class PositionedCorpus:
             example["src_feats"] = [" ".join(positions)] * self.features
         return example
 
-    def _parse(self, source: str) -> tuple[list[str], list[str]]:
-        if self._tokenize is None:
-            return parse_source(source, self.features > 0)
-        words = escape_tokens(self._tokenize(source))
-        return words, [NO_POSITION] * len(words)
-
 
 def parse_source(line: str, has_positions: bool) -> tuple[list[str], list[str]]:
     """Split a source line into words, escaped as in features, and their positions, ``_`` where there is none.
 
     A line is one of features if a token has a position, where there are any, or if all look as if they had
     some feature. Of any other line ``￨`` is part of the text.
-
-    Raises:
-        DataError: a feature is not a position, or there is one where there should be none.
     """
     tokens = parse_tokens(line)
-    if FEATURE_SEPARATOR not in line or not _has_features(tokens, has_positions):
+    positioned = has_positions and any(map(_NUMBERED.fullmatch, tokens))
+    if FEATURE_SEPARATOR not in line or not (positioned or all(map(_FEATURED.fullmatch, tokens))):
         return escape_tokens(tokens), [NO_POSITION] * len(tokens)
     words, positions = [], []
     for token in tokens:
@@ -179,11 +162,6 @@ def parse_source(line: str, has_positions: bool) -> tuple[list[str], list[str]]:
         words.append(unescape_token(word if separator else number))
         positions.append(number if separator else NO_POSITION)
     return escape_tokens(words), positions
-
-
-def _has_features(tokens: Sequence[str], has_positions: bool) -> bool:
-    some = has_positions and any(map(_NUMBERED.fullmatch, tokens))
-    return some or all(map(_FEATURED.fullmatch, tokens))
 
 
 def _named_lines(name: str, file: Any) -> tuple[str, Iterable[str]]:

@@ -69,20 +69,15 @@ def _load_ensemble(_: Any, opt: Namespace, device_id: int = 0) -> Any:
         _compare_models(members[0], member)
     _read_as_trained(opt, members)
     ensemble = EnsembleModel([member.model for member in members], opt.avg_raw_probs)
-    ensemble.encoder.columns = _columns(members)
     vocabs, _, trained = members[0][1:]
+    # Which columns of ``src`` each member reads: the words, and positions of its own.
+    ensemble.encoder.columns = [slice(None)] * len(members)
     if any(is_ours(member.trained) for member in members):
+        numbers = count(1)
+        ensemble.encoder.columns = [[0, next(numbers)] if each.has_feature else [0] for each in members]
         features = [member.vocabs["src_feats"][0] for member in members if member.has_feature]
         vocabs = {**vocabs, "src_feats": features}
     return vocabs, ensemble, trained
-
-
-def _columns(members: Sequence[Member]) -> list[Any]:
-    """Return which columns of ``src`` each member reads: the words, and positions of its own."""
-    if not any(is_ours(member.trained) for member in members):
-        return [slice(None)] * len(members)
-    numbers = count(1)
-    return [[0, next(numbers)] if member.has_feature else [0] for member in members]
 
 
 @adapts("onmt.decoders.ensemble:EnsembleEncoder", "forward")
@@ -120,7 +115,10 @@ def _generate(original: Any, self: Any, hidden: Any, attn: Any = None, src_map: 
 
 def _compare_models(one: Member, other: Member) -> None:
     for name, what in _VOCABULARIES.items():
-        if _tokens(one.vocabs[name]) != _tokens(other.vocabs[name]):
+        mine, theirs = (
+            getattr(each.vocabs[name], "ids_to_tokens", each.vocabs[name]) for each in (one, other)
+        )
+        if mine != theirs:
             _refuse(one, other, f"their {what} differ")
     for name, default in _OPTIONS.items():
         if getattr(one.trained, name, default) != getattr(other.trained, name, default):
@@ -129,10 +127,6 @@ def _compare_models(one: Member, other: Member) -> None:
         theirs = other if is_ours(one.trained) else one
         if theirs.has_feature:
             _refuse(one, other, f"{theirs.path} reads features that are no positions")
-
-
-def _tokens(vocabulary: Any) -> Any:
-    return getattr(vocabulary, "ids_to_tokens", vocabulary)
 
 
 def _refuse(one: Member, other: Member, why: str) -> None:
@@ -167,7 +161,13 @@ def _read_as_trained(opt: Namespace, members: Sequence[Member]) -> None:
     opt.lacks_positions = any(
         use and not model for use, (model, _) in zip(uses, opt.preorderers, strict=True)
     )
-    _prepare_raw_text(opt, members[0].vocabs)
+    if opt.tokenize:  # what is wrong is said now, not with the first line
+        opt.escapes = is_escaped(members[0].vocabs["src"].ids_to_tokens)
+        make_tokenizer(opt.tokenize, opt.escapes)
+    if opt.detokenize:
+        make_detokenizer(opt.detokenize)
+        if opt.report_align:
+            raise UsageError("report_align counts tokens: it does not go with detokenize")
 
 
 def _compare_settings(one: Member, of_one: Namespace, other: Member, of_other: Namespace) -> None:
@@ -179,27 +179,11 @@ def _compare_settings(one: Member, of_one: Namespace, other: Member, of_other: N
     if mine != theirs:
         _refuse(one, other, f"their transforms are {mine} and {theirs}")
     for name, value in vars(of_one).items():
-        if name not in _OWN and not _same(value, getattr(of_other, name)):
-            _refuse(one, other, f"{name} is {value!r} and {getattr(of_other, name)!r}")
-
-
-def _same(value: Any, other: Any) -> bool:
-    """Return whether two values are equal, or the paths of files of the same content."""
-    if value == other:
-        return True
-    are_files = all(isinstance(each, str) and os.path.isfile(each) for each in (value, other))
-    return are_files and filecmp.cmp(value, other, shallow=False)
-
-
-def _prepare_raw_text(opt: Namespace, vocabs: dict[str, Any]) -> None:
-    """Find out how raw text is to be split; what is wrong is said now, not with the first line."""
-    if opt.tokenize:
-        opt.escapes = is_escaped(vocabs["src"].ids_to_tokens)
-        make_tokenizer(opt.tokenize, opt.escapes)
-    if opt.detokenize:
-        make_detokenizer(opt.detokenize)
-        if opt.report_align:
-            raise UsageError("report_align counts tokens: it does not go with detokenize")
+        given = value, getattr(of_other, name)
+        are_files = all(isinstance(each, str) and os.path.isfile(each) for each in given)
+        if name in _OWN or given[0] == given[1] or (are_files and filecmp.cmp(*given, shallow=False)):
+            continue
+        _refuse(one, other, f"{name} is {given[0]!r} and {given[1]!r}")
 
 
 def _settings(opt: Namespace, member: Member) -> Namespace:
@@ -216,22 +200,18 @@ def _settings(opt: Namespace, member: Member) -> Namespace:
     for name in names:
         for option, default in vars(ArgumentParser.defaults(AVAILABLE_TRANSFORMS[name].add_options)).items():
             if getattr(opt, option) == default and option not in pipeline.RANDOM_OPTIONS:
-                setattr(opt, option, _value(trained, name, option, default))
-                _check_digest(member, option, getattr(opt, option))
+                path = _value(trained, name, option, default)
+                setattr(opt, option, path)
+                known = getattr(trained, "digests", {}).get(option)
+                if known and digest(path) not in (known, None):
+                    reason = f"{member.path} was trained with another {option} than {path} is now"
+                    raise UsageError(f"{reason}: -{option} {path} takes it all the same")
     if not member.has_feature:
         opt.preorder_model = ""
         given = [name for name in given if name != pipeline.PREORDER_TRANSFORM]
     arranged = pipeline.arrange([*given, *names], opt.preorder_model)
     opt.transforms = [*arranged, *[pipeline.DETOKENIZE_TRANSFORM] * bool(opt.detokenize)]
     return opt
-
-
-def _check_digest(member: Member, option: str, path: Any) -> None:
-    """Refuse a model that has taken the place of the one with which the training read its text."""
-    known = getattr(member.trained, "digests", {}).get(option)
-    if known and digest(path) not in (known, None):
-        reason = f"{member.path} was trained with another {option} than {path} is now"
-        raise UsageError(f"{reason}: -{option} {path} takes it all the same")
 
 
 def _rewriting(trained: Namespace, others: bool) -> list[str]:

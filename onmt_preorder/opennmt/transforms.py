@@ -59,9 +59,7 @@ class PreorderTransform(Transform):
         self._preorder([example])
         return example
 
-    def batch_apply(
-        self, batch: Sequence[tuple[Example, Any, str]], **_: Any
-    ) -> list[tuple[Example, Any, str]]:
+    def batch_apply(self, batch: Sequence[tuple], **_: Any) -> list[tuple[Example, Any, str]]:
         """Preorder the lines of a bucket together."""
         self._preorder([example for example, _, _ in batch])
         return [(example, self, corpus) for example, _, corpus in batch]

@@ -17,7 +17,7 @@ import yaml
 from onmt_preorder.cli import main
 from onmt_preorder.input import raw_text
 from onmt_preorder.input.raw_text import make_detokenizer
-from preorder.errors import DataError
+from preorder.errors import DataError, UsageError
 from preorder.io import files
 from tests.support.language import features, sentence, translation
 from tests.support.opennmt import TINY, call, start, write_vocabularies
@@ -122,6 +122,29 @@ def test_errors_of_the_shortcut(folder, monkeypatch, capsys):
     assert capsys.readouterr().err.startswith("nowhere/model.json: cannot be read")
 
 
+def test_models_of_options_that_are_gone(folder, expected, monkeypatch, capsys):
+    """Those that changed the training alone make no other model; those of another model are refused."""
+    monkeypatch.chdir(folder)
+    for name, options in {
+        "sampled.pt": {"preorder_sample": 0.3, "preorder_identity": 0.1, "preorder_expected": False},
+        "expected.pt": {"preorder_expected": True},
+    }.items():
+        checkpoint = torch.load(MODEL, weights_only=True)
+        vars(checkpoint["opt"]).update(options)
+        torch.save(checkpoint, name)
+    assert main(["translate", "--model", "sampled.pt", "--src", "test.src"]) == 0
+    assert capsys.readouterr().out.splitlines() == expected
+    resumed = ("onmt_train", "-config", "config.yaml", "-train_steps", STEPS + 1, "-train_from")
+    call(folder, *resumed, "sampled.pt", "-save_model", "resumed")
+    reason = "the model was trained with preorder_expected, which is no more: train it again"
+    with pytest.raises(UsageError, match=f"^{reason}$"):
+        call(folder, *resumed, "expected.pt")
+    for models in (["expected.pt"], [MODEL, "expected.pt"]):
+        assert main(["translate", "--model", *models, "--src", "test.src", "--out", "none"]) == 2
+        assert capsys.readouterr().err.endswith(f"{reason}\n")
+    assert not (folder / "none").exists()
+
+
 def test_raw_sentences_are_tokenised(folder, preorderer, monkeypatch, capsys):
     monkeypatch.chdir(folder)
     write(folder / "raw", "Sue1, Verb2: Obj3!")
@@ -158,12 +181,7 @@ def test_raw_text_in_and_out(folder, expected, preorderer, monkeypatch, capsys):
     options = ("-preorder_model", preorderer, "-tokenize", "en", "-detokenize", "ja", "-n_best", 2)
     call(folder, "onmt_translate", "-model", MODEL, "-src", "raw", "-output", "raw.hyp", *options)
     assert read(folder / "raw.hyp")[::2] == [line.replace(" ", "") for line in tokens]
-
-
-def test_raw_text_and_alignments(folder, preorderer, monkeypatch, capsys):
-    monkeypatch.chdir(folder)
-    given = ["translate", "--model", MODEL, "--preorder-model", str(preorderer), "--src", "test.plain"]
-    assert main([*given, "--detokenize", "ja", "--onmt", "-report_align"]) == 2
+    assert main(["translate", *model, "--src", "split", "--detokenize", "ja", "--onmt", "-report_align"]) == 2
     message = "report_align counts tokens: it does not go with detokenize\n"
     assert capsys.readouterr().err.endswith(message)
 

@@ -38,25 +38,19 @@ def test_ranks_in_a_sentence_do_not_depend_on_its_batch(batch):
     assert ranks(*batch) == [ranks(sentence)[0] for sentence in batch]
 
 
-def test_a_permutation_stays_as_it_is():
-    assert ranks([0, 8, 6, 7, 5, 1, 2, 4, 3]) == [[0, 8, 6, 7, 5, 1, 2, 4, 3]]
-
-
-def test_pieces_get_consecutive_positions_inside_their_word():
-    assert ranks([1, 1, 1, 0, 2, 2]) == [[1, 2, 3, 0, 4, 5]]
-
-
-def test_gaps_of_truncation_close():
-    assert ranks([7, 2, 9]) == [[1, 0, 2]]
-
-
-@pytest.mark.parametrize("default", [0, NONE])
-def test_without_positions_the_order_stays(default):
-    assert ranks([default] * 4, [2, 1, 0]) == [[0, 1, 2, 3], [2, 1, 0]]
-
-
-def test_a_token_without_position_keeps_its_own():
-    assert ranks([3, NONE, 2, 0]) == [[3, 1, 2, 0]]
+@pytest.mark.parametrize(
+    ("numbers", "expected"),
+    [
+        ([0, 8, 6, 7, 5, 1, 2, 4, 3], [0, 8, 6, 7, 5, 1, 2, 4, 3]),
+        ([1, 1, 1, 0, 2, 2], [1, 2, 3, 0, 4, 5]),  # pieces of words
+        ([7, 2, 9], [1, 0, 2]),  # gaps of truncation
+        ([3, NONE, 2, 0], [3, 1, 2, 0]),  # a token keeps its own
+        ([0, 0, 0, 0], [0, 1, 2, 3]),
+        ([NONE] * 4, [0, 1, 2, 3]),
+    ],
+)
+def test_ranks(numbers, expected):
+    assert ranks(numbers) == [expected]
 
 
 def test_numbers_come_from_the_vocabulary_not_from_ids():
@@ -70,11 +64,5 @@ def test_numbers_come_from_the_vocabulary_not_from_ids():
 
 
 def test_a_position_is_of_a_few_ascii_digits():
-    assert feature_numbers(["0", "12", "٣", "²", "9" * 18, "9" * 5000]).tolist() == [
-        0,
-        12,
-        -1,
-        -1,
-        10**18 - 1,
-        -1,
-    ]
+    tokens = ["0", "12", "٣", "²", "9" * 18, "9" * 5000]
+    assert feature_numbers(tokens).tolist() == [0, 12, NONE, NONE, 10**18 - 1, NONE]

@@ -16,7 +16,7 @@ from onmt_preorder.input.positions import feature_numbers, rank_positions
 from preorder.data import Sentence
 from preorder.methods.model_directory import load_model
 from tests.support.language import features, positions, sentence, translation
-from tests.support.opennmt import ROOT, TINY, call, run
+from tests.support.opennmt import ROOT, TINY, call
 from tests.support.texts import write
 
 SENTENCES = [sentence(seed, longest=5) for seed in range(1000)]
@@ -38,7 +38,7 @@ def folder(request, tmp_path_factory):
     settings |= {"src_subword_model": "pieces", "tgt_subword_model": "pieces"}
     settings |= {"train_steps": STEPS, "valid_steps": STEPS, "learning_rate": 0.005}
     (folder / "run.yaml").write_text(yaml.safe_dump(settings, allow_unicode=True), encoding="utf-8")
-    run(folder, "onmt_build_vocab", "-config", "run.yaml", "-n_sample", "-1")
+    call(folder, "onmt_build_vocab", "-config", "run.yaml", "-n_sample", "-1")
     return folder
 
 

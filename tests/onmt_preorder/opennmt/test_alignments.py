@@ -1,17 +1,197 @@
-"""The file of alignments beside the translations."""
+"""Links that guide the attention of a training; alignments and attention in files beside the translations."""
 
 import io
+import shutil
+import warnings
 from types import SimpleNamespace
 
 import pytest
 import torch
+import yaml
+from onmt.inputters.text_utils import parse_align_idx
 from onmt.translate import translator
+from onmt.utils import make_batch_align_matrix
 from onmt.utils.misc import tile
+from sentencepiece import SentencePieceProcessor, SentencePieceTrainer
+from subword_nmt.apply_bpe import BPE
+from subword_nmt.learn_bpe import learn_bpe
 
 from onmt_preorder.opennmt.alignments import _align, _AttentionKeeper
-from onmt_preorder.plugin import register
+from onmt_preorder.opennmt.checkpoints import read_options
+from preorder.cli import main
+from preorder.data.formats import parse_alignment, parse_features
+from preorder.errors import DataError, UsageError
+from tests.support.opennmt import TINY, call, write_training_task
+from tests.support.texts import write
 
-register()
+LINES = 40
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("guided")
+    write_training_task(folder, LINES, LINES)
+    return folder
+
+
+def right_links(folder, name):
+    lines = (folder / f"{name}.src").read_text(encoding="utf-8").splitlines()
+    return [" ".join(f"{i}-{j}" for i, j in enumerate(parse_features(line)[1].positions)) for line in lines]
+
+
+def train(folder, links, steps=2, corpus=None, **changes):
+    """Train with these links of the training text; return the path of the checkpoint.
+
+    With more settings of each corpus, also count the vocabularies.
+    """
+    data = {
+        name: {f"path_{side}": f"{name}.{side}" for side in ("src", "tgt")} for name in ("train", "valid")
+    }
+    write(folder / "train.align", *links)
+    write(folder / "valid.align", *[""] * LINES)
+    for name, each in data.items():
+        each |= {"path_align": f"{name}.align", **(corpus or {})}
+    config = {**TINY, "data": data, "lambda_align": 1.0, "alignment_heads": 1, "alignment_layer": -1}
+    config |= {"bucket_size": LINES, "train_steps": steps, "valid_steps": steps, **changes}
+    (folder / "guided.yaml").write_text(yaml.safe_dump(config), encoding="utf-8")
+    if corpus:
+        counting = "-config guided.yaml -n_sample -1 -save_data data -overwrite"
+        call(folder, "onmt_build_vocab", *counting.split())
+    call(folder, "onmt_train", "-config", "guided.yaml")
+    return folder / f"model_step_{steps}.pt"
+
+
+def weights(path):
+    return torch.load(path, weights_only=True)["model"]
+
+
+def perplexity(path):
+    return read_options(str(path)).validation_perplexity
+
+
+def test_confidences_and_possible_links_are_left_out_of_the_guide(folder):
+    links = right_links(folder, "train")
+    expected = weights(train(folder, links))
+    found = weights(train(folder, [f"{line.replace(' ', ':0.5 ')}:0.75 0?3" for line in links]))
+    assert all(torch.equal(value, found[name]) for name, value in expected.items())
+
+
+def test_lines_without_links_guide_nothing(folder):
+    links = right_links(folder, "train")
+    assert train(folder, ["", *links[1:]]).exists()
+    free, guided = (perplexity(train(folder, each, steps=10)) for each in ([""] * LINES, links))
+    unguided = perplexity(train(folder, links, steps=10, lambda_align=0.0))
+    assert free == pytest.approx(unguided, rel=1e-3)
+    assert guided != pytest.approx(unguided, rel=1e-2)
+
+
+RECURRENT = {"decoder_type": "distortion_rnn", "layers": 1, "position_encoding": False}
+
+
+@pytest.mark.parametrize("changes", [{}, {"decoder_type": "preorder_transformer"}, RECURRENT])
+def test_attention_follows_the_links(folder, changes):
+    path = train(folder, right_links(folder, "train"), steps=150, **changes)
+    found = folder / "found.align"
+    call(
+        folder,
+        *("onmt_translate", "-model", path, "-src", "train.src", "-tgt", "train.tgt", "-gold_align"),
+        *("-output", "out", "-align_output", found),
+    )
+    pairs = zip(found.read_text().splitlines(), right_links(folder, "train"), strict=True)
+    right = [len({*line.split()} & {*links.split()}) / len(links.split()) for line, links in pairs]
+    assert sum(right) / LINES > 0.9
+
+
+@pytest.mark.parametrize(
+    ("links", "message"),
+    [
+        ("0-x", r"train\.align:3: not an alignment link: '0-x'$"),
+        ("0-9", r"train\.align:3: link 0-9 is out of range: the target has \d tokens$"),
+        ("{n}-0", r"train\.align:3: link (\d)-0 is out of range: the source has \1 tokens$"),
+    ],
+)
+def test_links_that_cannot_be(folder, links, message):
+    lines = right_links(folder, "train")
+    with pytest.raises(DataError, match=message):
+        train(folder, [*lines[:2], links.format(n=len(lines[2].split())), *lines[3:]])
+
+
+def test_a_layer_that_there_is_not(folder):
+    changes = {"decoder_type": "preorder_transformer", "alignment_layer": -4}
+    with pytest.raises(UsageError, match="alignment_layer -4: the decoder has . layers, the last is -1"):
+        train(folder, right_links(folder, "train"), **changes)
+
+
+def learn_bpe_pieces(text, path):
+    with open(path, "w", encoding="utf-8") as codes:
+        learn_bpe(io.StringIO(text.read_text(encoding="utf-8")), codes, num_symbols=8)
+    return BPE(io.StringIO(path.read_text(encoding="utf-8"))).process_line
+
+
+def learn_sentencepiece_pieces(text, path):
+    SentencePieceTrainer.train(input=str(text), model_prefix=str(path), vocab_size=16, minloglevel=2)
+    path.with_name(f"{path.name}.model").rename(path)
+    model = SentencePieceProcessor(model_file=str(path))
+    return lambda line: " ".join(model.encode(line, out_type=str))
+
+
+@pytest.mark.parametrize(
+    ("transform", "learn"), [("bpe", learn_bpe_pieces), ("sentencepiece", learn_sentencepiece_pieces)]
+)
+def test_links_of_words_are_put_on_pieces(tmp_path, transform, learn):
+    """A training whose transforms split words is one on pieces with the links of ``preorder map``."""
+    words, pieces = tmp_path / "words", tmp_path / "pieces"
+    for folder in (words, pieces):
+        folder.mkdir()
+        write_training_task(folder, LINES, LINES)
+    split = learn(words / "train.tgt", words / "model")
+    for name in ("train", "valid"):
+        source, target = (
+            (words / f"{name}.{side}").read_text("utf-8").splitlines() for side in ("src", "tgt")
+        )
+        rows = [
+            list(zip(tokens, order.positions, strict=True)) for tokens, order in map(parse_features, source)
+        ]
+        texts = {"old": [" ".join(word for word, _ in row) for row in rows], "tgt.old": target}
+        for side, lines in texts.items():
+            write(pieces / side, *lines)
+            write(pieces / f"{side}.new", *map(split, lines))
+        numbered = ([(piece, n) for word, n in row for piece in split(word).split()] for row in rows)
+        with_prefix = ([("<de>", row[0][1]), *row] for row in numbered)
+        write(pieces / f"{name}.src", *(" ".join(f"{p}￨{n}" for p, n in row) for row in with_prefix))
+        write(pieces / f"{name}.tgt", *(f"<en> {split(line)}" for line in target))
+        if name == "train":
+            write(pieces / "align", *right_links(words, name))
+            texts = [f"--{new}{side}" for side in ("src", "tgt") for new in ("", "new-")]
+            paths = [pieces / path for path in ("align", "old", "old.new", "tgt.old", "tgt.old.new")]
+            options = [
+                word for pair in zip(["--align", *texts], map(str, paths), strict=True) for word in pair
+            ]
+            assert main(["map", *options, "--out", str(pieces / "mapped")]) == 0
+    mapped = map(parse_alignment, (pieces / "mapped").read_text("utf-8").splitlines())
+    shifted = [" ".join(f"{i + 1}-{j + 1}" for i, j in sorted(each.links)) for each in mapped]
+    corpus = {"transforms": [transform, "prefix"], "src_prefix": "<de>", "tgt_prefix": "<en>"}
+    models = {f"{side}_subword_model": "model" for side in ("src", "tgt")}
+    found = weights(train(words, right_links(words, "train"), corpus=corpus, **models))
+    for side in ("src", "tgt"):
+        shutil.copy(words / f"vocab.{side}", pieces)
+    expected = weights(train(pieces, shifted))
+    assert sum(len(line.split()) for line in shifted) > 1.2 * sum(
+        map(len, map(str.split, right_links(words, "train")))
+    )
+    assert all(torch.equal(value, found[name]) for name, value in expected.items())
+
+
+def test_matrix_of_a_batch():
+    assert parse_align_idx("") == []
+    assert parse_align_idx("0-1 2-0") == [[0, 1], [2, 0]]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # of sparse tensors
+        none = make_batch_align_matrix(torch.tensor([], dtype=torch.long), [2, 3, 4])
+        matrix = make_batch_align_matrix(torch.tensor([[0, 1, 2], [0, 1, 3]]), [1, 3, 4], normalize=True)
+    assert torch.equal(none, torch.zeros(2, 3, 4))
+    assert matrix.sum() == 1
+    assert matrix[0, 1, 2] == 0.5
 
 
 def test_translations_and_attention_part(tmp_path):

@@ -146,7 +146,7 @@ def test_resuming_is_as_if_nothing_had_happened(folder, form):
 
 
 def test_averaging(folder, trained):
-    other = train(folder, "other", 60, seed=2)
+    other = train(folder, "other", 2, seed=2)
     average = average_models([str(trained), str(other)])
     first, second = (torch.load(path, weights_only=True)["model"] for path in (trained, other))
     for name, value in average["model"].items():

@@ -1,7 +1,10 @@
-"""Losses that parts of a model add, inside OpenNMT-py's own training loop."""
+"""Losses that parts of a model add, inside OpenNMT-py's own training loop; memory that is kept on CPUs."""
 
 import logging
 import re
+import subprocess
+import sys
+from argparse import Namespace
 from types import SimpleNamespace
 
 import pytest
@@ -11,7 +14,9 @@ from onmt.utils.loss import LossCompute
 from onmt.utils.report_manager import ReportMgr
 from onmt.utils.statistics import Statistics
 
+from onmt_preorder.opennmt import training
 from onmt_preorder.papers.explicit_reordering import AdditionalLoss
+from tests.support.opennmt import ROOT
 
 PAD = 1
 
@@ -82,3 +87,71 @@ def test_reports(caplog, monkeypatch):
     assert "Validation share: 0.666667" in caplog.text
     assert written["valid/share"] == 0.6667
     assert statistics.computed_metrics == {"BLEU": 30.0}
+
+
+TURNS, BYTES = 8, 2**27  # more than M_TOP_PAD alone would keep
+FAULTS = f"""
+import ctypes, resource
+import torch
+from onmt_preorder.opennmt.training import keep_freed_memory
+
+ctypes.CDLL(None).prctl(41, 1, 0, 0, 0)  # PR_SET_THP_DISABLE: huge pages depend on the machine
+
+def faults():
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    for _ in range({TURNS}):
+        torch.zeros({BYTES} // 4)
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
+
+print(faults(), keep_freed_memory(), faults(), faults())
+"""
+
+
+def test_freed_memory_is_not_asked_for_again():
+    """After some turns: a tensor is an aligned block, which does not fit wherever another was."""
+    command = [sys.executable, "-W", "ignore", "-c", FAULTS]
+    freed, known, _, kept = subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
+    if known == "False":
+        pytest.skip("no GNU C library")
+    assert int(freed) > TURNS * BYTES / 2**12 / 1000
+    assert int(kept) < 0.5 * int(freed) / TURNS
+
+
+OURS = Namespace(encoder_type="preorder_transformer", decoder_type="transformer")
+OUR_DECODER = Namespace(encoder_type="brnn", decoder_type="distortion_rnn")
+OTHER = Namespace(encoder_type="transformer", decoder_type="transformer")
+
+
+@pytest.mark.parametrize(
+    ("opt", "device", "variable", "is_kept"),
+    [
+        (OURS, -1, None, True),
+        (OUR_DECODER, -1, None, True),
+        (OURS, 0, None, False),
+        (OTHER, -1, None, False),
+        (OTHER, -1, "1", True),
+        (OTHER, -1, "0", False),
+        (OTHER, 0, "1", False),
+    ],
+)
+def test_which_trainings_keep_memory(monkeypatch, opt, device, variable, is_kept):
+    kept, configured = [], []
+    monkeypatch.setattr(training, "keep_freed_memory", lambda: kept.append(True))
+    monkeypatch.delenv(training.KEEP_MEMORY, raising=False)
+    if variable is not None:
+        monkeypatch.setenv(training.KEEP_MEMORY, variable)
+
+    training._configure_process(lambda opt, device: configured.append(device), opt, device)
+
+    assert kept == [True] * is_kept
+    assert configured == [device]
+
+
+def test_recipes_keep_memory_in_all_their_trainings():
+    sources = [path.read_text(encoding="utf-8") for path in (ROOT / "recipes").rglob("*.py")]
+    assert any(f'environment["{training.KEEP_MEMORY}"] = "1"' in source for source in sources)
+
+
+def test_another_c_library_is_left_alone(monkeypatch):
+    monkeypatch.setattr(training.ctypes, "CDLL", lambda name: object())
+    assert training.keep_freed_memory() is False
