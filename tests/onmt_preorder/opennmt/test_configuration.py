@@ -17,14 +17,16 @@ from tests.support.opennmt import TINY, make_opt
 from tests.support.texts import write
 
 
-def parse(make_parser, folder, *arguments, **changes):
+def parse(make_parser, folder, *arguments, without=(), **changes):
     if make_parser is vocabulary_parser:
         changes = {"save_data": "x", **changes}
     path = folder / "run.yaml"
-    path.write_text(yaml.safe_dump({**changes, **TINY}, sort_keys=False), encoding="utf-8")
+    settings = {key: value for key, value in {**changes, **TINY}.items() if key not in without}
+    path.write_text(yaml.safe_dump(settings, sort_keys=False), encoding="utf-8")
     return make_parser().parse_known_args(["-config", str(path), *arguments])[0]
 
 
+PLAIN = {"encoder_type": "transformer", "preorder_encoding": []}
 BOTH_PARSERS = pytest.mark.parametrize("make_parser", [training_parser, vocabulary_parser])
 
 
@@ -36,7 +38,11 @@ BOTH_PARSERS = pytest.mark.parametrize("make_parser", [training_parser, vocabula
         ({"hidden": 64}, [], r"run\.yaml:\d: unknown key 'hidden'.*"),
         ({"preorder_encodin": []}, [], r".*'preorder_encodin': did you mean 'preorder_encoding'\?"),
         ({"qqqqqq": 1}, [], r".*unknown key 'qqqqqq'"),
-        ({"encoder_tipe": "preorder_transformer"}, [], r".*did you mean 'encoder_type'\?"),
+        (
+            {"encoder_tipe": "preorder_transformer", "without": ["encoder_type"]},
+            [],
+            r".*'encoder_tipe': did you mean 'encoder_type'\?",
+        ),
         ({}, ["-share_voca"], r"unknown key '-share_voca': did you mean '-share_vocab'\?"),
         ({}, ["--skip_empty=silent"], r"unknown key '--skip_empty': did you mean '--skip_empty_level'\?"),
     ],
@@ -49,22 +55,12 @@ def test_unknown_keys_and_prefixes_are_refused(tmp_path, capsys, make_parser, ch
 
 
 @BOTH_PARSERS
-@pytest.mark.parametrize("value", [[1], ["a", "b"], []])
+@pytest.mark.parametrize("value", [["a", "b"], []])
 def test_a_list_for_what_is_true_or_false(tmp_path, capsys, make_parser, value):
     with pytest.raises(SystemExit) as ended:
         parse(make_parser, tmp_path, share_vocab=value)
     assert ended.value.code == 2
     assert capsys.readouterr().err.endswith(f": share_vocab is true or false, not {value!r}\n")
-
-
-@BOTH_PARSERS
-def test_a_misspelt_encoder_type_key_does_not_escape(tmp_path, capsys, make_parser):
-    settings = {key: value for key, value in TINY.items() if key != "encoder_type"}
-    path = tmp_path / "run.yaml"
-    path.write_text(yaml.safe_dump({**settings, "save_data": "x", "encodr_type": "preorder_transformer"}))
-    with pytest.raises(SystemExit):
-        make_parser().parse_known_args(["-config", str(path)])
-    assert "unknown key 'encodr_type': did you mean 'encoder_type'?\n" in capsys.readouterr().err
 
 
 @BOTH_PARSERS
@@ -77,9 +73,7 @@ def test_known_keys_of_either_command_are_accepted(tmp_path, make_parser):
 
 def test_other_encoders_may_be_as_careless_as_before(tmp_path):
     path = tmp_path / "run.yaml"
-    path.write_text(
-        yaml.safe_dump({**TINY, "encoder_type": "transformer", "preorder_encoding": [], "qqq": 1})
-    )
+    path.write_text(yaml.safe_dump({**TINY, **PLAIN, "qqq": 1}))
     assert training_parser().parse_known_args(["-config", str(path)])[1] == ["--qqq=1"]
 
 
@@ -140,11 +134,10 @@ def test_absolute_and_relative_together_are_the_encoders_own():
     assert EncodingOptions.from_opt(opt) == EncodingOptions(True, Limits(4, 4), Limits(4, 4))
 
 
-def validated(tmp_path, **corpus):
-    for name in ("train.src", "train.tgt"):
-        write(tmp_path / name, "a￨0")
-    paths = {"path_src": str(tmp_path / "train.src"), "path_tgt": str(tmp_path / "train.tgt")}
-    opt = make_opt(data=yaml.safe_dump({"train": {**paths, **corpus}}))
+def validated(tmp_path, corpus=None, **changes):
+    """Return options whose data, one file for everything, have been checked."""
+    paths = dict.fromkeys(("path_src", "path_tgt", "path_align"), write(tmp_path / "x", "a"))
+    opt = make_opt(data=yaml.safe_dump({"train": {**paths, **(corpus or {})}}), **changes)
     ArgumentParser._validate_data(opt)
     return opt
 
@@ -159,7 +152,7 @@ def validated(tmp_path, **corpus):
     ],
 )
 def test_the_transform_is_added_by_itself(tmp_path, listed, expected):
-    opt = validated(tmp_path, **({} if listed is None else {"transforms": listed}))
+    opt = validated(tmp_path, listed and {"transforms": listed})
     assert opt.data["train"]["transforms"] == expected
     assert opt.n_src_feats == 1
 
@@ -181,73 +174,52 @@ def test_the_transform_is_added_by_itself(tmp_path, listed, expected):
 )
 def test_transforms_that_move_words(tmp_path, name, changes, message):
     """Their positions and links would be those of other words."""
-    write(tmp_path / "x", "a")
-    paths = dict.fromkeys(("path_src", "path_tgt", "path_align"), str(tmp_path / "x"))
-    opt = make_opt(data=yaml.safe_dump({"train": {**paths, "transforms": [name]}}), **changes)
     with pytest.raises(UsageError, match=message) if message else nullcontext():
-        ArgumentParser._validate_data(opt)
+        validated(tmp_path, {"transforms": [name]}, **changes)
 
 
 def test_misspelt_keys_of_a_corpus(tmp_path):
     with pytest.raises(UsageError, match="data: train: unknown key 'wieght': did you mean 'weight'"):
-        validated(tmp_path, wieght=1)
+        validated(tmp_path, {"wieght": 1})
 
 
 def test_other_encoders_still_need_inferfeats(tmp_path):
-    opt = make_opt(encoder_type="transformer", preorder_encoding=[])
-    write(tmp_path / "x", "a")
-    opt.data = yaml.safe_dump({"train": {"path_src": str(tmp_path / "x"), "path_tgt": str(tmp_path / "x")}})
     with pytest.raises(ValueError, match="'inferfeats' transform is required"):
-        ArgumentParser._validate_data(opt)
+        validated(tmp_path, **PLAIN)
 
 
 def test_every_key_is_known():
-    assert {
-        "preorder_encoding",
-        "num_threads",
-        "train_steps",
-        "src_subword_model",
-    } <= configuration._all_keys()
-
-
-def validated_on_the_fly(tmp_path, **changes):
-    write(tmp_path / "x", "a")
-    paths = {"path_src": str(tmp_path / "x"), "path_tgt": str(tmp_path / "x")}
-    opt = make_opt(data=yaml.safe_dump({"train": {**paths, "transforms": ["filtertoolong"]}}), **changes)
-    ArgumentParser._validate_data(opt)
-    return opt
+    names = {"preorder_encoding", "num_threads", "train_steps", "src_subword_model"}
+    assert names <= configuration._all_keys()
 
 
 def test_positions_are_implied(tmp_path, preorderer):
-    opt = validated_on_the_fly(
-        tmp_path, preorder_model=str(preorderer), n_src_feats=0, src_feats_defaults=None
-    )
+    changes = {"preorder_model": str(preorderer), "n_src_feats": 0, "src_feats_defaults": None}
+    opt = validated(tmp_path, {"transforms": ["filtertoolong"]}, **changes)
     assert opt.n_src_feats == 1
     assert opt.data["train"]["transforms"] == ["filtertoolong", "preorder", "preorder_positions"]
     assert opt.transforms == ["preorder", "preorder_positions"]
 
 
-def test_a_vocabulary_is_counted_without_preordering(tmp_path, preorderer):
+@pytest.mark.parametrize(("dump", "expected"), [(False, []), (True, ["preorder"])])
+def test_a_vocabulary_is_counted_without_preordering(tmp_path, preorderer, dump, expected):
     opt = make_opt(preorder_model=str(preorderer), n_src_feats=0)
-    for dump, expected in ((False, []), (True, ["preorder"])):
-        opt.n_src_feats, opt.dump_samples, opt.transforms = 0, dump, []
-        write(tmp_path / "x", "a")
-        opt.data = yaml.safe_dump(
-            {"train": {"path_src": str(tmp_path / "x"), "path_tgt": str(tmp_path / "x")}}
-        )
-        ArgumentParser._validate_data(opt)
-        assert opt.n_src_feats == 1
-        assert opt.data["train"]["transforms"] == [*expected, "preorder_positions"]
+    path = write(tmp_path / "x", "a")
+    opt.n_src_feats, opt.dump_samples = 0, dump
+    opt.data = yaml.safe_dump({"train": {"path_src": path, "path_tgt": path}})
+    ArgumentParser._validate_data(opt)
+    assert opt.n_src_feats == 1
+    assert opt.data["train"]["transforms"] == [*expected, "preorder_positions"]
 
 
 def test_a_missing_model_directory(tmp_path):
     with pytest.raises(DataError, match=r"nowhere/model\.json: "):
-        validated_on_the_fly(tmp_path, preorder_model=str(tmp_path / "nowhere"))
+        validated(tmp_path, preorder_model=str(tmp_path / "nowhere"))
 
 
 def test_other_encoders_cannot_use_it(tmp_path):
     with pytest.raises(UsageError, match="preorder_model is for models that read positions"):
-        make_opt(encoder_type="transformer", preorder_encoding=[], preorder_model="dir")
-    opt = make_opt(encoder_type="transformer", preorder_encoding=[], transforms=["preorder"])
+        make_opt(**PLAIN, preorder_model="dir")
+    opt = make_opt(**PLAIN, transforms=["preorder"])
     with pytest.raises(UsageError, match="preorder_model is for models that read positions"):
         PreorderTransform._validate_options(opt)

@@ -1,9 +1,14 @@
-"""Our transforms: positions of pieces, and preordering as OpenNMT-py's iterator asks for it."""
+"""Our transforms, and lines that translation keeps."""
 
+import pyonmttok
 import pytest
+import torch
 from onmt.inputters.dynamic_iterator import DynamicDatasetIter
 from onmt.inputters.text_corpus import get_corpora
-from onmt.transforms import get_transforms_cls, make_transforms
+from onmt.transforms import TransformPipe, get_transforms_cls, make_transforms
+from onmt.transforms.misc import FilterTooLongTransform
+from onmt.transforms.tokenize import BPETransform
+from onmt.translate import TranslationBuilder
 
 from onmt_preorder.input.pipeline import arrange
 from onmt_preorder.opennmt.transforms import PositionsTransform, PreorderTransform
@@ -11,6 +16,7 @@ from preorder.cli import main
 from tests.support.language import positions, sentence
 from tests.support.opennmt import make_opt
 from tests.support.texts import write
+from tests.support.transformers import PAD, SPECIALS, WORDS, make_vocabs
 
 LINES = [" ".join(sentence(seed, longest=6)) for seed in range(300, 330)]
 SPECIAL = ["", "Sue1", "Sue1\u3000Sue2 Verb1  Obj2 ", "Sue1 Verb2 Obj1", "&#160; Verb1 a&#65512;b"]
@@ -101,3 +107,42 @@ def test_one_example_by_itself(preorderer):
     empty = {"src": [""], "src_original": [""], "src_feats": [[""]], "tgt": None}
     assert transform.apply(empty)["src_feats"] == [[""]]
     assert repr(transform) == f"PreorderTransform(preorder_model={preorderer})"
+
+
+def test_filtertoolong_filters_pairs_only():
+    transform = FilterTooLongTransform(make_opt(src_seq_length=2, tgt_seq_length=4))
+    long = {"src": ["a"] * 3, "tgt": None}
+    assert transform.apply(long) is long
+    assert transform.apply({"src": ["a"] * 3, "tgt": ["b"]}) is None
+
+
+def test_escapes_are_undone_in_words_that_were_pieces():
+    pipe = TransformPipe.build_from([BPETransform(make_opt()), PositionsTransform(make_opt())])
+    assert pipe.apply_reverse("a&#122@@ 88;b &#91; &#38;#3@@ 2; ||| 0-0") == "a\u3000b &#91; &#32; ||| 0-0"
+
+
+def test_translations_of_other_models_keep_their_entities():
+    vocabs = make_vocabs()
+    vocabs["tgt"] = pyonmttok.build_vocab_from_tokens([*SPECIALS, "&#160;"])
+    batch = {"src": torch.tensor([[[4]]]), "srclen": torch.tensor([1]), "ind_in_bucket": [0]}
+    found = {
+        "batch": batch,
+        "predictions": [[torch.tensor([4, 3])]],
+        "scores": [[-1.0]],
+        "attention": [[None]],
+    }
+    [translated] = TranslationBuilder(vocabs).from_batch(found | {"gold_score": [0], "alignment": [[]]})
+    assert translated.pred_sents == [["&#160;"]]
+
+
+@pytest.mark.parametrize("source", [PAD, WORDS.index("w1")])  # an empty line, and one that gives no words
+def test_alignments_of_a_translation_without_words_are_none(source):
+    end = torch.tensor([WORDS.index("</s>")])
+    batch = {"src": torch.tensor([[[source]]]), "srclen": torch.tensor([1]), "ind_in_bucket": [0]}
+    found = {"batch": batch, "predictions": [[end, end]], "scores": [[-1.0, -2.0]], "attention": [[None] * 2]}
+    builder = TranslationBuilder(make_vocabs(), n_best=2)
+    [aligned] = builder.from_batch({**found, "gold_score": [0], "alignment": [[None, None]]})
+    assert [rows.tolist() for rows in aligned.word_aligns] == [[], []]
+    assert "ALIGN: \n" in aligned.log(1)
+    [plain] = builder.from_batch({**found, "gold_score": [0], "alignment": [[]]})
+    assert plain.word_aligns is None
