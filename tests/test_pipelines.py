@@ -56,10 +56,8 @@ def test_it_runs_as_it_stands(expected, tmp_path, module, library):
     with tempfile.TemporaryDirectory(prefix="ray-") as short:  # Ray puts sockets there
         ray = {"RAY_TMPDIR": short, "RAY_USAGE_STATS_ENABLED": "0"}
         variables = environment(HOME=str(tmp_path), HF_HUB_OFFLINE="1", **ray)
-        command = [sys.executable, "script.py"]
-        done = subprocess.run(
-            command, cwd=tmp_path, env=variables, capture_output=True, text=True, check=False, timeout=300
-        )
+        pipes = {"capture_output": True, "text": True, "timeout": 300}
+        done = subprocess.run([sys.executable, "script.py"], cwd=tmp_path, env=variables, **pipes)
     assert done.returncode == 0, done.stderr[-3000:]
     written = [path.read_text(encoding="utf-8") for path in sorted(Path(tmp_path, "out").glob("*.json*"))]
     rows = [json.loads(line) for text in written for line in text.splitlines()]

@@ -4,10 +4,12 @@
 """
 
 import os
+import re
 import shutil
 import signal
 
 import pytest
+import yaml
 
 from preorder.annotate import stanza
 from preorder.cli import annotate as annotate_command
@@ -115,3 +117,75 @@ def check_outputs(now, before, after):
         assert data in (before.get(name), after.get(name)), name
     model = {name: data for name, data in whole.items() if name.startswith("model/")}
     assert not model or any(model.items() <= state.items() for state in (before, after))
+
+
+TRAININGS = """
+import signal, sys
+from pathlib import Path
+from tests.support.kill_points import work_in_fork
+from tests.support.opennmt import call
+
+def train(name, kill_at=0):
+    folder = Path(name).resolve()
+    folder.mkdir()
+    steps = ("-train_steps", 2, "-save_checkpoint_steps", 1, "-keep_checkpoint", 1)
+    line = ("-config", "../config.yaml", *steps, "-save_format", sys.argv[1])
+    return work_in_fork(folder, lambda: call(folder, "onmt_train", *line), kill_at)
+
+status, operations = train("whole")
+assert status == 0, Path("whole.log").read_text()
+for number in range(1, operations + 1, int(sys.argv[2])):
+    assert train(f"killed-{number}", number)[0] == -signal.SIGKILL
+"""
+"""A process of its own: a fork of one that has computed gradients on a GPU cannot."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("save_format", ["pytorch", "safetensors"])
+def test_each_checkpoint_is_whole_whenever_the_training_dies(tmp_path, save_format):
+    pytest.importorskip("onmt", reason="OpenNMT-py is not installed: see the README")
+    import torch
+    from safetensors.torch import load_file
+
+    from tests.support import opennmt
+
+    def weights(path):
+        """Return the weights of a checkpoint, from its own file or the one beside it."""
+        found = torch.load(path, weights_only=True)
+        assert {"vocab", "opt", "optim"} <= found.keys()
+        if "model" not in found:
+            return load_file(path.with_suffix(".safetensors"))
+        return found["model"] | {f"generator.{name}": value for name, value in found["generator"].items()}
+
+    opennmt.write_task(tmp_path, "train", 20, seed=1)
+    opennmt.write_task_vocabularies(tmp_path)
+    data = {"train": {"path_src": "../train.src", "path_tgt": "../train.tgt", "weight": 1}}
+    paths = {f"{side}_vocab": f"../vocab.{side}" for side in ("src", "tgt")}
+    changes = {**paths, "data": data, "batch_size": 64, "bucket_size": 20}
+    (tmp_path / "config.yaml").write_text(yaml.safe_dump(opennmt.TINY | changes))
+    opennmt.run(tmp_path, "python", "-c", TRAININGS, save_format, 1 if ALL else 4)
+
+    (last,) = (tmp_path / "whole").glob("*.pt")
+    assert last.name == "model_step_2.pt"
+    expected = weights(last)
+    seen, gone_on = [], set()
+    folders = [path for path in tmp_path.glob("killed-*") if path.is_dir()]
+    for folder in sorted(folders, key=lambda path: int(path.name.split("-")[1])):
+        steps = sorted(int(re.search("([0-9]+).pt$", path.name)[1]) for path in folder.glob("*.pt"))
+        for step in steps:
+            found = weights(folder / f"model_step_{step}.pt")
+            assert found.keys() == expected.keys()
+            if step == 2:
+                assert all(torch.equal(found[name], value) for name, value in expected.items()), folder
+        assert all(load_file(path).keys() == expected.keys() for path in folder.glob("*.safetensors"))
+        seen.append(steps[-1] if steps else 0)
+        state = tuple(sorted(path.name for path in folder.iterdir() if not path.name.startswith(".")))
+        if steps and state not in gone_on:
+            gone_on.add(state)
+            line = ("-config", "../config.yaml", "-save_format", save_format, "-save_checkpoint_steps", 1)
+            more = ("-train_from", f"model_step_{steps[-1]}.pt", "-train_steps", 3)
+            opennmt.call(folder, "onmt_train", *line, *more)
+            assert weights(folder / "model_step_3.pt").keys() == expected.keys()
+    assert seen == sorted(seen)  # a checkpoint that is there stays until the next one is
+    assert set(seen) == {0, 1, 2}
+    assert len(gone_on) > 1

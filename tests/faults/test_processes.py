@@ -1,7 +1,6 @@
 """Programs that we start end with us, however that is; and commands can be interrupted in their imports."""
 
 import os
-import shlex
 import signal
 import subprocess
 import sys
@@ -10,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from preorder import processes
-from tests.support.running import environment, still_running, wait_until
+from tests.support.running import ROOT, environment, still_running, wait_until
 
 
 @pytest.mark.parametrize(
@@ -76,90 +75,58 @@ def test_eflomal_and_its_files_end_with_us(tmp_path, number):
     assert not (tmp_path / "out").exists()
 
 
-IMPORTS = """
+IMPORTED = """
 import os, signal, sys
-module, number = sys.argv[1:]
 class Finder:
     def find_spec(self, name, path=None, target=None):
-        if name == module:
-            os.kill(os.getpid(), int(number))
+        if name == os.environ["MODULE"]:
+            os.kill(os.getpid(), int(os.environ["NUMBER"]))
 sys.meta_path.insert(0, Finder())
-from {package}.__main__ import main
-sys.argv[1:] = ["--help"]
-sys.exit(main())
 """
+"""Sends a signal as a module is imported."""
 
 
 @pytest.mark.parametrize(
-    ("package", "module"),
+    ("program", "module", "number"),
     [
-        ("preorder", "preorder.cli"),
-        ("preorder", "preorder.errors"),
-        ("preorder", "preorder.command_line"),
-        ("onmt_preorder", "onmt_preorder.cli"),
-        ("onmt_preorder", "safetensors"),
-        ("onmt_preorder", "preorder.io.files"),
+        ("preorder", "preorder.cli", signal.SIGINT),
+        ("preorder", "preorder.errors", signal.SIGTERM),
+        ("preorder", "preorder.command_line", signal.SIGHUP),
+        ("onmt_preorder", "onmt_preorder.cli", signal.SIGHUP),
+        ("onmt_preorder", "safetensors", signal.SIGINT),
+        ("onmt_preorder", "preorder.io.files", signal.SIGTERM),
+        ("recipes.run", "recipes.configuration", signal.SIGTERM),
+        ("recipes.run", "preorder.cli", signal.SIGINT),
+        ("recipes.robustness", "recipes.pipeline.runner", signal.SIGINT),
+        ("recipes.pipeline.checkpoints", "safetensors", signal.SIGTERM),
+        ("recipes.pipeline.convert", "preorder.command_line.paths", signal.SIGINT),
+        ("recipes.configuration", "yaml", signal.SIGTERM),
+        ("recipes.similarity", "preorder.errors", signal.SIGINT),
+        ("recipes.jumps", "recipes.pipeline.checks", signal.SIGTERM),
+        ("recipes.synthetic.generate", "recipes.synthetic.rules", signal.SIGINT),
     ],
 )
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_interruption_of_an_import(package, module, number):
-    command = [sys.executable, "-c", IMPORTS.format(package=package), module, str(int(number))]
-    ended = subprocess.run(command, env=environment(), capture_output=True, text=True)
+def test_interruption_of_an_import(tmp_path, program, module, number):
+    ended = import_with_signal(tmp_path, f"exec {sys.executable} -m {program} --help", module, number)
     assert (ended.returncode, ended.stderr) == (130, "interrupted\n")
 
 
-RECIPE = """
-import os, signal, sys
-module, number = os.environ["MODULE"], int(os.environ["NUMBER"])
-class Finder:
-    def find_spec(self, name, path=None, target=None):
-        if name == module:
-            os.kill(os.getpid(), number)
-sys.meta_path.insert(0, Finder())
-"""
+def test_what_is_ignored_stays_ignored(tmp_path):
+    command = f"trap '' INT; exec {sys.executable} -m preorder --help"
+    ended = import_with_signal(tmp_path, command, "preorder.cli", signal.SIGINT)
+    assert (ended.returncode, ended.stderr) == (0, "")
 
 
-@pytest.mark.parametrize(
-    ("recipe", "module"),
-    [
-        ("run", "recipes.configuration"),
-        ("run", "preorder.cli"),
-        ("robustness", "recipes.pipeline.runner"),
-        ("pipeline.checkpoints", "safetensors"),
-        ("pipeline.convert", "preorder.command_line.paths"),
-        ("configuration", "yaml"),
-        ("similarity", "preorder.errors"),
-        ("jumps", "recipes.pipeline.checks"),
-        ("synthetic.generate", "recipes.synthetic.rules"),
-    ],
-)
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_interruption_of_an_import_of_a_recipe(tmp_path, recipe, module, number):
-    (tmp_path / "sitecustomize.py").write_text(RECIPE)
-    variables = environment(MODULE=module, NUMBER=str(int(number)))
-    variables["PYTHONPATH"] = f"{tmp_path}{os.pathsep}{variables['PYTHONPATH']}"
-    command = [sys.executable, "-m", f"recipes.{recipe}", "--help"]
-    ended = subprocess.run(command, env=variables, capture_output=True, text=True, cwd=tmp_path)
-    assert (ended.returncode, ended.stderr) == (130, "interrupted\n")
+def import_with_signal(folder, command, module, number):
+    (folder / "sitecustomize.py").write_text(IMPORTED)
+    variables = environment(MODULE=module, NUMBER=str(int(number)), PYTHONPATH=f"{folder}:{ROOT}")
+    return subprocess.run(["sh", "-c", command], env=variables, capture_output=True, text=True, cwd=folder)
 
 
 def test_importing_a_recipe_changes_no_signal():
     code = "import signal; before = signal.getsignal(2); import recipes.run; "
     code += "assert signal.getsignal(2) is before is signal.default_int_handler"
     assert subprocess.run([sys.executable, "-c", code], env=environment()).returncode == 0
-
-
-def test_what_is_ignored_stays_ignored():
-    command = [
-        sys.executable,
-        "-c",
-        IMPORTS.format(package="preorder"),
-        "preorder.cli",
-        str(int(signal.SIGINT)),
-    ]
-    ignore = f"trap '' INT; exec {shlex.join(command)}"
-    ended = subprocess.run(["sh", "-c", ignore], env=environment(), capture_output=True, text=True)
-    assert (ended.returncode, ended.stderr) == (0, "")
 
 
 ENDLESS = """

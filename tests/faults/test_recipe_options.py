@@ -36,20 +36,6 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-def check(folder, capsys, line, message):
-    name, *arguments = line.split()
-    before = content(folder)
-    try:
-        status = importlib.import_module(f"recipes.{name}").main(arguments)
-    except SystemExit as ended:
-        status = ended.code
-    error = capsys.readouterr().err
-    assert (status, error.count("\n")) == (2, 1), error
-    assert re.search(message, error), error
-    assert content(folder) == before
-    assert not (folder / "RUN").exists()
-
-
 @pytest.mark.parametrize(
     ("line", "message"),
     [
@@ -57,12 +43,10 @@ def check(folder, capsys, line, message):
         ("run --src aa --tgt bb", "required: --run"),
         (f"{RUN} --nonsense", "unrecognized arguments: --nonsense"),
         ("run --src aa --tgt bb --run RUN", "the stage prepare needs --data"),
-        ("run --data none --src aa --tgt bb --run file/x", "Not a directory"),
         ("run --data data --src aa --tgt aa --run RUN", "--src and --tgt: aa is given twice"),
         ("run --data data --src ../aa --tgt bb --run RUN", "argument --src: not the code of a language"),
         ("run --data data --src aa --tgt b.b --run RUN", "argument --tgt: not the code of a language"),
         ("run --data data --src aa --tgt bb --run file", "file: cannot be written: File exists"),
-        ("run --data data --src aa --tgt bb --run /dev/null/x", "/dev/null/x: cannot be written: Not a dir"),
         ("run --data data --src aa --tgt bb --run .", "data would be overwritten while it is needed"),
         ("run --data data --src aa --tgt bb --run inner", "data would be overwritten while it is needed"),
         (f"{RUN} --size huge", "argument --size: invalid choice"),
@@ -72,7 +56,6 @@ def check(folder, capsys, line, message):
         (f"{RUN} --seeds 1,2,1", "--seeds: 1 is given twice"),
         (f"{RUN} --seeds 1,01", "--seeds: 1 is given twice"),
         (f"{RUN} --seeds=-1", "--seeds: not a whole number"),
-        (f"{RUN} --seeds 1e3", "--seeds: not a whole number"),
         (f"{RUN} --stage all", "argument --stage: invalid choice"),
         (f"{RUN} --subwords char", "argument --subwords: invalid choice"),
         (f"{RUN} --device tpu", "argument --device: invalid choice"),
@@ -80,45 +63,29 @@ def check(folder, capsys, line, message):
         (f"{RUN} --jobs 0", "argument --jobs: not a whole number from 1"),
         (f"{RUN} --steps 0", "argument --steps: not a whole number from 1"),
         (f"{RUN} --beam 1001", "argument --beam: more than 1000"),
-        (f"{RUN} --ratio -1", "argument --ratio: not a number from 0 to 100"),
         (f"{RUN} --ratio nan", "argument --ratio: not a number from 0 to 100"),
-        (f"{RUN} --ratio x", "argument --ratio: not a number from 0 to 100"),
         (f"{RUN} --cross-fit 1", "argument --cross-fit: not a whole number from 2"),
         (f"{RUN} --preorder --nonsense 3", "unrecognized arguments: --nonsense 3"),
-        (
-            f"{RUN} --preorder --iterations 0",
-            "argument --iterations: 0 is not a whole number from 1 to",
-        ),
+        (f"{RUN} --preorder --iterations 0", "argument --iterations: 0 is not a whole number from 1 to"),
         (f"{RUN} --preorder --depth 3", "--depth is no option of --method btg"),
-        (f"{RUN} --preorder --method neural-btg --averages 3", "unrecognized arguments: --averages 3"),
         (f"{RUN} --preorder --method neural-btg --aggressiveness 1", "--aggressiveness is no option of"),
         (f"{RUN} --preorder --method rvnn", "--preorder --method rvnn: needs --trees constituency or depend"),
-        (f"{RUN} --preorder --method rvnn --trees aa.trees", "--preorder --method rvnn: needs --trees const"),
         (f"{RUN} --preorder --method magic", "argument --method: invalid choice"),
         (f"{RUN} --preorder --model other", "--preorder --model: recipes.run sets it itself"),
-        (f"{RUN} --preorder --src data/dev.aa", "--preorder --src: recipes.run sets it itself"),
-        (
-            f"{RUN} --systems plain,gold --preorder --iterations 2",
-            "--preorder: no system here reads the order",
-        ),
+        (f"{RUN} --systems plain,gold --preorder --iterations 2", "--preorder: no system here reads the ord"),
         (f"{RUN} --given-alignment --hand-alignment .3", "--hand-alignment: not allowed with"),
         # recipes.run --set, which onmt_train would refuse after the preparation, if at all
         (f"{TRAIN} --set layers", "layers: not KEY=VALUE"),
         (f"{TRAIN} --set hiden_size=4", "--set hiden_size: unknown key: did you mean hidden_size"),
         (f"{TRAIN} --set reads=gold", "--set reads: unknown key"),
-        (f"{TRAIN} --set =4", "--set : unknown key"),
         (f"{TRAIN} --set size=tiny", "--set size: recipes.run sets it itself"),
         (f"{TRAIN} --set seed=4", "--set seed: recipes.run sets it itself"),
-        (f"{TRAIN} --set save_model=x", "--set save_model: recipes.run sets it itself"),
         (f"{TRAIN} --set layers=x", "--set: argument --layers/-layers: invalid int value: 'x'"),
-        (f"{TRAIN} --set layers=1.5", "--set: argument --layers/-layers: invalid int value"),
-        (f"{TRAIN} --set valid_steps=x", "--set: argument --valid_steps/-valid_steps: invalid int"),
         (f"{TRAIN} --set optim=none", "--set: argument --optim/-optim: invalid choice"),
         (f"{TRAIN} --set layers=1 --set layers=2", "--set: layers is given twice"),
         (f"{TRAIN} --steps 3 --set train_steps=2", "--set: train_steps is given twice"),
         (f"{TRAIN} --set layers=[", "--set layers: not YAML"),
         (f"{TRAIN} --set layers={{a:1}}", "--set layers: neither a number nor a word"),
-        (f"{TRAIN} --set layers=", "--set layers: neither a number nor a word"),
         (f"{TRAIN} --set learning_rate=.nan", "--set learning_rate: neither a number nor a word"),
         (f"{TRAIN} --set tensorboard_log_dir=2020-01-01", "tensorboard_log_dir: neither a number nor a word"),
         (f"{TRAIN} --set heads=3", "--set, in system baseline_absolute_relative: hidden_size 128 is not a"),
@@ -133,13 +100,11 @@ def check(folder, capsys, line, message):
         (f"{ROBUST} --preordered a=x", "models that read an order need --preorderer, which predicts it"),
         (f"{ROBUST} --plain a=file --word-reward 101", "--word-reward: not a number from -100 to 100"),
         (f"{ROBUST} --plain a=file --pos none", "none: cannot be read"),
-        (f"{ROBUST} --plain a=file --subword-model none", "none: cannot be read"),
         (f"{ROBUST} --preordered a=file --preorderer none", "none: cannot be read"),
         (f"{ROBUST} --plain a=file --device gpu", "PyTorch finds no GPU here"),
         (f"{ROBUST} --plain a=file --percent 10,10", "argument --percent: not different shares"),
         (f"{ROBUST} --plain a=file --seed -1", "argument --seed"),
         ("robustness --src none --ref data/test.bb --run RUN --plain a=file", "none: cannot be read"),
-        ("robustness --src data/test.aa --ref none --run RUN --plain a=file", "none: cannot be read"),
         ("robustness --src file --ref file --run file --plain a=file", "file: cannot be written: File exi"),
         # the others
         ("pipeline.data --data data --src aa --tgt bb", "required: --out"),
@@ -151,34 +116,36 @@ def check(folder, capsys, line, message):
         ("kftt.study --data data --run RUN --directions en", "'en' is none of en-ja, ja-en"),
         ("kftt.study --data data --run RUN", "data/hand.align: cannot be read: No such file or directory"),
         ("pipeline.checkpoints --log none --folder data", "none: No such file or directory"),
-        ("pipeline.checkpoints --log data --folder data", "data: Is a directory"),
         (BEST, "log: no checkpoint was saved after a validation"),
         ("pipeline.checkpoints --log log", "required: --folder"),
         (f"{GENERATE} --pairs 0", "argument --pairs: not a whole number from 1"),
-        (f"{GENERATE} --held x", "argument --held: not a whole number from 1"),
         (f"{GENERATE} --pairs 10000001", "argument --pairs: more than 10000000"),
-        (f"{GENERATE} --seed 4294967296", "argument --seed: more than"),
         ("synthetic.generate --out data", "data: exists already"),
         ("synthetic.generate --out file/x", "file/x: cannot be written: (Not a|File)"),
         (f"{CONVERT} --out data/features", "data/features would be overwritten"),
         (f"{CONVERT} --out none/out", "there is no folder"),
         ("configuration nonsense", "no configuration of a system nonsense"),
         ("configuration npmt --size medium", "no size 'medium'"),
-        ("similarity --model none.pt --src data/test.aa", "none.pt: cannot be read: No such"),
         ("similarity --model file --src log", "file: not a checkpoint of OpenNMT-py"),
-        ("similarity --model file --src none", "none: cannot be read: No such"),
         ("similarity --model file --src log --gpu 0", "PyTorch finds no GPU here"),
         ("similarity --model file --src log --gpu x", "argument --gpu: invalid int value"),
         ("jumps --model file --src log", "required: --tgt"),
         ("jumps --model file --src log --tgt none", "none: cannot be read: No such"),
-        ("jumps --model file --src log --tgt log", "file: not a checkpoint of OpenNMT-py"),
-        ("jumps --model file --src log --tgt log --gpu 0", "PyTorch finds no GPU here"),
     ],
 )
 def test_mistakes_are_found_before_any_work(folder, capsys, monkeypatch, line, message):
-    if "gpu" in line:
-        monkeypatch.setattr("torch.cuda.is_available", lambda: False)
-    check(folder, capsys, line, message)
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    name, *arguments = line.split()
+    before = content(folder)
+    try:
+        status = importlib.import_module(f"recipes.{name}").main(arguments)
+    except SystemExit as ended:
+        status = ended.code
+    error = capsys.readouterr().err
+    assert (status, error.count("\n")) == (2, 1), error
+    assert re.search(message, error), error
+    assert content(folder) == before
+    assert not (folder / "RUN").exists()
 
 
 @pytest.mark.parametrize("missing", ["train.aa", "dev.bb", "test.align"])
@@ -190,15 +157,7 @@ def test_missing_data(folder, capsys, missing):
 
 
 def test_what_may_be_changed():
-    given = [
-        "layers=2",
-        "dropout=[0.1]",
-        "valid_steps=5",
-        "early_stopping=2",
-        "rnn_type=GRU",
-        "seed=1",
-        "train_from=x",
-    ]
+    given = "layers=2 dropout=[0.1] valid_steps=5 early_stopping=2 rnn_type=GRU seed=1 train_from=x".split()
     line = ["--src", "aa", "--tgt", "bb", "--run", "r", *(part for one in given for part in ("--set", one))]
     job = run._job(run.build_parser().parse_args(line))
     checks.check_changes(job)

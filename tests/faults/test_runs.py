@@ -11,6 +11,7 @@ import zipfile
 
 import numpy as np
 import pytest
+from safetensors.numpy import save_file
 
 from preorder import processes
 from recipes import run
@@ -68,16 +69,10 @@ def line_of(workplace, folder, *more):
     return [*fixed, "--size", "tiny", "--given-alignment", "--systems", "preorder_relative", *more]
 
 
-def start_run(workplace, folder, *more, **variables):
-    command = [sys.executable, "-c", DRIVER, str(workplace / "programs"), *line_of(workplace, folder, *more)]
-    pipes = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE}
-    return subprocess.Popen(command, env=environment(**variables), **pipes, cwd=ROOT, text=True)
-
-
-def run_to_end(workplace, folder, *more, **variables):
-    with start_run(workplace, folder, *more, **variables) as process:
-        error = process.communicate()[1]
-    return process.returncode, error
+def run_to_end(workplace, folder, **variables):
+    command = [sys.executable, "-c", DRIVER, str(workplace / "programs"), *line_of(workplace, folder)]
+    done = subprocess.run(command, env=environment(**variables), capture_output=True, cwd=ROOT, text=True)
+    return done.returncode, done.stderr
 
 
 def made(folder):
@@ -127,7 +122,7 @@ def test_a_killed_training_goes_on_from_the_last_whole_checkpoint(workplace, fin
     assert made(folder) == made(finished)
 
 
-@pytest.mark.parametrize("place", ["end-before:10", "end-after:10", "end-before:11", "begin-after:10"])
+@pytest.mark.parametrize("place", ["end-before:10", "begin-after:10"])
 def test_a_run_killed_between_two_steps(workplace, finished, place):
     check_after_a_kill(workplace, finished, workplace / place.replace(":", "-"), DIE=place)
 
@@ -168,9 +163,7 @@ def test_an_interrupted_run_ends_its_steps_and_says_so(workplace, number):
     assert not still_running(str(folder))
 
 
-@pytest.mark.parametrize(
-    "damage", [b"", b"{", b"[]", b"null", b"\xff", b"[" * 100_000, b'{"seconds": 1}'], ids=range(7)
-)
+@pytest.mark.parametrize("damage", [b"", b"[]", b"\xff", b"[" * 100_000, b'{"seconds": 1}'], ids=range(5))
 def test_an_unreadable_stamp_is_not_done(tmp_path, damage):
     runs = runner.StepRunner(tmp_path, 1)
     step = Step("count", ("sh", "-c", "echo x >> runs"), makes=("runs",))
@@ -235,6 +228,7 @@ def test_the_preorderer_is_trained_once_for_systems_in_turn(in_process, tmp_path
         assert stamp.read_bytes() == trained
 
 
+@pytest.mark.slow
 def test_all_systems_are_in_one_table(in_process, tmp_path, capsys):
     folder = tmp_path / "run"
     assert in_process(folder, "--systems", "all", "--jobs", "2") == 0
@@ -320,22 +314,17 @@ def test_the_seconds_of_a_training_are_those_that_led_to_its_checkpoints(tmp_pat
     assert not checkpoints.paths()
 
 
-@pytest.mark.parametrize("left", [(), (1,), (1, 3)], ids=str)
-def test_the_best_checkpoint_is_chosen_once_more(tmp_path, left):
+def test_the_best_checkpoint_is_chosen_once_more(tmp_path):
     (tmp_path / "log").write_text(log_lines([1, 2]))
-    save(tmp_path, [1, 2, 3])
-    line = ["--log", str(tmp_path / "log"), "--folder", str(tmp_path)]
-    assert keep_best(line) == 0
-    model = (tmp_path / "model.pt").read_bytes()
-    save(tmp_path, left)  # it was stopped before it had removed them
-    assert keep_best(line) == 0
-    assert [path.name for path in tmp_path.glob("*.pt")] == ["model.pt"]
-    assert (tmp_path / "model.pt").read_bytes() == model
+    for left in ((1, 2, 3), (), (1,), (1, 3)):  # it was stopped before it had removed them
+        save(tmp_path, left)
+        assert keep_best(["--log", str(tmp_path / "log"), "--folder", str(tmp_path)]) == 0
+        assert [path.name for path in tmp_path.glob("*.pt")] == ["model.pt"]
+        with zipfile.ZipFile(tmp_path / "model.pt") as archive:
+            assert archive.read("state") == b"2"
 
 
 def save_with_weights(folder, steps):
-    from safetensors.numpy import save_file
-
     save(folder, steps)
     for step in steps:
         save_file({"w": np.full(3, step)}, folder / f"model_step_{step}.safetensors")
@@ -343,30 +332,21 @@ def save_with_weights(folder, steps):
 
 def test_checkpoints_with_safetensors(tmp_path):
     log = "".join(f"{log_lines([s])}Saving safetensors x_step_{s}.pt\n" for s in (1, 2, 3))
-    (tmp_path / "log").write_text(log)
     checkpoints = Checkpoints(tmp_path, tmp_path / "log")
-    save_with_weights(tmp_path, [1, 2, 3, 4])
-    for damage in (b"", (tmp_path / "model_step_3.safetensors").read_bytes()[:-1], None):
-        path = tmp_path / "model_step_3.safetensors"
+    path = tmp_path / "model_step_3.safetensors"
+    for damage in (b"", b"half", None):
+        (tmp_path / "log").write_text(log)
+        save_with_weights(tmp_path, [1, 2, 3, 4])
         path.unlink() if damage is None else path.write_bytes(damage)
         assert checkpoints.go_back() == tmp_path / "model_step_2.pt"
-        assert sorted(path.name for path in tmp_path.iterdir()) == [
-            "log",
-            *(f"model_step_{step}.{end}" for step in (1, 2) for end in ("pt", "safetensors")),
-        ]
+        kept = {f"model_step_{step}.{end}" for step in (1, 2) for end in ("pt", "safetensors")}
+        assert {path.name for path in tmp_path.iterdir()} == {"log"} | kept
         assert "Saving safetensors x_step_2.pt" in (tmp_path / "log").read_text()
-        save_with_weights(tmp_path, [3])
-        (tmp_path / "log").write_text(log)
-    weights = (tmp_path / "model_step_3.safetensors").read_bytes()
-    (tmp_path / "model_step_9.safetensors").write_bytes(weights)  # of a training that was killed
-    (tmp_path / "model_step_3.safetensors").rename(tmp_path / "model.safetensors")  # so was the selection
+    (tmp_path / "log").write_text(log)
+    save_with_weights(tmp_path, [3, 9])  # the last of a training that was killed
+    weights = path.read_bytes()
+    path.rename(tmp_path / "model.safetensors")  # so was the selection
     for _ in range(2):
         assert keep_best(["--log", str(tmp_path / "log"), "--folder", str(tmp_path)]) == 0
         assert sorted(path.name for path in tmp_path.iterdir()) == ["log", "model.pt", "model.safetensors"]
         assert (tmp_path / "model.safetensors").read_bytes() == weights
-
-
-def test_a_folder_that_cannot_be_worked_in_is_one_line(in_process, tmp_path, capsys):
-    (tmp_path / "run").write_text("")
-    assert in_process(tmp_path / "run") == 2
-    assert capsys.readouterr().err.count("\n") == 1

@@ -12,21 +12,16 @@ pytest.importorskip("onmt", reason="OpenNMT-py is not installed: see the README"
 import flask
 import onmt.bin.server
 from onmt.translate.translation_server import ServerModel, ServerModelError, TranslationServer
+from werkzeug.exceptions import HTTPException
 
 from onmt_preorder.opennmt.repairs import requests
 from preorder.errors import DataError, UsageError
 from tests.support.opennmt import call
 
 
-def served(monkeypatch):
-    """Return a client of the server, as :func:`served_app` makes it."""
-    app = served_app(monkeypatch)
-    requests.prepare(app)
-    return app.test_client()
-
-
-def served_app(monkeypatch):
-    """Return the application of the server with one model, number 0, that is not loaded."""
+@pytest.fixture
+def app(monkeypatch):
+    """Return the application of a server with one model, number 0, that is not loaded."""
     apps = []
     model = object.__new__(ServerModel)
     model.model_id, model.user_opt, model.timeout, model.tokenizers_opt = 0, {"models": []}, -1, None
@@ -35,6 +30,12 @@ def served_app(monkeypatch):
     monkeypatch.setattr(onmt.bin.server, "serve", lambda app, **_: apps.append(app))
     onmt.bin.server.start("none", url_root="/t")
     return apps[0]
+
+
+@pytest.fixture
+def client(app):
+    requests.prepare(app)
+    return app.test_client()
 
 
 @pytest.mark.parametrize(
@@ -64,27 +65,20 @@ def served_app(monkeypatch):
         (b"\xff", 400, ""),
     ],
 )
-def test_a_bad_request_is_told_in_json(monkeypatch, body, status, message):
-    answer = served(monkeypatch).post("/t/translate", data=body)
+def test_a_bad_request_is_told_in_json(client, body, status, message):
+    answer = client.post("/t/translate", data=body)
     assert (answer.status_code, answer.json["status"]) == (status, "error")
     assert message in answer.json["error"]
 
 
-def test_other_routes_answer_in_json_too(monkeypatch, tmp_path):
-    client = served(monkeypatch)
+def test_other_routes_answer_in_json_too(client, monkeypatch, tmp_path):
     for path in ("/health", "/t/health"):
         assert client.get(path).json == {"status": "ok", "models": [{"id": 0, "loaded": False}]}
-    for path, status in (
-        ("/t/to_cpu/5", 404),
-        ("/t/to_gpu/5", 404),
-        ("/t/unload_model/5", 404),
-        ("/t/nothing", 404),
-        ("/t/translate", 405),
-        ("/t/to_cpu/0", 409),
-        ("/t/to_gpu/0", 409),
-        ("/t/unload_model/0", 409),
-    ):
-        answer = client.get(path)
+    statuses = {"nothing": 404, "translate": 405}
+    for route in ("to_cpu", "to_gpu", "unload_model"):
+        statuses |= {f"{route}/5": 404, f"{route}/0": 409}
+    for route, status in statuses.items():
+        answer = client.get(f"/t/{route}")
         assert (answer.status_code, answer.json["status"]) == (status, "error")
         assert "NoneType" not in answer.json["error"]
 
@@ -94,18 +88,6 @@ def test_other_routes_answer_in_json_too(monkeypatch, tmp_path):
         assert (answer.status_code, answer.json["status"]) == (403, "error")
         assert answer.json["error"].startswith("the models are those of the server's configuration")
     assert not (tmp_path / "log").exists()
-
-
-def failing(error):
-    def run(_):
-        try:
-            raise error
-        except Exception as cause:
-            raise ServerModelError(f"Error: {cause}")  # noqa: B904
-
-    server = TranslationServer()
-    server.models[0] = type("Model", (), {"run": staticmethod(run)})
-    return server
 
 
 @pytest.mark.parametrize(
@@ -118,26 +100,31 @@ def failing(error):
     ],
 )
 def test_what_goes_wrong_in_a_model_shows_no_internals(error, status, shown):
-    from werkzeug.exceptions import HTTPException
+    def fail(_):
+        try:
+            raise error
+        except Exception as cause:
+            raise ServerModelError(f"Error: {cause}")  # noqa: B904
 
+    server = TranslationServer()
+    server.models[0] = SimpleNamespace(run=fail)
     with pytest.raises(HTTPException) as raised:
-        failing(error).run([{"src": "a"}])
+        server.run([{"src": "a"}])
     assert (raised.value.code, raised.value.description) == (status, shown)
 
 
-def test_options_that_end_the_program_end_no_server(monkeypatch):
+def test_options_that_end_the_program_end_no_server(client, monkeypatch):
     """As those of a model in the server's configuration do, which is loaded when it is first asked."""
-    client = served(monkeypatch)
     monkeypatch.setattr(TranslationServer, "run", lambda *_: sys.exit(2))
     answer = client.post("/t/translate", data=b'[{"src": "a"}]')
     assert (answer.status_code, answer.json["status"]) == (400, "error")
     assert "no options for a model" in answer.json["error"]
 
 
-def test_each_line_is_logged_once(monkeypatch):
+def test_each_line_is_logged_once(app, monkeypatch):
     """Waitress logs what comes to the root, OpenNMT-py what comes to its own logger."""
     monkeypatch.setattr(logging.getLogger("onmt"), "propagate", True)
-    requests._serve(lambda *_, **options: None, served_app(monkeypatch), "127.0.0.1", 5000)
+    requests._serve(lambda *_, **options: None, app, "127.0.0.1", 5000)
     assert not logging.getLogger("onmt").propagate
 
 

@@ -12,8 +12,7 @@ pytest.importorskip("onmt", reason="OpenNMT-py is not installed: see the README"
 
 from onmt_preorder.opennmt.repairs.vocabularies import check
 from preorder.errors import DataError
-from tests.faults.test_opennmt import outcome
-from tests.support.opennmt import TINY, call, start, write_task
+from tests.support.opennmt import TINY, call, outcome, start, write_task
 from tests.support.texts import content, write
 
 
@@ -33,13 +32,11 @@ BUILD = ("onmt_build_vocab", "-config", "config.yaml", "-n_sample", -1, "-overwr
 
 def test_vocabularies_and_samples(folder, capsys):
     call(folder, *BUILD, "-dump_samples")
-    counts = dict(line.split("\t") for line in (folder / "vocab.src").read_text().splitlines())
-    words = [token.split("￨")[0] for token in (folder / "train.src").read_text().split()]
-    assert {word: int(count) for word, count in counts.items()} == {w: words.count(w) for w in words}
     assert (folder / "vocab.src").stat().st_mode & 0o777 == 0o600
     assert (folder / "vocab.tgt").stat().st_size
-    assert (folder / "data/sample/train.sample.tgt").read_text() == (folder / "train.tgt").read_text()
-    assert (folder / "data/sample/train.sample.src").read_text() == (folder / "train.src").read_text()
+    for side in ("src", "tgt"):
+        sample = folder / f"data/sample/train.sample.{side}"
+        assert sample.read_text() == (folder / f"train.{side}").read_text()
     assert not list(folder.rglob("*.partial"))
     assert "may overwrite" not in capsys.readouterr().err
     assert outcome(capsys, folder, *BUILD, "-src_vocab", "/dev/null")[0] == 0
@@ -62,23 +59,24 @@ def test_lines_that_a_filter_leaves_out_are_not_counted(folder, encoder):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("-src_vocab", "train.src"), "train.src would be overwritten while it is needed"),
-        (("-tgt_vocab", "valid.tgt"), "valid.tgt would be overwritten while it is needed"),
-        (("-tgt_vocab", "vocab.src"), "vocab.src would be overwritten while it is needed"),
-        (("-src_vocab", "data"), "data: is a directory"),
-        (("-src_vocab", "train.src/x"), "train.src"),
-        (("-data", "{a: 3}"), "data: not corpora with their names"),
+        ("-src_vocab train.src", "train.src would be overwritten while it is needed"),
+        ("-tgt_vocab valid.tgt", "valid.tgt would be overwritten while it is needed"),
+        ("-tgt_vocab vocab.src", "vocab.src would be overwritten while it is needed"),
+        ("-src_vocab data", "data: is a directory"),
+        ("-src_vocab train.src/x", "train.src"),
+        ("-data {a:3}", "data: not corpora with their names"),
     ],
 )
 def test_an_output_that_cannot_be(folder, capsys, arguments, message):
     (folder / "data").mkdir()
     before = content(folder)
-    status, lines = outcome(capsys, folder, *BUILD, *arguments)
+    status, lines = outcome(capsys, folder, *BUILD, *arguments.split())
     assert (status, len(lines)) == (2, 1), lines
     assert message in lines[0]
     assert content(folder) == before
 
 
+@pytest.mark.slow
 def test_ctrl_c_keeps_the_old_vocabulary(folder):
     write(folder / "train.src", *["w1￨0"] * 3_000_000)
     write(folder / "train.tgt", *["w1"] * 3_000_000)
