@@ -6,7 +6,7 @@ import argparse
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 from preorder.annotate.classes import WordClasses
@@ -15,14 +15,14 @@ from preorder.cli import SUMMARIES, source
 from preorder.cli.shards import (
     EXAMPLE,
     LOCAL,
+    ShardOptions,
     add_shard_options,
     check_options,
     engine_of,
-    for_workers,
-    of_shard,
     shards_of,
     stanza_settings,
 )
+from preorder.cli.source import Source
 from preorder.command_line import options
 from preorder.command_line.paths import check_paths
 from preorder.data.formats import format_annotated
@@ -37,9 +37,6 @@ from preorder.shards.run import Tick, in_worker_processes, run_shards
 from preorder.syntax.conllu import Tagset, tagset_comment
 
 SUFFIXES = {"constituency": ".trees", "dependency": ".conllu"}
-
-SETTINGS = ("lang", "tagset")
-"""Options on which the output depends, beside the input and the classes."""
 
 EXAMPLES = """\
   preorder annotate --src train.en --lang en --out train.annot
@@ -81,84 +78,102 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         help="start anew, instead of going on from OUT.checkpoint, which an interrupted run left",
     )
     add_shard_options(parser)
-    parser.set_defaults(annot=None)
+
+
+@dataclass(frozen=True)
+class _Job:
+    """A text to be annotated, or each of the shards that its paths stand for."""
+
+    source: Source
+    out: str
+    pos_out: str | None
+    trees_out: str | None
+    classes_out: str | None
+    classes: str
+    seed: int
+    fresh: bool
+
+    def for_shard(self, shard: Shard) -> _Job:
+        """Return the job of one shard."""
+        return replace(self, source=replace(self.source, **shard.inputs), out=shard.output)
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Run the subcommand; without ``--classes N`` memory does not grow with the input."""
-    check_options(arguments)
-    if arguments.pos is None and (arguments.trees is None or arguments.trees in TREES):
-        arguments.pos = source.STANZA
-    stanza = source.stanza_options(arguments)
-    if arguments.out_dir is not None:
-        _do_shards(arguments, stanza)
+    given = options.taken(Source, arguments, annot=None)
+    shards = options.taken(ShardOptions, arguments)
+    check_options(shards, given, arguments.out)
+    if given.pos is None and (given.trees is None or given.trees in TREES):
+        given = replace(given, pos=source.STANZA)
+    stanza = source.stanza_options(given)
+    job = options.taken(_Job, arguments, source=given)
+    if shards.out_dir is not None:
+        _do_shards(job, shards, arguments.workers, stanza)
         return
-    _, arguments.trees_out, arguments.classes_out = _outputs(arguments, stanza)
+    _, arguments.trees_out, arguments.classes_out = _outputs(job, stanza)
     check_paths(arguments.parser, arguments)
-    with counting("sentences", _count(arguments.src), "annotated") as tick:
-        _do_file(arguments, stanza, arguments.workers, tick)
+    with counting("sentences", _count(given.src), "annotated") as tick:
+        _do_file(job, stanza, arguments.workers, tick)
 
 
-def _do_shards(arguments: argparse.Namespace, stanza: StanzaOptions | None) -> None:
-    if _learns_classes(arguments):
+def _do_shards(job: _Job, given: ShardOptions, workers: int, stanza: StanzaOptions | None) -> None:
+    if _learns_classes(job):
         raise UsageError("--classes N learns from one text: learn them from it, then name the file")
     for name in ("pos", "trees", "classes"):
-        if getattr(arguments, f"{name}_out") is not None:
+        if getattr(job, f"{name}_out") is not None:
             raise UsageError(f"--{name}-out names one file: it does not go with --out-dir")
-    if stanza is not None and stanza.device == "gpu" and arguments.workers > 1:
+    if stanza is not None and stanza.device == "gpu" and workers > 1:
         raise UsageError("on a GPU there is one worker")
-    if arguments.engine != LOCAL and arguments.workers > 1:
+    if given.engine != LOCAL and workers > 1:
         raise UsageError(
             "--workers counts processes of this machine: on Ray there are as many as it has room for"
         )
-    classes = None if arguments.classes == "0" else digest(list(files.read_lines(arguments.classes)))
-    settings = {"command": "annotate", **{f"--{name}": getattr(arguments, name) for name in SETTINGS}}
-    settings |= {"--classes": classes, **stanza_settings(stanza)}
-    shards = shards_of(arguments, settings)
-    is_alone = stanza is None or arguments.workers == 1
-    local = partial(in_worker_processes, 0 if is_alone else arguments.workers)
+    classes = None if job.classes == "0" else digest(list(files.read_lines(job.classes)))
+    settings = {"command": "annotate", **source.settings(job.source), "--classes": classes}
+    settings |= stanza_settings(stanza)
+    shards = shards_of(given, job.source, settings)
+    is_alone = stanza is None or workers == 1
+    local = partial(in_worker_processes, 0 if is_alone else workers)
 
     def outputs(shard: Shard) -> list[str]:
-        return [path for path in _outputs(of_shard(arguments, shard), stanza) if path is not None]
+        return [path for path in _outputs(job.for_shard(shard), stanza) if path is not None]
 
     done = storage.sizes(path for shard in shards for path in outputs(shard)).keys()
 
     def is_done(shard: Shard) -> bool:
         return done >= set(outputs(shard))
 
-    work = partial(_do_shard, for_workers(arguments), stanza)
-    run_shards(shards, work, engine_of(arguments, stanza, 1, local), is_done)
+    work = partial(_do_shard, job, stanza)
+    run_shards(shards, work, engine_of(given, stanza, 1, local), is_done)
 
 
-def _do_shard(arguments: argparse.Namespace, stanza: StanzaOptions | None, shard: Shard, tick: Tick) -> None:
-    _do_file(of_shard(arguments, shard), stanza, 0, tick)
+def _do_shard(job: _Job, stanza: StanzaOptions | None, shard: Shard, tick: Tick) -> None:
+    _do_file(job.for_shard(shard), stanza, 0, tick)
 
 
-def _do_file(arguments: argparse.Namespace, stanza: StanzaOptions | None, workers: int, tick: Tick) -> None:
+def _do_file(job: _Job, stanza: StanzaOptions | None, workers: int, tick: Tick) -> None:
     """Annotate a file; 0 workers: this process runs Stanza itself."""
-    out, trees_out, classes_out = _outputs(arguments, stanza)
+    out, trees_out, classes_out = _outputs(job, stanza)
     checkpoints = Checkpoints(None if out == files.STANDARD else f"{out}.checkpoint")
-    if arguments.fresh:
+    if job.fresh:
         checkpoints.remove()
-    sentences, classes = _with_classes(source.read_sentences(arguments), arguments)
+    sentences, classes = _with_classes(source.read_sentences(job.source), job)
     pairs: Iterable[tuple[Sentence, str | None]] = ((sentence, None) for sentence in sentences)
     if stanza is not None:
         pairs = _by_stanza(sentences, stanza, workers, checkpoints)
     with checkpoints.told():
-        _write(pairs, (out, arguments.pos_out, trees_out), tick)
+        _write(pairs, (out, job.pos_out, trees_out), tick)
     if classes_out is not None:
         files.write_lines(classes_out, classes.lines())
     checkpoints.remove()
 
 
-def _outputs(
-    arguments: argparse.Namespace, stanza: StanzaOptions | None
-) -> tuple[str, str | None, str | None]:
+def _outputs(job: _Job, stanza: StanzaOptions | None) -> tuple[str, str | None, str | None]:
     """Return the paths of the annotated text, of the trees and of the classes; None: there are none."""
     trees_suffix = None if stanza is None or stanza.trees is None else SUFFIXES[stanza.trees]
-    classes_suffix = ".classes" if _learns_classes(arguments) else None
-    trees = _beside_out(arguments, "trees", trees_suffix, f"--trees {' or '.join(TREES)}")
-    return arguments.out, trees, _beside_out(arguments, "classes", classes_suffix, "--classes N")
+    classes_suffix = ".classes" if _learns_classes(job) else None
+    trees = _beside_out(job, "trees", trees_suffix, f"--trees {' or '.join(TREES)}")
+    return job.out, trees, _beside_out(job, "classes", classes_suffix, "--classes N")
 
 
 def _by_stanza(
@@ -170,33 +185,31 @@ def _by_stanza(
         yield replace(sentence, tags=tags), text
 
 
-def _with_classes(
-    sentences: Iterable[Sentence], arguments: argparse.Namespace
-) -> tuple[Iterable[Sentence], WordClasses | None]:
+def _with_classes(sentences: Iterable[Sentence], job: _Job) -> tuple[Iterable[Sentence], WordClasses | None]:
     words: Sequence[Sequence[str]] = ()
-    if _learns_classes(arguments):
+    if _learns_classes(job):
         sentences = list(sentences)
         words = [sentence.words for sentence in sentences]
-    classes = source.read_or_learn_classes(arguments.classes, words, arguments.seed)
+    classes = source.read_or_learn_classes(job.classes, words, job.seed)
     if classes is None:
         return sentences, None
     return map(classes.add_to, sentences), classes
 
 
-def _learns_classes(arguments: argparse.Namespace) -> bool:
-    return arguments.classes.isdecimal() and arguments.classes != "0"
+def _learns_classes(job: _Job) -> bool:
+    return job.classes.isdecimal() and job.classes != "0"
 
 
-def _beside_out(arguments: argparse.Namespace, name: str, suffix: str | None, needs: str) -> str | None:
+def _beside_out(job: _Job, name: str, suffix: str | None, needs: str) -> str | None:
     """Return the path of ``--NAME-out``, by default beside ``--out``; without a suffix there is no output."""
-    given = getattr(arguments, f"{name}_out")
+    given = getattr(job, f"{name}_out")
     if suffix is None:
         if given is not None:
             raise UsageError(f"--{name}-out goes with {needs}")
         return None
-    if given is None and arguments.out == files.STANDARD:
+    if given is None and job.out == files.STANDARD:
         raise UsageError(f"--{name}-out is needed where --out names no file")
-    name, compression = split_suffix(arguments.out)
+    name, compression = split_suffix(job.out)
     return given or name + suffix + compression
 
 

@@ -4,29 +4,33 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Executor, ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from preorder.annotate.stanza import StanzaOptions, add_layers
 from preorder.cli import SUMMARIES, source
-from preorder.cli.in_blocks import BlockOrdering, can_order
-from preorder.cli.output import formatted, formatted_nbest
+from preorder.cli.output import EscapeWarning, formatted, formatted_nbest
 from preorder.cli.shards import (
     EXAMPLE,
     LOCAL,
+    ShardOptions,
     add_shard_options,
     check_options,
     engine_of,
-    for_workers,
-    of_shard,
     shards_of,
     stanza_settings,
 )
+from preorder.cli.source import Source
 from preorder.command_line import options
+from preorder.data.formats import parse_annotated
 from preorder.data.sentence import Sentence
 from preorder.errors import UsageError
 from preorder.io import files, storage
+from preorder.io.files import Block, read_blocks
+from preorder.methods.base import HashedPreorderer
+from preorder.methods.line_order import Escaped, LineOrderer
 from preorder.methods.model_directory import Model, checksum, load_model
 from preorder.processes import in_order
 from preorder.progress import counting
@@ -35,10 +39,30 @@ from preorder.shards.run import Tick, Work, in_threads, run_shards
 
 BATCH = 50_000  # tokens that are ordered at once; two batches are held, whatever the length of the input
 
-SETTINGS = ("format", "n-best", "lang", "tagset")
-"""Options on which the output depends, beside the model and the input."""
+MAX_AHEAD = 2
+"""Blocks of a file that are held for each thread, whatever its length."""
 
-Texts = Callable[[argparse.Namespace, Tick], Iterator[str]]
+MARK = files.BYTE_ORDER_MARK.encode()
+
+
+@dataclass(frozen=True)
+class ApplyJob:
+    """What is to be done: order a source by a model, or each of the shards that its paths stand for."""
+
+    source: Source
+    model: str
+    out: str
+    format: str
+    n_best: int | None
+    threads: int
+    shards: ShardOptions
+
+    def for_shard(self, shard: Shard) -> ApplyJob:
+        """Return the job of one shard."""
+        return replace(self, source=replace(self.source, **shard.inputs), out=shard.output)
+
+
+Texts = Callable[[ApplyJob, Tick], Iterator[str]]
 """Yields the output for a file, and tells the number of sentences."""
 
 EXAMPLES = """\
@@ -69,89 +93,101 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Run the subcommand; its memory does not grow with the input."""
-    check_options(arguments)
-    source.check_sources(arguments)
+    """Run the subcommand."""
+    shards = options.taken(ShardOptions, arguments)
+    job = options.taken(ApplyJob, arguments, source=options.taken(Source, arguments), shards=shards)
+    check_options(shards, job.source, job.out)
+    source.check_sources(job.source)
+    _run(job)
+
+
+def _run(job: ApplyJob) -> None:
     from preorder.compiled import import_without_blas  # numba takes a while to import
 
     import_without_blas()
-    settings = {} if arguments.out_dir is None else _settings(arguments)
-    model = load_model(arguments.model)
-    stanza = source.stanza_of(arguments, model)
-    with ThreadPoolExecutor(arguments.threads) as pool:
-        texts = _texts_of(model, arguments, stanza, pool, arguments.threads)
-        if arguments.out_dir is None:
+    settings = {} if job.shards.out_dir is None else _settings(job)
+    model = load_model(job.model)
+    given, stanza = source.for_model(job.source, model)
+    job = replace(job, source=given)
+    with ThreadPoolExecutor(job.threads) as pool:
+        texts = _texts_of(model, job, stanza, pool, job.threads)
+        if job.shards.out_dir is None:
             with counting("sentences", done="read") as tick:
-                files.write_texts(arguments.out, texts(arguments, tick))
+                files.write_texts(job.out, texts(job, tick))
         else:
-            at_once = arguments.threads if isinstance(texts, BlockOrdering) else 1
-            work: Work = partial(_do_shard, arguments, texts)
-            if arguments.engine != LOCAL:
-                work = _WorkElsewhere(model, for_workers(arguments), stanza)
-            engine = engine_of(arguments, stanza, arguments.threads, partial(in_threads, at_once))
-            if _settings(arguments) != settings:  # it may be another one that was loaded
-                raise UsageError(f"{arguments.model} has been replaced meanwhile: begin again")
-            shards = shards_of(arguments, settings | stanza_settings(stanza))
+            at_once = job.threads if isinstance(texts, BlockOrdering) else 1
+            work: Work = partial(_do_shard, job, texts)
+            if job.shards.engine != LOCAL:
+                work = _WorkElsewhere(model, job, stanza)
+            engine = engine_of(job.shards, stanza, job.threads, partial(in_threads, at_once))
+            if checksum(job.model) != settings["--model"]:  # it may be another one that was loaded
+                raise UsageError(f"{job.model} has been replaced meanwhile: begin again")
+            shards = shards_of(job.shards, job.source, settings | stanza_settings(stanza))
             done = storage.sizes(shard.output for shard in shards)
             run_shards(shards, work, engine, lambda shard: shard.output in done)
 
 
 def _texts_of(
     model: Model,
-    arguments: argparse.Namespace,
+    job: ApplyJob,
     stanza: StanzaOptions | None,
     pool: Executor,
     stanza_workers: int,
 ) -> Texts:
     """Return what orders files by a model, with the threads of a pool and so many processes of Stanza."""
-    if stanza is None and can_order(model, arguments):
-        return BlockOrdering(model, arguments, pool)
+    if stanza is None and can_order_blocks(model, job):
+        return BlockOrdering(model, job, pool)
     return partial(_texts, model, stanza, stanza_workers)
+
+
+def can_order_blocks(model: Model, job: ApplyJob) -> bool:
+    """Say whether a model orders the lines of plain files, and there is one order of each to be written."""
+    return isinstance(model.preorderer, HashedPreorderer) and job.source.trees is None and job.n_best is None
 
 
 class _WorkElsewhere:
     """Does shards, one after another, in a process that it is sent to; what threads need is made there."""
 
-    def __init__(self, model: Model, arguments: argparse.Namespace, stanza: StanzaOptions | None) -> None:
-        self._given = model, arguments, stanza
+    def __init__(self, model: Model, job: ApplyJob, stanza: StanzaOptions | None) -> None:
+        self._given = model, job, stanza
         self._texts: Texts | None = None
 
     def __call__(self, shard: Shard, tick: Tick) -> None:
-        model, arguments, stanza = self._given
+        model, job, stanza = self._given
         if self._texts is None:
-            self._texts = _texts_of(model, arguments, stanza, ThreadPoolExecutor(arguments.threads), 0)
-        _do_shard(arguments, self._texts, shard, tick)
+            self._texts = _texts_of(model, job, stanza, ThreadPoolExecutor(job.threads), 0)
+        _do_shard(job, self._texts, shard, tick)
 
 
-def _settings(arguments: argparse.Namespace) -> dict[str, Any]:
-    given = {f"--{name}": getattr(arguments, name.replace("-", "_")) for name in SETTINGS}
-    return {"command": "apply", "--model": checksum(arguments.model), **given}
+def _settings(job: ApplyJob) -> dict[str, Any]:
+    given = {"--format": job.format, "--n-best": job.n_best}
+    return {"command": "apply", "--model": checksum(job.model), **given, **source.settings(job.source)}
 
 
-def _do_shard(arguments: argparse.Namespace, texts: Texts, shard: Shard, tick: Tick) -> None:
-    files.write_texts(shard.output, texts(of_shard(arguments, shard), tick))
+def _do_shard(job: ApplyJob, texts: Texts, shard: Shard, tick: Tick) -> None:
+    files.write_texts(shard.output, texts(job.for_shard(shard), tick))
 
 
 def _texts(
-    model: Model, stanza: StanzaOptions | None, stanza_workers: int, arguments: argparse.Namespace, tick: Tick
+    model: Model, stanza: StanzaOptions | None, stanza_workers: int, job: ApplyJob, tick: Tick
 ) -> Iterator[str]:
     """Yield the lines of the output, for any method and any input."""
-    sentences = source.read_sentences(arguments)
+    sentences = source.read_sentences(job.source)
     if stanza is not None:
         sentences = add_layers(sentences, stanza, workers=stanza_workers)
     sentences = _told(sentences, tick)
-    preorderer, trees = model.preorderer, arguments.format == "tree"
-    if arguments.n_best is None:
+    preorderer, trees = model.preorderer, job.format == "tree"
+    if job.n_best is None:
         find, write = preorderer.trees if trees else preorderer.order, formatted
     else:
         best = preorderer.best_trees if trees else preorderer.best_orders
-        find, write = partial(best, k=arguments.n_best), formatted_nbest
-    size = BATCH // (arguments.n_best or 1)
+        find, write = partial(best, k=job.n_best), formatted_nbest
+    size = BATCH // (job.n_best or 1)
     batches = files.batched(map(model.annotate, sentences), size, lambda s: len(s) + 1)
     with ThreadPoolExecutor(1) as pool:  # a batch is ordered while the one before it is written
-        found = in_order(partial(pool.submit, find, threads=arguments.threads), batches, 1)
+        found = in_order(partial(pool.submit, find, threads=job.threads), batches, 1)
         pairs = (pair for batch, items in found for pair in zip(batch, items, strict=True))
-        for line in write(pairs, arguments.format):
+        for line in write(pairs, job.format):
             yield f"{line}\n"
 
 
@@ -159,3 +195,84 @@ def _told(sentences: Iterable[Sentence], tick: Tick) -> Iterator[Sentence]:
     for sentence in sentences:
         yield sentence
         tick(1)
+
+
+class _Work(NamedTuple):
+    block: Block
+    columns: int
+
+
+class BlockOrdering:
+    """Orders files by a model; several threads may share it, and the threads that it has at work."""
+
+    def __init__(self, model: Model, job: ApplyJob, pool: Executor) -> None:
+        """Take a model for which :func:`can_order`, the job of the command, and threads."""
+        self._pool = pool
+        self._ahead = MAX_AHEAD * job.threads
+        self._has_shards = job.shards.out_dir is not None
+        self._order = LineOrderer(model, job.format)
+        self._warn = EscapeWarning()
+
+    def __call__(self, job: ApplyJob, tick: Callable[[int], None]) -> Iterator[str]:
+        """Yield the output for a file in parts, and tell the number of sentences of each.
+
+        Raises:
+            DataError, UsageError: as :func:`preorder.cli.source.read_sentences` and :meth:`Model.annotate`.
+        """
+        for work, (text, escaped) in in_order(partial(self._submit, job), _work(job), self._ahead):
+            if escaped is not None:
+                line, words = escaped
+                where = f"{job.source.name}, " if self._has_shards else ""
+                self._warn(f"{where}line {work.block.first + line}", words)
+            tick(work.block.lines)
+            yield text
+
+    def _submit(self, job: ApplyJob, work: _Work | Exception) -> Future[tuple[str, Escaped | None]]:
+        if isinstance(work, _Work):
+            return self._pool.submit(_order, self._order, job, work)
+        future: Future = Future()
+        future.set_exception(work)
+        return future
+
+
+def _work(job: ApplyJob) -> Iterator[_Work | Exception]:
+    """Yield the blocks of the input, and an error in reading in its place: after what is wrong before it."""
+    columns = 1 if job.source.annot is None else None
+    try:
+        for block in read_blocks(source.plain_files(job.source)):
+            columns = columns or _columns(block)
+            work = _Work(block, columns or 3)
+            if block.first == 1:  # what a whole file is refused for, its first sentence shows
+                next(filter(len, _sentences(job, work)), None)
+            yield work
+    except Exception as error:
+        yield error
+
+
+def _columns(block: Block) -> int | None:
+    """Return the number of columns, as ``read_annotated`` finds it; None: all is blank."""
+    text = block.texts[0].decode(errors="replace")
+    first, _ = files.first_filled(iter(text.removeprefix(files.BYTE_ORDER_MARK).split("\n")))
+    return (2 if first.count("\t") == 1 else 3) if first else None
+
+
+def _order(order: LineOrderer, job: ApplyJob, work: _Work) -> tuple[str, Escaped | None]:
+    texts = work.block.texts
+    if work.block.first == 1:
+        texts = tuple(text.removeprefix(MARK) for text in texts)
+    return order(texts, work.block.lines, work.columns, partial(_sentences, job, work))
+
+
+def _sentences(job: ApplyJob, work: _Work) -> Iterator[Sentence]:
+    first = work.block.first
+    paths = source.plain_files(job.source)
+    columns = [_decoded(*file, first) for file in zip(paths, work.block.texts, strict=True)]
+    if job.source.annot is None:
+        return source.parsed_sentences(job.source, columns, first)
+    parse = partial(parse_annotated, fields=work.columns)
+    return files.parse_lines(job.source.annot, columns[0], parse, first)
+
+
+def _decoded(path: str, text: bytes, first: int) -> Iterator[str]:
+    for number, line in enumerate(text.split(b"\n")[:-1], first):
+        yield files.decoded(line, path, number)

@@ -130,7 +130,9 @@ def _rows(arguments: argparse.Namespace) -> Iterator[Row]:
         return target_groups(alignment, length), gold.positions, permutation
 
     alignments = (arguments.align, read_alignments(arguments.align))
-    return files.map_parallel(row, arguments.align, alignments, options.read_order(arguments))
+    return files.map_parallel(
+        row, arguments.align, alignments, options.read_order(arguments.order, arguments.positions)
+    )
 
 
 def _print(aligned: OrderEvaluation, everything: OrderEvaluation) -> None:

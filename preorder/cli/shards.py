@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import argparse
 import os
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from preorder import __version__
 from preorder.annotate import stanza as annotation
 from preorder.annotate.stanza import TREES, StanzaOptions
-from preorder.cli.source import STANZA
+from preorder.cli.source import STANZA, Source
 from preorder.command_line import options
 from preorder.errors import UsageError, shown
 from preorder.io import files, storage
@@ -26,8 +27,6 @@ from preorder.shards.run import Engine
 INPUTS = ("annot", "src", "pos", "trees")
 """Options that name files with a line, or a tree, a sentence; the first that is given has the words."""
 
-NOT_OF_A_SHARD = ("parser", "run", "shard")
-
 LOCAL, RAY = "local", "ray"
 
 RAY_ONLY = ("address", "gpu_share", "tries", "patience")
@@ -37,6 +36,19 @@ EXAMPLE = """\
   preorder {} --src 'in/*.en.gz' --pos 'tags/*.pos.gz' --out-dir out
       a file in out for each in the folder in; what is there is not done again (docs/scale.md)
 """
+
+
+@dataclass(frozen=True)
+class ShardOptions:
+    """The options of :func:`add_shard_options`."""
+
+    out_dir: str | None
+    shard: tuple[int, int] | None
+    engine: str
+    address: str | None
+    gpu_share: float | None
+    tries: int | None
+    patience: int | None
 
 
 def add_shard_options(parser: argparse.ArgumentParser) -> None:
@@ -111,46 +123,46 @@ def _address(text: str) -> str:
     return text
 
 
-def check_options(arguments: argparse.Namespace) -> None:
+def check_options(given: ShardOptions, source: Source, out: str) -> None:
     """Check that the options of shards and of the engine go together, and that this is installed."""
-    if arguments.engine == LOCAL:
+    if given.engine == LOCAL:
         for name in RAY_ONLY:
-            if getattr(arguments, name) is not None:
+            if getattr(given, name) is not None:
                 raise UsageError(f"--{name.replace('_', '-')} goes with --engine ray")
-    if arguments.out_dir is None:
-        if arguments.shard is not None:
+    if given.out_dir is None:
+        if given.shard is not None:
             raise UsageError("--shard goes with --out-dir")
-        if arguments.engine == RAY:
+        if given.engine == RAY:
             raise UsageError("--engine ray goes with --out-dir")
         return
-    if arguments.out != STANDARD:
+    if out != STANDARD:
         raise UsageError("--out and --out-dir exclude each other")
-    if STANDARD in _patterns(arguments).values():
+    if STANDARD in _patterns(source).values():
         raise UsageError("--out-dir needs files, as --src 'in/*.gz'")
-    if arguments.engine == RAY:
+    if given.engine == RAY:
         load_ray()
 
 
-def _patterns(arguments: argparse.Namespace) -> dict[str, str]:
-    given = {name: getattr(arguments, name) for name in INPUTS}
+def _patterns(source: Source) -> dict[str, str]:
+    given = {name: getattr(source, name) for name in INPUTS}
     if given["annot"] is not None:
         del given["src"]
     return {name: value for name, value in given.items() if value not in (None, STANZA, *TREES)}
 
 
-def shards_of(arguments: argparse.Namespace, settings: dict[str, Any]) -> list[Shard]:
+def shards_of(given: ShardOptions, source: Source, settings: dict[str, Any]) -> list[Shard]:
     """Return the shards that a command is to do, in a folder of the same settings.
 
     Settings are all that the outputs depend on, as JSON, but for the input.
     """
-    patterns = _patterns(arguments)
-    shards = find_shards(patterns, arguments.out_dir)
-    given = {f"--{name}": getattr(arguments, name) for name in INPUTS}
+    patterns = _patterns(source)
+    shards = find_shards(patterns, given.out_dir)
+    inputs = {f"--{name}": getattr(source, name) for name in INPUTS}
     for name, pattern in patterns.items():
-        given[f"--{name}"] = os.path.dirname(storage.absolute(pattern))
-    settings = {"version of onmt-preorder": __version__} | given | settings
-    check_manifest(arguments.out_dir, settings, [shard.output for shard in shards])
-    number, of = arguments.shard or (1, 1)
+        inputs[f"--{name}"] = os.path.dirname(storage.absolute(pattern))
+    settings = {"version of onmt-preorder": __version__} | inputs | settings
+    check_manifest(given.out_dir, settings, [shard.output for shard in shards])
+    number, of = given.shard or (1, 1)
     return shards[number - 1 :: of]
 
 
@@ -166,30 +178,15 @@ def stanza_settings(stanza: StanzaOptions | None) -> dict[str, Any]:
     return {"Stanza": digest([stanza.trees, stanza.tagset, models])}
 
 
-def for_workers(arguments: argparse.Namespace) -> argparse.Namespace:
-    """Return the arguments without what belongs to the whole command, and cannot be pickled."""
-    kept = {name: value for name, value in vars(arguments).items() if name not in NOT_OF_A_SHARD}
-    return argparse.Namespace(**kept)
-
-
-def of_shard(arguments: argparse.Namespace, shard: Shard) -> argparse.Namespace:
-    """Return the arguments of the command that does one shard alone."""
-    return argparse.Namespace(**vars(for_workers(arguments)) | dict(shard.inputs) | {"out": shard.output})
-
-
-def engine_of(
-    arguments: argparse.Namespace, stanza: StanzaOptions | None, cpus: int, local: Engine
-) -> Engine:
+def engine_of(given: ShardOptions, stanza: StanzaOptions | None, cpus: int, local: Engine) -> Engine:
     """Return what runs the shards: the local engine, or tasks on Ray of so many cores each."""
-    if arguments.engine == LOCAL:
+    if given.engine == LOCAL:
         return local
     needs_gpu = stanza is not None and stanza.device == "gpu"
-    gpus = (arguments.gpu_share or GPU_SHARE) if needs_gpu else 0
-    given = {name: getattr(arguments, name) for name in ("address", "tries", "patience")}
-    given = {name: value for name, value in given.items() if value is not None}
-    return partial(
-        on_ray, RayOptions(cpus=cpus, gpus=gpus, **given), partial(_facts, arguments.out_dir, stanza)
-    )
+    gpus = (given.gpu_share or GPU_SHARE) if needs_gpu else 0
+    chosen = {name: getattr(given, name) for name in ("address", "tries", "patience")}
+    chosen = {name: value for name, value in chosen.items() if value is not None}
+    return partial(on_ray, RayOptions(cpus=cpus, gpus=gpus, **chosen), partial(_facts, given.out_dir, stanza))
 
 
 def _facts(folder: str, stanza: StanzaOptions | None) -> dict[str, Any]:

@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from functools import partial
-from itertools import starmap
+from itertools import chain, islice, starmap, tee
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from preorder.analysis import PICTURES
-from preorder.analysis.sentence_view import greatest, sample
+from preorder.analysis.sentence_view import SentenceView, greatest, hard_attention, sample
+from preorder.annotate.stanza import StanzaOptions, add_layers
 from preorder.cli import SUMMARIES, source
 from preorder.cli.pictures import PAGE, add_pictures, write_pictures
-from preorder.cli.views import read_rows, read_views
+from preorder.cli.source import Source
 from preorder.command_line import options, visible
+from preorder.data import Alignment, BinaryTree, Permutation, Sentence, formats
 from preorder.errors import DataError, UsageError
 from preorder.io import files
-from preorder.methods.model_directory import load_model
+from preorder.methods.model_directory import Model, load_model
 
 if TYPE_CHECKING:
     from preorder.analysis.sentence_view import Gallery, Numbered
+
+BATCH = 5_000  # tokens that a model orders at once
 
 FIRST = (range(1, 2),)
 MOST_DRAWN = 100
@@ -109,19 +114,22 @@ def _gallery(arguments: argparse.Namespace, choice: str | None) -> Gallery:
     if choice in ("gain", "worst") and (arguments.align is None or arguments.tgt is None):
         raise UsageError(f"--{choice} measures orders by links: it needs --align and --tgt")
     model = None if arguments.model is None else load_model(arguments.model)
-    stanza = None if model is None else source.stanza_of(arguments, model)
-    rows = read_rows(arguments)
+    given, stanza = options.taken(Source, arguments), None
+    if model is not None:
+        given, stanza = source.for_model(given, model)
+    name = files.display_name(given.name)
+    rows = _read_rows(arguments, given)
     total = 0
     if choice == "sample":
         rows, total = sample((row for row in rows if len(row.sentence)), arguments.sample, arguments.seed)
-    views = starmap(Numbered, read_views(arguments, rows, model, stanza))
+    views = starmap(Numbered, _read_views(name, rows, model, stanza))
     if choice == "gain":
         views, total = greatest(_measured(views, lambda before, after: after - before), arguments.gain)
     elif choice == "worst":
         views, total = greatest(_measured(views, lambda _, after: -after), arguments.worst)
     sentences = tuple(views)
     if not sentences:
-        raise DataError("no sentence is left to be shown", files.display_name(source.source_name(arguments)))
+        raise DataError("no sentence is left to be shown", name)
     return Gallery(_chosen(arguments, choice, len(sentences), total), sentences)
 
 
@@ -167,7 +175,7 @@ def _write_pictures(gallery: Gallery, single: bool, arguments: argparse.Namespac
         if path.endswith(PAGE):
             from preorder.analysis.report.page import gallery_page
 
-            name = Path(files.display_name(source.source_name(arguments))).name
+            name = Path(files.display_name(options.taken(Source, arguments).name)).name
             files.write_lines(path, [gallery_page(f"{name}, before and after preordering", gallery)])
         else:
             write_pictures(partial(draw_sentences, drawn), title, [path])
@@ -183,3 +191,110 @@ def _text(gallery: Gallery, single: bool) -> Iterator[str]:
         if not single:
             yield from ("", one.title)
         yield from map(visible, text_lines(one.view))
+
+
+@dataclass(frozen=True)
+class _Row:
+    """What files tell of a sentence; its line is counted from 1."""
+
+    line: int
+    sentence: Sentence
+    order: Permutation | None = None
+    target: tuple[str, ...] | None = None
+    align: Alignment | None = None
+    attention: str | None = None
+
+    @property
+    def lengths(self) -> list[int]:
+        """The numbers of tokens of the source and, if there is one, the target."""
+        return [len(side) for side in (self.sentence, self.target) if side is not None]
+
+    def view(self, order: Permutation, tree: BinaryTree | None) -> SentenceView:
+        """Return the sentence in an order.
+
+        Raises:
+            DataError: the parts do not fit together.
+        """
+        attention = None
+        if self.attention is not None:
+            attention = _attention(self.attention, len(self.sentence), len(self.target or ()))
+        return SentenceView(self.sentence.words, order, tree, self.target, self.align, attention)
+
+
+def _read_rows(arguments: argparse.Namespace, given: Source) -> Iterator[_Row]:
+    """Yield the sentences of ``--lines``, or of all lines, but for those that are too short or long.
+
+    Raises:
+        DataError: bad input; one file ends before another; or there is no line that was asked for.
+    """
+    lines = arguments.lines
+    last = None if lines is None else max(part.stop for part in lines) - 1
+    number = 0
+    for row in islice(_all_rows(arguments, given), last):
+        number = row.line
+        wanted = lines is None or any(number in part for part in lines)
+        if wanted and all(arguments.min_length <= n <= arguments.max_length for n in row.lengths):
+            yield row
+    if last is not None and number < last:
+        missing = min(max(number + 1, part.start) for part in lines if part.stop > number + 1)
+        raise DataError("the file has no such line", files.display_name(given.name), missing)
+
+
+def _all_rows(arguments: argparse.Namespace, given: Source) -> Iterator[_Row]:
+    streams = {"sentence": (given.name, source.read_sentences(given))}
+    if arguments.model is None:
+        streams["order"] = options.read_order(arguments.order, arguments.positions)
+    if arguments.tgt is not None:
+        streams["target"] = arguments.tgt, formats.read_plain(arguments.tgt, formats.parse_tokens)
+    if arguments.align is not None:
+        streams["align"] = arguments.align, formats.read_alignments(arguments.align)
+    if arguments.attention is not None:
+        streams["attention"] = arguments.attention, files.read_lines(arguments.attention)
+    for number, items in enumerate(files.in_parallel(*streams.values()), 1):
+        yield _Row(number, **dict(zip(streams, items, strict=True)))
+
+
+def _read_views(
+    name: str, rows: Iterable[_Row], model: Model | None, stanza: StanzaOptions | None
+) -> Iterator[tuple[int, SentenceView]]:
+    """Yield line and sentence of each row: in the order that a file gives, or that the model predicts.
+
+    Stanza adds its layers first, if options of it are given.
+
+    Raises:
+        DataError: the parts of a line do not fit together.
+    """
+    found = _given(rows) if model is None else _predicted(model, stanza, rows)
+    for row, order, tree in found:
+        try:
+            yield row.line, row.view(order, tree)
+        except DataError as error:
+            raise error.at(name, row.line) from None
+
+
+def _given(rows: Iterable[_Row]) -> Iterator[tuple[_Row, Permutation, BinaryTree | None]]:
+    for row in rows:
+        try:
+            tree = BinaryTree.from_permutation(row.order)
+        except DataError:  # few orders of long sentences have one
+            tree = None
+        yield row, row.order, tree
+
+
+def _predicted(
+    model: Model, stanza: StanzaOptions | None, rows: Iterable[_Row]
+) -> Iterator[tuple[_Row, Permutation, BinaryTree]]:
+    rows, twins = tee(rows)
+    sentences = (row.sentence for row in twins)
+    if stanza is not None:
+        sentences = add_layers(sentences, stanza)
+    batches = files.batched(map(model.annotate, sentences), BATCH, lambda sentence: len(sentence) + 1)
+    trees = chain.from_iterable(map(model.preorderer.trees, batches))
+    for row, tree in zip(rows, trees, strict=True):
+        yield row, tree.permutation, tree
+
+
+def _attention(line: str, source_length: int, target_length: int) -> formats.Matrix:
+    if line.startswith("["):
+        return formats.parse_attention(line)
+    return hard_attention(formats.parse_alignment(line), source_length, target_length)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from preorder.annotate.classes import WordClasses, learn_classes
@@ -32,6 +32,25 @@ STANZA = "stanza"
 
 _TAGGED = "_/|"
 """What stands between a word and its tag where taggers write both."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """The options that name the source text and its layers."""
+
+    src: str = files.STANDARD
+    annot: str | None = None
+    pos: str | None = None
+    trees: str | None = None
+    lang: str | None = None
+    stanza_dir: str | None = None
+    tagset: str | None = None
+    stanza_device: str = StanzaOptions.device
+
+    @property
+    def name(self) -> str:
+        """The path of the file that the sentences come from."""
+        return self.src if self.annot is None else self.annot
 
 
 def add_layer_options(parser: argparse.ArgumentParser, default_tags: str = "none") -> None:
@@ -93,53 +112,61 @@ def _language(text: str) -> str:
     return text
 
 
-def read_sentences(arguments: argparse.Namespace) -> Iterator[Sentence]:
+def read_sentences(source: Source, trees: TreeFile | None = None) -> Iterator[Sentence]:
     """Return the source sentences with the layers that files give.
 
     Raises:
         UsageError: options that do not go together.
         DataError: bad input, with its file and line.
     """
-    check_sources(arguments)
-    sentences = plain_sentences(arguments) if arguments.annot is None else read_annotated(arguments.annot)
-    if arguments.trees is None or arguments.trees in TREES:
+    check_sources(source)
+    sentences = plain_sentences(source) if source.annot is None else read_annotated(source.annot)
+    trees = trees or tree_file(source)
+    if trees is None:
         return sentences
-    trees = TreeFile(arguments.trees, arguments.tagset)
-    arguments.tagset = trees.tagset or arguments.tagset  # which a model remembers
-    return add_trees(source_name(arguments), sentences, trees)
+    return add_trees(source.name, sentences, trees)
 
 
-def check_sources(arguments: argparse.Namespace) -> None:
+def tree_file(source: Source) -> TreeFile | None:
+    """Open the file of ``--trees``, if it is one; its tagset is that which a model remembers."""
+    is_file = source.trees is not None and source.trees not in TREES
+    return TreeFile(source.trees, source.tagset) if is_file else None
+
+
+def settings(source: Source) -> dict[str, str | None]:
+    """Return the options on which the sentences depend, beside the files."""
+    return {"--lang": source.lang, "--tagset": source.tagset}
+
+
+def check_sources(source: Source) -> None:
     """Check that the words come from one file.
 
     Raises:
         UsageError: they do not.
     """
-    if arguments.annot is not None and (arguments.src != files.STANDARD or arguments.pos is not None):
+    if source.annot is not None and (source.src != files.STANDARD or source.pos is not None):
         raise UsageError("--annot holds words and POS tags: it does not go with --src or --pos")
 
 
-def plain_sentences(arguments: argparse.Namespace) -> Iterator[Sentence]:
+def plain_sentences(source: Source) -> Iterator[Sentence]:
     """Return the sentences of ``--src``, with the tags of a file if ``--pos`` names one.
 
     Raises:
         DataError: bad input, with its file and line.
     """
-    return parsed_sentences(arguments, [*map(files.read_lines, [arguments.src, *_tag_files(arguments)])])
+    return parsed_sentences(source, [*map(files.read_lines, [source.src, *_tag_files(source)])])
 
 
-def plain_files(arguments: argparse.Namespace) -> list[str]:
+def plain_files(source: Source) -> list[str]:
     """Return the files that hold the words, or the words and other layers, and the tags, if one does."""
-    return [source_name(arguments), *_tag_files(arguments)]
+    return [source.name, *_tag_files(source)]
 
 
-def _tag_files(arguments: argparse.Namespace) -> list[str]:
-    return [] if arguments.pos in (None, STANZA) else [arguments.pos]
+def _tag_files(source: Source) -> list[str]:
+    return [] if source.pos in (None, STANZA) else [source.pos]
 
 
-def parsed_sentences(
-    arguments: argparse.Namespace, columns: Sequence[Iterable[str]], first: int = 1
-) -> Iterator[Sentence]:
+def parsed_sentences(source: Source, columns: Sequence[Iterable[str]], first: int = 1) -> Iterator[Sentence]:
     """Parse lines of ``--src`` and, where there are any, of ``--pos``; the first has this number.
 
     Raises:
@@ -147,14 +174,14 @@ def parsed_sentences(
     """
     lines, *others = columns
     if first == 1:
-        lines = text_lines(arguments.src, iter(lines))
-    sentences = files.parse_lines(arguments.src, lines, parse_source, first)
+        lines = text_lines(source.src, iter(lines))
+    sentences = files.parse_lines(source.src, lines, parse_source, first)
     if not others:
         return sentences
-    tags = files.parse_lines(arguments.pos, others[0], parse_tokens, first)
-    streams = (arguments.src, sentences), (arguments.pos, tags)
-    tagged = files.map_parallel(_with_tags, arguments.pos, *streams, first=first)
-    return _without_words(arguments.pos, tagged) if first == 1 else tagged
+    tags = files.parse_lines(source.pos, others[0], parse_tokens, first)
+    streams = (source.src, sentences), (source.pos, tags)
+    tagged = files.map_parallel(_with_tags, source.pos, *streams, first=first)
+    return _without_words(source.pos, tagged) if first == 1 else tagged
 
 
 def _with_tags(sentence: Sentence, tags: tuple[str, ...]) -> Sentence:
@@ -174,13 +201,8 @@ def _without_words(path: str, sentences: Iterator[Sentence]) -> Iterator[Sentenc
     yield from sentences
 
 
-def source_name(arguments: argparse.Namespace) -> str:
-    """Return the path of the file that the sentences come from."""
-    return arguments.src if arguments.annot is None else arguments.annot
-
-
 def stanza_options(
-    arguments: argparse.Namespace, trained: StanzaOptions | None = None, language: str | None = None
+    source: Source, trained: StanzaOptions | None = None, language: str | None = None
 ) -> StanzaOptions | None:
     """Return what Stanza is to add to the sentences of :func:`read_sentences`, or None if nothing.
 
@@ -191,43 +213,41 @@ def stanza_options(
         UsageError: no language is given; or Stanza parsed with tags from a file when the model was trained,
             and none are given now.
     """
-    tagged = arguments.annot is not None or arguments.pos not in (None, STANZA)
-    trees = arguments.trees if arguments.trees in TREES else None
-    tags = arguments.pos == STANZA
-    if trained is not None and arguments.trees is None:
+    tagged = source.annot is not None or source.pos not in (None, STANZA)
+    trees = source.trees if source.trees in TREES else None
+    tags = source.pos == STANZA
+    if trained is not None and source.trees is None:
         trees = trained.trees
         tags = tags or not (trained.tagged or tagged)
         if trees is not None and not (tags or tagged):
             raise UsageError("the model's trees are made from given POS tags (--pos), and none are given")
     if trees is None and not tags:
         return None
-    language = arguments.lang or language
+    language = source.lang or language
     if language is None:
         raise UsageError("--lang says which models Stanza needs")
-    tagset = arguments.tagset or (trained or StanzaOptions).tagset
-    folder = remembered_folder(trained, arguments.stanza_dir)
-    return StanzaOptions(language, trees, tagset, tagged, folder, arguments.stanza_device)
+    tagset = source.tagset or (trained or StanzaOptions).tagset
+    folder = remembered_folder(trained, source.stanza_dir)
+    return StanzaOptions(language, trees, tagset, tagged, folder, source.stanza_device)
 
 
-def stanza_of(arguments: argparse.Namespace, model: Model) -> StanzaOptions | None:
-    """Return what Stanza is to add for a model, as :func:`stanza_options`; warn of what it does not use.
+def for_model(source: Source, model: Model) -> tuple[Source, StanzaOptions | None]:
+    """Return a source with a model's tagset, unless it has one, and what Stanza is to add to it.
 
-    The model's tagset becomes that of the arguments, unless they have one.
+    Warn of what the model does not use.
     """
-    arguments.tagset = arguments.tagset or model.tagset
-    stanza = stanza_options(arguments, model.stanza, model.language)
-    _warn_of_unused(arguments, model.preorderer.layers, stanza)
-    return stanza
+    source = replace(source, tagset=source.tagset or model.tagset)
+    stanza = stanza_options(source, model.stanza, model.language)
+    _warn_of_unused(source, model.preorderer.layers, stanza)
+    return source, stanza
 
 
-def _warn_of_unused(
-    arguments: argparse.Namespace, layers: frozenset[str], stanza: StanzaOptions | None
-) -> None:
+def _warn_of_unused(source: Source, layers: frozenset[str], stanza: StanzaOptions | None) -> None:
     """Say which layers of the command line a model does not use, given what it reads and what Stanza adds."""
     trees = {"constituency", "dependency"}
-    uses = {"pos": {"tags"}, "trees": trees if arguments.pos else trees | {"tags"}}
+    uses = {"pos": {"tags"}, "trees": trees if source.pos else trees | {"tags"}}
     for name, used in uses.items():
-        value = getattr(arguments, name)
+        value = getattr(source, name)
         is_parsed_from = name == "pos" and value != STANZA and stanza is not None
         if value is not None and not used & layers and not is_parsed_from:
             LOGGER.warning(f"--{name} is not used: the model was trained without it")

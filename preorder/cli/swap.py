@@ -8,7 +8,7 @@ import os
 from itertools import chain, tee
 
 from preorder.cli import SUMMARIES
-from preorder.cli.source import STANZA, plain_sentences
+from preorder.cli.source import STANZA, Source, plain_sentences
 from preorder.command_line import options
 from preorder.command_line.paths import check_outputs, input_paths
 from preorder.errors import UsageError
@@ -46,7 +46,9 @@ def run(arguments: argparse.Namespace) -> None:
     paths = [_paths(arguments, percent) for percent in arguments.percent]
     files.make_folder(arguments.out_dir)
     check_outputs(input_paths(arguments.parser, arguments), list(chain.from_iterable(paths)))
-    sentences, twins = tee(progress(plain_sentences(arguments), "sentences", done="swapped"))
+    sentences, twins = tee(
+        progress(plain_sentences(Source(arguments.src, pos=arguments.pos)), "sentences", done="swapped")
+    )
     swapped = swaps(map(len, twins), arguments.percent, arguments.seed)
     with contextlib.ExitStack() as stack:
         outputs = [[stack.enter_context(files.writer(path)) for path in of_one] for of_one in paths]

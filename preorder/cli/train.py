@@ -15,6 +15,7 @@ from preorder.annotate.stanza import StanzaOptions, add_layers
 from preorder.cli import SUMMARIES, source
 from preorder.cli.align import DEFAULT_SYMMETRIZATION
 from preorder.cli.output import formatted
+from preorder.cli.source import Source
 from preorder.command_line import options
 from preorder.command_line.paths import input_paths, output_paths
 from preorder.data import Alignment, Bitext, Sentence
@@ -126,10 +127,17 @@ def run(arguments: argparse.Namespace) -> None:
 
 def _train(arguments: argparse.Namespace, checkpoints: Checkpoints) -> None:
     initial = None if arguments.init is None else load_model(arguments.init)
-    stanza = _stanza(arguments, initial)
+    given = options.taken(Source, arguments)
+    if initial is None:
+        stanza = source.stanza_options(given)
+    else:
+        given, stanza = source.for_model(given, initial)
     check_trees(arguments.method, arguments.trees is not None)
     plan = _plan(arguments, initial)
-    bitext, classes = _with_classes(_read(arguments), arguments, initial)
+    source.check_sources(given)
+    trees = source.tree_file(given)
+    sentences = given.name, source.read_sentences(given, trees)
+    bitext, classes = _with_classes(_read(arguments, sentences), arguments, initial)
     lines = plan.lines(bitext)
     if arguments.fresh:
         checkpoints.remove()
@@ -143,8 +151,8 @@ def _train(arguments: argparse.Namespace, checkpoints: Checkpoints) -> None:
         files.write_lines(arguments.cross_fit_out, formatted(pairs, "features"))
         LOGGER.info("cross-fitting is done; the model itself follows")
     preorderer, training = plan.train(bitext, checkpoints.part("all"))
-    language = arguments.lang or (initial and initial.language)
-    tagset = stanza.tagset if stanza else arguments.tagset
+    language = given.lang or (initial and initial.language)
+    tagset = stanza.tagset if stanza else (trees and trees.tagset) or given.tagset
     lowercased = (initial is None or initial.lowercased) and is_lowercased(bitext.sentences)
     model = Model(preorderer, classes, language, training, stanza, tagset, lowercased)
     save_model(model, arguments.model)
@@ -157,48 +165,43 @@ def _fit(plan: TrainingPlan, checkpoints: Checkpoints, part: Bitext, name: str, 
     return plan.fit(part, checkpoints.part(name))[0]
 
 
-def _stanza(arguments: argparse.Namespace, initial: Model | None) -> StanzaOptions | None:
-    """Return what Stanza adds: what the command line says, or else what it added for the initial model."""
-    return source.stanza_options(arguments) if initial is None else source.stanza_of(arguments, initial)
-
-
 def _plan(arguments: argparse.Namespace, initial: Model | None) -> TrainingPlan:
     method, fixed = arguments.method, {}
     if initial is not None:
         if arguments.classes is not None:
             raise UsageError("--classes: with --init the model's word classes are used")
         fixed = initial_preorderer(initial, method).fixed_options()
-    settings = method_options.options_of(method, all_options(), arguments, fixed)
+    settings = method_options.options_of(method, all_options(), vars(arguments), fixed)
     selection = (arguments.limit, arguments.max_length, arguments.held_out)
     return TrainingPlan(method, settings, *selection, initial)
 
 
-def _read(arguments: argparse.Namespace) -> Bitext:
-    name = source.source_name(arguments)
+def _read(arguments: argparse.Namespace, sentences: tuple[str, Iterator[Sentence]]) -> Bitext:
     if arguments.align is None:
-        return _aligned(name, arguments)
-    pairs = files.not_empty(name, _pairs(name, arguments))
+        return _aligned(sentences, arguments)
+    pairs = files.not_empty(sentences[0], _pairs(sentences, arguments))
     return Bitext(*map(list, zip(*pairs, strict=True)))
 
 
-def _pairs(name: str, arguments: argparse.Namespace) -> Iterator[tuple[Sentence, Alignment]]:
+def _pairs(
+    sentences: tuple[str, Iterator[Sentence]], arguments: argparse.Namespace
+) -> Iterator[tuple[Sentence, Alignment]]:
     """Yield sentences with their alignments, checked against each other."""
 
     def checked(sentence: Sentence, alignment: Alignment) -> tuple[Sentence, Alignment]:
         alignment.check_within(len(sentence))
         return sentence.interned(), alignment
 
-    sentences = (name, source.read_sentences(arguments))
     alignments = (arguments.align, read_alignments(arguments.align))
     return files.map_parallel(checked, arguments.align, sentences, alignments)
 
 
-def _aligned(name: str, arguments: argparse.Namespace) -> Bitext:
+def _aligned(named: tuple[str, Iterator[Sentence]], arguments: argparse.Namespace) -> Bitext:
     """Read both sides and align them."""
     targets = read_plain(arguments.tgt, parse_tokens)
-    lines = files.in_parallel((name, source.read_sentences(arguments)), (arguments.tgt, targets))
+    lines = files.in_parallel(named, (arguments.tgt, targets))
     pairs = ((sentence.interned(), tuple(map(sys.intern, target))) for sentence, target in lines)
-    sentences, targets = zip(*files.not_empty(name, pairs), strict=True)
+    sentences, targets = zip(*files.not_empty(named[0], pairs), strict=True)
     words = [sentence.words for sentence in sentences]
     return Bitext(sentences, align(words, targets, DEFAULT_SYMMETRIZATION, arguments.seed))
 

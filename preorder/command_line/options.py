@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 import contextlib
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from dataclasses import fields
+from typing import Any, TypeVar
 
 from preorder.alignment.gold import STATISTICS, UNALIGNED_RULES
 from preorder.analysis import SWAP_PERCENTAGES
@@ -15,6 +16,8 @@ from preorder.data.permutation import Permutation
 from preorder.errors import UsageError, shown
 from preorder.io.files import STANDARD, read_parsed
 from preorder.learning.options import MAX_CLASSES, MAX_N_BEST, MAX_SEED, MAX_THREADS, MAX_TRAINING_LENGTH
+
+T = TypeVar("T")
 
 ORDER_FORMATS = ("features", "positions", "order", "text")
 FORMATS = (*ORDER_FORMATS, "tree")
@@ -94,14 +97,13 @@ def add_orders(parser: argparse._ActionsContainer, text: str, **settings: Any) -
         parser.add_argument(f"--{name}", help=text.format(lines), **settings)
 
 
-def read_order(arguments: argparse.Namespace) -> tuple[str, Iterator[Permutation]]:
+def read_order(order: str | None, positions: str | None) -> tuple[str, Iterator[Permutation]]:
     """Return the path that ``--order`` or else ``--positions`` names, and the orders in it.
 
     Raises:
         DataError: on reading, a line is no permutation.
     """
-    name = "order" if arguments.positions is None else "positions"
-    path = getattr(arguments, name)
+    name, path = ("order", order) if positions is None else ("positions", positions)
     return path, read_parsed(path, ORDER_OPTIONS[name][0])
 
 
@@ -180,6 +182,12 @@ def add_number(
     """Add an option that is a number, with its default in its help; :data:`MOST` is no limit."""
     said = "no limit" if default == MOST else "%(default)s"
     parser.add_argument(name, metavar="N", type=parse, default=default, help=f"{text} (default: {said})")
+
+
+def taken(kind: type[T], arguments: argparse.Namespace, **others: Any) -> T:
+    """Return a dataclass whose fields are options of the same names, or ``others``."""
+    names = {field.name for field in fields(kind)} - others.keys()
+    return kind(**{name: getattr(arguments, name) for name in names}, **others)
 
 
 def refuse(arguments: argparse.Namespace, names: Iterable[str], why: str) -> None:

@@ -104,14 +104,14 @@ def add_options(parser: argparse.ArgumentParser, methods: Mapping[str, type[Any]
 def options_of(
     method: str,
     methods: Mapping[str, type[Options]],
-    arguments: argparse.Namespace,
+    arguments: Mapping[str, Any],
     fixed: Mapping[str, Any] | None = None,
 ) -> Options:
     """Return a method's options: from the command line, or else those fixed, or else their defaults."""
     for name, option in _all(methods).items():
-        if method not in option.defaults and getattr(arguments, name) is not None:
+        if method not in option.defaults and arguments[name] is not None:
             raise UsageError(f"{_flag(name)} is no option of --method {method}")
-    values = {field.name: getattr(arguments, field.name) for field in fields(methods[method])}
+    values = {field.name: arguments[field.name] for field in fields(methods[method])}
     given = {name: value for name, value in values.items() if value is not None}
     return methods[method](**with_fixed(given, fixed or {}))
 

@@ -129,7 +129,7 @@ def check_preorder_options(job: Job, cross_fit: int, options: Sequence[str]) -> 
     parser = build_parser()
     commands = (train_preorderer(job, cross_fit, given).command for given in (tuple(options), ()))
     arguments, own = (parser.parse_args(command[1:]) for command in commands)
-    options_of(arguments.method, all_options(), arguments)
+    options_of(arguments.method, all_options(), vars(arguments))
     if arguments.method in NEED_TREES and arguments.trees not in TREES:
         raise UsageError(
             f"--preorder --method {arguments.method}: needs --trees {' or '.join(TREES)}, by Stanza"

@@ -83,7 +83,7 @@ def apply(**columns):
 
 def by_sentence(**columns):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("preorder.cli.apply.can_order", lambda *_: False)
+        patch.setattr("preorder.cli.apply.can_order_blocks", lambda *_: False)
         return apply(**columns)
 
 

@@ -53,7 +53,7 @@ def both(monkeypatch, capfd, tmp_path):
             with monkeypatch.context() as patch:
                 patch.setattr(files.read_blocks, "__defaults__", (100,))
                 if not is_bulk:
-                    patch.setattr("preorder.cli.apply.can_order", lambda *_: False)
+                    patch.setattr("preorder.cli.apply.can_order_blocks", lambda *_: False)
                 out = tmp_path / "out"
                 status = main(["apply", "--threads", "2", *map(str, arguments), "--out", str(out)])
             error = capfd.readouterr().err

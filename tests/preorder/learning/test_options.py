@@ -38,13 +38,13 @@ def parsed(*arguments, methods=BOTH):
 
 def test_each_method_has_its_own_defaults():
     arguments, _ = parsed()
-    assert options_of("one", BOTH, arguments) == One()
-    assert options_of("two", BOTH, arguments) == Two()
+    assert options_of("one", BOTH, vars(arguments)) == One()
+    assert options_of("two", BOTH, vars(arguments)) == Two()
 
 
 def test_given():
     arguments, _ = parsed("--passes", "3", "--step-size", "1e-3", "--share", "0", "--seed", "5")
-    assert options_of("one", BOTH, arguments) == One(3, 1e-3, 0, 5)
+    assert options_of("one", BOTH, vars(arguments)) == One(3, 1e-3, 0, 5)
 
 
 def test_help_names_owners_and_defaults():
@@ -112,10 +112,10 @@ def test_options_that_a_model_fixes():
 
 def test_option_of_another_method():
     with pytest.raises(UsageError, match="--kind is no option of --method one"):
-        options_of("one", BOTH, parsed("--kind", "a")[0])
+        options_of("one", BOTH, vars(parsed("--kind", "a")[0]))
 
 
 @pytest.mark.parametrize("method", METHODS)
 def test_real_methods(method):
     arguments, _ = parsed(methods=all_options())
-    assert options_of(method, all_options(), arguments) == all_options()[method]()
+    assert options_of(method, all_options(), vars(arguments)) == all_options()[method]()
