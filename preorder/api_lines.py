@@ -13,7 +13,7 @@ from preorder.io import storage
 from preorder.io.files import parse_lines, read_json
 from preorder.learning.options import check_choice, check_number
 from preorder.methods.line_order import LineOrderer
-from preorder.methods.model_directory import DESCRIPTION, checksum, load_model
+from preorder.methods.model_directory import DESCRIPTION, checksum, load_model, located
 
 
 class LineModel:
@@ -36,7 +36,7 @@ class LineModel:
             UsageError: there is no such format, or number of fields.
         """
         format, fields = check_choice("format", format, FORMATTERS), check_number("fields", fields, 1, 3)
-        directory = path_of("directory", directory)
+        directory = located(path_of("directory", directory))
         read_json(os.path.join(directory, DESCRIPTION))
         self._key = storage.absolute(directory), checksum(directory), format
         self._fields = fields

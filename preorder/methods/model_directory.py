@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from itertools import chain
+from pathlib import Path
 from typing import Any
 
 from safetensors import SafetensorError
@@ -167,11 +168,24 @@ def _is_model(directory: str, names: Iterable[str]) -> bool:
     return is_ours and all(name in NAMES for name in names)
 
 
+SHIPPED = Path(__file__).parents[1] / "models"
+"""The models that come with the package, which their names stand for."""
+
+
+def located(directory: str) -> str:
+    """Return a model directory, or where the model of this name lies that comes with the package."""
+    shipped = SHIPPED / directory
+    if os.path.basename(directory) != directory or storage.exists(directory) or not shipped.is_dir():
+        return directory
+    return str(shipped)
+
+
 def load_model(directory: str) -> Model:
-    """Read a model directory, by its path or URL.
+    """Read a model directory, by its path or URL, or the name of one that comes with the package.
 
     A local one that is being replaced gives the old model or the new one.
     """
+    directory = located(directory)
     for _ in range(0 if is_url(directory) else MAX_TRIES - 1):
         version = _version(directory)
         try:
@@ -184,7 +198,7 @@ def load_model(directory: str) -> Model:
 
 def checksum(directory: str) -> str:
     """Return a checksum of all that a model directory holds."""
-    paths = [os.path.join(directory, name) for name in NAMES]
+    paths = [os.path.join(located(directory), name) for name in NAMES]
     contents = map(files.read_bytes, filter(storage.exists, paths))
     return _checksum(b"".join(_checksum(content).encode() for content in contents))
 

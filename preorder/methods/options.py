@@ -21,6 +21,7 @@ class PerceptronOptions:
     cost: Annotated[float, "what a node that violates the alignment costs in training"] = 1.0
     aggressiveness: Annotated[float, "greatest size of an update's step"] = 0.0035
     minibatch: MinibatchOption = 32
+    weights: Annotated[int, "most weights that the model keeps, the largest ones", 10**9] = 3_000_000
     seed: int = 1
     threads: int = 1
 

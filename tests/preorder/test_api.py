@@ -13,6 +13,7 @@ import pytest
 import preorder
 from preorder import api_lines
 from preorder.cli import main
+from preorder.methods.model_directory import located
 from tests.support.texts import write
 
 ROOT = Path(__file__).parents[2]
@@ -31,7 +32,7 @@ def model():
     return small()
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/api.md"])
+@pytest.mark.parametrize("page", ["docs/api.md"])  # README.md: tests/test_readme.py
 def test_the_pages_run_as_they_stand(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(preorder, "align", lambda sources, targets: ALIGNMENTS, raising=False)
@@ -444,3 +445,14 @@ def test_importing_it_is_light():
     heavy = ("numba", "numpy", "torch", "sacrebleu")
     code = f"import preorder, sys; sys.exit(any(name in sys.modules for name in {heavy}))"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_a_model_that_comes_with_the_package(tmp_path, monkeypatch):
+    """By its name, unless there is something of this name in the folder; it is under a megabyte."""
+    assert preorder.load("en-ja-demo").positions(["i like the pen"]) == [(0, 3, 1, 2)]
+    assert preorder.LineModel("en-ja-demo")(["i like the pen"]) == ["i￨0 like￨3 the￨1 pen￨2"]
+    assert sum(path.stat().st_size for path in Path(located("en-ja-demo")).iterdir()) < 1e6
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "en-ja-demo").mkdir()
+    with pytest.raises(preorder.DataError):
+        preorder.load("en-ja-demo")

@@ -10,6 +10,7 @@ PAGES = [
     *(Path("docs") / name for name in sorted(path.name for path in (ROOT / "docs").glob("*.md"))),
     Path("README.md"),
     Path("config/README.md"),
+    Path("preorder/models/README.md"),
     *sorted(path.relative_to(ROOT) for path in (ROOT / "recipes").glob("*/*.md")),
 ]
 _FENCED = re.compile(r"^```(\w*)\n(.*?)^```$", re.M | re.S)

@@ -83,7 +83,7 @@ class BTGPreorderer(Continuable, HashedPreorderer, Preorderer):
         del learner  # its tables are larger than all that follows
         weights = weights_of(average)
         del average
-        weights = weights.compact(NEGLIGIBLE * options.cost, initial and initial._weights)
+        weights = weights.compact(NEGLIGIBLE * options.cost, initial and initial._weights, options.weights)
         count = sum(int(np.count_nonzero(rows)) for rows in (*weights.rows, weights.shape))
         statistics = {"options": without_threads(options), **counts, "weights": count, **progress}
         return cls(weights, layers), statistics

@@ -10,6 +10,7 @@ import numpy as np
 from preorder.btg.grammar import LABELS
 from preorder.errors import DataError, NotFiniteError
 from preorder.learning.checkpoint import checked
+from preorder.methods.options import PerceptronOptions
 from preorder.methods.perceptron.features import SHAPES, TABLE_NAMES, WIDTHS
 from preorder.methods.perceptron.table import MAX_SPREAD, Table, Tables, by_slot, capacity, insert_all
 
@@ -18,9 +19,6 @@ NEGLIGIBLE = 2e-3
 
 SPREADING = ("token", "adjacent")
 """Tables whose rows say how far the keys near them are spread."""
-
-MOST_WEIGHTS = 3_000_000
-"""Of a model; beyond these, all further ones change the tau on other text by less than .001."""
 
 LARGEST = float(np.finfo(np.float16).max)
 """Greatest weight, so that the sum of all that a tree scores is finite."""
@@ -65,7 +63,9 @@ class Weights:
             tables.append((slots, k[order], r[order], s[order]))
         return cls(*zip(*tables, strict=True), shape)
 
-    def compact(self, negligible: float, initial: Weights | None = None, most: int = MOST_WEIGHTS) -> Weights:
+    def compact(
+        self, negligible: float, initial: Weights | None = None, most: int = PerceptronOptions.weights
+    ) -> Weights:
         """Return them as a file keeps them: the ``most`` largest, none below ``negligible``, of few sizes.
 
         Of rows that the ``initial`` weights have, learned from another text, all weights stay.

@@ -116,6 +116,7 @@ def test_a_pair():
     assert found["predicted"]["tau"] == pytest.approx((1 + 1 / 3) / 2)
     assert found["share_of_the_way"] == pytest.approx(1 / (4 / 3))
     assert found["monotone"] == 0
+    assert found["nearest"]["name"].startswith("a made-up")  # tau -1/3 is nearest to 0.30
     assert (found["unreordered"]["distance"], found["predicted"]["distance"]) == (6 / 6, 2 / 6)
     assert found["words"][0] == {"word": "y", "count": 3, "unreordered": 2 / 3, "predicted": 2 / 3}
 
