@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 from llvmlite import binding
 
-from preorder.errors import DataError, require, shown
+from preorder.errors import DataError, UsageError, require, shown
 from preorder.learning.checkpoint import Arrays, checked
 
 torch = require("torch", "neural")
@@ -20,6 +20,15 @@ Network = TypeVar("Network", bound=torch.nn.Module)
 def device() -> torch.device:
     """Return the GPU where there is one, else the CPU."""
     return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+
+
+def check_bfloat16(device: str) -> None:
+    """Check that torch has LSTMs in bfloat16 on a device; a UsageError: it has none on this processor."""
+    try:
+        with torch.autocast(device, torch.bfloat16):
+            torch.nn.LSTM(1, 1, device=device)(torch.zeros(1, 1, 1, device=device))
+    except RuntimeError:
+        raise UsageError("bfloat16: torch has no LSTM in bfloat16 on this processor") from None
 
 
 def multiplies_bfloat16(device: str) -> bool:

@@ -110,6 +110,7 @@ WITHIN_TRAINING = 8
 """The call of the fake programs in which the system is trained."""
 
 
+@pytest.mark.slow
 def test_a_killed_training_goes_on_from_the_last_whole_checkpoint(workplace, finished):
     folder = workplace / "training"
     assert run_to_end(workplace, folder, KILL_AT=str(WITHIN_TRAINING))[0] == -signal.SIGKILL
@@ -122,6 +123,7 @@ def test_a_killed_training_goes_on_from_the_last_whole_checkpoint(workplace, fin
     assert made(folder) == made(finished)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", ["end-before:10", "begin-after:10"])
 def test_a_run_killed_between_two_steps(workplace, finished, place):
     check_after_a_kill(workplace, finished, workplace / place.replace(":", "-"), DIE=place)
@@ -181,7 +183,7 @@ def test_an_unreadable_stamp_is_not_done(tmp_path, damage):
 def in_process(workplace, monkeypatch):
     """Give a function that does a run here."""
     monkeypatch.setattr(runner, "_program", fake_programs.program_in(workplace / "programs"))
-    monkeypatch.setattr(run, "check_device", lambda device: None)
+    monkeypatch.setattr("recipes.pipeline.checks.check_device", lambda device: None)
     return lambda folder, *more: run.main(line_of(workplace, folder, *more))
 
 

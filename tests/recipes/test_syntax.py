@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 SCRIPT = Path(__file__).parents[2] / "recipes" / "syntax.sh"
 
 
@@ -19,6 +21,7 @@ def run(*arguments):
     )
 
 
+@pytest.mark.slow
 def test_trains_and_measures(tmp_path):
     texts = {
         "source": "she eats fish",

@@ -16,7 +16,7 @@ import numpy as np
 from preorder.btg.chart import log_partition
 from preorder.btg.constraint import DRAW, Constraint
 from preorder.data import Permutation, Sentence
-from preorder.learning.backend import device, multiplies_bfloat16, set_weights, torch
+from preorder.learning.backend import check_bfloat16, device, multiplies_bfloat16, set_weights, torch
 from preorder.learning.checkpoint import Arrays, digest
 from preorder.learning.loop import TrainingStatistics
 from preorder.learning.network_learner import NetworkLearner, with_first_weights
@@ -61,6 +61,8 @@ class Learner(NetworkLearner[Scorer, torch.Tensor]):
         self._groups = torch.empty(0)  # of this iteration
         is_faster = options.bfloat16 == "auto" and multiplies_bfloat16(device().type)
         self._in_bfloat16 = options.bfloat16 == "on" or is_faster
+        if options.bfloat16 == "on":
+            check_bfloat16(device().type)
 
     def __len__(self) -> int:
         return self._lengths.size

@@ -36,6 +36,7 @@ for size in (64, 3001):
 """
 
 
+@pytest.mark.slow
 def test_the_process_that_compiles_finds_what_all_later_ones_find(tmp_path):
     command = [sys.executable, "-c", PROGRAM]
     settings = {"cwd": tmp_path, "env": environment(NUMBA_CACHE_DIR=str(tmp_path))}

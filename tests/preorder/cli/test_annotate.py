@@ -287,6 +287,7 @@ def test_models_of_trees_parse_raw_tokens(src, bitext, fake, tmp_path, capsys, k
     assert capsys.readouterr().out == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["constituency", "dependency"])
 def test_stanza_itself(shared, tmp_path, kind):
     pytest.importorskip("stanza", reason="needs Stanza: pip install -e '.[stanza]'")

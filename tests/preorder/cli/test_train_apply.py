@@ -300,6 +300,7 @@ def test_interrupted_training_goes_on_to_the_same_model(puzzling, interrupted, t
     assert not (tmp_path / "model.checkpoint").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["btg", "neural-btg"])
 def test_cross_fitted_at_the_same_time_the_orders_are_the_same(puzzling, tmp_path, method):
     argv = ["train", "--method", method, *puzzling, "--iterations", "2", "--cross-fit", "3"]

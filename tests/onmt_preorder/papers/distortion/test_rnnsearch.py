@@ -111,6 +111,7 @@ def test_a_word_at_a_time_is_all_at_once(context):
             model.decoder.map_state(lambda state, dim: state.index_select(dim, torch.tensor([2, 0, 0])))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("context", CONTEXTS)
 def test_gradients(context):
     model = make_model(distortion=context, hidden_size=3, word_vec_size=2, distortion_window=2)

@@ -7,7 +7,8 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from preorder.data import Bitext, Sentence  # noqa: E402
-from preorder.errors import DataError, MissingExtraError  # noqa: E402
+from preorder.errors import DataError, MissingExtraError, UsageError  # noqa: E402
+from preorder.learning.backend import check_bfloat16  # noqa: E402
 from preorder.learning.loop import HeldOutLines  # noqa: E402
 from preorder.methods.neural_btg.model import NeuralBTGPreorderer  # noqa: E402
 from preorder.methods.options import NeuralBTGOptions, PerceptronOptions  # noqa: E402
@@ -49,6 +50,21 @@ def test_held_out_lines_are_measured_with_the_model_as_it_is():
     assert HeldOutLines(held).tau(model.order(held.sentences)) == statistics["history"][-1]["tau_nakagawa"]
 
 
+def has_bfloat16():
+    try:
+        check_bfloat16("cpu")
+    except UsageError:
+        return False
+    return True
+
+
+@pytest.mark.skipif(has_bfloat16(), reason="the processor has it")
+def test_without_bfloat16():
+    with pytest.raises(UsageError, match="no LSTM in bfloat16"):
+        NeuralBTGPreorderer.fit(bitext(), replace(OPTIONS, bfloat16="on"))
+
+
+@pytest.mark.skipif(not has_bfloat16(), reason="the processor has no LSTM in bfloat16")
 @pytest.mark.parametrize("can", [True, False])
 def test_bfloat16_where_it_is_faster(monkeypatch, can):
     monkeypatch.setattr("preorder.methods.neural_btg.learner.multiplies_bfloat16", lambda _: can)
@@ -62,6 +78,7 @@ def test_bfloat16_where_it_is_faster(monkeypatch, can):
     assert {array.dtype for array in on.values()} == {np.dtype(np.float32)}
 
 
+@pytest.mark.skipif(not has_bfloat16(), reason="the processor has no LSTM in bfloat16")
 def test_what_is_learned_in_bfloat16():
     model, _ = NeuralBTGPreorderer.fit(bitext(), replace(OPTIONS, bfloat16="on", ensemble="none"))
     assert [p.positions for p in model.order(SENTENCES)] == POSITIONS
