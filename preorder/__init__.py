@@ -34,6 +34,10 @@ __all__ = [
 _HOMES = {"LineModel": "preorder.api_lines"}
 
 
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
+
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

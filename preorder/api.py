@@ -69,6 +69,11 @@ class PreorderModel:
         self._model = model
         self.threads = check_number("threads", threads, 1, MAX_THREADS)
 
+    def __repr__(self) -> str:
+        lines = self.training.get("lines")
+        trained = "" if lines is None else f", trained on {lines:,} lines"
+        return f"<PreorderModel: {self._model.preorderer.method}{trained}>"
+
     def order(self, sources: Sequence[Tokens], **layers: Any) -> list[tuple[int, ...]]:
         """Return the orders: ``order[r]`` is the source index of the token at position r."""
         return [permutation.order for _, permutation in self._reordered(sources, layers)]

@@ -69,8 +69,10 @@ def test_both_programs(data, peer, capsys):
     [
         ("--topdown-btg-train {peer}", "--topdown-btg-train and --topdown-btg-parse go together"),
         ("--pairs none", "none.train.annot: "),
-        ("--topdown-btg-train false --topdown-btg-parse missing", "exit status 1"),
-        ("", "the lines are too few to make sentences of 40 tokens"),
+        pytest.param(
+            "--topdown-btg-train false --topdown-btg-parse missing", "exit status 1", marks=pytest.mark.slow
+        ),
+        pytest.param("", "the lines are too few to make sentences of 40 tokens", marks=pytest.mark.slow),
     ],
 )
 def test_bad_usage(data, peer, capsys, more, error):

@@ -145,7 +145,7 @@ def test_a_run_killed_at_each_place(workplace, finished):
             check_after_a_kill(workplace, finished, workplace / "killed", DIE=f"{place}:{number}")
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)])
 def test_an_interrupted_run_ends_its_steps_and_says_so(workplace, number):
     folder = workplace / f"interrupted-{number}"
     (workplace / "slow").mkdir(exist_ok=True)

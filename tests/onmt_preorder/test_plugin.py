@@ -85,6 +85,7 @@ def test_nothing_stands_for_what_is_imported_already_or_not_installed():
     assert "no_such_module" not in sys.modules
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("first", ["transformer.layers", "opennmt.transforms"])
 def test_any_of_our_modules_may_be_imported_first(first):
     done = python(f"import onmt_preorder.{first}\nimport onmt\n{KNOWS_US}")

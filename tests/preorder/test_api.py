@@ -447,6 +447,15 @@ def test_importing_it_is_light():
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
+def test_the_api_shows_itself(model):
+    """To Tab, dir and help, before anything of it is imported, too."""
+    command = "import preorder; print(*dir(preorder)); help(preorder)"
+    shown = subprocess.run([sys.executable, "-c", command], capture_output=True, text=True, check=True).stdout
+    assert set(preorder.__all__) <= set(shown.splitlines()[0].split())
+    assert "train(sources" in shown
+    assert repr(model) == "<PreorderModel: btg, trained on 60 lines>"
+
+
 def test_a_model_that_comes_with_the_package(tmp_path, monkeypatch):
     """By its name, unless there is something of this name in the folder; it is under a megabyte."""
     assert preorder.load("en-ja-demo").positions(["i like the pen"]) == [(0, 3, 1, 2)]

@@ -88,7 +88,14 @@ def test_lines_without_links_guide_nothing(folder):
 RECURRENT = {"decoder_type": "distortion_rnn", "layers": 1, "position_encoding": False}
 
 
-@pytest.mark.parametrize("changes", [{}, {"decoder_type": "preorder_transformer"}, RECURRENT])
+@pytest.mark.parametrize(
+    "changes",
+    [
+        pytest.param({}, marks=pytest.mark.slow),
+        {"decoder_type": "preorder_transformer"},
+        pytest.param(RECURRENT, marks=pytest.mark.slow),
+    ],
+)
 def test_attention_follows_the_links(folder, changes):
     path = train(folder, right_links(folder, "train"), steps=150, **changes)
     found = folder / "found.align"

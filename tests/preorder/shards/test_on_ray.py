@@ -29,6 +29,8 @@ from tests.support import ray_work
 from tests.support.running import environment, still_running, wait_until
 from tests.support.tiny_model import train_tiny
 
+pytestmark = pytest.mark.slow  # Ray takes its time to start
+
 ray = load_ray()
 SMALL = {"include_dashboard": False, "object_store_memory": 80 * 2**20}
 SOON = {"health_check_initial_delay_ms": 0, "health_check_period_ms": 200, "health_check_timeout_ms": 1000}
