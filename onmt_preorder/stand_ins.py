@@ -81,10 +81,15 @@ class _Missing(ModuleType):
         )
 
 
+_CONTENTS = {
+    "pyonmttok": {"Vocab": Vocab, "build_vocab_from_tokens": build_vocab_from_tokens},
+    "fasttext": {},
+}
+
+
 def install() -> None:
     """Let ``import pyonmttok`` and ``import fasttext`` succeed where these are not installed."""
-    for name in ("pyonmttok", "fasttext"):
+    for name, content in _CONTENTS.items():
         if sys.modules.get(name) is None and find_spec(name) is None:
             sys.modules[name] = module = _Missing(name)
-            if name == "pyonmttok":
-                module.Vocab, module.build_vocab_from_tokens = Vocab, build_vocab_from_tokens
+            vars(module).update(content)

@@ -31,7 +31,12 @@ class SentenceGroups:
     skipped: int  # how many sentences are in no group
 
 
-def by_length(lengths: Sequence[int], width: int = LENGTH_WIDTH, last: int = LAST_LENGTH) -> SentenceGroups:
+def by_length(
+    lengths: Sequence[int],
+    width: int = LENGTH_WIDTH,
+    last: int = LAST_LENGTH,
+    axis: str = "source length (tokens)",
+) -> SentenceGroups:
     """Group sentences by their number of tokens: 1–10, 11–20, …, 61+; empty ones are skipped.
 
     A group has ``width`` lengths; one that would reach ``last``, the least length of the last group, ends
@@ -47,7 +52,7 @@ def by_length(lengths: Sequence[int], width: int = LENGTH_WIDTH, last: int = LAS
             return f"{last}+"
         return f"{begin}–{end}" if begin < end else str(begin)
 
-    return SentenceGroups("source length (tokens)", tuple(_groups(bins, 0, label)), int(np.sum(numbers < 1)))
+    return SentenceGroups(axis, tuple(_groups(bins, 0, label)), int(np.sum(numbers < 1)))
 
 
 def fitting_width(lengths: Sequence[int]) -> tuple[int, int]:

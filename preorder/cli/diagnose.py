@@ -7,18 +7,14 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
+from preorder.alignment.eflomal import align
 from preorder.cli import SUMMARIES, translations
+from preorder.cli.align import DEFAULT_SYMMETRIZATION
 from preorder.cli.pictures import add_pictures, write_pictures
 from preorder.command_line import options, print_table, visible
 from preorder.command_line.paths import runs_by_name
 from preorder.data import Alignment, Permutation
-from preorder.data.formats import (
-    format_alignment,
-    parse_alignment,
-    parse_tokens,
-    read_alignments,
-    read_plain,
-)
+from preorder.data.formats import format_alignment, parse_tokens, read_alignments, read_plain
 from preorder.errors import DataError, UsageError
 from preorder.io import files
 from preorder.progress import LOGGER
@@ -121,19 +117,17 @@ def _pair(arguments: argparse.Namespace) -> PairDiagnosis:
     readers["align"] = read_alignments
     columns = files.read_columns(*((path, readers[name](path)) for name, path in paths.items()))
     texts = dict(zip(paths, columns, strict=True))
-    for name in paths.keys() & {"align", "pos"}:
-        for number, (tokens, row) in enumerate(zip(texts["src"], texts[name], strict=True), 1):
-            try:
-                _check(tokens, row)
-            except DataError as error:
-                raise error.at(files.display_name(paths[name]), number) from None
+    for name, check in (("align", _check_links), ("pos", _check_tags)):
+        if name in paths:
+            rows = (paths["src"], texts["src"]), (paths[name], texts[name])
+            for _ in files.map_parallel(check, paths[name], *rows):
+                pass
     random = np.random.default_rng(arguments.seed)
     chosen = np.sort(random.permutation(len(texts["src"]))[: arguments.lines])
     texts = {name: [rows[index] for index in chosen] for name, rows in texts.items()}
     if "align" not in texts:
         LOGGER.info(f"aligning {len(chosen):,} lines")
-        links = preorder.align(texts["src"], texts["tgt"], seed=arguments.seed)
-        texts["align"] = list(map(parse_alignment, links))
+        texts["align"] = align(texts["src"], texts["tgt"], DEFAULT_SYMMETRIZATION, arguments.seed)
     held = np.arange(len(chosen)) % SHARE_HELD == 0
     if held.all():
         raise UsageError(f"{len(chosen)} lines are too few")
@@ -149,9 +143,10 @@ def _pair(arguments: argparse.Namespace) -> PairDiagnosis:
     return diagnose_pair(unseen.get("pos", unseen["src"]), unseen["align"], predicted, arguments.seed)
 
 
-def _check(tokens: Sequence[str], row: Alignment | Sequence[str]) -> None:
-    """Check that links or tags fit a sentence."""
-    if isinstance(row, Alignment):
-        row.check_within(len(tokens))
-    elif len(row) != len(tokens):
-        raise DataError(f"{len(row)} tags for {len(tokens)} tokens")
+def _check_links(tokens: Sequence[str], links: Alignment) -> None:
+    links.check_within(len(tokens))
+
+
+def _check_tags(tokens: Sequence[str], tags: Sequence[str]) -> None:
+    if len(tags) != len(tokens):
+        raise DataError(f"{len(tags)} tags for {len(tokens)} tokens")

@@ -175,9 +175,8 @@ SHIPPED = Path(__file__).parents[1] / "models"
 def located(directory: str) -> str:
     """Return a model directory, or where the model of this name lies that comes with the package."""
     shipped = SHIPPED / directory
-    if os.path.basename(directory) != directory or storage.exists(directory) or not shipped.is_dir():
-        return directory
-    return str(shipped)
+    is_name = directory and os.path.basename(directory) == directory
+    return str(shipped) if is_name and shipped.is_dir() and not storage.exists(directory) else directory
 
 
 def load_model(directory: str) -> Model:
