@@ -75,6 +75,9 @@ def build_parser() -> argparse.ArgumentParser:
     steps = "training steps, in place of the configuration's; decays of the learning rate keep their shares"
     add("--steps", metavar="N", type=positive, help=steps)
     add("--set", metavar="KEY=VALUE", action="append", default=[], help="any other option of onmt_train")
+    add_number(
+        parser, "--average", positive, 1, "average the weights of the N best checkpoints, by dev perplexity"
+    )
     add_search(parser)
     links = parser.add_mutually_exclusive_group()
     links.add_argument(
@@ -186,6 +189,7 @@ def _job(arguments: argparse.Namespace) -> Job:
         search=search_of(arguments),
         changes=checks.parse_changes(arguments.set, arguments.steps),
         subwords=arguments.subwords,
+        average=arguments.average,
     )
 
 

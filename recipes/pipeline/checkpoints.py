@@ -1,7 +1,8 @@
-"""The checkpoints of a training: the last one, from which it resumes, and the best one, which is kept.
+"""The checkpoints of a training: the last one, from which it resumes, and the best ones, which are kept.
 
-As a command: keep only the checkpoint with the best validation perplexity, as ``model.pt``; once more does
-no harm. With ``save_format: safetensors`` its weights are in ``model.safetensors``.
+As a command: keep only the checkpoint with the best validation perplexity, or the mean of the N best, as
+``model.pt``; once more does no harm. With ``save_format: safetensors`` the weights of a single checkpoint are
+in ``model.safetensors``.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from safetensors import SafetensorError, safe_open
 
 from onmt_preorder.checkpoint_choice import by_perplexity, paths
 from preorder.command_line import Parser, execute
+from preorder.command_line.options import add_number, positive
 from preorder.errors import DataError
 from preorder.io import files
 
@@ -81,23 +83,35 @@ class Checkpoints:
                 return paths[step]
         return None
 
-    def keep_best(self) -> None:
-        """Make the best checkpoint the model, and remove the others."""
-        model = self.folder / MODEL
-        ranked, saved = list(by_perplexity(validated(read_log(self.log)))), self.paths()
-        # With a model, but not the best checkpoint, the model is that one: this was stopped half-way.
-        best = (
-            ranked[0] if ranked and model.exists() else next((one for one in ranked if one[0] in saved), None)
-        )
-        if best is None:
+    def keep_best(self, average: int = 1) -> None:
+        """Make the best checkpoint, or the mean of the ``average`` best, the model; remove the others."""
+        model, saved = self.folder / MODEL, self.paths()
+        ranked = list(by_perplexity(validated(read_log(self.log))))
+        best = [one for one in ranked if one[0] in saved or model.exists()][:average]
+        if not best:
             raise DataError("no checkpoint was saved after a validation that gave a number", str(self.log))
-        step, perplexity = best
-        print(f"step {step}, validation perplexity {perplexity}")
-        if step in saved:
-            if weights_of(saved[step]).exists():  # first: a model.pt stands for both
-                weights_of(saved[step]).replace(weights_of(model))
-            saved[step].replace(model)
+        for step, perplexity in best:
+            print(f"step {step}, validation perplexity {perplexity}")
+        chosen = [saved[step] for step, _ in best if step in saved]
+        # With a model, but not all of the best, the model is made of these: this was stopped half-way.
+        if len(chosen) == len(best):
+            _make_model(chosen, model)
         self.clear()
+
+
+def _make_model(checkpoints: Sequence[Path], model: Path) -> None:
+    first = checkpoints[0]
+    if len(checkpoints) > 1:
+        import torch
+        from onmt.bin.average_models import average_models
+
+        part = model.with_suffix(".part")
+        torch.save(average_models(list(map(str, checkpoints))), part)
+        part.replace(model)
+        return
+    if weights_of(first).exists():  # first: a model.pt stands for both
+        weights_of(first).replace(weights_of(model))
+    first.replace(model)
 
 
 def validated(log: Iterable[str]) -> dict[int, float]:
@@ -152,12 +166,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = Parser(prog="python -m recipes.pipeline.checkpoints", description=__doc__, allow_abbrev=False)
     parser.add_argument("--log", metavar="F", required=True, help="log of onmt_train")
     parser.add_argument("--folder", metavar="DIR", required=True, help="where it saved model_step_N.pt")
+    add_number(parser, "--average", positive, 1, "how many of the best to average")
     parser.set_defaults(run=_run)
     return execute(parser, argv)
 
 
 def _run(arguments: argparse.Namespace) -> None:
-    Checkpoints(Path(arguments.folder), Path(arguments.log)).keep_best()
+    Checkpoints(Path(arguments.folder), Path(arguments.log)).keep_best(arguments.average)
 
 
 if __name__ == "__main__":

@@ -81,6 +81,8 @@ def check_changes(job: Job) -> None:
     transforms = job.changes.get("transforms")
     if job.subwords and transforms is not None and SUBWORD_TRANSFORM not in transforms:
         raise UsageError(f"--set transforms: --subwords needs {SUBWORD_TRANSFORM} among them")
+    if job.average > 1 and job.changes.get("save_format") == "safetensors":
+        raise UsageError("--set save_format: --average needs checkpoints that hold their weights")
     training, vocabulary = train._get_parser(), build_vocab._get_parser()
     known = keys_of(training) | keys_of(vocabulary)
     for key in job.changes:

@@ -45,6 +45,7 @@ def steps_of(job: Job, system: System, seed: int) -> list[Step]:
     log, models = train_log(system, seed), _model(job, system, seed)
     command = ("python", "-m", "recipes.pipeline.checkpoints", "--log", log)
     command += ("--folder", job.system_folder(system.name, seed))
+    command += ("--average", str(job.average)) if job.average > 1 else ()
     best = Step(f"best/{system.name}-seed{seed}", command, (log,), models)
     return [_train(job, system, seed), best, translate_step(job, system, seed)]
 
@@ -125,7 +126,7 @@ def config_of(job: Job, system: System, seed: int) -> dict[str, Any]:
         "seed": seed,
         "valid_steps": steps,
         "save_checkpoint_steps": steps,
-        "keep_checkpoint": patience + 1 if patience else -1,
+        "keep_checkpoint": patience + job.average if patience else -1,
         **({"early_stopping_criteria": ["ppl"]} if patience else {}),
         **({"world_size": 1, "gpu_ranks": [0]} if job.device == "gpu" else {}),
     }

@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import torch
 import yaml
 from onmt.bin.translate import _get_parser
 
@@ -272,11 +273,35 @@ def test_the_first_of_the_best_checkpoints_is_kept_alone(tmp_path, capsys):
     assert checkpoints.validated(LOG.splitlines()) == {200: 4.25, 300: 4.25}
 
 
+def save_checkpoint(path, weight):
+    vocabulary = {"src": [], "tgt": [], "data_task": "seq2seq"}
+    weights = {"model": {"w": torch.tensor([weight])}, "generator": {}}
+    torch.save({**weights, "vocab": vocabulary, "opt": argparse.Namespace()}, path)
+
+
+def test_the_model_is_the_mean_of_the_best_checkpoints(tmp_path):
+    log = tmp_path / "log"
+    log.write_text(LOG.replace("nan", "4.5").replace("4.25", "4.75", 1))  # 4.5, 4.75, 4.25, none
+    for average, mean in ((1, 3.0), (2, 2.0), (3, 2.0), (9, 2.0)):
+        for left in ((100, 200, 300, 350), (100, 350), ()):  # stopped before it had removed them all
+            for step in left:
+                save_checkpoint(tmp_path / f"model_step_{step}.pt", step / 100)
+            command = ["--log", str(log), "--folder", str(tmp_path), f"--average={average}"]
+            assert checkpoints.main(command) == 0
+            assert [path.name for path in tmp_path.glob("*.pt")] == ["model.pt"]
+            weights = torch.load(tmp_path / "model.pt", weights_only=False)["model"]
+            assert weights["w"].item() == pytest.approx(mean)
+        (tmp_path / "model.pt").unlink()
+
+
 @pytest.mark.parametrize("log", ["", LOG.splitlines()[-1], "\n".join(LOG.splitlines()[:3])])
 def test_a_log_without_validation_is_an_error(tmp_path, capsys, log):
     (tmp_path / "log").write_text(log)
     assert checkpoints.main(["--log", str(tmp_path / "log"), "--folder", str(tmp_path)]) == 2
     assert "no checkpoint was saved after a validation" in capsys.readouterr().err
+
+
+SEARCH = ("--beam=3", "--ratio=1.5", "--word-reward=-1.2", "--block-ngram-repeat=4")
 
 
 def search_from(*options):
@@ -288,15 +313,16 @@ def search_from(*options):
 @pytest.mark.parametrize(
     ("decoder", "options", "given"),
     [
-        ("transformer", ("--beam=3", "--ratio=1.5", "--word-reward=-1.2"), (3, 1.5, 0)),
-        ("swan", ("--beam=3", "--ratio=1.5", "--word-reward=-1.2"), (3, 0, -1.2)),
-        ("transformer", (), (5, 0, 0)),
-        ("swan", (), (5, 0, 0)),
+        ("transformer", SEARCH, (3, 1.5, 0, 4)),
+        ("swan", SEARCH, (3, 0, -1.2, 0)),
+        ("transformer", (), (5, 0, 0, 0)),
+        ("swan", (), (5, 0, 0, 0)),
     ],
 )
 def test_opennmt_reads_the_search_and_only_swan_has_a_word_reward(decoder, options, given):
     options = search_from(*options).options(7, "gpu", decoder)
     found = _get_parser().parse_args(["-model", "m", "-src", "s", *options])
-    assert (found.beam_size, found.ratio, found.swan_word_reward) == given
+    searched = (found.beam_size, found.ratio, found.swan_word_reward, found.block_ngram_repeat)
+    assert searched == given
     assert (found.seed, found.gpu) == (7, 0)
     assert search_from() == Search()
