@@ -44,13 +44,13 @@ $(VENV)/.ready: requirements.txt constraints.txt pyproject.toml
 	touch $@
 
 runs/synthetic: | $(VENV)/.ready
-	$(BIN)/python -m recipes.synthetic.generate --out $@
+	$(BIN)/python -m preorder_recipes.synthetic.generate --out $@
 
 given-data:
 	$(if $(wildcard $(DATA)/.),,$(error DATA=$(DATA): there is no such folder))
 
 demo: | $(if $(filter runs/synthetic,$(DATA)),$(DATA),given-data) $(VENV)/.ready
-	$(if $(THREADS),OMP_NUM_THREADS=$(THREADS)) $(BIN)/python -m recipes.run --data $(DATA) --src $(SRC) --tgt $(TGT) --size $(SIZE) --run $(RUN) \
+	$(if $(THREADS),OMP_NUM_THREADS=$(THREADS)) $(BIN)/python -m preorder_recipes.run --data $(DATA) --src $(SRC) --tgt $(TGT) --size $(SIZE) --run $(RUN) \
 	    --systems $(SYSTEMS) --jobs $(JOBS) --device $(DEVICE) $(OPTIONS)
 
 test test-all: $(VENV)/.ready

@@ -27,7 +27,7 @@ from benchmarks.batches import Pair, batches, random_pairs, read_pairs, vocabula
 from benchmarks.common import add_numbers, machine, make_parser, print_results, seconds
 from onmt_preorder.opennmt.training import keep_freed_memory
 from preorder.errors import PreorderError, UsageError
-from recipes.configuration import SIZES, key_and_value, path_of
+from preorder_recipes.configuration import SIZES, key_and_value, path_of
 
 _OPENNMT = {"encoder_type": "transformer", "preorder_encoding": [], "n_src_feats": 0}
 # Models of OpenNMT-py's own: changes of the configuration of ours with everything.

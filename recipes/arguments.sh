@@ -1,4 +1,4 @@
-# Sourced by scripts here that take DATA_FOLDER SOURCE TARGET and options of recipes.run: sets data, source, target and
+# Sourced by scripts here that take DATA_FOLDER SOURCE TARGET and options of preorder_recipes.run: sets data, source, target and
 # python, and leaves the options.
 set -euo pipefail
 if [ $# -lt 3 ]; then

@@ -16,6 +16,6 @@ fi
 systems=baseline_absolute,baseline_absolute_relative,preorder_absolute,preorder_relative,preorder_both,reordered_text,gold
 for pair in "$first $second" "$second $first"; do
     read -r source target <<<"$pair"
-    PYTHONPATH=$root "$PYTHON" -m recipes.run --data "$data" --src "$source" --tgt "$target" \
+    PYTHONPATH=$root "$PYTHON" -m preorder_recipes.run --data "$data" --src "$source" --tgt "$target" \
         --run "$root/runs/$name-$source-$target" --size small --systems "$systems" --seeds 1,2,3 "$@"
 done

@@ -5,7 +5,7 @@
 run=$root/runs/distortion-$source-$target
 systems=rnnsearch,rnnsearch_longer,distortion_source,distortion_target,distortion_hidden
 
-"$python" -m recipes.run --data "$data" --src "$source" --tgt "$target" --run "$run" --size small --seeds 1,2 \
+"$python" -m preorder_recipes.run --data "$data" --src "$source" --tgt "$target" --run "$run" --size small --seeds 1,2 \
     --systems $systems "$@"
 
 for system in ${systems//,/ }; do
@@ -16,7 +16,7 @@ for system in ${systems//,/ }; do
             -tgt "$run/data/test.$target" -gold_align -beam_size 1 -output /dev/null -align_output "$folder/test.align"
         "$python" -m preorder evaluate --align "$folder/test.align" --gold "$run/data/test.align"
         case $system in distortion_*)
-            "$python" -m recipes.jumps --model "$folder/model.pt" --src "$run/data/test.$source" --tgt "$run/data/test.$target" ;;
+            "$python" -m preorder_recipes.jumps --model "$folder/model.pt" --src "$run/data/test.$source" --tgt "$run/data/test.$target" ;;
         esac
     done
 done

@@ -3,7 +3,7 @@
 . "$(dirname "$0")/arguments.sh"
 run=$root/runs/phrases-$source-$target
 
-"$python" -m recipes.run --data "$data" --src "$source" --tgt "$target" --run "$run" --size tiny --seeds 1,2 --beam 10 \
+"$python" -m preorder_recipes.run --data "$data" --src "$source" --tgt "$target" --run "$run" --size tiny --seeds 1,2 --beam 10 \
     --systems npmt_attention,npmt_no_reordering,npmt --steps 3000 --set valid_steps=500 \
     --set learning_rate_decay=0.5 --set start_decay_steps=1800 --set decay_steps=300 \
     --set src_words_min_frequency=5 --set tgt_words_min_frequency=15 \

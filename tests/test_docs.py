@@ -9,7 +9,7 @@ import pytest
 
 import preorder
 from preorder.cli import main
-from recipes.configuration import read_system
+from preorder_recipes.configuration import read_system
 
 ROOT = Path(__file__).parents[1]
 PAGES = [
@@ -76,7 +76,7 @@ def script(tmp_path):
 def test_the_scripts_of_the_recipes(script, name, arguments):
     assert not script(name, *arguments[:-1])
     first, *more = script(name, *arguments, "--jobs", "2")
-    assert "-m recipes.run --data folder --src en --tgt de --run" in first
+    assert "-m preorder_recipes.run --data folder --src en --tgt de --run" in first
     if name == "both_ways":
         assert re.search("--src de --tgt en --run .*/runs/enja-de-en --size", more[0])
     assert first.endswith(" --jobs 2")

@@ -19,8 +19,8 @@ pytest.importorskip("onmt")
 import onmt_preorder.cli
 import preorder.cli
 from onmt_preorder.base_configuration import merge, read_files
-from recipes.configuration import read_system
-from recipes.synthetic import generate
+from preorder_recipes.configuration import read_system
+from preorder_recipes.synthetic import generate
 from tests.support.documents import PAGES, ROOT, blocks, calls_of, commands, mentions
 from tests.support.opennmt import call
 from tests.support.running import environment
@@ -32,7 +32,7 @@ NOT_RUN = (
         "recipes/explicit_reordering.sh",
         "recipes/distortion.sh",
     ),
-    *("recipes/syntax.sh", "recipes.kftt.study", "--data DATA_FOLDER"),  # need a corpus and hours
+    *("recipes/syntax.sh", "preorder_recipes.kftt.study", "--data DATA_FOLDER"),  # need a corpus and hours
     *("for side in en ja; do cat", "for side in en de; do", "runs/kftt", "/translations"),  # need a corpus
     *("preorder annotate", "preorder train --method btg --annot train.annot"),  # need Stanza's models
     *("--device cuda", "--device gpu"),  # need a GPU
@@ -68,8 +68,8 @@ onmt_build_vocab() {{ command onmt_build_vocab "$@" -num_threads 1; }}
 seq() {{ command seq 0 100 100; }}
 python() {{
     case "$2" in
-        recipes.synthetic.generate) set -- "$@" --pairs 60 --held 10 ;;
-        recipes.run | recipes.start)
+        preorder_recipes.synthetic.generate) set -- "$@" --pairs 60 --held 10 ;;
+        preorder_recipes.run | preorder_recipes.start)
             set -- "$@" --systems preorder_relative --cross-fit 2
             set -- "$@" --steps 2 --size tiny --set bucket_size=60 ;;
         benchmarks.training) set -- "$@" --rounds 1 --steps 1 --size tiny --batch 64 ;;

@@ -21,7 +21,8 @@ EXAMPLES = """\
   preorder report runs/svo-sov-tiny
   preorder report runs --title "All runs" --out runs.html
 
-A folder holds a report.json, or folders that do; python -m recipes.run writes one. It is an object of
+A folder holds a report.json, or folders that do; python -m preorder_recipes.run writes one.
+It is an object of
   title         name of the run
   source        file of the source
   references    list of one or more files

@@ -17,7 +17,7 @@ import sys
 import time
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from preorder.command_line.paths import check_paths, output_paths
 from preorder.errors import PreorderError, require
@@ -42,7 +42,10 @@ _CHOICE = re.compile(r"invalid choice: '(.*)' \(choose from (.*)\)")
 
 
 class Parser(argparse.ArgumentParser):
-    """Reports a mistake in the command line in one line."""
+    """Takes options by their whole names, and reports a mistake in one line."""
+
+    def __init__(self, *arguments: Any, **settings: Any) -> None:
+        super().__init__(*arguments, **{"allow_abbrev": False, **settings})
 
     def error(self, message: str) -> NoReturn:
         """End with status 2."""

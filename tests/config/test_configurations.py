@@ -9,7 +9,7 @@ from onmt_preorder.papers.distortion.options import DistortionOptions
 from onmt_preorder.papers.npmt.options import check, check_translation
 from onmt_preorder.transformer.options import EncodingOptions, Limits
 from preorder.errors import UsageError
-from recipes.configuration import CONFIG, SIZES, path_of, read_system
+from preorder_recipes.configuration import CONFIG, SIZES, path_of, read_system
 from tests.support.opennmt import checked_opt, make_opt
 from tests.support.transformers import SWAN
 

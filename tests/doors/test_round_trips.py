@@ -11,7 +11,7 @@ from preorder.annotate.classes import WordClasses
 from preorder.cli import main
 from preorder.data import Alignment, Permutation, Sentence, formats
 from preorder.io import files
-from recipes.pipeline import convert
+from preorder_recipes.pipeline import convert
 from tests.support.hard_sentences import HARD, LINES, TAGSETS, TOKENS, tag_layer
 from tests.support.texts import write
 
@@ -69,8 +69,8 @@ ORDERS = {
     "gold, positions": lambda: numbers(gold("positions"), formats.parse_positions),
     "gold, order": lambda: numbers(gold("order"), formats.parse_order),
     "gold, text": lambda: text(gold("text")),
-    "recipes.pipeline.convert, positions": lambda: numbers(converted("positions"), formats.parse_positions),
-    "recipes.pipeline.convert, text": lambda: text(converted("text")),
+    "convert, positions": lambda: numbers(converted("positions"), formats.parse_positions),
+    "convert, text": lambda: text(converted("text")),
 }
 """Commands that write orders; each function returns the words and the order of each sentence."""
 

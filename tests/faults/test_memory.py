@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from preorder.command_line import Parser, execute, reason_of
-from recipes.pipeline.runner import exit_status
+from preorder_recipes.pipeline.runner import exit_status
 from tests.support.running import environment
 
 LIMITED = """

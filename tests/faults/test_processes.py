@@ -95,15 +95,15 @@ sys.meta_path.insert(0, Finder())
         ("onmt_preorder", "onmt_preorder.cli", signal.SIGHUP),
         ("onmt_preorder", "safetensors", signal.SIGINT),
         ("onmt_preorder", "preorder.io.files", signal.SIGTERM),
-        ("recipes.run", "recipes.configuration", signal.SIGTERM),
-        ("recipes.run", "preorder.cli", signal.SIGINT),
-        ("recipes.robustness", "recipes.pipeline.runner", signal.SIGINT),
-        ("recipes.pipeline.checkpoints", "safetensors", signal.SIGTERM),
-        ("recipes.pipeline.convert", "preorder.command_line.paths", signal.SIGINT),
-        ("recipes.configuration", "yaml", signal.SIGTERM),
-        ("recipes.similarity", "preorder.errors", signal.SIGINT),
-        ("recipes.jumps", "recipes.pipeline.checks", signal.SIGTERM),
-        ("recipes.synthetic.generate", "recipes.synthetic.rules", signal.SIGINT),
+        ("preorder_recipes.run", "preorder_recipes.configuration", signal.SIGTERM),
+        ("preorder_recipes.run", "preorder.cli", signal.SIGINT),
+        ("preorder_recipes.robustness", "preorder_recipes.pipeline.runner", signal.SIGINT),
+        ("preorder_recipes.pipeline.checkpoints", "safetensors", signal.SIGTERM),
+        ("preorder_recipes.pipeline.convert", "preorder.command_line.paths", signal.SIGINT),
+        ("preorder_recipes.configuration", "yaml", signal.SIGTERM),
+        ("preorder_recipes.similarity", "preorder.errors", signal.SIGINT),
+        ("preorder_recipes.jumps", "preorder_recipes.pipeline.checks", signal.SIGTERM),
+        ("preorder_recipes.synthetic.generate", "preorder_recipes.synthetic.rules", signal.SIGINT),
     ],
 )
 def test_interruption_of_an_import(tmp_path, program, module, number):
@@ -124,7 +124,7 @@ def import_with_signal(folder, command, module, number):
 
 
 def test_importing_a_recipe_changes_no_signal():
-    code = "import signal; before = signal.getsignal(2); import recipes.run; "
+    code = "import signal; before = signal.getsignal(2); import preorder_recipes.run; "
     code += "assert signal.getsignal(2) is before is signal.default_int_handler"
     assert subprocess.run([sys.executable, "-c", code], env=environment()).returncode == 0
 

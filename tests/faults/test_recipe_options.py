@@ -5,8 +5,8 @@ import re
 
 import pytest
 
-from recipes import run
-from recipes.pipeline import checks
+from preorder_recipes import run
+from preorder_recipes.pipeline import checks
 from tests.support.opennmt import TINY  # without OpenNMT-py, all of these tests are skipped
 from tests.support.texts import content
 
@@ -39,7 +39,7 @@ def folder(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        # recipes.run
+        # preorder_recipes.run
         ("run --src aa --tgt bb", "required: --run"),
         (f"{RUN} --nonsense", "unrecognized arguments: --nonsense"),
         ("run --src aa --tgt bb --run RUN", "the stage prepare needs --data"),
@@ -71,15 +71,15 @@ def folder(tmp_path, monkeypatch):
         (f"{RUN} --preorder --method neural-btg --aggressiveness 1", "--aggressiveness is no option of"),
         (f"{RUN} --preorder --method rvnn", "--preorder --method rvnn: needs --trees constituency or depend"),
         (f"{RUN} --preorder --method magic", "argument --method: invalid choice"),
-        (f"{RUN} --preorder --model other", "--preorder --model: recipes.run sets it itself"),
+        (f"{RUN} --preorder --model other", "--preorder --model: preorder_recipes.run sets it itself"),
         (f"{RUN} --systems plain,gold --preorder --iterations 2", "--preorder: no system here reads the ord"),
         (f"{RUN} --given-alignment --hand-alignment .3", "--hand-alignment: not allowed with"),
-        # recipes.run --set, which onmt_train would refuse after the preparation, if at all
+        # preorder_recipes.run --set, which onmt_train would refuse after the preparation, if at all
         (f"{TRAIN} --set layers", "layers: not KEY=VALUE"),
         (f"{TRAIN} --set hiden_size=4", "--set hiden_size: unknown key: did you mean hidden_size"),
         (f"{TRAIN} --set reads=gold", "--set reads: unknown key"),
-        (f"{TRAIN} --set size=tiny", "--set size: recipes.run sets it itself"),
-        (f"{TRAIN} --set seed=4", "--set seed: recipes.run sets it itself"),
+        (f"{TRAIN} --set size=tiny", "--set size: preorder_recipes.run sets it itself"),
+        (f"{TRAIN} --set seed=4", "--set seed: preorder_recipes.run sets it itself"),
         (f"{TRAIN} --set layers=x", "--set: argument --layers/-layers: invalid int value: 'x'"),
         (f"{TRAIN} --set optim=none", "--set: argument --optim/-optim: invalid choice"),
         (f"{TRAIN} --set layers=1 --set layers=2", "--set: layers is given twice"),
@@ -91,7 +91,7 @@ def folder(tmp_path, monkeypatch):
         (f"{TRAIN} --set heads=3", "--set, in system baseline_absolute_relative: hidden_size 128 is not a"),
         (f"{TRAIN} --set dropout=2", "--set: argument --dropout/-dropout: not a number from 0 to 1"),
         (f"{TRAIN} --subwords bpe --set transforms=[filtertoolong]", "--subwords needs onmt_tokenize among"),
-        # recipes.robustness
+        # preorder_recipes.robustness
         (ROBUST, "no model to translate with"),
         (f"{ROBUST} --plain a=none.pt", "none.pt: cannot be read: No such file or directory"),
         (f"{ROBUST} --plain a/b=file", "a/b=file: each model needs a name of its own that a file can have"),
@@ -138,7 +138,7 @@ def test_mistakes_are_found_before_any_work(folder, capsys, monkeypatch, line, m
     name, *arguments = line.split()
     before = content(folder)
     try:
-        status = importlib.import_module(f"recipes.{name}").main(arguments)
+        status = importlib.import_module(f"preorder_recipes.{name}").main(arguments)
     except SystemExit as ended:
         status = ended.code
     error = capsys.readouterr().err

@@ -14,21 +14,21 @@ import pytest
 from safetensors.numpy import save_file
 
 from preorder import processes
-from recipes import run
-from recipes.configuration import systems_in
-from recipes.pipeline import runner
-from recipes.pipeline.checkpoints import Checkpoints
-from recipes.pipeline.checkpoints import main as keep_best
-from recipes.pipeline.steps import Stamps, Step, StepError
+from preorder_recipes import run
+from preorder_recipes.configuration import systems_in
+from preorder_recipes.pipeline import runner
+from preorder_recipes.pipeline.checkpoints import Checkpoints
+from preorder_recipes.pipeline.checkpoints import main as keep_best
+from preorder_recipes.pipeline.steps import Stamps, Step, StepError
 from tests.support import fake_programs
 from tests.support.running import ROOT, environment, still_running, wait_until
 
 DRIVER = """
 import os, sys
 from tests.support import fake_programs
-from recipes import run
-from recipes.pipeline import runner
-from recipes.pipeline.steps import Stamps
+from preorder_recipes import run
+from preorder_recipes.pipeline import runner
+from preorder_recipes.pipeline.steps import Stamps
 os.environ["RUNNER"] = str(os.getpid())
 runner._program = fake_programs.program_in(sys.argv[1])
 where, _, number = os.environ.get("DIE", "").partition(":")
@@ -183,7 +183,7 @@ def test_an_unreadable_stamp_is_not_done(tmp_path, damage):
 def in_process(workplace, monkeypatch):
     """Give a function that does a run here."""
     monkeypatch.setattr(runner, "_program", fake_programs.program_in(workplace / "programs"))
-    monkeypatch.setattr("recipes.pipeline.checks.check_device", lambda device: None)
+    monkeypatch.setattr("preorder_recipes.pipeline.checks.check_device", lambda device: None)
     return lambda folder, *more: run.main(line_of(workplace, folder, *more))
 
 

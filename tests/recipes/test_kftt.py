@@ -11,9 +11,9 @@ from preorder.cli import build_parser
 from preorder.data import Permutation
 from preorder.data.formats import parse_alignment, parse_positions
 from preorder.metrics.orders import evaluate
-from recipes.kftt import prepare, study, tables
-from recipes.kftt.prepare import Word, joined, tag_of, tags_of
-from recipes.kftt.study import LINKS, Experiment
+from preorder_recipes.kftt import prepare, study, tables
+from preorder_recipes.kftt.prepare import Word, joined, tag_of, tags_of
+from preorder_recipes.kftt.study import LINKS, Experiment
 from tests.support.texts import write
 
 ROOT = Path(__file__).parents[2]

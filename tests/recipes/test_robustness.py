@@ -1,11 +1,11 @@
-"""The command line and steps of ``recipes.robustness``; it translates with the models of ``test_run``."""
+"""Options and steps of ``preorder_recipes.robustness``; it translates with the models of ``test_run``."""
 
 from argparse import Namespace
 
 import torch
 from onmt.bin.translate import _get_parser
 
-from recipes import robustness
+from preorder_recipes import robustness
 
 
 def after(option, command):

@@ -7,8 +7,8 @@ from shutil import copytree
 import pytest
 
 from preorder.analysis.results import p_value
-from recipes import robustness, run
-from recipes.synthetic import generate
+from preorder_recipes import robustness, run
+from preorder_recipes.synthetic import generate
 from tests.support.documents import ROOT
 
 TINY = ["hidden_size=16", "word_vec_size=16", "transformer_ff=16", "heads=2", "layers=1", "valid_steps=2"]

@@ -4,9 +4,9 @@ import re
 
 import pytest
 
-from recipes.pipeline.leaderboard import markdown, print_leaderboard
-from recipes.pipeline.score import parameters, words_per_second
-from recipes.pipeline.steps import StepError
+from preorder_recipes.pipeline.leaderboard import markdown, print_leaderboard
+from preorder_recipes.pipeline.score import parameters, words_per_second
+from preorder_recipes.pipeline.steps import StepError
 
 NAME = "a_system_whose_name_is_long_and_must_never_be_cut"
 

@@ -6,9 +6,9 @@ import gzip
 import pytest
 
 from preorder.errors import DataError
-from recipes import split
-from recipes.pipeline.data import copy_data, copy_hand_aligned, main
-from recipes.pipeline.job import PARTS
+from preorder_recipes import split
+from preorder_recipes.pipeline.data import copy_data, copy_hand_aligned, main
+from preorder_recipes.pipeline.job import PARTS
 
 TEXTS = {
     "train.en": "a b\n\nx y\n" + "w " * 51 + "\nshort\nc\n",

@@ -6,8 +6,8 @@ import subprocess
 
 import pytest
 
-from recipes import start
-from recipes.synthetic import generate
+from preorder_recipes import start
+from preorder_recipes.synthetic import generate
 from tests.recipes.test_run import PREORDER, TINY
 
 INPUTS = ("commands.sh", "config.yaml", "report.json")
@@ -63,7 +63,7 @@ def test_the_commands_that_are_shown_make_the_same(texts, tmp_path, capsys, monk
 
 def test_an_own_corpus_is_small_unless_told_otherwise(texts, tmp_path, monkeypatch):
     found = []
-    monkeypatch.setattr("recipes.run.run", found.append)
+    monkeypatch.setattr("preorder_recipes.run.run", found.append)
     line = [*texts, "--run", str(tmp_path / "run")]
     assert start.main(line) == start.main([*line, "--size", "tiny", "--preorder", "--seed", "7"]) == 0
     assert [(one.src, one.tgt, one.size, one.jobs) for one in found] == [
@@ -80,7 +80,7 @@ def test_an_own_corpus_is_small_unless_told_otherwise(texts, tmp_path, monkeypat
     ("more", "message"),
     [
         (["--systems", "nonsense"], "no configuration of a system nonsense; there are: baseline_"),
-        (["--data", "other"], "--data: recipes.start makes the data folder itself"),
+        (["--data", "other"], "--data: preorder_recipes.start makes the data folder itself"),
     ],
 )
 def test_a_mistake_is_one_line_and_status_2(texts, tmp_path, capsys, more, message):

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from recipes.pipeline.progress import Progress, duration
-from recipes.pipeline.runner import StepRunner
-from recipes.pipeline.steps import Step, StepError
+from preorder_recipes.pipeline.progress import Progress, duration
+from preorder_recipes.pipeline.runner import StepRunner
+from preorder_recipes.pipeline.steps import Step, StepError
 
 
 @pytest.fixture
@@ -130,7 +130,7 @@ def test_chains_run_side_by_side(runner):
 
 @pytest.mark.parametrize(("limit", "threads"), [(None, "4"), ("3", "3"), ("9", "4")])
 def test_every_command_has_its_share_of_threads_and_huge_pages(tmp_path, monkeypatch, limit, threads):
-    monkeypatch.setattr("recipes.pipeline.runner.processors", lambda: 8)
+    monkeypatch.setattr("preorder_recipes.pipeline.runner.processors", lambda: 8)
     for name in ("OMP_NUM_THREADS", "GLIBC_TUNABLES"):
         monkeypatch.delenv(name, raising=False)
     if limit is not None:
@@ -148,7 +148,7 @@ def test_a_missing_program_and_a_missing_input_are_told(runner):
 
 
 def test_progress_is_shown_now_and_then(runner, capsys, monkeypatch):
-    monkeypatch.setattr("recipes.pipeline.runner.PROGRESS_INTERVAL", 0)
+    monkeypatch.setattr("preorder_recipes.pipeline.runner.PROGRESS_INTERVAL", 0)
     runner.run([Step("count", ("seq", "3"), progress=lambda line: f"\x1b at {line.strip()}")])
     assert "count: \\x1b at 2" in capsys.readouterr().err
 

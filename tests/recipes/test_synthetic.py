@@ -7,8 +7,8 @@ import nltk
 import pytest
 
 from preorder.data.formats import parse_alignment, parse_tokens
-from recipes.synthetic import generate
-from recipes.synthetic.generate import Grammar, Rule
+from preorder_recipes.synthetic import generate
+from preorder_recipes.synthetic.generate import Grammar, Rule
 
 SIZES = {"train": 300, "dev": 40, "test": 40}
 

@@ -10,12 +10,12 @@ import yaml
 from onmt.bin.translate import _get_parser
 
 from preorder.errors import UsageError
-from recipes import configuration
-from recipes.configuration import VOCABULARY_OPTIONS, read_system, read_vocabulary, systems_in
-from recipes.pipeline import checkpoints
-from recipes.pipeline.job import PARTS, Job, Search, add_search, search_of
-from recipes.pipeline.prepare import hand_options, prepare
-from recipes.pipeline.train import _train, _vocabulary, config_of, train, vocabulary_of
+from preorder_recipes import configuration
+from preorder_recipes.configuration import VOCABULARY_OPTIONS, read_system, read_vocabulary, systems_in
+from preorder_recipes.pipeline import checkpoints
+from preorder_recipes.pipeline.job import PARTS, Job, Search, add_search, search_of
+from preorder_recipes.pipeline.prepare import hand_options, prepare
+from preorder_recipes.pipeline.train import _train, _vocabulary, config_of, train, vocabulary_of
 
 SOURCES = {  # of training and of test; order, supervision
     "plain": ("en", "en", None, None),
@@ -85,7 +85,7 @@ def test_sources_and_the_preparation_makes_them(tmp_path, name):
 def test_what_a_system_cannot_read(tmp_path, monkeypatch, line, message):
     (tmp_path / "system").mkdir()
     (tmp_path / "system/odd.yaml").write_text(f"{line}\n")
-    monkeypatch.setattr("recipes.configuration.CONFIG", tmp_path)
+    monkeypatch.setattr("preorder_recipes.configuration.CONFIG", tmp_path)
     with pytest.raises(UsageError, match=message):
         read_system("odd", None)
 

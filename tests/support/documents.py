@@ -5,7 +5,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 PROGRAMS = ("preorder", "onmt_preorder", "onmt_build_vocab", "onmt_train", "onmt_translate", "onmt_server")
-MODULES = r"python -m ((?:recipes|benchmarks)\.[\w.]+)"
+MODULES = r"python -m ((?:preorder_recipes|benchmarks)\.[\w.]+)"
 PAGES = [
     *(Path("docs") / name for name in sorted(path.name for path in (ROOT / "docs").glob("*.md"))),
     Path("README.md"),

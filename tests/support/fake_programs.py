@@ -1,4 +1,4 @@
-"""Stand-ins for the programs that recipes.run starts: fast, and the same input gives the same output.
+"""Stand-ins for the programs of a run: fast, and the same input gives the same output.
 
 As a script it is any of them: ``fake_programs.py NAME ARGUMENTS…``. Where ``KILL_AT`` is the number of such
 calls so far, it kills the process ``RUNNER`` half-way through its work, and sleeps.
@@ -19,7 +19,7 @@ STEPS = 4
 
 
 def install(folder):
-    """Write a script for each program; return a replacement of recipes.pipeline.runner._program."""
+    """Write a script for each program; return a replacement of preorder_recipes.pipeline.runner._program."""
     folder.mkdir()
     for name in NAMES:
         script = f'#!/bin/sh\nexec {sys.executable} -I -S {__file__} {name} "$@"\n'

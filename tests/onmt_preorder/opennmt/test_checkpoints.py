@@ -24,7 +24,7 @@ from safetensors.torch import save_file
 from onmt_preorder.cli import main
 from onmt_preorder.opennmt.checkpoints import best, read_options
 from preorder.errors import DataError, UsageError
-from recipes.configuration import read_system
+from preorder_recipes.configuration import read_system
 from tests.support.distortion_models import make_model
 from tests.support.opennmt import TINY, call, make_opt, write_task, write_vocabularies
 from tests.support.texts import write

@@ -148,7 +148,7 @@ def test_which_trainings_keep_memory(monkeypatch, opt, device, variable, is_kept
 
 
 def test_recipes_keep_memory_in_all_their_trainings():
-    sources = [path.read_text(encoding="utf-8") for path in (ROOT / "recipes").rglob("*.py")]
+    sources = [path.read_text(encoding="utf-8") for path in (ROOT / "preorder_recipes").rglob("*.py")]
     assert any(f'environment["{training.KEEP_MEMORY}"] = "1"' in source for source in sources)
 
 

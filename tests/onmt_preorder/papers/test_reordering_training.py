@@ -10,7 +10,7 @@ import re
 import pytest
 import torch
 
-from recipes import similarity
+from preorder_recipes import similarity
 from tests.support.opennmt import TINY, call, write_vocabularies
 from tests.support.texts import write
 from tests.support.trainings import train, translate

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from preorder.cli import main
-from recipes.synthetic import generate
+from preorder_recipes.synthetic import generate
 
 
 @pytest.fixture(scope="module")

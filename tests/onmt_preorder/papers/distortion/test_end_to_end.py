@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from preorder.data.formats import parse_alignment
-from recipes import jumps
+from preorder_recipes import jumps
 from tests.support.opennmt import write_vocabularies
 from tests.support.texts import write
 from tests.support.trainings import DISTORTION, printed, train

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from preorder.io import files
-from recipes.pipeline.checkpoints import Checkpoints
+from preorder_recipes.pipeline.checkpoints import Checkpoints
 
 
 class StepError(Exception):

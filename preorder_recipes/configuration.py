@@ -115,7 +115,7 @@ def key_and_value(text: str) -> tuple[str, str]:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command; return its exit status."""
-    parser = Parser(prog="python -m recipes.configuration", description=__doc__, allow_abbrev=False)
+    parser = Parser(prog="python -m preorder_recipes.configuration", description=__doc__)
     parser.add_argument("system", metavar="SYSTEM", help="a file of config/system, without .yaml")
     parser.add_argument("--size", choices=SIZES, default=DEFAULT_SIZE, help="(default: %(default)s)")
     parser.add_argument("--subwords", choices=SUBWORDS, help="with the options that split words")

@@ -13,18 +13,19 @@ import webbrowser
 from collections.abc import Sequence
 from pathlib import Path
 
+from onmt_preorder import plugin
 from preorder.command_line import Parser
 from preorder.command_line.options import add_number, at_least_two, confidence, positive
 from preorder.errors import UsageError
-from recipes.configuration import DEFAULT_SIZE, SIZES, SUBWORDS, read_system, systems_in
-from recipes.pipeline import checks
-from recipes.pipeline.data import add_max_length, copy_data, copy_hand_aligned
-from recipes.pipeline.job import DATA, Job, add_search, search_of
-from recipes.pipeline.prepare import hand_options, prepare
-from recipes.pipeline.runner import StepRunner, exit_status
-from recipes.pipeline.score import LAST_STEPS, REPORT, score, with_earlier
-from recipes.pipeline.steps import Phase
-from recipes.pipeline.train import train
+from preorder_recipes.configuration import DEFAULT_SIZE, SIZES, SUBWORDS, read_system, systems_in
+from preorder_recipes.pipeline import checks
+from preorder_recipes.pipeline.data import add_max_length, copy_data, copy_hand_aligned
+from preorder_recipes.pipeline.job import DATA, Job, add_search, search_of
+from preorder_recipes.pipeline.prepare import hand_options, prepare
+from preorder_recipes.pipeline.runner import StepRunner, exit_status
+from preorder_recipes.pipeline.score import LAST_STEPS, REPORT, score, with_earlier
+from preorder_recipes.pipeline.steps import Phase
+from preorder_recipes.pipeline.train import train
 
 STAGES = ("prepare", "train", "score")
 SYSTEMS = "baseline_absolute_relative,preorder_relative"
@@ -40,11 +41,10 @@ def main(argv: Sequence[str] | None = None) -> int:
 def build_parser() -> argparse.ArgumentParser:
     """Build the parser of the command line."""
     parser = Parser(
-        prog="python -m recipes.run",
+        prog="python -m preorder_recipes.run",
         description=__doc__,
         epilog="What is done already is not done again. Every command is shown, and kept in commands.sh.",
         formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
     )
     add = parser.add_argument
     add("--data", metavar="DIR", type=Path, help="data folder; only the stage prepare reads it")
@@ -133,6 +133,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 def _check(job: Job, stages: Sequence[str], arguments: argparse.Namespace) -> None:
     """Find mistakes before any work."""
+    plugin.require()
     if "prepare" in stages:
         if arguments.data is None:
             raise UsageError("the stage prepare needs --data")
@@ -160,7 +161,7 @@ def _prepare(job: Job, runner: StepRunner, arguments: argparse.Namespace) -> lis
         links, aligner = (), ()
     copied = ("--data", str(data), "--src", job.source, "--tgt", job.target, *links)
     copied += ("--max-length", str(arguments.max_length), "--out", DATA)
-    runner.note("data", "python", "-m", "recipes.pipeline.data", *copied)
+    runner.note("data", "python", "-m", "preorder_recipes.pipeline.data", *copied)
     runner.say(message)
     return prepare(with_earlier(job), aligner, arguments.cross_fit, tuple(arguments.preorder))
 

@@ -28,8 +28,8 @@ from preorder.errors import UsageError
 from preorder.io import files
 from preorder.io.atomic import reported
 from preorder.processes import INTERRUPTED, interruptible, start
-from recipes.pipeline.progress import Progress
-from recipes.pipeline.steps import Phase, Stamps, Step, StepError
+from preorder_recipes.pipeline.progress import Progress
+from preorder_recipes.pipeline.steps import Phase, Stamps, Step, StepError
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 TAIL_LENGTH = 20  # lines of a failed step's log that are shown

@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 from collections.abc import Iterable
 
-from recipes.pipeline.steps import Step
+from preorder_recipes.pipeline.steps import Step
 
 
 class Progress:

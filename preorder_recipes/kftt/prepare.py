@@ -1,4 +1,4 @@
-"""Prepare KFTT: ``python -m recipes.kftt.prepare --data DIR --out DIR``."""
+"""Prepare KFTT: ``python -m preorder_recipes.kftt.prepare --data DIR --out DIR``."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from preorder.errors import DataError, require
 from preorder.io import files
 from preorder.io.atomic import atomic_directory
 from preorder.progress import LOGGER
-from recipes.pipeline.job import PARTS
+from preorder_recipes.pipeline.job import PARTS
 
 LANGUAGES = ("en", "ja")
 MAX_LENGTH = 80  # tokens a side of a training pair
@@ -54,7 +54,7 @@ class HandAligned(NamedTuple):
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command; return its exit status."""
-    parser = Parser(prog="python -m recipes.kftt.prepare", description=DESCRIPTION, allow_abbrev=False)
+    parser = Parser(prog="python -m preorder_recipes.kftt.prepare", description=DESCRIPTION)
     add, number = parser.add_argument, options.add_number
     files_there = "train.{en,ja} (or .gz), {dev,test,hand}.{en,ja}, hand.align"
     add("--data", metavar="DIR", required=True, help=files_there)

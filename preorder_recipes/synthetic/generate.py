@@ -1,4 +1,4 @@
-"""Write a synthetic bitext: ``python -m recipes.synthetic.generate --out DIR``.
+"""Write a synthetic bitext: ``python -m preorder_recipes.synthetic.generate --out DIR``.
 
 Worked example: ``VP/core -> VBD/take NP/thing = 1 o 0`` over the pieces *found → mitsuketa*
 and *the book → hon* gives *found the book → hon o mitsuketa*, links ``0-2 2-0``: *the* and
@@ -24,7 +24,7 @@ from preorder.data.formats import format_alignment
 from preorder.errors import DataError
 from preorder.io import files
 from preorder.io.atomic import atomic_directory
-from recipes.synthetic.rules import LEXICON, RULES
+from preorder_recipes.synthetic.rules import LEXICON, RULES
 
 SOURCE, TARGET = "svo", "sov"
 DESCRIPTION = f"""\
@@ -142,7 +142,7 @@ def sentence_pairs(seed: int, shortest: int = 6, longest: int = 40) -> Iterator[
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command; return its exit status."""
-    parser = Parser(prog="python -m recipes.synthetic.generate", description=DESCRIPTION, allow_abbrev=False)
+    parser = Parser(prog="python -m preorder_recipes.synthetic.generate", description=DESCRIPTION)
     parser.add_argument("--out", metavar="DIR", required=True, help="folder to write")
     options.add_number(parser, "--pairs", options.sentence_pairs, 6000, "training pairs")
     options.add_number(parser, "--held", options.sentence_pairs, 500, "dev and test pairs each")

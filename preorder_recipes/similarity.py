@@ -17,12 +17,12 @@ from typing import Any
 
 from preorder.command_line import Parser, execute
 from preorder.errors import UsageError
-from recipes.pipeline.checks import check_device, check_readable
+from preorder_recipes.pipeline.checks import check_device, check_readable
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command; return its exit status: 0 done, 2 bad input or usage."""
-    parser = Parser(prog="python -m recipes.similarity", description=__doc__)
+    parser = Parser(prog="python -m preorder_recipes.similarity", description=__doc__)
     parser.add_argument("--model", metavar="F", required=True, help="checkpoint")
     parser.add_argument(
         "--src", metavar="F", required=True, help="token￨position, of preorder gold --unaligned keep"

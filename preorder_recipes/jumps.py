@@ -14,13 +14,13 @@ from pathlib import Path
 
 from preorder.command_line import Parser, execute
 from preorder.errors import UsageError
-from recipes.pipeline.checks import check_device, check_readable
-from recipes.similarity import load_trained
+from preorder_recipes.pipeline.checks import check_device, check_readable
+from preorder_recipes.similarity import load_trained
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command; return its exit status: 0 done, 2 bad input or usage."""
-    parser = Parser(prog="python -m recipes.jumps", description=__doc__)
+    parser = Parser(prog="python -m preorder_recipes.jumps", description=__doc__)
     parser.add_argument("--model", metavar="F", required=True, help="checkpoint")
     parser.add_argument("--src", metavar="F", required=True, help="source, one sentence a line")
     parser.add_argument("--tgt", metavar="F", required=True, help="its translation")

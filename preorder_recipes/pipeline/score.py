@@ -15,19 +15,19 @@ import yaml
 from preorder.errors import PreorderError
 from preorder.io import files
 from preorder.metrics import METRICS
-from recipes.configuration import GOLD, System, read_system
-from recipes.pipeline.checkpoints import read_log
-from recipes.pipeline.job import Job
-from recipes.pipeline.prepare import source_steps
-from recipes.pipeline.runner import StepRunner
-from recipes.pipeline.steps import Step, StepError
-from recipes.pipeline.train import config_of, steps_of, train_log, train_step, translate_step
+from preorder_recipes.configuration import GOLD, System, read_system
+from preorder_recipes.pipeline.checkpoints import read_log
+from preorder_recipes.pipeline.job import Job
+from preorder_recipes.pipeline.prepare import source_steps
+from preorder_recipes.pipeline.runner import StepRunner
+from preorder_recipes.pipeline.steps import Step, StepError
+from preorder_recipes.pipeline.train import config_of, steps_of, train_log, train_step, translate_step
 
 RESULTS = "results.json"
 SCORES = "scores/translations.json"
 REPORT = "report.html"
 MANIFEST = "report.json"
-ROBUSTNESS = "robustness/robustness.json"  # where recipes.robustness was run in this folder
+ROBUSTNESS = "robustness/robustness.json"  # where preorder_recipes.robustness was run in this folder
 LAST_STEPS = (Step("score", ()), Step("report", ()))
 """Stand for the steps of :func:`score`, whose commands are known once all translations are there."""
 
@@ -41,7 +41,7 @@ Finished = list[tuple[System, tuple[int, ...]]]
 
 def score(job: Job, runner: StepRunner) -> None:
     """Score all finished systems; write ``results.json``, ``results.md`` and the report, and print."""
-    from recipes.pipeline.leaderboard import markdown, print_leaderboard, title  # slow to import
+    from preorder_recipes.pipeline.leaderboard import markdown, print_leaderboard, title  # slow to import
 
     finished = find_finished(job, runner)
     runner.run([_score(job, finished)])

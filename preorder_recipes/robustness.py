@@ -17,11 +17,11 @@ from preorder.command_line import Parser, options
 from preorder.command_line.paths import paths_by_name
 from preorder.errors import UsageError
 from preorder.io.storage import split_suffix
-from recipes.configuration import FEATURES, TEXT
-from recipes.pipeline.checks import check_device, check_readable
-from recipes.pipeline.job import Search, add_search, search_of
-from recipes.pipeline.runner import StepRunner, exit_status
-from recipes.pipeline.steps import Step
+from preorder_recipes.configuration import FEATURES, TEXT
+from preorder_recipes.pipeline.checks import check_device, check_readable
+from preorder_recipes.pipeline.job import Search, add_search, search_of
+from preorder_recipes.pipeline.runner import StepRunner, exit_status
+from preorder_recipes.pipeline.steps import Step
 
 FORMS = {"plain": None, "preordered": FEATURES, "reordered": TEXT}
 """What a model reads → the format of ``preorder apply`` that gives it; None: the source as it is."""
@@ -68,11 +68,10 @@ def main(argv: Sequence[str] | None = None) -> int:
 def build_parser() -> argparse.ArgumentParser:
     """Build the parser of the command line."""
     parser = Parser(
-        prog="python -m recipes.robustness",
+        prog="python -m preorder_recipes.robustness",
         description=__doc__,
         epilog="Writes RUN/robustness.json, .svg and .png. What is done already is not done again.",
         formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
     )
     add = parser.add_argument
     add("--src", metavar="F", type=Path, required=True, help="tokenised test set")

@@ -18,10 +18,10 @@ from preorder.methods.tree_swap.trees import forest, positions
 from preorder.metrics.orders import Preordering, TargetGroups, evaluate
 from preorder.metrics.significance import draw_runs, resampled, resampled_totals
 from preorder.syntax.read import TreeFile, add_trees
-from recipes.pipeline.runner import StepRunner
+from preorder_recipes.pipeline.runner import StepRunner
 
 if TYPE_CHECKING:
-    from recipes.kftt.study import Experiment
+    from preorder_recipes.kftt.study import Experiment
 
 SEED = 1  # of the bootstrap
 TEST = "data/hand-test"

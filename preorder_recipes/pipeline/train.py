@@ -10,10 +10,10 @@ from typing import Any
 import yaml
 
 from preorder.io import files
-from recipes.configuration import VOCABULARY_OPTIONS, System, read_system, read_vocabulary
-from recipes.pipeline.checkpoints import MODEL, VALIDATION, Checkpoints, weights_of
-from recipes.pipeline.job import Job
-from recipes.pipeline.steps import Phase, Step
+from preorder_recipes.configuration import VOCABULARY_OPTIONS, System, read_system, read_vocabulary
+from preorder_recipes.pipeline.checkpoints import MODEL, VALIDATION, Checkpoints, weights_of
+from preorder_recipes.pipeline.job import Job
+from preorder_recipes.pipeline.steps import Phase, Step
 
 VOCABULARY = "vocabulary"  # the folder of the vocabularies, which all systems share
 SUBWORD_MODEL = "subwords"
@@ -43,7 +43,7 @@ def train(job: Job) -> list[Phase]:
 def steps_of(job: Job, system: System, seed: int) -> list[Step]:
     """Return the steps from a system's configuration to its translation."""
     log, models = train_log(system, seed), _model(job, system, seed)
-    command = ("python", "-m", "recipes.pipeline.checkpoints", "--log", log)
+    command = ("python", "-m", "preorder_recipes.pipeline.checkpoints", "--log", log)
     command += ("--folder", job.system_folder(system.name, seed))
     command += ("--average", str(job.average)) if job.average > 1 else ()
     best = Step(f"best/{system.name}-seed{seed}", command, (log,), models)

@@ -18,8 +18,8 @@ from preorder.errors import DataError, UsageError
 from preorder.io import files
 from preorder.io.atomic import atomic_directory
 from preorder.io.storage import split_suffix
-from recipes.pipeline.data import fault_of, read_rows
-from recipes.pipeline.job import PARTS
+from preorder_recipes.pipeline.data import fault_of, read_rows
+from preorder_recipes.pipeline.job import PARTS
 
 HELD_OUT = PARTS[1:]
 TEXTS = ("src", "tgt", *(f"{part}_{side}" for part in HELD_OUT for side in ("src", "tgt")))
@@ -33,7 +33,7 @@ Pair = tuple[str, ...]
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command; return its exit status."""
-    parser = Parser(prog="python -m recipes.split", description=__doc__, allow_abbrev=False)
+    parser = Parser(prog="python -m preorder_recipes.split", description=__doc__)
     add_texts(parser)
     parser.add_argument("--out", metavar="DIR", required=True, help="data folder to write")
     parser.set_defaults(run=lambda arguments: print("\n".join(write_split(arguments, arguments.out))))

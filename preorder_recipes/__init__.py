@@ -2,7 +2,7 @@
 
 import sys
 
-if sys.argv[0] == "-m":  # ``python -m recipes.…`` is about to import the module that it runs
+if sys.argv[0] == "-m":  # ``python -m preorder_recipes.…`` is about to import the module that it runs
     from preorder.processes import end_when_interrupted
 
     end_when_interrupted()

@@ -13,7 +13,7 @@ from preorder.command_line.options import add_number, positive
 from preorder.data.formats import FEATURE_SEPARATOR, parse_source, parse_tokens, text_lines
 from preorder.errors import DataError
 from preorder.io import files
-from recipes.pipeline.job import HAND, PARTS
+from preorder_recipes.pipeline.job import HAND, PARTS
 
 MAX_LENGTH = 50  # Kawara et al. 2021, §V-A, like the ratio
 MAX_RATIO = 9
@@ -21,7 +21,7 @@ MAX_RATIO = 9
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command; return its exit status."""
-    parser = Parser(prog="python -m recipes.pipeline.data", description=__doc__, allow_abbrev=False)
+    parser = Parser(prog="python -m preorder_recipes.pipeline.data", description=__doc__)
     add = parser.add_argument
     add("--data", metavar="DIR", type=Path, required=True, help="folder of {train,dev,test}.{xx,yy}")
     add("--src", metavar="xx", required=True, help="source language, as the files' names end")

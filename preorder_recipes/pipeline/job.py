@@ -9,7 +9,7 @@ from typing import Any
 
 from onmt_preorder.papers.npmt.options import DECODER as SWAN
 from preorder.command_line.options import add_number, beam, natural, ratio, word_reward
-from recipes.configuration import FEATURES, System
+from preorder_recipes.configuration import FEATURES, System
 
 PARTS = ("train", "dev", "test")
 HAND = "hand"  # begins the names of the files of hand-aligned sentences

@@ -163,7 +163,7 @@ def _is_whole(path: Path, has_weights: bool) -> bool:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command; return its exit status."""
-    parser = Parser(prog="python -m recipes.pipeline.checkpoints", description=__doc__, allow_abbrev=False)
+    parser = Parser(prog="python -m preorder_recipes.pipeline.checkpoints", description=__doc__)
     parser.add_argument("--log", metavar="F", required=True, help="log of onmt_train")
     parser.add_argument("--folder", metavar="DIR", required=True, help="where it saved model_step_N.pt")
     add_number(parser, "--average", positive, 1, "how many of the best to average")

@@ -14,7 +14,7 @@ from preorder.io import files
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command; return its exit status."""
-    parser = Parser(prog="python -m recipes.pipeline.convert", description=__doc__, allow_abbrev=False)
+    parser = Parser(prog="python -m preorder_recipes.pipeline.convert", description=__doc__)
     parser.add_argument("--features", metavar="F", required=True, help="output of preorder apply")
     parser.add_argument("--format", choices=("text", "positions"), required=True)
     parser.add_argument("--out", metavar="F", required=True)

@@ -17,10 +17,10 @@ from preorder.cli import build_parser
 from preorder.errors import DataError, UsageError, shown
 from preorder.learning.options import options_of
 from preorder.methods.registry import NEED_TREES, all_options
-from recipes.configuration import SUBWORD_TRANSFORM, key_and_value
-from recipes.pipeline.job import Job
-from recipes.pipeline.prepare import ordered_parts, train_preorderer
-from recipes.pipeline.train import config_of
+from preorder_recipes.configuration import SUBWORD_TRANSFORM, key_and_value
+from preorder_recipes.pipeline.job import Job
+from preorder_recipes.pipeline.prepare import ordered_parts, train_preorderer
+from preorder_recipes.pipeline.train import config_of
 
 
 def language(text: str) -> str:
@@ -87,7 +87,7 @@ def check_changes(job: Job) -> None:
     known = keys_of(training) | keys_of(vocabulary)
     for key in job.changes:
         if key in ("size", "config"):
-            raise UsageError(f"--set {key}: recipes.run sets it itself")
+            raise UsageError(f"--set {key}: preorder_recipes.run sets it itself")
         if key not in known:
             near = difflib.get_close_matches(key, known, n=1)
             raise UsageError(f"--set {key}: unknown key" + (f": did you mean {near[0]}?" if near else ""))
@@ -100,7 +100,7 @@ def check_changes(job: Job) -> None:
             config = config_of(job, system, job.seeds[0])
             for key in job.changes.keys() - {"valid_steps"}:
                 if config[key] != job.changes[key]:
-                    raise UsageError(f"--set {key}: recipes.run sets it itself")
+                    raise UsageError(f"--set {key}: preorder_recipes.run sets it itself")
             _check_together(training, system.name, opt)
 
 
@@ -138,4 +138,4 @@ def check_preorder_options(job: Job, cross_fit: int, options: Sequence[str]) -> 
         )
     for name in ("lang", "model", "src", "align", "tgt", "annot", "cross_fit", "cross_fit_out"):
         if getattr(arguments, name) != getattr(own, name):
-            raise UsageError(f"--preorder --{name.replace('_', '-')}: recipes.run sets it itself")
+            raise UsageError(f"--preorder --{name.replace('_', '-')}: preorder_recipes.run sets it itself")

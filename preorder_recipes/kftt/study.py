@@ -1,4 +1,4 @@
-"""Compare links, amounts of text and methods on KFTT: ``python -m recipes.kftt.study --help``."""
+"""Compare links, amounts of text and methods on KFTT: ``python -m preorder_recipes.kftt.study --help``."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from pathlib import Path
 
 from preorder.command_line import Parser, options
 from preorder.methods.train import DEFAULT_LIMIT
-from recipes.kftt.tables import write_tables
-from recipes.pipeline.checks import check_readable
-from recipes.pipeline.runner import StepRunner, exit_status
-from recipes.pipeline.steps import Step
+from preorder_recipes.kftt.tables import write_tables
+from preorder_recipes.pipeline.checks import check_readable
+from preorder_recipes.pipeline.runner import StepRunner, exit_status
+from preorder_recipes.pipeline.steps import Step
 
 DESCRIPTION = """\
 Train preorderers on KFTT and measure their orders on the hand alignments that no one has seen. What is done
@@ -198,7 +198,7 @@ class Study:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command; return its exit status."""
-    parser = Parser(prog="python -m recipes.kftt.study", description=DESCRIPTION, allow_abbrev=False)
+    parser = Parser(prog="python -m preorder_recipes.kftt.study", description=DESCRIPTION)
     parser.add_argument("--data", metavar="DIR", required=True, help="KFTT: see recipes/kftt/README.md")
     parser.add_argument("--run", metavar="DIR", required=True, help="folder of the work")
     tables = (ALIGNMENT, *dict.fromkeys(experiment.table for experiment in EXPERIMENTS))
@@ -248,7 +248,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 def _prepare(arguments: argparse.Namespace) -> Step:
     data = str(Path(arguments.data).resolve())
-    command = ("python", "-m", "recipes.kftt.prepare", "--data", data, "--out", DATA)
+    command = ("python", "-m", "preorder_recipes.kftt.prepare", "--data", data, "--out", DATA)
     return Step("prepare", (*command, "--seed", str(arguments.seed)), (), (DATA,))
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from preorder.learning.options import MAX_THREADS
-from recipes.configuration import FEATURES, GOLD, KEPT, PREDICTED, TEXT, System
-from recipes.pipeline.job import DATA, HAND, PARTS, Job
-from recipes.pipeline.runner import processors
-from recipes.pipeline.steps import Phase, Step
+from preorder_recipes.configuration import FEATURES, GOLD, KEPT, PREDICTED, TEXT, System
+from preorder_recipes.pipeline.job import DATA, HAND, PARTS, Job
+from preorder_recipes.pipeline.runner import processors
+from preorder_recipes.pipeline.steps import Phase, Step
 
 MODEL = "preorderer"
 DEFAULT_METHOD = "btg"
@@ -134,7 +134,7 @@ def _gold(job: Job, part: str, form: str, order: str = GOLD) -> Step:
 def _convert(job: Job, part: str, form: str) -> Step:
     """Write predicted features in another format."""
     features, out = job.reordered(part, PREDICTED, FEATURES), job.reordered(part, PREDICTED, form)
-    command = ("python", "-m", "recipes.pipeline.convert", "--features", features, "--format", form)
+    command = ("python", "-m", "preorder_recipes.pipeline.convert", "--features", features, "--format", form)
     return Step(f"convert-{part}-{form}", (*command, "--out", out), (features,), (out,))
 
 

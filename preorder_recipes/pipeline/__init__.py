@@ -1,0 +1,1 @@
+"""The steps of ``preorder_recipes.run``, and how they are run."""

@@ -1,1 +1,0 @@
-"""The steps of ``recipes.run``, and how they are run."""
