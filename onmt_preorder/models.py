@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Sequence
 from math import sqrt
 from typing import Any
 
@@ -12,7 +11,7 @@ from onmt.decoders.transformer import TransformerDecoder
 from onmt.encoders.encoder import EncoderBase
 from torch import Tensor, nn
 
-from onmt_preorder.input.positions import feature_numbers, rank_positions
+from onmt_preorder.input.positions import ReadsPositions
 from onmt_preorder.papers.explicit_reordering import (
     NONE,
     REFSR,
@@ -27,10 +26,9 @@ from onmt_preorder.transformer.layers import DecoderLayer, EncoderLayer
 from onmt_preorder.transformer.options import EncodingOptions, make_last_norm
 from onmt_preorder.transformer.self_attention import SourceBatch
 from onmt_preorder.transformer.sinusoidal import encodings
-from preorder.errors import UsageError
 
 
-class PreorderTransformerEncoder(EncoderBase):
+class PreorderTransformerEncoder(ReadsPositions, EncoderBase):
     """A Transformer encoder that may be told, or learn, each token's position in the target's order.
 
     Pre-norm, without any encoding of preordered positions and with ``source_max_relative: 0``, it
@@ -55,18 +53,12 @@ class PreorderTransformerEncoder(EncoderBase):
         )
         self.fusion = ReorderingFusion(opt.enc_hid_size) if opt.explicit_reordering == REFSR else None
         self.layer_norm = make_last_norm(opt)
-        # Not a buffer: OpenNMT-py can neither average nor reload one of integers.
-        self._numbers: Tensor | None = None
         self._seen: tuple[Tensor, Tensor, Tensor] | None = None  # ids, padding, learned encodings
 
     @classmethod
     def from_opt(cls, opt: Namespace, embeddings: Any) -> PreorderTransformerEncoder:
         """Build as OpenNMT-py does."""
         return cls(opt, embeddings)
-
-    def read_positions_with(self, vocabulary: Sequence[str]) -> None:
-        """Take the vocabulary of the position feature: entry i is the token of id i."""
-        self._numbers = feature_numbers(vocabulary)
 
     def forward(self, src: Tensor, src_len: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Encode ``(batch, length, 1 or 2)`` ids of words and of positions, ``src_len`` of each sentence.
@@ -92,24 +84,15 @@ class PreorderTransformerEncoder(EncoderBase):
         if self._seen is None:
             return None
         (src, padding, learned), self._seen = self._seen, None
-        if self._numbers is None or src.size(2) < 2:
+        if not self.has_positions(src):
             return None
         return reordering_loss(learned, self.positions(src, padding), padding, self.explicit)
 
     def _source(self, src: Tensor, src_len: Tensor) -> SourceBatch:
         original = torch.arange(src.size(1), device=src.device).unsqueeze(0)
         padding = original >= src_len.unsqueeze(1)
-        preordered = None
-        if self.encoding.needs_positions:
-            if self._numbers is None or src.size(2) < 2:
-                raise UsageError("the model needs source positions: token￨position, n_src_feats: 1")
-            preordered = Positions(self.positions(src, padding))
+        preordered = Positions(self.positions(src, padding)) if self.encoding.needs_positions else None
         return SourceBatch(padding, src_len, Positions(original), preordered)
-
-    def positions(self, src: Tensor, padding: Tensor) -> Tensor:
-        """Return each token's position by the position feature of ``src``: ``(batch, length)``."""
-        self._numbers = self._numbers.to(src.device)
-        return rank_positions(self._numbers[src[:, :, 1]], padding)
 
     def _embed(self, words: Tensor, source: SourceBatch) -> Tensor:
         if not self.encoding.absolute:

@@ -29,7 +29,7 @@ _OF_PREORDERING = {"preorder_stanza_dir": ""}
 # Values added to ``encoder_type`` and ``decoder_type``, each with its class, imported when a model is built.
 ENCODERS = {
     transformer.ENCODER: "onmt_preorder.models:PreorderTransformerEncoder",
-    distortion.ENCODER: "onmt_preorder.papers.distortion.rnnsearch:BidirectionalGRUEncoder",
+    distortion.ENCODER: "onmt_preorder.papers.distortion.encoder:BidirectionalGRUEncoder",
 }
 DECODERS = {
     transformer.DECODER: "onmt_preorder.models:PreorderTransformerDecoder",

@@ -20,6 +20,7 @@ from torch import Tensor
 
 from preorder.alignment.tokens import words_of_pieces
 from preorder.data.formats import NUMBER
+from preorder.errors import UsageError
 
 NO_POSITION = "_"
 MAX_POSITIONS = 5000  # OpenNMT-py's sinusoidal encodings end there too
@@ -51,6 +52,28 @@ def rank_positions(numbers: Tensor, padding: Tensor) -> Tensor:
     keys = torch.where(numbers < 0, original, numbers)
     order = keys.masked_fill(padding, torch.iinfo(keys.dtype).max).argsort(dim=1, stable=True)
     return torch.empty_like(order).scatter_(1, order, original)
+
+
+class ReadsPositions:
+    """What an encoder that reads the position feature has: its vocabulary, and the ranks in each sentence."""
+
+    # Not a buffer of the module: OpenNMT-py can neither average nor reload one of integers.
+    _numbers: Tensor | None = None
+
+    def read_positions_with(self, vocabulary: Sequence[str]) -> None:
+        """Take the vocabulary of the position feature: entry i is the token of id i."""
+        self._numbers = feature_numbers(vocabulary)
+
+    def has_positions(self, src: Tensor) -> bool:
+        """Return whether there is a position feature in ``(batch, length, 1 or 2)`` ids."""
+        return self._numbers is not None and src.size(2) > 1
+
+    def positions(self, src: Tensor, padding: Tensor) -> Tensor:
+        """Return each token's position by the position feature of ``src``: ``(batch, length)``."""
+        if not self.has_positions(src):
+            raise UsageError("the model needs source positions: token￨position, n_src_feats: 1")
+        self._numbers = self._numbers.to(src.device)
+        return rank_positions(self._numbers[src[:, :, 1]], padding)
 
 
 def positions_of_pieces(pieces: Sequence[str], words: Sequence[str], positions: Sequence[str]) -> list[str]:

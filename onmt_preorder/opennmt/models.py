@@ -28,7 +28,7 @@ from onmt_preorder.options import is_ours
 from onmt_preorder.papers.distortion import options as distortion
 from onmt_preorder.papers.distortion.initialise import add_jumps, initialise
 from onmt_preorder.papers.npmt import options as phrases
-from onmt_preorder.transformer.options import ENCODER
+from onmt_preorder.transformer.options import READERS
 from preorder.errors import UsageError
 
 
@@ -36,17 +36,16 @@ from preorder.errors import UsageError
 def _build_encoder(original: Any, model_opt: Namespace, vocabs: dict[str, Any]) -> Any:
     from onmt.constants import DefaultTokens
 
-    if model_opt.encoder_type != ENCODER:
-        encoder, embeddings = original(model_opt, vocabs)
-        if model_opt.encoder_type == distortion.ENCODER and model_opt.distortion_source_end:
-            encoder.end_sources_with(vocabs["src"][DefaultTokens.EOS])
-        return encoder, embeddings
+    if model_opt.encoder_type not in READERS:
+        return original(model_opt, vocabs)
     words = {name: vocabulary for name, vocabulary in vocabs.items() if name != "src_feats"}
     encoder, embeddings = original(model_opt, words)
     if "src_feats" in vocabs:
         encoder.read_positions_with(vocabs["src_feats"][0].ids_to_tokens)
     elif encoder.encoding.needs_positions:
         raise UsageError("preorder_encoding needs the positions as source feature: n_src_feats: 1")
+    if model_opt.encoder_type == distortion.ENCODER and model_opt.distortion_source_end:
+        encoder.end_sources_with(vocabs["src"][DefaultTokens.EOS])
     return encoder, embeddings
 
 

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from torch import nn
 
 ENCODER = DECODER = "preorder_transformer"
-ABSOLUTE, RELATIVE = "absolute", "relative"
+ABSOLUTE, RELATIVE, RECURRENT = "absolute", "relative", "recurrent"
+READERS = {ENCODER: (ABSOLUTE, RELATIVE), "bidirectional_gru": (ABSOLUTE, RECURRENT)}
+"""The encoders that read preordered positions, and how they can."""
 PRE, POST = "pre", "post"
 PAPER_LIMIT = 4  # Kawara et al. 2021, §IV-B
 SAME = -1  # as the option beside it
@@ -78,11 +80,12 @@ class EncodingOptions:
     absolute: bool  # add the sinusoidal encoding of the preordered position to the embedding
     preordered: Limits | None  # clipping distances of the preordered positions
     original: Limits | None  # clipping distances of the original positions
+    recurrent: bool = False  # read the words in preordered order, too
 
     @property
     def needs_positions(self) -> bool:
         """Whether the source needs its position feature."""
-        return self.absolute or self.preordered is not None
+        return self.absolute or self.preordered is not None or self.recurrent
 
     @classmethod
     def from_opt(cls, opt: Namespace) -> EncodingOptions:
@@ -93,6 +96,7 @@ class EncodingOptions:
             absolute=ABSOLUTE in opt.preorder_encoding,
             preordered=preordered if RELATIVE in opt.preorder_encoding else None,
             original=original if opt.source_max_relative else None,
+            recurrent=RECURRENT in opt.preorder_encoding,
         )
 
 
@@ -132,7 +136,7 @@ def add_options(parser: Any) -> None:
         "preorder_encoding",
         nargs="*",
         default=[],
-        choices=[ABSOLUTE, RELATIVE],
+        choices=[ABSOLUTE, RELATIVE, RECURRENT],
         help="How to encode the preordered positions that the source feature gives; nothing: not at all.",
     )
     for name, default, what in (
@@ -164,14 +168,31 @@ def check(opt: Namespace) -> None:
         for side, kind in (("encoder", opt.encoder_type), ("decoder", opt.decoder_type)):
             if kind.startswith("transformer"):
                 raise UsageError(f"norm_placement: {POST} needs {side}_type: {ENCODER}, not {kind}")
+    _check_positions(opt)
     _check_encoder(opt)
     _check_decoder(opt)
 
 
+def _check_positions(opt: Namespace) -> None:
+    for kind in opt.preorder_encoding:
+        readers = [encoder for encoder, kinds in READERS.items() if kind in kinds]
+        if opt.encoder_type not in readers:
+            needed = f"encoder_type: {' or '.join(readers)}, not {opt.encoder_type}"
+            raise UsageError(f"preorder_encoding: [{kind}] needs {needed}")
+    if opt.encoder_type not in READERS:
+        return
+    features = getattr(opt, "n_src_feats", 0)
+    if opt.preorder_encoding and features != 1:
+        raise UsageError(
+            f"preorder_encoding needs the positions as source feature: n_src_feats: 1, not {features}"
+        )
+    if features > 1:
+        reader = f"encoder_type: {opt.encoder_type}"
+        raise UsageError(f"{reader} reads one source feature, the position, not {features}")
+
+
 def _check_encoder(opt: Namespace) -> None:
     if opt.encoder_type != ENCODER:
-        if opt.preorder_encoding:
-            raise UsageError(f"preorder_encoding needs encoder_type: {ENCODER}, not {opt.encoder_type}")
         return
     refuse_in_model(opt, _UNSUPPORTED_ENCODER, f"encoder_type: {ENCODER}")
     if opt.enc_hid_size % opt.heads:
@@ -187,13 +208,6 @@ def _check_encoder(opt: Namespace) -> None:
             raise UsageError(f"{name}_max_relative and {name}_max_relative_values count from 1")
     if encoding.absolute and opt.position_encoding_type != "SinusoidalInterleaved":
         raise UsageError("preorder_encoding: [absolute] needs position_encoding_type: SinusoidalInterleaved")
-    features = getattr(opt, "n_src_feats", 0)
-    if encoding.needs_positions and features != 1:
-        raise UsageError(
-            f"preorder_encoding needs the positions as source feature: n_src_feats: 1, not {features}"
-        )
-    if features > 1:
-        raise UsageError(f"encoder_type: {ENCODER} reads one source feature, the position, not {features}")
 
 
 def _check_decoder(opt: Namespace) -> None:

@@ -27,9 +27,10 @@ ENCODINGS = {
 # Chen et al. 2019 and 2020: what each has beside plain.
 EXPLICIT = {"reordering_loss_weight": 0.6, "reordering_distance": 0.5}
 BOTH_SIDES = {"source_max_relative": 16, "target_max_relative": 16}
+RELATIVE_ALONE = {**BOTH_SIDES, "position_encoding": False}
 LEARNED = {
     "plain": {},
-    "plain_relative": {**BOTH_SIDES, "position_encoding": False},
+    "plain_relative": RELATIVE_ALONE,
     "plain_absolute_relative": BOTH_SIDES,
     "plain_additional": {"additional_position_encoding": ["encoder", "decoder"]},
     "plain_predicted_text": {},
@@ -42,22 +43,30 @@ LEARNED = {
         "source_max_relative": 4,
         "reordering_embedding": ["encoder", "decoder"],
     },
+    "reordering_relative": {"reordering_embedding": ["encoder", "decoder"], **RELATIVE_ALONE},
     "exgre": {"explicit_reordering": "exgre", **EXPLICIT},
+    "refsr_relative": {"explicit_reordering": "refsr", **EXPLICIT, **RELATIVE_ALONE},
     "refsr": {"explicit_reordering": "refsr", **EXPLICIT},
     "exgre_predicted": {"explicit_reordering": "exgre", **EXPLICIT},
 }
 PLAIN = {"preorder_encoding": [], "source_max_relative": 0, "position_encoding": True}
-# Zhang et al. 2017: what attention's jumps depend on.
+# Zhang et al. 2017: what jumps depend on, how the encoder reads positions, and where training begins.
 DISTORTION = {
-    "rnnsearch": "none",
-    "rnnsearch_longer": "none",
-    "distortion_source": "source",
-    "distortion_target": "target",
-    "distortion_hidden": "hidden",
+    "rnnsearch": ("none", [], None),
+    "rnnsearch_preorder": ("none", ["recurrent"], None),
+    "rnnsearch_preorder_absolute": ("none", ["absolute"], None),
+    "rnnsearch_gold": ("none", ["recurrent"], None),
+    "rnnsearch_longer": ("none", [], "rnnsearch"),
+    "distortion_source": ("source", [], "rnnsearch"),
+    "distortion_target": ("target", [], "rnnsearch"),
+    "distortion_hidden": ("hidden", [], "rnnsearch"),
+    "distortion_hidden_preorder": ("hidden", ["recurrent"], "rnnsearch_preorder"),
 }
 # Huang et al. 2018: the decoder, the window of local reordering, and how words and gates begin and learn.
 PHRASES = {
     "npmt": ("swan", 7, 1.5, 8, 0.04),
+    "npmt_predicted_text": ("swan", 7, 1.5, 8, 0.04),
+    "npmt_gold_text": ("swan", 7, 1.5, 8, 0.04),
     "npmt_no_reordering": ("swan", 0, 1, 0, 1),
     "npmt_attention": ("rnn", 0, 1, 0, 1),
 }
@@ -90,11 +99,12 @@ def test_opennmt_reads_transformers(size, system):
 @WITHOUT_MEDIUM
 @pytest.mark.parametrize("system", DISTORTION)
 def test_opennmt_reads_distortion_models(size, system):
-    opt = checked_opt(size, system)
-    assert DistortionOptions.from_opt(opt) == DistortionOptions(DISTORTION[system], 3, 0.5, False)
+    opt, (context, encoding, base) = checked_opt(size, system), DISTORTION[system]
+    assert DistortionOptions.from_opt(opt) == DistortionOptions(context, 3, 0.5, False)
+    assert (opt.preorder_encoding, opt.n_src_feats) == (encoding, len(encoding))
     jumps_alone = opt.distortion != "none" and size != "paper"
     assert (opt.distortion_rate_factor, opt.distortion_source_end) == (10 if jumps_alone else 1, True)
-    assert read_system(system, size).begins_from == (None if system == "rnnsearch" else "rnnsearch")
+    assert read_system(system, size).begins_from == base
 
 
 @WITHOUT_MEDIUM

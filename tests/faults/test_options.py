@@ -30,6 +30,7 @@ RECURRENT = {
     "param_init": 0.1,
     "param_init_glorot": False,
 }
+POSITIONS = {**DISTORTION, "n_src_feats": 1, "src_feats_defaults": "0"}
 OUR_DECODER = {"decoder_type": "preorder_transformer"}
 EXPLICIT = {**OUR_DECODER, "norm_placement": "post", "preorder_encoding": []}
 
@@ -49,6 +50,7 @@ FAMILIES = {
     "SWAN": {**RECURRENT, "decoder_type": "swan"},
     "SWAN after a Transformer": {"decoder_type": "swan"},
     "rnnsearch": DISTORTION,
+    "rnnsearch with positions": {**POSITIONS, "preorder_encoding": ["recurrent"]},
     "distortion": {**DISTORTION, "distortion": "hidden", "optim": "adadelta"},
 }
 

@@ -4,7 +4,7 @@ import torch
 from onmt.model_builder import build_model
 
 from tests.support.opennmt import make_opt
-from tests.support.transformers import BEGIN, PAD, WITHOUT_FEATURES, WORDS, make_vocabs
+from tests.support.transformers import BEGIN, FEATURES, PAD, WITHOUT_FEATURES, WORDS, make_vocabs
 
 CONTEXTS = ["none", "source", "target", "hidden"]
 DISTORTION = {
@@ -22,7 +22,8 @@ def build(seed=1, checkpoint=None, **changes):
     """Build a model of DISTORTION with changes, as a training does."""
     torch.manual_seed(seed)
     opt = make_opt(**{**DISTORTION, **changes})
-    return build_model(opt, opt, make_vocabs(None), checkpoint, -1)
+    vocabs = make_vocabs(FEATURES if opt.n_src_feats else None)
+    return build_model(opt, opt, vocabs, checkpoint, -1)
 
 
 def make_model(**changes):

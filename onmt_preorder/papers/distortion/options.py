@@ -94,9 +94,9 @@ def check(opt: Namespace) -> None:
         known = f"{ENCODER} or {TRANSFORMER}"
         raise UsageError(f"decoder_type: {DECODER} needs encoder_type: {known}, not {opt.encoder_type}")
     refuse_in_model(opt, _UNSUPPORTED, f"decoder_type: {DECODER}")
-    if opt.encoder_type == ENCODER:
-        refuse_in_model(opt, {"n_src_feats": 0}, f"encoder_type: {ENCODER}")
-    elif opt.distortion_source_end:
+    if opt.encoder_type == ENCODER and not opt.preorder_encoding:
+        refuse_in_model(opt, {"n_src_feats": 0}, f"encoder_type: {ENCODER} without preorder_encoding")
+    if opt.encoder_type != ENCODER and opt.distortion_source_end:
         raise UsageError(f"distortion_source_end needs encoder_type: {ENCODER}, not {TRANSFORMER}")
     if opt.dec_layers != 1:
         raise UsageError(f"decoder_type: {DECODER} has one layer: dec_layers: 1, not {opt.dec_layers}")

@@ -1,4 +1,4 @@
-"""RNNsearch*, with or without jumps (Zhang et al. 2017, eq. 5 to 13).
+"""The decoder of RNNsearch*, with or without jumps (Zhang et al. 2017, eq. 5 to 13).
 
 It is ``encoder_type: bidirectional_gru`` with ``decoder_type: distortion_rnn``. The decoder also reads the
 states of ``encoder_type: preorder_transformer``, a hybrid as of Chen et al. 2018, *The best of both worlds*.
@@ -19,48 +19,11 @@ from typing import Any
 
 import torch
 from onmt.decoders.decoder import DecoderBase
-from onmt.encoders.rnn_encoder import RNNEncoder
 from torch import Tensor, nn
 from torch.nn.functional import linear, pad
 
 from onmt_preorder.papers.distortion.options import ENCODER, HIDDEN, NONE, SOURCE, TARGET, DistortionOptions
 from onmt_preorder.transformer.options import first_rate
-
-
-class BidirectionalGRUEncoder(RNNEncoder):
-    """OpenNMT-py's bidirectional GRU (Bahdanau et al. 2015), of ``hidden_size`` in each direction.
-
-    OpenNMT-py's ``brnn`` gives each direction half of that, unlike the paper.
-    """
-
-    end_symbol: int | None = None
-
-    @classmethod
-    def from_opt(cls, opt: Namespace, embeddings: Any) -> BidirectionalGRUEncoder:
-        """Build as OpenNMT-py does."""
-        embeddings.dropout_p = 0  # the paper drops from the output layer alone
-        return cls("GRU", True, opt.enc_layers, 2 * opt.enc_hid_size, embeddings=embeddings)
-
-    def end_sources_with(self, symbol: int) -> None:
-        """Put a symbol after the last word of every sentence, given its id."""
-        self.end_symbol = symbol
-
-    def forward(self, src: Tensor, src_len: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Encode ``(batch, length, 1)`` ids of words, ``src_len`` of each sentence real.
-
-        Return h, ``(batch, length, 2 size)``, forward and backward states of each token, zero after a
-        sentence's end; the backward state of the first, ``(batch, size)``; and ``src_len``. Length and
-        ``src_len`` are one more than given where an end symbol is put after each sentence.
-        """
-        if self.end_symbol is not None:
-            src = pad(src, (0, 0, 0, 1), value=self.embeddings.word_padding_idx)
-            src[torch.arange(len(src), device=src.device), src_len] = self.end_symbol
-            src_len = src_len + 1
-        states, final, src_len = super().forward(src, src_len)
-        return states, final[-1], src_len
-
-    def update_dropout(self, dropout: float, *_: Any) -> None:
-        """Nothing is dropped here."""
 
 
 @dataclass(frozen=True)

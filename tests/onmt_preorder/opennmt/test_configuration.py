@@ -89,7 +89,7 @@ def test_options_come_through_a_yaml(tmp_path):
     [
         (
             {"encoder_type": "transformer"},
-            "preorder_encoding needs encoder_type: preorder_transformer, not tr",
+            r"preorder_encoding: \[relative\] needs encoder_type: preorder_transformer, not tr",
         ),
         ({"encoder_type": "preorder_transfomer"}, "did you mean 'preorder_transformer'"),
         ({"num_kv": 2}, "num_kv does not work with encoder_type: preorder_transformer"),

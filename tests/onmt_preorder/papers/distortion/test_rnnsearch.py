@@ -7,7 +7,14 @@ from torch.nn.functional import pad
 
 from onmt_preorder.papers.distortion.rnnsearch import mix, start
 from tests.support.distortion_models import CONTEXTS, make_batch, make_model
-from tests.support.transformers import without_gradient
+from tests.support.transformers import (
+    LONG,
+    SHORT,
+    SPECIALS,
+    batch_of,
+    position_encoding,
+    without_gradient,
+)
 
 
 def shift(attention, k):
@@ -152,6 +159,45 @@ def test_the_encoder_gives_the_backward_state_of_the_first_word():
     assert states.shape == (3, 7, 12)
     assert final.equal(states[:, 0, 6:])
     assert not states[2, 2:].any()
+
+
+def encoder_twin(encoder, words, positions):
+    """Return the states of one sentence, ``(tokens, 2 size)``: a GRU for each order, joined word by word."""
+    size = encoder.embeddings.embedding_size
+    embedded = encoder.embeddings(words.view(1, -1, 1))[0]
+    if encoder.encoding.absolute:
+        told = [[x / size**0.5 for x in position_encoding(place, size)] for place in positions]
+        embedded = embedded + torch.tensor(told, dtype=embedded.dtype)
+    states, final = encoder.rnn(embedded.unsqueeze(0))
+    if encoder.encoding.recurrent:
+        inverse = [positions.index(rank) for rank in range(len(positions))]
+        second = encoder.preordered_rnn(embedded[inverse].unsqueeze(0))[0][0]
+        pairs = [torch.cat((states[0, i], second[place])) for i, place in enumerate(positions)]
+        return encoder.join(torch.stack(pairs)), final[-1, 0]
+    return states[0], final[-1, 0]
+
+
+@pytest.mark.parametrize("has_end", [False, True])
+@pytest.mark.parametrize("kinds", [["recurrent"], ["absolute"], ["absolute", "recurrent"]])
+def test_the_encoder_reads_words_in_preordered_order_too(kinds, has_end):
+    features = {"n_src_feats": 1, "src_feats_defaults": "0", "distortion_source_end": has_end}
+    encoder = make_model(preorder_encoding=kinds, **features).encoder
+    sentences = [LONG, SHORT, [("w7", 0)], [(word, "_") for word, _ in SHORT]]
+    src, lengths = batch_of(*sentences)
+    states, final, found_lengths = encoder(src, lengths)
+    for i, (sentence, length) in enumerate(zip(sentences, lengths.tolist(), strict=True)):
+        words = src[i, :length, 0]
+        positions = [place if place != "_" else j for j, (_, place) in enumerate(sentence)]
+        if has_end:
+            words = torch.cat((words, torch.tensor([SPECIALS.index("</s>")])))
+            positions.append(length)
+        expected, expected_final = encoder_twin(encoder, words, positions)
+        assert found_lengths[i] == len(words)
+        torch.testing.assert_close(states[i, : len(words)], expected)
+        torch.testing.assert_close(final[i], expected_final)
+        assert not states[i, len(words) :].any()
+    states.sum().backward()
+    assert not without_gradient(encoder)
 
 
 def test_dropout_is_on_the_output_alone():

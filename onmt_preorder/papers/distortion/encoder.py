@@ -1,0 +1,90 @@
+"""The bidirectional GRU of RNNsearch* (Bahdanau et al. 2015), which may read preordered positions."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from math import sqrt
+from typing import Any
+
+import torch
+from onmt.encoders.encoder import EncoderBase
+from torch import Tensor, nn
+from torch.nn.functional import pad
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+
+from onmt_preorder.input.positions import ReadsPositions
+from onmt_preorder.transformer.options import EncodingOptions
+from onmt_preorder.transformer.sinusoidal import encodings
+
+
+class BidirectionalGRUEncoder(ReadsPositions, EncoderBase):
+    """A bidirectional GRU of ``hidden_size`` in each direction; OpenNMT-py's ``brnn`` has half of that.
+
+    With ``preorder_encoding: [recurrent]`` a second GRU reads the words in preordered order. Its states are
+    carried back to their words, and a linear layer joins both. With ``[absolute]`` the sinusoidal encoding of
+    the preordered position, divided by √size to be as large as the words, is added to them.
+    """
+
+    def __init__(self, opt: Namespace, embeddings: Any) -> None:
+        super().__init__()
+        embeddings.dropout_p = 0  # the paper drops from the output layer alone
+        self.encoding, self.embeddings = EncodingOptions.from_opt(opt), embeddings
+        self.end_symbol: int | None = None
+        sizes = {"input_size": embeddings.embedding_size, "hidden_size": opt.enc_hid_size}
+        sizes |= {"num_layers": opt.enc_layers, "batch_first": True, "bidirectional": True}
+        self.rnn = nn.GRU(**sizes)
+        if self.encoding.recurrent:
+            self.preordered_rnn = nn.GRU(**sizes)
+            self.join = nn.Linear(4 * opt.enc_hid_size, 2 * opt.enc_hid_size)
+
+    @classmethod
+    def from_opt(cls, opt: Namespace, embeddings: Any) -> BidirectionalGRUEncoder:
+        """Build as OpenNMT-py does."""
+        return cls(opt, embeddings)
+
+    def end_sources_with(self, symbol: int) -> None:
+        """Put a symbol after the last word of every sentence, given its id."""
+        self.end_symbol = symbol
+
+    def forward(self, src: Tensor, src_len: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Encode ``(batch, length, 1 or 2)`` ids of words and of positions, ``src_len`` of each sentence.
+
+        Return h, ``(batch, length, 2 size)``, forward and backward states of each token, zero after a
+        sentence's end; the backward state of the first, ``(batch, size)``; and ``src_len``. Length and
+        ``src_len`` are one more than given where an end symbol is put after each sentence.
+        """
+        if self.end_symbol is not None:
+            src = pad(src, (0, 0, 0, 1), value=self.embeddings.word_padding_idx)
+        positions = None
+        if self.encoding.needs_positions:
+            place = torch.arange(src.size(1), device=src.device)
+            positions = self.positions(src, place >= src_len.unsqueeze(1))  # the end symbol's is the last
+        words = src[:, :, :1]
+        if self.end_symbol is not None:
+            words[torch.arange(len(src), device=src.device), src_len] = self.end_symbol
+            src_len = src_len + 1
+        embedded = self.embeddings(words)
+        if self.encoding.absolute:
+            size = embedded.size(-1)
+            embedded = embedded + encodings(0, src.size(1), embedded)[positions] / sqrt(size)
+        states, final = _run(self.rnn, embedded, src_len)
+        if self.encoding.recurrent:
+            preordered, _ = _run(self.preordered_rnn, _reorder(embedded, positions.argsort(1)), src_len)
+            joined = self.join(torch.cat((states, _reorder(preordered, positions)), -1))
+            is_word = torch.arange(src.size(1), device=src.device) < src_len.unsqueeze(1)
+            states = joined * is_word.unsqueeze(2)
+        return states, final[-1], src_len
+
+    def update_dropout(self, dropout: float, *_: Any) -> None:
+        """Nothing is dropped here."""
+
+
+def _run(rnn: nn.GRU, embedded: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
+    packed = pack_padded_sequence(embedded, lengths.tolist(), batch_first=True, enforce_sorted=False)
+    states, final = rnn(packed)
+    return pad_packed_sequence(states, batch_first=True, total_length=embedded.size(1))[0], final
+
+
+def _reorder(tensor: Tensor, order: Tensor) -> Tensor:
+    """Return ``tensor[b, order[b, i]]`` of ``(batch, length, size)`` at ``[b, i]``."""
+    return tensor.gather(1, order.unsqueeze(2).expand(-1, -1, tensor.size(2)))
