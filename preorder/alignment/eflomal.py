@@ -187,7 +187,6 @@ def _command(program: Path, flag: str, pairs: int, chains: int, model: int) -> l
 
 @contextlib.contextmanager
 def _run(command: Sequence[str]) -> Iterator[subprocess.Popen[bytes]]:
-    """Run eflomal; it has ended after the block."""
     # One thread: with more, the chains would draw from the generator in any order.
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
     pipes = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE}

@@ -51,7 +51,6 @@ def gold_permutation(
 
 
 def _anchor(aligned: Sequence[int], token: int, side: str) -> int:
-    """Return the aligned token that a token moves with: itself, if it is aligned."""
     following = bisect_left(aligned, token)
     if following == len(aligned):
         return aligned[-1]
@@ -131,7 +130,6 @@ def _fit(extents: list[tuple[int, int] | None], confidences: list[float]) -> boo
 
 
 def _ranks(extents: Sequence[tuple[int, int] | None]) -> tuple[int, ...] | None:
-    """Return the rank of each token's extent; None if one encloses another."""
     chain = sorted({extent for extent in extents if extent is not None})
     lasts = [last for _, last in chain]
     if lasts != sorted(lasts):

@@ -225,7 +225,6 @@ def _is_slight(character: str) -> bool:
 
 
 def _places(pieces: Sequence[_Unit], text: str, borders: set[int]) -> list[int]:
-    """Return where in the text each piece begins, or -1; words begin and end at borders."""
     places = [-1] * len(pieces)
     lengths = [0 if piece.is_mark else len(piece.spelled) for piece in pieces]
     begins = list(accumulate(lengths, initial=0))

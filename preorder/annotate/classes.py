@@ -117,7 +117,6 @@ def _vectors(sentences: Sequence[Sequence[str]], vocabulary: Sequence[str], seed
 
 
 def _counts(words: np.ndarray, neighbours: np.ndarray, border: int) -> sparse.csr_matrix:
-    """Count how often each word has each of the frequent words, or a border, as its neighbour."""
     from scipy import sparse
 
     contexts = min(CONTEXT_WORDS, border)

@@ -61,23 +61,16 @@ _TAGGING = "tokenize,pos"
 
 @dataclass(frozen=True)
 class StanzaOptions:
-    """What Stanza is to do.
+    """What Stanza is to do."""
 
-    Attributes:
-        language: Stanza's code of the language.
-        trees: the kind of syntax trees, or None for tags alone.
-        tagset: the tags of the language's treebank (``xpos``), or those of Universal Dependencies (``upos``).
-        tagged: whether the sentences have tags already; they keep them, and the parser reads them.
-        folder: where the models are; None: where :data:`FOLDER_VARIABLE` says, or else where
-            ``stanza.download`` puts them; those that are missing there are downloaded.
-        device: ``cpu`` or ``gpu``.
-    """
-
-    language: str
-    trees: Trees | None = None
+    language: str  # Stanza's code
+    trees: Trees | None = None  # None: tags alone
     tagset: Tagset = "xpos"
-    tagged: bool = False
+    tagged: bool = False  # whether the sentences have tags already, which they keep, and the parser reads
     folder: str | None = None
+    """Where the models are; None: where :data:`FOLDER_VARIABLE` says, or else where ``stanza.download`` puts
+    them; those that are missing there are downloaded."""
+
     device: Device = "cpu"
 
     @property
@@ -136,14 +129,12 @@ def load_pipeline(options: StanzaOptions) -> Any:
         try:
             return stanza.Pipeline(**settings)
         except Exception as error:  # damaged models raise all kinds
-            raise UsageError(
-                f"Stanza cannot load its models for {options.language}: {_one_line(error)}"
-            ) from None
+            reason = f"Stanza cannot load its models for {options.language}: {_one_line(error)}"
+            raise UsageError(reason) from None
 
 
 @lru_cache
 def _download(options: StanzaOptions) -> Path:
-    """Download the models that are not there yet, once a process; return the folder of all models."""
     stanza = require("stanza", "stanza")
     common = stanza.resources.common
     download = partial(stanza.download, options.language, verbose=False, download_json=False)
@@ -179,7 +170,6 @@ def _flat_models(options: StanzaOptions) -> dict[str, Any] | None:
 
 
 def _check_language(top: Path, language: str) -> None:
-    """Check that a folder as ``stanza.download`` makes it has models for a language."""
     path = top / "resources.json"
     resources = files.read_json(str(path)) if path.is_file() else {}
     entry = resources.get(language) if isinstance(resources, dict) else None
@@ -193,7 +183,6 @@ def _check_language(top: Path, language: str) -> None:
 
 
 def _command(language: str, folder: str) -> str:
-    """Return the command that downloads the models for a language."""
     call = f"import stanza; stanza.download('{language}', {folder!r})"
     return f'python -c "{call}"' if shlex.quote(folder) == folder else f"python -c {shlex.quote(call)}"
 
@@ -222,8 +211,7 @@ class Annotation(NamedTuple):
     tree: str | None
 
 
-EMPTY = Annotation((), "")
-"""The annotation of an empty sentence."""
+EMPTY = Annotation((), "")  # of an empty sentence
 
 
 class _Piece(NamedTuple):
@@ -234,8 +222,7 @@ class _Piece(NamedTuple):
     words: Sequence[Any] = ()
 
 
-@dataclass(frozen=True)
-class Annotator:
+class Annotator(NamedTuple):
     """A loaded ``stanza.Pipeline`` and the options that it was loaded with."""
 
     pipeline: Any
@@ -244,7 +231,7 @@ class Annotator:
     def annotate(self, sentences: Sequence[Sentence]) -> list[Annotation]:
         """Annotate sentences."""
         pieces = [_pieces(sentence) for sentence in sentences]
-        parsed = iter(self._parsed(list(chain.from_iterable(pieces))))
+        parsed = iter(self._parsed(list(chain.from_iterable(pieces))) if any(pieces) else ())
         return [self._joined(list(islice(parsed, len(of_sentence)))) for of_sentence in pieces]
 
     def _joined(self, pieces: Sequence[_Piece]) -> Annotation:
@@ -259,8 +246,6 @@ class Annotator:
         return Annotation(tags, "\n".join(_conllu([piece.words for piece in pieces])))
 
     def _parsed(self, pieces: Sequence[Sentence]) -> list[_Piece]:
-        if not pieces:
-            return []
         try:
             sentences = self._document(pieces).sentences
         except AssertionError:  # a sentence was lost
@@ -300,7 +285,6 @@ class Annotator:
         return tuple(map(_escaped, tags) if self.options.trees == "constituency" else tags)
 
     def _flat(self, piece: Sentence) -> _Piece:
-        """Return a piece of tagged words without phrases."""
         tags = piece.tags or self._tags(self.pipeline([list(piece.words)], processors=_TAGGING).sentences[0])
         leaves = zip(map(_escaped, tags), map(_escaped, piece.words), strict=True)
         return _Piece(tags, tuple(f"({tag} {word})" for tag, word in leaves))
@@ -331,13 +315,9 @@ def _conllu(pieces: Sequence[Sequence[Any]]) -> Iterator[str]:
 
 
 @lru_cache(maxsize=1)
-def _annotator(options: StanzaOptions) -> Annotator:
+def annotator(options: StanzaOptions) -> Annotator:
+    """Return an annotator of this process, on one thread; the models stay loaded for the next call."""
     return Annotator(load_pipeline(options), options)
-
-
-def annotate_chunk(options: StanzaOptions, sentences: Sequence[Sentence]) -> list[Annotation]:
-    """Annotate sentences in this process, on one thread; the models stay loaded for the next call."""
-    return _annotator(options).annotate(sentences)
 
 
 class _Chunk(NamedTuple):
@@ -367,7 +347,7 @@ def _chunks(sentences: Iterable[Sentence], settings: Any, checkpoints: Checkpoin
 
 
 def _work(options: StanzaOptions, chunk: _Chunk) -> list[Annotation]:
-    return annotate_chunk(options, chunk.sentences)
+    return annotator(options).annotate(chunk.sentences)
 
 
 def annotate(

@@ -50,7 +50,7 @@ def marginals(parts: torch.Tensor) -> torch.Tensor:
     The gradient of :func:`log_partition`, at twice its cost.
     """
     last = _batch_last(parts)
-    return _batch_first(_outside(last, _inside(last, None), None, parts.new_ones(len(parts))))
+    return _outside(last, _inside(last, None), None, parts.new_ones(len(parts))).movedim(-1, 0)
 
 
 def inversions(probabilities: torch.Tensor) -> torch.Tensor:
@@ -99,7 +99,7 @@ class _LogPartition(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, gradient: torch.Tensor) -> tuple[torch.Tensor, None]:
         parts, *charts = ctx.saved_tensors
-        return _batch_first(_outside(parts, charts, ctx.bounds, gradient)), None
+        return _outside(parts, charts, ctx.bounds, gradient).movedim(-1, 0), None
 
 
 # In what follows all tensors have the batch last, and contiguous: each operation goes through many short rows
@@ -108,10 +108,6 @@ class _LogPartition(torch.autograd.Function):
 
 def _batch_last(parts: torch.Tensor) -> torch.Tensor:
     return parts.movedim(0, -1).contiguous()
-
-
-def _batch_first(parts: torch.Tensor) -> torch.Tensor:
-    return parts.movedim(-1, 0)
 
 
 def _inside(parts: torch.Tensor, bounds: tuple[torch.Tensor, ...] | None) -> tuple[torch.Tensor, ...]:
@@ -135,7 +131,6 @@ def _outside(
     bounds: tuple[torch.Tensor, ...] | None,
     gradient: torch.Tensor,
 ) -> torch.Tensor:
-    """Return the gradient of the parts, given that of the log-partitions."""
     inside, firsts, seconds = charts
     n = parts.shape[2] - 1
     result = torch.zeros_like(parts)
@@ -177,7 +172,6 @@ def _nodes(
 
 
 def _exp_of_difference(nodes: torch.Tensor, spans: torch.Tensor) -> torch.Tensor:
-    """Return exp of the nodes' sums less those of their spans; changes the nodes."""
     return nodes.sub_(spans[:, None]).clamp_(min=LEAST).exp_()
 
 

@@ -52,8 +52,8 @@ class Constraint(NamedTuple):
 def constraint(alignment: Alignment, source_length: int) -> Constraint | None:
     """Return where each token belongs, so that some BTG tree satisfies it.
 
-    Of tokens that are less than certain, the more confident first, those are free that would ask for what no
-    tree gives. Returns None where the certain ones ask for no one order, or for one that no tree gives.
+    Tokens that are less than certain, the least confident first, are freed where no tree gives what they ask
+    for. Returns None where the certain ones ask for no one order, or for one that no tree gives.
     """
     trusted = trusted_groups(alignment, source_length)
     if trusted is None:
@@ -85,22 +85,13 @@ def learnable(bitext: Bitext) -> tuple[list[Sentence], Constraint, dict[str, int
     and ``trivial``, of fewer than two tokens.
     """
     pairs = [(s, a) for s, a in zip(bitext.sentences, bitext.alignments, strict=True) if len(s) > 1]
-    sentences = []
-    tokens = sum(len(s) for s, _ in pairs)  # of all, in two arrays: an array a sentence takes far more room
-    whole = Constraint(np.empty(tokens, np.int32), np.empty(tokens))
-    filled = 0
-    for sentence, alignment in pairs:
-        found = constraint(alignment, len(sentence))
-        if found is not None:
-            sentences.append(sentence)
-            for array, part in zip(whole, found, strict=True):
-                array[filled : filled + part.size] = part
-            filled += len(sentence)
-    if not sentences:
+    asked = ((sentence, constraint(alignment, len(sentence))) for sentence, alignment in pairs)
+    found = [(sentence, one) for sentence, one in asked if one is not None]
+    if not found:
         raise UsageError("no sentence has two tokens and an alignment that a BTG tree can satisfy")
-    counts = {"trained": len(sentences), "skipped": len(pairs) - len(sentences)}
-    counts["trivial"] = len(bitext) - len(pairs)
-    return sentences, Constraint(*(array[:filled] for array in whole)), counts
+    counts = {"trained": len(found), "skipped": len(pairs) - len(found), "trivial": len(bitext) - len(pairs)}
+    sentences, constraints = zip(*found, strict=True)
+    return list(sentences), Constraint(*map(np.concatenate, zip(*constraints, strict=True))), counts
 
 
 @entry_point

@@ -116,7 +116,6 @@ def _scores(parts):
 
 @entry_point
 def _search(scores, n, root, k):
-    """Return the scores, float32 ``[found]``, and the nodes, int32 ``[found, n - 1, NODE_FIELDS]``."""
     left, right = best_scores(scores, n)
     items = np.zeros((CONTEXTS, n, n + 1), ITEM)
     entries, count = np.empty(4 * n, ENTRY), n
@@ -206,7 +205,6 @@ def _enlarged(pool):
 
 @inner
 def _after(item, entries, entry):
-    """Return the item's entry after one; after UNKNOWN the first."""
     if item.state == UNBEGUN:
         return UNKNOWN
     following = item.first if entry == UNKNOWN else entries[entry].next
@@ -240,7 +238,6 @@ def _begin(scores, left, right, context, begin, end, item, fresh, filled, is_thi
 
 @inner
 def _take(item, begin, end, fresh, candidates, used):
-    """Take the best candidate of an item; of equal ones the earlier."""
     item.state = TAKEN
     own = fresh[item.fresh : item.fresh + LABELS * (end - begin - 1)]
     if item.best == NONE or (item.waiting != NONE and candidates[item.waiting].score > own[item.best]):
@@ -259,7 +256,6 @@ def _take(item, begin, end, fresh, candidates, used):
 
 @inner
 def _add(item, taken, i, j, entries, candidates, used):
-    """Let the candidate that was taken wait again, with these entries of its children."""
     new = candidates[used]
     new.best, new.split, new.label, new.left, new.right = taken.best, taken.split, taken.label, i, j
     new.score = taken.best + entries[i].loss + entries[j].loss
@@ -282,7 +278,6 @@ def _joined(candidates, one, other):
 
 @inner
 def _without_first(candidates, first):
-    """Return the root of a heap without its root."""
     pairs, one = NONE, candidates[first].below
     while one != NONE:
         other = candidates[one].beside

@@ -155,7 +155,6 @@ _WIDE = ir.IntType(64)
 
 
 def _address(context, builder, signature, arguments, k, index):
-    """Return the address of the vector at an index of the k-th argument, an array."""
     data = context.make_array(signature.args[k])(context, builder, arguments[k]).data
     return builder.bitcast(builder.gep(data, [index]), _VECTOR_TYPE.as_pointer())
 

@@ -34,7 +34,7 @@ from preorder.methods.train import (
     MAX_SHARE,
     TrainingPlan,
     cross_fit,
-    initial_preorderer,
+    fixed_options,
 )
 from preorder.progress import LOGGER, progress
 
@@ -170,7 +170,7 @@ def _plan(arguments: argparse.Namespace, initial: Model | None) -> TrainingPlan:
     if initial is not None:
         if arguments.classes is not None:
             raise UsageError("--classes: with --init the model's word classes are used")
-        fixed = initial_preorderer(initial, method).fixed_options()
+        fixed = fixed_options(initial, method)
     settings = method_options.options_of(method, all_options(), vars(arguments), fixed)
     selection = (arguments.limit, arguments.max_length, arguments.held_out)
     return TrainingPlan(method, settings, *selection, initial)

@@ -34,9 +34,8 @@ def check_bfloat16(device: str) -> None:
 def multiplies_bfloat16(device: str) -> bool:
     """Return whether a device, ``cpu`` or ``cuda``, multiplies matrices of bfloat16 faster than of float32.
 
-    A rule, not a measurement, so that a machine always learns the same. Of processors those with AMX do, and
-    AMD's with AVX512_BF16 (Zen 4). Intel's AVX512_BF16 alone takes twice as long as float32 (Emerald Rapids
-    in a virtual machine that hides AMX, torch 2.13).
+    A rule, so that a machine always learns the same: of processors those with AMX do, and AMD's with
+    AVX512_BF16 (Zen 4). Intel's AVX512_BF16 alone takes twice as long as float32 (torch 2.13).
     """
     if device == "cuda":
         return torch.cuda.is_bf16_supported(including_emulation=False)
@@ -53,6 +52,20 @@ def threads(count: int) -> Iterator[None]:
         yield
     finally:
         torch.set_num_threads(before)
+
+
+def equally_long(
+    lengths: np.ndarray, size: Callable[[int], int], generator: np.random.Generator | None = None
+) -> Iterator[np.ndarray]:
+    """Yield the sentences of two tokens or more in groups of one length, the longest first.
+
+    ``size`` gives for a length the number of sentences of a group. The generator shuffles those of a length.
+    """
+    for length in np.unique(lengths[lengths > 1])[::-1].tolist():
+        sentences = np.flatnonzero(lengths == length)
+        if generator is not None:
+            generator.shuffle(sentences)
+        yield from np.split(sentences, range(size(length), sentences.size, size(length)))
 
 
 def weights_of(network: torch.nn.Module) -> Arrays:

@@ -78,15 +78,13 @@ def checked(arrays: Arrays, name: str, dtype: type, shape: tuple[int | None, ...
 
 
 class Checkpoint:
-    """The file that one training writes now and then, and reads when it is started again."""
+    """The file, by path or URL, that one training writes now and then, and reads when it is started again."""
 
     def __init__(self, path: str | os.PathLike[str] | None = None) -> None:
-        """Name the file, by its path or URL; None: nothing is kept."""
         self._path = None if path is None else os.fspath(path)
         self._next = time.monotonic() + INTERVAL
 
     def load(self, key: str) -> tuple[Any, Arrays] | None:
-        """Return the values and arrays that were saved, or None where there are none."""
         if not self.present:
             return None
         try:
@@ -107,7 +105,6 @@ class Checkpoint:
 
     @property
     def present(self) -> bool:
-        """Whether the file is there."""
         return self._path is not None and storage.exists(self._path)
 
     @property
@@ -116,7 +113,6 @@ class Checkpoint:
         return self._path is not None and time.monotonic() >= self._next
 
     def save(self, key: str, values: Any, arrays: Arrays) -> None:
-        """Replace what was saved before, whole or not at all."""
         if self._path is None:
             return
         began = time.monotonic()
@@ -135,16 +131,14 @@ NO_CHECKPOINT = Checkpoint()
 
 
 class Checkpoints:
-    """A folder of checkpoints: one for each training, or other long job, of a command."""
+    """A folder of checkpoints, one for each training, or other long job, of a command; None: none is kept."""
 
     def __init__(self, folder: str | None = None) -> None:
-        """Name the folder, which must be writable; None: nothing is kept."""
         if folder is not None:
             check_writable(folder)
         self._folder = folder
 
     def part(self, name: str) -> Checkpoint:
-        """Return the checkpoint of one job."""
         if self._folder is None:
             return NO_CHECKPOINT
         return Checkpoint(os.path.join(self._folder, f"{name}{SAFETENSORS}"))

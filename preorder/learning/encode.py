@@ -32,18 +32,16 @@ class Batch(NamedTuple):
 
 
 class Encoder:
-    """Hash the tokens of some layers; the hash of a token depends on nothing but it and its layer."""
+    """Hashes the tokens of some layers; about 0.1 µs a token and layer."""
 
     def __init__(self, layers: Sequence[str]) -> None:
-        self._layers = tuple(layers)
-        self._hashes = [Hashes(layer) for layer in self._layers]
+        self._hashes = {layer: Hashes(layer) for layer in layers}
 
     def __call__(self, sentences: Sequence[Sentence]) -> Batch:
-        """Encode sentences that have every layer; about 0.1 µs a token and layer."""
         lengths = np.fromiter(map(len, sentences), np.int64, len(sentences))
         starts = np.concatenate(([0], np.cumsum(lengths + 1)))[:-1] + 1
-        tokens = np.empty((len(self._layers), int(lengths.sum()) + len(sentences) + 1), np.uint64)
-        for row, layer, hashes in zip(tokens, self._layers, self._hashes, strict=True):
+        tokens = np.empty((len(self._hashes), int(lengths.sum()) + len(sentences) + 1), np.uint64)
+        for row, (layer, hashes) in zip(tokens, self._hashes.items(), strict=True):
             if len(hashes) > MOST_CACHED:
                 hashes.clear()
             parts = chain.from_iterable((getattr(sentence, layer), BORDER) for sentence in sentences)
@@ -56,7 +54,6 @@ class Hashes(dict[str, int]):
     """Remembers the 64-bit hashes of a layer's tokens."""
 
     def __init__(self, layer: str) -> None:
-        super().__init__()
         self._seed = seed_of(layer)
 
     def __missing__(self, token: str) -> int:

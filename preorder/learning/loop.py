@@ -42,32 +42,31 @@ class HeldOutLines:
 
 
 class Trainable(Protocol):
-    """What learns. The same data, options and iterations leave it in the same state, to the last bit."""
+    """What learns. The same data, options and iterations leave it in the same state, to the last bit.
 
-    def key(self) -> str:
-        """Return the :func:`preorder.learning.checkpoint.digest` of data and options."""
+    Its length is the number of sentences, its ``key`` the digest of data and options.
+    """
 
-    def __len__(self) -> int:
-        """Return how many sentences it learns from in an iteration."""
+    def __len__(self) -> int: ...
+    def key(self) -> str: ...
 
     def learn(self, iteration: int, advance: Callable[[int], Any]) -> TrainingStatistics:
         """Learn from every sentence once; return statistics, among them ``errors``: training ends at 0.
 
-        Iterations count from 1; random numbers depend on this and the seed alone. ``advance``, for a progress
-        bar, is called with the number of sentences done since the last call.
+        Iterations count from 1; random numbers depend on this and the seed alone. ``advance`` is called with
+        the number of sentences done since the last call.
         """
 
     def order(self, sentences: Sequence[Sentence]) -> list[Permutation]:
-        """Return the reordering of each sentence by the model as it is now."""
+        """Order sentences by the model as it is now."""
 
     def model(self) -> Arrays:
-        """Return the model as it is now; later learning may change these arrays."""
+        """Return the model as it is now; later learning may change these arrays, and those of the state."""
 
     def state(self) -> Arrays:
-        """Return all that further iterations depend on; later learning may change these arrays."""
+        """Return all that further iterations depend on."""
 
-    def restore(self, arrays: Arrays) -> None:
-        """Go back to a :meth:`state`."""
+    def restore(self, arrays: Arrays) -> None: ...
 
 
 def train(

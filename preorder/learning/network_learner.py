@@ -38,17 +38,13 @@ RARITY = 0.5
 class NetworkLearner(ABC, Generic[Network, Result]):
     """A network that learns, minibatch by minibatch, and ``average``, an exponential average of its weights.
 
-    The same data and seed give the same weights on the same machine: each operation uses one thread, as more
-    of them would round sums otherwise. Rare words are read as unknown now and then (Kiperwasser and Goldberg
-    2016), so that the network learns what to do with these.
+    The same data and seed give the same weights on the same machine: each operation uses one thread. Rare
+    words are read as unknown now and then (Kiperwasser and Goldberg 2016), so that these are learned, too.
     With ``__len__``, ``key`` and ``order`` a subclass is a :class:`.loop.Trainable`.
     """
 
     def __init__(self, network: Network, frequencies: np.ndarray, options: Any) -> None:
-        """Start from the weights of a network, which is moved to :func:`device`.
-
-        The frequencies say for each row of the words' embeddings how often the word was seen.
-        """
+        """Start from a network's weights; the frequencies are those of each row of the words' embeddings."""
         self._network = network.to(device()).train()
         self.average = deepcopy(network).eval().requires_grad_(False)
         self._options = options
@@ -60,7 +56,7 @@ class NetworkLearner(ABC, Generic[Network, Result]):
 
     @abstractmethod
     def _minibatches(self, generator: np.random.Generator) -> list[np.ndarray]:
-        """Return the indices of the sentences of each minibatch, in random order."""
+        """Return the equally long sentences of each minibatch, in random order."""
 
     @abstractmethod
     def _loss(self, minibatch: np.ndarray) -> tuple[torch.Tensor, Result]:
@@ -89,20 +85,15 @@ class NetworkLearner(ABC, Generic[Network, Result]):
         return statistics
 
     def train(self, held_out: Bitext, checkpoint: Checkpoint) -> dict[str, Any]:
-        """Do as :func:`.loop.train`, put the model's weights into ``average``, and return the statistics.
-
-        These are the number of ``weights``, and those of the training loop.
-        """
+        """Put the model of :func:`.loop.train` into ``average``; return its statistics and ``weights``."""
         weights, progress = train(self, self._options.iterations, HeldOutLines(held_out), checkpoint)
         set_weights(self.average, weights)  # a training that had ended before has learned nothing here
         return {"weights": sum(array.size for array in weights.values()), **progress}
 
     def _hide_rare(self, words: torch.Tensor) -> None:
-        """Replace rare words, rows of embeddings, by the unknown word now and then, in place."""
         words.masked_fill_(torch.rand(words.shape, device=words.device) < self._rarity[words], UNKNOWN)
 
     def _step(self, loss: torch.Tensor, done: int, total: int) -> None:
-        """Take a step down the gradient of a loss, after ``done`` steps of ``total``."""
         for group in self._optimizer.param_groups:
             group["lr"] = self._options.learning_rate * share_of_rate(done / total)
         self._optimizer.zero_grad()

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Collection, Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, fields
 from numbers import Integral, Real
-from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, NamedTuple, TypeVar, get_args, get_origin, get_type_hints
 
 from preorder.errors import UsageError, shown
 
@@ -44,12 +44,10 @@ LearningRateOption = Annotated[
 Options = TypeVar("Options")
 
 
-@dataclass(frozen=True)
-class _Option:
+class _Option(NamedTuple):
     kind: Any
     help: str
-    most: float | None
-    may_be_zero: bool
+    bounds: tuple[float, float]  # of a number
     defaults: dict[str, Any]  # by method
 
     @property
@@ -59,31 +57,18 @@ class _Option:
             defaults = [f"{default} for {method}" for method, default in self.defaults.items()]
         return f"{self.help} (default: {', '.join(defaults)})"
 
-    @property
-    def values(self) -> dict[str, Any]:
-        """How argparse reads it."""
-        choices = get_args(self.kind)
-        return {"choices": choices} if choices else {"metavar": "N", "type": self._parse}
-
-    def _parse(self, text: str) -> Any:
+    def parsed(self, text: str) -> Any:
         try:
             value = self.kind(text)
         except ValueError:
             value = text
-        reason = _problem(value, *self._bounds)
-        if reason:
+        if reason := _problem(value, *self.bounds):
             raise argparse.ArgumentTypeError(reason)
         return value
 
     def checked(self, name: str, value: Any) -> Any:
-        """Return a value that no command line has checked."""
         choices = get_args(self.kind)
-        return check_choice(name, value, choices) if choices else check_number(name, value, *self._bounds)
-
-    @property
-    def _bounds(self) -> tuple[float, float]:
-        above_zero = 1 if self.kind is int else ABOVE_ZERO
-        return 0 if self.may_be_zero else above_zero, self.kind(self.most)
+        return check_choice(name, value, choices) if choices else check_number(name, value, *self.bounds)
 
 
 def without_threads(options: Any) -> dict[str, Any]:
@@ -98,7 +83,9 @@ def add_options(parser: argparse.ArgumentParser, methods: Mapping[str, type[Any]
         owners = tuple(option.defaults)
         if owners not in groups:
             groups[owners] = parser.add_argument_group(f"options of --method {', '.join(owners)}")
-        groups[owners].add_argument(_flag(name), help=option.explained, **option.values)
+        choices = get_args(option.kind)
+        how = {"choices": choices} if choices else {"metavar": "N", "type": option.parsed}
+        groups[owners].add_argument(_flag(name), help=option.explained, **how)
 
 
 def options_of(
@@ -137,8 +124,7 @@ def checked_options(options: type[Options], given: Mapping[str, Any]) -> Options
 
 def check_number(name: str, value: Any, least: float, most: float) -> Any:
     """Return a number that no command line has checked, as an int if ``most`` is one, else as a float."""
-    reason = _problem(value, least, most)
-    if reason:
+    if reason := _problem(value, least, most):
         raise UsageError(f"{name}: {reason}")
     return int(value) if isinstance(most, int) else float(value)
 
@@ -166,8 +152,9 @@ def _all(methods: Mapping[str, type[Any]]) -> dict[str, _Option]:
         for field in fields(cls):
             if get_origin(hints[field.name]) is Annotated:
                 kind, text, *bounds = get_args(hints[field.name])
-                most, *least = bounds or [MOST.get(kind)]
-                option = _Option(kind, text, most, 0 in least, {})
+                most, *least = bounds or [MOST.get(kind, 0)]
+                least = least or [1 if kind is int else ABOVE_ZERO]
+                option = _Option(kind, text, (*least, most), {})
                 options.setdefault(field.name, option).defaults[method] = field.default
     return options
 

@@ -62,7 +62,7 @@ class Vocabulary:
         return cls(dict(zip(layers, counts, strict=True))), np.array([0, *counts[0].values()])
 
     def frequencies(self, sentences: Sequence[Sentence]) -> np.ndarray:
-        """Return for each row of the words how often it is seen in a text, 0 for unknown ones: int64."""
+        """Return how often each row of the words is seen in a text, 0 for unknown ones: int64."""
         counts = np.bincount(self(sentences)[0], minlength=self.rows["words"])
         counts[UNKNOWN] = 0
         return counts

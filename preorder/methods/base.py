@@ -11,6 +11,7 @@ import numpy as np
 
 from preorder.btg.grammar import INVERTED
 from preorder.data import NO_LINES, BinaryTree, Bitext, Node, Permutation, Sentence
+from preorder.errors import UsageError
 from preorder.learning.checkpoint import NO_CHECKPOINT, Arrays, Checkpoint
 
 if TYPE_CHECKING:
@@ -21,10 +22,7 @@ T = TypeVar("T")
 
 
 class Preorderer(ABC):
-    """A trained preorderer: a pure function of annotated sentences, which finds BTG trees by some scores.
-
-    Its pickle holds its :meth:`state` alone: no caches, no device, and as small as its model.
-    """
+    """A trained preorderer: a pure function of annotated sentences; pickled as its :meth:`state`."""
 
     method: ClassVar[str]
     layers: frozenset[str]
@@ -37,9 +35,8 @@ class Preorderer(ABC):
     ) -> tuple[Preorderer, dict[str, Any]]:
         """Learn from annotated sentences and their alignments; return statistics for ``model.json``, too.
 
-        Held-out lines, with the same layers, measure each iteration and choose none. Training goes on from a
-        checkpoint that is there, to the same model. The statistics have the ``options``, the number of
-        ``weights``, those of :func:`preorder.learning.loop.train`, and others of the method.
+        Training goes on from a checkpoint that is there, to the same model. The statistics have the
+        ``options``, the number of ``weights``, those of :func:`preorder.learning.loop.train`, and others.
         """
 
     @abstractmethod
@@ -53,6 +50,10 @@ class Preorderer(ABC):
     @abstractmethod
     def state(self) -> tuple[dict[str, Any], Arrays]:
         """Return what :meth:`from_state` needs: values for JSON, and arrays."""
+
+    def fixed_options(self) -> dict[str, Any]:
+        """Return the options, by name, that more training must have, for which ``fit`` takes ``initial``."""
+        raise UsageError(f"--init: training of method {self.method} cannot begin from a model")
 
     @classmethod
     @abstractmethod
@@ -86,10 +87,9 @@ class Preorderer(ABC):
     def best_orders(
         self, sentences: Sequence[Sentence], k: int, threads: int = 1
     ) -> list[list[tuple[float, Permutation]]]:
-        """Return the ``k`` best reorderings of each sentence with their scores, best first.
+        """Return each sentence's ``k`` best reorderings, or all it has, with their scores, best first.
 
-        They are distinct, and the first is what :meth:`order` returns. The score of a reordering is that of
-        the best tree that gives it. A short sentence may have fewer than ``k``.
+        They are distinct, and the first is what :meth:`order` returns. A score is that of the best tree.
         """
         from preorder.btg.viterbi import all_positions  # imports numba
 
@@ -114,25 +114,13 @@ class HashedPreorderer(ABC):
         """Return the trees and positions of sentences, as :meth:`Preorderer.parse` does."""
 
 
-class Continuable(ABC):
-    """A preorderer that training can begin from: ``fit`` takes it as ``initial``, with its layers."""
-
-    @abstractmethod
-    def fixed_options(self) -> dict[str, Any]:
-        """Return the method's options that the weights depend on, by name: more training must have them."""
-
-
 def permutations(positions: np.ndarray, sentences: Sequence[Sentence]) -> list[Permutation]:
     """Return the reordering of each sentence; ``positions`` has those of all tokens, one after another."""
     return [Permutation(tuple(part)) for part in _divide(positions.tolist(), map(len, sentences))]
 
 
 def binary_trees(nodes: np.ndarray, sentences: Sequence[Sentence]) -> list[BinaryTree]:
-    """Return the tree of each sentence.
-
-    ``nodes`` are int32 ``[tokens, NODE_FIELDS]``, one sentence after another; of the n rows of a sentence of
-    n tokens, its tree takes the first n - 1.
-    """
+    """Return the trees of sentences: n - 1 of the n rows of each, int32 ``[tokens, NODE_FIELDS]``."""
     return [_tree(part[:-1], len(part)) for part in _divide(nodes.tolist(), map(len, sentences))]
 
 
@@ -141,5 +129,4 @@ def _tree(nodes: Sequence[Sequence[int]], length: int) -> BinaryTree:
 
 
 def _divide(flat: list[T], lengths: Iterable[int]) -> list[list[T]]:
-    """Cut a list into parts of the given lengths."""
     return [flat[begin:end] for begin, end in pairwise(accumulate(lengths, initial=0))]

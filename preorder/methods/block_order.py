@@ -30,13 +30,8 @@ from preorder.methods.model_directory import Model
 SPACE, TAB, NEWLINE, RETURN = 32, 9, 10, 13
 
 
-class Ordered(NamedTuple):
-    """A block as it is written."""
-
-    text: str  # its lines, each with its line end
-    escaped: tuple[int, tuple[str, ...]] | None
-    """The first line, from 0, whose words features have to escape, and its words."""
-
+Ordered = tuple[str, tuple[int, tuple[str, ...]] | None]
+"""A block as it is written; and the first line, from 0, whose words must be escaped, with its words."""
 
 Column = tuple[np.ndarray, np.ndarray, np.ndarray]
 """A text, uint8, and where the tokens of a layer begin and end in it."""
@@ -87,12 +82,12 @@ class BlockOrderer:
             return None
         nodes, positions = self._preorderer.parse_hashed(batch)
         if self._format in ("text", "tree"):
-            return Ordered(lines_of.formatted(nodes, positions, self._format), None)
+            return lines_of.formatted(nodes, positions, self._format), None
         numbers = _orders(positions, tables[0].starts) if self._format == "order" else positions
         text, line_ends = _write(blocks[0], tables[0], numbers, self._format == "features")
         if self._format == "features":
             return lines_of.with_escapes(text.tobytes(), line_ends, positions)
-        return Ordered(text.tobytes().decode(), None)
+        return text.tobytes().decode(), None
 
     def _hashed(self, given: dict[str, Column], starts: np.ndarray) -> Batch | None:
         """Return the hashes of the layers that the model reads; None: one is neither given nor known."""
@@ -123,7 +118,6 @@ class _Classes:
         self._unknown = np.uint64(of_class[UNKNOWN])
 
     def __call__(self, words: np.ndarray) -> np.ndarray:
-        """Return the hashes of the classes of some words: uint64; O(log classes) each."""
         if not self._words.size:
             return np.full_like(words, self._unknown)
         places = np.searchsorted(self._words, words).clip(max=self._words.size - 1)
@@ -131,20 +125,16 @@ class _Classes:
 
 
 class _Lines:
-    """The lines of a block for Python."""
-
     def __init__(self, text: bytes, tokens: Tokens) -> None:
         self._text, self._tokens = text, tokens
         self._numbers = np.flatnonzero(tokens.odd).tolist()
 
     def words(self, line: int) -> tuple[str, ...]:
-        """Return the words of a line."""
         first, last = self._tokens.starts[line], self._tokens.starts[line + 1]
         bounds = zip(self._tokens.begins[0, first:last], self._tokens.ends[0, first:last], strict=True)
         return tuple(self._text[begin:end].decode() for begin, end in bounds)
 
     def are_plain(self) -> bool:
-        """Say whether each line in which something odd was found can be a source line."""
         try:
             for line in self._numbers:
                 parse_source(" ".join(self.words(line)))
@@ -153,7 +143,6 @@ class _Lines:
         return True
 
     def formatted(self, nodes: np.ndarray, positions: np.ndarray, name: str) -> str:
-        """Return all lines in one of the formats."""
         sentences = [Sentence(self.words(line)) for line in range(self._tokens.starts.size - 1)]
         found = binary_trees(nodes, sentences) if name == "tree" else permutations(positions, sentences)
         formatter = FORMATTERS[name]
@@ -171,11 +160,10 @@ class _Lines:
             end = int(line_ends[line]) - 1
             parts += text[done:end].decode(), format_features(words, permutation)
             done = end
-        return Ordered("".join((*parts, text[done:].decode())), escaped)
+        return "".join((*parts, text[done:].decode())), escaped
 
 
 def _orders(positions: np.ndarray, starts: np.ndarray) -> np.ndarray:
-    """Return the orders of which these are the positions, one sentence after another."""
     firsts = np.repeat(starts[:-1], np.diff(starts))
     orders = np.empty_like(positions)
     orders[firsts + positions] = np.arange(positions.size) - firsts

@@ -7,6 +7,7 @@ it is executed.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 from collections.abc import Iterable
@@ -34,7 +35,6 @@ from preorder.syntax.conllu import TAGSETS, Tagset
 NAMES = DESCRIPTION, WEIGHTS, CLASSES = atomic.MODEL_DESCRIPTION, "weights.safetensors", "classes.txt"
 
 FORMAT = atomic.MODEL_FORMAT
-
 CHECKSUMS = "checksums"
 
 FIELDS: dict[str, tuple[Any, bool]] = {
@@ -53,13 +53,11 @@ FIELDS: dict[str, tuple[Any, bool]] = {
 """What a description has: its type, and whether it must be there."""
 
 MAX_TRIES = 5
-"""How often a model is read that is replaced meanwhile."""
+"""How often a model is read that may be replaced meanwhile."""
 
 STANZA_FIELDS = ("trees", "tagset", "tagged")
-"""The options of Stanza that a model keeps: not on which device it ran."""
-
 STANZA_FOLDER = "folder"
-"""Where Stanza's models lay, an absolute path."""
+"""The options of Stanza that a model keeps, the folder of its models, an absolute path, among them."""
 
 LAYER_OPTIONS = {
     "tags": "POS tags (--pos)",
@@ -142,10 +140,7 @@ def save_model(model: Model, directory: str) -> None:
 
 
 def check_replaceable(directory: str, others: Iterable[str] = ()) -> None:
-    """Check, before any work, that a model may be written to a directory.
-
-    ``others`` are paths that are read or written, none of which may lie in it.
-    """
+    """Check, before any work, that a model may be written to a directory, in which none of others lies."""
     if not directory:  # which would be the directory that one is in
         raise UsageError("an empty path: name a directory for the model")
     if os.path.exists(directory) and not os.path.isdir(directory):
@@ -160,10 +155,9 @@ def check_replaceable(directory: str, others: Iterable[str] = ()) -> None:
 
 
 def _is_model(directory: str, names: Iterable[str]) -> bool:
-    try:
+    description = None
+    with contextlib.suppress(DataError):
         description = files.read_json(os.path.join(directory, DESCRIPTION))
-    except DataError:
-        return False
     is_ours = isinstance(description, dict) and description.get("format") == FORMAT
     return is_ours and all(name in NAMES for name in names)
 
@@ -186,12 +180,8 @@ def load_model(directory: str) -> Model:
     """
     directory = located(directory)
     for _ in range(0 if is_url(directory) else MAX_TRIES - 1):
-        version = _version(directory)
-        try:
+        with contextlib.suppress(DataError):  # it may have been replaced meanwhile
             return _load(directory)
-        except DataError:
-            if version is not None and _version(directory) == version:
-                raise  # it has not been replaced meanwhile
     return _load(directory)
 
 
@@ -200,15 +190,6 @@ def checksum(directory: str) -> str:
     paths = [os.path.join(located(directory), name) for name in NAMES]
     contents = map(files.read_bytes, filter(storage.exists, paths))
     return _checksum(b"".join(_checksum(content).encode() for content in contents))
-
-
-def _version(directory: str) -> tuple[int, int] | None:
-    """Return what differs between a description and another in its place; None: there is none."""
-    try:
-        status = os.stat(os.path.join(directory, DESCRIPTION))
-    except (OSError, ValueError):  # a ValueError: there is a NUL in the path
-        return None
-    return status.st_ino, status.st_mtime_ns
 
 
 def _load(directory: str) -> Model:
@@ -237,7 +218,6 @@ def _load(directory: str) -> Model:
 
 
 def _check(description: Any) -> None:
-    """Check what a description says, but for the method's own state."""
     if not isinstance(description, dict) or description.get("format") != FORMAT:
         raise DataError(f"not an {FORMAT}")
     version = description.get("version")

@@ -22,7 +22,7 @@ from preorder.learning.options import (
     checked_options,
     with_fixed,
 )
-from preorder.methods.base import Continuable, Preorderer
+from preorder.methods.base import Preorderer
 from preorder.methods.model_directory import Model
 from preorder.methods.registry import METHODS, all_options, method_class
 from preorder.processes import in_processes
@@ -39,23 +39,14 @@ BOUNDS = {"limit": (1, 10**9), "max_length": (1, MAX_TRAINING_LENGTH), "held_out
 
 @dataclass(frozen=True)
 class TrainingPlan:
-    """What to train, and on which lines.
+    """What to train, and on which lines."""
 
-    Attributes:
-        method: a name of :data:`preorder.methods.registry.METHODS`.
-        options: the method's own, with ``seed`` and ``threads``.
-        limit: train on at most so many sentences, drawn at random.
-        max_length: leave out sentences of more tokens.
-        held_out: so many of these only measure the model; None: see :func:`hold_out`.
-        initial: a model to begin from, of the same method and with all its ``fixed_options``; or None.
-    """
-
-    method: str
-    options: Any
-    limit: int = DEFAULT_LIMIT
-    max_length: int = DEFAULT_MAX_LENGTH
-    held_out: int | None = None
-    initial: Model | None = None
+    method: str  # a name of METHODS
+    options: Any  # the method's own, with seed and threads
+    limit: int = DEFAULT_LIMIT  # most sentences to train on, drawn at random
+    max_length: int = DEFAULT_MAX_LENGTH  # in tokens; longer sentences are left out
+    held_out: int | None = None  # sentences that only measure the model; None: see hold_out
+    initial: Model | None = None  # to begin from, of the same method and with its fixed_options
 
     @classmethod
     def of(cls, method: str, **given: Any) -> TrainingPlan:
@@ -67,8 +58,7 @@ class TrainingPlan:
             raise UsageError(f"{min(unknown)} is no option of method {method}")
         chosen = {name: given.pop(name) for name in names & given.keys()}
         if given.get("initial") is not None:
-            begun = initial_preorderer(given["initial"], method)
-            chosen = with_fixed(chosen, begun.fixed_options())
+            chosen = with_fixed(chosen, fixed_options(given["initial"], method))
         for name in BOUNDS.keys() & given.keys():
             if name != "held_out" or given[name] is not None:
                 given[name] = check_number(name, given[name], *BOUNDS[name])
@@ -89,7 +79,7 @@ class TrainingPlan:
         """Learn from all lines but the held-out ones; return the preorderer, and training statistics."""
         begun = {}
         if self.initial is not None:
-            begun["initial"] = initial_preorderer(self.initial, self.method)
+            begun["initial"] = self.initial.preorderer
             bitext = replace(bitext, sentences=list(map(self.initial.annotate, bitext.sentences)))
         learned, held_out = hold_out(bitext, self.held_out, self.options.seed)
         LOGGER.info(f"training {self.method} on {len(learned):,} lines; {len(held_out):,} are held out")
@@ -110,14 +100,11 @@ class TrainingPlan:
         return preorderer, counts | statistics
 
 
-def initial_preorderer(model: Model, method: str) -> Any:
-    """Return the :class:`.base.Continuable` that training with a method begins from."""
-    preorderer = model.preorderer
-    if preorderer.method != method:
-        raise UsageError(f"--init: the model is of method {preorderer.method}, not {method}")
-    if not isinstance(preorderer, Continuable):
-        raise UsageError(f"--init: training of method {method} cannot begin from a model")
-    return preorderer
+def fixed_options(model: Model, method: str) -> dict[str, Any]:
+    """Return the options that a model to begin from fixes, if it is of the method."""
+    if model.preorderer.method != method:
+        raise UsageError(f"--init: the model is of method {model.preorderer.method}, not {method}")
+    return model.preorderer.fixed_options()
 
 
 def hold_out(bitext: Bitext, count: int | None, seed: int) -> tuple[Bitext, Bitext]:
@@ -140,9 +127,8 @@ Fit = Callable[[Bitext, str, int], Preorderer]
 def cross_fit(bitext: Bitext, chosen: Sequence[int], folds: int, fit: Fit, threads: int) -> list[Permutation]:
     """Order every line by a model trained on the ``chosen`` lines of all folds but its own.
 
-    Line i belongs to fold ``i % folds``. Costs ``folds`` trainings on a ``(folds - 1) / folds`` share of the
-    chosen lines. With several threads as many of them run at a time, each in a process that gets the lines of
-    its own fold and those that it learns from; then ``fit`` has to be picklable.
+    Line i belongs to fold ``i % folds``. With several threads as many trainings run at a time, each in a
+    process of its own; then ``fit`` has to be picklable.
     """
     if len({i % folds for i in chosen}) < folds:
         raise UsageError(f"too few lines to train on for {folds} folds")

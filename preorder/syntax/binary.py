@@ -83,7 +83,6 @@ def _phrases(tree: ConstituencyTree, tags: Sequence[str]) -> list[_Family]:
 
 
 def _dependents(tree: DependencyTree) -> Iterator[_Family]:
-    """Yield the families of the tokens, heads before their dependents; crossing arcs are lifted."""
     n = len(tree)
     heads = np.array(tree.heads, np.int64)
     lift(heads)
@@ -141,7 +140,6 @@ def _distance(relation: str, precedes: bool) -> int:
 
 
 def _divided(family: _Family, how: Binarisation) -> Iterator[Branch]:
-    """Yield the nodes of a family; each splits off the first or the last of the members that are left."""
     begins, end, labels, head, category, distances = family
     first, last = 0, len(begins) - 1
     while first < last:

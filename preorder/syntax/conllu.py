@@ -124,7 +124,6 @@ def _read_row(line: str, words: list[_Row], tokens: list[_Row], tagset: Tagset) 
 
 
 def _parted(rows: Sequence[_Row]) -> list[_Row]:
-    """Return the rows with one for each part of a form with spaces."""
     firsts = {ROOT: ROOT}
     parts: list[_Row] = []
     for index, row in enumerate(rows):
@@ -159,7 +158,6 @@ def _joined(words: Sequence[_Row], tokens: Sequence[_Row], tree: DependencyTree)
 
 
 def _depth(tree: DependencyTree, word: int) -> int:
-    """Return the number of words above a word."""
     depth = 0
     while tree.heads[word] != ROOT:
         word = tree.heads[word]

@@ -7,7 +7,7 @@ import pytest
 import preorder
 from onmt_preorder.input.on_the_fly import OnTheFlyPreorderer
 from preorder.annotate import stanza
-from preorder.annotate.stanza import StanzaOptions, annotate_chunk
+from preorder.annotate.stanza import StanzaOptions, annotator
 from preorder.cli import main
 from preorder.data.sentence import Sentence
 from preorder.errors import UsageError
@@ -30,7 +30,7 @@ TOKENS = [tokens for name, tokens in zip(HARD, ALL_TOKENS, strict=True) if name 
 def models(shared):
     pytest.importorskip("stanza", reason="needs Stanza: pip install -e '.[stanza]'")
     yield str(shared("models/stanza"))
-    stanza._annotator.cache_clear()
+    stanza.annotator.cache_clear()
 
 
 @pytest.fixture(
@@ -59,7 +59,7 @@ def in_this_process(work, items, workers, known):
 def expected(options):
     """Return the reading of each sentence: of the table's tokens and what Stanza itself says of them."""
     found = []
-    annotated = annotate_chunk(options, list(map(Sentence, TOKENS)))
+    annotated = annotator(options).annotate(list(map(Sentence, TOKENS)))
     for words, (tags, tree) in zip(TOKENS, annotated, strict=True):
         layers = {"tags": tags}
         if options.trees is not None:

@@ -14,7 +14,7 @@ from preorder.methods.registry import all_options
 TRAIN = ["train", "--method", "rvnn", "--src", "x", "--align", "x", "--model", "x"]
 APPLY = ["apply", "--model", "x"]
 LENGTH = ["analyse", "length", "--src", "x", "--ref", "x", "--hyp", "x"]
-BOUNDED = [f"--{name.replace('_', '-')}" for name, o in _all(all_options()).items() if o.most is not None]
+BOUNDED = [f"--{name.replace('_', '-')}" for name, o in _all(all_options()).items() if o.bounds[1]]
 OPTIONS = [
     (command, option)
     for command, options in (

@@ -318,24 +318,6 @@ def test_readers_while_it_is_replaced(tmp_path, two_models):
     assert (seen, writer.exitcode) == ({1, 2}, 0)
 
 
-@pytest.mark.parametrize(("replaced", "tries"), [(False, 1), (True, 5)])
-def test_a_damaged_model_is_read_again_if_it_was_replaced(tmp_path, monkeypatch, two_models, replaced, tries):
-    directory, load, read = str(tmp_path / "model"), model_directory._load, []
-
-    def counted(folder):
-        read.append(folder)
-        if replaced:
-            save_model(two_models[0], directory)
-        Path(folder, "weights.safetensors").write_bytes(b"damaged")
-        return load(folder)
-
-    save_model(two_models[0], directory)
-    monkeypatch.setattr(model_directory, "_load", counted)
-    with pytest.raises(DataError, match="damaged"):
-        load_model(directory)
-    assert len(read) == tries
-
-
 def each_with_a_flipped_bit(path, step):
     """Write the file with a bit flipped in every so many-th byte."""
     sound = path.read_bytes()

@@ -2,8 +2,9 @@
 
 import torch
 
+from preorder.learning.backend import equally_long
 from preorder.learning.vocabulary import Vocabulary
-from preorder.methods.tree_swap.networks import Numbering, equally_long, minibatch
+from preorder.methods.tree_swap.networks import Numbering, minibatch
 from preorder.methods.tree_swap.trees import forest
 
 CPU = torch.device("cpu")

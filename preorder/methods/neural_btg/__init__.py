@@ -1,5 +1,4 @@
 """BTG preordering with scores of a network and exact inference, in PyTorch.
 
-``network`` scores the parts of nodes, ``learner`` trains it, ``decode`` finds the best trees, and ``model``
-is the preorderer.
+``network`` scores the parts of nodes, ``decode`` finds the best trees, and ``model`` has the preorderer.
 """

@@ -13,7 +13,7 @@ from preorder.btg.grammar import LABELS, NODE_FIELDS
 from preorder.compiled import inner
 from preorder.methods.perceptron import features
 from preorder.methods.perceptron.features import MULTIPLIERS, PAIR, QUAD, TRIPLE
-from preorder.methods.perceptron.scorer import balance_row, child_sizes_row, size_row
+from preorder.methods.perceptron.scorer import size_rows
 from preorder.methods.perceptron.table import key_near
 
 DENSE = len(features.TABLE_NAMES)
@@ -136,7 +136,6 @@ def _unlike_nodes(plus, minus):
 
 @inner
 def _list_shapes(nodes, key, column, change, first):
-    """Write the features without tokens of each node, from ``first`` on; return where they end."""
     for i in range(nodes.shape[0]):
         for row in shape_rows(nodes[i, 0], nodes[i, 1], nodes[i, 2], nodes[i, 4]):
             key[first], column[first], change[first] = np.uint64(row), nodes[i, 3], nodes[i, 5]
@@ -146,7 +145,6 @@ def _list_shapes(nodes, key, column, change, first):
 
 @inner
 def _list_features(table, nodes, tokens, spread, key, column, change, first):
-    """Write the features of each node that a table holds, from ``first`` on; return where they end."""
     for t in range(FIRST_TEMPLATE[table], FIRST_TEMPLATE[table + 1]):
         size = features.TEMPLATE_SIZE[t]
         contexts = LABELS if features.TEMPLATE_CONTEXT[t] else 0
@@ -204,11 +202,5 @@ def _merge(key, column, change, first, last, slots, used, keep_zeros):
 @inner
 def shape_rows(b, m, e, context):
     """Return the rows of a node's features without tokens."""
-    return (
-        features.BIAS,
-        balance_row(m - b, e - m),
-        size_row(e - b),
-        child_sizes_row(m - b, e - m),
-        features.PARENT_LABEL + context // LABELS,
-        features.PARENT + context,
-    )
+    parent_label, parent = features.PARENT_LABEL + context // LABELS, features.PARENT + context
+    return (features.BIAS, *size_rows(m - b, e - m), parent_label, parent)

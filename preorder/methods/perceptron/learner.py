@@ -36,7 +36,6 @@ from preorder.learning.encode import Batch, Encoder
 from preorder.learning.loop import TrainingStatistics
 from preorder.learning.options import without_threads
 from preorder.methods.base import permutations
-from preorder.methods.options import PerceptronOptions
 from preorder.methods.perceptron.features import MULTIPLIERS, SHAPES, TABLE_NAMES, WIDTHS
 from preorder.methods.perceptron.parse import parse
 from preorder.methods.perceptron.scorer import shape_scores
@@ -56,6 +55,7 @@ from preorder.methods.perceptron.table import (
 )
 from preorder.methods.perceptron.training import learn, max_new_rows, training_batch, work_queue
 from preorder.methods.perceptron.weights import Weights
+from preorder.methods.registry import PerceptronOptions
 
 FIRST_ROWS = 1 << 14  # least number of rows that a table has room for at first
 MINIBATCHES = 32  # between two updates of the progress bar
@@ -149,7 +149,6 @@ class Learner:
         return self._with_rows([table.changes for table in self._tables])
 
     def _with_rows(self, weights: Sequence[np.ndarray]) -> Tables:
-        """Return the tables as the scorer reads them, with other weights."""
         *hashed, dense = zip(self._tables, weights, strict=True)
         return Tables(*(Table(table.slots, rows, table.spread) for table, rows in hashed), dense[1])
 

@@ -13,14 +13,14 @@ from preorder.errors import DataError, shown
 from preorder.learning.checkpoint import NO_CHECKPOINT, Arrays, Checkpoint
 from preorder.learning.encode import Batch, Encoder
 from preorder.learning.vocabulary import common_layers, is_layers
-from preorder.methods.base import Continuable, HashedPreorderer, Preorderer
-from preorder.methods.options import PerceptronOptions
+from preorder.methods.base import HashedPreorderer, Preorderer
 from preorder.methods.perceptron.parse import parse, parse_kbest
 from preorder.methods.perceptron.scorer import shape_scores
 from preorder.methods.perceptron.weights import NEGLIGIBLE, Weights, unpack
+from preorder.methods.registry import PerceptronOptions
 
 
-class BTGPreorderer(Continuable, HashedPreorderer, Preorderer):
+class BTGPreorderer(HashedPreorderer, Preorderer):
     """A trained BTG model; see :class:`preorder.methods.base.Preorderer`."""
 
     method: ClassVar[str] = "btg"

@@ -57,7 +57,6 @@ def parse_kbest(
 def _pieces(
     tables: Tables, shape: np.ndarray, tokens: np.ndarray, n: int, k: int
 ) -> Iterator[tuple[int, int, list[ScoredTree]]]:
-    """Yield begin, end and best trees of each piece of a sentence; most sentences are one piece."""
     cuts = cuts_of(tables, tokens, n).tolist() if n else []
     for begin, end in pairwise(cuts):
         scores = scores_of(tables, shape, tokens[:, begin : end + 2], end - begin)
@@ -86,7 +85,6 @@ def _parse_sentences(tables, shape, batch, nodes, positions, first, last):
 
 @inner
 def _parse_pieces(tables, shape, tokens, n, nodes):
-    """Parse a sentence piece by piece; most sentences are one."""
     cuts = cuts_of(tables, tokens, n)
     count = 0
     for p in range(cuts.size - 1):

@@ -49,9 +49,8 @@ def score_sentence(tables, shape, tokens, n):
 
     Takes a model's :class:`.table.Tables`, its :func:`shape_scores` up to n, and the uint64 hashes
     ``[layer, n + 2]`` of n tokens and what stands beside them. Returns its ``Scores``, and the spread of its
-    keys: see :func:`_add_boundaries`.
+    keys: see :func:`_score_boundaries`.
     """
-    boundaries = _allocate_boundaries(n)
     node = np.empty((LABELS, node_count(n) + VECTOR), np.float32)
     span = np.zeros((n + 1, n + 1, LANES), np.float32)
     left = np.zeros((LABELS, n + 1, n + 1), np.float32)
@@ -59,7 +58,7 @@ def score_sentence(tables, shape, tokens, n):
     size = tokens.shape[0] * (n + 2) * (n + 1)
     keys, rows = np.empty(size, np.uint64), np.empty(size, np.uint64)
     pair, triple, quad = tables.pair, tables.triple, tables.quad
-    spread = _add_boundaries(tables, tokens, n, keys, rows, boundaries)
+    boundaries, spread = _score_boundaries(tables, tokens, n, keys, rows)
     _add_pairs(pair.slots, pair.weights, tokens, n, spread, keys, rows, left, right, span)
     _add_triples(triple.slots, triple.weights, tokens, n, spread, keys, rows, left, right)
     _set_shapes(shape, n, node)
@@ -71,10 +70,9 @@ def score_sentence(tables, shape, tokens, n):
 @inner
 def split_scores(tables, tokens, n):
     """Return what straight scores more than inverted at each split, by what is next to it: ``[m]``; O(n)."""
-    boundaries = _allocate_boundaries(n)
     size = tokens.shape[0] * (n + 2)
     keys, rows = np.empty(size, np.uint64), np.empty(size, np.uint64)
-    _add_boundaries(tables, tokens, n, keys, rows, boundaries)
+    boundaries, _ = _score_boundaries(tables, tokens, n, keys, rows)
     return boundaries.split[:, 0] - boundaries.split[:, 1]
 
 
@@ -88,23 +86,14 @@ class Boundaries(NamedTuple):
 
 
 @inner
-def _allocate_boundaries(n):
-    begin, end, pivot = (
-        np.zeros((n + 2, LANES), np.float32),
-        np.zeros((n + 2, LANES), np.float32),
-        np.zeros((n + 2, LANES), np.float32),
-    )
-    return Boundaries(begin, end, pivot, np.zeros((n + 2, LABELS), np.float32))
-
-
-@inner
-def _add_boundaries(tables, tokens, n, keys, rows, boundaries):
-    """Fill ``boundaries``, zeros, by all templates that look at the tokens around one boundary.
+def _score_boundaries(tables, tokens, n, keys, rows):
+    """Return the ``Boundaries`` by all templates that look at the tokens around one boundary.
 
     ``keys`` and ``rows``, uint64, are scratch for ``layers * (n + 2)``. Returns the spread of the keys near
-    each token and each boundary: uint8 ``[layer, {token, boundary}, index]``.
+    each token and each boundary, too: uint8 ``[layer, {token, boundary}, index]``.
     """
-    begin, end, pivot, split = boundaries
+    begin, end = np.zeros((n + 2, LANES), np.float32), np.zeros((n + 2, LANES), np.float32)
+    pivot, split = np.zeros((n + 2, LANES), np.float32), np.zeros((n + 2, LABELS), np.float32)
     token, adjacent, trigram = tables.token, tables.adjacent, tables.trigram
     spread = np.empty((tokens.shape[0], 2, n + 2), np.uint8)
     _add_tokens(
@@ -114,7 +103,7 @@ def _add_boundaries(tables, tokens, n, keys, rows, boundaries):
         adjacent.slots, adjacent.weights, adjacent.spread, tokens, n, keys, rows, begin, end, split, spread
     )
     _add_trigrams(trigram.slots, trigram.weights, tokens, n, keys, rows, split)
-    return spread
+    return Boundaries(begin, end, pivot, split), spread
 
 
 @inner
@@ -149,7 +138,6 @@ def _add_tokens(slots, weights, spreads, tokens, n, keys, rows, begin, end, spli
 
 @inner
 def _add_adjacent(slots, weights, spreads, tokens, n, keys, rows, begin, end, split, spread):
-    """Add the templates of two adjacent tokens, i - 1 and i."""
     layers, count = tokens.shape[0], 0
     for layer in range(layers):
         for i in range(n + 1):
@@ -169,7 +157,6 @@ def _add_adjacent(slots, weights, spreads, tokens, n, keys, rows, begin, end, sp
 
 @inner
 def _add_trigrams(slots, weights, tokens, n, keys, rows, split):
-    """Add the templates of three adjacent tokens, i - 1, i and i + 1."""
     layers, count = tokens.shape[0], 0
     for layer in range(layers):
         for i in range(n):
@@ -190,13 +177,10 @@ def _add_to_spans(shape, n, boundaries, span):
     begin, end, pivot, split = boundaries
     for context in range(CONTEXTS):
         for label in range(LABELS):
-            parent = (
-                shape[features.PARENT_LABEL + context // LABELS, label]
-                + shape[features.PARENT + context, label]
-            )
-            lane = context * LABELS + label
+            parent = shape[features.PARENT_LABEL + context // LABELS, label]
+            parent = parent + shape[features.PARENT + context, label]
             for m in range(1, n):
-                pivot[m, lane] += split[m, label] + parent
+                pivot[m, context * LABELS + label] += split[m, label] + parent
     for b in range(n - 1):
         for e in range(b + 2, n + 1):
             for lane in range(LANES):
@@ -310,7 +294,6 @@ def _occurrences(tokens, n):
 
 @inner
 def _add_found(slots, weights, keys, count, rows, corners, after, node):
-    """Add the quadruples that have rows, wherever their first and last tokens occur."""
     n = after.shape[1]
     find_all(slots, weights, keys, count, rows)
     found = 0
@@ -342,11 +325,11 @@ def shape_scores(weights, max_tokens):
     scores = np.empty((LABELS, max_tokens + 1, max_tokens + VECTOR), np.float32)
     for right in range(1, max_tokens):
         for left in range(1, max_tokens + 1 - right):
-            balance, child_sizes = balance_row(left, right), child_sizes_row(left, right)
+            balance, size, child_sizes = size_rows(left, right)
             for label in range(LABELS):
                 scores[label, right, max_tokens - left] = (
                     weights[features.BIAS, label]
-                    + weights[size_row(left + right), label]
+                    + weights[size, label]
                     + weights[balance, label]
                     + weights[child_sizes, label]
                 )
@@ -354,27 +337,18 @@ def shape_scores(weights, max_tokens):
 
 
 @numba.njit(inline="always")
-def balance_row(left, right):
-    """Return the row of the balance of two children."""
-    return features.BALANCE + (0 if right < left else 1 if right > left else 2)
-
-
-@numba.njit(inline="always")
-def size_row(size):
-    """Return the row of a node's size."""
-    return features.SIZE + min(size, features.MAX_SIZE)
-
-
-@numba.njit(inline="always")
-def child_sizes_row(left, right):
-    """Return the row of the sizes of two children."""
-    size = features.MAX_CHILD_SIZE
-    return features.CHILD_SIZES + (size + 1) * min(left, size) + min(right, size)
+def size_rows(left, right):
+    """Return the rows of the balance of two children, of their node's size, and of both of theirs."""
+    most = features.MAX_CHILD_SIZE
+    return (
+        features.BALANCE + (0 if right < left else 1 if right > left else 2),
+        features.SIZE + min(left + right, features.MAX_SIZE),
+        features.CHILD_SIZES + (most + 1) * min(left, most) + min(right, most),
+    )
 
 
 @inner
 def _set_shapes(shape, n, node):
-    """Set the ``node`` of the scores by the :func:`shape_scores`."""
     last = shape.shape[2] - VECTOR
     for label in range(LABELS):
         for e in range(2, n + 1):

@@ -18,7 +18,6 @@ from preorder.btg.scores import FORBIDDEN
 from preorder.btg.viterbi import best_tree
 from preorder.compiled import entry_point, inner
 from preorder.learning.encode import Batch
-from preorder.methods.options import PerceptronOptions
 from preorder.methods.perceptron.difference import (
     DENSE,
     TABLE_COUNT,
@@ -30,6 +29,7 @@ from preorder.methods.perceptron.difference import (
 )
 from preorder.methods.perceptron.scorer import score_sentence, shape_scores
 from preorder.methods.perceptron.table import AVERAGE_EXPONENT, find, insert, prefetch
+from preorder.methods.registry import PerceptronOptions
 
 TOLERANCE = 1e-5  # a loss below is a rounding error of a margin that is reached exactly
 

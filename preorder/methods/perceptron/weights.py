@@ -10,9 +10,9 @@ import numpy as np
 from preorder.btg.grammar import LABELS
 from preorder.errors import DataError, NotFiniteError
 from preorder.learning.checkpoint import checked
-from preorder.methods.options import PerceptronOptions
 from preorder.methods.perceptron.features import SHAPES, TABLE_NAMES, WIDTHS
 from preorder.methods.perceptron.table import MAX_SPREAD, Table, Tables, by_slot, capacity, insert_all
+from preorder.methods.registry import PerceptronOptions
 
 NEGLIGIBLE = 2e-3
 """A model drops weights below this share of the cost of a violation: most of its size, none of its tau."""
@@ -167,12 +167,10 @@ def _rounded(rows: np.ndarray) -> np.ndarray:
 
 
 def _slot_bits(slots: int) -> int:
-    """Return how many bits of a key say which of so many slots it has."""
     return slots.bit_length() - 1
 
 
 def _rest_type(slots: int) -> type:
-    """Return the type that holds the other bits of the lower half."""
     return np.uint16 if _slot_bits(slots) >= 16 else np.uint32
 
 

@@ -7,7 +7,7 @@ height 0 and a node one more than the higher of its children: all nodes of a hei
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
@@ -15,7 +15,7 @@ import numpy as np
 
 from preorder.data import Sentence
 from preorder.learning import backend
-from preorder.learning.backend import device, torch
+from preorder.learning.backend import device, equally_long, torch
 from preorder.learning.vocabulary import UNKNOWN, WIDTHS, Vocabulary, frequent
 from preorder.methods.tree_swap.trees import ROOT, Forest, Relations, relations_of
 
@@ -69,24 +69,9 @@ class Numbering:
         return 1 + len(self.categories)
 
     def __call__(self, sentences: Sequence[Sentence], trees: Forest) -> Batch:
-        """Number sentences and their trees; linear."""
         found = (self._row_of.get(category, UNKNOWN) for category in trees.categories)
         categories = np.fromiter(found, np.int64, len(trees.categories))
         return Batch(trees, self.vocabulary(sentences), categories, relations_of(trees))
-
-
-def equally_long(
-    lengths: np.ndarray, size: Callable[[int], int], generator: np.random.Generator | None = None
-) -> Iterator[np.ndarray]:
-    """Yield the sentences of two tokens or more in groups of one length, the longest first.
-
-    ``size`` gives for a length the number of sentences of a group. The generator shuffles those of a length.
-    """
-    for length in np.unique(lengths[lengths > 1])[::-1].tolist():
-        sentences = np.flatnonzero(lengths == length)
-        if generator is not None:
-            generator.shuffle(sentences)
-        yield from np.split(sentences, range(size(length), sentences.size, size(length)))
 
 
 def minibatch(batch: Batch, sentences: np.ndarray, device: torch.device) -> tuple[Minibatch, np.ndarray]:

@@ -62,7 +62,6 @@ def forest(sentences: Sequence[Sentence], how: Binarisation) -> Forest:
 
 
 def _fields(sentences: Sequence[Sentence], how: Binarisation, categories: list[str]) -> Iterator[int]:
-    """Yield the fields of all rows, and append the category of each row to ``categories``."""
     for sentence in sentences:
         for begin, split, end, category in binary_branches(sentence, how) if len(sentence) > 1 else ():
             categories.append(category)

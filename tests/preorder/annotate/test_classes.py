@@ -39,10 +39,6 @@ def test_same_seed_same_classes():
     assert learn_classes(text(), 4, seed=1) == learn_classes(text(), 4, seed=1)
 
 
-def test_fewer_words_than_classes():
-    assert learn_classes([["a", "b", "a"]], 5, seed=1) == WordClasses({"a": "1", "b": "2"})
-
-
 def test_unknown_words():
     assert WordClasses({"a": "7"}).of(["a", "b"]) == ("7", UNKNOWN)
 

@@ -14,13 +14,12 @@ from preorder.annotate.stanza import (
     StanzaOptions,
     add_layers,
     annotate,
-    annotate_chunk,
+    annotator,
     load_pipeline,
     prepare,
 )
 from preorder.data import Sentence
-from preorder.data.spellings import same
-from preorder.data.trees import ROOT, ConstituencyTree, DependencyTree
+from preorder.data.trees import ROOT, DependencyTree
 from preorder.errors import MissingExtraError, UsageError
 from preorder.learning.checkpoint import Checkpoints
 from preorder.syntax.conllu import parse_conllu
@@ -56,11 +55,6 @@ def test_any_number_of_workers_says_the_same(folder, trees):
 
 
 def test_layers_are_added(folder):
-    options = StanzaOptions("en", "constituency", folder=str(folder))
-    first, second, *_ = add_layers(SENTENCES, options)
-    assert first == Sentence((), (), tree=ConstituencyTree(0, ()))
-    assert second.tags == ("xA", "xB", "xC")
-    assert second.tree == ConstituencyTree(3, ((0, 3, "ROOT"),))
     options = StanzaOptions("en", "dependency", "upos", folder=str(folder))
     first, second, *_ = add_layers(SENTENCES, options)
     assert first == Sentence((), (), tree=DependencyTree((), ()))
@@ -123,13 +117,14 @@ def test_stanza_is_not_installed(monkeypatch):
         next(annotate(SENTENCES, StanzaOptions("en")))
 
 
-ODD = ("(", "a", "-LRB-", "x\u3000y", "z\u00a0w", "_", "|", ")")
-
-
 @pytest.fixture(scope="module")
 def models(shared):
     pytest.importorskip("stanza", reason="needs Stanza: pip install -e '.[stanza]'")
     return str(shared("models/stanza"))
+
+
+def annotated(sentences, *options, **more):
+    return annotator(StanzaOptions("en", *options, **more)).annotate(sentences)
 
 
 @pytest.fixture(autouse=True)
@@ -138,7 +133,7 @@ def one_thread_here_alone():
     before = torch.get_num_threads()
     yield
     torch.set_num_threads(before)
-    stanza._annotator.cache_clear()
+    stanza.annotator.cache_clear()
 
 
 def dependency(tree):
@@ -150,30 +145,17 @@ def test_agrees_with_what_the_models_said_before(models, shared):
     paths = (shared(f"data/enja/train.en{kind}") for kind in ("", ".pos", ".trees"))
     words, tags, trees = (path.read_text(encoding="utf-8").split("\n")[:60] for path in paths)
     sentences = [Sentence(tuple(line.split())) for line in words]
-    found = annotate_chunk(StanzaOptions("en", "constituency", folder=models), sentences)
+    found = annotated(sentences, "constituency", folder=models)
     pairs = zip(found, zip(tags, trees, strict=True), strict=True)
     equal = [(" ".join(one.tags), one.tree) == known for one, known in pairs]
     assert sum(equal) >= 0.95 * len(equal)  # another version of torch may round otherwise
 
 
-@pytest.mark.parametrize("given", [None, ("-LRB-", "DT", "NN", "NN", "NN", "NN", ":", "-RRB-")])
-def test_odd_tokens_come_back_as_they_are(models, given):
-    (one,), (two,) = (
-        annotate_chunk(StanzaOptions("en", trees, folder=models, tagged=bool(given)), [Sentence(ODD, given)])
-        for trees in ("constituency", "dependency")
-    )
-    leaves = parse_bracketing(one.tree)
-    assert all(map(same, leaves.words, ODD))
-    assert leaves.tags == one.tags
-    assert dependency(two.tree).words == ODD
-    if given:
-        assert one.tags == two.tags == given
-        assert [row.split("\t")[4] for row in two.tree.split("\n")] == list(given)
-
-
 def test_tagsets(models):
     for tagset, tag in (("xpos", "DT"), ("upos", "DET")):
-        (one,) = annotate_chunk(StanzaOptions("en", None, tagset, folder=models), [Sentence(("the", "dog"))])
+        (one,) = annotator(StanzaOptions("en", None, tagset, folder=models)).annotate(
+            [Sentence(("the", "dog"))]
+        )
         assert one.tags[0] == tag
 
 
@@ -181,18 +163,18 @@ def test_tagsets(models):
 def test_given_tags_decide(models, trees):
     words, options = ("dogs", "watch", "birds"), StanzaOptions("en", trees, folder=models, tagged=True)
     tagged = [Sentence(words, tags) for tags in (("NNS", "VBP", "NNS"), ("NNP", "NNP", "NNP"))]
-    one, other = annotate_chunk(options, tagged)
+    one, other = annotator(options).annotate(tagged)
     assert one.tree != other.tree
 
 
 def test_long_sentences_are_parsed_in_pieces(models):
     words = tuple(f"dogs{i % 7 or ''}" for i in range(MAX_LENGTH + 5))
     sentences = [Sentence(words), Sentence(("dogs", "bark"))]
-    long, short = annotate_chunk(StanzaOptions("en", "constituency", folder=models), sentences)
+    long, short = annotated(sentences, "constituency", folder=models)
     assert parse_bracketing(long.tree).words == words
     assert len(long.tags) == len(words)
     assert parse_bracketing(short.tree).words == ("dogs", "bark")
-    tree = dependency(annotate_chunk(StanzaOptions("en", "dependency", folder=models), sentences)[0].tree)
+    tree = dependency(annotated(sentences, "dependency", folder=models)[0].tree)
     assert tree.words == words
     assert tree.tree.heads.count(ROOT) == 1
     root = tree.tree.heads.index(ROOT)
@@ -266,18 +248,6 @@ def test_folders_without_the_models(models, tmp_path):
         load_pipeline(StanzaOptions("en", folder=str(tmp_path)))
 
 
-def test_which_folder(tmp_path, caplog):
-    remembered_folder = stanza.remembered_folder
-    trained = StanzaOptions("en", folder=str(tmp_path))
-    assert remembered_folder(None, None) is None
-    assert remembered_folder(None, "given") == "given"
-    assert remembered_folder(trained, "given") == "given"
-    assert remembered_folder(trained, None) == str(tmp_path)
-    assert not caplog.messages
-    assert remembered_folder(StanzaOptions("en", folder=str(tmp_path / "gone")), None) is None
-    assert [str(tmp_path / "gone") in message for message in caplog.messages] == [True]
-
-
 def test_models_as_downloaded(models, tmp_path):
     """The layout of ``stanza.download``, from the same files."""
     resources = {
@@ -295,7 +265,7 @@ def test_models_as_downloaded(models, tmp_path):
     assert [name for name, *_ in files] == ["en/pos/small.pt", "en/pretrain/small.pt"]
     sentence = [Sentence(("dogs", "bark"))]
     flat = StanzaOptions("en", folder=models)
-    assert annotate_chunk(options, sentence) == annotate_chunk(flat, sentence)
+    assert annotator(options).annotate(sentence) == annotator(flat).annotate(sentence)
 
 
 def test_no_network(monkeypatch):

@@ -53,14 +53,6 @@ def test_the_first_is_the_best_tree_to_the_bit(n):
     assert sorted((tree.score for tree in others), reverse=True) == [tree.score for tree in others]
 
 
-@pytest.mark.parametrize(("n", "count"), [(1, 1), (2, 2), (3, 6), (4, 22), (5, 90), (6, 394)])
-def test_equal_scores_give_every_order_once(n, count):
-    """The large Schröder numbers."""
-    zeros = draw_scores(n, 0)._make(map(np.zeros_like, draw_scores(n, 0)))
-    orders = [order(tree_of(nodes), 0, n) for _, nodes in kbest(zeros, n, ROOT, 1000)]
-    assert len(set(orders)) == len(orders) == count
-
-
 @pytest.mark.parametrize("n", [64, 256])
 def test_many_trees_of_one_order_are_soon_searched(n):
     """All score alike, as those of expected agreement do, and nearly all of a sentence of unknown words."""
@@ -117,24 +109,9 @@ def test_pieces_stay_in_the_order_of_the_source():
     assert contexts[3, 4, N] == 1  # right child of a straight node
 
 
-@pytest.mark.parametrize(
-    ("begin", "end", "context"),
-    [(0, N, ROOT), (0, 3, 0), (3, 4, 0), (4, N, 1)],  # left children of straight nodes, the last a right one
-)
-def test_context_of_a_piece(begin, end, context):
-    assert context_of(begin, end, N) == context
-
-
 def test_contexts_are_those_of_the_whole_tree():
     for tree in join_pieces(pieces(3), N, 9):
         expected = {(0, N): ROOT}
         for begin, split, end, label, context in tree.nodes.tolist():
             assert context == expected[begin, end]
             expected |= {(begin, split): 2 * label, (split, end): 2 * label + 1}
-
-
-def test_no_piece():
-    ((score, nodes),) = join_pieces((), 0, 3)
-    assert score == 0
-    assert nodes.shape == (0, 5)
-    assert np.issubdtype(nodes.dtype, np.int32)

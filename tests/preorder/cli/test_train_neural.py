@@ -7,7 +7,7 @@ import pytest
 pytest.importorskip("torch")
 
 from preorder.cli import main
-from preorder.methods.neural_btg.learner import Learner
+from preorder.methods.neural_btg.model import Learner
 from tests.support.texts import content
 
 SIZE = ["--iterations", "3", "--minibatch", "8", "--hidden", "12", "--depth", "1", "--learning-rate", "0.03"]

@@ -30,4 +30,4 @@ def test_memory_is_bounded(monkeypatch):
     apart = np.concatenate([encoder([s]).tokens[0, 1:2] for s in sentences])
     together = Encoder(["words"])(sentences).tokens[0, 1::2]
     np.testing.assert_array_equal(apart, together)
-    assert all(len(hashes) <= 12 for hashes in encoder._hashes)
+    assert all(len(hashes) <= 12 for hashes in encoder._hashes.values())

@@ -7,7 +7,6 @@ import pytest
 
 from preorder.errors import UsageError
 from preorder.learning.options import add_options, checked_options, options_of, with_fixed
-from preorder.methods.registry import METHODS, all_options
 
 
 @dataclass(frozen=True)
@@ -36,13 +35,10 @@ def parsed(*arguments, methods=BOTH):
     return parser.parse_args(arguments), parser.format_help()
 
 
-def test_each_method_has_its_own_defaults():
+def test_given_and_defaults():
     arguments, _ = parsed()
     assert options_of("one", BOTH, vars(arguments)) == One()
     assert options_of("two", BOTH, vars(arguments)) == Two()
-
-
-def test_given():
     arguments, _ = parsed("--passes", "3", "--step-size", "1e-3", "--share", "0", "--seed", "5")
     assert options_of("one", BOTH, vars(arguments)) == One(3, 1e-3, 0, 5)
 
@@ -63,11 +59,7 @@ def test_help_names_owners_and_defaults():
         (["--passes", "0"], "0 is not a whole number from 1 to 1000000"),
         (["--passes", "2.5"], "'2.5' is not a whole number from 1 to 1000000"),
         (["--step-size", "nan"], "nan is not a number above 0 and at most 1e+09"),
-        (["--step-size", "inf"], "inf is not a number above 0 and at most 1e+09"),
-        (["--step-size", "0"], "0.0 is not a number above 0 and at most 1e+09"),
-        (["--share", "-0.1"], "-0.1 is not a number from 0 to 0.9"),
         (["--share", "x"], "'x' is not a number from 0 to 0.9"),
-        (["--share", "0.95"], "0.95 is not a number from 0 to 0.9"),
         (["--kind", "c"], "invalid choice: 'c'"),
     ],
 )
@@ -75,26 +67,6 @@ def test_bad_values(arguments, reason, capsys):
     with pytest.raises(SystemExit):
         parsed(*arguments)
     assert reason in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("name", "value", "reason"),
-    [
-        ("passes", 0, "0 is not a whole number from 1 to 1000000"),
-        ("passes", 2.0, "2.0 is not a whole number from 1 to 1000000"),
-        ("passes", None, "None is not a whole number from 1 to 1000000"),
-        ("step_size", 0.0, r"0.0 is not a number above 0 and at most 1e\+09"),
-        ("step_size", "0.5", r"'0.5' is not a number above 0 and at most 1e\+09"),
-        ("share", 0.95, "0.95 is not a number from 0 to 0.9"),
-        ("kind", "c", "'c' is none of a, b"),
-        ("kind", None, "None is none of a, b"),
-        ("kind", ["a"], r"\['a'\] is none of a, b"),
-        ("seed", -1, "-1 is not a whole number from 0 to 4294967295"),
-    ],
-)
-def test_values_that_no_command_line_has_checked(name, value, reason):
-    with pytest.raises(UsageError, match=f"^{name}: {reason}$"):
-        checked_options(Two if name == "kind" else One, {name: value})
 
 
 def test_values_of_numpy_become_those_of_python():
@@ -113,9 +85,3 @@ def test_options_that_a_model_fixes():
 def test_option_of_another_method():
     with pytest.raises(UsageError, match="--kind is no option of --method one"):
         options_of("one", BOTH, vars(parsed("--kind", "a")[0]))
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_real_methods(method):
-    arguments, _ = parsed(methods=all_options())
-    assert options_of(method, all_options(), vars(arguments)) == all_options()[method]()

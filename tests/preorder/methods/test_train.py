@@ -1,13 +1,10 @@
 """Which lines are learned from, and cross-fitting."""
 
-import logging
-
 import pytest
 
 from preorder.data import Permutation
 from preorder.errors import UsageError
 from preorder.methods.train import TrainingPlan, cross_fit, hold_out
-from preorder.progress import LOGGER
 from tests.support.texts import unaligned
 
 
@@ -75,24 +72,6 @@ def test_every_line_is_ordered_by_a_model_that_has_not_seen_it():
     trained.clear()
     assert len(cross_fit(lines, [0, 1, 4, 6, 9], 2, fit, threads=1)) == len(lines)
     assert [lines for lines, *_ in trained] == [[1, 9], [0, 4, 6]]  # of the chosen lines alone
-
-
-def remember(part, name, threads):
-    LOGGER.info(f"{name} on {len(part)} lines, {threads} threads")
-    return Remembering(part)
-
-
-def test_models_are_trained_at_the_same_time(caplog):
-    lines = unaligned(*range(2, 13))
-    with caplog.at_level(logging.INFO, "preorder"):
-        orders = cross_fit(lines, range(len(lines)), 3, remember, threads=6)
-    assert [order.positions for order in orders] == [tuple(range(n))[::-1] for n in range(2, 13)]
-    assert sorted(caplog.messages) == [
-        "cross-fitting: 3 models",
-        "model 1 of 3: fold-1-of-3 on 7 lines, 2 threads",
-        "model 2 of 3: fold-2-of-3 on 7 lines, 2 threads",
-        "model 3 of 3: fold-3-of-3 on 8 lines, 2 threads",
-    ]
 
 
 def refuse(part, name, threads):

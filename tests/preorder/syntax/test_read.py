@@ -87,11 +87,6 @@ def test_bracketings_with_empty_lines(file):
     assert [number for number, _ in TreeFile(path)] == [1, 2, 3, 4]
 
 
-def test_nothing_but_empty_lines(file):
-    assert [s.words for s in added(file("", ""), "", "")] == [(), ()]
-    assert added(file()) == []
-
-
 @pytest.mark.parametrize(
     "text", ["( 1/2 * ' \" it", "-LRB- 1\\/2 \\* ` `` it", "( 1/2 * ’ “ It", "-lrb- 1/2 * &apos; &quot; it"]
 )

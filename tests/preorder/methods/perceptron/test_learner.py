@@ -7,11 +7,11 @@ import pytest
 from preorder.btg.constraint import Constraint
 from preorder.compiled import entry_point
 from preorder.data import Sentence
-from preorder.methods.options import PerceptronOptions
 from preorder.methods.perceptron.features import TABLE_NAMES
 from preorder.methods.perceptron.learner import Learner, weights_of
 from preorder.methods.perceptron.table import find_all
 from preorder.methods.perceptron.weights import unpack
+from preorder.methods.registry import PerceptronOptions
 
 SWAP = (["words"], [Sentence(("a", "b"))], Constraint.certain([1, 0]))
 
@@ -135,25 +135,6 @@ def test_averaged_tables_hold_the_average():
     np.testing.assert_array_equal(learner.averaged_tables().shape, average["shape"])
 
 
-def test_begins_from_the_weights_of_another_training():
-    layers, sentences, groups = random_corpus(150, seed=6)
-    first = Learner(layers, sentences, groups, PerceptronOptions(minibatch=8))
-    iterated(first, 1)
-    weights = weights_of(first.model())
-    begun = Learner(*random_corpus(150, seed=7), PerceptronOptions(minibatch=8), weights)
-    assert begun.order(sentences) == first.order(sentences)
-    average = weights_of(begun.model())
-    for before, after, rows, again in zip(
-        weights.keys, average.keys, weights.rows, average.rows, strict=True
-    ):
-        row_of = dict(zip(before.tolist(), rows, strict=True))
-        for key, row in zip(after.tolist(), again, strict=True):  # of new tokens, too
-            np.testing.assert_array_equal(row, row_of.pop(key, np.zeros_like(row)))
-        assert not row_of
-    np.testing.assert_array_equal(average.shape, weights.shape)
-    assert begun.key() != Learner(*random_corpus(150, seed=7), PerceptronOptions(minibatch=8)).key()
-
-
 def test_the_weights_of_a_file_are_as_good_to_begin_from(monkeypatch):
     """Tables grow far beyond those of the file: all of a key must have been kept."""
     monkeypatch.setattr("preorder.methods.perceptron.learner.FIRST_ROWS", 8)
@@ -168,13 +149,3 @@ def test_the_weights_of_a_file_are_as_good_to_begin_from(monkeypatch):
         models.append(weights_of(learner.model()))
     assert same(*models)
     assert any(a > b for a, b in zip(models[0].slots, weights.slots, strict=True))
-
-
-def test_no_errors_once_all_is_learned():
-    learner = Learner(*random_corpus(20, seed=3), PerceptronOptions())
-    for iteration in range(1, 50):
-        progress = learner.learn(iteration, lambda _: None)
-        assert (progress["errors"] > 0) == (progress["updates"] > 0)
-        if not progress["errors"]:
-            break
-    assert iteration < 49

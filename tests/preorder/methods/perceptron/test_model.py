@@ -6,8 +6,8 @@ import pytest
 from preorder.btg.nbest import EXACT
 from preorder.data import Alignment, Bitext, Sentence
 from preorder.errors import DataError, UsageError
-from preorder.methods.options import PerceptronOptions
 from preorder.methods.perceptron.model import BTGPreorderer
+from preorder.methods.registry import PerceptronOptions
 from tests.support.naive_perceptron import model as naive_model
 from tests.support.verb_last import POSITIONS, SENTENCES, bitext, links, svo
 
@@ -88,13 +88,6 @@ def test_a_file_keeps_the_largest_weights_and_all_that_training_began_from():
     few = weights.compact(0.0, initial=weights, most=1)
     assert [rows.shape for rows in few.rows] == [rows.shape for rows in weights.rows]
     assert sum(np.count_nonzero(rows) for rows in few.rows) == sizes.size
-
-
-@pytest.mark.parametrize("layers", [None, [], ["words", "smell"]])
-def test_state_with_wrong_layers(model, layers):
-    values, arrays = model.state()
-    with pytest.raises(DataError, match="not the layers of a BTG model"):
-        BTGPreorderer.from_state({**values, "layers": layers}, arrays)
 
 
 def test_state_with_more_than_a_key(model):

@@ -19,7 +19,7 @@ from preorder.methods.perceptron.features import TABLE_NAMES
 from preorder.methods.perceptron.parse import parse, parse_kbest, scores_of
 from preorder.methods.perceptron.scorer import shape_scores
 from tests.support import naive_perceptron as naive
-from tests.support.brute_force import BruteForce, by_scores, order, tree_of
+from tests.support.brute_force import by_scores, order, tree_of
 from tests.support.brute_force import trees as all_trees
 from tests.support.naive_perceptron import NaiveModel, model
 
@@ -99,18 +99,6 @@ def batch_of(lengths, seed=0):
     starts = np.concatenate(([0], np.cumsum(np.array(lengths) + 1)))[:-1] + 1
     tables = NaiveModel(tokens[:, :20], generator, share=0.6).weights().tables()
     return tables, shape_scores(tables.shape, EXACT), Batch(tokens, starts, np.array(lengths))
-
-
-@pytest.mark.parametrize("n", range(2, 6))
-def test_best_orders_equal_brute_force(n):
-    tokens, reference, _ = model(n, 2, 0)
-    tables = reference.weights().tables()
-    batch = Batch(tokens, np.array([1]), np.array([n]))
-    (found,) = parse_kbest(tables, shape_scores(tables.shape, EXACT), batch, 1000, threads=1)
-    expected = BruteForce(n, lambda node: reference.score((node,))).kbest(1000)
-    assert [score for score, _ in found] == pytest.approx([score for score, _ in expected], abs=1e-3)
-    scores = [reference.score(tree_of(nodes)) for _, nodes in found]
-    assert scores == pytest.approx([score for score, _ in expected], abs=1e-3)
 
 
 @pytest.mark.parametrize("k", [1, 5])

@@ -82,11 +82,6 @@ def test_equals_one_call_a_node():
         torch.testing.assert_close(one, other)
 
 
-def test_gradients_against_finite_differences():
-    arrays, children, sizes = draw()
-    assert torch.autograd.gradcheck(lambda *a: compose(*a, children, sizes), arrays)
-
-
 @pytest.mark.parametrize("category", [True, False])
 @pytest.mark.parametrize("network", [Recursive, Contextual])
 def test_gradients_of_the_networks_against_finite_differences(network, category):

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from preorder.alignment.gold import gold_permutation, target_groups
 from preorder.data import Alignment, BinaryTree, Bitext, Node
 from preorder.data.trees import BINARISATIONS
-from preorder.errors import DataError
 from preorder.methods.tree_swap.oracle import allowed, best_labels, count_pairs, flat_keys, keys
 from preorder.methods.tree_swap.trees import forest, labelled, positions
 from preorder.metrics.orders import evaluate
@@ -95,14 +94,3 @@ def test_keys():
     assert keys(enclosing, 4) == [2, 0, -1, 3]
     assert keys(enclosing, 4, every=True) == (2, 0, 1, 3)
     assert keys(Alignment(frozenset({(0, 4), (2, 1)})), 3) == (1, -1, 0)
-
-
-def test_nothing_to_order():
-    assert forest([], "left").rows.size == 0
-    assert allowed(forest([], "left"), Bitext([], [])) == 1
-    assert allowed(forest([], "left"), Bitext([], []), every=True) == 1
-
-
-def test_links_out_of_range():
-    with pytest.raises(DataError, match="out of range"):
-        keys(Alignment(frozenset({(3, 0)})), 2)
