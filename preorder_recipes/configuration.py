@@ -14,11 +14,11 @@ import yaml
 from onmt_preorder.base_configuration import CONFIG, FOR_RECIPES, merge, read_files
 from preorder.command_line import Parser, execute
 from preorder.errors import UsageError
+from preorder_recipes.pipeline.subwords import KINDS
 
 SIZES = ("tiny", "small", "small_long", "medium", "paper")
 DEFAULT_SIZE = "small"  # of the families in config/, too
-SUBWORDS = ("bpe", "sentencepiece")
-SUBWORD_TRANSFORM = "onmt_tokenize"  # of OpenNMT-py, by which config/subwords-*.yaml split words
+SUBWORD_TRANSFORM = "sentencepiece"  # of OpenNMT-py, by which config/subwords.yaml splits words
 
 PREDICTED, GOLD = "predicted", "gold"
 KEPT = "gold_kept"  # the gold order in which unaligned words keep their positions (Chen et al. 2020, §4)
@@ -93,7 +93,7 @@ def read_vocabulary(size: str | None, subwords: str | None = None) -> dict[str, 
 def _merged(path: Path, size: str | None, subwords: str | None) -> dict[str, Any]:
     files = read_files(str(path))
     if subwords:
-        files += read_files(str(CONFIG / f"subwords-{subwords}.yaml"))
+        files += read_files(str(CONFIG / "subwords.yaml"))
     return merge(files, size)
 
 
@@ -118,7 +118,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = Parser(prog="python -m preorder_recipes.configuration", description=__doc__)
     parser.add_argument("system", metavar="SYSTEM", help="a file of config/system, without .yaml")
     parser.add_argument("--size", choices=SIZES, default=DEFAULT_SIZE, help="(default: %(default)s)")
-    parser.add_argument("--subwords", choices=SUBWORDS, help="with the options that split words")
+    parser.add_argument("--subwords", choices=KINDS, help="with the options that split words")
     parser.set_defaults(run=_print)
     return execute(parser, argv)
 

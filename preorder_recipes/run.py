@@ -17,8 +17,8 @@ from onmt_preorder import plugin
 from preorder.command_line import Parser
 from preorder.command_line.options import add_number, at_least_two, confidence, positive
 from preorder.errors import UsageError
-from preorder_recipes.configuration import DEFAULT_SIZE, SIZES, SUBWORDS, read_system, systems_in
-from preorder_recipes.pipeline import checks
+from preorder_recipes.configuration import DEFAULT_SIZE, SIZES, read_system, systems_in
+from preorder_recipes.pipeline import checks, subwords
 from preorder_recipes.pipeline.data import add_max_length, copy_data, copy_hand_aligned
 from preorder_recipes.pipeline.job import DATA, Job, add_search, search_of
 from preorder_recipes.pipeline.prepare import hand_options, prepare
@@ -68,7 +68,8 @@ def build_parser() -> argparse.ArgumentParser:
     add(
         "--stage", choices=STAGES, action="append", help="only this one; repeat it for several (default: all)"
     )
-    add("--subwords", choices=SUBWORDS, help="split words, preordered as a whole, into pieces of this kind")
+    add("--subwords", choices=subwords.KINDS, help="split words, preordered as a whole, by SentencePiece")
+    subwords.add_size(parser, "--subword-size")
     where = "where to train and translate (default: %(default)s)"
     add("--device", choices=("cpu", "gpu"), default="cpu", help=where)
     add_number(parser, "--jobs", positive, 1, "steps at a time")
@@ -190,6 +191,7 @@ def _job(arguments: argparse.Namespace) -> Job:
         search=search_of(arguments),
         changes=checks.parse_changes(arguments.set, arguments.steps),
         subwords=arguments.subwords,
+        subword_size=arguments.subword_size,
         average=arguments.average,
     )
 

@@ -10,6 +10,7 @@ from typing import Any
 from onmt_preorder.papers.npmt.options import DECODER as SWAN
 from preorder.command_line.options import add_number, beam, natural, ratio, word_reward
 from preorder_recipes.configuration import FEATURES, System
+from preorder_recipes.pipeline.subwords import DEFAULT_SIZE
 
 PARTS = ("train", "dev", "test")
 HAND = "hand"  # begins the names of the files of hand-aligned sentences
@@ -71,7 +72,7 @@ class Job:
     Attributes:
         source, target: languages, the ends of file names.
         changes: options in place of those of the systems.
-        subwords: ``bpe``, ``sentencepiece``, or None for whole words.
+        subwords: ``bpe``, ``unigram``, or None for whole words.
         average: the model is the mean of this many checkpoints, those with the best validation perplexities.
     """
 
@@ -85,6 +86,7 @@ class Job:
     search: Search = field(default_factory=Search)
     changes: dict[str, Any] = field(default_factory=dict)
     subwords: str | None = None
+    subword_size: int = DEFAULT_SIZE
     average: int = 1
 
     def text(self, part: str, side: str) -> str:

@@ -16,7 +16,7 @@ from preorder_recipes.pipeline.job import Job
 from preorder_recipes.pipeline.steps import Phase, Step
 
 VOCABULARY = "vocabulary"  # the folder of the vocabularies, which all systems share
-SUBWORD_MODEL = "subwords"
+SUBWORD_MODEL = f"{VOCABULARY}/subwords.model"
 _STEP = re.compile(r"Step +(\d+)/ *(\d+); acc: ([\d.]+); ppl: +([\d.]+)")
 
 
@@ -36,7 +36,8 @@ def train(job: Job) -> list[Phase]:
     for system, seed in (*pairs, *bases):
         _write(job, job.config(system, seed), config_of(job, system, seed))
     _write(job, f"{VOCABULARY}/config.yaml", vocabulary_of(job))
-    phases = [[[_vocabulary(job)]], list(first.values()), [steps_of(job, *pair) for pair in then]]
+    words = [*([_subwords(job)] if job.subwords else []), _vocabulary(job)]
+    phases = [[words], list(first.values()), [steps_of(job, *pair) for pair in then]]
     return [phase for phase in phases if phase]
 
 
@@ -87,12 +88,11 @@ def _keys_of_build_vocab() -> set[str]:
 
 
 def _vocabulary_paths(job: Job) -> dict[str, str]:
-    pieces = f"{VOCABULARY}/{SUBWORD_MODEL}"
     return {
         "src_vocab": f"{VOCABULARY}/vocab.{job.source}",
         "tgt_vocab": f"{VOCABULARY}/vocab.{job.target}",
         "save_data": VOCABULARY,
-        **({"src_subword_model": pieces, "tgt_subword_model": pieces} if job.subwords else {}),
+        **(dict.fromkeys(("src_subword_model", "tgt_subword_model"), SUBWORD_MODEL) if job.subwords else {}),
     }
 
 
@@ -145,20 +145,33 @@ def _base_model(job: Job, system: System, seed: int) -> str:
 
 
 def _vocabularies(job: Job) -> tuple[str, ...]:
-    names = [f"vocab.{side}" for side in (job.source, job.target)] + [SUBWORD_MODEL] * bool(job.subwords)
-    return tuple(f"{VOCABULARY}/{name}" for name in names)
+    return tuple(f"{VOCABULARY}/vocab.{side}" for side in (job.source, job.target))
+
+
+def _subword_model(job: Job) -> tuple[str, ...]:
+    return (SUBWORD_MODEL,) if job.subwords else ()
+
+
+def _train_texts(job: Job) -> tuple[str, ...]:
+    return tuple(job.text("train", side) for side in (job.source, job.target))
+
+
+def _subwords(job: Job) -> Step:
+    command = ("python", "-m", "preorder_recipes.pipeline.subwords", "--text", *_train_texts(job))
+    command += ("--kind", str(job.subwords), "--size", str(job.subword_size), "--out", SUBWORD_MODEL)
+    return Step("subwords", command, _train_texts(job), (SUBWORD_MODEL,))
 
 
 def _vocabulary(job: Job) -> Step:
     config = f"{VOCABULARY}/config.yaml"
     command = ("onmt_build_vocab", "-config", config, "-n_sample", "-1", "-overwrite")
-    reads = (config, *(job.text("train", side) for side in (job.source, job.target)))
+    reads = (config, *_train_texts(job), *_subword_model(job))
     return Step("vocabulary", command, reads, _vocabularies(job))
 
 
 def _train(job: Job, system: System, seed: int) -> Step:
     config, parts = job.config(system, seed), ("train", "dev")
-    reads = (config, *_vocabularies(job))
+    reads = (config, *_vocabularies(job), *_subword_model(job))
     for part in parts:
         reads += (job.source_of(system, part), job.text(part, job.target))
     reads += (_base_model(job, system, seed),) if system.begins_from else ()

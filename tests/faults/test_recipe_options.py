@@ -90,7 +90,7 @@ def folder(tmp_path, monkeypatch):
         (f"{TRAIN} --set tensorboard_log_dir=2020-01-01", "tensorboard_log_dir: neither a number nor a word"),
         (f"{TRAIN} --set heads=3", "--set, in system baseline_absolute_relative: hidden_size 128 is not a"),
         (f"{TRAIN} --set dropout=2", "--set: argument --dropout/-dropout: not a number from 0 to 1"),
-        (f"{TRAIN} --subwords bpe --set transforms=[filtertoolong]", "--subwords needs onmt_tokenize among"),
+        (f"{TRAIN} --subwords bpe --set transforms=[filtertoolong]", "--subwords needs sentencepiece among"),
         # preorder_recipes.robustness
         (ROBUST, "no model to translate with"),
         (f"{ROBUST} --plain a=none.pt", "none.pt: cannot be read: No such file or directory"),

@@ -160,8 +160,9 @@ def test_systems_and_subwords_can_be_called_by_their_names(folder, monkeypatch):
         ["relative"],
         600,
     )
-    found = read(folder, "base: [preorder_relative, subwords-bpe]\nsize: tiny\n")
-    assert (found["preorder_encoding"], found["src_subword_type"]) == (["relative"], "bpe")
+    found = read(folder, "base: [preorder_relative, subwords]\nsize: tiny\n")
+    splitting = ["filtertoolong", "sentencepiece"]
+    assert (found["preorder_encoding"], found["transforms"]) == (["relative"], splitting)
 
 
 def test_a_file_comes_before_a_name_and_a_name_is_a_bare_word(folder, monkeypatch):

@@ -8,15 +8,17 @@ import pytest
 import torch
 import yaml
 from onmt.bin.translate import _get_parser
+from sentencepiece import SentencePieceProcessor
 
 from preorder.errors import UsageError
 from preorder_recipes import configuration
 from preorder_recipes.configuration import VOCABULARY_OPTIONS, read_system, read_vocabulary, systems_in
-from preorder_recipes.pipeline import checkpoints
+from preorder_recipes.pipeline import checkpoints, subwords
 from preorder_recipes.pipeline.job import PARTS, Job, Search, add_search, search_of
 from preorder_recipes.pipeline.prepare import hand_options, prepare
-from preorder_recipes.pipeline.train import _train, _vocabulary, config_of, train, vocabulary_of
+from preorder_recipes.pipeline.train import _subwords, _train, _vocabulary, config_of, train, vocabulary_of
 
+SPLIT = ["filtertoolong", "sentencepiece"]
 SOURCES = {  # of training and of test; order, supervision
     "plain": ("en", "en", None, None),
     "reordering_both": ("en", "en", None, None),
@@ -94,7 +96,7 @@ def test_all_options_of_a_system_are_printed(capsys):
     assert configuration.main(["preorder_relative", "--size", "paper", "--subwords", "bpe"]) == 0
     printed = yaml.safe_load(capsys.readouterr().out)
     assert printed == read_system("preorder_relative", "paper", "bpe").options
-    assert (printed["hidden_size"], printed["src_subword_type"]) == (512, "bpe")
+    assert (printed["hidden_size"], printed["transforms"]) == (512, SPLIT)
     assert printed["preorder_encoding"] == ["relative"]
     assert not printed.keys() & {"base", "size", "sizes", "reads", "supervision"}
 
@@ -176,21 +178,40 @@ def test_only_what_is_read_is_preordered(tmp_path, systems, parts):
     assert "evaluate-gold" in steps
 
 
-def test_subwords_are_learned_with_the_vocabularies_and_read_in_training():
+def test_subwords_are_learned_before_the_vocabularies_and_read_in_training():
     system = read_system("gold", "tiny", "bpe")
-    job = replace(job_of(Path()), subwords="bpe", systems=(system,), changes={"learn_subwords_size": 500})
-    pieces, config = "vocabulary/subwords", config_of(job, system, 1)
-    assert config["preorder_encoding"] == ["relative"]
+    job = replace(job_of(Path()), subwords="bpe", subword_size=500, systems=(system,))
+    pieces, config = "vocabulary/subwords.model", config_of(job, system, 1)
+    assert (config["preorder_encoding"], config["transforms"]) == (["relative"], SPLIT)
     assert (config["src_subword_model"], config["tgt_subword_model"]) == (pieces, pieces)
-    assert (config["src_subword_type"], config["learn_subwords_size"]) == ("bpe", 500)
-    assert vocabulary_of(job)["learn_subwords_size"] == 500
     assert vocabulary_of(job)["transforms"] == config["transforms"]
-    assert vocabulary_of(replace(job, changes=job.changes | {"train_steps": 7})) == vocabulary_of(job)
-    assert pieces in _vocabulary(job).makes
+    assert vocabulary_of(replace(job, changes={"train_steps": 7})) == vocabulary_of(job)
+    learn = _subwords(job)
+    assert ("500" in learn.command, learn.makes) == (True, (pieces,))
+    assert pieces in _vocabulary(job).reads
     assert pieces in _train(job, system, 1).reads
     job = job_of(Path(), "gold")
     assert "src_subword_model" not in config_of(job, job.systems[0], 1)
     assert len(_vocabulary(job).makes) == 2
+
+
+@pytest.mark.parametrize("kind", subwords.KINDS)
+def test_a_subword_model_splits_words_and_joins_them_again(tmp_path, capsys, kind):
+    texts = [tmp_path / "text.xx", tmp_path / "text.yy"]
+    for path, words in zip(texts, ("lowest newer ＡＢＣ", "① café"), strict=True):
+        path.write_text(f"{words} low wide new er est\n" * 20, encoding="utf-8")
+    command = ["--kind", kind, "--size", "40", "--out", str(tmp_path / "m"), "--text", *map(str, texts)]
+    models = []
+    for _ in range(2):
+        assert subwords.main(command) == 0
+        models.append((tmp_path / "m").read_bytes())
+    assert models[0] == models[1]
+    model = SentencePieceProcessor(model_proto=models[0])
+    text = "lowest newest ＡＢＣ ① café"
+    assert model.decode(model.encode(text)) == text  # and no character is another
+    assert len(model.encode(text)) > 5
+    assert subwords.main([*command, "--size", "5"]) == 2
+    assert "\nSentencePiece: " in capsys.readouterr().err
 
 
 def test_the_runs_links_guide_attention():

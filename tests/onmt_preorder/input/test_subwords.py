@@ -9,24 +9,23 @@ from onmt.inputters import build_vocab
 from onmt.inputters.dynamic_iterator import build_dynamic_dataset_iter
 from onmt.transforms import get_transforms_cls
 from onmt.utils.parse import ArgumentParser
-from sentencepiece import SentencePieceTrainer
 from subword_nmt.learn_bpe import learn_bpe
 
 from onmt_preorder.input.positions import feature_numbers, rank_positions
 from preorder.data import Sentence
 from preorder.methods.model_directory import load_model
+from preorder_recipes.pipeline import subwords
 from tests.support.language import features, positions, sentence, translation
 from tests.support.opennmt import ROOT, TINY, call
 from tests.support.texts import write
 
 SENTENCES = [sentence(seed, longest=5) for seed in range(1000)]
 STEPS = 90
-SIZES = {"bpe": 34, "sentencepiece": 30}
-OTHERS = {"subword-nmt": "bpe", "google-sentencepiece": "sentencepiece"}
-"""Who else learns pieces, and OpenNMT-py's transform that splits by them."""
+SIZE = 34
+KINDS = ("bpe", "unigram", "subword-nmt", "onmt_tokenize")
 
 
-@pytest.fixture(scope="module", params=[*SIZES, *OTHERS])
+@pytest.fixture(scope="module", params=KINDS)
 def folder(request, tmp_path_factory):
     """Return a folder with a configuration whose subwords and vocabularies onmt_build_vocab has made."""
     folder = tmp_path_factory.mktemp(request.param)
@@ -43,25 +42,25 @@ def folder(request, tmp_path_factory):
 
 
 def subword_settings(kind, folder):
-    """Return the options that have OpenNMT-py split words; other tools than its own learn first."""
-    if kind in OTHERS:
-        {"bpe": learn_with_subword_nmt, "sentencepiece": learn_with_sentencepiece}[OTHERS[kind]](folder)
-        return {"transforms": [OTHERS[kind]]}
-    fragment = yaml.safe_load((ROOT / f"config/subwords-{kind}.yaml").read_text(encoding="utf-8"))
-    return {**fragment, "learn_subwords_size": SIZES[kind]}
+    """Return the options that have OpenNMT-py split words; all but onmt_tokenize learn first."""
+    if kind == "onmt_tokenize":
+        options = "{'mode': 'space', 'joiner_annotate': True}"
+        sides = {"subword_type": "bpe", "onmttok_kwargs": options}
+        settings = {f"{side}_{key}": value for side in ("src", "tgt") for key, value in sides.items()}
+        return {"transforms": [kind], "learn_subwords": True, "learn_subwords_size": SIZE, **settings}
+    if kind == "subword-nmt":
+        learn_with_subword_nmt(folder)
+        return {"transforms": ["bpe"]}
+    texts = [str(folder / "train.plain"), str(folder / "train.tgt")]
+    command = ["--kind", kind, "--size", str(SIZE), "--out", str(folder / "pieces"), "--text", *texts]
+    assert subwords.main(command) == 0
+    return yaml.safe_load((ROOT / "config/subwords.yaml").read_text(encoding="utf-8"))
 
 
 def learn_with_subword_nmt(folder):
     text = (folder / "train.plain").read_text(encoding="utf-8") + (folder / "train.tgt").read_text("utf-8")
     with open(folder / "pieces", "w", encoding="utf-8") as out:
         learn_bpe(io.StringIO(text), out, num_symbols=15)
-
-
-def learn_with_sentencepiece(folder):
-    files = [str(folder / "train.plain"), str(folder / "train.tgt")]
-    prefix = str(folder / "learned")
-    SentencePieceTrainer.train(input=files, model_prefix=prefix, vocab_size=28, minloglevel=2)
-    (folder / "learned.model").rename(folder / "pieces")
 
 
 def batches_of(*arguments):

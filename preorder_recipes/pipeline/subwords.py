@@ -1,0 +1,57 @@
+"""Learn to split words into pieces, by SentencePiece: one model for all texts, pieces as they stand there."""
+
+from __future__ import annotations
+
+import argparse
+import io
+import sys
+from collections.abc import Sequence
+
+from preorder.command_line import Parser, execute
+from preorder.command_line.options import add_number, positive
+from preorder.data.formats import text_lines
+from preorder.errors import UsageError, require
+from preorder.io import files
+
+KINDS = ("bpe", "unigram")  # Sennrich et al. 2016; Kudo 2018
+DEFAULT_SIZE = 4000
+LONGEST = 1 << 20  # bytes of a line; SentencePiece leaves longer ones out
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command; return its exit status."""
+    parser = Parser(prog="python -m preorder_recipes.pipeline.subwords", description=__doc__)
+    parser.add_argument("--text", metavar="F", nargs="+", required=True, help="tokenised texts")
+    parser.add_argument("--kind", choices=KINDS, default=KINDS[0], help="(default: %(default)s)")
+    add_size(parser, "--size")
+    parser.add_argument("--out", metavar="F", required=True, help="model to write")
+    parser.set_defaults(run=_learn)
+    return execute(parser, argv)
+
+
+def add_size(parser: argparse.ArgumentParser, name: str) -> None:
+    """Add an option for the number of pieces."""
+    what = "number of pieces: 4,000 for 50,000 pairs, 32,000 for millions"
+    add_number(parser, name, positive, DEFAULT_SIZE, what)
+
+
+def _learn(arguments: argparse.Namespace) -> None:
+    lines = (line for path in arguments.text for line in text_lines(path, files.read_lines(path)))
+    model, settings = io.BytesIO(), {"model_type": arguments.kind, "vocab_size": arguments.size}
+    settings |= {"character_coverage": 1.0, "normalization_rule_name": "identity", "num_threads": 1}
+    settings |= {
+        "split_by_unicode_script": False,
+        "split_by_number": False,
+    }
+    settings |= {"max_sentence_length": LONGEST, "hard_vocab_limit": False, "minloglevel": 2}
+    try:
+        require("sentencepiece", "onmt").SentencePieceTrainer.train(
+            sentence_iterator=lines, model_writer=model, **settings
+        )
+    except RuntimeError as error:
+        raise UsageError(f"SentencePiece: {' '.join(str(error).split())}") from None
+    files.write_bytes(arguments.out, model.getvalue())
+
+
+if __name__ == "__main__":
+    sys.exit(main())
