@@ -12,7 +12,6 @@ import importlib
 import pickle
 import shutil
 import sys
-import time
 from collections.abc import Callable
 from functools import cache
 from hashlib import blake2b
@@ -20,21 +19,19 @@ from pathlib import Path
 from typing import Any
 
 import numba
-from numba.core import event as numba_events
 from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
 from numba.misc.appdirs import AppDirs
 
 from preorder.errors import DataError
 from preorder.io.files import write_bytes
-from preorder.progress import LOGGER, announce
+from preorder.progress import announce
 
 MOST_KEPT = 8
 """Folders of other versions of the files that are left, the newest; each is some megabytes."""
 
 
 def _read_state(package: str) -> str:
-    """Return a digest of the source files of this package and another one, or a module."""
     state = blake2b(f"{sys.version} {numba.__version__}".encode(), digest_size=8)
     for module in sorted({__package__, package}):
         found = sys.modules[module]
@@ -52,7 +49,6 @@ _state = cache(_read_state)
 
 @cache
 def _folder(state: str) -> Path:
-    """Return the folder of machine code, made if it is not there; an OSError says that it cannot be."""
     parent = Path(numba.config.CACHE_DIR or AppDirs("numba", False).user_cache_dir) / "onmt-preorder"
     folder = parent / state
     if not folder.is_dir():
@@ -61,6 +57,11 @@ def _folder(state: str) -> Path:
         for old in others[:-MOST_KEPT]:
             shutil.rmtree(old, ignore_errors=True)
     return folder
+
+
+@cache
+def _announce() -> None:
+    announce("compiling for this machine, at first use: this takes some 20 seconds")
 
 
 class _Kept:
@@ -79,14 +80,15 @@ class _Kept:
         return _folder(self._state) / f"{self._function.__name__}-{name}"
 
     def load_overload(self, signature: Any, target_context: Any) -> Any:
-        """Return the compiled function, or None."""
+        """Return the compiled function; or None, and say that it is compiled."""
         target_context.refresh()
-        try:
+        with contextlib.suppress(Exception):  # none is kept; or it is damaged, and any error may come of it
             path = self._path(signature, target_context.codegen())
             kept, parts = pickle.loads(path.read_bytes())
-            return CompileResult._rebuild(target_context, *parts) if kept == signature else None
-        except Exception:  # none is kept; or it is damaged, and any error may come of it
-            return None
+            if kept == signature:
+                return CompileResult._rebuild(target_context, *parts)
+        _announce()
+        return None
 
     def save_overload(self, signature: Any, result: Any) -> None:
         """Keep a compiled function, unless it holds addresses, or the files are not what was compiled."""
@@ -96,8 +98,6 @@ class _Kept:
             path = self._path(signature, result.codegen)
             write_bytes(str(path), dumps((signature, result._reduce())))
 
-
-_ENTRY_POINTS: set[Callable[..., Any]] = set()
 
 inner = numba.njit(no_cpython_wrapper=True, no_cfunc_wrapper=True)
 """Compile a function that only compiled ones call; without what Python needs to call it, in half the time."""
@@ -119,30 +119,6 @@ def import_without_blas() -> None:
 
 def entry_point(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile at the first call, without holding Python's lock while it runs."""
-    _ENTRY_POINTS.add(function)
     dispatcher = numba.njit(nogil=True)(function)
     dispatcher._cache = _Kept(function)
     return dispatcher
-
-
-class _Listener(numba_events.Listener):
-    """Says once a process that our functions are compiled, if they are: those that are kept are loaded."""
-
-    def __init__(self) -> None:
-        self._has_announced = False
-        self._started: list[float] = []
-
-    def on_start(self, event: numba_events.Event) -> None:
-        if event.data["dispatcher"].py_func in _ENTRY_POINTS:
-            if not self._has_announced:
-                self._has_announced = True
-                announce("compiling for this machine, at first use: this takes some 20 seconds")
-            self._started.append(time.monotonic())
-
-    def on_end(self, event: numba_events.Event) -> None:
-        if event.data["dispatcher"].py_func in _ENTRY_POINTS:
-            seconds = time.monotonic() - self._started.pop()
-            LOGGER.debug(f"compiled {event.data['dispatcher'].__name__} ({seconds:.1f} s)")
-
-
-numba_events.register("numba:compile", _Listener())

@@ -21,7 +21,6 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
@@ -47,33 +46,15 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 def start(command: Sequence[str], keep: Sequence[int] = (), **options: Any) -> subprocess.Popen:
     """Start a program as ``subprocess.Popen`` does, with a launcher in between.
 
-    The program, and all that it starts, is killed when this process has ended; and what it has started, when
-    it has ended itself. ``terminate()`` sends it SIGTERM, and SIGKILL after :data:`GRACE` seconds. Ctrl-C in
-    the terminal does not reach it. It inherits the descriptors in ``keep``.
+    The program and all that it has started are killed when this process, or the program, has ended.
+    ``terminate()`` sends it SIGTERM, and SIGKILL after :data:`GRACE` seconds. Ctrl-C in the terminal does not
+    reach it. It inherits the descriptors in ``keep``.
     """
     import subprocess
 
     reading, _ = _lifeline()
-    launcher = [sys.executable, "-I", "-S", __file__, "run", str(reading), *command]
+    launcher = [sys.executable, "-I", "-S", __file__, str(reading), *command]
     return subprocess.Popen(launcher, start_new_session=True, pass_fds=(reading, *keep), **options)
-
-
-@contextlib.contextmanager
-def temporary_directory(prefix: str) -> Iterator[Path]:
-    """Make a directory that is removed after the block, or when this process has been killed."""
-    import shutil
-    import subprocess
-    import tempfile
-
-    folder = Path(tempfile.gettempdir(), prefix + os.urandom(8).hex())
-    keeper = [sys.executable, "-I", "-S", __file__, "remove", str(folder)]
-    process = subprocess.Popen(keeper, stdin=subprocess.PIPE, start_new_session=True)
-    try:
-        folder.mkdir(mode=0o700)
-        yield folder
-    finally:
-        process.communicate()
-        shutil.rmtree(folder, ignore_errors=True)  # the keeper was killed
 
 
 def watch(descriptor: int, action: Callable[[], None]) -> None:
@@ -159,7 +140,6 @@ def in_processes(
 
 
 def _begin_worker(ended: Connection, log: Connection, level: int) -> None:
-    """Let a worker end on Ctrl-C, and once the other end of a pipe is closed; forward its log records."""
     from preorder.progress import LOGGER
 
     signal.signal(signal.SIGINT, signal.SIG_DFL)
@@ -188,7 +168,6 @@ class _PipeHandler(logging.Handler):
 
 
 def _relay_logs(logged: Connection, logger: logging.Logger) -> None:
-    """Log what workers have written, until the last of them has ended."""
     known = set()
     with open(logged.fileno(), "rb", closefd=False) as lines:
         for line in lines:
@@ -218,25 +197,13 @@ def interruptible() -> Iterator[None]:
 
 def run_command(module: str) -> int:
     """Import a module and run its ``main``; Ctrl-C during the imports, too, is one word and a status."""
-    hold_standard_streams()
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:  # it is closed: no file of ours is to take its number
+            setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115
     end_when_interrupted()
     from importlib import import_module
 
     return import_module(module).main()
-
-
-def hold_standard_streams() -> None:
-    """Let no file of ours take the number of a standard stream that is closed, and get what is meant for it.
-
-    Messages go nowhere then; what is written to standard output fails.
-    """
-    for number, mode in ((0, os.O_WRONLY), (1, os.O_RDONLY), (2, os.O_WRONLY)):
-        try:
-            os.fstat(number)
-        except OSError:
-            os.set_inheritable(os.open(os.devnull, mode), True)  # it gets the lowest free number, this one
-    sys.stdout = sys.stdout or open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
-    sys.stderr = sys.stderr or open(2, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
 
 
 def end_when_interrupted() -> None:
@@ -298,7 +265,12 @@ def _launch(lifeline: str, *command: str) -> None:
     watch(int(lifeline), kill)
     os.waitid(os.P_PID, program, os.WEXITED | os.WNOWAIT)
     kill()  # what it has left behind
-    _end_as(os.waitpid(program, 0)[1])
+    status = os.waitstatus_to_exitcode(os.waitpid(program, 0)[1])
+    if status < 0:
+        with contextlib.suppress(OSError, ValueError):  # SIGKILL needs no handler
+            signal.signal(-status, signal.SIG_DFL)
+        os.kill(os.getpid(), -status)
+    os._exit(status)
 
 
 def _kill_group(group: int) -> None:
@@ -306,25 +278,5 @@ def _kill_group(group: int) -> None:
         os.killpg(group, signal.SIGKILL)
 
 
-def _end_as(status: int) -> None:
-    if os.WIFSIGNALED(status):
-        with contextlib.suppress(OSError, ValueError):  # SIGKILL needs no handler
-            signal.signal(os.WTERMSIG(status), signal.SIG_DFL)
-        os.kill(os.getpid(), os.WTERMSIG(status))
-    os._exit(os.waitstatus_to_exitcode(status))
-
-
-def _remove(folder: str) -> None:
-    """Remove a directory once standard input is closed, however long something still writes into it."""
-    import shutil
-
-    os.read(0, 1)
-    for _ in range(100):
-        shutil.rmtree(folder, ignore_errors=True)
-        if not os.path.exists(folder):
-            return
-        time.sleep(0.1)
-
-
 if __name__ == "__main__":
-    {"run": _launch, "remove": _remove}[sys.argv[1]](*sys.argv[2:])
+    _launch(*sys.argv[1:])

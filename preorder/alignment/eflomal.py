@@ -17,6 +17,7 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 
@@ -24,7 +25,7 @@ from preorder.alignment.links import SYMMETRIZATIONS, Links, Samples, read_links
 from preorder.alignment.priors import Priors, Side
 from preorder.data.alignment import Alignment
 from preorder.errors import MissingExtraError, UsageError
-from preorder.processes import start, temporary_directory
+from preorder.processes import start
 from preorder.progress import LOGGER
 
 MODELS = (1, 2, 3)
@@ -115,7 +116,8 @@ class _Runs:
             Side.of(tokens if len(tokens) <= MAX_LENGTH else () for tokens in side)
             for side in (sources, targets)
         )
-        with temporary_directory("preorder-align-") as folder:
+        with TemporaryDirectory(prefix="preorder-align-", ignore_cleanup_errors=True) as name:
+            folder = Path(name)
             _write(folder / "source", sides[0].lines())
             _write(folder / "target", sides[1].lines())
             for way, priors in self._priors.items():

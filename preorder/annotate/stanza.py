@@ -20,6 +20,7 @@ import importlib.util
 import os
 import re
 import shlex
+import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache, partial
@@ -32,7 +33,7 @@ from preorder.data.trees import SyntaxTree
 from preorder.errors import MissingExtraError, UsageError, require
 from preorder.io import files
 from preorder.learning.checkpoint import NO_CHECKPOINTS, Checkpoint, Checkpoints, digest
-from preorder.processes import in_processes, temporary_directory
+from preorder.processes import in_processes
 from preorder.progress import LOGGER
 from preorder.syntax.conllu import NONE, Tagset, parse_conllu
 from preorder.syntax.read import parse_bracketing
@@ -121,9 +122,9 @@ def load_pipeline(options: StanzaOptions) -> Any:
     if options.folder is not None:
         settings["dir"] = options.folder
     flat = _flat_models(options)
-    with temporary_directory("preorder-stanza-") as folder:
+    with tempfile.TemporaryDirectory(prefix="preorder-stanza-") as folder:
         if flat is not None:
-            resources = str(folder / "resources.json")
+            resources = os.path.join(folder, "resources.json")
             files.write_json(resources, {options.language: {}})
             settings |= {"package": None, "resources_filepath": resources, **flat}
         try:

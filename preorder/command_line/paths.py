@@ -22,8 +22,7 @@ def check_paths(parser: argparse.ArgumentParser, arguments: argparse.Namespace) 
     called ``--out`` or ``--…-out``.
 
     Raises:
-        UsageError: an output is an input, too, or another output, or in the folder of a model; two inputs are
-            standard input.
+        UsageError: an output is an input, too, or another output; two inputs are standard input.
         DataError: an output is a directory, or in none, or a URL to which nothing can be written.
     """
     inputs, outputs = input_paths(parser, arguments), output_paths(parser, arguments)
@@ -36,7 +35,7 @@ def check_outputs(inputs: Sequence[str], outputs: Sequence[str]) -> None:
     """Check that each output can be written, and is no input and no other output.
 
     Raises:
-        UsageError: it is; or it is in the folder of a model.
+        UsageError: it is.
         DataError: it is a directory, or in none, or a URL to which nothing can be written.
     """
     for number, output in enumerate(outputs):

@@ -3,8 +3,7 @@
 What is written stands beside its target as ``.NAME.0.partial`` until it is complete and on the disk; then it
 takes the target's name in one step. Its writer holds a lock on it. So the next writer can tell what a killed
 one has left, and remove it; beside another writer at work it takes the next number. What goes to a URL is
-written in the folder of temporary files first. Nothing is written into the folder of a model but by
-:mod:`preorder.methods.model_directory`, which writes a new one.
+written in the folder of temporary files first.
 """
 
 from __future__ import annotations
@@ -21,14 +20,9 @@ from collections.abc import Callable, Iterable, Iterator
 from hashlib import blake2b
 from pathlib import Path
 
-from preorder.errors import DataError, UsageError
+from preorder.errors import DataError
 from preorder.io import storage
-from preorder.io.storage import SUFFIX, is_url, open_bytes
-
-MODEL_FORMAT = "onmt-preorder model"
-"""What the description of a model begins with."""
-
-MODEL_DESCRIPTION = "model.json"
+from preorder.io.storage import SUFFIX, is_url
 
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 """What the system says when a disk is full, or a quota or limit is reached."""
@@ -36,7 +30,6 @@ FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 MOST_WRITERS = 1000
 """Of one file or directory at a time."""
 
-_NO_REPLACE, _EXCHANGE = 1, 2  # of renameat2(2)
 _HERE = -100  # AT_FDCWD: relative paths begin at the current directory
 
 
@@ -52,7 +45,7 @@ def is_special(path: str) -> bool:
 def atomic_file(path: str) -> contextlib.AbstractContextManager[Path]:
     """Make an empty file that replaces ``path``, or what is at a URL, once the block has ended well.
 
-    Links are followed, and a file that is replaced keeps its mode. Nothing is written into a model's folder.
+    Links are followed, and a file that is replaced keeps its mode.
     """
     if is_url(path):
         return _uploaded(path)
@@ -62,11 +55,12 @@ def atomic_file(path: str) -> contextlib.AbstractContextManager[Path]:
 
 
 def create_file(path: str, data: bytes) -> None:
-    """Write a file or what is at a URL, unless it is there: of several writers the first one does."""
-    if is_url(path):
-        storage.create_url(path, data)
-    else:
-        with _atomic(path, _make_file, _rename_or_leave) as temporary:
+    """Write a file unless it is there: of several local writers the first one does."""
+    if not is_url(path):
+        with _atomic(path, _make_file, _link) as temporary:
+            temporary.write_bytes(data)
+    elif not storage.exists(path):
+        with atomic_file(path) as temporary:
             temporary.write_bytes(data)
 
 
@@ -105,37 +99,22 @@ def check_writable(path: str) -> None:
         return
     with reported(path):
         target = Path(os.path.realpath(path))
-        check_no_model(str(target.parent), path)
         with contextlib.suppress(FileNotFoundError):
             target.stat()  # its name may be too long
         folder = next(filter(Path.exists, target.parents), target)
         tempfile.TemporaryFile(dir=folder).close()
 
 
-def check_no_model(folder: str, output: str) -> None:
-    """Check that a folder, by its real path or its URL, is not that of a model, or in one."""
-    for place in [folder] if is_url(folder) else [folder, *Path(folder).parents]:
-        with (
-            contextlib.suppress(OSError, DataError),  # there is none
-            open_bytes(os.path.join(place, MODEL_DESCRIPTION)) as description,
-        ):
-            if MODEL_FORMAT.encode() in description.read(100):
-                raise UsageError(f"{output}: a model's folder holds nothing else: name another output")
-
-
 @contextlib.contextmanager
 def _uploaded(url: str) -> Iterator[Path]:
-    check_no_model(os.path.dirname(url), url)
-    with reported(url):
-        folder = tempfile.mkdtemp(prefix="preorder-")
-    try:
+    with contextlib.ExitStack() as stack:
+        with reported(url):
+            folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="preorder-"))
         temporary = Path(folder, "output")
         with reported(url, FULL):
             temporary.touch()
             yield temporary
         storage.put(temporary, url)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 @contextlib.contextmanager
@@ -144,7 +123,6 @@ def _atomic(path: str, make: Callable[[Path], None], replace: Callable[[Path, Pa
         raise DataError("cannot be written: it has no name", "''")
     with reported(path):
         target = Path(os.path.realpath(path))
-        check_no_model(str(target.parent), path)
         temporary, lock = _begin(target, make)
     try:
         with reported(path):
@@ -163,7 +141,6 @@ def _atomic(path: str, make: Callable[[Path], None], replace: Callable[[Path, Pa
 
 
 def _begin(target: Path, make: Callable[[Path], None]) -> tuple[Path, int]:
-    """Make what is to take the place of a target; return its path and the descriptor that locks it."""
     for number in range(MOST_WRITERS):
         temporary = temporary_name(target, number)
         remove_left(temporary)
@@ -227,15 +204,11 @@ def _make_file(path: Path) -> None:
     path.touch(exist_ok=False)
 
 
-def _rename_or_leave(fresh: Path, target: Path) -> None:
+def _link(fresh: Path, target: Path) -> None:
     """Give a file a name, unless this is there."""
-    if _rename(fresh, target, _NO_REPLACE):
-        return
     try:
         os.link(fresh, target)
-    except FileExistsError:
-        pass
-    except OSError:  # there are no links here
+    except OSError:  # the name is taken, or there are no links here
         if not target.exists():
             os.replace(fresh, target)
 
@@ -244,7 +217,7 @@ def _replace_directory(fresh: Path, target: Path) -> None:
     """Give a directory the name of another, which has the temporary name afterwards, if it was there."""
     if not target.exists():
         fresh.rename(target)
-    elif not _rename(fresh, target, _EXCHANGE):
+    elif not _exchange(fresh, target):
         old = fresh.with_name(f"{fresh.name}{SUFFIX}")
         remove_left(old)
         target.rename(old)
@@ -252,13 +225,13 @@ def _replace_directory(fresh: Path, target: Path) -> None:
         old.rename(fresh)
 
 
-def _rename(one: Path, other: Path, how: int) -> bool:
-    """Rename in a way of Linux's; return False if it is refused, or there is none here."""
+def _exchange(one: Path, other: Path) -> bool:
+    """Exchange two names in one step of Linux's; return False if it is refused, or there is none here."""
     try:
         renameat2 = ctypes.CDLL(None).renameat2
     except (AttributeError, OSError, TypeError):
         return False
-    return renameat2(_HERE, os.fsencode(one), _HERE, os.fsencode(other), how) == 0
+    return renameat2(_HERE, os.fsencode(one), _HERE, os.fsencode(other), 2) == 0  # RENAME_EXCHANGE
 
 
 def _sync(path: Path) -> None:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import io
 import json
-import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -20,8 +19,8 @@ from typing import Any, BinaryIO, NamedTuple, TextIO, TypeVar
 
 from preorder.errors import DataError
 from preorder.io import storage
-from preorder.io.atomic import FULL, atomic_file, check_no_model, is_special, reported
-from preorder.io.storage import compressed, damage, is_url, open_bytes, split_suffix
+from preorder.io.atomic import FULL, atomic_file, is_special, reported
+from preorder.io.storage import compressed, damage, open_bytes, split_suffix
 
 T = TypeVar("T")
 
@@ -77,8 +76,6 @@ def reading_error(path: str, error: Exception, number: int) -> Exception:
 def opened(path: str) -> BinaryIO:
     """Open a file, by its path or URL, for reading what was compressed."""
     if path == STANDARD:
-        if sys.stdin is None:
-            raise DataError("is closed", display_name(path))
         return contextlib.nullcontext(sys.stdin.buffer)  # type: ignore[return-value]
     try:
         return open_bytes(path)
@@ -321,7 +318,6 @@ def write_json(path: str, value: Any) -> None:
 def make_folder(path: str) -> None:
     """Make a folder, and those above it, unless it is there."""
     with reported(path):
-        check_no_model(path if is_url(path) else os.path.realpath(path), path)
         storage.make_folder(path)
 
 

@@ -192,19 +192,6 @@ def put(local: Path, url: str) -> None:
             raise
 
 
-def create_url(url: str, data: bytes) -> None:
-    """Write a file unless it is there; in some storages two writers at the same moment both do."""
-    with _filesystem(url, _WRITTEN) as (system, path):
-        try:
-            with system.open(path, "xb") as stream:
-                stream.write(data)
-        except FileExistsError:
-            pass
-        except (NotImplementedError, ValueError):  # it knows no exclusive writing
-            if not exists(url):
-                system.pipe_file(path, data)
-
-
 def make_folder(path: str) -> None:
     """Make a folder, and those above it, unless it is there; in a storage, where this has any."""
     if not is_url(path):

@@ -32,9 +32,10 @@ from preorder.methods.registry import METHODS, method_class
 from preorder.progress import LOGGER
 from preorder.syntax.conllu import TAGSETS, Tagset
 
-NAMES = DESCRIPTION, WEIGHTS, CLASSES = atomic.MODEL_DESCRIPTION, "weights.safetensors", "classes.txt"
+NAMES = DESCRIPTION, WEIGHTS, CLASSES = "model.json", "weights.safetensors", "classes.txt"
 
-FORMAT = atomic.MODEL_FORMAT
+FORMAT = "onmt-preorder model"
+
 CHECKSUMS = "checksums"
 
 FIELDS: dict[str, tuple[Any, bool]] = {

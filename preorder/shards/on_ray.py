@@ -20,13 +20,11 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import ModuleType
 from typing import Any, NamedTuple
 
 from preorder.errors import DataError, PreorderError, UsageError, require
-from preorder.io.atomic import remove_left, temporary_name
-from preorder.processes import temporary_directory
 from preorder.progress import LOGGER
 from preorder.shards.plan import Shard
 from preorder.shards.run import Report, Tick, Work, done_alone
@@ -43,8 +41,8 @@ STORE = 100 * 2**20
 TIMEOUT = 10.0
 """Seconds for a first answer of a cluster."""
 
-MAX_FOLDER = 40
-"""Characters of the folder of a Ray of our own: the names of its sockets have at most 107."""
+_TOKEN = secrets.token_hex(32)
+"""Proves that a process belongs to us; Ray would keep one in the user's home."""
 
 Facts = Callable[[], dict[str, Any]]
 """Returns what has to be the same on all machines, by name; it can be pickled."""
@@ -74,14 +72,11 @@ class RayOptions:
 
 
 class Outcome(NamedTuple):
-    """What came of a shard: a report, or an error that ends the run; and warnings.
-
-    These are level, text, and, where one is to be logged once in all, its kind.
-    """
+    """What came of a shard: a report, or an error that ends the run; and warnings."""
 
     report: Report | None
     error: Exception | None
-    logged: Sequence[tuple[int, str, str | None]]
+    logged: Sequence[tuple[int, str, str | None]]  # level, text, and the kind of one to be logged once
 
 
 def on_ray(
@@ -119,7 +114,6 @@ class _Run:
         self._given: dict[Any, _Job] = {}  # by what yields a task's answers
         self._most = 0
         self._next_look = self._last_worker = time.monotonic()
-        self._interrupted: set[str] = set()
         self._logged: set[str | None] = set()
 
     def results(self) -> Iterator[tuple[Shard, Report]]:
@@ -135,7 +129,7 @@ class _Run:
                     yield done
 
     def end(self) -> None:
-        """Stop all tasks, and remove what dead workers have left beside their outputs."""
+        """Stop all tasks."""
         left = {answers.completed(): answers for answers in self._given}
         until = time.monotonic() + 5 * LOOK
         while left and time.monotonic() < until:  # Ray forgets to cancel a task that it is about to begin
@@ -143,8 +137,6 @@ class _Run:
                 self._ray.cancel(answers, force=True)
             for ended in self._ray.wait([*left], num_returns=len(left), timeout=LOOK / 5)[0]:
                 del left[ended]
-        for output in self._interrupted:
-            remove_left(temporary_name(Path(os.path.realpath(output))))
 
     def _look_for_room(self) -> None:
         """Count, now and then, the tasks that Ray is to have; give up if none has been at work for long."""
@@ -187,10 +179,9 @@ class _Run:
         return job.shard, outcome.report
 
     def _lose(self, answers: Any, error: Exception) -> tuple[Shard, Report] | None:
-        """Give the job of a dead worker to others, after all that wait, unless too many have died of it."""
+        """Do the job of a dead worker again, after all that wait, unless too many have died of it."""
         LOGGER.info(f"a worker has died ({type(error).__name__}); what it had to do is done by others")
         job = self._given.pop(answers)
-        self._interrupted.add(job.shard.output)
         job.tries, job.has_begun = job.tries + 1, False
         if job.tries < self._options.tries:
             self._waiting.append(job)
@@ -272,7 +263,7 @@ def describe(
 
 
 def load_ray() -> ModuleType:
-    """Import Ray; what it would print of its processes it keeps in its log files."""
+    """Import Ray, which prints nothing of its processes then."""
     os.environ.setdefault("RAY_DEDUP_LOGS_SKIP_REGEX", "^")  # lines that it does not print
     return require("ray", "ray")
 
@@ -281,9 +272,8 @@ def load_ray() -> ModuleType:
 def connected(address: str | None, size: int) -> Iterator[ModuleType]:
     """Give Ray, connected to a cluster; afterwards it is as it was.
 
-    Without an address it is the cluster that this process is connected to. Or else a Ray on this machine is
-    started, which sends no statistics of its use, takes work from this process alone, and ends with it. It
-    has shared memory for ``size`` bytes that all workers get.
+    Without an address it is the cluster that this process is connected to, or else a Ray of this machine that
+    sends no statistics, takes work from this process alone, ends with it, and has room for ``size`` bytes.
     """
     ray = load_ray()
     if address is None and ray.is_initialized():
@@ -313,7 +303,6 @@ def connected(address: str | None, size: int) -> Iterator[ModuleType]:
 
 
 def _last_line(error: BaseException) -> str:
-    """Return the last line of an error's message, which comes after tracebacks, or its name."""
     return str(error).strip().rpartition("\n")[2].strip() or type(error).__name__
 
 
@@ -329,19 +318,13 @@ def _check_reachable(address: str | None) -> None:
 def _own(size: int) -> Iterator[dict[str, Any]]:
     """Give the options of a Ray on this machine alone, and what it reads in the environment."""
     options = {"address": "local", "include_dashboard": False, "object_store_memory": STORE + 2 * size}
-    wanted = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_AUTH_TOKEN": _token()}
+    wanted = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_AUTH_TOKEN": _TOKEN}
     variables = {name: value for name, value in wanted.items() if name not in os.environ}
     os.environ.update(variables)
+    parent = os.environ.get("RAY_TMPDIR", "/tmp")  # the names of Ray's sockets have at most 107 characters
     try:
-        with temporary_directory("preorder-ray-") as folder:
-            is_short = len(str(folder)) <= MAX_FOLDER and "RAY_TMPDIR" not in os.environ
-            yield options | ({"_temp_dir": str(folder)} if is_short else {})
+        with TemporaryDirectory(prefix="preorder-ray-", dir=parent, ignore_cleanup_errors=True) as folder:
+            yield options | {"_temp_dir": folder}
     finally:
         for name in variables:
             del os.environ[name]
-
-
-@functools.cache
-def _token() -> str:
-    """Return what proves that a process belongs to us; Ray would keep one in the user's home."""
-    return secrets.token_hex(32)

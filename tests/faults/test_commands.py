@@ -27,8 +27,6 @@ def folder(tmp_path, monkeypatch):
     shutil.copy("src", "corpus/src")
     (tmp_path / "link").symlink_to("src")
     (tmp_path / "empty").mkdir()
-    (tmp_path / "trained").mkdir()
-    (tmp_path / "trained" / "model.json").write_text('{"format": "onmt-preorder model"}')
     (tmp_path / "lang=en").mkdir()
     for name in ("lang=en/src", "src.classes", "corpus/src.gz"):
         shutil.copy("src", name)
@@ -68,31 +66,12 @@ ANNOTATE = "annotate --pos tgt --classes 2"
         (f"{TRAIN} --model model --cross-fit 2 --cross-fit-out model/out", "there is no folder"),
         (f"{TRAIN} --model empty --cross-fit 2 --cross-fit-out empty/out", "holds empty/out: a model needs"),
         *(
-            (
-                f"{command} trained/{name}",
-                f"trained/{name}: a model's folder holds nothing else: name another output",
-            )
-            for command, name in (
-                ("gold --src src --align align --out", "weights.safetensors"),
-                ("align --src src --tgt tgt --out", "out"),
-                ("map --src src --align align --out", "out"),
-                ("annotate --pos tgt --src src --out", "out"),
-                (f"{TRAIN} --cross-fit 2 --model model --cross-fit-out", "out"),
-                ("swap --src src --out-dir", ""),
-                ("swap --src src --out-dir", "new"),
-                ("annotate --pos tgt* --src src* --out-dir", ""),
-                (f"{TRAIN} --model", "new"),
-            )
-        ),
-        *(
             (f"{command} /proc/new", "/proc/new: cannot be written: ")
             for command in (f"{TRAIN} --model", f"{TRAIN} --cross-fit 2 --model model --cross-fit-out")
         ),
         (f"{TRAIN} --model {'a' * 250}", "a.checkpoint: cannot be written: File name too long"),
         (f"{TRAIN} --model model --cross-fit 2 --cross-fit-out src", "src would be overwritten"),
         (f"{TRAIN} --model model --cross-fit 2 --cross-fit-out no/out", "there is no folder"),
-        ("apply --model trained --src src --out trained/out", "trained/out: a model's folder"),
-        ("show --model trained --src src --out trained/a.svg", "trained/a.svg: a model's folder"),
         ("gold --src lang=en/src --align align --out lang=en/src", "lang=en/src would be overwritten"),
         ("gold --src src --align align --out no=en/out", "no=en/out: cannot be written: there is no folder"),
         (f"{ANNOTATE} --src src --out out --pos-out out.classes", "out.classes would be overwritten"),
@@ -143,7 +122,6 @@ def run(command, stdout=subprocess.PIPE, **variables):
 
 
 FULL = "standard output: No space left on device\n"
-CLOSED = "standard output: Bad file descriptor\n"
 
 
 @pytest.mark.parametrize(
@@ -155,10 +133,6 @@ CLOSED = "standard output: Bad file descriptor\n"
             2,
             FULL,
         ),
-        ("gold --src src --align align >&-", 2, CLOSED),
-        ("gold --src src --align align >&- 2>&-", 2, ""),
-        ("evaluate -q --align align --order order --json >&-", 2, CLOSED),
-        ("gold --src - --align align --out out <&-", 2, "<stdin>: is closed\n"),
         ("gold -v --src src --align align --out out 2>&-", 0, ""),
         ("gold -q --src src --align align --out out <&- >&-", 0, ""),
     ],

@@ -19,8 +19,6 @@ def work(shard, tick):
     kind, output = shard.source.removeprefix("in/").split("-")[0], Path(shard.output)
     mark = output.with_name(f"{output.name}.begun-on-{node()}-by-{os.getpid()}")
     mark.touch()
-    if kind in ("dies", "once"):
-        output.with_name(f".{output.name}.0.partial").touch()
     if kind == "dies" or (kind == "once" and len([*output.parent.glob(f"{output.name}.begun*")]) == 1):
         os.kill(os.getpid(), signal.SIGKILL)
     if kind == "bad":

@@ -10,7 +10,7 @@ import pytest
 from fsspec.implementations.memory import MemoryFileSystem
 
 from preorder import errors
-from preorder.errors import DataError, MissingExtraError, UsageError
+from preorder.errors import DataError, MissingExtraError
 from preorder.io import files, storage
 from preorder.io.files import read_blocks
 from preorder.io.storage import CODECS
@@ -92,14 +92,6 @@ def root(request, tmp_path, fails):
 
 
 every_kind = pytest.mark.parametrize("root", KINDS, indirect=True)
-
-
-@every_kind
-def test_nothing_is_written_into_the_folder_of_a_model(root):
-    files.write_json(f"{root}/model.json", {"format": "onmt-preorder model"})
-    for write in (lambda: files.write_lines(f"{root}/new", []), lambda: files.make_folder(root)):
-        with pytest.raises(UsageError, match="a model's folder holds nothing else"):
-            write()
 
 
 @every_kind

@@ -90,7 +90,6 @@ def test_dead_workers_and_bad_shards(do, tmp_path, caplog, capfd):
     assert counts.startswith("10 of 10 shards, 16 lines, ")
     assert first == "in/dies: given up after 2 tries: each time the worker died, for lack of memory perhaps"
     assert second == "in/bad:7: is bad"
-    assert not [*tmp_path.glob("*.partial")]
     assert "raylet" not in capfd.readouterr().out  # what Ray would print of each death
 
 

@@ -92,12 +92,8 @@ def test_settings_of_a_folder(tmp_path):
         check_manifest(folder, settings, [])
 
 
-@pytest.fixture(params=["{}/out", "file://{}/out", "memory:/{}/out"])
-def out(request, tmp_path):
-    return request.param.format(tmp_path)
-
-
-def test_of_two_that_begin_at_once_the_first_one_goes_on(out, monkeypatch):
+def test_of_two_that_begin_at_once_the_first_one_goes_on(tmp_path, monkeypatch):
+    out = str(tmp_path / "out")
     make_folder = files.make_folder
 
     def make_late(path):
@@ -109,17 +105,3 @@ def test_of_two_that_begin_at_once_the_first_one_goes_on(out, monkeypatch):
     with pytest.raises(UsageError, match="was made with another --model"):
         check_manifest(out, {"--model": "second"}, [])
     check_manifest(out, {"--model": "first"}, [])
-
-
-def test_a_storage_without_exclusive_writing(monkeypatch):
-    opened = MemoryFileSystem.open
-
-    def open_old(self, path, mode="rb", **more):
-        if mode == "xb":
-            raise ValueError("File mode not supported")
-        return opened(self, path, mode, **more)
-
-    monkeypatch.setattr(MemoryFileSystem, "open", open_old)
-    check_manifest("memory://old/out", {"--model": "first"}, [])
-    with pytest.raises(UsageError, match="was made with another --model"):
-        check_manifest("memory://old/out", {"--model": "second"}, [])
