@@ -12,6 +12,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import nullcontext
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -57,36 +58,34 @@ def progress_bar(wanted: bool = True, **settings: Any) -> tqdm:
     """Return a bar with the settings of ``tqdm``, drawn where there are bars, if it is wanted."""
     from tqdm import tqdm  # it takes a while to import
 
-    return tqdm(**settings, disable=not (wanted and has_bars()) or is_quiet())
+    return tqdm(**settings, disable=not (wanted and has_bars()))
 
 
 def has_bars() -> bool:
-    """Return whether there is a terminal, and no other process of ours that may draw on it, too."""
+    """Return whether there is a terminal, no other process of ours that draws on it, and no ``--quiet``."""
     multiprocessing = sys.modules.get("multiprocessing")  # slow to import; a worker process has it
     is_worker = multiprocessing is not None and multiprocessing.parent_process() is not None
-    return sys.stderr.isatty() and not is_worker
+    return sys.stderr.isatty() and not is_worker and not is_quiet()
 
 
 @contextlib.contextmanager
 def counting(unit: str, total: int | None = None, done: str = "") -> Iterator[Callable[[int], None]]:
     """Give a function that adds a number of items done; show them as :func:`progress` does."""
+    if has_bars():
+        with progress_bar(unit=f" {unit}", total=total, desc=done or None) as bar:
+            yield bar.update
+        return
     of_all = "" if total is None else f" of {total:,}"
     count, next_line = 0, time.monotonic() + INTERVAL
-    with contextlib.ExitStack() as stack:
-        bar = None
-        if has_bars():
-            bar = stack.enter_context(progress_bar(unit=f" {unit}", total=total, desc=done or None))
 
-        def add(more: int) -> None:
-            nonlocal count, next_line
-            count += more
-            if bar is not None:
-                bar.update(more)
-            elif time.monotonic() >= next_line:
-                LOGGER.info(f"{count:,}{of_all} {unit} {done}".rstrip())
-                next_line = time.monotonic() + INTERVAL
+    def add(more: int) -> None:
+        nonlocal count, next_line
+        count += more
+        if time.monotonic() >= next_line:
+            LOGGER.info(f"{count:,}{of_all} {unit} {done}".rstrip())
+            next_line = time.monotonic() + INTERVAL
 
-        yield add
+    yield add
 
 
 def progress(items: Iterable[T], unit: str, total: int | None = None, done: str = "") -> Iterator[T]:
@@ -107,29 +106,21 @@ class ShardProgress:
         self._next_line = self._start + (INTERVAL if bar is None else 0)
         self._lock = threading.Lock()
 
-    def add_lines(self, lines: int) -> None:
-        """Count lines that are done."""
+    def add(self, lines: int, shards: int = 0, size: int = 0) -> None:
+        """Count lines, and shards of so many bytes, that are done."""
         with self._lock:
             self._lines += lines
-            self._show()
-
-    def add_shard(self, size: int) -> None:
-        """Count a shard of so many bytes that is done."""
-        with self._lock:
-            self._done += 1
+            self._done += shards
             self._done_size += size
-            self._show()
-
-    def _show(self) -> None:
-        if time.monotonic() < self._next_line:
-            return
-        if self._bar is None:
-            LOGGER.info(self.message())
-            self._next_line = time.monotonic() + INTERVAL
-        else:
-            self._bar.n = self._done
-            self._bar.set_description_str(self.message())
-            self._next_line = time.monotonic() + 1
+            if time.monotonic() < self._next_line:
+                return
+            if self._bar is None:
+                LOGGER.info(self.message())
+                self._next_line = time.monotonic() + INTERVAL
+            else:
+                self._bar.n = self._done
+                self._bar.set_description_str(self.message())
+                self._next_line = time.monotonic() + 1
 
     def message(self) -> str:
         """Return a line that says how far the work is."""
@@ -145,11 +136,8 @@ class ShardProgress:
 @contextlib.contextmanager
 def shard_progress(shards: int, size: int) -> Iterator[ShardProgress]:
     """Give a :class:`ShardProgress`, on a bar or by lines; its last line comes at the end of the block."""
-    with contextlib.ExitStack() as stack:
-        bar = None
-        if has_bars() and not is_quiet():
-            form = "{percentage:3.0f}% |{bar:20}| {desc}"
-            bar = stack.enter_context(progress_bar(total=shards, bar_format=form, leave=False))
+    form = "{percentage:3.0f}% |{bar:20}| {desc}"
+    with progress_bar(total=shards, bar_format=form, leave=False) if has_bars() else nullcontext() as bar:
         shown = ShardProgress(shards, size, bar)
         yield shown
     LOGGER.info(shown.message())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -14,9 +13,8 @@ from preorder.analysis.curves import by_length, fitting_width, grouped_curves
 from preorder.analysis.headroom import reorder_translations
 from preorder.analysis.results import SCORE_FORMATS, Curves, Table
 from preorder.data import Alignment, Permutation
-from preorder.errors import DataError, UsageError
 from preorder.metrics import MetricOptions
-from preorder.metrics.orders import OrderEvaluation, Tau, evaluate
+from preorder.metrics.orders import OrderEvaluation, Tau, evaluation
 from preorder.metrics.scoring import Scoring, Systems, Text, measure, measure_translations, score_systems
 
 HEADROOM_METRICS = ("bleu", "chrf", "ribes")
@@ -103,26 +101,21 @@ def diagnose_pair(
 ) -> PairDiagnosis:
     """Compare the source's order and a predicted one with the order that links ask for.
 
-    Args:
-        names: of each token of each sentence, its word or tag.
-        alignments: of each sentence.
-        predicted: of each sentence, by a preorderer that has not seen it.
+    ``names``: of each token of each sentence, its word or tag. ``predicted``: by a preorderer that has not
+    seen the sentences.
     """
     groups = [target_groups(links, len(row)) for links, row in zip(alignments, names, strict=True)]
-    if all(one is None for one in groups):
-        raise DataError("no sentence has links that can be sorted")
     monotone = [Permutation.identity(len(row)) for row in names]
-    orders = {UNORDERED: [monotone], PREDICTED: [list(predicted)]}
-    measured = measure([Tau(groups)], orders)
+    (measured,) = measure([Tau(groups)], {UNORDERED: [monotone], PREDICTED: [predicted]})
     lengths = list(map(len, names))
-    curves = grouped_curves("length", by_length(lengths, *fitting_width(lengths)), measured, seed)
+    curves = grouped_curves("length", by_length(lengths, *fitting_width(lengths)), [measured], seed)
     distances = _distances(names, alignments, predicted)
     totals = np.array([total for _, *total in distances.values()]).sum(0)
     linked = max(1, sum(count for count, *_ in distances.values()))
     words = [MovedWord(word, n, one / n, other / n) for word, (n, one, other) in distances.items()]
     words.sort(key=lambda moved: (-moved.predicted * moved.count, moved.word))
     return PairDiagnosis(
-        evaluate(groups, list(predicted)),
+        evaluation(*(measured.systems[order][0] for order in (PREDICTED, UNORDERED))),
         (float(totals[0] / linked), float(totals[1] / linked)),
         curves,
         tuple(words[:MOST_WORDS]),
@@ -132,20 +125,18 @@ def diagnose_pair(
 def _distances(
     names: Sequence[Sequence[str]], alignments: Sequence[Alignment], predicted: Sequence[Permutation]
 ) -> dict[str, tuple[int, int, int]]:
-    """Return for each word its linked tokens, and their distances in all from the gold positions.
+    """Return for each word its linked tokens, and the sums of their distances from the gold positions.
 
     The first distance is that of the source's order, the second that of the predicted one.
     """
-    counts: Counter[str] = Counter()
-    sums: defaultdict[str, list[int]] = defaultdict(lambda: [0, 0])
+    sums: dict[str, tuple[int, int, int]] = {}
     for row, links, order in zip(names, alignments, predicted, strict=True):
         gold = gold_permutation(links, len(row)).positions
         for i, targets in enumerate(links.targets(len(row))):
             if targets:
-                counts[row[i]] += 1
-                sums[row[i]][0] += abs(gold[i] - i)
-                sums[row[i]][1] += abs(gold[i] - order.positions[i])
-    return {word: (count, *sums[word]) for word, count in counts.items()}
+                count, one, other = sums.get(row[i], (0, 0, 0))
+                sums[row[i]] = count + 1, one + abs(gold[i] - i), other + abs(gold[i] - order.positions[i])
+    return sums
 
 
 def pair_tables(found: PairDiagnosis) -> list[Table]:
@@ -153,9 +144,8 @@ def pair_tables(found: PairDiagnosis) -> list[Table]:
     tau = SCORE_FORMATS["tau"].format
     rows = tuple(
         (name, tau(scores.tau), tau(scores.tau_nakagawa), f"{scores.complete_match:.1%}", f"{distance:.2f}")
-        for name, scores, distance in (
-            (UNORDERED, found.orders.monotone, found.distance[0]),
-            (PREDICTED, found.orders, found.distance[1]),
+        for name, scores, distance in zip(
+            (UNORDERED, PREDICTED), (found.orders.monotone, found.orders), found.distance, strict=True
         )
     )
     columns = ("order", "tau", "tau of Nakagawa", "sentences in order", "distance (tokens)")
@@ -193,15 +183,18 @@ class TranslationDiagnosis:
         """Return what an order of a system gains: difference, interval and p-values."""
         return asdict(self.scoring.pairwise[reordered(name, order)][name][metric])
 
+    def words_left(self, name: str) -> dict[str, float]:
+        """Return how many words a sentence are missing, too many, and others in a system's best order."""
+        edits = self.scoring.systems[reordered(name, BEST)]
+        parts = {"missing": "deletions", "too_many": "insertions", "others": "substitutions"}
+        return {key: edits[f"ter_{kind}"] for key, kind in parts.items()}
+
     def _system(self, name: str) -> dict[str, Any]:
         found = self._scores(name)
         for key, order in (("best_order", BEST), ("best_btg_order", BEST_BTG)):
             gains = {metric: self.gain(name, order, metric) for metric in HEADROOM_METRICS}
             found[key] = self._scores(reordered(name, order)) | {"gain": gains}
-        edits = self.scoring.systems[reordered(name, BEST)]
-        parts = {"missing": "deletions", "too_many": "insertions", "others": "substitutions"}
-        found["words"] = {key: edits[f"ter_{kind}"] for key, kind in parts.items()}
-        return found
+        return found | {"words": self.words_left(name)}
 
     def _scores(self, name: str) -> dict[str, Any]:
         scores = {metric: self.scoring.systems[name][metric] for metric in HEADROOM_METRICS}
@@ -224,8 +217,6 @@ def diagnose_translations(
         orders = {name: list(runs)}
         for k, order in enumerate((BEST, BEST_BTG)):
             orders[reordered(name, order)] = [text[k] for text in texts]
-        if not every.keys().isdisjoint(orders):
-            raise UsageError(f"a system cannot be called {name!r}")
         every |= orders
     measured = measure_translations(references, every, (*HEADROOM_METRICS, "ter"), options)
     lengths = [len(line.split()) for line in references[0]]
@@ -245,16 +236,7 @@ def translation_tables(found: TranslationDiagnosis) -> list[Table]:
             rows.append((full, *cells, gain))
     columns = ("translations", *(SCORE_FORMATS[metric].title for metric in HEADROOM_METRICS), "BLEU gained")
     note = "The words stay as they are; what is gained estimates what a better order could gain."
-    left = tuple(
-        (
-            name,
-            *(
-                f"{found.scoring.systems[reordered(name, BEST)][f'ter_{kind}']:.2f}"
-                for kind in ("deletions", "insertions", "substitutions")
-            ),
-        )
-        for name in found.systems
-    )
+    left = tuple((name, *map("{:.2f}".format, found.words_left(name).values())) for name in found.systems)
     heads = ("in the best order", "missing", "too many", "others")
     return [
         Table("Order headroom, with 95 % intervals", columns, tuple(rows), note),

@@ -55,8 +55,7 @@ PARAMETERS: dict[str, Any] = {
 }
 
 
-@dataclass(frozen=True)
-class Style:
+class Style(NamedTuple):
     """How a system is drawn; the seven styles differ in line, marker and hatch, not only in colour."""
 
     colour: str
@@ -81,8 +80,7 @@ def styles(names: Sequence[str]) -> dict[str, Style]:
     return {name: _STYLES[k % len(_STYLES)] for k, name in enumerate(names)}
 
 
-def new_figure(panels: int) -> tuple[Figure, list[Axes]]:
-    """Return a figure of panels one below the other."""
+def _new_figure(panels: int) -> tuple[Figure, list[Axes]]:
     require("matplotlib", "plots")
     from matplotlib.figure import Figure
 
@@ -90,7 +88,7 @@ def new_figure(panels: int) -> tuple[Figure, list[Axes]]:
     return figure, list(figure.subplots(panels, 1, squeeze=False)[:, 0])
 
 
-def add_legend(figure: Figure, handles: Mapping[str, Any]) -> None:
+def _add_legend(figure: Figure, handles: Mapping[str, Any]) -> None:
     """Put one legend above all panels; names in it are plain text, whatever characters they have."""
     longest = max(map(cell_len, handles)) * 0.6 * PARAMETERS["font.size"] / 72  # inches
     columns = min(4, max(1, int(WIDTH / (longest + 0.6))))
@@ -119,7 +117,7 @@ def breakdown_title(breakdown: Breakdown) -> str:
 def draw_curves(curves: Curves) -> Figure:
     """Draw a panel for each score, with 95 % intervals."""
     looks = styles(_names(curves))
-    figure, panels = new_figure(len(curves.measures))
+    figure, panels = _new_figure(len(curves.measures))
     labels = [group.label.replace(" to ", "…") for group in curves.groups]
     numbers = map(int, labels) if all(map(str.isdecimal, labels)) else range(len(labels))
     xs = np.array(list(numbers), float)
@@ -135,14 +133,14 @@ def draw_curves(curves: Curves) -> Figure:
         axes.set_ylabel(SCORE_FORMATS[name].label)
         axes.set_xticks(xs, labels)
     panels[-1].set_xlabel(f"{curves.axis}, {counted}")
-    add_legend(figure, handles)
+    _add_legend(figure, handles)
     return figure
 
 
 def draw_breakdown(breakdown: Breakdown) -> Figure:
     """Draw bars, the parts side by side, with 95 % intervals."""
     looks = styles(list(breakdown.systems))
-    figure, (axes,) = new_figure(1)
+    figure, (axes,) = _new_figure(1)
     parts = list(next(iter(breakdown.systems.values())))
     width = BARS / len(looks)
     handles = {}
@@ -156,14 +154,14 @@ def draw_breakdown(breakdown: Breakdown) -> Figure:
     titles = [SCORE_FORMATS[part].title.replace(" ", "\n") for part in parts]
     axes.set_xticks(range(len(parts)), titles)
     axes.set_ylabel(BREAKDOWN_TITLES[breakdown.kind].partition(";")[0])
-    add_legend(figure, handles)
+    _add_legend(figure, handles)
     return figure
 
 
 def _draw_lines(
     axes: Axes, xs: np.ndarray, lines: Mapping[str, Sequence[Estimate | None]], looks: Mapping[str, Style]
 ) -> dict[str, Any]:
-    """Draw a line for each name; return the name's entry in the legend."""
+    """Draw a line for each name; return the entries of the legend."""
     handles = {}
     step = np.diff(xs).min() if len(xs) > 1 else 1.0
     for k, (name, line) in enumerate(lines.items()):
@@ -195,40 +193,30 @@ XML = '<?xml version="1.0" encoding="utf-8"?>'
 NOT_IN_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 
 
-class Picture(NamedTuple):
-    """The content of a file, and whether there were letters for all its text."""
-
-    data: bytes
-    complete: bool
-
-
-def encode(draw: Callable[[], Figure], title: str, path: str) -> Picture:
-    """Return a picture as the content of a file, whose name ends in one of :data:`PICTURES`.
+def write_picture(draw: Callable[[], Figure], title: str, path: str) -> None:
+    """Write a picture as a file, whose name ends in one of :data:`PICTURES`; say so if it lacks letters.
 
     The title says what it shows, for those who cannot see it.
     """
+    complete = True
     if path.endswith(".svg"):
-        return Picture(f"{XML}\n{svg_element(draw, title)}\n".encode(), complete=True)
-    if path.endswith(".pdf"):
+        data = f"{XML}\n{svg_element(draw, title)}\n".encode()
+    elif path.endswith(".pdf"):
         unknown = dict.fromkeys(("Creator", "Producer", "CreationDate"))
-        return _saved(draw, "pdf", metadata=unknown | {"Title": title})
-    if not path.endswith(".png"):
+        data, complete = _saved(draw, "pdf", metadata=unknown | {"Title": title})
+    elif path.endswith(".png"):
+        data, complete = _saved(draw, "png", dpi=RESOLUTION, metadata={"Software": None, "Title": title})
+    else:
         raise UsageError(f"a picture's name ends in {' or '.join(PICTURES)}: {shown(path)}")
-    return _saved(draw, "png", dpi=RESOLUTION, metadata={"Software": None, "Title": title})
-
-
-def write_picture(draw: Callable[[], Figure], title: str, path: str) -> None:
-    """Write a picture as a file, as :func:`encode` makes it, and say so if it lacks letters."""
-    picture = encode(draw, title, path)
-    write_bytes(path, picture.data)
-    if not picture.complete:
+    write_bytes(path, data)
+    if not complete:
         LOGGER.warning(f"{path}: no installed font has all its characters; an .svg keeps them")
 
 
 def svg_element(draw: Callable[[], Figure], title: str, transparent: bool = False) -> str:
     """Return a picture as one ``<svg>`` element for a page, on white or on the page's own ground."""
     unknown = dict.fromkeys(("Creator", "Date", "Format", "Type"))
-    text = _saved(draw, "svg", metadata=unknown, transparent=transparent).data.decode("utf-8")
+    text = _saved(draw, "svg", metadata=unknown, transparent=transparent)[0].decode("utf-8")
     head, end, rest = _without_ballast(text[text.index("<svg") :].rstrip()).partition(">")
     title = escape(NOT_IN_XML.sub("\ufffd", title), {'"': "&quot;"})
     rest = NOT_IN_XML.sub("\ufffd", rest)
@@ -247,7 +235,8 @@ def _without_ballast(svg: str) -> str:
     return re.sub(r' d="[^"]*"', lambda path: path[0].replace(" \n", " ").replace("\n", ""), svg)
 
 
-def _saved(draw: Callable[[], Figure], form: str, **options: object) -> Picture:
+def _saved(draw: Callable[[], Figure], form: str, **options: object) -> tuple[bytes, bool]:
+    """Return a picture as the content of a file, and whether there were letters for all its text."""
     matplotlib = require("matplotlib", "plots")
     stream = io.BytesIO()
     with matplotlib.rc_context(), warnings.catch_warnings(record=True) as caught:
@@ -263,19 +252,14 @@ def _saved(draw: Callable[[], Figure], form: str, **options: object) -> Picture:
         if form == "png" and max(figure.get_size_inches()) * RESOLUTION >= MOST_PIXELS:
             raise UsageError("too large for a .png: give fewer or shorter sentences, or write an .svg")
         figure.savefig(stream, format=form, **options)
-    return Picture(stream.getvalue(), not any("missing from" in str(warning.message) for warning in caught))
+    return stream.getvalue(), not any("missing from" in str(warning.message) for warning in caught)
 
 
 @dataclass(frozen=True)
 class DrawnPicture:
-    """A picture that a notebook shows where it is the value of a cell.
+    """A picture that a notebook shows where it is the value of a cell."""
 
-    Attributes:
-        title: what it shows, for those who cannot see it.
-        draw: draws it.
-    """
-
-    title: str
+    title: str  # what it shows, for those who cannot see it
     draw: Callable[[], Figure] = field(repr=False)
 
     def save(self, path: str | os.PathLike[str]) -> None:

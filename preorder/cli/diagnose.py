@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 DEFAULT_LINES = 20_000
 SHARE_HELD = 10
 """One line of so many is measured, the others are learned from."""
+PAIR = ("src", "tgt", "align", "pos")
+"""Options of the two languages."""
+
 QUICK = {"method": "btg", "iterations": 4, "classes": 50, "held_out": 0}
 """The quick preorderer."""
 
@@ -61,7 +64,10 @@ def run(arguments: argparse.Namespace) -> None:
     """Run the subcommand."""
     has_pair = arguments.src is not None and (arguments.tgt or arguments.align) is not None
     has_translations = bool(arguments.ref and arguments.hyp)
-    if not has_pair and not has_translations:
+    some_pair = any(getattr(arguments, name) is not None for name in PAIR)
+    some_translations = bool(arguments.ref or arguments.hyp)
+    incomplete = some_pair != has_pair or some_translations != has_translations
+    if incomplete or not (has_pair or has_translations):
         raise UsageError("give --src with --tgt or --align, or --ref with --hyp, or all of them")
     found: dict = {}
     tables: list[Table] = []
@@ -109,7 +115,7 @@ def _pair(arguments: argparse.Namespace) -> PairDiagnosis:
     import preorder
     from preorder.analysis.diagnosis import diagnose_pair
 
-    paths = {name: getattr(arguments, name) for name in ("src", "tgt", "align", "pos")}
+    paths = {name: getattr(arguments, name) for name in PAIR}
     paths = {name: path for name, path in paths.items() if path is not None}
     if "align" in paths:
         paths.pop("tgt", None)

@@ -95,8 +95,8 @@ def fresh_folder(path: str, files: Iterable[str]) -> Iterator[str]:
 def check_writable(path: str) -> None:
     """Check, before any work, that something can be made at a path, or in time at a URL."""
     if is_url(path):
-        storage.check_url_writable(path)
-        return
+        with storage.filesystem(path, storage.WRITTEN):
+            return
     with reported(path):
         target = Path(os.path.realpath(path))
         with contextlib.suppress(FileNotFoundError):

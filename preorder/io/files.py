@@ -47,7 +47,7 @@ def read_lines(path: str) -> Iterator[str]:
                 yield decoded(line, path, number)
                 number += 1
         except Exception as error:
-            raise reading_error(path, error, number) from None
+            raise _reading_error(path, error, number) from None
 
 
 def decoded(line: bytes, path: str, number: int) -> str:
@@ -65,8 +65,7 @@ def without_line_end(line: str) -> str:
     return line.removesuffix("\n").removesuffix("\r")
 
 
-def reading_error(path: str, error: Exception, number: int) -> Exception:
-    """Return what an error in reading a line is to the user: damaged data, or itself."""
+def _reading_error(path: str, error: Exception, number: int) -> Exception:
     if isinstance(error, DataError):
         return error.at(display_name(path), number)
     reason = damage(path, error)
@@ -144,7 +143,7 @@ def in_parallel(*streams: tuple[str, Iterable[Any]]) -> Iterator[tuple[Any, ...]
 
 
 def ended_early(path: str, longer: str, number: int) -> DataError:
-    """Return the error that a file has no line of a number, and another that belongs to it has."""
+    """Return the error that a file has no line of this number, and another that belongs to it has."""
     reason = f"the file ends after {number - 1} lines, {display_name(longer)} goes on"
     return DataError(reason, display_name(path), number)
 
@@ -188,32 +187,25 @@ def read_blocks(paths: Sequence[str], size: int = BLOCK_SIZE) -> Iterator[Block]
     """Yield the lines of several files side by side, in blocks of about ``size`` bytes of the first."""
     with contextlib.ExitStack() as stack:
         files = [_Lines(path, stack) for path in paths]
-        first = 1
-        while True:
-            files[0].fill(size)
+        first, goes_on = 1, True
+        while goes_on:
+            files[0].fill(size=size)
             wanted = files[0].waiting
             for other in files[1:]:
-                other.fill_lines(max(wanted, 1))
+                other.fill(max(wanted, 1))
             lines = min(wanted, *(file.waiting for file in files))
             if lines:
                 yield Block(first, lines, tuple(file.take(lines) for file in files))
                 first += lines
-            if lines == wanted and files[0].goes_on:
-                continue
-            _check_ends(files, first)
-            return
-
-
-def _check_ends(files: Sequence[_Lines], number: int) -> None:
-    """Check that all files end before a line, and that they could be read up to there."""
-    for file in files:
-        file.fill_lines(1)
-        if not file.waiting and file.error is not None:
-            raise reading_error(file.path, file.error, number)
-    ended = [file.path for file in files if not file.waiting]
-    longer = [file.path for file in files if file.waiting]
-    if ended and longer:
-        raise ended_early(ended[0], longer[0], number)
+            goes_on = lines == wanted and files[0].goes_on
+        for file in files:
+            file.fill()
+            if not file.waiting and file.error is not None:
+                raise _reading_error(file.path, file.error, first)
+        ended = [file.path for file in files if not file.waiting]
+        longer = [file.path for file in files if file.waiting]
+        if ended and longer:
+            raise ended_early(ended[0], longer[0], first)
 
 
 class _Lines:
@@ -230,14 +222,9 @@ class _Lines:
         self._parts: list[bytes] = []
         self._size = 0
 
-    def fill(self, size: int) -> None:
-        """Read until so many bytes, and a line at least, wait; or to the end."""
-        while self.goes_on and (self._size < size or not self.waiting):
-            self._read()
-
-    def fill_lines(self, lines: int) -> None:
-        """Read until so many lines wait, or to the end."""
-        while self.goes_on and self.waiting < lines:
+    def fill(self, lines: int = 1, size: int = 0) -> None:
+        """Read until so many lines and bytes wait, or to the end."""
+        while self.goes_on and (self.waiting < lines or self._size < size):
             self._read()
 
     def _read(self) -> None:
@@ -292,12 +279,12 @@ def writer(path: str) -> Iterator[TextIO]:
 
 
 def write_lines(path: str, lines: Iterable[str]) -> None:
-    """Write lines atomically."""
+    """Write lines, as :func:`writer` does."""
     write_texts(path, (f"{line}\n" for line in lines))
 
 
 def write_texts(path: str, texts: Iterable[str]) -> None:
-    """Write texts, one after another, atomically."""
+    """Write texts, one after another, as :func:`writer` does."""
     with writer(path) as stream:
         stream.writelines(texts)
 

@@ -61,7 +61,7 @@ CODECS = {
 """Suffix of a file → how it is compressed."""
 
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*(::[^/]*)?://")
-_READ, _WRITTEN = "cannot be read", "cannot be written"
+READ, WRITTEN = "cannot be read", "cannot be written"
 
 
 def is_url(path: str) -> bool:
@@ -128,7 +128,7 @@ def _module(codec: Codec) -> Any:
 
 
 def _open_url(url: str) -> BinaryIO:
-    with _filesystem(url) as (system, path):
+    with filesystem(url) as (system, path):
         return io.BufferedReader(_Remote(system.open(path, "rb"), url), BUFFER)
 
 
@@ -143,20 +143,14 @@ class _Remote(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:
-        with _wrap_errors(self._url, _READ):
+        with _wrap_errors(self._url, READ):
             data = self._stream.read(len(buffer))
         if self._left is not None:
             if not data and self._left > 0:
-                raise DataError(f"{_READ}: it ends {self._left:,} bytes too early", self._url)
+                raise DataError(f"{READ}: it ends {self._left:,} bytes too early", self._url)
             self._left -= len(data)
         buffer[: len(data)] = data
         return len(data)
-
-    def readall(self) -> bytes:  # the one of RawIOBase asks for 8 KiB at a time
-        parts = []
-        while part := self.read(1 << 24):
-            parts.append(part)
-        return b"".join(parts)
 
     def close(self) -> None:
         if not self.closed:
@@ -165,18 +159,12 @@ class _Remote(io.RawIOBase):
         super().close()
 
 
-def check_url_writable(url: str) -> None:
-    """Check, before any work, what can be known of an output without asking the storage."""
-    with _filesystem(url, _WRITTEN):
-        pass
-
-
 def put(local: Path, url: str) -> None:
     """Copy a local file to a URL, whole or not at all.
 
     To a storage that is none of :data:`AT_ONCE` it goes under a temporary name first, and is then renamed.
     """
-    with _filesystem(url, _WRITTEN) as (system, path):
+    with filesystem(url, WRITTEN) as (system, path):
         if AT_ONCE.intersection(_protocols(system)):
             system.put_file(str(local), path)
             return
@@ -197,7 +185,7 @@ def make_folder(path: str) -> None:
     if not is_url(path):
         Path(path).mkdir(parents=True, exist_ok=True)
         return
-    with _filesystem(path, _WRITTEN) as (system, inner):
+    with filesystem(path, WRITTEN) as (system, inner):
         if not AT_ONCE.intersection(_protocols(system)):  # s3fs would make a bucket
             system.makedirs(inner, exist_ok=True)
 
@@ -207,7 +195,7 @@ def remove(paths: Iterable[str]) -> None:
     for path in paths:
         if is_url(path):
             with (
-                _filesystem(path, "cannot be removed") as (system, inner),
+                filesystem(path, "cannot be removed") as (system, inner),
                 contextlib.suppress(FileNotFoundError),
             ):
                 system.rm_file(inner)
@@ -220,7 +208,7 @@ def exists(path: str) -> bool:
     """Say whether there is something at a path."""
     if not is_url(path):
         return os.path.exists(path)
-    with _filesystem(path) as (system, inner):
+    with filesystem(path) as (system, inner):
         system.invalidate_cache()
         return system.exists(inner)
 
@@ -250,7 +238,7 @@ def sizes(paths: Iterable[str]) -> dict[str, int]:
 
 def _listed(folder: str) -> dict[str, int]:
     """Return the names and sizes in bytes of what is in the folder of a URL: nothing if it is not there."""
-    with _filesystem(folder) as (system, path):
+    with filesystem(folder) as (system, path):
         system.invalidate_cache()
         try:
             entries = system.ls(path, detail=True)
@@ -268,7 +256,7 @@ def find(pattern: str) -> tuple[str, list[str]]:
     """
     if not is_url(pattern):
         return pattern, sorted(filter(os.path.isfile, glob.glob(pattern)))
-    with _filesystem(re.sub(r"\*+", "*", pattern)) as (system, path):
+    with filesystem(re.sub(r"\*+", "*", pattern)) as (system, path):
         system.invalidate_cache()
         found = system.glob(path, detail=True)
     if not found:  # a folder that may not be read looks to fsspec as one without files
@@ -281,16 +269,11 @@ def find(pattern: str) -> tuple[str, list[str]]:
 def real(path: str) -> str:
     """Return a name that is the same for all paths and URLs that lead to a file."""
     if is_url(path):
-        with _filesystem(path) as (system, path):
+        with filesystem(path) as (system, path):
             protocol = _protocols(system)[0]
         if protocol != "file":
             return f"{protocol}://{path}"
     return os.path.realpath(path)
-
-
-def is_inside(path: str, folder: str) -> bool:
-    """Say whether a path or URL leads into a folder."""
-    return real(path).startswith(real(folder).rstrip("/") + "/")
 
 
 def absolute(path: str) -> str:
@@ -311,14 +294,14 @@ def local(path: str) -> Iterator[str]:
 
 
 @contextlib.contextmanager
-def _filesystem(url: str, what: str = _READ) -> Iterator[tuple[Any, str]]:
+def filesystem(url: str, what: str = READ) -> Iterator[tuple[Any, str]]:
     """Give the file system of a URL, and the path in it; wrap what it raises in the block."""
     with _wrap_errors(url, what):
         if "::" in url:  # what is in one file would say which others are read
             raise DataError("a URL inside of another one (::) is not followed", url)
         system, path = require("fsspec", "storage").url_to_fs(url)
-        if what == _WRITTEN and READ_ONLY.intersection(_protocols(system)):
-            raise DataError(f"{_WRITTEN}: {_protocols(system)[0]} serves files, it takes none", url)
+        if what == WRITTEN and READ_ONLY.intersection(_protocols(system)):
+            raise DataError(f"{WRITTEN}: {_protocols(system)[0]} serves files, it takes none", url)
         yield system, path
 
 
@@ -334,12 +317,8 @@ def _wrap_errors(url: str, what: str) -> Iterator[None]:
     except (PreorderError, MemoryError):
         raise
     except Exception as error:
-        raise DataError(f"{what}: {_reason(error, url)}", url) from None
-
-
-def _reason(error: Exception, url: str) -> str:
-    text = " ".join(str(getattr(error, "strerror", None) or error).split())
-    if isinstance(error, FileNotFoundError) and text in url:  # it says but the path
-        cause = str(error.__cause__ or "404")
-        text = os.strerror(errno.ENOENT) if "404" in cause else cause  # HTTP's other errors are hidden so
-    return text or type(error).__name__
+        text = " ".join(str(getattr(error, "strerror", None) or error).split())
+        if isinstance(error, FileNotFoundError) and text in url:  # it says but the path
+            cause = str(error.__cause__ or "404")
+            text = os.strerror(errno.ENOENT) if "404" in cause else cause  # HTTP's other errors are hidden so
+        raise DataError(f"{what}: {text or type(error).__name__}", url) from None

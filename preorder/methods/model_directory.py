@@ -147,8 +147,9 @@ def check_replaceable(directory: str, others: Iterable[str] = ()) -> None:
     if os.path.exists(directory) and not os.path.isdir(directory):
         raise DataError("exists and is not a directory", directory)
     atomic.check_writable(directory)
+    inside = storage.real(directory).rstrip("/") + "/"
     for path in others:
-        if storage.is_inside(path, directory):
+        if storage.real(path).startswith(inside):
             raise DataError(f"holds {path}: a model needs a directory of its own", directory)
     names = storage.names(directory)
     if names and not _is_model(directory, names):

@@ -21,7 +21,7 @@ of its sentences. All but ``tau`` are those of Google's ``evaluate_preordering.p
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from itertools import chain
 from typing import ClassVar
 
@@ -93,14 +93,15 @@ def evaluate(groups: Sequence[TargetGroups | None], permutations: Sequence[Permu
     O(n log n) a sentence, compiled.
     """
     metric = Preordering(groups)
+    monotone = [Permutation.identity(len(order)) for order in permutations]
+    return evaluation(metric.statistics(permutations), metric.statistics(monotone))
 
-    def means(orders: Sequence[Permutation]) -> OrderScores:
-        totals = metric.statistics(orders).sum(0)
-        return OrderScores(*(float(score.compute(totals)) for score in metric.scores))
 
-    skipped = sum(one is None for one in groups)
-    monotone = means([Permutation.identity(len(order)) for order in permutations])
-    return OrderEvaluation(*astuple(means(permutations)), len(groups) - skipped, skipped, monotone)
+def evaluation(statistics: np.ndarray, monotone: np.ndarray) -> OrderEvaluation:
+    """Return the evaluation of what :class:`Preordering` has counted, of orders and of the source's own."""
+    sentences = int(statistics[:, 4].sum())
+    orders, source = ((rows[:, :4].sum(0) / sentences).tolist() for rows in (statistics, monotone))
+    return OrderEvaluation(*orders, sentences, len(statistics) - sentences, OrderScores(*source))
 
 
 def order_statistics(groups: Sequence[TargetGroups], positions: Sequence[Sequence[int]]) -> np.ndarray:

@@ -62,6 +62,8 @@ def test_it_aligns(bitext, capsys):
     [
         ([], "give --src with --tgt or --align, or --ref with --hyp"),
         (["--src", "src"], "give --src with --tgt or --align"),
+        (["--src", "src", "--align", "good", "--ref", "src"], "give --src with --tgt or --align, or --ref"),
+        (["--ref", "src", "--hyp", "src", "--tgt", "src"], "give --src with --tgt or --align, or --ref"),
         (["--src", "src", "--align", "links"], "links:2: "),
         (["--src", "src", "--align", "good", "--pos", "tags"], "tags:2: 1 tags for 2 tokens"),
         (["--src", "one", "--align", "onelink"], "1 lines are too few"),

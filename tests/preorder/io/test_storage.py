@@ -12,6 +12,7 @@ from fsspec.implementations.memory import MemoryFileSystem
 from preorder import errors
 from preorder.errors import DataError, MissingExtraError
 from preorder.io import files, storage
+from preorder.io.atomic import check_writable
 from preorder.io.files import read_blocks
 from preorder.io.storage import CODECS
 
@@ -181,7 +182,7 @@ def refused():
         "odd://x": (files.read_bytes, "cannot be read: No such file or directory"),
         "odd://forbidden": (files.read_bytes, "cannot be read: 403: Forbidden"),
         "zip://a::odd://x": (files.read_bytes, r"a URL inside of another one \(::\) is not followed"),
-        "https://x/y": (storage.check_url_writable, "cannot be written: https? serves files, it takes none"),
+        "https://x/y": (check_writable, "cannot be written: https? serves files, it takes none"),
         "odd://folder": (lambda url: files.write_bytes(url, b""), "is a directory"),
         "s3://ls": (storage._listed, "cannot be read: RuntimeError"),
         "s3://ls/*": (storage.find, "cannot be read: RuntimeError"),
