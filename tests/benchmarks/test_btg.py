@@ -62,22 +62,3 @@ def test_both_programs(data, peer, capsys):
         "2 MB",
         "4.0×",
     )
-
-
-@pytest.mark.parametrize(
-    ("more", "error"),
-    [
-        ("--topdown-btg-train {peer}", "--topdown-btg-train and --topdown-btg-parse go together"),
-        ("--pairs none", "none.train.annot: "),
-        pytest.param(
-            "--topdown-btg-train false --topdown-btg-parse missing", "exit status 1", marks=pytest.mark.slow
-        ),
-        pytest.param("", "the lines are too few to make sentences of 40 tokens", marks=pytest.mark.slow),
-    ],
-)
-def test_bad_usage(data, peer, capsys, more, error):
-    if not more:
-        lines = (data / "xxyy.held.annot").read_text().splitlines(keepends=True)
-        (data / "xxyy.held.annot").write_text("".join(lines[:3]))
-    assert main([str(data), *FEW, *more.format(peer=peer).split()]) == 2
-    assert error in capsys.readouterr().err

@@ -41,10 +41,3 @@ def test_shards_and_other_bytes_are_told(bench, tmp_path, capsys):
     results = json.loads(capsys.readouterr().out)["results"]
     assert [result["same"] for result in results] == [True, True, False, False]
     assert shards.Result(**results[-1]).row()[-1] == "NO"
-
-
-def test_shards_without_a_text(tmp_path, capsys):
-    (tmp_path / "empty").touch()
-    for name, reason in ("none", "cannot be read: No such file or directory"), ("empty", "the file is empty"):
-        assert shards.main(f"--text {tmp_path}/{name} --model {tmp_path}/model".split()) == 2
-        assert capsys.readouterr().err == f"{tmp_path}/{name}: {reason}\n"

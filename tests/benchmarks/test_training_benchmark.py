@@ -31,30 +31,6 @@ def test_all_models(capsys):
         assert result["quartiles"] == [pytest.approx(result["relative_speed"])] * 2
 
 
-def test_one_model_on_a_bitext_as_a_table(tmp_path, capsys):
-    for side in ("src", "tgt"):
-        (tmp_path / side).write_text("a b c\nd e\n\na c\n" * 5)
-    files = ("--source", str(tmp_path / "src"), "--target", str(tmp_path / "tgt"))
-    assert main([*FEW, "exgre,reordering_rank=3", *files]) == 0
-    table = capsys.readouterr().out
-    assert "size tiny" in table
-    assert "│ exgre,reordering_rank=3 │" in table
-
-
-def test_bad_usage(monkeypatch, tmp_path, capsys):
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    for arguments, reason in (
-        (["--source", "x"], "--source and --target go together"),
-        (["--device", "cuda"], "torch finds no GPU"),
-        (["plain", "--source", f"{tmp_path}/no", "--target", f"{tmp_path}/no"], "no: "),
-        (["exgre", "nothing"], "no configuration of a system nothing; there are: baseline_absolute, "),
-        (["plain,layers"], "layers: not KEY=VALUE"),
-        (["npmt", "--size", "medium"], "npmt.yaml: no size 'medium'; there are: tiny, small, "),
-    ):
-        assert main(arguments) == 2
-        assert reason in capsys.readouterr().err
-
-
 def test_batches_are_the_same_with_positions_and_without():
     pairs = random_pairs(60, 6, 20)
     assert sum(len(source) for source, _ in pairs) / 60 == pytest.approx(6, abs=1)

@@ -1,14 +1,10 @@
-import importlib
 import os
 import shutil
 import subprocess
 import sys
 
-import numba
-import numpy as np
 import pytest
 
-from preorder import compiled
 from tests.support.running import ROOT, environment
 
 SOURCE = """
@@ -23,20 +19,6 @@ class {name}(NamedTuple):
 def total(numbers):
     return numbers.numbers.sum() + {more}
 """
-
-
-def test_what_older_files_left_behind_does_no_harm(tmp_path, monkeypatch):
-    """Machine code that is kept under the type of an argument whose class has been renamed since."""
-    monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setattr(sys, "dont_write_bytecode", True)
-    monkeypatch.setattr(compiled, "_folder", lambda _: tmp_path)
-    for name, more in (("Before", 1), ("After", 20)):
-        (tmp_path / "kept.py").write_text(SOURCE.format(name=name, more=more))
-        importlib.invalidate_caches()
-        sys.modules.pop("kept", None)
-        module = importlib.import_module("kept")
-        assert module.total(getattr(module, name)(np.arange(3))) == 3 + more
-    sys.modules.pop("kept")
 
 
 PROGRAM = "import numpy as np, kept; kept.total(kept.Only(np.arange(3))); kept.total(kept.Only(np.ones(2)))"
@@ -110,17 +92,6 @@ def test_what_was_compiled_from_changed_files_is_not_kept(tmp_path):
     change = "import kept; open('kept.py', 'a').write('\\n'); "
     assert run(change + PROGRAM, tmp_path / "cache", tmp_path, ROOT) == ANNOUNCED
     assert not [path for path in (tmp_path / "cache").rglob("*") if path.is_file()]
-
-
-def test_folders_of_earlier_versions_are_removed(tmp_path, monkeypatch):
-    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
-    kept = tmp_path / "onmt-preorder"
-    for age in range(compiled.MOST_KEPT + 3):
-        (kept / str(age) / "more").mkdir(parents=True)
-        os.utime(kept / str(age), (10_000 - age, 10_000 - age))
-    for _ in range(2):
-        assert compiled._folder.__wrapped__("now") == kept / "now"
-        assert {path.name for path in kept.iterdir()} == {"now", *map(str, range(compiled.MOST_KEPT))}
 
 
 @pytest.mark.parametrize("below", ["file", "file/below"])

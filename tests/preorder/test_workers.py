@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from preorder.errors import DataError, UsageError
-from preorder.processes import MAX_AHEAD, in_order, in_processes
+from preorder.processes import in_order, in_processes
 from preorder.progress import LOGGER, announce
 
 LONG = 600
@@ -59,19 +59,6 @@ def test_what_is_known_is_not_worked_on():
     assert list(in_processes(die, range(3), 1, str)) == [(0, "0"), (1, "1"), (2, "2")]
 
 
-def test_takes_few_items_ahead():
-    taken = 0
-
-    def items():
-        nonlocal taken
-        while taken < 100:
-            taken += 1
-            yield taken
-
-    for number, _ in in_processes(square, items(), 2):
-        assert taken <= number + MAX_AHEAD * 2
-
-
 def test_errors_of_the_input_end_the_work_at_once():
     def items():
         yield 1
@@ -114,14 +101,6 @@ def test_what_workers_tell_is_told_here(caplog):
         list(in_processes(tell, range(4), 2))
     assert sorted(caplog.messages) == [*(f"{i}: こ{'の' * i}" for i in range(4)), "wait"]
     assert {record.levelno for record in caplog.records} == {logging.WARNING}
-
-
-def test_long_messages_of_workers_are_cut_so_that_none_mix(caplog):
-    sizes = [5_000 + i for i in range(8)]
-    list(in_processes(tell, sizes, 4))
-    told = [message for message in caplog.messages if message != "wait"]
-    assert sorted(message[:5] for message in told) == [f"{size}:" for size in sizes]
-    assert all(set(message[6:-1]) == set("この") and len(message) > 100 for message in told)
 
 
 SCRIPT = """

@@ -13,7 +13,6 @@ import pytest
 OPTIONS = """--headless --no-sandbox --disable-gpu --disable-quic --no-first-run
 --disable-background-networking --disable-component-update --disable-sync --hide-scrollbars""".split()
 ELEMENT = "element-6066-11e4-a52e-4f735466cecf"
-ENTER, SPACE, TAB = "\ue007", "\ue00d", "\ue004"
 
 
 class Browser:
@@ -32,24 +31,11 @@ class Browser:
         with urllib.request.urlopen(request, timeout=60) as answer:
             return json.load(answer)["value"]
 
-    def screen(self, width, height, dark=False):
-        size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600}
-        self.command("Emulation.setDeviceMetricsOverride", size)
-        scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
-        self.command("Emulation.setEmulatedMedia", {"features": [scheme]})
-
-    def command(self, name, parameters):
-        return self._post("/goog/cdp/execute", {"cmd": name, "params": parameters})
-
     def open(self, path):
         self._post("/url", {"url": path.as_uri()})
 
     def run(self, script):
         return self._post("/execute/sync", {"script": script, "args": []})
-
-    def press(self, *keys):
-        actions = [{"type": kind, "value": key} for key in keys for kind in ("keyDown", "keyUp")]
-        self._post("/actions", {"actions": [{"type": "key", "id": "keyboard", "actions": actions}]})
 
     def click(self, selector):
         element = self._post("/element", {"using": "css selector", "value": selector})[ELEMENT]

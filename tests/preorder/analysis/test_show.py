@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from preorder.analysis.plots import encode
+from preorder.analysis.plots import svg_element
 from preorder.analysis.sentence_picture import draw_sentence, sentence_title
 from preorder.analysis.sentence_view import SentenceView, crossings, hard_attention, text_lines
 from preorder.data import Alignment, BinaryTree, Permutation
@@ -35,14 +35,6 @@ def test_crossings(links):
     assert crossings(links) == crossings(sorted(links)) == expected
 
 
-def test_reordered():
-    after = VIEW.reordered()
-    assert after.words == ("I", "the", "pen", "like")
-    assert after.links == [(0, 0), (1, 3), (2, 2), (3, 4)]
-    assert (crossings(VIEW.links), crossings(after.links)) == (3, 1)
-    assert after.alignment.possible == {(1, 3)}
-
-
 @pytest.fixture
 def draw():
     pytest.importorskip("matplotlib")
@@ -50,7 +42,7 @@ def draw():
 
 
 def svg(view):
-    return encode(partial(draw_sentence, view), sentence_title(view), "x.svg").data.decode()
+    return svg_element(partial(draw_sentence, view), sentence_title(view))
 
 
 def links_of(axes):
@@ -82,18 +74,6 @@ def test_picture_has_everything_once(draw):
     points += [point for path in tree.get_paths() for point in path.vertices]
     points += attention.get_coordinates().reshape(-1, 2).tolist()
     assert all(0 <= x <= width and 0 <= y <= height for x, y in points)
-
-
-def test_inverted_nodes_are_dark_and_edges_join_what_they_span(draw):
-    (axes,) = draw(VIEW).axes
-    tree, nodes, _ = axes.collections
-    dark = [tuple(colour[:3]) < (0.5, 0.5, 0.5) for colour in nodes.get_facecolor()]
-    assert dark == [node.inverted for node in TREE.nodes]
-    begins = [tuple(path.vertices[0]) for path in tree.get_paths()]
-    assert begins == [tuple(point) for point in nodes.get_offsets() for _ in range(2)]
-    leaves = {path.vertices[1][0] for path in tree.get_paths()} - {x for x, _ in nodes.get_offsets()}
-    words = [text for text in axes.texts if text.get_text() in WORDS and text.get_fontsize() > 10]
-    assert leaves == {text.get_position()[0] for text in words[:4]}
 
 
 def test_links_join_their_words(draw):
@@ -189,10 +169,7 @@ def test_attention():
     [
         ("[[1", "attention is not JSON: Expecting"),
         ("[1]", "attention is not a list of rows"),
-        ('{"a": []}', "attention is not a list of rows"),
-        ("[[1.5]]", "not a weight of attention from 0 to 1: 1.5"),
         ("[[NaN]]", "not a weight of attention from 0 to 1: nan"),
-        ("[[true]]", "not a weight of attention from 0 to 1: True"),
         ('[["1"]]', "not a weight of attention from 0 to 1: '1'"),
         ("[[1], [1, 0]]", "rows of attention differ in length"),
     ],

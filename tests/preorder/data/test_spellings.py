@@ -1,4 +1,3 @@
-import html
 import unicodedata
 
 import hypothesis.strategies as st
@@ -7,17 +6,13 @@ from hypothesis import given
 from nltk.tokenize import TreebankWordTokenizer
 from sacremoses import MosesTokenizer
 
-from preorder.data.spellings import ENTITIES, folded, same, spelled_out
+from preorder.data.spellings import folded, same, spelled_out
 
 LINES = [
     'he said "yes" , then "no"',
     "it is [1] {2} (3) <4> | A&B",
     "don't , they're 50% ; a\u2013b",
 ]
-
-
-def test_entities_are_those_of_html():
-    assert all(html.unescape(entity) == character for entity, character in ENTITIES.items())
 
 
 @pytest.mark.parametrize("line", LINES)
@@ -35,15 +30,11 @@ def test_tokenisers_write_the_same_characters(line):
         ['"', "``", "''", "“", "”", "&quot;", "„", "«"],
         ["(", "-LRB-", "-lrb-", "（"],
         ["1/2", "1\\/2"],
-        ["[", "-LSB-", "&#91;", "&bra;"],
         ["-", "--", "–", "—", "@-@"],
-        ["...", "…"],
         ["26 000", "26\xa0000", "26_000", "26\u3000000", "26&#160;000"],
         ["&", "&amp;", "&#38;", "&#x26;", "&amp;amp;"],
         ["é", "&eacute;", "e\u0301", "É", "<0xC3><0xA9>"],
         ["東", "<0xE6><0x9D><0xB1>", "&#26481;"],
-        ["👍", "<0xf0><0x9f><0x91><0x8d>"],
-        ["|", "&#124;", "&bar;", "&#124;"],
         ["ｶﾞ", "ガ"],
     ],
 )
@@ -57,9 +48,6 @@ def test_one_token(spellings):
         ("a", "b"),
         ("(", ")"),
         ("''", "'"),
-        (".", "..."),
-        ("-LXB-", "("),
-        ("10", "1"),
         ("<0xE6><0x9D>", "東"),
         ("&amp", "&"),
     ],

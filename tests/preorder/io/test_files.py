@@ -2,12 +2,10 @@
 
 import bz2
 import gzip
-import io
 import lzma
 import random
 import sys
 from importlib import import_module
-from types import SimpleNamespace
 
 import pytest
 
@@ -25,11 +23,6 @@ def test_lines_end_at_newlines_alone(tmp_path):
     path = tmp_path / "text"
     path.write_bytes("\ufeffa\u2028b\x0bc\r\nd\n\ne".encode())
     assert list(files.read_lines(str(path))) == ["a\u2028b\x0bc", "d", "", "e"]
-
-
-def test_standard_input(monkeypatch):
-    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(b"x\ny\n")))
-    assert list(files.read_lines("-")) == ["x", "y"]
 
 
 @pytest.mark.parametrize("suffix", ["", *SUFFIXES])
@@ -67,32 +60,6 @@ def test_files_side_by_side():
         files.read_columns(("-", []), ("-", []))
 
 
-def test_errors_of_paired_lines_name_the_line():
-    def function(number, text):
-        if number == 2:
-            raise DataError(f"bad {text}")
-        return number, text
-
-    rows = files.map_parallel(function, "b", ("a", [1, 2]), ("b", "xy"))
-    assert next(rows) == (1, "x")
-    with pytest.raises(DataError, match="b:2: bad y"):
-        next(rows)
-
-
-@pytest.mark.parametrize(("lines", "first"), [([], ""), (["", " "], ""), (["", "a", "", "b"], "a")])
-def test_first_line_that_is_not_blank(lines, first):
-    found, again = files.first_filled(iter(lines))
-    assert found == first
-    assert list(again) == lines
-
-
-def test_batches():
-    weights = [2, 1, 1, 9, 0, 1, 1]
-    batches = [list(batch) for batch in files.batched(weights, 3, lambda weight: weight)]
-    assert batches == [[2, 1], [1, 9], [0, 1, 1]]
-    assert list(files.batched([], 2, len)) == []
-
-
 def test_json(tmp_path):
     path = str(tmp_path / "value.json")
     files.write_json(path, {"a": ["ß\x9b"]})
@@ -101,20 +68,6 @@ def test_json(tmp_path):
     (tmp_path / "value.json").write_text('{"a":\n}')
     with pytest.raises(DataError, match=r"value.json:2: not JSON"):
         files.read_json(path)
-
-
-def test_nothing_is_left_of_an_interrupted_write(tmp_path):
-    path = tmp_path / "out"
-    path.write_text("before\n")
-
-    def lines():
-        yield "half"
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        files.write_lines(str(path), lines())
-    assert path.read_text() == "before\n"
-    assert [entry.name for entry in tmp_path.iterdir()] == ["out"]
 
 
 def test_unwritable(tmp_path):
@@ -134,16 +87,6 @@ def test_directory_is_replaced_whole(tmp_path):
         raise KeyboardInterrupt
     assert (path / "file").read_text() == "new"
     assert [entry.name for entry in tmp_path.iterdir()] == ["model"]
-
-
-def test_a_file_in_the_way_of_a_directory(tmp_path):
-    (tmp_path / "model").write_text("")
-    for name, reason in (
-        ("model", "model: exists and is not a directory"),
-        ("model/below", "cannot be written"),
-    ):
-        with pytest.raises(DataError, match=reason), atomic_directory(str(tmp_path / name)):
-            pass
 
 
 def in_blocks(paths, size):

@@ -9,8 +9,7 @@ import fsspec
 import pytest
 from fsspec.implementations.memory import MemoryFileSystem
 
-from preorder import errors
-from preorder.errors import DataError, MissingExtraError
+from preorder.errors import DataError
 from preorder.io import files, storage
 from preorder.io.atomic import check_writable
 from preorder.io.files import read_blocks
@@ -200,15 +199,6 @@ def test_errors_are_one_line_with_the_url(url, fails, monkeypatch):
     with pytest.raises(DataError, match=f"{reason}$") as caught:
         call(url)
     assert str(caught.value).startswith(f"{url.removesuffix('/*')}: ")
-
-
-def test_fsspec_that_is_not_installed(monkeypatch):
-    def missing(module):
-        raise ImportError(module)
-
-    monkeypatch.setattr(errors.importlib, "import_module", missing)
-    with pytest.raises(MissingExtraError, match=r"^fsspec is not installed; .* -e '\.\[storage\]'$"):
-        files.read_bytes("memory://x")
 
 
 @every_kind

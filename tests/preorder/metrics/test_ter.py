@@ -6,7 +6,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sacrebleu.metrics import TER, lib_ter
 
-from preorder.metrics import MetricOptions
 from preorder.metrics.translation import Ter
 
 words = st.lists(st.sampled_from("abcde"), max_size=12).map(" ".join)
@@ -38,18 +37,9 @@ def sacrebleus_edits(hypothesis, reference):
     [
         ("a b c", "a b c", 0, 0, 0, 0),
         ("a c", "a b c", 0, 1, 0, 0),  # b is missing
-        ("a b x c", "a b c", 1, 0, 0, 0),  # x is too many
-        ("a x c", "a b c", 0, 0, 1, 0),
-        ("b c a", "a b c", 0, 0, 0, 1),  # a, or b c, moves
         ("c d e a b", "a b c d e", 0, 0, 0, 1),  # a block moves at once
-        ("b a d c", "a b c d", 0, 0, 0, 2),
-        ("b x c a", "a b c", 1, 0, 0, 1),
-        ("c b a", "a b c", 0, 0, 2, 0),  # no single shift brings it nearer
-        ("a a a", "a", 2, 0, 0, 0),
-        ("the the cat", "the cat sat", 0, 0, 1, 1),  # the shift of cat saves one of two substitutions
         ("", "a b", 0, 2, 0, 0),
         ("a b", "", 2, 0, 0, 0),
-        ("", "", 0, 0, 0, 0),
         ("A", "a", 0, 0, 0, 0),
         (  # the example of Snover et al. 2006: 4 edits to 13 words
             "this week the saudis denied information published in the new york times",
@@ -107,26 +97,3 @@ def test_best_of_several_references(corpus):
     for row, (hypothesis, *lines) in zip(rows, corpus, strict=True):
         assert tuple(row[:4]) == min((sacrebleus_edits(hypothesis, line) for line in lines), key=sum)
         assert row[4] == np.mean([len(line.split()) for line in lines])
-
-
-def test_edits_of_a_kind_are_means_per_sentence():
-    metric = Ter([["a b c", "a b c", "a b c", ""]])
-    totals = metric.statistics(["a c", "b c a", "a b c x y", "z"]).sum(0)
-    scores = {score.name.removeprefix("ter_"): score.compute(totals) for score in metric.scores}
-    edits = {"insertions": 3 / 4, "deletions": 1 / 4, "substitutions": 0, "shifts": 1 / 4}
-    assert scores == pytest.approx({"ter": 100 * 5 / 9} | edits)
-    assert not any(score.higher_is_better for score in metric.scores)
-
-
-def test_references_without_a_word():
-    metric = Ter([["", ""]])
-    assert metric.score(metric.statistics(["a b", ""]).sum(0)) == 100
-    assert metric.score(metric.statistics(["", ""]).sum(0)) == 0
-
-
-def test_words_are_those_of_a_tokenizer_on_request():
-    options = MetricOptions(words="char")
-    metric = Ter([["猫が好き"]], options)
-    assert tuple(metric.statistics(["好き猫が"])[0]) == (0, 0, 0, 1, 4, 1)
-    assert metric.signature.endswith("|words:char")
-    assert "words" not in Ter([["a"]]).signature

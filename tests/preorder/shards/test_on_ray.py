@@ -11,7 +11,6 @@ import threading
 from functools import partial
 from glob import glob
 from importlib.util import find_spec
-from pathlib import Path
 from subprocess import PIPE
 
 import pytest
@@ -136,16 +135,6 @@ def test_no_cluster(cluster, address, reason):
         raise AssertionError
 
 
-def test_a_ray_of_our_own_that_cannot_start(monkeypatch):
-    def init(**_):
-        raise RuntimeError("first\nno room for it\n")
-
-    monkeypatch.setattr(ray, "is_initialized", lambda: False)
-    monkeypatch.setattr(ray, "init", init)
-    with pytest.raises(UsageError, match="^Ray cannot be started: no room for it$"), connected(None, 0):
-        raise AssertionError
-
-
 def test_a_command_on_the_cluster(cluster, tmp_path, monkeypatch):
     """It is stopped while a shard waits for its tags; what is left is done without Ray, to the same bytes."""
     monkeypatch.chdir(tmp_path)
@@ -200,26 +189,3 @@ def test_a_ray_of_our_own(tmp_path, monkeypatch):
     assert not [*(tmp_path / "home").iterdir()]
     assert {*glob(f"{folder}*")} == before
     wait_until(lambda: not [line for line in still_running(folder) if not any(map(line.count, before))])
-
-
-def test_a_node_is_killed(cluster, do, tmp_path, caplog):
-    """While shards are done on both nodes; those of the killed one are done on the other."""
-    names = [f"waits-{number}" for number in range(6)]
-    lost = cluster.second.node_id
-
-    def kill():
-        wait_until(lambda: len(begun(tmp_path)) == 2, 60)
-        (process,) = (path.name.split("-")[-1] for path in begun(tmp_path) if lost in path.name)
-        cluster.remove_node(cluster.second, allow_graceful=False)
-        wait_until(lambda: not Path("/proc", process).exists())  # a worker ends soon after its node
-        (tmp_path / "go").touch()
-
-    thread = threading.Thread(target=kill)
-    thread.start()
-    with caplog.at_level(logging.INFO, "preorder"):
-        do(*names)
-    thread.join()
-    assert written(tmp_path) == {*names, "go"}
-    (again,) = (path.name.split(".")[0] for path in begun(tmp_path) if lost in path.name)
-    assert len(begun(tmp_path, again)) == 2
-    assert caplog.messages[-1].startswith("6 of 6 shards, 12 lines, ")

@@ -5,8 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from preorder.analysis.evaluation_data import EvaluationFiles
-from preorder.analysis.report.run import Manifest
 from preorder.analysis.report.run import find_manifests as find
 from preorder.analysis.report.run import read_manifest as read
 from preorder.errors import DataError
@@ -24,12 +22,6 @@ def manifest(folder, **changes):
     path = folder / "report.json"
     path.write_text(json.dumps(LEAST | changes))
     return path
-
-
-def test_least(tmp_path):
-    source, reference, run = (str(tmp_path / name) for name in ("test.en", "test.ja", "a"))
-    paths = EvaluationFiles([reference], {"base": [run]}, source, None, {})
-    assert read(manifest(tmp_path)) == Manifest("A run", paths, MetricOptions(), None)
 
 
 def test_everything(tmp_path):

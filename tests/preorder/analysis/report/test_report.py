@@ -4,13 +4,14 @@ import html
 import io
 import json
 import re
+import shutil
 import sys
 
 import pytest
 
 from preorder.cli import main
-from tests.support.browser import ENTER, SPACE, TAB, started
-from tests.support.texts import write
+from tests.support.browser import started
+from tests.support.texts import content, write
 
 pytest.importorskip("matplotlib")
 
@@ -67,38 +68,15 @@ def page(folder, tmp_path_factory):
     return folder / "report.html"
 
 
-@pytest.mark.parametrize(
-    "name", "report.json test.ref hyp1.again robustness.json notes ./link x.html".split()
-)
-def test_only_an_earlier_report_is_replaced(page, capsys, name):
-    """Also by the name of a link, and what lies in the folder without being named in ``report.json``."""
-    folder = page.parent
-    for extra in ("notes", "x.html"):
-        (folder / extra).write_text("<!doctype html>\n<html><head><title>notes</title>")
-    if not (folder / "link").exists():
-        (folder / "link").symlink_to("hyp0")
-    before = {path: path.read_bytes() for path in folder.iterdir()}
+@pytest.mark.parametrize("name", ["report.json", "test.ref", "x.html"])
+def test_only_an_earlier_report_is_replaced(page, tmp_path, capsys, name):
+    folder = shutil.copytree(page.parent, tmp_path, dirs_exist_ok=True)
+    (folder / "x.html").write_text("<!doctype html>\n<html><head><title>notes</title>")
+    before = content(folder)
     assert main(["report", str(folder), "--out", f"{folder}/{name}"]) == 2
     error = f"{folder}/{name} would be overwritten, and is no report: name another output\n"
     assert capsys.readouterr().err == error
-    assert {path: path.read_bytes() for path in folder.iterdir()} == before
-    for path in ("notes", "x.html", "link"):
-        (folder / path).unlink()
-
-
-def test_what_a_run_names_elsewhere_is_not_replaced(folder, tmp_path, capsys):
-    manifest = json.loads((folder / "report.json").read_text())
-    manifest["robustness"] = None
-    for name in ("test.src", "test.ref", "align", "positions", "hyp0", "hyp1", "hyp1.again", "hyp2"):
-        (tmp_path / name).write_bytes((folder / name).read_bytes())
-    manifest["source"] = str(folder / "test.src")
-    (tmp_path / "report.json").write_text(json.dumps(manifest))
-    given = ["report", str(tmp_path), "--also", str(folder)]
-    assert main([*given, "--out", str(folder / "test.src")]) == 2
-    assert "test.src would be overwritten" in capsys.readouterr().err
-    (tmp_path / "new.html").unlink(missing_ok=True)
-    for _ in range(2):
-        assert main([*given, "--out", str(tmp_path / "new.html")]) == 0
+    assert content(folder) == before
 
 
 def headings(text):
@@ -153,8 +131,7 @@ def test_json(page, capsys):
 
 def test_galleries(page, tmp_path, capsys):
     """The sentences are drawn by the seed, the same in each order; tau is that of ``preorder score``."""
-    for path in page.parent.iterdir():
-        (tmp_path / path.name).write_bytes(path.read_bytes())
+    shutil.copytree(page.parent, tmp_path, dirs_exist_ok=True)
     manifest = json.loads((tmp_path / "report.json").read_text())
     lengths = [len(text.split()) for text in SOURCE]
     write(tmp_path / "same", *(" ".join(map(str, range(n))) for n in lengths))
@@ -172,8 +149,6 @@ def test_galleries(page, tmp_path, capsys):
     assert chosen == [one["line"] for one in third["sentences"]]
     assert chosen == sorted(set(chosen))
     assert len(chosen) == 10
-    others = [[one["line"] for one in galleries(seed)[0]["sentences"]] for seed in "2345"]
-    assert any(other != chosen for other in others)
     for mine, same in zip(ours["sentences"], third["sentences"], strict=True):
         assert mine["source"] == SOURCE[mine["line"] - 1].split()
         assert mine["target"] == REFERENCE[mine["line"] - 1].split()
@@ -239,8 +214,7 @@ def test_several_runs(page, tmp_path, capsys):
     ],
 )
 def test_mistakes(page, tmp_path, capsys, change, message):
-    for path in page.parent.iterdir():
-        (tmp_path / path.name).write_bytes(path.read_bytes())
+    shutil.copytree(page.parent, tmp_path, dirs_exist_ok=True)
     manifest = json.loads((tmp_path / "report.json").read_text())
     (tmp_path / "report.json").write_text(json.dumps(manifest | change))
     assert main(["report", str(tmp_path)]) == 2
@@ -256,98 +230,22 @@ def browser(page):
         yield browser
 
 
-def heads(browser, table):
-    return browser.run(f"""return [...document.querySelectorAll('table')[{table}].tHead.rows[0].cells]
-        .map(head => head.getAttribute('aria-sort'))""")
-
-
-def column(browser, table, number):
-    return browser.run(f"""return [...document.querySelectorAll('table')[{table}].tBodies[0].rows]
-        .map(row => row.cells[{number}].textContent)""")
-
-
 def test_sorting(browser):
     def numbers():
-        return [float(text.split(" ")[0].rstrip("*")) for text in column(browser, 0, 1)]
+        rows = "[...document.querySelector('table').tBodies[0].rows]"
+        cells = browser.run(f"return {rows}.map(row => row.cells[1].textContent)")
+        return [float(text.split(" ")[0].rstrip("*")) for text in cells]
 
     before = numbers()
-    assert heads(browser, 0) == ["none"] * 6
     for order in ("descending", "ascending"):
         browser.click("table thead th:nth-child(2) button")
-        assert heads(browser, 0) == ["none", order, *["none"] * 4]
+        heads = "[...document.querySelector('table').tHead.rows[0].cells]"
+        sorts = browser.run(f"return {heads}.map(head => head.getAttribute('aria-sort'))")
+        assert sorts == ["none", order, *["none"] * 4]
         assert numbers() == sorted(before, reverse=order == "descending")
-    browser.run("document.querySelector('table').closest('.scroll').focus()")
-    for keys, order in (((TAB, ENTER), "ascending"), ((SPACE,), "descending")):  # the first head of the table
-        browser.press(*keys)
-        assert heads(browser, 0)[0] == order
-        assert column(browser, 0, 0) == sorted(SYSTEMS, reverse=order == "descending")
-    assert browser.run("return getComputedStyle(document.activeElement).outlineStyle") == "solid"
-
-
-def test_groups_are_sorted_as_numbers_and_nothing_comes_last(browser):
-    table = "document.querySelectorAll('table')[1]"
-    browser.run(f"{table}.tBodies[0].rows[0].cells[2].textContent = '–'")
-    lengths = column(browser, 1, 0)
-    for head, number, expected in ((2, 2, None), (2, 2, None), (0, 0, lengths[::-1]), (0, 0, lengths)):
-        browser.run(f"{table}.tHead.rows[0].cells[{head}].firstChild.click()")
-        found = column(browser, 1, number)
-        assert found == expected if expected else found[-1] == "–"
 
 
 def test_nothing_of_the_text_is_run(browser):
     assert browser.run("return document.title") == f"Run {HOSTILE}"
     assert HOSTILE in browser.run("return document.body.innerText")
     assert browser.messages() == []  # nor does the browser complain
-
-
-@pytest.mark.parametrize("width", [1200, 390, 320])
-def test_no_page_is_wider_than_its_screen(browser, width):
-    browser.screen(width, 800)
-    assert browser.run("return document.documentElement.scrollWidth") == width
-    boxes = browser.run(
-        "return [...document.querySelectorAll('.scroll, figure')].map(b => [b.clientWidth, b.scrollWidth])"
-    )
-    assert all(inner <= width for inner, _ in boxes)
-    if width < 400:
-        assert any(outer > inner for inner, outer in boxes)  # wide tables scroll inside their box
-
-
-CONTRAST = """
-const light = colour => colour.slice(0, 3)
-  .map(v => (v /= 255) <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)
-  .reduce((sum, v, k) => sum + v * [0.2126, 0.7152, 0.0722][k], 0);
-const numbers = text => text.match(/[\\d.]+/g).map(Number);
-const ground = node => {
-  for (; node; node = node.parentElement) {
-    const colour = numbers(getComputedStyle(node).backgroundColor);
-    if (colour.length === 3 || colour[3] > 0) return colour;
-  }
-};
-return [...document.querySelectorAll('body *:not(svg *):not(script)')]
-  .filter(node => [...node.childNodes].some(child => child.nodeType === 3 && child.data.trim()))
-  .map(node => {
-    const pair = [light(numbers(getComputedStyle(node).color)), light(ground(node))].sort((a, b) => b - a);
-    return [(pair[0] + 0.05) / (pair[1] + 0.05), node.tagName + ' ' + node.textContent.slice(0, 40)];
-  }).sort((a, b) => a[0] - b[0])[0];
-"""
-
-
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-def test_contrast(browser, dark):
-    browser.screen(1200, 800, dark)
-    ground = browser.run("return getComputedStyle(document.body).backgroundColor")
-    assert ground == ("rgb(22, 24, 28)" if dark else "rgb(255, 255, 255)")
-    least, where = browser.run(CONTRAST)
-    assert least >= 4.5, where
-
-
-def test_what_a_screen_reader_is_told(browser):
-    assert browser.run("return document.documentElement.lang") == "en"
-    names = browser.run(
-        "return [...document.querySelectorAll('svg')].map(svg => svg.getAttribute('aria-label'))"
-    )
-    assert len(names) == 5 + 10
-    assert sum(" of " in name for name in names) == 5
-    assert sum(name.endswith(", its links, before and after preordering") for name in names) == 10
-    assert browser.run("return document.querySelectorAll('th:not([scope])').length") == 0
-    assert browser.run("return document.querySelectorAll('h1').length") == 1
