@@ -84,9 +84,7 @@ class _Kept:
         target_context.refresh()
         with contextlib.suppress(Exception):  # none is kept; or it is damaged, and any error may come of it
             path = self._path(signature, target_context.codegen())
-            kept, parts = pickle.loads(path.read_bytes())
-            if kept == signature:
-                return CompileResult._rebuild(target_context, *parts)
+            return CompileResult._rebuild(target_context, *pickle.loads(path.read_bytes()))
         _announce()
         return None
 
@@ -96,7 +94,7 @@ class _Kept:
             return
         with contextlib.suppress(OSError, DataError):  # a full disk, say: it is compiled again next time
             path = self._path(signature, result.codegen)
-            write_bytes(str(path), dumps((signature, result._reduce())))
+            write_bytes(str(path), dumps(result._reduce()))
 
 
 inner = numba.njit(no_cpython_wrapper=True, no_cfunc_wrapper=True)

@@ -2,7 +2,7 @@
 
 A result is one of three kinds, each drawn, printed and written by one function: curves over groups of
 sentences (:class:`~preorder.analysis.results.Curves`), a score broken down into its parts
-(:class:`~preorder.analysis.results.Breakdown`), examples (:class:`~preorder.analysis.examples.Examples`).
+(:class:`~preorder.analysis.results.Breakdown`), examples (:class:`~preorder.analysis.comparisons.Examples`).
 """
 
 LENGTH_WIDTH = 10  # tokens: how many lengths a group has; Kawara et al. 2021, Figures 7 to 10, like the next

@@ -27,10 +27,6 @@ def reorder_translations(
 
     Words are what spaces separate. Of several references the one with most matching words counts.
     O(m³) for m words.
-
-    Args:
-        hypotheses: a line for each sentence.
-        references: for each reference, its lines.
     """
     best, best_btg = [], []
     for hypothesis, *others in zip(hypotheses, *references, strict=True):
@@ -58,10 +54,8 @@ def match(hypothesis: Sequence[str], reference: Sequence[str]) -> np.ndarray:
 def best_order(matches: np.ndarray) -> np.ndarray:
     """Return the indices of a hypothesis's words in their best order.
 
-    A word without a partner stays behind the word that precedes it; before all at the beginning.
-
-    Args:
-        matches: of each word the index of its partner, or -1, as :func:`match` gives them.
+    A word without a partner stays behind the word that precedes it; before all at the beginning. ``matches``
+    are those of :func:`match`.
     """
     return np.argsort(_ranks(matches), kind="stable")
 

@@ -43,12 +43,10 @@ class SentenceView:
             return
         if self.target is None:
             raise DataError("attention is of target tokens, and no target is given")
-        rows, target = len(self.attention), len(self.target)
-        if rows != target:
-            raise DataError(f"attention of {rows} target tokens, the target has {target}")
-        for row in self.attention:
-            if len(row) != len(self.words):
-                raise DataError(f"attention to {len(row)} source tokens, the source has {len(self.words)}")
+        sides = [("source", row, self.words) for row in self.attention]
+        for side, found, tokens in (("target", self.attention, self.target), *sides):
+            if len(found) != len(tokens):
+                raise DataError(f"attention of {len(found)} {side} tokens, the {side} has {len(tokens)}")
 
     @property
     def links(self) -> list[tuple[int, int]]:
@@ -85,14 +83,11 @@ MEASURE = "tau_nakagawa"
 
 
 def taus(view: SentenceView) -> tuple[float, float] | None:
-    """Return tau_nakagawa, 0 to 1, of the source as it is and of the other order, over the linked tokens.
+    """Return tau_nakagawa, 0 to 1, of the source as it is and of the other order, over sure links.
 
-    Only sure links count. Both are 1 with fewer than two linked tokens, as in ``preorder evaluate``. None
-    without an alignment that can be sorted.
+    None without an alignment that can be sorted.
     """
-    if view.alignment is None:
-        return None
-    groups = target_groups(view.alignment, len(view.words))
+    groups = view.alignment and target_groups(view.alignment, len(view.words))
     if groups is None:
         return None
     statistics = order_statistics([groups] * 2, [range(len(groups)), view.permutation.positions])

@@ -171,21 +171,21 @@ def _correlation(arguments: argparse.Namespace) -> None:
 
 
 def _precision(arguments: argparse.Namespace) -> None:
-    from preorder.analysis.breakdowns import precision_breakdown
+    from preorder.analysis.comparisons import precision_breakdown
 
     data = _read(arguments)
     print_breakdown(precision_breakdown(data, _baseline(arguments, data)), arguments)
 
 
 def _generation(arguments: argparse.Namespace) -> None:
-    from preorder.analysis.breakdowns import generation_breakdown
+    from preorder.analysis.comparisons import generation_breakdown
 
     data = _read(arguments)
     print_breakdown(generation_breakdown(data, _baseline(arguments, data)), arguments)
 
 
 def _examples(arguments: argparse.Namespace) -> None:
-    from preorder.analysis.examples import system_examples
+    from preorder.analysis.comparisons import system_examples
 
     orders = paths_by_name(arguments.positions)
     data = _read(arguments, arguments.src, None, orders)

@@ -14,7 +14,7 @@ from preorder.command_line import print_table, visible
 from preorder.io import files
 
 if TYPE_CHECKING:
-    from preorder.analysis.examples import Example, Examples
+    from preorder.analysis.comparisons import Example, Examples
     from preorder.analysis.results import Breakdown, Correlations, Curves, Table
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from preorder.analysis.breakdowns import OPERATIONS
+from preorder.analysis.comparisons import OPERATIONS
 from preorder.analysis.results import SCORE_FORMATS, difference, p_values, score_cell, score_titles
 from preorder.command_line import print_table, visible
 from preorder.metrics.significance import SIGNIFICANCE_LEVEL, Comparison

@@ -14,17 +14,10 @@ CERTAIN = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Alignment:
-    """Word alignment of a sentence pair. Indices count from 0.
+    """Word alignment of a sentence pair: sure and possible links. Indices count from 0.
 
-    Attributes:
-        links: ``(source index, target index)`` pairs: the sure links.
-        possible: the links that are only possible (``i?j``).
-        source_length, target_length: numbers of tokens, or None where they are not known.
-        doubtful: the sure links with a confidence below 1, each with it: how probable it is that the link
-            is right. Others have 1. What does not ask for confidences takes all links alike.
-
-    Raises:
-        DataError: a link lies outside a known length, or a confidence is not above 0 and below 1.
+    ``doubtful``: the sure links with a confidence below 1, each with it: how probable it is that the link is
+    right. Others have 1. What does not ask for confidences takes all links alike.
     """
 
     links: frozenset[Link]

@@ -154,18 +154,8 @@ def confidences_of(links: Iterable[tuple[Link, float]]) -> dict[Link, float]:
 
 
 def read_alignments(path: str, first_index: int = 0) -> Iterator[Alignment]:
-    """Yield the alignments of a file, all of one format, whose indices count from 0 or from 1."""
-    first = ""
-
-    def parse(line: str) -> Alignment:
-        nonlocal first
-        kind = "lader" if "|||" in line else "Pharaoh"
-        first = first or kind
-        if kind != first:
-            raise DataError(f"{kind} alignment in a file of {first} alignments")
-        alignment = parse_alignment(line)
-        return alignment.from_one() if first_index else alignment
-
+    """Yield the alignments of a file, whose indices count from 0 or from 1."""
+    parse = (lambda line: parse_alignment(line).from_one()) if first_index else parse_alignment
     return read_parsed(path, parse)
 
 

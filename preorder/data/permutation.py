@@ -22,11 +22,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Permutation:
-    """A reordering of n tokens, held as positions: token i goes to ``positions[i]``.
-
-    Raises:
-        DataError: the numbers are not 0 … n-1, each once.
-    """
+    """A reordering of n tokens, held as positions: token i goes to ``positions[i]``."""
 
     positions: tuple[int, ...]
 

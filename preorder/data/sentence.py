@@ -13,17 +13,7 @@ from preorder.errors import DataError
 
 @dataclass(frozen=True, slots=True)  # there may be millions
 class Sentence:
-    """A tokenised source sentence with layers of annotation; a layer that is not known is None.
-
-    Attributes:
-        words: the tokens.
-        tags: the part-of-speech tag of each token.
-        classes: the word class of each token.
-        tree: a syntax tree over the tokens.
-
-    Raises:
-        DataError: a layer is not as long as the words.
-    """
+    """A tokenised source sentence with layers of annotation; a layer that is not known is None."""
 
     words: tuple[str, ...]
     tags: tuple[str, ...] | None = None

@@ -138,11 +138,7 @@ class Node:
 
 @dataclass(frozen=True)
 class BinaryTree:
-    """A BTG tree over ``length`` tokens: its inner nodes, parents before their children.
-
-    Raises:
-        DataError: the nodes do not form one binary tree over the tokens.
-    """
+    """A BTG tree over ``length`` tokens: its inner nodes, parents before their children."""
 
     length: int
     nodes: tuple[Node, ...]

@@ -17,7 +17,6 @@ import shutil
 import stat
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
-from hashlib import blake2b
 from pathlib import Path
 
 from preorder.errors import DataError
@@ -30,6 +29,7 @@ FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 MOST_WRITERS = 1000
 """Of one file or directory at a time."""
 
+_NO_REPLACE, _EXCHANGE = 1, 2  # of renameat2(2)
 _HERE = -100  # AT_FDCWD: relative paths begin at the current directory
 
 
@@ -57,7 +57,7 @@ def atomic_file(path: str) -> contextlib.AbstractContextManager[Path]:
 def create_file(path: str, data: bytes) -> None:
     """Write a file unless it is there: of several local writers the first one does."""
     if not is_url(path):
-        with _atomic(path, _make_file, _link) as temporary:
+        with _atomic(path, _make_file, _rename_or_leave) as temporary:
             temporary.write_bytes(data)
     elif not storage.exists(path):
         with atomic_file(path) as temporary:
@@ -154,9 +154,8 @@ def _begin(target: Path, make: Callable[[Path], None]) -> tuple[Path, int]:
 
 def temporary_name(target: Path, number: int = 0) -> Path:
     """Return what is written in place of a file or directory until it is complete."""
-    name = os.fsencode(target.name)
-    shown = target.name if len(name) <= 100 else blake2b(name, digest_size=16).hexdigest()
-    return target.with_name(f".{shown}.{number}{SUFFIX}")
+    beginning = os.fsdecode(os.fsencode(target.name)[:100])  # a name has at most 255 bytes
+    return target.with_name(f".{beginning}.{number}{SUFFIX}")
 
 
 def _locked(path: Path, how: int = 0) -> int:
@@ -204,8 +203,10 @@ def _make_file(path: Path) -> None:
     path.touch(exist_ok=False)
 
 
-def _link(fresh: Path, target: Path) -> None:
+def _rename_or_leave(fresh: Path, target: Path) -> None:
     """Give a file a name, unless this is there."""
+    if _rename(fresh, target, _NO_REPLACE):
+        return
     try:
         os.link(fresh, target)
     except OSError:  # the name is taken, or there are no links here
@@ -217,7 +218,7 @@ def _replace_directory(fresh: Path, target: Path) -> None:
     """Give a directory the name of another, which has the temporary name afterwards, if it was there."""
     if not target.exists():
         fresh.rename(target)
-    elif not _exchange(fresh, target):
+    elif not _rename(fresh, target, _EXCHANGE):
         old = fresh.with_name(f"{fresh.name}{SUFFIX}")
         remove_left(old)
         target.rename(old)
@@ -225,13 +226,13 @@ def _replace_directory(fresh: Path, target: Path) -> None:
         old.rename(fresh)
 
 
-def _exchange(one: Path, other: Path) -> bool:
-    """Exchange two names in one step of Linux's; return False if it is refused, or there is none here."""
+def _rename(one: Path, other: Path, how: int) -> bool:
+    """Rename in a way of Linux's; return False if it is refused, or there is none here."""
     try:
         renameat2 = ctypes.CDLL(None).renameat2
     except (AttributeError, OSError, TypeError):
         return False
-    return renameat2(_HERE, os.fsencode(one), _HERE, os.fsencode(other), 2) == 0  # RENAME_EXCHANGE
+    return renameat2(_HERE, os.fsencode(one), _HERE, os.fsencode(other), how) == 0
 
 
 def _sync(path: Path) -> None:

@@ -11,8 +11,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from preorder.errors import DataError
-
 if TYPE_CHECKING:
     import numpy as np
 
@@ -62,10 +60,3 @@ class Metric(ABC):
     def details(self, totals: np.ndarray) -> dict[str, Any]:  # noqa: ARG002
         """Return what JSON has beside the scores of sums of statistics ``[numbers]``; it is not tested."""
         return {}
-
-
-def check_same_length(hypotheses: Sequence[str], references: Sequence[Sequence[str]]) -> None:
-    """Raise a DataError if a reference has more or fewer lines than there are hypotheses."""
-    for reference in references:
-        if len(reference) != len(hypotheses):
-            raise DataError(f"{len(hypotheses)} hypotheses for {len(reference)} reference lines")

@@ -74,17 +74,11 @@ class OrderScores:
 
 @dataclass(frozen=True)
 class OrderEvaluation(OrderScores):
-    """The scores of the orders of a corpus, and of the unreordered source.
+    """The scores of the orders of a corpus, and of the unreordered source."""
 
-    Attributes:
-        sentences: how many were measured.
-        skipped: how many had no target groups.
-        monotone: the scores of the unreordered source.
-    """
-
-    sentences: int
-    skipped: int
-    monotone: OrderScores
+    sentences: int  # that were measured
+    skipped: int  # that had no target groups
+    monotone: OrderScores  # of the unreordered source
 
 
 def evaluate(groups: Sequence[TargetGroups | None], permutations: Sequence[Permutation]) -> OrderEvaluation:

@@ -22,8 +22,8 @@ import numpy as np
 from sacrebleu.metrics import BLEU, CHRF, TER, base
 
 from preorder.compiled import entry_point
-from preorder.errors import UsageError
-from preorder.metrics import DEFAULTS, Metric, MetricOptions, Score, check_same_length
+from preorder.errors import DataError, UsageError
+from preorder.metrics import DEFAULTS, Metric, MetricOptions, Score
 
 EncodedText = tuple[np.ndarray, np.ndarray]
 """The words of all lines as numbers ``[words]``, and the boundaries of the lines ``[lines + 1]``."""
@@ -34,6 +34,12 @@ def words_of_line(text: EncodedText, line: int) -> np.ndarray:
     """Return the words of a line, counted from 0."""
     words, boundaries = text
     return words[boundaries[line] : boundaries[line + 1]]
+
+
+def _check_lengths(hypotheses: Sequence[str], references: Sequence[Sequence[str]]) -> None:
+    for reference in references:
+        if len(reference) != len(hypotheses):
+            raise DataError(f"{len(hypotheses)} hypotheses for {len(reference)} reference lines")
 
 
 def check_tokenizer(name: str) -> None:
@@ -63,7 +69,7 @@ class WordMetric(Metric):
         self._references = list(map(self._encode, references))
 
     def _encode_hypotheses(self, hypotheses: Sequence[str]) -> EncodedText:
-        check_same_length(hypotheses, self._lines)
+        _check_lengths(hypotheses, self._lines)
         return self._encode(hypotheses)
 
     def _encode(self, lines: Sequence[str]) -> EncodedText:
@@ -88,7 +94,7 @@ class SacrebleuMetric(Metric):
 
     def statistics(self, hypotheses: Sequence[str]) -> np.ndarray:
         """Return ``[sentences, numbers]``."""
-        check_same_length(hypotheses, self._references)
+        _check_lengths(hypotheses, self._references)
         return np.array(self._metric._extract_corpus_statistics(hypotheses, None), float)
 
 

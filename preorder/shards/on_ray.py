@@ -50,20 +50,13 @@ Facts = Callable[[], dict[str, Any]]
 
 @dataclass(frozen=True, slots=True)
 class RayOptions:
-    """How to use a cluster.
+    """How to use a cluster."""
 
-    Attributes:
-        address: ``auto`` or ``HOST:PORT``; None: a Ray of this machine alone.
-        cpus, gpus: what each task needs: processor cores, and a share of a GPU or none.
-        tries: how often a shard is begun whose workers die.
-        patience: seconds without any worker after which the run is given up.
-    """
-
-    address: str | None = None
-    cpus: int = 1
-    gpus: float = 0.0
-    tries: int = 3
-    patience: float = 60.0
+    address: str | None = None  # ``auto`` or ``HOST:PORT``; None: a Ray of this machine alone
+    cpus: int = 1  # processor cores that each task needs
+    gpus: float = 0.0  # the share of a GPU that it needs
+    tries: int = 3  # how often a shard is begun whose workers die
+    patience: float = 60.0  # seconds without any worker after which the run is given up
 
     @property
     def needs(self) -> dict[str, float]:

@@ -27,14 +27,9 @@ _REMEDY = "name another folder, or remove it"
 
 @dataclass(frozen=True, slots=True)
 class Shard:
-    """One job: what is read, and what is written.
+    """One job: what is read, and what is written; paths or URLs."""
 
-    Attributes:
-        inputs: name of an option, without its hyphens → the path or URL of a file. The first is the source.
-        output: path or URL.
-    """
-
-    inputs: Mapping[str, str]
+    inputs: Mapping[str, str]  # by the names of options, without hyphens; the first is the source
     output: str
 
     @property
@@ -82,7 +77,6 @@ def _expression(part: str) -> str:
 
 
 def _filled(parts: list[str], wild: tuple[str, ...]) -> str:
-    """Return a pattern, split at its wildcards, with other text in place of these."""
     return "".join(one + two for one, two in zip(parts[::2], (*wild, ""), strict=True))
 
 

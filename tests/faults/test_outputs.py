@@ -163,7 +163,7 @@ def test_many_writers_of_one_file_at_once(tmp_path):
 @pytest.mark.parametrize("can", ["link", "neither"])
 def test_without_calls_of_linux_alone(tmp_path, monkeypatch, can):
     """Of several writers the first creates a file; the last replaces a folder."""
-    monkeypatch.setattr(atomic, "_exchange", lambda *_: False)
+    monkeypatch.setattr(atomic, "_rename", lambda *_: False)
     if can == "neither":
         monkeypatch.setattr(os, "link", lambda *_: os.stat(""))
     for content in ("one", "two"):

@@ -12,7 +12,7 @@ from jinja2 import Environment, StrictUndefined, Template
 from markupsafe import Markup, escape
 
 from preorder.analysis.plots import breakdown_title, curves_title, draw_breakdown, draw_curves, svg_element
-from preorder.analysis.report.run import Chapter, Content, Run
+from preorder.analysis.report.run import Chapter, Run
 from preorder.analysis.results import SCORE_FORMATS, Breakdown, Curves, Table, breakdown_table, curve_tables
 from preorder.analysis.sentence_picture import draw_sentence, sentence_title, sentence_width
 from preorder.analysis.sentence_view import Gallery, SentenceView, gallery_table
@@ -26,7 +26,11 @@ LEAST_SCALE = 0.75  # of the picture of a sentence: its letters are 13 pixels hi
 
 def page(title: str, runs: Sequence[Run]) -> str:
     """Return the page of a set of runs."""
-    sections = [_section(f"run{number}", run) for number, run in enumerate(runs, 1)]
+    sections = []
+    for number, run in enumerate(runs, 1):
+        chapters = enumerate((Chapter("Scores", run.scores), *run.chapters), 1)
+        parts = [(f"run{number}-{k}", one.heading, one.content) for k, one in chapters]
+        sections.append((f"run{number}", run, parts))
     headings = [(name, run.title) for name, run, _ in sections] if len(runs) > 1 else []
     headed = len(runs) > 1 or runs[0].title != title
     values = {"sections": sections, "headed": headed, "summary": _summary(runs), "gallery": None}
@@ -69,12 +73,6 @@ def _template() -> Template:
         "tables": lambda one: curve_tables(one) if isinstance(one, Curves) else [breakdown_table(one)],
     }
     return environment.from_string(_resource("page.html"))
-
-
-def _section(name: str, run: Run) -> tuple[str, Run, list[tuple[str, str, Content]]]:
-    """Return a run with its id, and the id, heading and content of each of its parts."""
-    chapters = enumerate((Chapter("Scores", run.scores), *run.chapters), 1)
-    return name, run, [(f"{name}-{number}", one.heading, one.content) for number, one in chapters]
 
 
 def _summary(runs: Sequence[Run]) -> Table | None:

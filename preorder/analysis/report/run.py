@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from preorder.analysis import CURVE_METRICS, EXAMPLE_METRIC, GAIN_WIDTH
-from preorder.analysis.breakdowns import generation_breakdown, precision_breakdown
+from preorder.analysis.comparisons import Examples, generation_breakdown, precision_breakdown, system_examples
 from preorder.analysis.curves import by_length, fitting_width, gain_curves, length_curves
 from preorder.analysis.evaluation_data import EvaluationData, EvaluationFiles, read_evaluation_data
-from preorder.analysis.examples import Examples, system_examples
 from preorder.analysis.results import Breakdown, Curves, Table, parse_curves, scoring_table
 from preorder.analysis.sentence_view import Gallery, Numbered, SentenceView, sample
 from preorder.data.formats import parse_tokens

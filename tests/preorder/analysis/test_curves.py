@@ -25,19 +25,6 @@ def test_the_papers_lengths():
     assert grouping.axis == "source length (tokens)"
 
 
-@pytest.mark.parametrize(
-    ("width", "last", "labels"),
-    [
-        (1, 3, ["1", "2", "3+"]),
-        (2, 6, ["1–2", "3–4", "5", "6+"]),  # the group before the last is cut short
-        (3, 2, ["1", "2+"]),
-        (4, 9, ["1–4", "5–8", "9+"]),
-    ],
-)
-def test_other_widths(width, last, labels):
-    assert list(as_dictionary(by_length(range(1, 20), width, last))) == labels
-
-
 @given(st.lists(st.integers(0, 100)), st.integers(1, 12), st.integers(2, 80))
 def test_every_sentence_stands_where_its_label_says(lengths, width, last):
     grouping = by_length(lengths, width, last)

@@ -12,7 +12,6 @@ from sacrebleu.metrics import BLEU
 from preorder.analysis.diagnosis import BEST, diagnose_pair, diagnose_translations, reordered
 from preorder.analysis.headroom import best_btg_order, best_order, match, reorder_translations
 from preorder.data import Alignment, Permutation
-from preorder.errors import DataError
 from preorder.metrics import MetricOptions
 
 WORDS = st.lists(st.sampled_from("abcd"), max_size=7)
@@ -117,9 +116,3 @@ def test_a_pair():
     assert found["nearest"]["name"].startswith("a made-up")  # tau -1/3 is nearest to 0.30
     assert (found["unreordered"]["distance"], found["predicted"]["distance"]) == (6 / 6, 2 / 6)
     assert found["words"][0] == {"word": "y", "count": 3, "unreordered": 2 / 3, "predicted": 2 / 3}
-
-
-def test_links_that_cannot_be_sorted():
-    crossed = Alignment(frozenset([(0, 0), (0, 2), (1, 1)]))
-    with pytest.raises(DataError, match="none of 1 alignments can be sorted"):
-        diagnose_pair([("a", "b")], [crossed], [Permutation((0, 1))])

@@ -72,17 +72,6 @@ def test_labels():
     assert {"n-gram precision (%)", "1-gram", "a", "b"} <= set(found)
 
 
-@pytest.mark.parametrize(
-    ("labels", "at"), [(("0", "5", "50"), [0, 5, 50]), (("0", "5+"), [0, 1]), (("1",), [1])]
-)
-def test_groups_stand_at_their_numbers(labels, at):
-    groups = tuple(Group(label, 3) for label in labels)
-    lines = {"bleu": {"one": (Estimate(1.0, (1.0, 1.0)),) * len(labels)}}
-    (axes,) = draw_curves(curves(lines, groups, "robustness", "swapped (%)")).axes
-    assert axes.get_xticks().tolist() == at
-    assert axes.get_xlabel() == "swapped (%), 3 sentences each"
-
-
 def test_drawn_is_what_was_found():
     figure = draw_curves(CURVES)
     container = figure.axes[0].containers[0]

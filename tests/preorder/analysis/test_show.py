@@ -187,7 +187,7 @@ def test_bad_attention(line, message):
         ({"target": ("x",)}, "link .* is out of range: the target has 1 tokens"),
         ({"target": None, "alignment": None}, "attention is of target tokens, and no target is given"),
         ({"attention": ATTENTION[1:]}, "attention of 5 target tokens, the target has 6"),
-        ({"attention": ((1.0,),) * 6}, "attention to 1 source tokens, the source has 4"),
+        ({"attention": ((1.0,),) * 6}, "attention of 1 source tokens, the source has 4"),
     ],
 )
 def test_parts_that_do_not_fit(parts, message):

@@ -62,12 +62,6 @@ def test_a_table_is_no_text(lines, number):
         list(read)
 
 
-def test_possible_links_have_two_marks():
-    alignment = formats.parse_alignment("0-0 1p2 2?1 0p0")
-    assert (alignment.links, alignment.possible) == ({(0, 0)}, {(1, 2), (2, 1)})
-    assert formats.format_alignment(alignment) == "0-0 1?2 2?1"
-
-
 @pytest.mark.parametrize("kind", ["{}", "9-9 ||| {}"])
 def test_indices_from_one(tmp_path, kind):
     path = tmp_path / "align"
@@ -102,24 +96,6 @@ def test_malformed_alignment(line, reason):
         formats.parse_alignment(line)
 
 
-def test_alignment_file_is_of_one_format(tmp_path):
-    path = tmp_path / "align"
-    path.write_text("1-1 ||| 0-0\n0-0\n")
-    with pytest.raises(DataError, match=r"align:2: Pharaoh alignment in a file of lader alignments"):
-        list(formats.read_alignments(str(path)))
-    path.write_text("0-0\n0-x\n")
-    with pytest.raises(DataError, match=r"align:2: not an alignment link: '0-x'"):
-        list(formats.read_alignments(str(path)))
-
-
-def test_order_and_positions():
-    permutation = Permutation((2, 0, 1))
-    assert formats.parse_order(formats.format_numbers(permutation.order)) == permutation
-    assert formats.parse_positions(formats.format_numbers(permutation.positions)) == permutation
-    with pytest.raises(DataError, match="not a number: '-1'"):
-        formats.parse_positions("0 -1")
-
-
 @given(
     st.lists(text, max_size=6).flatmap(
         lambda words: st.tuples(st.just(words), st.permutations(range(len(words))))
@@ -139,15 +115,6 @@ def test_features_need_a_position_each():
     for line in ("a￨0 b", "a￨x", "a￨0.5"):
         with pytest.raises(DataError, match="token without a position"):
             formats.parse_features(line)
-
-
-def test_annotated_round_trip():
-    sentence = Sentence(("a", "b"), ("X", "Y"), ("1", "2"))
-    assert formats.parse_annotated(formats.format_annotated(sentence)) == sentence
-    assert formats.parse_annotated("") == Sentence((), (), ())
-    sentence = Sentence(("a", "b"), ("X", "Y"))
-    assert formats.parse_annotated(formats.format_annotated(sentence), 2) == sentence
-    assert formats.format_annotated(Sentence((), ())) == ""
 
 
 @pytest.mark.parametrize(("fields", "classes"), [("", None), ("\t1", ())])

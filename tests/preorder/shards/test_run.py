@@ -118,10 +118,3 @@ def test_how_far_it_is(tmp_path, monkeypatch, caplog):
 )
 def test_room(options, expected):
     assert [on_ray.fitting(options.needs, machine) for machine in TWO] == expected
-
-
-def test_what_there_is_is_told():
-    assert on_ray.describe(on_ray.RayOptions(cpus=5, gpus=0.25).needs, TWO, {"CPU": 7.0}) == (
-        "each needs 5 CPU and 0.25 GPU; "
-        "the largest machine has 4 CPU and 1 GPU, and 7 CPU and 0 GPU are free in all"
-    )

@@ -1,11 +1,9 @@
 """``report.json``: what it may say, and what is said of what it may not."""
 
 import json
-from pathlib import Path
 
 import pytest
 
-from preorder.analysis.report.run import find_manifests as find
 from preorder.analysis.report.run import read_manifest as read
 from preorder.errors import DataError
 from preorder.metrics import MetricOptions
@@ -35,16 +33,6 @@ def test_everything(tmp_path):
     assert found.files.alignment == str(tmp_path / "links")
 
 
-def test_find(tmp_path):
-    for name in ("b", "a", "c/d"):
-        (tmp_path / name).mkdir(parents=True)
-        manifest(tmp_path / name)
-    assert find(str(tmp_path)) == [tmp_path / "a/report.json", tmp_path / "b/report.json"]
-    assert find(str(tmp_path / "c/d")) == [tmp_path / "c/d/report.json"]
-    with pytest.raises(DataError, match=r"no report.json in it, nor in a folder in it"):
-        find(str(tmp_path / "nowhere"))
-
-
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
@@ -69,11 +57,3 @@ def test_mistakes(tmp_path, changes, message):
     with pytest.raises(DataError, match=message) as caught:
         read(manifest(tmp_path, **changes))
     assert caught.value.file == str(tmp_path / "report.json")
-
-
-def test_not_an_object(tmp_path):
-    (tmp_path / "report.json").write_text("[]")
-    with pytest.raises(DataError, match="report: not an object"):
-        read(tmp_path / "report.json")
-    with pytest.raises(DataError, match="cannot be read"):
-        read(Path(tmp_path / "none.json"))
