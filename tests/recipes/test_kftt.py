@@ -1,22 +1,19 @@
 """KFTT's recipe on a small corpus of the same form, whose Japanese is English words turned round."""
 
-import json
 import random
+import subprocess
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
-from preorder.cli import build_parser
-from preorder.data import Permutation
-from preorder.data.formats import parse_alignment, parse_positions
-from preorder.metrics.orders import evaluate
-from preorder_recipes.kftt import prepare, study, tables
+from preorder.data.formats import parse_alignment
+from preorder_recipes.kftt import prepare
 from preorder_recipes.kftt.prepare import Word, joined, tag_of, tags_of
-from preorder_recipes.kftt.study import LINKS, Experiment
+from tests.support.running import environment
 from tests.support.texts import write
 
-ROOT = Path(__file__).parents[2]
+SCRIPT = Path(__file__).parents[2] / "recipes/kftt/orders.sh"
 FUGASHI = """
 from types import SimpleNamespace
 
@@ -109,77 +106,19 @@ def test_japanese_is_joined_but_for_latin_words():
     assert joined("pure land （ 浄土 宗 ） 20 年".split()) == "pure land（浄土宗）20年"
 
 
-def test_what_is_measured_is_what_evaluate_measures():
-    gold = [parse_alignment("0-2 1-0 2-1"), parse_alignment("0-0 1-1")]
-    orders = [parse_positions("2 0 1"), parse_positions("1 0")]
-    found = tables.measured(gold, orders)
-    expected = evaluate([(2, 0, 1), (0, 1)], orders)
-    assert found["linked"] == expected.tau_nakagawa
-    assert found["linked_unreordered"] == round(expected.monotone.tau_nakagawa, 4)
-    assert found["complete"] == expected.complete_match
-    low, high = found["linked_interval"]
-    assert low <= found["linked"] <= high
-    perfect = tables.measured([parse_alignment("0-1 1-0")] * 3, [Permutation((1, 0))] * 3)
-    assert (perfect["all"], perfect["all_interval"]) == (1, [1, 1])
-
-
 @pytest.mark.slow
-def test_the_study_from_end_to_end(data, tmp_path, monkeypatch, capsys):
-    options = ("--iterations", "3", "--classes", "0")
-    base = Experiment("links", "intersect", "ibm3-intersect", 120, options)
-    small = (base, Experiment("trust", "rescored", "hand-0.3", 120, options), base.then_hand())
-    assert "--hand-align" in LINKS["hand-0.1"]
-    monkeypatch.setattr(study, "EXPERIMENTS", small)
-    monkeypatch.setattr(prepare, "HAND_TRAIN", 40)
-    run = tmp_path / "run"
-    assert prepare.main(["--data", str(data), "--out", str(run / "data"), "--hand-train", "40"]) == 0
-    monkeypatch.setattr(study, "_prepare", lambda _: study.Step("prepared", ("true",), (), ()))
-    monkeypatch.setattr(study, "LINES", 120)
-    links = {name: LINKS[name] for name in ("ibm3-forward", "ibm3-intersect", "hand-0.3")}
-    monkeypatch.setattr(study, "LINKS", links)
-    command = ["--data", str(data), "--run", str(run)]
-    assert study.main(command) == 0
-    results = json.loads((run / "results.json").read_text())
-    assert {row["links"] for row in results["alignment"]} == {*links}
-    assert all(row["f1"] > 0.3 for row in results["alignment"])
-    rows = {(row["direction"], row["name"]): row for row in results["order"]}
-    assert len(rows) == 6
-    assert all(row["linked"] > row["linked_unreordered"] for row in rows.values())
-    assert "| rescored |" in (run / "results.md").read_text()
-    steps = (run / "commands.sh").read_text()
-    capsys.readouterr()
-    assert study.main(command) == 0
-    assert (run / "commands.sh").read_text() == steps  # nothing is done twice
-
-
-def test_all_that_an_experiment_reads_was_made_before():
-    keys = [(each.table, each.name) for each in study.EXPERIMENTS]
-    assert len(set(keys)) == len(keys)
-    made = {f"data/{part}.{end}" for part in ("train", "dev", "test") for end in ("en", "ja")}
-    made |= {f"data/hand-{part}.{end}" for part in ("train", "test") for end in ("en", "ja", "align")}
-    for each in study.EXPERIMENTS:
-        for direction in each.directions:
-            plan = study.Study(direction, 1, None)
-            steps = [] if each.links == study.HAND else plan.align(each.links, each.lines)
-            for step in [*steps, *plan.learn(each)]:
-                assert made.issuperset(step.reads), step.name
-                made.update(step.makes)
-            assert each.orders(direction) in made
-
-
-@pytest.mark.parametrize("links", LINKS)
-def test_the_options_of_links_exist(links):
-    options = ["--src", "x", "--tgt", "x", *LINKS[links]]
-    assert build_parser().parse_args(["align", *options]).src == "x"
-
-
-def test_the_best_order_of_trees_is_the_best_of_all_labels(tmp_path):
-    trees = ["(S (A a) (B (C b) (D (E c) (F d))))", "(S (A a) (B b))", "(S (A (B a) (C b)) (D (E c) (F d)))"]
-    links = ["0-3 1-2 2-0 3-1", "", "0-2 1-0 2-3 3-1"]
-    for name, lines in (("src", ["a b c d", "a b", "a b c d"]), ("trees", trees)):
-        write(tmp_path / name, *lines)
-    found = tables.best_orders(
-        str(tmp_path / "src"), str(tmp_path / "trees"), list(map(parse_alignment, links))
-    )
-    # The last cannot have 1 0 3 2 and all pairs right: b and d would have to come between a and c.
-    assert found == [Permutation(order) for order in ((3, 2, 0, 1), (0, 1), (1, 0, 3, 2))]
+def test_the_script_measures_links_and_orders_and_does_nothing_twice(data, tmp_path):
+    prepared = tmp_path / "prepared"
+    assert prepare.main(["--data", str(data), "--out", str(prepared), "--hand-train", "40"]) == 0
+    command = [str(SCRIPT), str(prepared), "run", "ja", "120", "btg --iterations 3 --classes 0"]
+    shown = [
+        subprocess.run(command, cwd=tmp_path, env=environment(), check=True, capture_output=True, text=True)
+        for _ in range(2)
+    ]
+    assert "compiling" not in shown[1].stderr
+    assert shown[0].stdout == shown[1].stdout
+    figures = (tmp_path / "run/120/ja/hand-0.3.btg--iterations3--classes0.txt").read_text()
+    assert "19 sentences" in figures
+    assert figures in shown[0].stdout
+    done = subprocess.run([str(SCRIPT), "data"], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr[:6]) == (2, "usage:")
