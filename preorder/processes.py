@@ -237,7 +237,6 @@ def _end_at_once(*_: object) -> None:
 
 @functools.cache
 def _lifeline() -> tuple[int, int]:
-    """Return the ends of a pipe that stays open as long as this process lives."""
     return os.pipe()
 
 

@@ -141,7 +141,6 @@ def grouped_curves(
 def _curves(
     kind: str, axis: str, parts: Iterable[tuple[Group, Sequence[SystemStatistics]]], skipped: int, seed: int
 ) -> Curves:
-    """Make curves of groups, each with the same metrics of the same systems, all resampled alike."""
     groups: list[Group] = []
     measures: dict[str, dict[str, tuple[Estimate | None, ...]]] = {}
     signature: dict[str, str] = {}

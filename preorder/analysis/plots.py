@@ -161,7 +161,6 @@ def draw_breakdown(breakdown: Breakdown) -> Figure:
 def _draw_lines(
     axes: Axes, xs: np.ndarray, lines: Mapping[str, Sequence[Estimate | None]], looks: Mapping[str, Style]
 ) -> dict[str, Any]:
-    """Draw a line for each name; return the entries of the legend."""
     handles = {}
     step = np.diff(xs).min() if len(xs) > 1 else 1.0
     for k, (name, line) in enumerate(lines.items()):
@@ -272,5 +271,4 @@ class DrawnPicture:
         write_picture(self.draw, self.title, os.fspath(path))
 
     def _repr_svg_(self) -> str:
-        """Return what Jupyter shows."""
         return svg_element(self.draw, self.title)

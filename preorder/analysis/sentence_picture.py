@@ -127,7 +127,6 @@ class _Sheet:
     def _draw_links(
         self, view: SentenceView, top: float, order: Sequence[int], name: str, tree_height: float = 0
     ) -> float:
-        """Draw the source in an order, the target below it, and a curve for each link."""
         centres = dict(zip(order, self._centres([view.words[i] for i in order]), strict=True))
         targets = self._centres(view.target or ())
         self._heading(name, top)
@@ -146,7 +145,6 @@ class _Sheet:
         return (lower if targets else upper + 16) + SIZE / 2 + MARGIN / 2
 
     def _draw_attention(self, view: SentenceView, top: float) -> float:
-        """Draw the attention as a matrix of greys: target tokens down, source tokens across."""
         lefts = list(accumulate(_column_widths(view), initial=MARGIN + _label_width(view)))
         upper = top + HEADING + SMALL
         tops = [upper + 6 + CELL * j for j in range(len(view.target) + 1)]

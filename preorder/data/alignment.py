@@ -55,7 +55,6 @@ class Alignment:
                     raise DataError(where + self._guess(source_length, target_length))
 
     def _guess(self, *lengths: int | None) -> str:
-        """Return what seems to be wrong with links that are out of range."""
         links = self.links | self.possible
 
         def fit(first: int, sides: tuple[int, ...]) -> bool:

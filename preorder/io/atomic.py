@@ -236,7 +236,6 @@ def _rename(one: Path, other: Path, how: int) -> bool:
 
 
 def _sync(path: Path) -> None:
-    """Wait until the content of a file, or the names in a directory, are on the disk."""
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)

@@ -311,7 +311,6 @@ def _protocols(system: Any) -> tuple[str, ...]:
 
 @contextlib.contextmanager
 def _wrap_errors(url: str, what: str) -> Iterator[None]:
-    """Raise what a storage raises as one line with the URL."""
     try:
         yield
     except (PreorderError, MemoryError):

@@ -33,7 +33,6 @@ BETA = 0.10  # exponent of the brevity penalty
 
 
 def _mean(totals: np.ndarray) -> np.ndarray:
-    """Return the mean over the sentences that ``totals[..., 1]`` counts; 0 where there are none."""
     return totals[..., 0] / np.where(totals[..., 1] > 0, totals[..., 1], 1)
 
 
@@ -60,7 +59,6 @@ class Ribes(WordMetric):
 
 @entry_point
 def _sentence_scores(hypotheses: EncodedText, references: EncodedText) -> np.ndarray:
-    """Return the score of each hypothesis against its reference. O(m (m + n)) for m words against n."""
     scores = np.zeros(len(hypotheses[1]) - 1)
     for k in range(len(scores)):
         scores[k] = _score(words_of_line(hypotheses, k), words_of_line(references, k))

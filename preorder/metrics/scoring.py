@@ -142,7 +142,6 @@ def score_systems(
 
 
 def _means(measured: Sequence[SystemStatistics], system: str) -> dict[str, Any]:
-    """Return a system's scores and details, each the mean over its runs."""
     means: dict[str, Any] = {}
     for part in measured:
         totals = part.systems[system].sum(1)
@@ -172,7 +171,6 @@ def _resampled(
 def _pairwise(
     scores: Sequence[Score], samples: Mapping[str, Mapping[str, Resampled]]
 ) -> dict[str, dict[str, Comparisons]]:
-    """Compare every system with every other; each pair is tested once."""
     pairwise: dict[str, dict[str, Comparisons]] = {name: {} for name in samples}
     for one, other in combinations(samples, 2):
         for score in scores:

@@ -212,7 +212,6 @@ def _edits(hypothesis: np.ndarray, reference: np.ndarray) -> tuple[int, int, int
 
 @entry_point
 def _fill(costs: np.ndarray, done: int, words: np.ndarray, reference: np.ndarray) -> None:
-    """Fill the table of edit distances between prefixes; rows up to ``done`` are filled already."""
     m, n = len(words), len(reference)
     slope = n / m if m else 1.0
     beam = int(np.ceil(slope / 2 + BEAM)) if slope / 2 > BEAM else BEAM  # neighbouring rows overlap

@@ -97,8 +97,6 @@ class _Job:
 
 
 class _Run:
-    """Jobs that wait, and those that Ray has: some are at work, and some wait for room."""
-
     def __init__(self, ray: ModuleType, options: RayOptions, package: Any, shards: Iterable[Shard]) -> None:
         self._ray, self._options, self._package = ray, options, package
         needs = {"num_cpus": options.cpus, "num_gpus": options.gpus}
@@ -222,8 +220,6 @@ def _unpack(package: Any) -> tuple[Work | None, str | None]:
 
 
 class _Warnings(logging.Handler):
-    """Keeps warnings until they are taken."""
-
     def __init__(self) -> None:
         super().__init__(logging.WARNING)
         self._kept: list[tuple[int, str, str | None]] = []

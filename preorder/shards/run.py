@@ -84,7 +84,7 @@ def in_threads(
 
 
 class _Stopped(Exception):
-    """Ends the work on a shard when another has stopped the run."""
+    pass
 
 
 def in_worker_processes(

@@ -76,7 +76,6 @@ def _template() -> Template:
 
 
 def _summary(runs: Sequence[Run]) -> Table | None:
-    """Return one table of the scores of all runs; None for a single run."""
     if len(runs) == 1:
         return None
     columns = dict.fromkeys(column for run in runs for column in run.scores.columns)

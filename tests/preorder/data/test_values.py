@@ -2,6 +2,7 @@
 
 import contextlib
 import itertools
+import math
 
 import pytest
 from hypothesis import given
@@ -12,8 +13,6 @@ from preorder.data.trees import ConstituencyTree, DependencyTree
 from preorder.errors import DataError
 
 NONE = frozenset()
-SENTENCES = [Sentence((word,)) for word in "abc"]
-ALIGNMENTS = [Alignment(frozenset({(0, j)})) for j in range(3)]
 FROM_ONE, REVERSED = "; do they count from 1? ", "; are they target-source? "
 
 
@@ -25,63 +24,42 @@ def heads(*numbers):
     return DependencyTree(numbers, ("",) * len(numbers))
 
 
-@pytest.mark.parametrize(
-    ("make", "reason"),
-    [
-        (
-            lambda: Alignment(frozenset({(2, 0)}), source_length=2),
-            "link 2-0 is out of range: the source has 2 tokens",
-        ),
-        (
-            lambda: Alignment(NONE, frozenset({(0, 5)}), target_length=5),
-            "link 0-5 is out of range: the target has 5 tokens",
-        ),
-        (
-            lambda: Alignment(NONE, source_length=3).check_within(4),
-            "the alignment is of 3 source tokens, the sentence has 4",
-        ),
-        (lambda: Alignment(frozenset({(0, 0)}), doubtful=frozenset({((1, 1), 0.5)})), "link 1-1 is none"),
-        *(
-            (
-                lambda c=c: Alignment.weighted({(0, 1): c}),
-                "link 0-1 is none, or its confidence is not above 0",
-            )
-            for c in (0, -1, 1.5, float("nan"))
-        ),
-        *((lambda n=n: Permutation(n), "not a permutation") for n in ((1,), (0, 0), (0, 2), (-1, 0))),
-        (lambda: Permutation.from_order((0, 0)), "not a permutation of 0 … 1: 0 0$"),
-        (lambda: Permutation((0,) * 100), r"^not a permutation of 0 … 99: (0 ){30} …$"),
-        (lambda: Sentence(("a", "b"), tags=("X",)), "1 POS tags for 2 words"),
-        (lambda: Sentence(("a",), tree=ConstituencyTree(2, ())), "2 leaves of a tree for 1 words"),
-        (lambda: Bitext(SENTENCES, ALIGNMENTS[:2]), "2 alignments for 3 sentences"),
-        (lambda: BinaryTree(3, (Node(0, 1, 2, False),)), "node 0 1 2 does not fit"),
-        (lambda: BinaryTree(3, (Node(0, 1, 3, False),)), r"span \(1, 3\) of the tree has no node"),
-        (
-            lambda: BinaryTree(3, (Node(1, 2, 3, False), Node(0, 1, 3, False))),
-            "node 1 2 3 does not fit",
-        ),
-        (
-            lambda: BinaryTree.from_permutation(Permutation((1, 3, 0, 2))),
-            "no BTG tree gives this order",
-        ),
-        *(
-            (lambda spans=spans: phrases(*spans), "does not fit its tree")
-            for spans in (
-                [(0, 4)],
-                [(0, 2), (1, 3)],
-                [(1, 3), (0, 1)],
-                [(0, 1), (0, 3)],
-                [(1, 1)],
-                [(-1, 2)],
-                [(3, 4)],
-                [(0, 3), (2, 3), (0, 1)],
-            )
-        ),
-        (lambda: heads(1, 2), "head 3 of token 2 is out of range"),
-        (lambda: heads(-1, 1), "the heads above token 2 form a cycle"),
-        (lambda: DependencyTree((-1, 0), ("root",)), "1 relations for 2 heads"),
-    ],
-)
+def links(*pairs, **more):
+    return Alignment(frozenset(pairs), **more)
+
+
+OUT = "is out of range: the"
+SPANS = ([(0, 4)], [(0, 2), (1, 3)], [(1, 3), (0, 1)], [(0, 1), (0, 3)], [(1, 1)])
+REFUSED = [
+    (lambda: links((2, 0), source_length=2), f"link 2-0 {OUT} source has 2 tokens"),
+    (lambda: links(possible={(0, 5)}, target_length=5), f"link 0-5 {OUT} target has 5 tokens"),
+    (
+        lambda: links(source_length=3).check_within(4),
+        "the alignment is of 3 source tokens, the sentence has 4",
+    ),
+    (lambda: links((0, 0), doubtful=frozenset({((1, 1), 0.5)})), "link 1-1 is none"),
+    *(
+        (lambda c=c: Alignment.weighted({(0, 1): c}), "its confidence is not above 0")
+        for c in (0, 1.5, math.nan)
+    ),
+    *((lambda n=n: Permutation(n), "not a permutation") for n in ((1,), (0, 0), (-1, 0))),
+    (lambda: Permutation.from_order((0, 0)), "not a permutation of 0 … 1: 0 0$"),
+    (lambda: Permutation((0,) * 100), r"^not a permutation of 0 … 99: (0 ){30} …$"),
+    (lambda: Sentence(("a", "b"), tags=("X",)), "1 POS tags for 2 words"),
+    (lambda: Sentence(("a",), tree=ConstituencyTree(2, ())), "2 leaves of a tree for 1 words"),
+    (lambda: Bitext([Sentence(("a",))], []), "0 alignments for 1 sentences"),
+    (lambda: BinaryTree(3, (Node(0, 1, 2, False),)), "node 0 1 2 does not fit"),
+    (lambda: BinaryTree(3, (Node(0, 1, 3, False),)), r"span \(1, 3\) of the tree has no node"),
+    (lambda: BinaryTree(3, (Node(1, 2, 3, False), Node(0, 1, 3, False))), "node 1 2 3 does not fit"),
+    (lambda: BinaryTree.from_permutation(Permutation((1, 3, 0, 2))), "no BTG tree gives this order"),
+    *((lambda spans=spans: phrases(*spans), "does not fit its tree") for spans in SPANS),
+    (lambda: heads(1, 2), "head 3 of token 2 is out of range"),
+    (lambda: heads(-1, 1), "the heads above token 2 form a cycle"),
+    (lambda: DependencyTree((-1, 0), ("root",)), "1 relations for 2 heads"),
+]
+
+
+@pytest.mark.parametrize(("make", "reason"), REFUSED)
 def test_refused(make, reason):
     with pytest.raises(DataError, match=reason):
         make()

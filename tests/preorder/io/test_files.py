@@ -11,7 +11,6 @@ import pytest
 
 from preorder.errors import DataError, MissingExtraError, UsageError
 from preorder.io import files
-from preorder.io.atomic import atomic_directory
 from preorder.io.storage import CODECS, ZSTD, split_suffix
 
 SUFFIXES = tuple(CODECS)
@@ -68,25 +67,6 @@ def test_json(tmp_path):
     (tmp_path / "value.json").write_text('{"a":\n}')
     with pytest.raises(DataError, match=r"value.json:2: not JSON"):
         files.read_json(path)
-
-
-def test_unwritable(tmp_path):
-    for write, content in ((files.write_lines, []), (files.write_bytes, b"")):
-        with pytest.raises(DataError, match="cannot be written: No such file or directory"):
-            write(str(tmp_path / "missing" / "out"), content)
-        with pytest.raises(DataError, match="cannot be written: it has no name"):
-            write("", content)
-
-
-def test_directory_is_replaced_whole(tmp_path):
-    path = tmp_path / "model"
-    for content in ("old", "new"):
-        with atomic_directory(str(path)) as folder:
-            (folder / "file").write_text(content)
-    with pytest.raises(KeyboardInterrupt), atomic_directory(str(path)) as folder:
-        raise KeyboardInterrupt
-    assert (path / "file").read_text() == "new"
-    assert [entry.name for entry in tmp_path.iterdir()] == ["model"]
 
 
 def in_blocks(paths, size):

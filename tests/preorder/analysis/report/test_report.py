@@ -166,7 +166,6 @@ LONG = " ".join("a" * 41)
         (("a b", "x y", "0-1 1-0"), ("a b", "x y", "0-0"), [1, 2]),
         (("a b", "x y z", "0-0 0-2 1-1"), ("a b", "x y", "0-0"), [2]),  # cannot be sorted
         ((LONG, "x y", "0-1 1-0"), ("a b", LONG, "0-0"), []),
-        (("", "x y", ""), ("a b", "", ""), []),
         (("a b", "x y", "0-1 1-0"), ("a b", "x y", "0-2"), None),
     ],
 )
@@ -202,25 +201,13 @@ def test_several_runs(page, tmp_path, capsys):
     assert len(names) == len(set(names))
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (
-            {"robustness": "report.json"},
-            "report.json: not what preorder analyse --json writes of curves: Key",
-        ),
-        ({"source": "none"}, "none: cannot be read"),
-        ({"tokenize": 1}, "report.json: report.tokenize: 1 is none of"),
-    ],
-)
-def test_mistakes(page, tmp_path, capsys, change, message):
+def test_what_is_no_curves(page, tmp_path, capsys):
     shutil.copytree(page.parent, tmp_path, dirs_exist_ok=True)
     manifest = json.loads((tmp_path / "report.json").read_text())
-    (tmp_path / "report.json").write_text(json.dumps(manifest | change))
+    (tmp_path / "report.json").write_text(json.dumps(manifest | {"robustness": "report.json"}))
     assert main(["report", str(tmp_path)]) == 2
-    error = capsys.readouterr().err
-    assert message in error
-    assert error.count("\n") == 1
+    message = "report.json: not what preorder analyse --json writes of curves: KeyError('measures')\n"
+    assert capsys.readouterr().err.endswith(message)
 
 
 @pytest.fixture(scope="module")
