@@ -13,7 +13,7 @@ import yaml
 
 from onmt_preorder.base_configuration import CONFIG, FOR_RECIPES, merge, read_files
 from preorder.command_line import Parser, execute
-from preorder.errors import UsageError
+from preorder.errors import DataError, UsageError
 from preorder_recipes.pipeline.subwords import KINDS
 
 SIZES = ("tiny", "small", "small_long", "medium", "paper")
@@ -60,8 +60,11 @@ class System:
 
 
 def path_of(name: str) -> Path:
-    """Return the file of a system."""
-    path = CONFIG / "system" / f"{name}.yaml"
+    """Return the file of a system: of that name in ``config/system``, or a file of one's own, ``….yaml``."""
+    is_own = name.endswith(".yaml")
+    path = Path(name) if is_own else CONFIG / "system" / f"{name}.yaml"
+    if is_own and not path.exists():
+        raise DataError("cannot be read: No such file or directory", name)
     if not path.exists():
         known = ", ".join(sorted(file.stem for file in path.parent.glob("*.yaml")))
         raise UsageError(f"no configuration of a system {name}; there are: {known}")
@@ -69,7 +72,7 @@ def path_of(name: str) -> Path:
 
 
 def read_system(name: str, size: str | None, subwords: str | None = None) -> System:
-    """Read a system of ``config/`` in a size of its family (None: its default), with subwords or without."""
+    """Read a system by :func:`path_of`, in a size of its family (None: its default), with subwords or not."""
     path = path_of(name)
     settings = _merged(path, size, subwords)
     reads, supervision, begins_from = (settings.pop(key, None) for key in FOR_RECIPES)
@@ -79,7 +82,7 @@ def read_system(name: str, size: str | None, subwords: str | None = None) -> Sys
         raise UsageError(f"{path}: supervision is {supervision!r}, not {PREDICTED} or {KEPT}")
     if begins_from is not None:
         path_of(begins_from)
-    return System(name, settings, *READS[reads], supervision, begins_from)
+    return System(path.stem, settings, *READS[reads], supervision, begins_from)
 
 
 def read_vocabulary(size: str | None, subwords: str | None = None) -> dict[str, Any]:
@@ -116,7 +119,9 @@ def key_and_value(text: str) -> tuple[str, str]:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command; return its exit status."""
     parser = Parser(prog="python -m preorder_recipes.configuration", description=__doc__)
-    parser.add_argument("system", metavar="SYSTEM", help="a file of config/system, without .yaml")
+    parser.add_argument(
+        "system", metavar="SYSTEM", help="a file of config/system, without .yaml, or your own"
+    )
     parser.add_argument("--size", choices=SIZES, default=DEFAULT_SIZE, help="(default: %(default)s)")
     parser.add_argument("--subwords", choices=KINDS, help="with the options that split words")
     parser.set_defaults(run=_print)

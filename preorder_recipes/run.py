@@ -62,7 +62,8 @@ def build_parser() -> argparse.ArgumentParser:
         "--systems",
         metavar="S,…",
         default=SYSTEMS,
-        help=f"files of config/system; {ALL}: all that have the size (default: %(default)s)",
+        help=f"files of config/system, without .yaml, or your own; {ALL}: all that have the size "
+        "(default: %(default)s)",
     )
     add("--seeds", metavar="N,…", default="1", help="a training for each (default: %(default)s)")
     add(
@@ -178,7 +179,7 @@ def _job(arguments: argparse.Namespace) -> Job:
     if others:
         print(f"there is no size {arguments.size} of: {', '.join(others)}", file=sys.stderr)
     checks.check_different("--seeds", seeds)
-    checks.check_different("--systems", names)
+    checks.check_different("--systems", [Path(name).stem for name in names])
     checks.check_different("--src and --tgt", (arguments.src, arguments.tgt))
     return Job(
         folder=arguments.run,

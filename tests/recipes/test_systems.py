@@ -92,6 +92,17 @@ def test_what_a_system_cannot_read(tmp_path, monkeypatch, line, message):
         read_system("odd", None)
 
 
+def test_a_file_of_ones_own_is_a_system(tmp_path, capsys):
+    path = tmp_path / "mine.yaml"
+    path.write_text("base: preorder_relative\nsize: tiny\npreorder_max_relative: 7\n", encoding="utf-8")
+    system = read_system(str(path), "tiny")
+    assert (system.name, system.order, system.options["preorder_max_relative"]) == ("mine", "predicted", 7)
+    assert configuration.main([str(path), "--size", "tiny"]) == 0
+    assert yaml.safe_load(capsys.readouterr().out) == system.options
+    assert configuration.main([str(tmp_path / "none.yaml")]) == 2
+    assert "none.yaml: cannot be read: No such file" in capsys.readouterr().err
+
+
 def test_all_options_of_a_system_are_printed(capsys):
     assert configuration.main(["preorder_relative", "--size", "paper", "--subwords", "bpe"]) == 0
     printed = yaml.safe_load(capsys.readouterr().out)
