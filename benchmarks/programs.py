@@ -18,8 +18,7 @@ from preorder.data import Sentence
 from preorder.data.formats import format_annotated, parse_order, read_alignments
 from preorder.errors import UsageError
 from preorder.io import files
-from preorder.learning.encode import Encoder
-from preorder.learning.vocabulary import LAYERS
+from preorder.learning.encode import LAYERS, Encoder
 from preorder.methods.model_directory import load_model
 from preorder.methods.perceptron.parse import parse
 from preorder.methods.perceptron.scorer import shape_scores

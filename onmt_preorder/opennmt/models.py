@@ -139,7 +139,7 @@ def _use_bfloat16(model: nn.Module, device: str) -> None:
     They are nearly all of its products. In bfloat16 attention's, too, would take longer there: their shapes
     are new in each batch (see :mod:`onmt_preorder.cpu.bfloat16_linear`).
     """
-    from preorder.learning.backend import multiplies_bfloat16
+    from preorder.learning.network import multiplies_bfloat16
 
     if not multiplies_bfloat16(device):
         logging.getLogger("onmt").warning("bfloat16: on this machine float32 is as fast, or faster")

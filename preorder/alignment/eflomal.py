@@ -1,8 +1,7 @@
 """Word alignment by eflomal (Östling and Tiedemann 2016), seeded.
 
-eflomal is a separate program (GPL, installed by the extra ``align``): it is run, never imported. It has no
-option for a seed, but reads eight bytes of ``/dev/urandom``. What runs is a temporary copy of it, in which
-that name is replaced by the name of a file that holds the seed.
+eflomal is a separate program (GPL, installed by the extra ``align``): it is run, never imported. It takes its
+seed from ``/dev/urandom``: a temporary copy of it runs that reads a file of this seed instead.
 """
 
 from __future__ import annotations
@@ -31,8 +30,7 @@ from preorder.progress import LOGGER
 MODELS = (1, 2, 3)
 """eflomal's models: IBM 1, HMM, and HMM with fertilities; each begins from the one before."""
 DEFAULT_MODEL = 3
-DEFAULT_THREADS = 2
-"""Both directions run side by side, each on one core."""
+DEFAULT_THREADS = 2  # for each direction one
 CHAINS = 3
 """Sampling chains of one run, whose counts eflomal adds up before it decides on the links."""
 REVERSE = "-r"
@@ -56,15 +54,9 @@ class Settings:
     threads: int = DEFAULT_THREADS
 
 
-def align(
-    sources: Sentences,
-    targets: Sentences,
-    symmetrization: str,
-    seed: int,
-    settings: Settings = Settings(),
-) -> list[Alignment]:
+def align(sources: Sentences, targets: Sentences, symmetrization: str, seed: int) -> list[Alignment]:
     """Align the tokens of sentences and of their translations; the same seed, from 0, gives equal links."""
-    return list(Aligner(symmetrization, seed, settings)(sources, targets))
+    return list(Aligner(symmetrization, seed)(sources, targets))
 
 
 class Aligner:
@@ -108,7 +100,7 @@ class _Runs:
     def __call__(self, sources: Sentences, targets: Sentences) -> list[tuple[Links, ...]]:
         """Return what each seed drew each way for a part; the first part gives the priors of the others."""
         program = _find_eflomal()
-        start_time = time.monotonic()
+        began = time.monotonic()
         LOGGER.info(f"aligning {len(sources):,} pairs")
         if count := sum(max(map(len, pair)) > MAX_LENGTH for pair in zip(sources, targets, strict=True)):
             LOGGER.warning(f"{count:,} lines of more than {MAX_LENGTH:,} tokens have no links")
@@ -129,7 +121,7 @@ class _Runs:
             way: Priors.learn(sides, drawn, way == REVERSE)
             for way, drawn in zip(self._ways, zip(*draws, strict=True), strict=True)
         }
-        LOGGER.info(f"aligned ({time.monotonic() - start_time:.1f} s)")
+        LOGGER.info(f"aligned ({time.monotonic() - began:.1f} s)")
         return draws
 
     def _run(self, program: Path, folder: Path, pairs: int) -> None:

@@ -1,8 +1,8 @@
 """The order of the source tokens that an alignment asks for, without ties and with them.
 
-The gold order labels the training data of preorderers, and shows the upper bound of preordering (Kawara et
-al. 2021, Table V); every alignment has one. BTG models are trained and orders are evaluated by target groups,
-as in Google's topdown-btg-preordering; the relation between tokens is that of Neubig et al. (2012).
+The gold order shows the upper bound of preordering (Kawara et al. 2021, Table V); every alignment has one.
+BTG models are trained and orders are evaluated by target groups, as in Google's topdown-btg-preordering; the
+relation between tokens is that of Neubig et al. (2012).
 """
 
 from __future__ import annotations
@@ -86,11 +86,10 @@ def target_groups(alignment: Alignment, source_length: int) -> tuple[int, ...] |
 def trusted_groups(
     alignment: Alignment, source_length: int
 ) -> tuple[tuple[int, ...], tuple[float, ...]] | None:
-    """Rank the source tokens as :func:`target_groups`, and heed the confidences of links; return both.
+    """Rank the source tokens as :func:`target_groups`, and return the confidence of each, too.
 
-    A token's confidence is the highest among its links, and only those links count; an unaligned token has 1.
-    The tokens that are certain are ranked. Each of the others, the more confident first, then from left to
-    right, is ranked among them where it has an order with all of them; else it counts as unaligned. None if
+    That is the highest among its links, and only those links count; an unaligned token has 1. Of tokens that
+    have no order with others, the less confident one, or the one on the right, counts as unaligned. None if
     two tokens that are certain have no order. O(n²) at worst.
     """
     if not alignment.doubtful:

@@ -1,9 +1,8 @@
 """What eflomal counted in one part of a text, given to it as priors for another part.
 
-This is eflomal's own mechanism (``eflomal-makepriors``, ``eflomal-align --priors``): links of words, jumps
-and fertilities are counted, and the counts added to those of the text that is aligned. Two things differ.
-Each direction has the counts of its own links, where that program counts the words of the forward ones for
-both; and tokens without a link count as such, where it leaves them out.
+As ``eflomal-makepriors`` does, links of words, jumps and fertilities are counted. Two things differ. Each
+direction has the counts of its own links, where that program counts the words of the forward ones for both;
+and tokens without a link count as such, where it leaves them out.
 """
 
 from __future__ import annotations
@@ -62,11 +61,9 @@ class Priors:
         """
         given, emitted = sides[::-1] if is_reverse else sides
         parts = [_counted(given, emitted, *_ends(links, is_reverse)) for links in draws]
-        lexicon, jumps, fertilities = (np.concatenate(kind) for kind in zip(*parts, strict=True))
-        rows, counts = zip(
-            *(np.unique(kind, axis=0, return_counts=True) for kind in (lexicon, jumps, fertilities)),
-            strict=True,
-        )
+        kinds = map(np.concatenate, zip(*parts, strict=True))
+        counted = (np.unique(kind, axis=0, return_counts=True) for kind in kinds)
+        rows, counts = zip(*counted, strict=True)
         shares = tuple(count / len(draws) for count in counts)
         return cls((given.vocabulary, emitted.vocabulary), *rows, shares)
 

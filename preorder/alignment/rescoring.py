@@ -60,9 +60,8 @@ class Corpus:
 
     def words(self, pair: int) -> list[np.ndarray]:
         """Return the words of a sentence pair as numbers, source and target."""
-        return [
-            side.tokens[side.starts[pair] : side.starts[pair + 1]].astype(np.int64) for side in self.sides
-        ]
+        bounds = ((side.tokens, slice(*side.starts[pair : pair + 2])) for side in self.sides)
+        return [tokens[bound].astype(np.int64) for tokens, bound in bounds]
 
     def linked(self, sources: np.ndarray, targets: np.ndarray) -> np.ndarray:
         """Return in how many places of the corpus the samplers link pairs of words. O(log links) each."""
@@ -126,13 +125,8 @@ def known_candidates(corpus: Corpus, hand: Mapping[int, Alignment]) -> Known:
 
 def learn(known: Known, seed: int) -> HistGradientBoostingClassifier:
     """Learn from the possible links of hand-aligned sentences, and which of them are right."""
-    right = np.array(
-        [
-            link in links
-            for found, links in known
-            for link in zip(found.sources.tolist(), found.targets.tolist(), strict=True)
-        ]
-    )
+    pairs = ((zip(each.sources.tolist(), each.targets.tolist(), strict=True), links) for each, links in known)
+    right = np.array([link in links for found, links in pairs for link in found])
     if right.all() or not right.any():
         raise UsageError("the hand alignments fit the text nowhere: are they of these sentences?")
     classifier = HistGradientBoostingClassifier(
@@ -159,9 +153,8 @@ def rescored(
 ) -> Iterator[np.ndarray]:
     """Yield for each of these sentence pairs how probable its links are: (source length, target length)."""
     for first in range(0, len(pairs), _BLOCK):
-        yield from _confidences(
-            classifier, [candidates(corpus, pair) for pair in pairs[first : first + _BLOCK]]
-        )
+        block = pairs[first : first + _BLOCK]
+        yield from _confidences(classifier, [candidates(corpus, pair) for pair in block])
 
 
 def cross_validated(known: Known, seed: int) -> list[np.ndarray]:
@@ -169,9 +162,7 @@ def cross_validated(known: Known, seed: int) -> list[np.ndarray]:
     order = np.random.default_rng(seed).permutation(len(known))
     found: dict[int, np.ndarray] = {}
     for fold in range(_FOLDS):
-        held_out = order[fold::_FOLDS]
+        held_out = order[fold::_FOLDS].tolist()
         classifier = learn([known[n] for n in np.setdiff1d(order, held_out)], seed)
-        found |= zip(
-            held_out.tolist(), _confidences(classifier, [known[n][0] for n in held_out]), strict=True
-        )
+        found |= zip(held_out, _confidences(classifier, [known[n][0] for n in held_out]), strict=True)
     return [found[n] for n in range(len(known))]

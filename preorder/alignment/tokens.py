@@ -1,8 +1,7 @@
 """Which words the tokens of another text stem from, and links that follow.
 
-Both texts are one sentence, split in two ways: words and their subwords, or the tokens of two tokenisers.
-They may spell characters differently (:mod:`preorder.data.spellings`). Tokens may have been put in, left out,
-masked or rewritten.
+Both texts are one sentence, as words and subwords, or as the tokens of two tokenisers. They may spell
+characters differently (:mod:`preorder.data.spellings`). Tokens may have been put in, left out, or masked.
 """
 
 from __future__ import annotations
@@ -36,11 +35,8 @@ REACH = 1 << 12  # characters of the text that a block is compared with
 _ALL: frozenset[str] = frozenset(MARKS)
 _LOW = -(1 << 30)
 
-Tokens = tuple[Sequence[str], Sequence[str]]
-"""Old and new tokens of the same text."""
-
-Differences = list[tuple[str, str]]
-"""Characters of the words, and of the pieces in their place, that are not the same."""
+Tokens = tuple[Sequence[str], Sequence[str]]  # old and new tokens of the same text
+Differences = list[tuple[str, str]]  # characters of the words, and others of the pieces in their place
 
 T = TypeVar("T")
 
@@ -102,7 +98,7 @@ def map_links(
 def _compare(pieces: Sequence[str], words: Sequence[str]) -> tuple[list[range], Differences]:
     """Return :func:`words_of_pieces`, and where the texts differ."""
     if list(pieces) == list(words):
-        return [range(index, index + 1) for index in range(len(words))], []
+        return _single(words), []
     added = added_marks(pieces, words)
     bare = without_marks(pieces, added)
     if "".join(bare) == "".join(words):
@@ -150,17 +146,12 @@ def _readings(
     either = added | removed
     seen = []
     marks = (added, frozenset()), (added, removed), (either, either), (_ALL, _ALL)
-    for removed_marks, (spell, joins) in product(
-        marks, ((folded, False), (spelled_out, False), (spelled_out, True))
-    ):
+    spellings = (folded, False), (spelled_out, False), (spelled_out, True)
+    for removed_marks, (spell, joins) in product(marks, spellings):
         sides = list(map(without_marks, (pieces, words), removed_marks))
-        runs = [
-            joined_spellings(side) if joins else [range(i, i + 1) for i in range(len(side))] for side in sides
-        ]
-        texts = [
-            ["".join(side[run.start : run.stop]) for run in each]
-            for side, each in zip(sides, runs, strict=True)
-        ]
+        runs = list(map(joined_spellings if joins else _single, sides))
+        pairs = zip(sides, runs, strict=True)
+        texts = [["".join(side[run.start : run.stop]) for run in each] for side, each in pairs]
         texts = [[spell(text) or text for text in each] for each in texts]
         if (reading := (sides, texts, runs)) in seen:
             continue
@@ -174,6 +165,10 @@ def _readings(
         yield first, second
         if not all(map(str.isascii, chain(*texts))):
             yield _without_slight(first), _without_slight(second)
+
+
+def _single(tokens: Sequence[str]) -> list[range]:
+    return [range(i, i + 1) for i in range(len(tokens))]
 
 
 def _without_slight(units: Sequence[_Unit]) -> list[_Unit]:

@@ -33,7 +33,6 @@ class Constraint(NamedTuple):
 
     @classmethod
     def certain(cls, groups: Sequence[int]) -> Constraint:
-        """Make one of groups that are all certain."""
         return cls(np.array(groups, np.int32), np.ones(len(groups)))
 
     def drawn(self, lengths: np.ndarray, generator: np.random.Generator) -> np.ndarray:

@@ -109,7 +109,6 @@ class Checkpoint:
 
     @property
     def due(self) -> bool:
-        """Whether it is time to save again."""
         return self._path is not None and time.monotonic() >= self._next
 
     def save(self, key: str, values: Any, arrays: Arrays) -> None:

@@ -64,11 +64,9 @@ class Preorderer(ABC):
         return type(self).from_state, self.state()
 
     def positions(self, sentences: Sequence[Sentence], threads: int = 1) -> np.ndarray:
-        """Return the positions of :meth:`order`, one sentence after another: int32 ``[tokens]``."""
         return self.parse(sentences, threads)[1]
 
     def order(self, sentences: Sequence[Sentence], threads: int = 1) -> list[Permutation]:
-        """Return the reordering of each sentence."""
         return permutations(self.positions(sentences, threads), sentences)
 
     def trees(self, sentences: Sequence[Sentence], threads: int = 1) -> list[BinaryTree]:
@@ -107,7 +105,7 @@ class HashedPreorderer(ABC):
     """A preorderer that reads nothing of the tokens but their hashes."""
 
     token_layers: tuple[str, ...]
-    """Which layers it reads, of :data:`preorder.learning.vocabulary.LAYERS`, in this order."""
+    """Which layers it reads, of :data:`preorder.learning.encode.LAYERS`, in this order."""
 
     @abstractmethod
     def parse_hashed(self, batch: Batch, threads: int = 1) -> tuple[np.ndarray, np.ndarray]:

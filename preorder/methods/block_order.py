@@ -22,8 +22,7 @@ from preorder.data.formats import (
     parse_source,
 )
 from preorder.errors import DataError
-from preorder.learning.encode import BORDER, Batch, Hashes, hash_tokens, seed_of
-from preorder.learning.vocabulary import LAYERS
+from preorder.learning.encode import BORDER, LAYERS, Batch, Hashes, hash_tokens, seed_of
 from preorder.methods.base import HashedPreorderer, binary_trees, permutations
 from preorder.methods.model_directory import Model
 
@@ -41,7 +40,6 @@ class BlockOrderer:
     """Orders blocks by a model that has a :class:`HashedPreorderer`; threads may share it."""
 
     def __init__(self, model: Model, name: str) -> None:
-        """Make an orderer that writes the format of a name, of ``FORMATTERS``."""
         self._model, self._has_seen_lines = model, False
         self._preorderer: HashedPreorderer = model.preorderer
         self._format = name

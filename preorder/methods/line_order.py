@@ -17,7 +17,6 @@ class LineOrderer:
     """Orders blocks of lines, and writes them in a format; threads may share it."""
 
     def __init__(self, model: Model, name: str) -> None:
-        """Take the model, and the name of the format, of ``FORMATTERS``."""
         self._model, self._format = model, name
         self._in_blocks = None
         if isinstance(model.preorderer, HashedPreorderer):

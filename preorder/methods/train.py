@@ -10,7 +10,7 @@ import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 from preorder.data import Bitext, Permutation, Sentence
 from preorder.errors import UsageError
@@ -136,22 +136,20 @@ def cross_fit(bitext: Bitext, chosen: Sequence[int], folds: int, fit: Fit, threa
     workers = min(threads, folds)
     order = partial(_order_fold, fit, folds, threads // workers)
     parts = (
-        _Part(fold, bitext.take(i for i in chosen if i % folds != fold), bitext.sentences[fold::folds])
+        (fold, bitext.take(i for i in chosen if i % folds != fold), bitext.sentences[fold::folds])
         for fold in range(folds)
     )
     LOGGER.info(f"cross-fitting: {folds} models")
-    for part, orders in in_processes(order, parts, workers if workers > 1 else 0):
-        permutations[part.fold :: folds] = orders
+    for (fold, *_), orders in in_processes(order, parts, workers if workers > 1 else 0):
+        permutations[fold::folds] = orders
     return permutations  # type: ignore[return-value]  # every line lies in one fold
 
 
-class _Part(NamedTuple):
-    fold: int
-    seen: Bitext
-    held: Sequence[Sentence]
+_Part = tuple[int, Bitext, Sequence[Sentence]]
+"""A fold, what a model learns from for it, and its lines."""
 
 
 def _order_fold(fit: Fit, folds: int, threads: int, part: _Part) -> list[Permutation]:
-    with named(f"model {part.fold + 1} of {folds}"):
-        preorderer = fit(part.seen, f"fold-{part.fold + 1}-of-{folds}", threads)
-        return preorderer.order(part.held, threads)
+    fold, seen, held = part
+    with named(f"model {fold + 1} of {folds}"):
+        return fit(seen, f"fold-{fold + 1}-of-{folds}", threads).order(held, threads)

@@ -2,8 +2,8 @@
 
 import torch
 
-from preorder.learning.backend import equally_long
-from preorder.learning.vocabulary import Vocabulary
+from preorder.learning.encode import Vocabulary
+from preorder.learning.network import equally_long
 from preorder.methods.tree_swap.networks import Numbering, minibatch
 from preorder.methods.tree_swap.trees import forest
 

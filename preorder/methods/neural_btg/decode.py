@@ -18,8 +18,7 @@ from preorder.btg.grammar import NODE_FIELDS
 from preorder.btg.nbest import EXACT, ScoredTree, context_of, join_pieces, kbest_of_parts
 from preorder.btg.scores import FIRST, SECOND
 from preorder.btg.viterbi import all_positions, best_trees
-from preorder.learning import backend
-from preorder.learning.backend import device, equally_long, torch
+from preorder.learning.network import device, equally_long, torch, torch_threads
 from preorder.methods.neural_btg.network import Scorer
 
 MAX_PAIRS = 1 << 16
@@ -94,7 +93,7 @@ def _for_all(search: Callable[..., None], scorer: Scorer, given: Input, threads:
         return 1 if n > EXACT else max(1, MAX_PAIRS // (n + 1) ** 2)
 
     # A minibatch to a thread: what comes out does not depend on how many there are.
-    with backend.threads(1), ThreadPoolExecutor(threads) as pool:
+    with torch_threads(1), ThreadPoolExecutor(threads) as pool:
         list(pool.map(run, equally_long(given.lengths, size)))
 
 

@@ -18,7 +18,11 @@ from preorder.btg.constraint import DRAW, Constraint, learnable
 from preorder.btg.nbest import ScoredTree
 from preorder.data import NO_LINES, Bitext, Permutation, Sentence
 from preorder.errors import DataError
-from preorder.learning.backend import (
+from preorder.learning.checkpoint import NO_CHECKPOINT, Arrays, Checkpoint, add_prefix, digest, part_with
+from preorder.learning.encode import Vocabulary, common_layers
+from preorder.learning.loop import TrainingStatistics
+from preorder.learning.network import (
+    NetworkLearner,
     check_bfloat16,
     device,
     multiplies_bfloat16,
@@ -27,12 +31,9 @@ from preorder.learning.backend import (
     sizes_of,
     torch,
     weights_of,
+    with_first_weights,
 )
-from preorder.learning.checkpoint import NO_CHECKPOINT, Arrays, Checkpoint, add_prefix, digest, part_with
-from preorder.learning.loop import TrainingStatistics
-from preorder.learning.network_learner import NetworkLearner, with_first_weights
 from preorder.learning.options import without_threads
-from preorder.learning.vocabulary import Vocabulary, common_layers
 from preorder.methods.base import Preorderer, permutations
 from preorder.methods.neural_btg.decode import Input, parse, parse_kbest
 from preorder.methods.neural_btg.network import Scorer
@@ -133,7 +134,6 @@ class NeuralBTGPreorderer(Preorderer):
     method: ClassVar[str] = "neural-btg"
 
     def __init__(self, vocabulary: Vocabulary, scorer: Scorer, partner: BTGPreorderer | None = None) -> None:
-        """Make one of a trained network, its vocabulary, and an ensemble partner whose orders count, too."""
         self.layers = frozenset(vocabulary.known) - {"words"}
         self._vocabulary = vocabulary
         self._scorer = scorer.to(device()).eval()
@@ -186,11 +186,9 @@ class NeuralBTGPreorderer(Preorderer):
         checkpoint: Checkpoint = NO_CHECKPOINT,
         initial: NeuralBTGPreorderer | None = None,
     ) -> tuple[NeuralBTGPreorderer, dict[str, Any]]:
-        """Learn from sentences with alignments; see :meth:`preorder.methods.base.Preorderer.fit`.
+        """Learn from sentences with alignments, by the layers that all have; the same model on one machine.
 
-        Layers that any sentence lacks are not used. The same input and options give the same model on the
-        same machine. The statistics include those of :func:`preorder.btg.constraint.learnable`; ``weights``
-        counts the network's.
+        The statistics include those of :func:`preorder.btg.constraint.learnable`.
         """
         layers = common_layers((*bitext.sentences, *held_out.sentences))
         sentences, constraint, counts = learnable(bitext)

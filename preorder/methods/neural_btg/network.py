@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from preorder.btg.grammar import LABELS
 from preorder.btg.scores import PARTS
-from preorder.learning.backend import torch
-from preorder.learning.vocabulary import WIDTHS
+from preorder.learning.encode import WIDTHS
+from preorder.learning.network import torch
 
 nn = torch.nn
 
@@ -23,13 +23,7 @@ class Scorer(nn.Module):
     """Score the parts of the nodes of a minibatch of equally long sentences."""
 
     def __init__(self, rows: dict[str, int], hidden: int, depth: int, dropout: float = 0.0) -> None:
-        """Make a network with random weights.
-
-        Args:
-            rows: size of each layer's vocabulary.
-            hidden, depth: size of each LSTM's state, and number of layers of LSTMs.
-            dropout: share of the LSTMs' outputs that is dropped in training; of embeddings half of it.
-        """
+        """Take the rows of each layer's vocabulary; half of the ``dropout`` drops embeddings."""
         super().__init__()
         self.embeddings = nn.ModuleList(nn.Embedding(size, WIDTHS[name]) for name, size in rows.items())
         for embedding in self.embeddings:
@@ -45,10 +39,7 @@ class Scorer(nn.Module):
     def forward(self, tokens: torch.Tensor) -> torch.Tensor:
         """Return the parts, ``[batch, PARTS, LABELS, n + 1, n + 1]``: see :mod:`preorder.btg.scores`.
 
-        What does not count, where a span does not end after its begin, is zero.
-
-        Args:
-            tokens: int ``[layers, batch, n]``, rows of the layers' vocabularies.
+        Tokens are int ``[layers, batch, n]``, rows of the layers' vocabularies. What does not count is 0.
         """
         dropout = self.dropout if self.training else 0.0
         embedded = torch.cat([e(rows.T) for e, rows in zip(self.embeddings, tokens, strict=True)], 2)

@@ -7,8 +7,7 @@ the weights move from the one tree's features to the other's by the smallest ste
 (passive-aggressive, PA-I; Crammer et al. 2006), but at most by ``aggressiveness``.
 
 The model is the average of the weights over time, where those of later times weigh more, about by the cube of
-the time (Lacoste-Julien, Schmidt and Bach 2012 weigh subgradient steps so, by the time itself): after 8
-iterations it is as good as a plain average after 20.
+the time (cf. Lacoste-Julien et al. 2012): after 8 iterations it is as good as a plain average after 20.
 
 Links may be less than certain: in each iteration what they ask for is drawn anew, by their confidences
 (:meth:`preorder.btg.constraint.Constraint.drawn`).
@@ -72,10 +71,7 @@ class Learner:
         options: PerceptronOptions,
         initial: Weights | None = None,
     ) -> None:
-        """Start with what :func:`preorder.btg.constraint.learnable` gives, from zero or the initial weights.
-
-        The new average is over the time since.
-        """
+        """Start with what :func:`.learnable` gives, from zero or the initial weights."""
         self._encoder = Encoder(layers)
         self._text = self._encoder(sentences)
         self._constraint = constraint
@@ -115,8 +111,7 @@ class Learner:
     def learn_from(self, chosen: np.ndarray, pool: ThreadPoolExecutor) -> tuple[int, int]:
         """Learn from the sentences of some indices, minibatch by minibatch, in the threads of a pool.
 
-        Returns how many sentences' predictions had a loss, so that weights were changed, and how many changes
-        of single weights there were.
+        Returns how many sentences' predictions had a loss, and how many changes of weights there were.
         """
         self._set_changes()
         batch = training_batch(chosen, self._text, self._groups, self._seen, self._options)
@@ -153,7 +148,6 @@ class Learner:
         return Tables(*(Table(table.slots, rows, table.spread) for table, rows in hashed), dense[1])
 
     def model(self) -> Arrays:
-        """Return the average as :func:`weights_of` takes it."""
         self._set_averages()
         *hashed, dense = self._tables
         arrays = {"shape": dense.changes}

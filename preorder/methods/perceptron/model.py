@@ -11,8 +11,7 @@ from preorder.btg.nbest import EXACT, ScoredTree
 from preorder.data import NO_LINES, Bitext, Sentence
 from preorder.errors import DataError, shown
 from preorder.learning.checkpoint import NO_CHECKPOINT, Arrays, Checkpoint
-from preorder.learning.encode import Batch, Encoder
-from preorder.learning.vocabulary import common_layers, is_layers
+from preorder.learning.encode import Batch, Encoder, common_layers, is_layers
 from preorder.methods.base import HashedPreorderer, Preorderer
 from preorder.methods.perceptron.parse import parse, parse_kbest
 from preorder.methods.perceptron.scorer import shape_scores
@@ -26,7 +25,6 @@ class BTGPreorderer(HashedPreorderer, Preorderer):
     method: ClassVar[str] = "btg"
 
     def __init__(self, weights: Weights, layers: Sequence[str]) -> None:
-        """Make a preorderer of the weights that were learned on the given layers."""
         self.layers = frozenset(layers) - {"words"}
         self._weights = weights
         self.token_layers = tuple(layers)
@@ -65,11 +63,9 @@ class BTGPreorderer(HashedPreorderer, Preorderer):
         checkpoint: Checkpoint = NO_CHECKPOINT,
         initial: BTGPreorderer | None = None,
     ) -> tuple[BTGPreorderer, dict[str, Any]]:
-        """Learn from sentences with alignments; see :meth:`preorder.methods.base.Preorderer.fit`.
+        """Learn from sentences with alignments, by the layers that all have; the same model on any machine.
 
-        Layers that any sentence lacks are not used. The same input and options give the same model, on any
-        machine. The statistics include those of :func:`preorder.btg.constraint.learnable`; ``weights`` counts
-        all but zeros.
+        The statistics include those of :func:`preorder.btg.constraint.learnable`.
         """
         from preorder.btg.constraint import learnable  # none of this is needed where a model is used
         from preorder.learning.loop import HeldOutLines, train

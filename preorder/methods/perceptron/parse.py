@@ -66,8 +66,7 @@ def _pieces(
 @entry_point
 def scores_of(tables, shape, tokens, n):
     """Return the scores of a sentence: see :func:`score_sentence`."""
-    scores, _ = score_sentence(tables, shape, tokens, n)
-    return scores
+    return score_sentence(tables, shape, tokens, n)[0]
 
 
 @entry_point

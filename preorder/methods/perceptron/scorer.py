@@ -247,7 +247,7 @@ def _add_triples(slots, weights, tokens, n, spread, keys, rows, left, right):
 def _add_quads(slots, weights, tokens, n, spread, triples, node):
     """Add the template of all four corners, where both of its ``triples`` have rows.
 
-    It is looked up once for all occurrences of its first and its last token on their sides: that leaves few.
+    It is looked up once for all occurrences of its first and its last token on their sides.
     """
     size = MANY_QUADS + n * n // 4
     keys, rows, corners = np.empty(size, np.uint64), np.empty(size, np.uint64), np.empty((size, 4), np.int32)

@@ -44,7 +44,6 @@ class Weights:
     shape: np.ndarray  # float32 [SHAPES, LABELS], the dense table
 
     def tables(self) -> Tables:
-        """Return them as the compiled code reads them."""
         return Tables(*map(_table, self.slots, self.keys, self.rows, self.spread), self.shape)
 
     @classmethod

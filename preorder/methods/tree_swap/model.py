@@ -14,12 +14,20 @@ import numpy as np
 from preorder.data import NO_LINES, Bitext, Permutation, Sentence
 from preorder.data.trees import BINARISATIONS, Binarisation
 from preorder.errors import DataError, NotFiniteError, shown
-from preorder.learning.backend import device, equally_long, network_of, sizes_of, torch, weights_of
 from preorder.learning.checkpoint import NO_CHECKPOINT, Arrays, Checkpoint, digest
+from preorder.learning.encode import Vocabulary, is_strings
 from preorder.learning.loop import TrainingStatistics
-from preorder.learning.network_learner import NetworkLearner, with_first_weights
+from preorder.learning.network import (
+    NetworkLearner,
+    device,
+    equally_long,
+    network_of,
+    sizes_of,
+    torch,
+    weights_of,
+    with_first_weights,
+)
 from preorder.learning.options import without_threads
-from preorder.learning.vocabulary import Vocabulary, is_strings
 from preorder.methods.base import Preorderer, permutations
 from preorder.methods.registry import RecursiveOptions, Weighting
 from preorder.methods.tree_swap.networks import (
@@ -117,26 +125,21 @@ def weights_in_loss(counts: np.ndarray, weighting: Weighting, inverted: float) -
 
 
 class TreeSwapPreorderer(Preorderer):
-    """A trained network; see :class:`preorder.methods.base.Preorderer`.
-
-    ``network`` is the class of its networks. It is made from the size of each layer's vocabulary, the number
-    of categories, a size, the share of units that is dropped in training, and whether it sees categories. It
-    returns the log-odds of the nodes of a :class:`.networks.Minibatch`.
-    """
+    """A trained network; see :class:`preorder.methods.base.Preorderer`."""
 
     network: ClassVar[type[torch.nn.Module]]
+    """Made from the size of each layer's vocabulary, the number of categories, a size, the share of units to
+    drop in training, and whether it sees categories; returns the log-odds of a minibatch's nodes."""
 
     def __init__(
         self, kind: str, binarisation: Binarisation, numbering: Numbering, network: torch.nn.Module
     ) -> None:
-        """Make a preorderer of a network and the numbering that it was made for, for one of the ``KINDS``."""
         self.layers = frozenset({"tags", kind, *numbering.vocabulary.known}) - {"words"}
         self._kind, self._binarisation = kind, binarisation
         self._numbering = numbering
         self._network = network.to(device()).eval()
 
     def log_odds(self, sentences: Sequence[Sentence], trees: Forest, threads: int) -> np.ndarray:
-        """Return the log-odds that each of ``trees.rows`` is inverted: float32 ``[nodes]``."""
         odds = log_odds(self._network, self._numbering(sentences, trees), threads)
         if not np.isfinite(odds).all():
             raise NotFiniteError("the scores")
@@ -193,8 +196,7 @@ class TreeSwapPreorderer(Preorderer):
     ) -> tuple[TreeSwapPreorderer, dict[str, Any]]:
         """Learn from sentences with trees and alignments, by word classes, too, if all sentences have them.
 
-        The same input and options give the same model on the same machine. The statistics include those of
-        :func:`.oracle.training_data`.
+        The same model on one machine. The statistics include those of :func:`.oracle.training_data`.
         """
         data = training_data(bitext, held_out, options.binarisation)
         learner = Learner(cls.method, cls.network, data, options)

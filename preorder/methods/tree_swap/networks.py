@@ -14,9 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from preorder.data import Sentence
-from preorder.learning import backend
-from preorder.learning.backend import device, equally_long, torch
-from preorder.learning.vocabulary import UNKNOWN, WIDTHS, Vocabulary, frequent
+from preorder.learning.encode import UNKNOWN, WIDTHS, Vocabulary, frequent
+from preorder.learning.network import device, equally_long, torch, torch_threads
 from preorder.methods.tree_swap.trees import ROOT, Forest, Relations, relations_of
 
 nn = torch.nn
@@ -50,7 +49,6 @@ class Numbering:
     """Rows of the embeddings of tokens and of categories; 0 stands for all that are unknown."""
 
     def __init__(self, vocabulary: Vocabulary, categories: Sequence[str]) -> None:
-        """Number the categories in the order given, from 1."""
         self.vocabulary = vocabulary
         self.categories = tuple(categories)
         self._row_of = {category: row for row, category in enumerate(categories, 1)}
@@ -59,13 +57,11 @@ class Numbering:
     def of(
         cls, sentences: Sequence[Sentence], trees: Forest, layers: Sequence[str], max_strings: int
     ) -> tuple[Numbering, np.ndarray]:
-        """Number the frequent tokens and categories of training sentences; see :meth:`Vocabulary.of`."""
         vocabulary, frequencies = Vocabulary.of(sentences, layers, max_strings)
         return cls(vocabulary, tuple(frequent(filter(None, trees.categories)))), frequencies
 
     @property
     def rows(self) -> int:
-        """Number of rows of categories."""
         return 1 + len(self.categories)
 
     def __call__(self, sentences: Sequence[Sentence], trees: Forest) -> Batch:
@@ -109,7 +105,7 @@ def log_odds(network: nn.Module, batch: Batch, threads: int) -> np.ndarray:
             nodes, rows = minibatch(batch, sentences, device())
             odds[rows] = network(nodes).cpu().numpy()
 
-    with backend.threads(1), ThreadPoolExecutor(threads) as pool:
+    with torch_threads(1), ThreadPoolExecutor(threads) as pool:
         list(pool.map(run, equally_long(batch.trees.lengths, lambda n: max(1, MAX_TOKENS // n))))
     return odds[batch.trees.rows]
 
@@ -125,7 +121,6 @@ class Recursive(nn.Module):
     def __init__(
         self, rows: dict[str, int], categories: int, size: int, dropout: float = 0.0, category: bool = True
     ) -> None:
-        """Make a network with random weights; ``size`` is λ, that of embeddings and vectors."""
         super().__init__()
         self.embeddings = nn.ModuleList(nn.Embedding(count, size) for count in rows.values())
         self.leaf = nn.ModuleList(nn.Linear(size, size, bias=not i) for i in range(len(rows)))
@@ -214,7 +209,6 @@ class Contextual(nn.Module):
     def __init__(
         self, rows: dict[str, int], categories: int, size: int, dropout: float = 0.0, category: bool = True
     ) -> None:
-        """Make a network with random weights; ``size`` is that of each LSTM's states and the hidden layer."""
         super().__init__()
         self.embeddings = nn.ModuleList(nn.Embedding(count, WIDTHS[name]) for name, count in rows.items())
         width = sum(WIDTHS[name] for name in rows)

@@ -18,7 +18,7 @@ from preorder.compiled import entry_point
 from preorder.data import Alignment, Bitext, Sentence
 from preorder.data.trees import Binarisation
 from preorder.errors import UsageError
-from preorder.learning.vocabulary import common_layers
+from preorder.learning.encode import common_layers
 from preorder.methods.tree_swap.trees import Forest, forest, positions
 from preorder.metrics.orders import mean_scores, order_statistics
 from preorder.progress import LOGGER

@@ -103,7 +103,7 @@ def in_bfloat16(model):
 
 @pytest.mark.parametrize("faster", [False, True])
 def test_bfloat16_that_does_not_pay_is_warned_of(monkeypatch, caplog, faster):
-    monkeypatch.setattr("preorder.learning.backend.multiplies_bfloat16", lambda device: faster)
+    monkeypatch.setattr("preorder.learning.network.multiplies_bfloat16", lambda device: faster)
     monkeypatch.setattr(logger, "propagate", True)
     model = Model(nn.Linear(2, 2))
     with caplog.at_level(logging.WARNING):

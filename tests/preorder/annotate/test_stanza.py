@@ -64,28 +64,6 @@ def test_layers_are_added(folder):
     assert list(add_layers([given], StanzaOptions("en", folder=str(folder), tagged=True))) == [given]
 
 
-def test_what_was_done_before_an_interruption_is_not_done_again(folder, tmp_path):
-    sentences = [*SENTENCES, Sentence(("interrupt",)), Sentence(("z",))]
-    options = StanzaOptions("en", folder=str(folder))
-    checkpoints = Checkpoints(str(tmp_path / "checkpoints"))
-    with pytest.raises(KeyboardInterrupt):
-        list(annotate(sentences, options, 1, checkpoints))
-    before = done(folder)
-    assert before
-    for path in folder.glob("done-*"):
-        path.unlink()
-    result = list(annotate(sentences, options, 1, checkpoints))
-    kept = len(list((tmp_path / "checkpoints").iterdir()))
-    assert not done(folder) & before
-    assert len(done(folder) | before) == 4
-    assert kept >= 4
-    assert result == list(annotate(sentences, options))
-    for path in folder.glob("done-*"):
-        path.unlink()
-    assert list(annotate(sentences, options, 2, checkpoints)) == result
-    assert not done(folder)
-
-
 def test_what_the_annotation_depends_on():
     """Not on the folder of the models."""
     options = [
@@ -246,26 +224,6 @@ def test_folders_without_the_models(models, tmp_path):
     (tmp_path / "en/pos.pt").write_bytes(b"damaged")
     with pytest.raises(UsageError, match="Stanza cannot load its models for en: "):
         load_pipeline(StanzaOptions("en", folder=str(tmp_path)))
-
-
-def test_models_as_downloaded(models, tmp_path):
-    """The layout of ``stanza.download``, from the same files."""
-    resources = {
-        "pos": {"small": {"md5": "", "dependencies": [{"model": "pretrain", "package": "small"}]}},
-        "tokenize": {"small": {"md5": ""}},
-        "pretrain": {"small": {"md5": ""}},
-        "packages": {"default": {"tokenize": "small", "pos": "small", "pretrain": "small"}},
-    }
-    (tmp_path / "resources.json").write_text(json.dumps({"en": resources}))
-    for name in ("pos", "pretrain"):
-        (tmp_path / "en" / name).mkdir(parents=True)
-        shutil.copy(f"{models}/en/{name}.pt", tmp_path / "en" / name / "small.pt")
-    options = StanzaOptions("en", folder=str(tmp_path))
-    _, files = prepare(options)
-    assert [name for name, *_ in files] == ["en/pos/small.pt", "en/pretrain/small.pt"]
-    sentence = [Sentence(("dogs", "bark"))]
-    flat = StanzaOptions("en", folder=models)
-    assert annotator(options).annotate(sentence) == annotator(flat).annotate(sentence)
 
 
 def test_no_network(monkeypatch):

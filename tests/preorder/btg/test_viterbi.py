@@ -61,26 +61,13 @@ def test_best_score_of_long_sentences_equals_naive_recursion(n):
 
 
 @CASES
-def test_oracle(n, seed):
-    """The best tree that some groups allow, some of them equal, some missing."""
+@pytest.mark.parametrize("cost", [2.5, float(FORBIDDEN)])
+def test_loss_augmented_and_oracle(n, seed, cost):
+    """By groups some of which are equal, some missing; the oracle violates none of them."""
     scores, generator = draw_scores(n, seed), np.random.default_rng((n, seed))
-    groups = generator.integers(-1, n, n)
-    while not reachable(groups.astype(np.int32)):
-        groups = generator.integers(-1, n, n)
-    twin = BruteForce(n, by_scores(scores))
-    valid = [
-        (s, t) for s, t in zip(twin.scores, twin.trees, strict=True) if not violations(t, groups.tolist())
-    ]
-    expected, best = max(valid)
-    total, tree = found(scores, n, groups=groups, penalty=FORBIDDEN)
-    assert tree == best
-    assert total == pytest.approx(expected, abs=1e-3)
-
-
-@CASES
-def test_loss_augmented(n, seed):
-    scores, cost = draw_scores(n, seed), 2.5
-    groups = np.random.default_rng((n, seed)).integers(-1, n, n).tolist()
+    groups = generator.integers(-1, n, n).tolist()
+    while cost < 0 and not reachable(np.array(groups, np.int32)):
+        groups = generator.integers(-1, n, n).tolist()
     twin = BruteForce(n, by_scores(scores))
     augmented = [s + cost * violations(t, groups) for s, t in zip(twin.scores, twin.trees, strict=True)]
     total, tree = found(scores, n, groups=groups, penalty=cost)

@@ -209,7 +209,10 @@ def test_given_tags_stay_and_trees_are_uncompressed(tmp_path):
         ([row(1, "a", 0), "", row(1, "a", 1)], ["a", "a"], "trees:3: the heads above token 1 form a cycle"),
         ([row(1, "a", 0), "2-3\tb" + "\t_" * 8], ["a b"], "trees:1: token 'b' has words beyond"),
         ([row(1, "a", 0), "1-1\tb" + "\t_" * 8], ["a b"], "trees:2: token 1-1 does not stand before"),
-        ([row(1, "a", 0), "", row(1, "b", 0)], ["a", "x"], "trees:3: token 1 of the tree is 'b'"),
+        (["(S (NN a)) (S (NN b))"], ["a"], "trees:1: more than one tree"),
+        (["(S (NN a)))"], ["a"], r"trees:1: '\)' outside all brackets"),
+        (["(S (NN a) b)"], ["a b"], "trees:1: token 'b' has no bracket of its own"),
+        (["(S (NN a b))"], ["a b"], "trees:1: token 'b' has no bracket of its own"),
     ],
 )
 def test_bad_files(file, lines, sources, reason):
@@ -253,19 +256,3 @@ def test_moved_material_is_left_out():
     words = ["to", "go"]
     found = parts("( (S (NP-SBJ (-NONE- *)) (VP (TO to) (NP (-NONE- *T*-1)) (VB go))))")
     assert found == (words, ["TO", "VB"], [("", words), ("S", words), ("VP", words)])
-
-
-@pytest.mark.parametrize(
-    ("line", "reason"),
-    [
-        ("(S (NP (NN a))", "1 brackets are not closed"),
-        ("(S (NN a)) (S (NN b))", "more than one tree"),
-        ("(S (NN a)))", r"'\)' outside all brackets"),
-        ("a b", "'a' outside all brackets"),
-        ("(S (NN a) b)", "token 'b' has no bracket of its own"),
-        ("(S (NN a b))", "token 'b' has no bracket of its own"),
-    ],
-)
-def test_malformed(line, reason):
-    with pytest.raises(DataError, match=reason):
-        parse_bracketing(line)

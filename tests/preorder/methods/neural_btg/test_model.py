@@ -6,10 +6,11 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
+from preorder.btg.constraint import learnable  # noqa: E402
 from preorder.errors import DataError, MissingExtraError, UsageError  # noqa: E402
-from preorder.learning.backend import check_bfloat16  # noqa: E402
 from preorder.learning.loop import HeldOutLines  # noqa: E402
-from preorder.methods.neural_btg.model import NeuralBTGPreorderer  # noqa: E402
+from preorder.learning.network import check_bfloat16, weights_of  # noqa: E402
+from preorder.methods.neural_btg.model import Learner, NeuralBTGPreorderer  # noqa: E402
 from preorder.methods.perceptron.model import BTGPreorderer  # noqa: E402
 from preorder.methods.registry import (  # noqa: E402
     NeuralBTGOptions,
@@ -30,6 +31,18 @@ def test_learns_a_pattern_and_carries_it_over_to_unseen_words(model):
     assert [p.positions for p in model.order(SENTENCES)] == POSITIONS
     sentence, positions = svo("they", "grow", "apples")
     assert model.order([sentence])[0].positions == positions
+
+
+def test_an_iteration_sees_every_sentence_once_and_averages_weights():
+    sentences, constraint, _ = learnable(bitext())
+    one, sizes = Learner(["words"], sentences, constraint, OPTIONS), []
+    before = one.model()
+    one.learn(1, sizes.append)
+    after, average = weights_of(one._network), one.model()
+    assert (sum(sizes), max(sizes)) == (len(SENTENCES), OPTIONS.minibatch)
+    for name in average:
+        assert np.isfinite(average[name]).all()
+        assert not any(np.array_equal(average[name], other[name]) for other in (before, after))
 
 
 def test_the_ensemble_partner_counts(model, monkeypatch):
@@ -100,7 +113,7 @@ def test_without_torch(monkeypatch):
     for name in [
         name
         for name in sys.modules
-        if name.startswith(("preorder.methods.neural", "preorder.learning.backend"))
+        if name.startswith(("preorder.methods.neural", "preorder.learning.network"))
     ]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "torch", None)

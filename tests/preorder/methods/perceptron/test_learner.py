@@ -40,7 +40,7 @@ def same(a, b):
     return all(np.array_equal(x, y) for x, y in zip(*arrays, strict=True))
 
 
-def test_first_step_makes_up_for_the_loss():
+def test_first_step_makes_up_for_the_loss_within_the_aggressiveness():
     """From zero weights, step = loss / squares of the counts, so squares of the weights = loss · step."""
     options = PerceptronOptions(cost=3.0, aggressiveness=100.0)
     learner = Learner(*SWAP, options)
@@ -51,9 +51,6 @@ def test_first_step_makes_up_for_the_loss():
     changed = np.abs(weights[weights != 0])
     assert np.unique(changed).size == 1  # every feature once
     assert (changed**2).sum() == pytest.approx(3.0 * changed[0], rel=1e-5)
-
-
-def test_aggressiveness_bounds_the_step():
     learner = Learner(*SWAP, PerceptronOptions(aggressiveness=0.001))
     with ThreadPoolExecutor(1) as pool:
         learner.learn_from(np.array([0]), pool)

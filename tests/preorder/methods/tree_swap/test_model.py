@@ -1,6 +1,5 @@
 """Both networks: what they learn, give and keep."""
 
-import itertools
 from dataclasses import replace
 
 import numpy as np
@@ -18,10 +17,8 @@ from preorder.methods.tree_swap.model import weights_in_loss  # noqa: E402
 from preorder.syntax.read import parse_bracketing  # noqa: E402
 from tests.support.verb_last import (  # noqa: E402
     CORPUS,
-    OBJECTS,
     POSITIONS,
     SENTENCES,
-    VERBS,
     bitext,
     links,
     svo,
@@ -93,20 +90,6 @@ def test_sentences_without_a_parse_keep_their_order(method, tree):
     assert [p.positions for p in model.order([parsed, flat])] == [(2, 1, 0), (0, 1, 2)]
     assert model.best_orders([flat], 9)[0][0][1].positions == (0, 1, 2)
     assert model.trees([flat])[0].permutation.positions == (0, 1, 2)
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_dependencies_and_classes(method):
-    """Heads come first in the training text and belong to the end; classes are read where all have them."""
-
-    def sentence(words):
-        heads = DependencyTree((-1, 0, 0), ("root", "obj", "obl"))
-        return Sentence(words, ("V", "N", "N"), ("1", "2", "3"), heads)
-
-    lines = [sentence((v, *o)) for v in VERBS for o in itertools.permutations(OBJECTS, 2)]
-    model, _ = trained(method, Bitext(lines, [links(2, 1, 0)] * len(lines)))
-    assert model.layers == {"tags", "classes", "dependency"}
-    assert model.order(lines[:1])[0].positions == (2, 1, 0)
 
 
 @pytest.mark.parametrize("method", METHODS)

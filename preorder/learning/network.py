@@ -1,21 +1,27 @@
-"""How a network learns: Adam with a rate that rises and falls once, and weights averaged over time."""
+"""Networks in PyTorch, an optional dependency: its device and threads, their files, and how they learn.
+
+They learn by Adam with a rate that rises and falls once, and their weights are averaged over time.
+"""
 
 from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from copy import deepcopy
 from typing import Any, Generic, TypeVar
 
 import numpy as np
+from llvmlite import binding
 
 from preorder.data import Bitext
-from preorder.errors import NotFiniteError
-from preorder.learning.backend import device, set_weights, threads, torch, weights_of
-from preorder.learning.checkpoint import Arrays, Checkpoint, add_prefix, part_with
+from preorder.errors import DataError, NotFiniteError, UsageError, require, shown
+from preorder.learning.checkpoint import Arrays, Checkpoint, add_prefix, checked, part_with
+from preorder.learning.encode import UNKNOWN
 from preorder.learning.loop import HeldOutLines, TrainingStatistics, train
-from preorder.learning.vocabulary import UNKNOWN
+
+torch = require("torch", "neural")
 
 Network = TypeVar("Network", bound=torch.nn.Module)
 Result = TypeVar("Result")
@@ -33,6 +39,92 @@ AVERAGE_DECAY = 0.998
 
 RARITY = 0.5
 """A word seen c times is read as unknown with a probability of RARITY / (RARITY + c)."""
+
+
+def device() -> torch.device:
+    """Return the GPU where there is one, else the CPU."""
+    return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+
+
+def check_bfloat16(device: str) -> None:
+    """Check that torch has LSTMs in bfloat16 on a device; a UsageError: it has none on this processor."""
+    try:
+        with torch.autocast(device, torch.bfloat16):
+            torch.nn.LSTM(1, 1, device=device)(torch.zeros(1, 1, 1, device=device))
+    except RuntimeError:
+        raise UsageError("bfloat16: torch has no LSTM in bfloat16 on this processor") from None
+
+
+def multiplies_bfloat16(device: str) -> bool:
+    """Return whether a device, ``cpu`` or ``cuda``, multiplies matrices of bfloat16 faster than of float32.
+
+    A rule, so that a machine always learns the same: of processors those with AMX do, and AMD's with
+    AVX512_BF16 (Zen 4). Intel's AVX512_BF16 alone takes twice as long as float32 (torch 2.13).
+    """
+    if device == "cuda":
+        return torch.cuda.is_bf16_supported(including_emulation=False)
+    is_amd = binding.get_host_cpu_name().startswith("znver")
+    return binding.get_host_cpu_features().get("avx512bf16" if is_amd else "amx-bf16", False)
+
+
+@contextmanager
+def torch_threads(count: int) -> Iterator[None]:
+    """Let each operation of PyTorch use so many threads of the CPU, in a ``with`` block."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(count)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+def equally_long(
+    lengths: np.ndarray, size: Callable[[int], int], generator: np.random.Generator | None = None
+) -> Iterator[np.ndarray]:
+    """Yield the sentences of two tokens or more in groups of one length, the longest first.
+
+    ``size`` gives for a length the number of sentences of a group. The generator shuffles those of a length.
+    """
+    for length in np.unique(lengths[lengths > 1])[::-1].tolist():
+        sentences = np.flatnonzero(lengths == length)
+        if generator is not None:
+            generator.shuffle(sentences)
+        yield from np.split(sentences, range(size(length), sentences.size, size(length)))
+
+
+def weights_of(network: torch.nn.Module) -> Arrays:
+    """Return a copy of the weights of a network, by their names."""
+    return {name: value.cpu().numpy().copy() for name, value in network.state_dict().items()}
+
+
+def network_of(make: Callable[[], Network], arrays: Arrays) -> Network:
+    """Return the network that ``make`` builds, with weights; memory is taken once they are known to fit."""
+    with torch.device("meta"):
+        network = make()
+    _check_weights(network, arrays)
+    network.to_empty(device="cpu")
+    set_weights(network, arrays)
+    return network
+
+
+def set_weights(network: torch.nn.Module, arrays: Arrays) -> None:
+    """Put weights into a network, by their names; other arrays are ignored."""
+    _check_weights(network, arrays)
+    network.load_state_dict({name: torch.from_numpy(arrays[name].copy()) for name in network.state_dict()})
+
+
+def _check_weights(network: torch.nn.Module, arrays: Arrays) -> None:
+    for name, value in network.state_dict().items():
+        checked(arrays, name, np.float32, tuple(value.shape), "the model's network")
+
+
+def sizes_of(values: dict[str, Any], arrays: Arrays, *names: str) -> list[int]:
+    """Return some sizes of a network from a model's state; none is more than the arrays can have."""
+    most = max((len(arrays), *(size for array in arrays.values() for size in array.shape)))
+    for name in names:
+        if type(values.get(name)) is not int or not 0 < values[name] <= most:
+            raise DataError(f"not a size of the model's network: {name} {shown(values.get(name))}")
+    return [values[name] for name in names]
 
 
 class NetworkLearner(ABC, Generic[Network, Result]):
@@ -70,7 +162,7 @@ class NetworkLearner(ABC, Generic[Network, Result]):
         seed = np.random.SeedSequence((self._options.seed, iteration))
         minibatches = self._minibatches(np.random.default_rng(seed))
         results = []
-        with threads(1), torch.random.fork_rng():
+        with torch_threads(1), torch.random.fork_rng():
             torch.manual_seed(int(seed.generate_state(1)[0]))
             for k, minibatch in enumerate(minibatches):
                 steps = (iteration - 1) * len(minibatches) + k
