@@ -30,10 +30,9 @@ def gold_permutation(
 ) -> Permutation:
     """Return the reordering that sorts the source tokens by the target tokens that they are linked to.
 
-    Only sure links count. An unaligned token moves with its ``nearest`` aligned token (of two equally near
-    ones the left), or with the next one on its ``left`` or ``right`` (where that side has none, on the
-    other); or it ``keep``s its position. The statistic of its target indices sorts an aligned token; equal
-    ones stay in source order. O(n log n).
+    Only sure links count, by a statistic of their targets; equal tokens stay in source order. An unaligned
+    token moves with its ``nearest`` aligned token (of two the left), or with the next one on its ``left`` or
+    ``right`` (if there is one, else on the other), or it ``keep``s its position. O(n log n).
     """
     alignment.check_within(source_length)
     value = STATISTICS[statistic]
@@ -63,21 +62,16 @@ def _anchor(aligned: Sequence[int], token: int, side: str) -> int:
     return left if side == "left" else right
 
 
-UNALIGNED = -1
-"""Stands for the target group of an unaligned token."""
+UNALIGNED = -1  # target group of an unaligned token
 
 
 def target_groups(alignment: Alignment, source_length: int) -> tuple[int, ...] | None:
-    """Rank the source tokens by the target tokens they are linked to.
+    """Rank the source tokens by the target tokens they are linked to, from 0; ``UNALIGNED``: by none.
 
     Token a comes before token b if its first target token is not after b's first, and its last not after b's
-    last. Tokens whose first and last target tokens are the same share a group. Only sure links count.
-    O(n log n).
+    last. None if two tokens have no order. Only sure links count. O(n log n).
 
         links 0-0 1-5 1-6 3-2 4-3 5-7, six tokens  ->  0 3 -1 1 2 4
-
-    Groups are numbered from 0; a token without links has ``UNALIGNED``. None if two tokens have no order: the
-    target tokens of the one enclose those of the other.
     """
     alignment.check_within(source_length)
     return _ranks([(each[0], each[-1]) if each else None for each in alignment.targets(source_length)])

@@ -91,10 +91,7 @@ class Samples:
         return len(self.source_lengths)
 
     def shares(self, pair: int) -> np.ndarray:
-        """Return the shares of the samplers, 0 to 1, that drew each link forward and in reverse.
-
-        Shape (2, source length, target length).
-        """
+        """Return the shares of samplers that drew each link: ``[forward or reverse, source, target]``."""
         found = np.zeros((2, self.source_lengths[pair], self.target_lengths[pair]), np.float32)
         for draw in self.draws:
             for direction, links in enumerate(draw):
@@ -113,10 +110,7 @@ def read_links(path: Path) -> Links:
 
 
 def confident(confidences: np.ndarray, least: float) -> Alignment:
-    """Return the links with at least some confidence, above 0, rounded to three places.
-
-    ``confidences``: (source length, target length), 0 to 1.
-    """
+    """Return the links of confidences ``[source, target]``, at least ``least``, rounded to three places."""
     sources, targets = np.nonzero(confidences >= least - 1e-6)
     values = confidences[sources, targets].astype(float).round(3).tolist()
     links = zip(sources.tolist(), targets.tolist(), strict=True)

@@ -14,8 +14,7 @@ import numpy as np
 
 from preorder.alignment.links import Links
 
-MAX_FERTILITY = 7
-"""eflomal counts greater fertilities as this one."""
+MAX_FERTILITY = 7  # eflomal counts greater ones as this one
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +54,7 @@ class Priors:
 
     @classmethod
     def learn(cls, sides: tuple[Side, Side], draws: Sequence[Links], is_reverse: bool) -> Priors:
-        """Count the links of samplers in one direction, on average. O(tokens + links log links).
-
-        ``is_reverse``: each source token has a link at most, not each target token.
-        """
+        """Count the links of samplers on average; ``is_reverse``: each source token has one at most."""
         given, emitted = sides[::-1] if is_reverse else sides
         parts = [_counted(given, emitted, *_ends(links, is_reverse)) for links in draws]
         kinds = map(np.concatenate, zip(*parts, strict=True))

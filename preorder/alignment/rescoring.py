@@ -2,8 +2,7 @@
 
 A classifier (gradient boosting, scikit-learn) sees for each possible link how many samplers drew it and its
 neighbours, how often its words are linked in the whole corpus, what rivals it has and how frequent its words
-are. It learns which tokens people link at all, and that they link whole groups of tokens, where a sampler
-links one token of each. A possible link is one that a sampler drew, or next to one that many drew.
+are. A possible link is one that a sampler drew, or next to one that many drew.
 """
 
 from __future__ import annotations
@@ -21,9 +20,7 @@ from preorder.alignment.priors import Side
 from preorder.data.alignment import Alignment
 from preorder.errors import UsageError
 
-MIN_HAND_ALIGNED = 20
-"""Fewer hand-aligned sentences teach nothing."""
-
+MIN_HAND_ALIGNED = 20  # fewer sentences teach nothing
 _ITERATIONS = 80
 _LEARNING_RATE = 0.1
 _NEAR = 0.3  # share of the samplers that drew a link whose neighbours are possible, too
@@ -79,8 +76,7 @@ class Candidates(NamedTuple):
     features: np.ndarray  # (links, features)
 
 
-Known = Sequence[tuple[Candidates, Set[Link]]]
-"""The possible links of hand-aligned sentence pairs, and the right ones."""
+Known = Sequence[tuple[Candidates, Set[Link]]]  # possible links of hand-aligned pairs, and the right ones
 
 
 def candidates(corpus: Corpus, pair: int) -> Candidates:

@@ -59,10 +59,7 @@ def words_of_pieces(pieces: Sequence[str], words: Sequence[str]) -> list[range]:
 
 
 def overlapping(old: Sequence[str], new: Sequence[str], strict: bool = True) -> list[list[int]]:
-    """Return for each old token the indices of the new tokens that share a character with it.
-
-    If ``strict``, the texts must be the same, but for marks and spellings, accents and spaces.
-    """
+    """Return the new tokens that share characters with each old one; ``strict``: all must be the same."""
     stems, differences = _compare(new, old)
     if strict and differences:
         raise DataError("these are not the same characters: {} and {}".format(*map(shown, differences[0])))
@@ -78,8 +75,8 @@ def map_links(
 ) -> Alignment:
     """Map the links of a sentence pair to other tokens of the same text; None: the tokens of a side stay.
 
-    A link becomes links between all new tokens that share a character with its two tokens. Of several
-    confidences, the new link has the greatest; it is possible only if no sure link became it.
+    A link becomes links between all tokens that share characters with its own. Of several confidences it
+    has the greatest; it is possible only if no sure link became it.
     """
     alignment.check_within(*(len(side[0]) if side else None for side in (sources, targets)))
     maps = [overlapping(*side, strict) if side else None for side in (sources, targets)]

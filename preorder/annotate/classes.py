@@ -1,11 +1,8 @@
 """Word classes: words with similar neighbours share a class.
 
 The vector of a word is made of counts of its left and right neighbours (positive pointwise mutual
-information, reduced by a truncated SVD); k-means groups the vectors. Cost: linear in the text's length, plus
-words × classes × dimensions for each iteration of k-means.
-
-On 5,000 held-out lines of small_parallel_enja a BTG preorderer reaches a tau_nakagawa of 0.9498 (En→Ja) and
-0.9403 (Ja→En) with these classes, 0.9487 and 0.9387 with none.
+information, reduced by a truncated SVD); k-means groups the vectors. A BTG preorderer gains 0.001 to 0.002 of
+tau_nakagawa by them (5,000 held-out lines of small_parallel_enja).
 """
 
 from __future__ import annotations

@@ -1,17 +1,14 @@
-"""POS tags and syntax trees by Stanza (Qi et al. 2020), for texts of any length.
+"""POS tags and syntax trees by Stanza (Qi et al. 2020), for texts of any length, in one or more processes.
 
-Chunks of sentences are annotated in one or more processes, whose number changes neither chunks nor
-annotation. Models are in a folder as ``stanza.download`` makes it, or in one with a folder for each language
-(``en/``), which has ``pos.pt``, ``constituency.pt``, ``depparse.pt``, and word vectors for all of them,
-``pretrain.pt``.
+Models are in a folder as ``stanza.download`` makes it, or in one with a folder for each language (``en/``),
+which has ``pos.pt``, ``constituency.pt``, ``depparse.pt``, and word vectors for all of them, ``pretrain.pt``.
 
 What Stanza cannot do, and what is done about it:
 
 - An empty sentence raises an IndexError: Stanza does not see it.
-- Where the constituency parser does not come to an end with a sentence, an AssertionError says that the
-  sentence is missing, and all are lost: they are halved until that one is alone, and it gets a flat tree.
-- The dependency parser needs memory and time of the square of the length and more: sentences of more than
-  ``MAX_LENGTH`` tokens are parsed in pieces.
+- Where the constituency parser does not come to an end with a sentence, an AssertionError says that it is
+  missing, and all are lost: they are halved until that one is alone, and it gets a flat tree.
+- The dependency parser needs memory of the square of the length: sentences are parsed in pieces.
 """
 
 from __future__ import annotations
@@ -39,20 +36,15 @@ from preorder.syntax.conllu import NONE, Tagset, parse_conllu
 from preorder.syntax.read import parse_bracketing
 
 MAX_LENGTH = 200  # tokens that are parsed at once
-CHUNK = (
-    5_000  # tokens, and one more a sentence, that a worker gets at once: what Stanza's tagger takes at once
-)
+CHUNK = 5_000  # tokens, and one more a sentence, that a worker gets at once, as Stanza's tagger does
 
 Trees = Literal["constituency", "dependency"]
 TREES: tuple[str, ...] = get_args(Trees)
 Device = Literal["cpu", "gpu"]
 DEVICES: tuple[str, ...] = get_args(Device)
 
-FOLDER_VARIABLE = "STANZA_RESOURCES_DIR"
-"""The variable of the environment that names Stanza's folder, for Stanza itself, too."""
-
-LANGUAGE = re.compile(r"[A-Za-z0-9_-]{1,32}")
-"""Codes of languages, which become parts of paths."""
+FOLDER_VARIABLE = "STANZA_RESOURCES_DIR"  # of the environment: names Stanza's folder, for itself, too
+LANGUAGE = re.compile(r"[A-Za-z0-9_-]{1,32}")  # codes of languages, which become parts of paths
 
 _MODELS = ("pos", "constituency", "depparse")
 _AVAILABLE = "https://stanfordnlp.github.io/stanza/available_models.html lists its languages"
@@ -359,9 +351,8 @@ def annotate(
 ) -> Iterator[tuple[Sentence, Annotation]]:
     """Yield each sentence with what Stanza says of it, in order; sentences have tags if ``options.tagged``.
 
-    Holds a few chunks for each worker, whatever the length of the input. Each worker (0: this process) has
-    one thread and its own copy of the models. Each finished chunk is kept in ``checkpoints``, and looked up
-    there.
+    Each worker (0: this process) has one thread and its own copy of the models. Finished chunks are kept in
+    ``checkpoints``, and looked up there.
     """
     if options.device == "gpu" and workers > 1:
         raise UsageError("on a GPU there is one worker")

@@ -2,13 +2,10 @@
 
 A tree's probability is proportional to exp(score), by :mod:`parts <preorder.btg.scores>`. The inside
 algorithm sums span length by span length, in log space; its gradient, the outside algorithm, gives each part
-the sum of the marginal probabilities of the nodes that it belongs to. Both take O(n³) additions and
-exponentials a sentence, O(n²) memory, and a number of kernel calls linear in n.
+its marginal probability. Both take O(n³) additions and exponentials a sentence, and O(n²) memory.
 
-By the marginals, :func:`expected_agreement` finds the order with minimum Bayes risk under Kendall's tau. Many
-trees give one order, and orders that are nearly right have much in common, of which the one best tree knows
-nothing. What counts is how many pairs of tokens are in the right order: the best order is that of the best
-tree where each pair gains 1/2 - P(i, j are inverted) by its order.
+By the marginals, :func:`expected_agreement` finds the order with minimum Bayes risk under Kendall's tau: that
+of the best tree where each pair of tokens gains 1/2 - P(i, j are inverted) by its order.
 """
 
 from __future__ import annotations
@@ -31,8 +28,7 @@ exp takes ten times as long where its result is too small for a float32."""
 PREFERENCE = 1e-3
 """What the probability of a part counts, beside that of a pair: it decides between trees of one order."""
 
-PARTNER_WEIGHT = 0.3
-"""What the order of an ensemble partner counts; the probabilities count the rest."""
+PARTNER_WEIGHT = 0.3  # of an ensemble partner's order; the probabilities count the rest
 
 
 def log_partition(parts: torch.Tensor, groups: torch.Tensor | None = None) -> torch.Tensor:
@@ -45,10 +41,7 @@ def log_partition(parts: torch.Tensor, groups: torch.Tensor | None = None) -> to
 
 
 def marginals(parts: torch.Tensor) -> torch.Tensor:
-    """Return the probability of each part, the sum over the nodes that it belongs to, as ``parts``.
-
-    The gradient of :func:`log_partition`, at twice its cost.
-    """
+    """Return the probability of each part, as ``parts``: the gradient of :func:`log_partition`."""
     last = _batch_last(parts)
     return _outside(last, _inside(last, None), None, parts.new_ones(len(parts))).movedim(-1, 0)
 
@@ -56,8 +49,7 @@ def marginals(parts: torch.Tensor) -> torch.Tensor:
 def inversions(probabilities: torch.Tensor) -> torch.Tensor:
     """Return by the marginals how probably a tree inverts tokens i < j: ``[batch, i, j]``, 0 elsewhere.
 
-    An inverted node inverts the pairs of a rectangle, ``b <= i < m <= j < e``; the sum over all
-    rectangles is found from their corners, by sums along i and j.
+    An inverted node inverts a rectangle of pairs; their sum is found from its corners, by sums along i and j.
     """
     inverted = probabilities[:, :, INVERTED]
     corners = inverted[:, FIRST] + inverted[:, SECOND] - inverted[:, WHOLE]
@@ -68,9 +60,8 @@ def inversions(probabilities: torch.Tensor) -> torch.Tensor:
 def expected_agreement(parts: torch.Tensor, partner: np.ndarray | None = None) -> np.ndarray:
     """Return parts, float32 as ``parts``, by which a tree scores the expected agreement of its order.
 
-    The score is the expected number of pairs in the right order, less half the number of pairs; and
-    ``PREFERENCE`` times the probabilities of its parts. The positions of an ensemble partner, int32
-    ``[batch, n]``, count too. Costs the marginals.
+    That is the expected number of pairs in the right order, less half their number; ``PREFERENCE`` times the
+    probabilities of its parts, and the positions of an ensemble partner, int32 ``[batch, n]``, count too.
     """
     probabilities = marginals(parts)
     inverted = inversions(probabilities)
@@ -157,8 +148,7 @@ def _nodes(
 ) -> torch.Tensor:
     """Return what the trees below each node of a width sum to: ``[label, b, m - b - 1, batch]``.
 
-    ``firsts``, ``[label, b, m, batch]``, and ``seconds``, ``[label, e, m, batch]``, hold the child's part
-    with the sum over the trees of the child.
+    ``firsts``, ``[label, b, m, batch]``, and ``seconds``, ``[label, e, m, batch]``, are those of a child.
     """
     nodes = _first_children(firsts, width) + _second_children(seconds, width)
     nodes += _spans(parts[WHOLE], width)[:, :, None]
@@ -198,10 +188,7 @@ def _bands(chart: torch.Tensor, width: int, first: int) -> torch.Tensor:
 
 
 def _bounds(groups: torch.Tensor) -> tuple[torch.Tensor, ...]:
-    """Return least and greatest group in each span, ``[b, e, batch]``, and by end, ``[e, b, batch]``.
-
-    A span without any has a least one greater, a greatest one less, than all.
-    """
+    """Return least (n + 1: none) and greatest (-1) group in each span, ``[b, e, batch]``, and by end."""
     batch, n = groups.shape
     groups = groups.T.int()
     starts = torch.ones((n, n), dtype=torch.bool, device=groups.device).triu()[:, :, None] & (groups >= 0)

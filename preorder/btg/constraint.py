@@ -1,9 +1,8 @@
 """What an alignment asks of a BTG tree, and whether any tree can satisfy it.
 
 A node is valid when no token of the child that it puts first belongs after one of the other child. Where
-each token belongs is its target group (:mod:`preorder.alignment.gold`), and tokens without one may
-go anywhere. Tokens of the same group may be reordered. Where links are less than certain, what they ask for
-counts in a share of the draws.
+each token belongs is its target group (:mod:`preorder.alignment.gold`); tokens without one, or of the same
+group, may go anywhere. Where links are less than certain, what they ask for counts in a share of the draws.
 """
 
 from __future__ import annotations
@@ -38,9 +37,8 @@ class Constraint(NamedTuple):
     def drawn(self, lengths: np.ndarray, generator: np.random.Generator) -> np.ndarray:
         """Return the groups, without those that are less confident than a threshold drawn for each sentence.
 
-        A group stays with a probability of its confidence; two of a sentence, with that of the lesser. So the
-        expectation of any loss over the draws weighs constraints by their confidence. Nothing is drawn where
-        all is certain.
+        So the expectation of any loss over the draws weighs constraints by their confidence. Nothing is drawn
+        where all is certain.
         """
         if (self.confidences == CERTAIN).all():
             return self.groups
@@ -78,10 +76,9 @@ def _reachable_part(whole: Constraint) -> Constraint | None:
 
 
 def learnable(bitext: Bitext) -> tuple[list[Sentence], Constraint, dict[str, int]]:
-    """Return the sentences that a BTG model can learn from, their constraints, and counts.
+    """Return the sentences that a BTG model can learn from, their constraints, and counts of sentences.
 
-    The counts are how many sentences are ``trained`` on, ``skipped``, as no tree can satisfy their alignment,
-    and ``trivial``, of fewer than two tokens.
+    They are ``trained`` on; ``skipped``, as no tree satisfies their alignment; ``trivial``, below two tokens.
     """
     pairs = [(s, a) for s, a in zip(bitext.sentences, bitext.alignments, strict=True) if len(s) > 1]
     asked = ((sentence, constraint(alignment, len(sentence))) for sentence, alignment in pairs)
@@ -95,10 +92,7 @@ def learnable(bitext: Bitext) -> tuple[list[Sentence], Constraint, dict[str, int
 
 @entry_point
 def reachable(groups):
-    """Say whether some BTG tree has valid nodes only; O(n²) at worst.
-
-    Any valid split of a span will do, since what is valid for a span is so for its parts.
-    """
+    """Say whether some BTG tree has valid nodes only; any valid split of a span will do. O(n²) at worst."""
     aligned = groups[groups >= 0]
     n = aligned.size
     low, high = np.empty(n, np.int32), np.empty(n, np.int32)  # of what lies left of a split
@@ -128,12 +122,9 @@ NONE_LOW, NONE_HIGH = 1 << 30, -1
 
 
 class Bounds(NamedTuple):
-    """Least and greatest target group in each span ``[b, e]``, and by end first, for contiguous reading.
+    """Least and greatest target group in each span, ``NONE_LOW`` and ``NONE_HIGH`` where it has none."""
 
-    They are ``NONE_LOW`` and ``NONE_HIGH`` where no token of the span has a group.
-    """
-
-    low: np.ndarray
+    low: np.ndarray  # [b, e]; the other two [e, b], for contiguous reading
     high: np.ndarray
     low_by_end: np.ndarray
     high_by_end: np.ndarray

@@ -1,14 +1,12 @@
 """The best distinct orders of a sentence, exactly and lazily (Huang and Chiang 2005, algorithm 3).
 
-Sentences of more than ``EXACT`` tokens are cut into pieces that are searched one by one; time and memory are
-linear in the length beyond. The pieces stay in the source's order: straight nodes join each of them to the
-rest. Where to cut is up to the methods.
+Sentences of more than ``EXACT`` tokens are cut into pieces that are searched one by one. The pieces stay in
+the source's order: straight nodes join each of them to the rest. Where to cut is up to the methods.
 
 An *item* is a span in a context; its *entries* are its distinct orders, best first, found only when someone
-asks for the next; its *candidates* wait in a heap, each a split, a label, and an entry of either
-child. Many trees give one order, and the best of them comes first; those that follow are dropped. An
-order that is not among the k best of its item cannot be part of the k best of the whole, as those k in
-its place would be better and as distinct. Orders are told apart by hashes of 64 bits.
+asks for the next; its *candidates* wait in a heap, each a split, a label, and an entry of either child. Of
+the trees of one order the best comes first; those that follow are dropped. So no order is lost that is part
+of the k best of the whole. Orders are told apart by hashes of 64 bits.
 
 Where all trees of an order score alike, as those of expected agreement do, O(n³) candidates are taken before
 the second order is found. So beyond ``EXACT_ORDERS`` tokens, spans of more than ``WINDOW`` tokens have only
@@ -28,16 +26,10 @@ from preorder.btg.scores import Scores, allocate_scores, check_finite, node_inde
 from preorder.btg.viterbi import LOWEST, best_scores
 from preorder.compiled import entry_point, inner
 
-EXACT = 256
-"""Sentences of at most that many tokens are parsed exactly."""
-
-EXACT_ORDERS = 64
-"""Sentences, and pieces, of at most that many tokens are searched exactly; the best order always is found."""
-
+EXACT = 256  # sentences of at most that many tokens are parsed exactly
+EXACT_ORDERS = 64  # all orders of these are searched exactly; the best order always is found
 WINDOW = 32
-
-NONE, UNKNOWN = -1, -2
-"""In place of an entry or candidate: there is none; it has not been searched for."""
+NONE, UNKNOWN = -1, -2  # in place of an entry or candidate: there is none; it has not been searched for
 
 UNBEGUN, IDLE, TAKEN, TRIED = range(4)
 """States of an item: nobody has asked for it; its candidates wait; the best of them is taken, to be compared
@@ -92,11 +84,10 @@ class ScoredTree(NamedTuple):
 
 
 def kbest(scores: Scores, n: int, root: int, k: int) -> list[ScoredTree]:
-    """Return the best trees of the k best orders of a sentence, best first; fewer where there are fewer.
+    """Return the best trees of the k best orders of n >= 1 tokens, best first; fewer where there are fewer.
 
     The first is :func:`preorder.btg.viterbi.best_tree`'s, score and all. Beyond ``EXACT_ORDERS`` tokens
-    others may be missing. The search takes some 2 µs a token and order where few trees score alike. There are
-    n tokens, at least 1; ``root`` is the context of the whole, ROOT but for a piece of a longer sentence.
+    others may be missing. ``root`` is the context of the whole. Some 2 µs a token and order.
     """
     return list(map(ScoredTree, *_search(scores, n, root, k)))
 
@@ -216,8 +207,7 @@ def _after(item, entries, entry):
 def _begin(scores, left, right, context, begin, end, item, fresh, filled, is_thin):
     """Let a fresh candidate wait for each label and split, with the first entries of both children.
 
-    Summed as the search for the best tree does it, so that the first is the very same tree. ``is_thin``: of a
-    long span only the best one waits, and those that split at a multiple of ``WINDOW``.
+    Summed as by the search for the best tree. ``is_thin``: of a long span only few wait.
     """
     item.state, item.first, item.waiting, item.fresh, item.best = IDLE, NONE, NONE, filled, 0
     for label in range(LABELS):
@@ -350,10 +340,7 @@ def join(nodes, count, begin, end, n):
 
 
 def join_pieces(pieces: Iterable[tuple[int, int, list[ScoredTree]]], n: int, k: int) -> list[ScoredTree]:
-    """Join the best trees of the pieces of a sentence of n tokens into its k best, best first.
-
-    The pieces are begin, end, and best trees, best first, from left to right.
-    """
+    """Join the best trees of pieces (begin, end, trees) of n tokens, from left to right, into the k best."""
     best = [ScoredTree(np.float32(0), np.empty((0, NODE_FIELDS), np.int32))]
     for begin, end, trees in pieces:
         joint = np.empty((1, NODE_FIELDS), np.int32)

@@ -22,14 +22,10 @@ from preorder.btg.grammar import CONTEXTS, LABELS, LANES
 from preorder.compiled import inner
 from preorder.errors import NotFiniteError
 
-VECTOR = 8
-"""Numbers in a vector. Arrays that are read by vectors go on for so many items beyond their last."""
-
+VECTOR = 8  # arrays that are read by vectors of so many numbers go on for as many beyond their last
 FIRST, SECOND, WHOLE = range(3)
 PARTS = 3
-
-FORBIDDEN = np.float32(-1e30)
-"""Score of a node that must not be; a sum of thousands of them is still finite."""
+FORBIDDEN = np.float32(-1e30)  # score of a node that must not be; thousands of them sum to a finite number
 
 
 class Scores(NamedTuple):

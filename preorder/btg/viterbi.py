@@ -1,7 +1,6 @@
 """The best BTG tree of a sentence, exactly: Viterbi over (span, context), O(n³).
 
-With a penalty on every node that violates a constraint, the same search finds the best tree that the
-constraint allows, or the one that best combines score and violations.
+With a penalty on nodes that violate a constraint, it finds the best tree that the constraint allows, too.
 """
 
 from __future__ import annotations
@@ -26,8 +25,7 @@ LEAF = (np.float32(0), np.float32(0)), (np.float32(0), np.float32(0))
 def best_trees(parts: np.ndarray, root: int = ROOT) -> np.ndarray:
     """Return the best trees of equally long sentences: int32 ``[batch, n - 1, NODE_FIELDS]``.
 
-    The parts are float32 ``[batch, PARTS, LABELS, n + 1, n + 1]``. ``root`` is the context of the whole
-    trees, ROOT but for a piece of a longer sentence.
+    The parts are float32 ``[batch, PARTS, LABELS, n + 1, n + 1]``; ``root`` is the context of the whole.
     """
     check_finite(parts)
     trees = np.empty((len(parts), parts.shape[-1] - 2, NODE_FIELDS), np.int32)
@@ -46,10 +44,9 @@ def _fill_trees(parts, root, trees):
 
 @inner
 def best_tree(scores, n, root, nodes):
-    """Find the best tree of a sentence of n >= 2 tokens by its ``Scores`` and return its score.
+    """Find the best tree of n >= 2 tokens by its ``Scores`` and return its score.
 
-    ``nodes``, int32 ``[n - 1, NODE_FIELDS]``, are filled: parents before children. Of equal choices it takes
-    the straight one, then the leftmost split.
+    ``nodes``, int32 ``[n - 1, NODE_FIELDS]``, are filled. Of equal choices it takes straight, then leftmost.
     """
     left, right = best_scores(scores, n)
     node, span, pivot = scores.node, scores.span, scores.pivot
@@ -86,10 +83,9 @@ def best_tree(scores, n, root, nodes):
 def best_scores(scores, n):
     """Find how well each span can score as a child, with what its parent scores for it.
 
-    Spans are found by their end, then from the last begin down: once a span's best score is known,
-    all that end with it and have it for their right child are raised by that split, a vector of
-    begins at a time. Returns, float32, the scores of ``[b, m)`` as left child of a parent of some label,
-    ``[label, m, b]``, and of ``[m, e)`` as right child, ``[e, m, label]``.
+    Spans are found by their end, then from the last begin down: once a span's best score is known, those that
+    have it for their right child are raised by that split, a vector of begins at a time. Returns how well
+    ``[b, m)`` scores as left child, ``[parent's label, m, b]``, and ``[m, e)`` as right, ``[e, m, label]``.
     """
     node, span, pivot = scores.node, scores.span, scores.pivot
     left = np.empty((LABELS, n + 1, n + VECTOR), np.float32)

@@ -1,7 +1,6 @@
-"""A file from which an interrupted training goes on. It is written whole or not at all, and never executed.
+"""A file from which an interrupted training goes on, in the format of safetensors; nothing of it is executed.
 
-It is in the format of safetensors; its metadata hold a key, which differs for other data or options, and
-further values as JSON.
+Its metadata hold a key, which differs for other data or options, and further values as JSON.
 """
 
 from __future__ import annotations
@@ -30,12 +29,8 @@ Arrays = dict[str, np.ndarray]
 """Named arrays, as a model or a checkpoint file holds them."""
 
 SAFETENSORS = ".safetensors"
-
-INTERVAL = 60.0
-"""Least number of seconds between two writes."""
-
-SHARE = 0.05
-"""Greatest share of the time that may go into writing."""
+INTERVAL = 60.0  # least number of seconds between two writes
+SHARE = 0.05  # greatest share of the time that may go into writing
 
 
 def digest(values: Any, *arrays: np.ndarray) -> str:
@@ -62,10 +57,7 @@ def part_with(prefix: str, arrays: Arrays) -> Arrays:
 
 
 def checked(arrays: Arrays, name: str, dtype: type, shape: tuple[int | None, ...], of: str) -> np.ndarray:
-    """Return an array of a file, checked: of this type and shape (None: any size), its numbers finite.
-
-    Compiled code and networks rely on it. ``of`` says in messages what the array is a part of.
-    """
+    """Return an array of this type and shape (None: any size), its numbers finite; ``of`` names its owner."""
     if name not in arrays:
         raise DataError(f"not the weights of {of}: there is no {name}")
     array = arrays[name]

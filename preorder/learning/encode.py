@@ -20,25 +20,16 @@ from preorder.errors import DataError
 LAYERS = ("words", "tags", "classes")
 """Layers of a :class:`Sentence` that give each token a string, by attribute, in the order of all arrays."""
 
-WIDTHS = {"words": 128, "tags": 32, "classes": 64}
-"""Size of the embeddings of each layer."""
-
-UNKNOWN = 0
-"""Row of every table that stands for all strings without a row of their own."""
-
-MIN_COUNT = 2
-"""A string that the training text has less often has no row of its own."""
+WIDTHS = {"words": 128, "tags": 32, "classes": 64}  # of embeddings
+UNKNOWN = 0  # row of every table that stands for all strings without a row of their own
+MIN_COUNT = 2  # a string that the training text has less often has no row of its own
 
 BORDER = ("\n",)  # no token holds a line break
 MOST_CACHED = 1_000_000  # hashes remembered a layer, so that a stream's memory stays bounded
 
 
 class Batch(NamedTuple):
-    """Sentences: token i of sentence s is ``tokens[layer, starts[s] + i]``.
-
-    Between two sentences, and at both ends, stands the hash of the sentence border. So without borders,
-    sentence s begins at ``starts[s] - s - 1``.
-    """
+    """Sentences: token i of s is ``tokens[layer, starts[s] + i]``; borders stand between and at both ends."""
 
     tokens: np.ndarray
     starts: np.ndarray
@@ -95,8 +86,7 @@ def hash_bytes(text, seed):
 def hash_tokens(text, begins, ends, starts, seed, out):
     """Write the hash of each token to ``out``, uint64 ``[tokens + lines + 1]``, as in a :class:`Batch`.
 
-    Token t is ``text[begins[t] : ends[t]]``, uint8; ``starts`` are the first tokens of each line, and the
-    number of all. Nothing is written for what is between lines.
+    Token t is ``text[begins[t] : ends[t]]``, uint8; line l has those from ``starts[l]`` to ``starts[l + 1]``.
     """
     for line in range(starts.size - 1):
         for token in range(starts[line], starts[line + 1]):
@@ -142,10 +132,7 @@ class Vocabulary:
     def of(
         cls, sentences: Sequence[Sentence], layers: Sequence[str], max_strings: int | None = None
     ) -> tuple[Vocabulary, np.ndarray]:
-        """Collect the :func:`frequent` strings of some layers of a training text, the words first.
-
-        Returns the vocabulary, and for each row of the words how often they were seen: int64.
-        """
+        """Collect the :func:`frequent` strings of a training text; return how often words were seen, too."""
         counts = [frequent(_flat(sentences, layer), max_strings) for layer in layers]
         return cls(dict(zip(layers, counts, strict=True))), np.array([0, *counts[0].values()])
 

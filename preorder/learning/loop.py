@@ -1,7 +1,7 @@
 """Training by iterations, the same for every method, and going on after an interruption.
 
-After each iteration the model is measured on held-out lines. They choose nothing: the model is that of the
-last iteration, which on other lines is as good as the best one or better (docs/benchmarks.md).
+Held-out lines choose nothing: the model is that of the last iteration, which on other lines is as good as the
+best one or better (docs/benchmarks.md).
 """
 
 from __future__ import annotations
@@ -18,8 +18,7 @@ from preorder.progress import LOGGER, progress_bar
 TAU = "tau_nakagawa"
 ERRORS = "errors"
 
-TrainingStatistics = dict[str, float]
-"""Numbers measured in one iteration, by name."""
+TrainingStatistics = dict[str, float]  # numbers measured in one iteration, by name
 
 
 class HeldOutLines:
@@ -74,9 +73,8 @@ def train(
 ) -> tuple[Arrays, dict[str, Any]]:
     """Train, or go on with a training that was interrupted, to the same end.
 
-    Returns the :meth:`Trainable.model` of the last iteration; and of the training: ``history``, the
-    statistics of each iteration, with ``tau_nakagawa`` on the held-out lines; ``iteration``, from 1, that of
-    the model; ``held_out``, how many lines were measured.
+    Returns the last :meth:`Trainable.model`; and ``history``, the statistics of each iteration,
+    ``iteration``, that of the model, from 1, and ``held_out``, how many lines were measured.
     """
     sentences = [sentence.words for sentence in held_out.sentences]
     key = digest([trainable.key(), iterations, sentences, held_out.groups])

@@ -26,17 +26,11 @@ torch = require("torch", "neural")
 Network = TypeVar("Network", bound=torch.nn.Module)
 Result = TypeVar("Result")
 
-WARM_UP = 0.05
-"""Share of all steps in which the learning rate rises."""
-
+WARM_UP = 0.05  # share of all steps in which the learning rate rises
 BETAS = (0.9, 0.98)
 WEIGHT_DECAY = 0.01
-MAX_NORM = 5.0
-"""Greatest norm of a minibatch's gradient; a longer one is shortened."""
-
-AVERAGE_DECAY = 0.998
-"""Share of the averaged weights that a step keeps."""
-
+MAX_NORM = 5.0  # of a minibatch's gradient; a longer one is shortened
+AVERAGE_DECAY = 0.998  # share of the averaged weights that a step keeps
 RARITY = 0.5
 """A word seen c times is read as unknown with a probability of RARITY / (RARITY + c)."""
 
@@ -56,10 +50,9 @@ def check_bfloat16(device: str) -> None:
 
 
 def multiplies_bfloat16(device: str) -> bool:
-    """Return whether a device, ``cpu`` or ``cuda``, multiplies matrices of bfloat16 faster than of float32.
+    """Return whether ``cpu`` or ``cuda`` multiplies matrices of bfloat16 faster than of float32, by a rule.
 
-    A rule, so that a machine always learns the same: of processors those with AMX do, and AMD's with
-    AVX512_BF16 (Zen 4). Intel's AVX512_BF16 alone takes twice as long as float32 (torch 2.13).
+    Processors with AMX do, and AMD's with AVX512_BF16 (Zen 4); Intel's AVX512_BF16 alone takes twice as long.
     """
     if device == "cuda":
         return torch.cuda.is_bf16_supported(including_emulation=False)
@@ -81,10 +74,7 @@ def torch_threads(count: int) -> Iterator[None]:
 def equally_long(
     lengths: np.ndarray, size: Callable[[int], int], generator: np.random.Generator | None = None
 ) -> Iterator[np.ndarray]:
-    """Yield the sentences of two tokens or more in groups of one length, the longest first.
-
-    ``size`` gives for a length the number of sentences of a group. The generator shuffles those of a length.
-    """
+    """Yield sentences of two tokens or more in groups of one length, of ``size(length)``, long ones first."""
     for length in np.unique(lengths[lengths > 1])[::-1].tolist():
         sentences = np.flatnonzero(lengths == length)
         if generator is not None:

@@ -1,10 +1,8 @@
 """Options of ``preorder train`` that belong to single methods: a frozen dataclass for each method.
 
-A field ``name: Annotated[kind, help, most, 0] = default`` becomes an option of the command line: with the
-kind int or float it takes a positive number, at most that of ``most`` or else of ``MOST``, or 0 where this
-stands at the end; with a ``Literal`` one of its values. Two methods may have an option of the same name with
-different defaults. A field without help (``seed``, ``threads``) is an option of every method that the
-command line declares itself.
+A field ``name: Annotated[kind, help, most, 0] = default`` becomes an option of the command line: a positive
+number, at most ``most`` or else ``MOST``, or 0 where this stands at the end; with a ``Literal`` one of its
+values. A field without help (``seed``, ``threads``) is one that the command line declares itself.
 """
 
 from __future__ import annotations
@@ -17,19 +15,13 @@ from typing import Annotated, Any, NamedTuple, TypeVar, get_args, get_origin, ge
 
 from preorder.errors import UsageError, shown
 
-MOST = {int: 1_000_000, float: 1e9}
-"""Greatest values of options."""
-
-ABOVE_ZERO = 5e-324
-"""The least value of options that are not 0: the smallest number."""
-
+MOST = {int: 1_000_000, float: 1e9}  # greatest values of options
+ABOVE_ZERO = 5e-324  # the smallest number, least of options that may not be 0
 MAX_SEED = 2**32 - 1
 MAX_THREADS = 1024
 MAX_CLASSES = 1_000_000
-MAX_N_BEST = 10_000
-"""Orders of a sentence; each takes some 2 µs a token."""
-MAX_TRAINING_LENGTH = 1000
-"""Tokens of a sentence; of n tokens, training takes 1.3 n³ bytes."""
+MAX_N_BEST = 10_000  # orders of a sentence; each takes some 2 µs a token
+MAX_TRAINING_LENGTH = 1000  # tokens of a sentence; of n tokens, training takes 1.3 n³ bytes
 
 IterationsOption = Annotated[
     int,

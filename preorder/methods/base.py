@@ -35,8 +35,7 @@ class Preorderer(ABC):
     ) -> tuple[Preorderer, dict[str, Any]]:
         """Learn from annotated sentences and their alignments; return statistics for ``model.json``, too.
 
-        Training goes on from a checkpoint that is there, to the same model. The statistics have the
-        ``options``, the number of ``weights``, those of :func:`preorder.learning.loop.train`, and others.
+        They have ``options``, the number of ``weights``, and those of :func:`preorder.learning.loop.train`.
         """
 
     @abstractmethod

@@ -54,8 +54,7 @@ class BlockOrderer:
     def __call__(self, texts: tuple[bytes, ...], lines: int, columns: int) -> Ordered | None:
         """Order the lines of a block; None: something is wrong with it, or it lacks a layer of the model's.
 
-        The texts are of words; or of words, and of tags, in a file each; or of one file with columns,
-        separated by tabs, which are words, tags and possibly classes.
+        The texts are of words; of words and of tags; or one of columns: words, tags, and possibly classes.
         """
         if not all(map(_is_utf8, texts)):
             return None
@@ -190,8 +189,8 @@ class Tokens(NamedTuple):
 def _split(text: np.ndarray, lines: int, columns: int) -> Tokens | None:
     """Find the tokens of a block; None: a line has not so many columns, or as many tokens in each.
 
-    Tokens are separated as by :func:`preorder.data.formats.parse_tokens`, columns by tabs; where there is one
-    column, tabs separate tokens. None, too, for a text, uint8, of more than 2 GiB: a line of that length.
+    Tokens are separated as by :func:`preorder.data.formats.parse_tokens`, several columns by tabs. None, too,
+    for a text, uint8, of more than 2 GiB: a line of that length.
     """
     if text.size > np.iinfo(np.int32).max:
         return None
@@ -274,10 +273,9 @@ _ZERO = ord("0")
 def _write(
     text: np.ndarray, tokens: Tokens, numbers: np.ndarray, features: bool
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Format all sentences of a block as ``token￨number``, or as numbers alone: uint8, and where each ends.
+    """Format sentences as ``token￨number``, or as numbers from 0 to n: uint8, and where each ends.
 
-    There is a number for each word, from 0 to the length of its sentence. As features, lines with an ``odd``
-    token are left empty.
+    As features, lines with an ``odd`` token are left empty.
     """
     lengths = np.diff(tokens.starts)
     digits = len(str(lengths.max(initial=0)))

@@ -29,8 +29,7 @@ class LineOrderer:
     ) -> tuple[str, Escaped | None]:
         """Return the ordered lines, and the first of them whose words features have to escape.
 
-        ``texts``, ``lines`` and ``columns`` are those of :class:`BlockOrderer`. ``parse`` yields the same
-        lines as sentences, or raises what is wrong with them.
+        ``parse`` yields the lines of the texts, of so many columns, as sentences, or raises what is wrong.
         """
         found = self._in_blocks and lines and self._in_blocks(texts, lines, columns)
         return found or self._by_sentence(parse())

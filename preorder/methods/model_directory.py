@@ -1,8 +1,7 @@
-"""A trained model on disk.
+"""A trained model on disk: a directory of which nothing is executed.
 
-A model directory holds ``model.json`` (which method it is, which annotation it needs, how it was trained),
-``weights.safetensors`` (arrays) and, where the model has word classes of its own, ``classes.txt``. Nothing in
-it is executed.
+It holds ``model.json`` (which method it is, which annotation it needs, how it was trained),
+``weights.safetensors`` and, where the model has word classes of its own, ``classes.txt``.
 """
 
 from __future__ import annotations

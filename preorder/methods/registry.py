@@ -1,8 +1,4 @@
-"""The methods: the options of each, and its preorderer, which is imported at use. Imports nothing slow.
-
-``seed`` decides first weights, what dropout drops, and the order of sentences. No model depends on
-``threads``.
-"""
+"""The methods: the options of each, and its preorderer, which is imported at use. Imports nothing slow."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """A training, from annotated sentences to a preorderer: which lines, which method, which options.
 
-Cross-fitting: every line is ordered by a model that has not seen it. A model preorders its own training lines
-better than it ever will a new line; a translation model trained on such positions would trust them too much.
+Cross-fitting: every line is ordered by a model that has not seen it, as a translation model would trust the
+better orders of seen lines too much.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ DEFAULT_HELD_OUT = 1000
 """Lines that are held out by default, but at most ``MAX_SHARE`` of all."""
 
 MAX_SHARE = 0.05
+Trained = tuple[Preorderer, dict[str, Any]]  # with the statistics of the training
 BOUNDS = {"limit": (1, 10**9), "max_length": (1, MAX_TRAINING_LENGTH), "held_out": (0, 10**9)}
 
 
@@ -73,9 +74,7 @@ class TrainingPlan:
             return fitting
         return sorted(random.Random(self.options.seed).sample(fitting, self.limit))
 
-    def fit(
-        self, bitext: Bitext, checkpoint: Checkpoint = NO_CHECKPOINT
-    ) -> tuple[Preorderer, dict[str, Any]]:
+    def fit(self, bitext: Bitext, checkpoint: Checkpoint = NO_CHECKPOINT) -> Trained:
         """Learn from all lines but the held-out ones; return the preorderer, and training statistics."""
         begun = {}
         if self.initial is not None:
@@ -86,9 +85,7 @@ class TrainingPlan:
         fit = method_class(self.method).fit
         return fit(learned, self.options, held_out, checkpoint, **begun)
 
-    def train(
-        self, bitext: Bitext, checkpoint: Checkpoint = NO_CHECKPOINT
-    ) -> tuple[Preorderer, dict[str, Any]]:
+    def train(self, bitext: Bitext, checkpoint: Checkpoint = NO_CHECKPOINT) -> Trained:
         """Learn from the plan's lines as :meth:`fit` does, and count the lines."""
         used = bitext.take(self.lines(bitext))
         preorderer, statistics = self.fit(used, checkpoint)
@@ -108,10 +105,7 @@ def fixed_options(model: Model, method: str) -> dict[str, Any]:
 
 
 def hold_out(bitext: Bitext, count: int | None, seed: int) -> tuple[Bitext, Bitext]:
-    """Divide a bitext into the lines to learn from and ``count`` to measure on, drawn at random.
-
-    None: ``DEFAULT_HELD_OUT``, but at most ``MAX_SHARE`` of all.
-    """
+    """Divide a bitext into the lines to learn from and ``count`` to measure on, drawn by the seed."""
     if count is None:
         count = min(DEFAULT_HELD_OUT, int(MAX_SHARE * len(bitext)))
     if count >= len(bitext):

@@ -45,10 +45,7 @@ class _Family(NamedTuple):
 
 
 def binary_branches(sentence: Sentence, how: Binarisation) -> list[Branch]:
-    """Return the nodes of the binary tree of a sentence, parents before children: n - 1 for n tokens.
-
-    Linear in the length, but for crossing dependencies (:func:`lift`). The sentence has tags and a tree.
-    """
+    """Return the nodes of the binary tree of a sentence with tags and a tree, parents before children."""
     if isinstance(sentence.tree, ConstituencyTree):
         families = _phrases(sentence.tree, sentence.tags)
     else:
@@ -111,9 +108,8 @@ def _dependents(tree: DependencyTree) -> Iterator[_Family]:
 def lift(heads):
     """Give tokens the head of their head until every subtree is contiguous (Nivre and Nilsson 2005).
 
-    An arc is lifted if it spans a token that is not below the head of the arc; the shortest arc first, and of
-    several the leftmost. One pass over the arcs finds it, and costs at worst the sum of their lengths times
-    the depth of the tree. ``heads``: int64, the index of each token's head; below 0 for the root.
+    An arc is lifted if it spans a token that is not below its head; the shortest first, then the leftmost.
+    ``heads``: int64, the index of each token's head; below 0 for the root.
     """
     while True:
         chosen, shortest = -1, heads.size
@@ -209,8 +205,7 @@ _DECORATION = re.compile(r"^@(?=.)|(?<=[^@=-])[=^|_-].*")  # of NP-SBJ, NP^g, NP
 def head_child(category: str, children: Sequence[str]) -> int:
     """Return the index of the head among a phrase's children, given their categories and tags.
 
-    The rules are those of Magerman (1995) as Collins (1999, appendix A) gives them, without his correction
-    for coordinations. A phrase of any other category is headed by its first child.
+    By the rules of Magerman (1995; Collins 1999, appendix A, without his correction for coordinations).
     """
     category, *children = (_DECORATION.sub("", label) for label in (category, *children))
     last = len(children) - 1

@@ -1,9 +1,8 @@
 """CoNLL-U: a line of ten tab-separated fields for each word, and a blank line after each sentence.
 
 Comments and empty nodes (``8.1``) are skipped. A sentence has a reading of its tokens, as they stand in the
-text, and, if multiword tokens (``1-2``) are among them, one of its words. A form with spaces is one token in
-them; in a further reading it is as many, of which the first is the head. A blank line, or comments alone, are
-an empty sentence. A sentence whose heads are all ``_`` has no parse.
+text; if multiword tokens (``1-2``) are among them, one of its words; and for forms with spaces one in which
+they are several tokens. A sentence whose heads are all ``_`` has no parse.
 """
 
 from __future__ import annotations
@@ -56,10 +55,7 @@ def named_tagset(first: str) -> Tagset | None:
 def parse_conllu(
     lines: Iterable[tuple[int, str]], tagset: Tagset = "upos"
 ) -> Iterator[tuple[int, list[Sentence]]]:
-    """Yield the number of the line on which each sentence begins, and its readings, that of the tokens first.
-
-    Lines come with their numbers. Where the column of the tagset is empty, the other serves.
-    """
+    """Yield the line on which each sentence begins, and its readings, that of the tokens first."""
     block: list[tuple[int, str]] = []
     for number, line in lines:
         if line.strip():

@@ -1,9 +1,8 @@
 """Syntax trees, one for each source sentence, checked against its tokens: bracketings, and files of trees.
 
-Bracketings are those of the Penn Treebank: ``(ROOT (S (NP (PRP I)) (VP (VBP see))))``. Tokens keep their
-spelling: a bracket is ``-LRB-`` or the like. Traces of moved words (tag ``-NONE-``) are left out, and so are
-phrases without tokens. An empty text is an empty sentence. ``nltk.Tree`` would need as many checks around it
-(it takes tokens beside phrases, and no empty tree), twice the time, and seconds to be imported.
+Bracketings are those of the Penn Treebank: ``(ROOT (S (NP (PRP I)) (VP (VBP see))))``. Traces of moved words
+(tag ``-NONE-``) are left out, and so are phrases without tokens. ``nltk.Tree`` would need as many checks
+around it, twice the time, and seconds to be imported.
 """
 
 from __future__ import annotations
@@ -26,10 +25,7 @@ _PIECE = re.compile(r"\([ \t\n]*[^ \t\n()]*|\)|[^ \t\n()]+")
 
 
 def bracketings(lines: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str]]:
-    """Yield each bracketing with the number of its first line; a blank line is one of its own.
-
-    It ends with the line on which its brackets are closed, and its further lines are indented.
-    """
+    """Yield each bracketing, whose further lines are indented, with the number of its first line."""
     first, tree, opened = 0, "", 0
     for number, line in lines:
         if not opened:
@@ -100,10 +96,7 @@ class TreeFile:
         self.tagset: Tagset | None = (tagset or named_tagset(first) or "upos") if is_conllu else None
 
     def __iter__(self) -> Iterator[tuple[int, list[Sentence]]]:
-        """Yield each tree as a sentence, with the number of the line on which it begins, from 1; once.
-
-        A tree of CoNLL-U may have several readings, of its tokens and of its words; any other has one.
-        """
+        """Yield the line on which each tree begins, from 1, and its readings, as sentences; once."""
         lines = enumerate(self._lines, 1)
         try:
             if self.tagset:
@@ -118,10 +111,9 @@ class TreeFile:
 def add_trees(source: str, sentences: Iterable[Sentence], trees: TreeFile) -> Iterator[Sentence]:
     """Yield the sentences with the trees of a file; sentences without tags get those of their trees.
 
-    A tree without tokens (a blank line, ``(())``, comments alone) belongs to an empty sentence. Another
-    sentence is without a parse there, and gets a flat tree, unless the next tree has its tokens. How many
-    have none is logged once. An empty line of the text may be left out of the trees. ``source``: for
-    messages.
+    A tree without tokens (a blank line, ``(())``, comments alone) belongs to an empty sentence, or to one
+    without a parse, which gets a flat tree: how many have none is logged once. An empty line of the text may
+    be left out of the trees.
     """
     tree_of = iter(trees)
     count = lines = skipped = 0  # skipped: trees without tokens before the next tree

@@ -1,8 +1,7 @@
-"""The best trees by the scores of a network.
+"""The best trees by a network: those whose order can be expected to agree best (:mod:`preorder.btg.chart`).
 
-Equally long sentences are scored together: the best tree is that whose order can be expected to agree best
-(:mod:`preorder.btg.chart`). A sentence too long to be parsed exactly is cut (:mod:`preorder.btg.nbest`): of
-the first ``EXACT`` tokens of what is left, in the latter half, where a straight node most prefers to split.
+A sentence of more than ``EXACT`` tokens is cut: of the first ``EXACT`` of what is left, in the latter half,
+where a straight node most prefers to split.
 """
 
 from __future__ import annotations
@@ -21,8 +20,7 @@ from preorder.btg.viterbi import all_positions, best_trees
 from preorder.learning.network import device, equally_long, torch, torch_threads
 from preorder.methods.neural_btg.network import Scorer
 
-MAX_PAIRS = 1 << 16
-"""Pairs of boundaries that are scored at a time, at most, unless one sentence has more."""
+MAX_PAIRS = 1 << 16  # of boundaries that are scored at a time, unless one sentence has more
 
 
 class Input(NamedTuple):
@@ -36,8 +34,7 @@ class Input(NamedTuple):
 def parse(scorer: Scorer, given: Input, threads: int) -> tuple[np.ndarray, np.ndarray]:
     """Return trees and positions as :meth:`preorder.methods.base.Preorderer.parse` does.
 
-    The network, in evaluation mode, takes O(n) large products and O(n²) small ones a sentence of n tokens,
-    the search O(n³) additions; beyond ``EXACT`` all is linear in the length. Each thread solves a minibatch.
+    O(n³) additions a sentence of n tokens, linear beyond ``EXACT``. Each thread solves a minibatch.
     """
     count = given.tokens.shape[1]
     nodes, positions = np.empty((count, NODE_FIELDS), np.int32), np.zeros(count, np.int32)
@@ -76,10 +73,7 @@ _Piece = tuple[int, int, int, np.ndarray]
 
 
 def _for_all(search: Callable[..., None], scorer: Scorer, given: Input, threads: int) -> None:
-    """Search minibatches, the longest sentences first, so that threads end together.
-
-    ``search`` takes the sentences of a minibatch, the indices of their tokens, and their pieces.
-    """
+    """Search minibatches (sentences, indices of their tokens, their pieces), the longest sentences first."""
     starts = np.cumsum(given.lengths) - given.lengths
 
     def run(sentences: np.ndarray) -> None:

@@ -41,8 +41,7 @@ from preorder.methods.perceptron.model import BTGPreorderer
 from preorder.methods.registry import NeuralBTGOptions, PerceptronOptions
 from preorder.progress import LOGGER
 
-PARTNER = "perceptron"
-"""Key of the ensemble partner in the state, and prefix of the names of its arrays."""
+PARTNER = "perceptron"  # key of the ensemble partner in the state, and prefix of its arrays
 
 
 class Learner(NetworkLearner[Scorer, torch.Tensor]):
@@ -120,10 +119,7 @@ class Learner(NetworkLearner[Scorer, torch.Tensor]):
         return losses.sum() / self._options.minibatch, losses.detach()
 
     def _statistics(self, results: Sequence[torch.Tensor]) -> TrainingStatistics:
-        """Return the mean ``loss`` of the sentences, and how many of them are ``errors``.
-
-        A sentence is one if the trees that the alignment allows have less than half of the probability.
-        """
+        """Return the mean ``loss``, and the ``errors``: trees that are allowed have less than half of all."""
         loss = torch.cat(tuple(results))
         return {"loss": float(loss.mean()), "errors": int((loss > math.log(2)).sum())}
 
@@ -186,10 +182,7 @@ class NeuralBTGPreorderer(Preorderer):
         checkpoint: Checkpoint = NO_CHECKPOINT,
         initial: NeuralBTGPreorderer | None = None,
     ) -> tuple[NeuralBTGPreorderer, dict[str, Any]]:
-        """Learn from sentences with alignments, by the layers that all have; the same model on one machine.
-
-        The statistics include those of :func:`preorder.btg.constraint.learnable`.
-        """
+        """Learn by the layers that all sentences have; the same model on the same machine."""
         layers = common_layers((*bitext.sentences, *held_out.sentences))
         sentences, constraint, counts = learnable(bitext)
         given = initial and (initial._vocabulary, weights_of(initial._scorer))

@@ -15,8 +15,7 @@ from preorder.learning.network import torch
 
 nn = torch.nn
 
-PAIR = 32
-"""Size of a part's hidden layer."""
+PAIR = 32  # size of a part's hidden layer
 
 
 class Scorer(nn.Module):

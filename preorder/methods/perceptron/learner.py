@@ -2,15 +2,11 @@
 
 The gold tree is latent: the oracle is the best tree, by the weights so far, among those that the alignment
 allows. The prediction is the best tree when every node that the alignment forbids gains a ``cost``
-(loss-augmented inference), so that the loss, prediction less oracle, is never negative. Where there is one,
-the weights move from the one tree's features to the other's by the smallest step that makes up for it
-(passive-aggressive, PA-I; Crammer et al. 2006), but at most by ``aggressiveness``.
+(loss-augmented inference). Where it scores more, the weights move from its features to the oracle's by the
+smallest step that makes up for it (PA-I; Crammer et al. 2006), but at most by ``aggressiveness``.
 
 The model is the average of the weights over time, where those of later times weigh more, about by the cube of
 the time (cf. Lacoste-Julien et al. 2012): after 8 iterations it is as good as a plain average after 20.
-
-Links may be less than certain: in each iteration what they ask for is drawn anew, by their confidences
-(:meth:`preorder.btg.constraint.Constraint.drawn`).
 
 The sentences of a minibatch are solved under the same weights, in parallel, and learned from in their order,
 each table by one thread: the model is the same for any number of threads.
@@ -109,10 +105,7 @@ class Learner:
         return {"errors": errors, "updates": updates}
 
     def learn_from(self, chosen: np.ndarray, pool: ThreadPoolExecutor) -> tuple[int, int]:
-        """Learn from the sentences of some indices, minibatch by minibatch, in the threads of a pool.
-
-        Returns how many sentences' predictions had a loss, and how many changes of weights there were.
-        """
+        """Learn from some sentences in a pool's threads; return how many had a loss, and how many changes."""
         self._set_changes()
         batch = training_batch(chosen, self._text, self._groups, self._seen, self._options)
         done = 0

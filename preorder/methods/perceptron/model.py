@@ -63,10 +63,7 @@ class BTGPreorderer(HashedPreorderer, Preorderer):
         checkpoint: Checkpoint = NO_CHECKPOINT,
         initial: BTGPreorderer | None = None,
     ) -> tuple[BTGPreorderer, dict[str, Any]]:
-        """Learn from sentences with alignments, by the layers that all have; the same model on any machine.
-
-        The statistics include those of :func:`preorder.btg.constraint.learnable`.
-        """
+        """Learn by the layers that all sentences have; the same model on any machine."""
         from preorder.btg.constraint import learnable  # none of this is needed where a model is used
         from preorder.learning.loop import HeldOutLines, train
         from preorder.learning.options import without_threads

@@ -25,10 +25,7 @@ CHUNKS = 8  # a thread, so that the threads end at about the same time
 
 
 def parse(tables: Tables, shape: np.ndarray, batch: Batch, threads: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the trees and positions of a batch as :class:`preorder.methods.base.Preorderer` wants them.
-
-    O(n³) a sentence of n tokens, O(EXACT² n) beyond ``EXACT``.
-    """
+    """Return the trees and positions of a batch; O(n³) a sentence, O(EXACT² n) beyond ``EXACT`` tokens."""
     tokens = int(batch.lengths.sum())
     nodes, positions = np.empty((tokens, NODE_FIELDS), np.int32), np.empty(tokens, np.int32)
     run = partial(_parse_sentences, tables, shape, batch, nodes, positions)

@@ -48,8 +48,7 @@ def score_sentence(tables, shape, tokens, n):
     """Score a sentence: O(n²) look-ups a layer, and one for each quadruple whose triples are known.
 
     Takes a model's :class:`.table.Tables`, its :func:`shape_scores` up to n, and the uint64 hashes
-    ``[layer, n + 2]`` of n tokens and what stands beside them. Returns its ``Scores``, and the spread of its
-    keys: see :func:`_score_boundaries`.
+    ``[layer, n + 2]`` of n tokens and borders. Returns its ``Scores``, and the spread of its keys.
     """
     node = np.empty((LABELS, node_count(n) + VECTOR), np.float32)
     span = np.zeros((n + 1, n + 1, LANES), np.float32)
@@ -317,10 +316,9 @@ def _add_found(slots, weights, keys, count, rows, corners, after, node):
 
 @entry_point
 def shape_scores(weights, max_tokens):
-    """Return what a node of at most that many tokens scores by the sizes of its children.
+    """Return what a node of at most that many tokens scores by the sizes of its children, by the dense table.
 
-    ``weights`` is the dense table, ``[SHAPES, LABELS]``; the scores are float32
-    ``[label, size of the right child, max_tokens - size of the left child]``, and a vector more.
+    They are float32 ``[label, size of the right child, max_tokens - size of the left]``, and a vector more.
     """
     scores = np.empty((LABELS, max_tokens + 1, max_tokens + VECTOR), np.float32)
     for right in range(1, max_tokens):

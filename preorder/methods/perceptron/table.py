@@ -1,11 +1,11 @@
 """Rows of weights under 64-bit keys, for compiled code; tables that only look up, and tables that learn.
 
 Open addressing with linear probing. The lower half of a key says where its slot lies, and a slot of 64 bits
-holds the upper half and the number of the row: a look-up touches one cache line, as a rule, and takes two
-keys for one with a probability of some 2^-32. Row 0 is all zeros and stands for every absent key.
+holds the upper half and the number of the row. Two keys are taken for one with a probability of some 2^-32.
+Row 0 is all zeros and stands for every absent key.
 
-What costs is not the look-up but the wait for memory. So keys that are looked up together lie together
-(:func:`key_near`), and so do their rows, which are in the order of the slots.
+What costs is the wait for memory. So keys that are looked up together lie together (:func:`key_near`), and so
+do their rows, which are in the order of the slots.
 """
 
 from __future__ import annotations
@@ -111,8 +111,7 @@ LINE = 64 // 4  # weights of a cache line
 def find_all(slots, weights, keys, count, rows):
     """Write the rows of the first ``count`` keys, 0 for absent ones, and fetch their weights.
 
-    All slots are read before any is looked at, and no weight is waited for: so the waits for memory overlap,
-    and no mispredicted branch prolongs them. Some five times as fast as to find and use them one by one.
+    All slots are read before any is looked at, so that the waits for memory overlap: five times as fast.
     """
     mask = np.uint64(slots.size - 1)
     for i in range(count):
@@ -153,9 +152,8 @@ AVERAGE_EXPONENT = 4
 class Growing(NamedTuple):
     """A table that learns: weights, and their average over time.
 
-    The average is ``weights - changes / importance(now)``, where a change counts by the importance of its
-    time. Between iterations the average stands in the place of the changes, so that it takes no room of its
-    own: :func:`set_averages` and :func:`set_changes` turn one into the other.
+    It is ``weights - changes / importance(now)``, where a change counts by the importance of its time.
+    Between iterations it stands in the place of the changes: see :func:`set_averages`.
     """
 
     slots: np.ndarray  # this one and the next two: as in Table
@@ -183,10 +181,7 @@ def allocate_table(rows: int, width: int, keys: np.ndarray, spread: np.ndarray) 
 
 
 def with_room(table: Growing, more: int) -> Growing:
-    """Return the table with room for so many more rows, all of them in the order of their slots.
-
-    Arrays are freed as soon as they are copied, if the caller keeps no reference to the table.
-    """
+    """Return the table with room for more rows, in the order of their slots; arrays are freed once copied."""
     rows, width = table.weights.shape
     used = int(table.used[0])
     if used + more <= rows:

@@ -75,9 +75,8 @@ def max_new_rows(batch, begin):
 def learn(queue, tables, weights, batch, begin):
     """Learn from ``batch.chosen[begin:]``, together with other threads that call this with the same queue.
 
-    Changes the ``tables``, :class:`.table.Growing` each, and fills the batch; ``weights`` are views of the
-    same as :class:`.table.Tables`. The least of what the threads return is how many sentences are done: all,
-    or only the first, where a table may have too few rows left for the next minibatch.
+    Changes the ``tables``, :class:`.table.Growing` each, of which ``weights`` are views, and fills the batch.
+    The least of what the threads return is how many sentences are done: all that the tables have rows for.
     """
     chosen, minibatch = batch.chosen, batch.minibatch
     longest = 2
@@ -148,10 +147,7 @@ def _solve(weights, shape, batch, k, counter, trees):
 
 @inner
 def _update(table, which, batch, begin, end, rows):
-    """Change table number ``which`` by the differences of the sentences from ``begin`` to ``end``, in order.
-
-    It has room for all new keys. ``rows``, int64, are scratch for the entries of a sentence.
-    """
+    """Change table ``which``, which has room, by the differences of the sentences from begin to end."""
     differences = batch.differences
     slots, weights, changes, keys = table.slots, table.weights, table.changes, table.keys
     width = weights.shape[1]

@@ -17,19 +17,13 @@ from preorder.methods.registry import PerceptronOptions
 NEGLIGIBLE = 2e-3
 """A model drops weights below this share of the cost of a violation: most of its size, none of its tau."""
 
-SPREADING = ("token", "adjacent")
-"""Tables whose rows say how far the keys near them are spread."""
-
-LARGEST = float(np.finfo(np.float16).max)
-"""Greatest weight, so that the sum of all that a tree scores is finite."""
-
+SPREADING = ("token", "adjacent")  # tables whose rows say how far the keys near them are spread
+LARGEST = float(np.finfo(np.float16).max)  # so that the sum of all that a tree scores is finite
 SIZES = 127
 """How many sizes weights are rounded to, evenly spread over the logarithms: with the sign, a byte tells."""
 
 KIND = "a BTG model"
-
 LOWER_HALF = np.uint64(0xFFFFFFFF)
-
 SLOT_BLOCK = 256  # a file says how many keys each block of so many slots has
 
 
@@ -65,10 +59,7 @@ class Weights:
     def compact(
         self, negligible: float, initial: Weights | None = None, most: int = PerceptronOptions.weights
     ) -> Weights:
-        """Return them as a file keeps them: the ``most`` largest, none below ``negligible``, of few sizes.
-
-        Of rows that the ``initial`` weights have, learned from another text, all weights stay.
-        """
+        """Keep the ``most`` largest, none below ``negligible``, of few sizes; and all rows of ``initial``."""
         if not all((np.abs(rows) <= LARGEST).all() for rows in (*self.rows, self.shape)):
             raise NotFiniteError("the weights")
         known = [np.zeros(keys.size, np.bool_) for keys in self.keys]
@@ -108,8 +99,8 @@ class Weights:
             }
             if name in SPREADING:
                 arrays[f"{name}.spread"] = spread
-            rest = (keys & LOWER_HALF) >> np.uint64(_slot_bits(slots))
-            arrays[f"{name}.rest"] = rest.astype(_rest_type(slots))
+            bits, kind = _rest(slots)
+            arrays[f"{name}.rest"] = ((keys & LOWER_HALF) >> bits).astype(kind)
         return arrays
 
 
@@ -143,7 +134,8 @@ def _unpack_table(
     if blocks.sum() != tags.size or spread.max(initial=0) > MAX_SPREAD:
         raise DataError(f"not the weights of {KIND}: the keys of {name}")
     first_slots = np.repeat(np.arange(blocks.size, dtype=np.uint64) * np.uint64(SLOT_BLOCK), blocks)
-    rest = part("rest", _rest_type(slots), tags.size).astype(np.uint64) << np.uint64(_slot_bits(slots))
+    bits, kind = _rest(slots)
+    rest = part("rest", kind, tags.size).astype(np.uint64) << bits
     if rest.max(initial=0) > LOWER_HALF:
         raise DataError(f"not the weights of {KIND}: the rest of the keys of {name}")
     keys = tags.astype(np.uint64) << np.uint64(32) | (first_slots + places) | rest
@@ -165,12 +157,10 @@ def _rounded(rows: np.ndarray) -> np.ndarray:
     return result
 
 
-def _slot_bits(slots: int) -> int:
-    return slots.bit_length() - 1
-
-
-def _rest_type(slots: int) -> type:
-    return np.uint16 if _slot_bits(slots) >= 16 else np.uint32
+def _rest(slots: int) -> tuple[np.uint64, type]:
+    """Return how many bits of a key say which slot it has, and the type of the rest of its lower half."""
+    bits = slots.bit_length() - 1
+    return np.uint64(bits), np.uint16 if bits >= 16 else np.uint32
 
 
 def _table(slots: int, keys: np.ndarray, rows: np.ndarray, spread: np.ndarray) -> Table:

@@ -37,18 +37,21 @@ from preorder.methods.tree_swap.networks import (
     log_odds,
     minibatch,
 )
-from preorder.methods.tree_swap.oracle import (
+from preorder.methods.tree_swap.trees import (
     IN_ORDER,
     KINDS,
+    LABEL,
     REVERSED,
+    Forest,
     TrainingData,
     best_labels,
+    forest,
+    labelled,
+    positions,
     training_data,
 )
-from preorder.methods.tree_swap.trees import LABEL, Forest, forest, labelled, positions
 
-STRAIGHT = np.float32(-100)
-"""Log-odds of a node that may not be inverted."""
+STRAIGHT = np.float32(-100)  # log-odds of a node that may not be inverted
 
 
 class Learner(NetworkLearner[torch.nn.Module, np.ndarray]):
@@ -114,8 +117,8 @@ class Learner(NetworkLearner[torch.nn.Module, np.ndarray]):
 def weights_in_loss(counts: np.ndarray, weighting: Weighting, inverted: float) -> np.ndarray:
     """Return the weight of each node in the loss: 0 where it decides about no pair of aligned tokens.
 
-    With ``pairs`` that is how many more pairs the right label puts in order than the wrong one; else 1. Nodes
-    that are best inverted have it times ``inverted``. ``counts`` are those of :func:`.oracle.count_pairs`.
+    With ``pairs`` it is how many more pairs the right label puts in order than the wrong one; else 1. Nodes
+    that are best inverted have it times ``inverted``.
     """
     if weighting == "pairs":
         weights = np.abs(counts[:, REVERSED] - counts[:, IN_ORDER])
@@ -194,10 +197,7 @@ class TreeSwapPreorderer(Preorderer):
         held_out: Bitext = NO_LINES,
         checkpoint: Checkpoint = NO_CHECKPOINT,
     ) -> tuple[TreeSwapPreorderer, dict[str, Any]]:
-        """Learn from sentences with trees and alignments, by word classes, too, if all sentences have them.
-
-        The same model on one machine. The statistics include those of :func:`.oracle.training_data`.
-        """
+        """Learn by tags, trees, and classes if all sentences have them; the same model on one machine."""
         data = training_data(bitext, held_out, options.binarisation)
         learner = Learner(cls.method, cls.network, data, options)
         progress = learner.train(held_out, checkpoint)
@@ -222,10 +222,8 @@ class ContextualPreorderer(TreeSwapPreorderer):
 def _likeliest(nodes: np.ndarray, odds: np.ndarray, k: int) -> Iterator[tuple[float, np.ndarray]]:
     """Yield a tree's nodes with their ``k`` likeliest labels and the logs of these probabilities, best first.
 
-    Each differs from the likeliest one in some nodes, and is less likely by the sum of what each of these
-    costs. The nodes are sorted by cost. A set of changed nodes whose last is the i-th has two successors:
-    with node i + 1 added, and with node i + 1 in place of node i. So every set is reached once, after all
-    that cost less. O(k · n).
+    Each differs from the likeliest in some nodes, sorted by what they cost. A set of changed nodes whose last
+    is the i-th has two successors: with node i + 1 added, and with it in place of node i. O(k · n).
     """
     odds = odds.astype(np.float64)
     best = odds > 0

@@ -20,8 +20,7 @@ from preorder.methods.tree_swap.trees import ROOT, Forest, Relations, relations_
 
 nn = torch.nn
 
-MAX_TOKENS = 8192
-"""Greatest number of tokens that are labelled at a time, unless one sentence has more."""
+MAX_TOKENS = 8192  # that are labelled at a time, unless one sentence has more
 
 
 class Batch(NamedTuple):
@@ -94,10 +93,7 @@ def minibatch(batch: Batch, sentences: np.ndarray, device: torch.device) -> tupl
 
 
 def log_odds(network: nn.Module, batch: Batch, threads: int) -> np.ndarray:
-    """Return the log-odds of inversion for each of ``batch.trees.rows``: float32 ``[nodes]``.
-
-    Each thread computes a minibatch on its own: the result does not depend on how many threads there are.
-    """
+    """Return the log-odds of inversion for each of ``batch.trees.rows``: float32 ``[nodes]``."""
     odds = np.zeros(len(batch.trees.nodes), np.float32)
 
     def run(sentences: np.ndarray) -> None:
@@ -158,8 +154,7 @@ def compose(
     """Return the vectors of all nodes, ``[nodes, size]``, height by height; differentiable once.
 
     Takes vectors of the tokens ``[tokens, size]``, b of each node ``[nodes, size]``, W ``[2 · size, size]``,
-    and ``children`` and ``sizes`` of a :class:`Minibatch`. At most one node uses a vector, its parent: so the
-    gradient, too, takes one product for each height, and a single one for the weight.
+    and ``children`` and ``sizes`` of a minibatch. The gradient, too, takes one product for each height.
     """
     return _Compose.apply(leaves, biases, weight, children, sizes)
 
@@ -199,10 +194,8 @@ class _Compose(torch.autograd.Function):
 class Contextual(nn.Module):
     """Score each node by the states of LSTMs at its boundaries, and by its category and its parent's.
 
-    Bidirectional LSTMs read the sentence, with a vector of its own before and after it. The boundary before
-    token i is represented by the state of the forward LSTM after token i - 1 and that of the backward one
-    after token i. One hidden layer takes the begin, split and end of a node, its category, and its parent's
-    category with which child of it the node is:
+    A boundary has the state of the forward LSTM before and that of the backward one behind it. One hidden
+    layer takes the begin, split and end of a node, its category, and its parent's with its side there:
     ``relu(begin + split + end + category + parent) U + d``.
     """
 

@@ -1,29 +1,33 @@
-"""The binary trees of sentences as flat arrays, and the orders that labels of their nodes give.
+"""The binary trees of sentences as flat arrays, the orders that labels of nodes give, and the best labels.
 
-The nodes are laid out as :func:`preorder.methods.base.binary_trees` reads them: int32
-``[tokens, NODE_FIELDS]``, where a sentence of n tokens has n rows and fills the first n - 1 of them, parents
-before children; the fields are begin, split, end, label, and one that is not used here.
+The nodes are int32 ``[tokens, NODE_FIELDS]``, as :func:`preorder.methods.base.binary_trees` reads them: a
+sentence of n tokens fills n - 1 of n rows, parents before children. The lowest node above two tokens
+decides their order. So a node is best inverted when more pairs of its children's tokens are reversed than in
+order (Hoshino et al. 2015).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import compress
 from typing import NamedTuple
 
 import numpy as np
 
+from preorder.alignment.gold import UNALIGNED, gold_permutation, target_groups
 from preorder.btg.grammar import NODE_FIELDS
 from preorder.btg.viterbi import positions_of
 from preorder.compiled import entry_point
-from preorder.data import Sentence
+from preorder.data import Alignment, Bitext, Sentence
 from preorder.data.trees import Binarisation
+from preorder.errors import UsageError
+from preorder.learning.encode import common_layers
+from preorder.metrics.orders import mean_scores, order_statistics
+from preorder.progress import LOGGER
 from preorder.syntax.binary import binary_branches
 
-LABEL = 3
-"""The field of a node that holds its label: 0 straight, 1 inverted."""
-
-ROOT = -1
-"""Stands for the parent of a node that has none."""
+LABEL = 3  # the field of a node that holds its label: 0 straight, 1 inverted
+ROOT = -1  # the parent of a node that has none
 
 
 class Forest(NamedTuple):
@@ -126,3 +130,113 @@ def _positions(nodes, starts, lengths, result):
         begin, end = starts[s], starts[s] + lengths[s]
         if end > begin:
             positions_of(nodes[begin : end - 1], result[begin:end])
+
+
+IN_ORDER, REVERSED, TIED = range(3)
+
+
+def keys(alignment: Alignment, length: int, every: bool = False) -> Sequence[int]:
+    """Return the target group of each token, or ``UNALIGNED``; where these have no order, its gold position.
+
+    That of ``every`` token, the unaligned ones too, is always its position in the gold order.
+    """
+    gold = gold_permutation(alignment, length).positions
+    if every:
+        return gold
+    if (groups := target_groups(alignment, length)) is not None:
+        return groups
+    return [p if targets else UNALIGNED for p, targets in zip(gold, alignment.targets(length), strict=True)]
+
+
+def flat_keys(bitext: Bitext, every: bool = False) -> np.ndarray:
+    """Return the :func:`keys` of all tokens, one sentence after another: int32 ``[tokens]``."""
+    pairs = zip(bitext.sentences, bitext.alignments, strict=True)
+    flat = (key for sentence, alignment in pairs for key in keys(alignment, len(sentence), every))
+    return np.fromiter(flat, np.int32, sum(map(len, bitext.sentences)))
+
+
+def count_pairs(trees: Forest, flat: np.ndarray) -> np.ndarray:
+    """Count the pairs that each node decides: int64 ``[nodes, 3]``, a row for each of ``trees.rows``.
+
+    The columns count those whose ``flat`` keys are in order, reversed, and tied; none of unaligned tokens or
+    of sentences without a parse. O(n²) a sentence.
+    """
+    counts = np.zeros((len(trees.nodes), 3), np.int64)
+    _count_pairs(trees.nodes, flat, trees.starts, trees.lengths, counts)
+    return counts[trees.rows] * trees.free[:, None]
+
+
+@entry_point
+def _count_pairs(nodes, keys, starts, lengths, counts):
+    for s in range(starts.size):
+        first = starts[s]
+        for row in range(first, first + lengths[s] - 1):
+            b, m, e = nodes[row, 0] + first, nodes[row, 1] + first, nodes[row, 2] + first
+            for i in range(b, m):
+                for j in range(m, e):
+                    if keys[i] >= 0 and keys[j] >= 0:
+                        counts[row, (keys[i] >= keys[j]) + (keys[i] == keys[j])] += 1
+
+
+def best_labels(counts: np.ndarray) -> np.ndarray:
+    """Return for each node whether it is best inverted, bool ``[nodes]``; not where straight is as good."""
+    return counts[:, REVERSED] > counts[:, IN_ORDER]
+
+
+def allowed(trees: Forest, bitext: Bitext, every: bool = False) -> float:
+    """Return the tau_nakagawa of the best order that trees allow, of aligned tokens or of ``every`` token."""
+    flat = flat_keys(bitext, every)
+    ordered = positions(trees, best_labels(count_pairs(trees, flat)))
+    parts, orders = np.split(flat, trees.starts[1:]), np.split(ordered, trees.starts[1:])
+    pairs = zip(bitext.sentences, bitext.alignments, strict=True)
+    sortable = [every or target_groups(a, len(s)) is not None for s, a in pairs]
+    statistics = order_statistics(list(compress(parts, sortable)), list(compress(orders, sortable)))
+    return mean_scores(statistics).tau_nakagawa if any(sortable) else 1.0
+
+
+KINDS = ("constituency", "dependency")  # of syntax trees: attributes of a Sentence
+
+
+class TrainingData(NamedTuple):
+    """Sentences with trees, and which labels their alignments ask for."""
+
+    sentences: Sequence[Sentence]
+    trees: Forest
+    kind: str  # of the trees, one of the KINDS
+    layers: list[str]  # of tokens, those that all sentences have, held-out ones too
+    counts: np.ndarray  # of count_pairs
+    statistics: dict[str, float]  # for model.json
+
+
+def training_data(bitext: Bitext, held_out: Bitext, how: Binarisation) -> TrainingData:
+    """Collect the training data and its statistics, and log how good an order the trees allow."""
+    lines = (*bitext.sentences, *held_out.sentences)
+    kind = kind_of(lines)
+    trees = forest(bitext.sentences, how)
+    counts = count_pairs(trees, flat_keys(bitext))
+    if not counts.any():
+        raise UsageError("no node of the trees has an aligned token in both of its children")
+    aligned, everything = allowed(trees, bitext), allowed(trees, bitext, every=True)
+    LOGGER.info(
+        f"the best order that the trees allow has a tau_nakagawa of {aligned:.4f} over aligned tokens, "
+        f"{everything:.4f} over all"
+    )
+    statistics = {
+        "nodes": int(counts.any(axis=1).sum()),
+        "inverted": int(best_labels(counts).sum()),
+        "allowed_aligned": aligned,
+        "allowed_all": everything,
+    }
+    return TrainingData(bitext.sentences, trees, kind, common_layers(lines), counts, statistics)
+
+
+def kind_of(sentences: Sequence[Sentence]) -> str:
+    """Return the kind of the trees of sentences, all of which need trees of one kind, and tags."""
+    kinds = [kind for kind in KINDS if any(getattr(sentence, kind) is not None for sentence in sentences)]
+    if not kinds or any(sentence.tree is None for sentence in sentences):
+        raise UsageError("the method needs syntax trees (--trees), and none are given")
+    if len(kinds) > 1:
+        raise UsageError("constituency and dependency trees are mixed")
+    if any(sentence.tags is None for sentence in sentences):
+        raise UsageError("the method needs POS tags (--pos), and none are given")
+    return kinds[0]

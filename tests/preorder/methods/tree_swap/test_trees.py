@@ -10,8 +10,16 @@ from hypothesis import strategies as st
 from preorder.alignment.gold import gold_permutation, target_groups
 from preorder.data import Alignment, BinaryTree, Bitext, Node
 from preorder.data.trees import BINARISATIONS
-from preorder.methods.tree_swap.oracle import allowed, best_labels, count_pairs, flat_keys, keys
-from preorder.methods.tree_swap.trees import forest, labelled, positions
+from preorder.methods.tree_swap.trees import (
+    allowed,
+    best_labels,
+    count_pairs,
+    flat_keys,
+    forest,
+    keys,
+    labelled,
+    positions,
+)
 from preorder.metrics.orders import evaluate
 from preorder.syntax.binary import binary_branches
 from tests.support.trees import constituency, dependency
