@@ -27,8 +27,7 @@ from preorder.errors import DataError
 from preorder.io.files import write_bytes
 from preorder.progress import announce
 
-MOST_KEPT = 8
-"""Folders of other versions of the files that are left, the newest; each is some megabytes."""
+MOST_KEPT = 8  # folders of other versions of the files that are left, the newest; each is some megabytes
 
 
 def _read_state(package: str) -> str:
@@ -43,8 +42,7 @@ def _read_state(package: str) -> str:
     return state.hexdigest()
 
 
-_state = cache(_read_state)
-"""The digest at the first call: when a module of the package was imported."""
+_state = cache(_read_state)  # the digest at the first call: when a module of the package was imported
 
 
 @cache
@@ -102,10 +100,7 @@ inner = numba.njit(no_cpython_wrapper=True, no_cfunc_wrapper=True)
 
 
 def import_without_blas() -> None:
-    """Import what numba needs to run compiled functions, but not SciPy: ours multiply no matrices.
-
-    Afterwards numba compiles no products of matrices in this process.
-    """
+    """Import what numba needs to run compiled functions, but not SciPy: ours multiply no matrices."""
     if "scipy.linalg" in sys.modules:
         return
     sys.modules["scipy.linalg"] = None  # type: ignore[assignment]  # so that its import fails

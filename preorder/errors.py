@@ -9,11 +9,8 @@ from __future__ import annotations
 import importlib
 from types import ModuleType
 
-MAX_SHOWN = 60
-"""Characters of what is wrong that a message shows."""
-
-MAX_REASON = 300
-"""Characters of the whole reason, which names of the user's may be part of."""
+MAX_SHOWN = 60  # characters of what is wrong that a message shows
+MAX_REASON = 300  # characters of the whole reason, which names of the user's may be part of
 
 INSTALL = "install it, in the folder of onmt-preorder, with: pip install -e '.[{extra}]'"
 """How an extra is installed: from the checkout, since no package index has this project."""

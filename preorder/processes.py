@@ -31,14 +31,9 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 Result = TypeVar("Result")
 
-MAX_AHEAD = 2
-"""Items taken from the input for each worker, while an earlier item is worked on."""
-
-GRACE = 10
-"""Seconds from a program's SIGTERM to its SIGKILL."""
-
-INTERRUPTED = 130
-"""Exit status after Ctrl-C, SIGTERM, and SIGHUP, which a terminal sends when it is closed."""
+MAX_AHEAD = 2  # items taken from the input for each worker, while an earlier item is worked on
+GRACE = 10  # seconds from a program's SIGTERM to its SIGKILL
+INTERRUPTED = 130  # exit status after Ctrl-C, SIGTERM, and SIGHUP, which a terminal sends when it is closed
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -70,10 +65,7 @@ def watch(descriptor: int, action: Callable[[], None]) -> None:
 def in_order(
     submit: Callable[[T], Future[Result]], items: Iterable[T], max_ahead: int
 ) -> Iterator[tuple[T, Result]]:
-    """Yield each item with the result of its future, in the order of the items.
-
-    Before the result of an item is waited for, ``max_ahead`` later ones are taken and submitted.
-    """
+    """Yield each item with the result of its future, in order, and submit ``max_ahead`` later ones before."""
     waiting: deque[tuple[T, Future[Result]]] = deque()
     for item in items:
         waiting.append((item, submit(item)))
@@ -92,9 +84,9 @@ def in_processes(
 ) -> Iterator[tuple[T, Result]]:
     """Yield each item with ``work(item)``, in the order of the items; all of them can be pickled.
 
-    Items are taken in this process, at most :data:`MAX_AHEAD` for each worker. When the caller stops early,
-    work that is not finished is given up at once. With 0 workers this process does the work. ``known``
-    returns the result of an item that needs no work, or None.
+    Items are taken in this process, at most :data:`MAX_AHEAD` for each worker; with 0 workers it does the
+    work. When the caller stops early, work that is not finished is given up at once. ``known`` returns the
+    result of an item that needs no work, or None.
     """
     if not workers:
         for item in items:

@@ -23,8 +23,7 @@ T = TypeVar("T")
 
 LOGGER = logging.getLogger("preorder")
 
-INTERVAL = 60.0
-"""Seconds between two lines that say how far the work is."""
+INTERVAL = 60.0  # seconds between two lines that say how far the work is
 
 
 def is_quiet() -> bool:

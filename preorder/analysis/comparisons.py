@@ -40,11 +40,7 @@ def precision_breakdown(data: EvaluationData, baseline: str) -> Breakdown:
 
 
 def generation_breakdown(data: EvaluationData, baseline: str) -> Breakdown:
-    """Compare TER's edits per sentence (Kawara et al. 2021, Tables VII and VIII).
-
-    Deletions are words of the reference that a translation lacks: under-generation; insertions are words
-    that it has too many: over-generation.
-    """
+    """Compare TER's edits per sentence (Kawara et al. 2021, Tables VII and VIII)."""
     return _breakdown("generation", Operations(data.references, data.options), data, baseline)
 
 
@@ -92,10 +88,7 @@ class Examples:
 
 
 def system_examples(data: EvaluationData, metric: str, baseline: str, system: str, count: int) -> Examples:
-    """Choose up to ``count`` sentences of each sort, in which two systems differ most.
-
-    Each sentence of the systems' first runs is scored alone. Of equal differences the earlier line is first.
-    """
+    """Choose up to ``count`` sentences of each sort, in which the first runs of two systems differ most."""
     for name in (baseline, system):
         check_system(name, data.systems)
     if baseline == system:

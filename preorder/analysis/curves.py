@@ -39,8 +39,7 @@ def by_length(
 ) -> SentenceGroups:
     """Group sentences by their number of tokens: 1–10, 11–20, …, 61+; empty ones are skipped.
 
-    A group has ``width`` lengths; one that would reach ``last``, the least length of the last group, ends
-    before it.
+    ``last`` is the least length of the last group, before which a group of ``width`` lengths may be cut.
     """
     numbers = np.asarray(lengths)
     bins = np.where(numbers >= last, (last - 2) // width + 1, (numbers - 1) // width)
@@ -56,10 +55,7 @@ def by_length(
 
 
 def fitting_width(lengths: Sequence[int]) -> tuple[int, int]:
-    """Return a width of groups such that six hold nearly all sentences, and the least length of the last.
-
-    Where sentences are long, these are the widths of Kawara et al. 2021.
-    """
+    """Return a width of groups such that six hold nearly all sentences, and the least length of the last."""
     longest = np.percentile(lengths, 99) if len(lengths) else 0
     width = next((width for width in NARROW_WIDTHS if 6 * width >= longest), LENGTH_WIDTH)
     return width, 6 * width + 1
@@ -163,9 +159,8 @@ def _curves(
 def gain_correlations(data: EvaluationData, metrics: Sequence[str], baseline: str) -> Correlations:
     """Correlate, over sentences, what an order gains in tau with what its system gains over the baseline.
 
-    Spearman's rank correlation; a score that is better when lower is negated. A system with several runs has
-    their mean score of a sentence. Orders are named like their systems. O(resamples · n log n) a system and
-    metric.
+    Spearman's rank correlation. A system with several runs has their mean score of a sentence. Orders have
+    the names of their systems. O(resamples · n log n) a system and metric.
     """
     for name in (baseline, *data.orders):
         if name not in data.systems:

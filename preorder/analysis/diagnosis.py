@@ -20,8 +20,7 @@ from preorder.metrics.scoring import Scoring, Systems, Text, measure, measure_tr
 HEADROOM_METRICS = ("bleu", "chrf", "ribes")
 BEST, BEST_BTG = "best order", "best BTG order"
 UNORDERED, PREDICTED = "unreordered", "predicted"
-MOST_WORDS = 10
-"""Words or tags that a table shows."""
+MOST_WORDS = 10  # words or tags that a table shows
 
 
 @dataclass(frozen=True)
@@ -125,10 +124,7 @@ def diagnose_pair(
 def _distances(
     names: Sequence[Sequence[str]], alignments: Sequence[Alignment], predicted: Sequence[Permutation]
 ) -> dict[str, tuple[int, int, int]]:
-    """Return for each word its linked tokens, and the sums of their distances from the gold positions.
-
-    The first distance is that of the source's order, the second that of the predicted one.
-    """
+    """Return for each word its linked tokens, and the distance from gold of the source and the prediction."""
     sums: dict[str, tuple[int, int, int]] = {}
     for row, links, order in zip(names, alignments, predicted, strict=True):
         gold = gold_permutation(links, len(row)).positions

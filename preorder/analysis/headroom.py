@@ -23,10 +23,9 @@ LONGEST = 256  # words of a hypothesis whose best BTG order is looked for; longe
 def reorder_translations(
     hypotheses: Sequence[str], references: Sequence[Sequence[str]]
 ) -> tuple[list[str], list[str]]:
-    """Return each hypothesis in its best order, and in its best BTG order.
+    """Return each hypothesis in its best order, and in its best BTG order. O(m³) for m words.
 
-    Words are what spaces separate. Of several references the one with most matching words counts.
-    O(m³) for m words.
+    Of several references the one with most matching words counts.
     """
     best, best_btg = [], []
     for hypothesis, *others in zip(hypotheses, *references, strict=True):
@@ -52,10 +51,9 @@ def match(hypothesis: Sequence[str], reference: Sequence[str]) -> np.ndarray:
 
 
 def best_order(matches: np.ndarray) -> np.ndarray:
-    """Return the indices of a hypothesis's words in their best order.
+    """Return the indices of a hypothesis's words in their best order, given what :func:`match` returns.
 
-    A word without a partner stays behind the word that precedes it; before all at the beginning. ``matches``
-    are those of :func:`match`.
+    A word without a partner stays behind the word that precedes it; before all at the beginning.
     """
     return np.argsort(_ranks(matches), kind="stable")
 

@@ -193,10 +193,7 @@ NOT_IN_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 
 
 def write_picture(draw: Callable[[], Figure], title: str, path: str) -> None:
-    """Write a picture as a file, whose name ends in one of :data:`PICTURES`; say so if it lacks letters.
-
-    The title says what it shows, for those who cannot see it.
-    """
+    """Write a picture as a file, whose name ends in one of :data:`PICTURES`; say so if it lacks letters."""
     complete = True
     if path.endswith(".svg"):
         data = f"{XML}\n{svg_element(draw, title)}\n".encode()

@@ -83,10 +83,7 @@ MEASURE = "tau_nakagawa"
 
 
 def taus(view: SentenceView) -> tuple[float, float] | None:
-    """Return tau_nakagawa, 0 to 1, of the source as it is and of the other order, over sure links.
-
-    None without an alignment that can be sorted.
-    """
+    """Return tau_nakagawa, 0 to 1, of the source and of the other order; None: no links can be sorted."""
     groups = view.alignment and target_groups(view.alignment, len(view.words))
     if groups is None:
         return None
@@ -191,10 +188,7 @@ def sample(items: Iterable[T], count: int, seed: int) -> tuple[list[T], int]:
 
 
 def greatest(items: Iterable[tuple[float, T]], count: int) -> tuple[list[T], int]:
-    """Return the ``count`` items with the greatest numbers, the greatest first; and the number of all.
-
-    Of equal numbers the earlier item is first. Holds no more than it returns.
-    """
+    """Return the ``count`` items of the greatest numbers, of equal ones the first; and the number of all."""
     total = 0
 
     def ranked() -> Iterator[tuple[float, int, T]]:

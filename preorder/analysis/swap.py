@@ -16,10 +16,9 @@ from preorder.data import Permutation
 
 
 def swaps(lengths: Iterator[int], percentages: Sequence[int], seed: int) -> Iterator[tuple[Permutation, ...]]:
-    """Yield for each sentence a permutation for each percentage.
+    """Yield for each sentence a permutation for each percentage, 0 to 100; O(length × percentages).
 
-    O(length × percentages) a sentence. The same seed and lengths, in tokens, draw the same words, whatever
-    the percentages, 0 to 100.
+    The same seed and lengths, in tokens, draw the same words, whatever the percentages.
     """
     random = np.random.default_rng(seed)
     for length in lengths:

@@ -8,8 +8,7 @@ from dataclasses import dataclass, field, replace
 from preorder.errors import DataError
 
 Link = tuple[int, int]
-CERTAIN = 1.0
-"""The confidence of a link that states none."""
+CERTAIN = 1.0  # the confidence of a link that states none
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,7 @@ from typing import Annotated, Literal, NamedTuple, get_args
 from preorder.data.permutation import Permutation
 from preorder.errors import DataError
 
-ROOT = -1
-"""The head of a token that depends on no other."""
+ROOT = -1  # the head of a token that depends on no other
 
 
 class Constituent(NamedTuple):
@@ -61,10 +60,7 @@ class ConstituencyTree:
 
 @dataclass(frozen=True)
 class DependencyTree:
-    """For each token its head, which is a token or ``ROOT``, and its relation to the head.
-
-    Several tokens may be roots; crossing arcs are allowed.
-    """
+    """For each token its head, a token or ``ROOT``, and its relation; several roots and crossing are fine."""
 
     heads: tuple[int, ...]
     relations: tuple[str, ...]
@@ -157,11 +153,10 @@ class BinaryTree:
 
     @classmethod
     def from_permutation(cls, permutation: Permutation) -> BinaryTree:
-        """Return a tree that gives a reordering.
+        """Return a tree that gives a reordering; a DataError says that there is none. O(n).
 
-        Where several trees give it, runs of straight nodes, and of inverted nodes, branch to the left.
-        A DataError says that there is none. O(n): a token is joined with the spans on its left as long as
-        both together fill a range of positions.
+        Of several trees, it is the one whose runs of equal nodes branch to the left: a token is joined with
+        the spans on its left as long as both together fill a range of positions.
         """
         done: list[tuple[int, int, int, list[Node]]] = []  # begin, first position, last position, nodes
         for i, position in enumerate(permutation.positions):

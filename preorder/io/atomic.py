@@ -26,8 +26,7 @@ from preorder.io.storage import SUFFIX, is_url
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 """What the system says when a disk is full, or a quota or limit is reached."""
 
-MOST_WRITERS = 1000
-"""Of one file or directory at a time."""
+MOST_WRITERS = 1000  # of one file or directory at a time
 
 _NO_REPLACE, _EXCHANGE = 1, 2  # of renameat2(2)
 _HERE = -100  # AT_FDCWD: relative paths begin at the current directory
@@ -65,10 +64,7 @@ def create_file(path: str, data: bytes) -> None:
 
 
 def atomic_directory(path: str) -> contextlib.AbstractContextManager[Path]:
-    """Make an empty directory that replaces ``path`` once the block has ended well.
-
-    Where the system can exchange two names at once, as Linux can, ``path`` is complete at every moment.
-    """
+    """Make an empty directory that replaces ``path``, on Linux in one step, once the block has ended well."""
     if os.path.exists(path) and not os.path.isdir(path):
         raise DataError("exists and is not a directory", path)
     with reported(path):
@@ -80,8 +76,7 @@ def atomic_directory(path: str) -> contextlib.AbstractContextManager[Path]:
 def fresh_folder(path: str, files: Iterable[str]) -> Iterator[str]:
     """Give an empty folder that takes the place of one that has these files, once the block has ended well.
 
-    A storage replaces no folder at once: there the files are removed, the first of them first. Where that is
-    written last, a folder that has it is whole.
+    In a storage the files are removed, the first of them first: written last, it tells that all are there.
     """
     if is_url(path):
         storage.remove(os.path.join(path, name) for name in files)

@@ -27,8 +27,7 @@ T = TypeVar("T")
 STANDARD = "-"
 BYTE_ORDER_MARK = "\ufeff"
 
-BLOCK_SIZE = 1 << 17
-"""Bytes of the first file that a :class:`Block` has, about."""
+BLOCK_SIZE = 1 << 17  # bytes of the first file that a Block has, about
 
 _CONTROLS = re.compile("[\x7f-\x9f]")  # that json leaves as they are, and terminals obey
 
@@ -257,10 +256,9 @@ class _Lines:
 
 @contextlib.contextmanager
 def writer(path: str) -> Iterator[TextIO]:
-    """Open a text file for writing, which appears under its name once the block has ended well.
+    """Open a text file that appears, or replaces another, once the block has ended well.
 
-    After an exception what was there before is as it was. Standard output, devices and pipes are written
-    straight.
+    Standard output, devices and pipes are written straight.
     """
     if path == STANDARD:
         yield sys.stdout

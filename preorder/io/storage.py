@@ -30,11 +30,8 @@ AT_ONCE = frozenset(("s3", "s3a", "gs", "gcs", "az", "abfs", "abfss", "hf"))
 READ_ONLY = frozenset(("http", "https"))
 """Protocols that cannot replace a file: fsspec would send it as a form."""
 
-SUFFIX = ".partial"
-"""Of the temporary name of what is not complete."""
-
-BUFFER = 1 << 17
-"""Bytes of a URL's file that are read at once."""
+SUFFIX = ".partial"  # of the temporary name of what is not complete
+BUFFER = 1 << 17  # bytes of a URL's file that are read at once
 
 # Not the package zstandard: its readers take a file that is cut short for a whole one.
 ZSTD = "compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd"
@@ -160,10 +157,7 @@ class _Remote(io.RawIOBase):
 
 
 def put(local: Path, url: str) -> None:
-    """Copy a local file to a URL, whole or not at all.
-
-    To a storage that is none of :data:`AT_ONCE` it goes under a temporary name first, and is then renamed.
-    """
+    """Copy a local file to a URL, whole or not at all, outside of object stores by a temporary name."""
     with filesystem(url, WRITTEN) as (system, path):
         if AT_ONCE.intersection(_protocols(system)):
             system.put_file(str(local), path)
@@ -250,10 +244,7 @@ def _listed(folder: str) -> dict[str, int]:
 
 
 def find(pattern: str) -> tuple[str, list[str]]:
-    """Return a pattern, and the files that it fits, in order: of a URL, both as paths inside of its storage.
-
-    No wildcard stands for ``/`` or for the dot of a hidden file.
-    """
+    """Return a pattern, and the files that it fits, but hidden ones; of a URL, as paths in its storage."""
     if not is_url(pattern):
         return pattern, sorted(filter(os.path.isfile, glob.glob(pattern)))
     with filesystem(re.sub(r"\*+", "*", pattern)) as (system, path):

@@ -58,8 +58,7 @@ def count_pairs(ranks: np.ndarray, size: int) -> tuple[int, int, int]:
     return concordant, pairs - concordant - tied, tied
 
 
-TargetGroups = Sequence[int]
-"""Of each source token its target group, from 0 without gaps, or ``UNALIGNED``."""
+TargetGroups = Sequence[int]  # of each source token its target group, from 0 without gaps, or ``UNALIGNED``
 
 
 @dataclass(frozen=True)
@@ -82,10 +81,7 @@ class OrderEvaluation(OrderScores):
 
 
 def evaluate(groups: Sequence[TargetGroups | None], permutations: Sequence[Permutation]) -> OrderEvaluation:
-    """Measure the orders of a corpus against each sentence's target groups (None: skip it).
-
-    O(n log n) a sentence, compiled.
-    """
+    """Measure the orders of a corpus against each sentence's target groups (None: skip it)."""
     metric = Preordering(groups)
     monotone = [Permutation.identity(len(order)) for order in permutations]
     return evaluation(metric.statistics(permutations), metric.statistics(monotone))

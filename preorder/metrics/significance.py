@@ -119,10 +119,7 @@ def run_weight_scale(values: np.ndarray, scores: np.ndarray) -> float:
 
 
 def resampled(score: Score, statistics: np.ndarray, totals: np.ndarray, weights: np.ndarray) -> Resampled:
-    """Score runs ``[runs, sentences, numbers]`` and their resampled sums ``[resamples, runs, numbers]``.
-
-    The weights of the runs in each resample are as :func:`draw_runs` draws them ``[resamples, runs]``.
-    """
+    """Score runs ``[runs, sentences, numbers]`` and their resampled sums ``[resamples, runs, numbers]``."""
     values, scores = score.compute(statistics.sum(1)), score.compute(totals)
     even = 1 / len(values)
     weights = even + run_weight_scale(values, scores) * (weights - even)
@@ -130,10 +127,7 @@ def resampled(score: Score, statistics: np.ndarray, totals: np.ndarray, weights:
 
 
 def compare(score: Score, system: Resampled, other: Resampled) -> Comparison:
-    """Compare two systems on the same sentences and the same resamples.
-
-    A single sentence has p = 1, since all its resamples are alike.
-    """
+    """Compare two systems on the same sentences and the same resamples; one sentence alone has p = 1."""
     difference = system.score - other.score
     differences = system.scores - other.scores
     return Comparison(

@@ -32,17 +32,13 @@ from preorder.shards.run import Report, Tick, Work, done_alone
 GPU_SHARE = 0.25
 """Share of a GPU that a task takes where it needs one: Stanza's models and a batch need some 4 GB."""
 
-LOOK = 1.0
-"""Seconds between two looks at what the cluster has room for."""
+LOOK = 1.0  # seconds between two looks at what the cluster has room for
 
 STORE = 100 * 2**20
 """Bytes of shared memory of a Ray of our own, beside what is put there; Ray wants 75 MiB at least."""
 
-TIMEOUT = 10.0
-"""Seconds for a first answer of a cluster."""
-
-_TOKEN = secrets.token_hex(32)
-"""Proves that a process belongs to us; Ray would keep one in the user's home."""
+TIMEOUT = 10.0  # seconds for a first answer of a cluster
+_TOKEN = secrets.token_hex(32)  # proves that a process belongs to us; Ray would keep one in the user's home
 
 Facts = Callable[[], dict[str, Any]]
 """Returns what has to be the same on all machines, by name; it can be pickled."""
@@ -77,8 +73,7 @@ def on_ray(
 ) -> Iterator[tuple[Shard, Report]]:
     """Run shards on a cluster, as many at once as it has room for, and yield them as they are done.
 
-    With its options and the facts it is an engine for :func:`preorder.shards.run.run_shards`. The work can be
-    pickled; each process that does shards gets it once.
+    With its options and the facts it is an engine of :mod:`preorder.shards.run`. The work can be pickled.
     """
     package = pickle.dumps((os.getcwd(), LOGGER.level, work, facts, facts()))
     with connected(options.address, len(package)) as ray:

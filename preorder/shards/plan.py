@@ -95,10 +95,7 @@ def _check_outputs(shards: list[Shard], folder: str) -> None:
 
 
 def check_manifest(folder: str, settings: dict[str, Any], outputs: list[str]) -> None:
-    """Check that what is in a folder was made with these settings; make a new one, and keep them in it.
-
-    Settings are all that outputs depend on but the input, as JSON; ``outputs`` are those to be made.
-    """
+    """Check that a folder's outputs were made with these settings, as JSON: all that they depend on."""
     path = os.path.join(folder, MANIFEST)
     if not storage.exists(path):
         files.make_folder(folder)

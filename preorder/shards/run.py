@@ -18,11 +18,8 @@ from preorder.processes import in_order, in_processes
 from preorder.progress import LOGGER, shard_progress
 from preorder.shards.plan import Shard
 
-Tick = Callable[[int], None]
-"""Counts lines that are done."""
-
-Work = Callable[[Shard, Tick], None]
-"""Does a shard: all of its output is there afterwards, or none."""
+Tick = Callable[[int], None]  # counts lines that are done
+Work = Callable[[Shard, Tick], None]  # does a shard: all of its output is there afterwards, or none
 
 
 class Report(NamedTuple):

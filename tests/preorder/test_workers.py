@@ -103,6 +103,14 @@ def test_what_workers_tell_is_told_here(caplog):
     assert {record.levelno for record in caplog.records} == {logging.WARNING}
 
 
+def test_long_messages_of_workers_are_cut_so_that_none_mix(caplog):
+    sizes = [5_000 + i for i in range(8)]
+    list(in_processes(tell, sizes, 4))
+    told = sorted(message for message in caplog.messages if message != "wait")
+    assert [message[:5] for message in told] == [f"{size}:" for size in sizes]
+    assert all(set(message[6:-1]) == set("この") for message in told)
+
+
 SCRIPT = """
 import os, sys
 sys.path.insert(0, {folder!r})

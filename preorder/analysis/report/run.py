@@ -22,8 +22,7 @@ from preorder.metrics.orders import Preordering
 from preorder.metrics.scoring import measure, score_systems
 from preorder.progress import LOGGER
 
-MANIFEST = "report.json"
-"""Which files a run has, and how to measure them."""
+MANIFEST = "report.json"  # which files a run has, and how to measure them
 
 _SYSTEM = {"runs": "texts", "positions": "text?"}
 _FIELDS = {
@@ -203,11 +202,9 @@ def _analyses(manifest: Manifest, data: EvaluationData) -> Iterator[Chapter]:
 def order_galleries(
     data: EvaluationData, orders: Sequence[str], alignment_path: str | None
 ) -> dict[str, Gallery]:
-    """Return for each named order the same sentences, sampled by the data's seed.
+    """Return for each named order the same sentences, sampled by the seed, linked to the first reference.
 
-    They are linked to the first reference, have 1 to ``MAX_LENGTH`` tokens on either side, and links that can
-    be sorted. There is no gallery without such a sentence; nor, with a warning, where the links fit no
-    reference.
+    There is no gallery without a fitting sentence; nor, with a warning, where the links fit no reference.
     """
     if not (data.source and data.alignments and orders):
         return {}

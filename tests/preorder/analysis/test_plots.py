@@ -82,6 +82,14 @@ def test_drawn_is_what_was_found():
     assert [bar.get_height() for bar in bars] == [50.0 / n for n in range(1, 5)] * 2
 
 
+@pytest.mark.parametrize(("labels", "at"), [(("0", "5", "50"), [0, 5, 50]), (("0", "5+"), [0, 1])])
+def test_groups_stand_at_their_numbers(labels, at):
+    groups = tuple(Group(label, 3) for label in labels)
+    (axes,) = draw_curves(curves({"bleu": {"one": LINE[:1] * len(labels)}}, groups)).axes
+    assert axes.get_xticks().tolist() == at
+    assert axes.get_xlabel() == "source length (tokens), 3 sentences each"
+
+
 def test_systems_differ_in_grey():
     looks = list(styles("abcdefg").values())
     for one, other in combinations(looks, 2):

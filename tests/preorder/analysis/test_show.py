@@ -58,7 +58,7 @@ def test_picture_has_everything_once(draw):
     assert [style for *_, style in links].count("--") == 2
     tree, nodes, attention = axes.collections
     assert len(tree.get_paths()) == 2 * 3
-    assert len(nodes.get_offsets()) == len(TREE.nodes) == 3
+    assert [colour[0] < 0.5 for colour in nodes.get_facecolor()] == [node.inverted for node in TREE.nodes]
     assert np.array_equal(attention.get_array(), ATTENTION)
     assert (attention.norm.vmin, attention.norm.vmax) == (0, 1)
     texts = Counter(text.get_text() for text in axes.texts)
