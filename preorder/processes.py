@@ -80,21 +80,16 @@ def in_processes(
     work: Callable[[T], Result],
     items: Iterable[T],
     workers: int,
-    known: Callable[[T], Result | None] = lambda _: None,
 ) -> Iterator[tuple[T, Result]]:
     """Yield each item with ``work(item)``, in the order of the items; all of them can be pickled.
 
     Items are taken in this process, at most :data:`MAX_AHEAD` for each worker; with 0 workers it does the
-    work. When the caller stops early, work that is not finished is given up at once. ``known`` returns the
-    result of an item that needs no work, or None.
+    work. When the caller stops early, work that is not finished is given up at once.
     """
     if not workers:
-        for item in items:
-            result = known(item)
-            yield item, work(item) if result is None else result
+        yield from ((item, work(item)) for item in items)
         return
-    from concurrent.futures import Future  # slow to import, as all of these
-    from concurrent.futures.process import BrokenProcessPool, ProcessPoolExecutor
+    from concurrent.futures.process import BrokenProcessPool, ProcessPoolExecutor  # slow to import
     from multiprocessing import get_context
 
     from preorder.errors import UsageError
@@ -107,16 +102,8 @@ def in_processes(
     relay = threading.Thread(target=_relay_logs, args=(logged, LOGGER))
     relay.start()
 
-    def submit(item: T) -> Future[Result]:
-        result = known(item)
-        if result is None:
-            return pool.submit(work, item)
-        future: Future[Result] = Future()
-        future.set_result(result)
-        return future
-
     try:
-        yield from in_order(submit, items, MAX_AHEAD * workers)
+        yield from in_order(functools.partial(pool.submit, work), items, MAX_AHEAD * workers)
         pool.shutdown()  # once the workers have logged all
     except BrokenProcessPool:
         raise UsageError(

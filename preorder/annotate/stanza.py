@@ -18,7 +18,7 @@ import os
 import re
 import shlex
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache, partial
 from itertools import chain, islice
@@ -343,6 +343,11 @@ def _work(options: StanzaOptions, chunk: _Chunk) -> list[Annotation]:
     return annotator(options).annotate(chunk.sentences)
 
 
+def _unless_known(work: Callable[[_Chunk], list[Annotation]], chunk: _Chunk) -> list[Annotation]:
+    known = chunk.known()
+    return work(chunk) if known is None else known
+
+
 def annotate(
     sentences: Iterable[Sentence],
     options: StanzaOptions,
@@ -357,7 +362,8 @@ def annotate(
     if options.device == "gpu" and workers > 1:
         raise UsageError("on a GPU there is one worker")
     chunks = _chunks(sentences, _settings(options, prepare(options)), checkpoints)
-    for chunk, result in in_processes(partial(_work, options), chunks, workers, _Chunk.known):
+    work = partial(_unless_known, partial(_work, options))
+    for chunk, result in in_processes(work, chunks, workers):
         if not chunk.checkpoint.present:
             chunk.checkpoint.save(chunk.key, result, {})
         yield from zip(chunk.sentences, result, strict=True)

@@ -51,8 +51,8 @@ def options(request, models, tmp_path_factory):
         yield options
 
 
-def in_this_process(work, items, workers, known):
-    return in_processes(work, items, 0, known)
+def in_this_process(work, items, workers):
+    return in_processes(work, items, 0)
 
 
 @pytest.fixture(scope="module")

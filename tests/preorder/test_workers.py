@@ -53,12 +53,6 @@ def test_results_come_in_order(workers, items):
     assert list(in_processes(square, range(items), workers)) == [(i, i * i) for i in range(items)]
 
 
-def test_what_is_known_is_not_worked_on():
-    known = {0: 10, 2: 12}
-    assert list(in_processes(square, range(4), 2, known.get)) == [(0, 10), (1, 1), (2, 12), (3, 9)]
-    assert list(in_processes(die, range(3), 1, str)) == [(0, "0"), (1, "1"), (2, "2")]
-
-
 def test_errors_of_the_input_end_the_work_at_once():
     def items():
         yield 1
