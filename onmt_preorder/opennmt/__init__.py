@@ -16,7 +16,7 @@ other models train and translate as before.
 | loading | models that translate: their features and transforms, each member of an ensemble its own |
 | translation | empty and long lines, scores, lists of lines |
 | server | our models in the translation server |
-| repairs/ | what fails with any model: messages, numbers, outputs, vocabularies, texts, requests |
+| repairs/ | what fails with any model: messages, numbers, outputs, vocabularies, requests |
 
 **The way of an option.** A module ``options`` of ``transformer`` or ``papers`` adds it,
 `onmt_preorder.options` collects them, `configuration` adds them to OpenNMT-py's parsers, reads files and
@@ -36,7 +36,7 @@ from onmt_preorder.opennmt import (  # noqa: F401
     training,
     translation,
 )
-from onmt_preorder.opennmt.repairs import messages, numbers, outputs, requests, texts, vocabularies  # noqa: F401
+from onmt_preorder.opennmt.repairs import messages, numbers, outputs, requests, vocabularies  # noqa: F401
 from onmt_preorder.opennmt.wrapping import wrap_all
 
 

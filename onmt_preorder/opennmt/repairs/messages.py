@@ -2,7 +2,8 @@
 
 Why: OpenNMT-py shows the traceback of every error, in its own process and in those that it starts, and 220
 lines of usage before what is wrong with an option; files that it needs and does not find it does not name.
-``-log_file`` of a training ends where the training begins.
+An ``UnboundLocalError`` hides what is wrong with the first line that a data worker reads. ``-log_file`` of a
+training ends where the training begins.
 
 Can go when its commands catch a class of errors that plug-ins can raise.
 """
@@ -12,7 +13,7 @@ from __future__ import annotations
 import logging
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from traceback import walk_tb
 from types import FrameType, TracebackType
@@ -63,6 +64,28 @@ def check_file(file_path: str | None, info: str) -> None:
 @adapts("onmt.utils.parse:DataOptsCheckerMixin", "_validate_file")
 def _validate_file(_: Any, file_path: str | None, info: str) -> None:
     check_file(file_path, info)
+
+
+@adapts("onmt.transforms.tokenize:SentencePieceTransform", "warm_up")
+@adapts("onmt.transforms.tokenize:BPETransform", "warm_up")
+@adapts("onmt.transforms.tokenize:ONMTTokenizerTransform", "warm_up")
+def _load_subword_models(original: Any, self: Any, *args: Any, **kwargs: Any) -> None:
+    try:
+        original(self, *args, **kwargs)
+    except (OSError, RuntimeError, TypeError, ValueError) as error:
+        for side in ("src", "tgt"):
+            check_file(getattr(self, f"{side}_subword_model"), f"{side}_subword_model")
+        raise UsageError(f"src_subword_model, tgt_subword_model: {error}") from None
+
+
+@adapts("onmt.inputters.dynamic_iterator:WeightedMixer", "__iter__")
+def _mix(original: Any, self: Any) -> Iterator[Any]:
+    try:
+        yield from original(self)
+    except UnboundLocalError as error:
+        if isinstance(error.__context__, PreorderError):
+            raise error.__context__ from None
+        raise
 
 
 @adapts("onmt.modules.embeddings:PositionalEncoding", "forward")

@@ -26,52 +26,32 @@ _WIDEST = 2**20  # of a layer, heads or the like
 BOUNDS: dict[str, tuple[float, float]] = {
     name: bounds
     for bounds, names in {
-        (0, MOST): (
-            "train_steps save_checkpoint_steps prefetch_factor accum_steps dropout_steps "
-            "early_stopping truncated_decoder warmup_steps start_decay_steps bucket_size_increment "
-            "src_words_min_frequency tgt_words_min_frequency src_vocab_threshold tgt_vocab_threshold "
-            "min_length max_length_ratio block_ngram_repeat swan_choices gpu_verbose_level"
-        ),
+        (0, MOST): "train_steps save_checkpoint_steps accum_steps dropout_steps warmup_steps swan_choices",
         (1, MOST): (
-            "batch_size valid_batch_size batch_size_multiple bucket_size valid_steps report_every "
-            "average_every accum_count decay_steps src_vocab_size tgt_vocab_size vocab_size_multiple "
-            "src_seq_length tgt_seq_length src_seq_length_trunc tgt_seq_length_trunc "
-            "vocab_sample_queue_size max_length timeout"
+            "batch_size valid_batch_size bucket_size valid_steps report_every accum_count decay_steps "
+            "src_vocab_size tgt_vocab_size max_length"
         ),
-        (-1, MOST): "n_sample bucket_size_init random_sampling_topk",
         (-1, 2**63 - 1): "seed",
         (0, 1024): "num_workers num_threads",
         (0, 1e06): (
-            "learning_rate learning_rate_decay max_grad_norm loss_scale param_init "
-            "adagrad_accumulator_init lm_prior_lambda lm_prior_tau distortion_rate_factor "
+            "learning_rate learning_rate_decay max_grad_norm param_init distortion_rate_factor "
             "local_reordering_rate_factor embedding_init local_reordering_bias lambda_align"
         ),
-        (0, 1): (
-            "adam_beta1 adam_beta2 adadelta_rho average_decay dropout attention_dropout lora_dropout "
-            "label_smoothing norm_eps random_sampling_topp"
-        ),
-        (-1, _WIDEST): "layers word_vec_size hidden_size feat_vec_size",
+        (0, 1): "adam_beta1 adam_beta2 adadelta_rho dropout attention_dropout label_smoothing",
+        (-1, _WIDEST): "layers word_vec_size hidden_size",
         (1, _WIDEST): (
             "enc_layers dec_layers src_word_vec_size tgt_word_vec_size enc_hid_size dec_hid_size "
             "transformer_ff heads"
         ),
-        (0, _WIDEST): (
-            "num_kv num_experts alignment_heads sliding_window relative_positions_buckets rotary_dim"
-        ),
-        (-2, _WIDEST): "max_relative_positions",
         (1, MAX_POSITIONS): "preorder_max_relative distortion_window",
         (0, MAX_POSITIONS): "source_max_relative target_max_relative reordering_distance",
         (-1, MAX_POSITIONS): "preorder_max_relative_values source_max_relative_values reordering_window",
         (1, 1000): "swan_segment_length",
         (0, 1000): "local_reordering_window n_src_feats",
-        (1e-09, 1e06): (
-            "switchout_temperature tokendrop_temperature tokenmask_temperature random_sampling_temp"
-        ),
         (1, 10000): "beam_size n_best",
         (-1, 1024): "gpu",
         (1, 1024): "world_size",
         (0, 1023): "gpu_ranks",
-        (1, 65535): "master_port",
     }.items()
     for name in names.split()
 }

@@ -12,10 +12,8 @@ import contextlib
 import os
 import re
 import shutil
-import signal
 import tempfile
 from argparse import Namespace
-from types import SimpleNamespace
 from typing import Any
 
 from onmt_preorder.opennmt.configuration import read_corpora
@@ -24,9 +22,10 @@ from onmt_preorder.opennmt.wrapping import adapts
 from onmt_preorder.options import is_ours
 from preorder.errors import DataError, UsageError
 from preorder.io.atomic import FULL, atomic_file, check_writable, is_special, reported
+from preorder.io.files import decoded, read_bytes
 
-_COUNTED = re.compile(r"\S+\s+[0-9]{1,18}")
-_CONTROL = re.compile("[\0\r\ufeff]")  # of a binary file, of Windows
+_COUNTED = re.compile(r"(\S+)\s+([0-9]{1,18})\s*")
+_CONTROL = re.compile(b"[\0\r]|\xef\xbb\xbf")  # of a binary file, of Windows
 
 
 @adapts("onmt.bin.build_vocab", "build_vocab_main")
@@ -70,25 +69,6 @@ def _outputs(opts: Namespace) -> dict[str, str]:
     return outputs
 
 
-@adapts("onmt.bin.build_vocab", "init_pool")
-def _init_pool(original: Any, *args: Any) -> None:
-    """Leave Ctrl-C to the parent, which ends its children: they would show a traceback each."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    original(*args)
-
-
-@adapts("onmt.bin.build_vocab", "make_learner")
-def _make_learner(original: Any, *args: Any) -> Any:
-    """Write a model of subwords whole or not at all."""
-    learner = original(*args)
-
-    def learn(path: str) -> None:
-        with atomic_file(path) as temporary:
-            learner.learn(str(temporary))
-
-    return SimpleNamespace(ingest=learner.ingest, learn=learn)
-
-
 @adapts("onmt.inputters.inputter", "build_vocab")
 def _read(original: Any, opt: Namespace, specials: Any) -> dict[str, Any]:
     if is_ours(opt):
@@ -100,35 +80,20 @@ def _read(original: Any, opt: Namespace, specials: Any) -> dict[str, Any]:
 
 def check(path: str, min_count: int = 0) -> None:
     """Check a vocabulary as OpenNMT-py will read it: a word a line, each with a count behind it, or none."""
-    with open(path, "rb") as file:
-        lines = file.read().split(b"\n")
+    lines = read_bytes(path).split(b"\n")
     if lines.pop():
         raise DataError("the last line has no line end", path, len(lines) + 1)
     words: dict[str, int] = {}
     is_counted = False
-    for number, line in enumerate(lines, 1):
-        try:
-            text = line.decode("utf-8")
-            is_counted = _COUNTED.fullmatch(text) is not None if number == 1 else is_counted
-            word, count = _parse(text, is_counted)
-            if word in words:
-                raise DataError(f"the word is there twice: {word[:80]!r}")
-        except UnicodeDecodeError as error:
-            raise DataError(f"not valid UTF-8 (byte {error.start + 1} of the line)", path, number) from None
-        except DataError as error:
-            raise error.at(path, number) from None
+    for number, content in enumerate(lines, 1):
+        line = decoded(content, path, number)
+        match = _COUNTED.fullmatch(line)
+        is_counted = match is not None if number == 1 else is_counted
+        if _CONTROL.search(content) or not (match if is_counted else line.strip()):
+            raise DataError(f"not a word{' with its count' * is_counted}: {line[:80]!r}", path, number)
+        word, count = (match[1], int(match[2])) if is_counted else (line, MOST)
+        if word in words:
+            raise DataError(f"the word is there twice: {word[:80]!r}", path, number)
         words[word] = count
     if not any(count >= min_count for count in words.values()):
         raise DataError(f"no word occurs {min_count} times" if words else "the file is empty", path)
-
-
-def _parse(line: str, is_counted: bool) -> tuple[str, int]:
-    """Return the word of a line and its count, :data:`MOST` where there is none."""
-    if _CONTROL.search(line):
-        raise DataError(f"not text: {line[:80]!r}")
-    if not is_counted and line.strip():
-        return line, MOST
-    if is_counted and _COUNTED.fullmatch(line):
-        word, count = line.split()
-        return word, int(count)
-    raise DataError(f"not a word{' with its count' if is_counted else ''}: {line[:80]!r}")

@@ -229,20 +229,3 @@ def test_the_feature_vocabulary_holds_every_position(tmp_path):
     assert opt.n_src_feats == 1
     opt.n_src_feats = 0
     assert "src_feats" not in build_vocab(opt, {"src": [], "tgt": []})
-
-
-def test_words_are_split_at_random_in_training_alone(tmp_path):
-    learner = pyonmttok.BPELearner(symbols=20)
-    learner.ingest("lower lowest newer newest wider widest")
-    learner.learn(str(tmp_path / "bpe"))
-    names = {
-        f"{side}_subword_{name}": value
-        for side in ("src", "tgt")
-        for name, value in (("model", str(tmp_path / "bpe")), ("type", "bpe"), ("alpha", 0.5))
-    }
-    kwargs = {f"{side}_onmttok_kwargs": {"mode": "space"} for side in ("src", "tgt")}
-    transform = ONMTTokenizerTransform(make_opt(**names, **kwargs))
-    transform.warm_up()
-    for is_train in (True, False):
-        found = {tuple(transform.tokenize_string("lowest newest widest", "src", is_train)) for _ in range(50)}
-        assert (len(found) > 1) == is_train
