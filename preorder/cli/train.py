@@ -78,6 +78,10 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         "classes, layers and network: to go on with hand-made links after automatic ones, say",
     )
     _add_selection(parser)
+    what = "train N networks, with seeds from --seed on, and order by the mean of what they expect: better, "
+    options.add_number(
+        parser, "--members", options.members, 1, what + "and N times as slow; neural-btg alone"
+    )
     options.add_seed(parser)
     options.add_threads(parser)
     parser.add_argument(
@@ -173,7 +177,7 @@ def _plan(arguments: argparse.Namespace, initial: Model | None) -> TrainingPlan:
         fixed = fixed_options(initial, method)
     settings = method_options.options_of(method, all_options(), vars(arguments), fixed)
     selection = (arguments.limit, arguments.max_length, arguments.held_out)
-    return TrainingPlan(method, settings, *selection, initial)
+    return TrainingPlan(method, settings, *selection, arguments.members, initial)
 
 
 def _read(arguments: argparse.Namespace, sentences: tuple[str, Iterator[Sentence]]) -> Bitext:

@@ -230,6 +230,7 @@ beam = _whole_number(1, 1000)
 sentence_pairs = _whole_number(1, 10_000_000)
 class_count = _whole_number(1, MAX_CLASSES)
 training_length = _whole_number(1, MAX_TRAINING_LENGTH)
+members = _whole_number(1, 100)
 samplers = _whole_number(1, 1000)
 _percentage = _whole_number(0, 100)
 

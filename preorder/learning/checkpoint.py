@@ -76,6 +76,12 @@ class Checkpoint:
         self._path = None if path is None else os.fspath(path)
         self._next = time.monotonic() + INTERVAL
 
+    def member(self, number: int) -> Checkpoint:
+        """Return the file of another training beside this one: ``NAME-NUMBER.safetensors``."""
+        if self._path is None:
+            return self
+        return Checkpoint(f"{self._path.removesuffix(SAFETENSORS)}-{number}{SAFETENSORS}")
+
     def load(self, key: str) -> tuple[Any, Arrays] | None:
         if not self.present:
             return None

@@ -35,7 +35,12 @@ DEFAULT_HELD_OUT = 1000
 
 MAX_SHARE = 0.05
 Trained = tuple[Preorderer, dict[str, Any]]  # with the statistics of the training
-BOUNDS = {"limit": (1, 10**9), "max_length": (1, MAX_TRAINING_LENGTH), "held_out": (0, 10**9)}
+BOUNDS = {
+    "limit": (1, 10**9),
+    "max_length": (1, MAX_TRAINING_LENGTH),
+    "held_out": (0, 10**9),
+    "members": (1, 100),
+}
 
 
 @dataclass(frozen=True)
@@ -47,7 +52,12 @@ class TrainingPlan:
     limit: int = DEFAULT_LIMIT  # most sentences to train on, drawn at random
     max_length: int = DEFAULT_MAX_LENGTH  # in tokens; longer sentences are left out
     held_out: int | None = None  # sentences that only measure the model; None: see hold_out
+    members: int = 1  # models to train, with seeds from the options' on; the model is their mean
     initial: Model | None = None  # to begin from, of the same method and with its fixed_options
+
+    def __post_init__(self) -> None:
+        if self.members > 1 and self.method != "neural-btg":
+            raise UsageError(f"--members: of --method neural-btg alone, not {self.method}")
 
     @classmethod
     def of(cls, method: str, **given: Any) -> TrainingPlan:
@@ -82,8 +92,17 @@ class TrainingPlan:
             bitext = replace(bitext, sentences=list(map(self.initial.annotate, bitext.sentences)))
         learned, held_out = hold_out(bitext, self.held_out, self.options.seed)
         LOGGER.info(f"training {self.method} on {len(learned):,} lines; {len(held_out):,} are held out")
-        fit = method_class(self.method).fit
-        return fit(learned, self.options, held_out, checkpoint, **begun)
+        trained = method_class(self.method)
+        if self.members == 1:
+            return trained.fit(learned, self.options, held_out, checkpoint, **begun)
+        models, statistics = [], []
+        for number in range(1, self.members + 1):
+            options = replace(self.options, seed=self.options.seed + number - 1)
+            with named(f"member {number} of {self.members}"):
+                model, found = trained.fit(learned, options, held_out, checkpoint.member(number), **begun)
+            models.append(model)
+            statistics.append(found)
+        return trained.together(models), statistics[0] | {"members": self.members}
 
     def train(self, bitext: Bitext, checkpoint: Checkpoint = NO_CHECKPOINT) -> Trained:
         """Learn from the plan's lines as :meth:`fit` does, and count the lines."""

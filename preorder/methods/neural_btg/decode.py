@@ -6,7 +6,7 @@ where a straight node most prefers to split.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
@@ -31,12 +31,17 @@ class Input(NamedTuple):
     partner: np.ndarray | None = None  # int32 [tokens], positions that the ensemble partner gives
 
 
-def parse(scorer: Scorer, given: Input, threads: int) -> tuple[np.ndarray, np.ndarray]:
+Member = tuple[Scorer, Input]
+"""A network, in evaluation mode, and what it reads of the sentences."""
+
+
+def parse(members: Sequence[Member], threads: int) -> tuple[np.ndarray, np.ndarray]:
     """Return trees and positions as :meth:`preorder.methods.base.Preorderer.parse` does.
 
-    O(n³) additions a sentence of n tokens, linear beyond ``EXACT``. Each thread solves a minibatch.
+    What an order's agreement is expected to be is the mean over the members. O(n³) additions a sentence of n
+    tokens and member, linear beyond ``EXACT``. Each thread solves a minibatch.
     """
-    count = given.tokens.shape[1]
+    count = members[0][1].tokens.shape[1]
     nodes, positions = np.empty((count, NODE_FIELDS), np.int32), np.zeros(count, np.int32)
 
     def search(_: np.ndarray, indices: np.ndarray, pieces: Iterator[_Piece]) -> None:
@@ -50,13 +55,13 @@ def parse(scorer: Scorer, given: Input, threads: int) -> tuple[np.ndarray, np.nd
         all_positions(trees, order)
         nodes[indices[:, :-1]], positions[indices] = trees, order
 
-    _for_all(search, scorer, given, threads)
+    _for_all(search, members, threads)
     return nodes, positions
 
 
-def parse_kbest(scorer: Scorer, given: Input, k: int, threads: int) -> list[list[ScoredTree]]:
+def parse_kbest(members: Sequence[Member], k: int, threads: int) -> list[list[ScoredTree]]:
     """Return the best trees of each sentence's k best orders, by expected agreement."""
-    best = [join_pieces((), 0, k)] * given.lengths.size  # what sentences without a node have
+    best = [join_pieces((), 0, k)] * members[0][1].lengths.size  # what sentences without a node have
 
     def search(sentences: np.ndarray, indices: np.ndarray, pieces: Iterator[_Piece]) -> None:
         found = [(*span, [kbest_of_parts(one, root, k) for one in batch]) for *span, root, batch in pieces]
@@ -64,7 +69,7 @@ def parse_kbest(scorer: Scorer, given: Input, k: int, threads: int) -> list[list
             of_sentence = ((begin, end, trees[i]) for begin, end, trees in found)
             best[sentence] = join_pieces(of_sentence, indices.shape[1], k)
 
-    _for_all(search, scorer, given, threads)
+    _for_all(search, members, threads)
     return best
 
 
@@ -72,34 +77,38 @@ _Piece = tuple[int, int, int, np.ndarray]
 """Begin, end, context and expected agreement of a piece of equally long sentences."""
 
 
-def _for_all(search: Callable[..., None], scorer: Scorer, given: Input, threads: int) -> None:
+def _for_all(search: Callable[..., None], members: Sequence[Member], threads: int) -> None:
     """Search minibatches (sentences, indices of their tokens, their pieces), the longest sentences first."""
-    starts = np.cumsum(given.lengths) - given.lengths
+    lengths = members[0][1].lengths
+    starts = np.cumsum(lengths) - lengths
 
     def run(sentences: np.ndarray) -> None:
-        indices = starts[sentences, None] + np.arange(given.lengths[sentences[0]])
-        tokens = torch.from_numpy(given.tokens[:, indices]).to(device())
-        partner = None if given.partner is None else given.partner[indices]
+        indices = starts[sentences, None] + np.arange(lengths[sentences[0]])
+        chosen = []
+        for scorer, given in members:
+            partner = None if given.partner is None else given.partner[indices]
+            chosen.append((scorer, torch.from_numpy(given.tokens[:, indices]).to(device()), partner))
         with torch.inference_mode():
-            search(sentences, indices, _pieces(scorer, tokens, partner))
+            search(sentences, indices, _pieces(chosen, indices.shape[1]))
 
     def size(n: int) -> int:
         return 1 if n > EXACT else max(1, MAX_PAIRS // (n + 1) ** 2)
 
     # A minibatch to a thread: what comes out does not depend on how many there are.
     with torch_threads(1), ThreadPoolExecutor(threads) as pool:
-        list(pool.map(run, equally_long(given.lengths, size)))
+        list(pool.map(run, equally_long(lengths, size)))
 
 
-def _pieces(scorer: Scorer, tokens: torch.Tensor, partner: np.ndarray | None) -> Iterator[_Piece]:
-    n = tokens.shape[2]
+def _pieces(members: Sequence[tuple[Scorer, torch.Tensor, np.ndarray | None]], n: int) -> Iterator[_Piece]:
     end = 0
     while end < n:
         begin, end = end, n
-        parts = scorer(tokens[:, :, begin : begin + EXACT])
+        scored = [scorer(tokens[:, :, begin : begin + EXACT]) for scorer, tokens, _ in members]
         if n - begin > EXACT:
-            straight, inverted = (parts[0, FIRST, :, 0] + parts[0, SECOND, :, :, -1]).cpu().numpy()
+            sums = sum(parts[0, FIRST, :, 0] + parts[0, SECOND, :, :, -1] for parts in scored)
+            straight, inverted = sums.cpu().numpy()
             end = begin + EXACT // 2 + 1 + int((straight - inverted)[EXACT // 2 + 1 : EXACT].argmax())
-        parts = parts[..., : end - begin + 1, : end - begin + 1]
-        agreement = expected_agreement(parts, None if partner is None else partner[:, begin:end])
-        yield begin, end, context_of(begin, end, n), agreement
+        size = end - begin + 1
+        partners = (None if partner is None else partner[:, begin:end] for *_, partner in members)
+        found = [expected_agreement(p[..., :size, :size], by) for p, by in zip(scored, partners, strict=True)]
+        yield begin, end, context_of(begin, end, n), np.mean(found, 0)

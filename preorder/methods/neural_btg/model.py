@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar
+from itertools import chain
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from preorder.btg.chart import log_partition
 from preorder.btg.constraint import DRAW, Constraint, learnable
 from preorder.btg.nbest import ScoredTree
 from preorder.data import NO_LINES, Bitext, Permutation, Sentence
-from preorder.errors import DataError
+from preorder.errors import DataError, UsageError
 from preorder.learning.checkpoint import NO_CHECKPOINT, Arrays, Checkpoint, add_prefix, digest, part_with
 from preorder.learning.encode import Vocabulary, common_layers
 from preorder.learning.loop import TrainingStatistics
@@ -41,6 +42,7 @@ from preorder.methods.perceptron.model import BTGPreorderer
 from preorder.methods.registry import NeuralBTGOptions, PerceptronOptions
 from preorder.progress import LOGGER
 
+MEMBERS = "members"  # key of the states of several networks; the names of their arrays begin with a number
 PARTNER = "perceptron"  # key of the ensemble partner in the state, and prefix of its arrays
 
 
@@ -95,7 +97,7 @@ class Learner(NetworkLearner[Scorer, torch.Tensor]):
 
     def order(self, sentences: Sequence[Sentence]) -> list[Permutation]:
         given = Input(self.vocabulary(sentences), lengths_of(sentences))
-        _, positions = parse(self.average, given, self._options.threads)
+        _, positions = parse([(self.average, given)], self._options.threads)
         return permutations(positions, sentences)
 
     def _minibatches(self, generator: np.random.Generator) -> list[np.ndarray]:
@@ -124,43 +126,28 @@ class Learner(NetworkLearner[Scorer, torch.Tensor]):
         return {"loss": float(loss.mean()), "errors": int((loss > math.log(2)).sum())}
 
 
-class NeuralBTGPreorderer(Preorderer):
-    """A trained network; see :class:`preorder.methods.base.Preorderer`."""
+class Member(NamedTuple):
+    """A trained network, its vocabulary, and an ensemble partner whose orders count, too."""
 
-    method: ClassVar[str] = "neural-btg"
+    vocabulary: Vocabulary
+    scorer: Scorer
+    partner: BTGPreorderer | None = None
 
-    def __init__(self, vocabulary: Vocabulary, scorer: Scorer, partner: BTGPreorderer | None = None) -> None:
-        self.layers = frozenset(vocabulary.known) - {"words"}
-        self._vocabulary = vocabulary
-        self._scorer = scorer.to(device()).eval()
-        self._partner = partner
-
-    def parse(self, sentences: Sequence[Sentence], threads: int) -> tuple[np.ndarray, np.ndarray]:
-        return parse(self._scorer, self._input(sentences, threads), threads)
-
-    def kbest(self, sentences: Sequence[Sentence], k: int, threads: int) -> list[list[ScoredTree]]:
-        return parse_kbest(self._scorer, self._input(sentences, threads), k, threads)
-
-    def _input(self, sentences: Sequence[Sentence], threads: int) -> Input:
-        partner = None if self._partner is None else self._partner.positions(sentences, threads)
-        return Input(self._vocabulary(sentences), lengths_of(sentences), partner)
-
-    def fixed_options(self) -> dict[str, Any]:
-        lstm = self._scorer.encoder
-        partner = "none" if self._partner is None else "perceptron"
-        return {"hidden": lstm.hidden_size, "depth": lstm.num_layers, "ensemble": partner}
+    def input(self, sentences: Sequence[Sentence], threads: int) -> Input:
+        partner = None if self.partner is None else self.partner.positions(sentences, threads)
+        return Input(self.vocabulary(sentences), lengths_of(sentences), partner)
 
     def state(self) -> tuple[dict[str, Any], Arrays]:
-        lstm = self._scorer.encoder
-        values = {"hidden": lstm.hidden_size, "depth": lstm.num_layers, "vocabulary": self._vocabulary.known}
-        arrays = weights_of(self._scorer)
-        if self._partner is not None:
-            values[PARTNER], of_partner = self._partner.state()
+        lstm = self.scorer.encoder
+        values = {"hidden": lstm.hidden_size, "depth": lstm.num_layers, "vocabulary": self.vocabulary.known}
+        arrays = weights_of(self.scorer)
+        if self.partner is not None:
+            values[PARTNER], of_partner = self.partner.state()
             arrays |= add_prefix(f"{PARTNER}.", of_partner)
         return values, arrays
 
     @classmethod
-    def from_state(cls, values: dict[str, Any], arrays: Arrays) -> NeuralBTGPreorderer:
+    def from_state(cls, values: dict[str, Any], arrays: Arrays) -> Member:
         vocabulary = Vocabulary.from_state(values.get("vocabulary"))
         hidden, depth = sizes_of(values, arrays, "hidden", "depth")
         if depth > sum(not name.startswith(f"{PARTNER}.") for name in arrays):  # each layer has some
@@ -172,6 +159,58 @@ class NeuralBTGPreorderer(Preorderer):
                 raise DataError("not the ensemble partner of a neural BTG model")
             partner = BTGPreorderer.from_state(values[PARTNER], part_with(f"{PARTNER}.", arrays))
         return cls(vocabulary, scorer, partner)
+
+
+class NeuralBTGPreorderer(Preorderer):
+    """One trained network or several; see :class:`preorder.methods.base.Preorderer`."""
+
+    method: ClassVar[str] = "neural-btg"
+
+    def __init__(self, *members: Member) -> None:
+        self.members = members
+        self.layers = frozenset(chain.from_iterable(one.vocabulary.known for one in members)) - {"words"}
+        for member in members:
+            member.scorer.to(device()).eval()
+
+    def parse(self, sentences: Sequence[Sentence], threads: int) -> tuple[np.ndarray, np.ndarray]:
+        return parse(self._inputs(sentences, threads), threads)
+
+    def kbest(self, sentences: Sequence[Sentence], k: int, threads: int) -> list[list[ScoredTree]]:
+        return parse_kbest(self._inputs(sentences, threads), k, threads)
+
+    def _inputs(self, sentences: Sequence[Sentence], threads: int) -> list[tuple[Scorer, Input]]:
+        return [(member.scorer, member.input(sentences, threads)) for member in self.members]
+
+    def fixed_options(self) -> dict[str, Any]:
+        if len(self.members) > 1:
+            raise UsageError("--init: a model of several members: training begins from a single one")
+        lstm = self.members[0].scorer.encoder
+        partner = "none" if self.members[0].partner is None else "perceptron"
+        return {"hidden": lstm.hidden_size, "depth": lstm.num_layers, "ensemble": partner}
+
+    @classmethod
+    def together(cls, models: Sequence[NeuralBTGPreorderer]) -> NeuralBTGPreorderer:
+        """Return one model of all their networks."""
+        return cls(*chain.from_iterable(model.members for model in models))
+
+    def state(self) -> tuple[dict[str, Any], Arrays]:
+        states = [member.state() for member in self.members]
+        if len(states) == 1:
+            return states[0]
+        arrays: Arrays = {}
+        for number, (_, of_member) in enumerate(states, 1):
+            arrays |= add_prefix(f"{number}.", of_member)
+        return {MEMBERS: [values for values, _ in states]}, arrays
+
+    @classmethod
+    def from_state(cls, values: dict[str, Any], arrays: Arrays) -> NeuralBTGPreorderer:
+        if MEMBERS not in values:
+            return cls(Member.from_state(values, arrays))
+        states = values[MEMBERS]
+        if not isinstance(states, list) or not states or not all(isinstance(one, dict) for one in states):
+            raise DataError("not the members of a neural BTG model")
+        parts = (part_with(f"{number}.", arrays) for number in range(1, len(states) + 1))
+        return cls(*map(Member.from_state, states, parts))
 
     @classmethod
     def fit(
@@ -185,15 +224,16 @@ class NeuralBTGPreorderer(Preorderer):
         """Learn by the layers that all sentences have; the same model on the same machine."""
         layers = common_layers((*bitext.sentences, *held_out.sentences))
         sentences, constraint, counts = learnable(bitext)
-        given = initial and (initial._vocabulary, weights_of(initial._scorer))
+        begun = initial and initial.members[0]
+        given = begun and (begun.vocabulary, weights_of(begun.scorer))
         learner = Learner(layers, sentences, constraint, options, given)
         statistics = {"options": without_threads(options), **counts, **learner.train(held_out, checkpoint)}
         partner = None
         if options.ensemble == "perceptron":
             LOGGER.info("training the ensemble partner")
             chosen = PerceptronOptions(seed=options.seed, threads=options.threads)
-            partner, _ = BTGPreorderer.fit(bitext, chosen, initial=initial and initial._partner)
-        return cls(learner.vocabulary, learner.average, partner), statistics
+            partner, _ = BTGPreorderer.fit(bitext, chosen, initial=begun and begun.partner)
+        return cls(Member(learner.vocabulary, learner.average, partner)), statistics
 
 
 def lengths_of(sentences: Sequence[Sentence]) -> np.ndarray:

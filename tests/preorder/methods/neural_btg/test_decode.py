@@ -1,5 +1,7 @@
 """Search by a network's scores: sentences that are searched together or in pieces."""
 
+from itertools import combinations, permutations
+
 import numpy as np
 import pytest
 
@@ -7,7 +9,7 @@ from tests.support.gradients import check_gradients
 
 torch = pytest.importorskip("torch")
 
-from preorder.btg.chart import log_partition  # noqa: E402
+from preorder.btg.chart import inversions, log_partition, marginals  # noqa: E402
 from preorder.btg.nbest import EXACT  # noqa: E402
 from preorder.btg.viterbi import all_positions  # noqa: E402
 from preorder.methods.neural_btg.decode import Input, parse, parse_kbest  # noqa: E402
@@ -36,12 +38,12 @@ def test_batches_do_not_change_results(scorer, threads, with_partner):
     given = draw([7, 1, 12, 0, 7, 30, 2, 7, 1])
     if not with_partner:
         given = given._replace(partner=None)
-    nodes, positions = parse(scorer, given, threads)
+    nodes, positions = parse([(scorer, given)], threads)
     begin = 0
     for n in given.lengths:
         end = begin + n
         partner = given.partner[begin:end] if with_partner else None
-        alone, order = parse(scorer, Input(given.tokens[:, begin:end], np.array([n]), partner), 1)
+        alone, order = parse([(scorer, Input(given.tokens[:, begin:end], np.array([n]), partner))], 1)
         np.testing.assert_array_equal(nodes[begin : end - 1], alone[: max(n - 1, 0)])
         np.testing.assert_array_equal(positions[begin:end], order)
         assert sorted(order) == list(range(n))
@@ -50,7 +52,7 @@ def test_batches_do_not_change_results(scorer, threads, with_partner):
 
 @pytest.mark.parametrize("n", [EXACT + 1, 1000])
 def test_long_sentences_are_cut(scorer, n):
-    nodes, positions = parse(scorer, draw([n])._replace(partner=None), 1)
+    nodes, positions = parse([(scorer, draw([n])._replace(partner=None))], 1)
     assert sorted(positions) == list(range(n))
     begin, rows = 0, iter(nodes[:-1].tolist())
     while n - begin > EXACT:
@@ -68,9 +70,46 @@ def test_the_partner_decides_where_the_network_does_not(scorer, monkeypatch):
     monkeypatch.setattr("preorder.btg.chart.PARTNER_WEIGHT", 1.0)
     n = EXACT + 20
     given = draw([n])._replace(partner=np.arange(n, dtype=np.int32)[::-1].copy())
-    nodes, positions = parse(scorer, given, 1)
+    nodes, positions = parse([(scorer, given)], 1)
     cut = nodes[0, 1]  # the pieces stay where they are
     assert positions.tolist() == [*reversed(range(cut)), *reversed(range(cut, n))]
+
+
+def test_members_vote_by_the_probability_that_a_pair_is_inverted():
+    """The order is the best by brute force, where pairs gain by the mean of the probabilities."""
+    torch.manual_seed(2)
+    scorers = [Scorer({"words": 50, "tags": 10}, hidden=12, depth=1).eval() for _ in range(3)]
+    n, orders_differ = 5, False
+    for seed in range(8):
+        inputs = [draw([n], seed)._replace(partner=None)] * 3
+        _, positions = parse(list(zip(scorers, inputs, strict=True)), 1)
+        with torch.inference_mode():
+            tokens = torch.from_numpy(inputs[0].tokens[:, None])
+            inverted = [inversions(marginals(scorer(tokens)))[0].numpy() for scorer in scorers]
+        mean = np.mean(inverted, 0)
+
+        def agreement(order, mean=mean):
+            return sum(
+                mean[i, j] if order[i] > order[j] else 1 - mean[i, j] for i, j in combinations(range(n), 2)
+            )
+
+        allowed = {order for order in permutations(range(n)) if is_btg(order)}
+        assert agreement(positions) == pytest.approx(max(map(agreement, allowed)), abs=0.015)  # PREFERENCE
+        alone = [parse([(scorer, inputs[0])], 1)[1].tolist() for scorer in scorers]
+        orders_differ |= any(order != positions.tolist() for order in alone)
+    assert orders_differ
+
+
+def is_btg(order):
+    """Return whether a BTG tree gives an order: a cut leaves two parts that are whole ranges, again and again."""
+    if len(order) < 2:
+        return True
+    return any(
+        (max(order[:cut]) < min(order[cut:]) or min(order[:cut]) > max(order[cut:]))
+        and is_btg(order[:cut])
+        and is_btg(order[cut:])
+        for cut in range(1, len(order))
+    )
 
 
 def test_gradients_of_the_network_against_finite_differences():
@@ -89,9 +128,9 @@ def test_gradients_of_the_network_against_finite_differences():
 @pytest.mark.parametrize("threads", [1, 2])
 def test_the_best_of_the_best_orders_is_the_best(scorer, threads):
     given = draw([7, 0, 1, 12, 7, EXACT, EXACT + 1, 700])
-    nodes, positions = parse(scorer, given, 1)
+    nodes, positions = parse([(scorer, given)], 1)
     begin = 0
-    for n, trees in zip(given.lengths, parse_kbest(scorer, given, 5, threads), strict=True):
+    for n, trees in zip(given.lengths, parse_kbest([(scorer, given)], 5, threads), strict=True):
         assert len(trees) == (1 if n < 2 else 5)
         np.testing.assert_array_equal(trees[0].nodes, nodes[begin : begin + n][:-1])
         orders = np.empty((len(trees), n), np.int32)

@@ -8,8 +8,10 @@ torch = pytest.importorskip("torch")
 
 from preorder.btg.constraint import learnable  # noqa: E402
 from preorder.errors import DataError, MissingExtraError, UsageError  # noqa: E402
+from preorder.learning.checkpoint import Checkpoint  # noqa: E402
 from preorder.learning.loop import HeldOutLines  # noqa: E402
 from preorder.learning.network import check_bfloat16, weights_of  # noqa: E402
+from preorder.methods.model_directory import Model, load_model, save_model  # noqa: E402
 from preorder.methods.neural_btg.model import Learner, NeuralBTGPreorderer  # noqa: E402
 from preorder.methods.perceptron.model import BTGPreorderer  # noqa: E402
 from preorder.methods.registry import (  # noqa: E402
@@ -17,6 +19,7 @@ from preorder.methods.registry import (  # noqa: E402
     PerceptronOptions,
     method_class,
 )
+from preorder.methods.train import TrainingPlan  # noqa: E402
 from tests.support.verb_last import CORPUS, POSITIONS, SENTENCES, bitext, svo  # noqa: E402
 
 OPTIONS = NeuralBTGOptions(iterations=12, minibatch=6, hidden=16, depth=1, learning_rate=0.02, dropout=0.1)
@@ -49,6 +52,27 @@ def test_the_ensemble_partner_counts(model, monkeypatch):
     monkeypatch.setattr("preorder.btg.chart.PARTNER_WEIGHT", 1.0)
     perceptron = BTGPreorderer.fit(bitext(), PerceptronOptions())[0]
     assert model.order(SENTENCES) == perceptron.order(SENTENCES)
+
+
+def test_several_networks_are_one_model(tmp_path):
+    plan = TrainingPlan("neural-btg", replace(OPTIONS, iterations=3), members=2)
+    checkpoint = Checkpoint(tmp_path / "all.safetensors")
+    preorderer, statistics = plan.train(bitext(), checkpoint)
+    assert (len(preorderer.members), statistics["members"]) == (2, 2)
+    assert {path.name for path in tmp_path.iterdir()} == {"all-1.safetensors", "all-2.safetensors"}
+    one = replace(plan, members=1, options=replace(plan.options, seed=2)).train(bitext())[0]
+    second, expected = (weights_of(member.scorer) for member in (preorderer.members[1], one.members[0]))
+    assert all(np.array_equal(second[name], expected[name]) for name in expected)
+    save_model(Model(preorderer), str(tmp_path / "model"))
+    loaded = load_model(str(tmp_path / "model")).preorderer
+    assert loaded.order(SENTENCES) == preorderer.order(SENTENCES)
+    assert loaded.best_orders(SENTENCES, 3) == preorderer.best_orders(SENTENCES, 3)
+    with pytest.raises(UsageError, match="--init: a model of several members"):
+        loaded.fixed_options()
+    with pytest.raises(UsageError, match="--members: of --method neural-btg alone, not btg"):
+        TrainingPlan.of("btg", members=2)
+    with pytest.raises(DataError, match="not the members of a neural BTG model"):
+        NeuralBTGPreorderer.from_state({"members": [1]}, {})
 
 
 def test_held_out_lines_are_measured_with_the_model_as_it_is():
