@@ -101,7 +101,7 @@ def test_members_vote_by_the_probability_that_a_pair_is_inverted():
 
 
 def is_btg(order):
-    """Return whether a BTG tree gives an order: a cut leaves two parts that are whole ranges, again and again."""
+    """Return whether a BTG tree gives an order: some cut leaves two whole ranges, again and again."""
     if len(order) < 2:
         return True
     return any(
