@@ -76,11 +76,7 @@ def in_order(
         yield item, future.result()
 
 
-def in_processes(
-    work: Callable[[T], Result],
-    items: Iterable[T],
-    workers: int,
-) -> Iterator[tuple[T, Result]]:
+def in_processes(work: Callable[[T], Result], items: Iterable[T], workers: int) -> Iterator[tuple[T, Result]]:
     """Yield each item with ``work(item)``, in the order of the items; all of them can be pickled.
 
     Items are taken in this process, at most :data:`MAX_AHEAD` for each worker; with 0 workers it does the

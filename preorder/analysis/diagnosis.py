@@ -11,7 +11,7 @@ import numpy as np
 from preorder.alignment.gold import gold_permutation, target_groups
 from preorder.analysis.curves import by_length, fitting_width, grouped_curves
 from preorder.analysis.headroom import reorder_translations
-from preorder.analysis.results import SCORE_FORMATS, Curves, Table
+from preorder.analysis.results import SCORE_FORMATS, Curves, Estimate, Table, estimate_cell
 from preorder.data import Alignment, Permutation
 from preorder.metrics import MetricOptions
 from preorder.metrics.orders import OrderEvaluation, Tau, evaluation
@@ -228,8 +228,9 @@ def translation_tables(found: TranslationDiagnosis) -> list[Table]:
         for order in (None, BEST, BEST_BTG):
             full = name if order is None else reordered(name, order)
             cells = [_cell(found, full, metric) for metric in HEADROOM_METRICS]
-            gain = "" if order is None else _gain(found, name, order)
-            rows.append((full, *cells, gain))
+            gain = {} if order is None else found.gain(name, order, "bleu")
+            gained = Estimate(gain["difference"], gain["interval"]) if gain else None
+            rows.append((full, *cells, estimate_cell(gained, "{:+.2f}".format) if gain else ""))
     columns = ("translations", *(SCORE_FORMATS[metric].title for metric in HEADROOM_METRICS), "BLEU gained")
     note = "The words stay as they are; what is gained estimates what a better order could gain."
     left = tuple((name, *map("{:.2f}".format, found.words_left(name).values())) for name in found.systems)
@@ -241,12 +242,5 @@ def translation_tables(found: TranslationDiagnosis) -> list[Table]:
 
 
 def _cell(found: TranslationDiagnosis, name: str, metric: str) -> str:
-    form = SCORE_FORMATS[metric].format
-    low, high = map(form, found.scoring.intervals[name][metric])
-    return f"{form(found.scoring.systems[name][metric])} [{low}, {high}]"
-
-
-def _gain(found: TranslationDiagnosis, name: str, order: str) -> str:
-    gain = found.gain(name, order, "bleu")
-    low, high = gain["interval"]
-    return f"{gain['difference']:+.2f} [{low:+.2f}, {high:+.2f}]"
+    estimate = Estimate(found.scoring.systems[name][metric], found.scoring.intervals[name][metric])
+    return estimate_cell(estimate, SCORE_FORMATS[metric].format)

@@ -214,7 +214,7 @@ def curve_tables(curves: Curves) -> list[Table]:
     for name, lines in curves.measures.items():
         form = SCORE_FORMATS[name].format
         rows = tuple(
-            (group.label, str(group.sentences), *(_cell(line[k], form) for line in lines.values()))
+            (group.label, str(group.sentences), *(estimate_cell(line[k], form) for line in lines.values()))
             for k, group in enumerate(curves.groups)
         )
         caption = f"{SCORE_FORMATS[name].label} by {curves.axis}, with 95 % intervals{skipped}"
@@ -222,7 +222,8 @@ def curve_tables(curves: Curves) -> list[Table]:
     return tables
 
 
-def _cell(estimate: Estimate | None, form: Callable[[float], str]) -> str:
+def estimate_cell(estimate: Estimate | None, form: Callable[[float], str]) -> str:
+    """Return a score and its interval as text."""
     if estimate is None:
         return "–"
     return "{} [{}, {}]".format(*map(form, (estimate.score, *estimate.interval)))
@@ -248,7 +249,7 @@ def breakdown_table(breakdown: Breakdown) -> Table:
 def correlation_table(found: Correlations) -> Table:
     """Return a table of systems down, metrics across."""
     rows = tuple(
-        (system, *(_cell(estimate, "{:+.3f}".format) for estimate in of_system.values()))
+        (system, *(estimate_cell(estimate, "{:+.3f}".format) for estimate in of_system.values()))
         for system, of_system in found.systems.items()
     )
     caption = f"Gain in tau and gain over {found.baseline}: rank correlation"

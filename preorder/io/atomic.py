@@ -17,6 +17,7 @@ import shutil
 import stat
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from pathlib import Path
 
 from preorder.errors import DataError
@@ -28,6 +29,7 @@ FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 MOST_WRITERS = 1000  # of one file or directory at a time
 
+_make_file = partial(Path.touch, exist_ok=False)
 _NO_REPLACE, _EXCHANGE = 1, 2  # of renameat2(2)
 _HERE = -100  # AT_FDCWD: relative paths begin at the current directory
 
@@ -192,10 +194,6 @@ def reported(path: str, errors: tuple[int, ...] | None = None) -> Iterator[None]
         if "\0" not in path:
             raise
         raise DataError("cannot be written: there is a NUL in the path", path) from None
-
-
-def _make_file(path: Path) -> None:
-    path.touch(exist_ok=False)
 
 
 def _rename_or_leave(fresh: Path, target: Path) -> None:

@@ -53,17 +53,6 @@ def test_results_come_in_order(workers, items):
     assert list(in_processes(square, range(items), workers)) == [(i, i * i) for i in range(items)]
 
 
-def test_errors_of_the_input_end_the_work_at_once():
-    def items():
-        yield 1
-        raise DataError("is bad")
-
-    begin = time.monotonic()
-    with pytest.raises(DataError, match="is bad"):
-        list(in_processes(sleep, items(), 1))
-    assert time.monotonic() - begin < LONG / 2
-
-
 @pytest.mark.parametrize(
     ("work", "error", "reason"),
     [

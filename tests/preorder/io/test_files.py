@@ -34,20 +34,6 @@ def test_unreadable(tmp_path, suffix):
                 next(read(path))
 
 
-def test_errors_in_lines_name_the_line(tmp_path):
-    def parse(line):
-        if line == "bad":
-            raise DataError("is bad")
-
-    path = tmp_path / "text"
-    path.write_text("good\nbad\n")
-    with pytest.raises(DataError, match="text:2: is bad"):
-        list(files.read_parsed(str(path), parse))
-    path.write_bytes(b"good\nbad \xff\n")
-    with pytest.raises(DataError, match=r"text:2: not valid UTF-8 \(byte 5 of the line\)"):
-        list(files.read_lines(str(path)))
-
-
 def test_files_side_by_side():
     assert list(files.in_parallel(("a", "xy"), ("b", "zw"))) == [("x", "z"), ("y", "w")]
     with pytest.raises(DataError, match="b:2: the file ends after 1 lines, a goes on"):
