@@ -37,19 +37,6 @@ def test_every_sentence_stands_where_its_label_says(lengths, width, last):
     assert grouping.skipped == lengths.count(0)
 
 
-def test_gains():
-    gains = [0, 0.5, 0.2, -0.1, -0.5, -0.6, 2, math.nan, 0.0]
-    grouping = by_gain(gains)
-    assert as_dictionary(grouping) == {
-        "−1 to −0.5": [5],
-        "−0.5 to 0": [3, 4],
-        "0": [0, 8],
-        "0 to 0.5": [1, 2],
-        "1.5 to 2": [6],
-    }
-    assert grouping.skipped == 1
-
-
 @given(st.lists(st.integers(-120, 120).map(lambda k: k / 60)), st.sampled_from([0.1, 0.25, 0.5, 1.0]))
 def test_every_gain_stands_where_its_label_says(gains, width):
     seen = []
