@@ -33,8 +33,10 @@ from preorder.methods.train import (
     DEFAULT_MAX_LENGTH,
     MAX_SHARE,
     TrainingPlan,
+    check_members,
     cross_fit,
     fixed_options,
+    together,
 )
 from preorder.progress import LOGGER, progress
 
@@ -116,12 +118,22 @@ def _add_selection(parser: argparse.ArgumentParser) -> None:
         "--threads of these models are trained at a time",
     )
     parser.add_argument("--cross-fit-out", metavar="F", help="the lines so ordered, as token￨position")
+    parser.add_argument(
+        "--keep-folds",
+        action="store_true",
+        help="the model is the mean of these K models, instead of one more that learns from all lines: "
+        "better orders, K times the time of preordering; neural-btg alone",
+    )
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Run the subcommand."""
     if (arguments.cross_fit is None) != (arguments.cross_fit_out is None):
         raise UsageError("--cross-fit and --cross-fit-out go together")
+    if arguments.keep_folds:
+        check_members("--keep-folds", arguments.method)
+        if arguments.cross_fit is None:
+            raise UsageError("--keep-folds needs --cross-fit")
     paths = input_paths, output_paths
     check_replaceable(arguments.model, chain.from_iterable(of(arguments.parser, arguments) for of in paths))
     checkpoints = Checkpoints(arguments.model.rstrip("/") + ".checkpoint")
@@ -150,11 +162,16 @@ def _train(arguments: argparse.Namespace, checkpoints: Checkpoints) -> None:
         bitext = _with_stanza(bitext, wanted, stanza, arguments.threads, checkpoints)
     if arguments.cross_fit:
         fit = partial(_fit, plan, checkpoints)
-        permutations = cross_fit(bitext, lines, arguments.cross_fit, fit, arguments.threads)
-        pairs = zip(bitext.sentences, permutations, strict=True)
-        files.write_lines(arguments.cross_fit_out, formatted(pairs, "features"))
-        LOGGER.info("cross-fitting is done; the model itself follows")
-    preorderer, training = plan.train(bitext, checkpoints.part("all"))
+        threads, keeps = arguments.threads, arguments.keep_folds
+        orders, models = cross_fit(bitext, lines, arguments.cross_fit, fit, threads, keeps)
+        files.write_lines(
+            arguments.cross_fit_out, formatted(zip(bitext.sentences, orders, strict=True), "features")
+        )
+        LOGGER.info("cross-fitting is done" + ("" if keeps else "; the model itself follows"))
+    if arguments.keep_folds:
+        preorderer, training = together(plan, models, bitext)
+    else:
+        preorderer, training = plan.train(bitext, checkpoints.part("all"))
     language = given.lang or (initial and initial.language)
     tagset = stanza.tagset if stanza else (trees and trees.tagset) or given.tagset
     lowercased = (initial is None or initial.lowercased) and is_lowercased(bitext.sentences)

@@ -10,7 +10,7 @@ import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from preorder.data import Bitext, Permutation, Sentence
 from preorder.errors import UsageError
@@ -21,6 +21,7 @@ from preorder.learning.options import (
     check_number,
     checked_options,
     with_fixed,
+    without_threads,
 )
 from preorder.methods.base import Preorderer
 from preorder.methods.model_directory import Model
@@ -56,8 +57,8 @@ class TrainingPlan:
     initial: Model | None = None  # to begin from, of the same method and with its fixed_options
 
     def __post_init__(self) -> None:
-        if self.members > 1 and self.method != "neural-btg":
-            raise UsageError(f"--members: of --method neural-btg alone, not {self.method}")
+        if self.members > 1:
+            check_members("--members", self.method)
 
     @classmethod
     def of(cls, method: str, **given: Any) -> TrainingPlan:
@@ -116,6 +117,19 @@ class TrainingPlan:
         return preorderer, counts | statistics
 
 
+def check_members(option: str, method: str) -> None:
+    """Refuse an option that asks for the mean of several models, where a method has none."""
+    if method != "neural-btg":
+        raise UsageError(f"{option}: of --method neural-btg alone, not {method}")
+
+
+def together(plan: TrainingPlan, models: Sequence[Preorderer], bitext: Bitext) -> Trained:
+    """Return the mean of the models of all folds as the model of a plan, with statistics."""
+    counts = {"lines": len(bitext), "sentences": len(plan.lines(bitext)), "seed": plan.options.seed}
+    options = without_threads(plan.options)
+    return method_class(plan.method).together(models), counts | {"options": options, "folds": len(models)}
+
+
 def fixed_options(model: Model, method: str) -> dict[str, Any]:
     """Return the options that a model to begin from fixes, if it is of the method."""
     if model.preorderer.method != method:
@@ -137,7 +151,16 @@ Fit = Callable[[Bitext, str, int], Preorderer]
 """Trains on a part of a bitext, on so many threads; the name of the part tells its checkpoint from others."""
 
 
-def cross_fit(bitext: Bitext, chosen: Sequence[int], folds: int, fit: Fit, threads: int) -> list[Permutation]:
+class CrossFit(NamedTuple):
+    """The order of every line, and the models of the folds; none where they are not kept."""
+
+    orders: list[Permutation]
+    models: list[Preorderer]
+
+
+def cross_fit(
+    bitext: Bitext, chosen: Sequence[int], folds: int, fit: Fit, threads: int, keeps: bool = False
+) -> CrossFit:
     """Order every line by a model trained on the ``chosen`` lines of all folds but its own.
 
     Line i belongs to fold ``i % folds``. With several threads as many trainings run at a time, each in a
@@ -145,24 +168,29 @@ def cross_fit(bitext: Bitext, chosen: Sequence[int], folds: int, fit: Fit, threa
     """
     if len({i % folds for i in chosen}) < folds:
         raise UsageError(f"too few lines to train on for {folds} folds")
-    permutations: list[Permutation | None] = [None] * len(bitext)
+    permutations: list[Any] = [None] * len(bitext)
+    models = []
     workers = min(threads, folds)
-    order = partial(_order_fold, fit, folds, threads // workers)
+    order = partial(_order_fold, fit, folds, threads // workers, keeps)
     parts = (
         (fold, bitext.take(i for i in chosen if i % folds != fold), bitext.sentences[fold::folds])
         for fold in range(folds)
     )
     LOGGER.info(f"cross-fitting: {folds} models")
-    for (fold, *_), orders in in_processes(order, parts, workers if workers > 1 else 0):
+    for (fold, *_), (orders, model) in in_processes(order, parts, workers if workers > 1 else 0):
         permutations[fold::folds] = orders
-    return permutations  # type: ignore[return-value]  # every line lies in one fold
+        models.append(model)
+    return CrossFit(permutations, models if keeps else [])
 
 
 _Part = tuple[int, Bitext, Sequence[Sentence]]
 """A fold, what a model learns from for it, and its lines."""
 
 
-def _order_fold(fit: Fit, folds: int, threads: int, part: _Part) -> list[Permutation]:
+def _order_fold(
+    fit: Fit, folds: int, threads: int, keeps: bool, part: _Part
+) -> tuple[list[Permutation], Preorderer | None]:
     fold, seen, held = part
     with named(f"model {fold + 1} of {folds}"):
-        return fit(seen, f"fold-{fold + 1}-of-{folds}", threads).order(held, threads)
+        model = fit(seen, f"fold-{fold + 1}-of-{folds}", threads)
+        return model.order(held, threads), model if keeps else None

@@ -2,7 +2,6 @@
 
 import types
 
-import pyonmttok
 import pytest
 import torch
 from onmt.constants import CorpusTask
@@ -10,7 +9,6 @@ from onmt.inputters import build_vocab
 from onmt.inputters.dynamic_iterator import DynamicDatasetIter, WeightedMixer
 from onmt.inputters.text_corpus import ParallelCorpus, get_corpora
 from onmt.transforms import get_transforms_cls, make_transforms
-from onmt.transforms.tokenize import ONMTTokenizerTransform
 
 from onmt_preorder.input.positions import NO_POSITION
 from onmt_preorder.opennmt.corpora import PositionedCorpus, parse_source

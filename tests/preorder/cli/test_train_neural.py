@@ -57,6 +57,26 @@ def test_learns_applies_and_goes_on(arguments, tmp_path, capsys, monkeypatch):
     assert content(path) == content(expected)
 
 
+def test_the_models_of_the_folds_vote(arguments, tmp_path, capsys):
+    model, out = tmp_path / "model", tmp_path / "features"
+    folds = ["--cross-fit", "2", "--cross-fit-out", str(out), "--keep-folds"]
+    assert main([*arguments, "--model", str(model), *folds, "--ensemble", "none"]) == 0
+    state = json.loads((model / "model.json").read_text())
+    assert (len(state["state"]["members"]), state["training"]["folds"]) == (2, 2)
+    (tmp_path / "test").write_text("S1 V1 O1\n")
+    capsys.readouterr()
+    assert main(["apply", "--model", str(model), "--src", str(tmp_path / "test"), "--format", "order"]) == 0
+    assert capsys.readouterr().out == "0 2 1\n"
+    for argv, reason in (
+        (["--keep-folds"], "--keep-folds needs --cross-fit"),
+        (["--method", "btg", *folds], "--keep-folds: of --method neural-btg alone, not btg"),
+        (["--method", "btg", "--members", "2"], "--members: of --method neural-btg alone, not btg"),
+    ):
+        given = [word for word in arguments if word not in SIZE] if "btg" in argv else arguments
+        assert main([*given, *argv, "--model", str(tmp_path / "other")]) == 2
+        assert reason in capsys.readouterr().err
+
+
 def test_options_of_another_method(arguments, tmp_path, capsys):
     assert main([*arguments, "--model", str(tmp_path / "model"), "--cost", "2"]) == 2
     assert capsys.readouterr().err == "--cost is no option of --method neural-btg\n"

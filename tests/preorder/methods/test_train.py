@@ -65,12 +65,14 @@ def test_every_line_is_ordered_by_a_model_that_has_not_seen_it():
         trained.append(([len(sentence) - 2 for sentence in part.sentences], name, threads))
         return Remembering(part)
 
-    orders = cross_fit(lines, range(len(lines)), 4, fit, threads=1)
+    orders, models = cross_fit(lines, range(len(lines)), 4, fit, threads=1)
+    assert not models
     assert [order.positions for order in orders] == [tuple(range(n))[::-1] for n in range(2, 13)]
     folds = [[i for i in range(11) if i % 4 != fold] for fold in range(4)]
     assert trained == [(folds[i], f"fold-{i + 1}-of-4", 1) for i in range(4)]
     trained.clear()
-    assert len(cross_fit(lines, [0, 1, 4, 6, 9], 2, fit, threads=1)) == len(lines)
+    orders, models = cross_fit(lines, [0, 1, 4, 6, 9], 2, fit, threads=1, keeps=True)
+    assert (len(orders), len(models)) == (len(lines), 2)
     assert [lines for lines, *_ in trained] == [[1, 9], [0, 4, 6]]  # of the chosen lines alone
 
 
