@@ -151,16 +151,16 @@ def check_replaceable(directory: str, others: Iterable[str] = ()) -> None:
         if storage.real(path).startswith(inside):
             raise DataError(f"holds {path}: a model needs a directory of its own", directory)
     names = storage.names(directory)
-    if names and not _is_model(directory, names):
+    if names and not (is_model(directory) and all(name in NAMES for name in names)):
         raise DataError("holds other things than a model: name a new or an empty directory", directory)
 
 
-def _is_model(directory: str, names: Iterable[str]) -> bool:
+def is_model(directory: str) -> bool:
+    """Return whether a directory holds a model, whatever else is in it."""
     description = None
     with contextlib.suppress(DataError):
         description = files.read_json(os.path.join(directory, DESCRIPTION))
-    is_ours = isinstance(description, dict) and description.get("format") == FORMAT
-    return is_ours and all(name in NAMES for name in names)
+    return isinstance(description, dict) and description.get("format") == FORMAT
 
 
 SHIPPED = Path(__file__).parents[1] / "models"

@@ -27,6 +27,8 @@ def folder(tmp_path, monkeypatch):
     shutil.copy("src", "corpus/src")
     (tmp_path / "link").symlink_to("src")
     (tmp_path / "empty").mkdir()
+    (tmp_path / "trained").mkdir()
+    (tmp_path / "trained" / "model.json").write_text('{"format": "onmt-preorder model"}')
     (tmp_path / "lang=en").mkdir()
     for name in ("lang=en/src", "src.classes", "corpus/src.gz"):
         shutil.copy("src", name)
@@ -65,6 +67,14 @@ ANNOTATE = "annotate --pos tgt --classes 2"
         ("gold --src src --align align --out=", "an output has an empty path: name a file"),
         (f"{TRAIN} --model model --cross-fit 2 --cross-fit-out model/out", "there is no folder"),
         (f"{TRAIN} --model empty --cross-fit 2 --cross-fit-out empty/out", "holds empty/out: a model needs"),
+        *(
+            (f"{command} trained/{name}", f"trained/{name}: a model's folder holds nothing else")
+            for command, name in (
+                ("gold --src src --align align --out", "weights.safetensors"),
+                ("annotate --pos tgt --src src --out", "out"),
+                (f"{TRAIN} --cross-fit 2 --model model --cross-fit-out", "out"),
+            )
+        ),
         *(
             (f"{command} /proc/new", "/proc/new: cannot be written: ")
             for command in (f"{TRAIN} --model", f"{TRAIN} --cross-fit 2 --model model --cross-fit-out")
