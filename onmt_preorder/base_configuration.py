@@ -12,7 +12,6 @@ Beside options of OpenNMT-py, a YAML file may hold:
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -25,9 +24,6 @@ from preorder.errors import DataError, UsageError
 from preorder.io.files import read_lines
 
 FOR_RECIPES = ("reads", "supervision", "begins_from")
-MOST_VALUES = 100_000
-"""In a file, far more than any needs: what OpenNMT-py makes of it takes memory and time."""
-
 _OWN = ("base", "sizes", "size", *FOR_RECIPES)
 
 _PLACES = tuple(folder / "config" for folder in Path(__file__).resolve().parents[:2])
@@ -111,13 +107,9 @@ def _content(path: str) -> dict[str, Any]:
 
 
 def parse_yaml(text: str) -> Any:
-    """Parse YAML of a sensible size; what stands behind an alias counts as often as it is named."""
+    """Parse YAML."""
     try:
-        loader = yaml.SafeLoader(text)
-        node = loader.get_single_node()
-        if node is not None and _count(node, {}) > MOST_VALUES:
-            raise DataError(f"YAML of more than {MOST_VALUES} values, or that holds itself")
-        return None if node is None else loader.construct_document(node)
+        return yaml.safe_load(text)
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else None
         raise DataError(f"not YAML: {error.problem}", None, line) from None
@@ -125,17 +117,6 @@ def parse_yaml(text: str) -> Any:
         raise DataError(f"not YAML: {' '.join(str(error).split())[:100]}") from None
     except RecursionError:
         raise DataError("YAML that is nested too deeply") from None
-
-
-def _count(node: yaml.Node, known: dict[int, float]) -> float:
-    """Count the values in a node, infinitely many where it holds itself."""
-    if isinstance(node, yaml.ScalarNode):
-        return 1
-    if id(node) not in known:
-        known[id(node)] = math.inf
-        pairs = node.value if isinstance(node, yaml.MappingNode) else [(child,) for child in node.value]
-        known[id(node)] = 1 + sum(_count(child, known) for pair in pairs for child in pair)
-    return known[id(node)]
 
 
 def merge(files: Sequence[ConfigurationFile], size: str | None = None) -> dict[str, Any]:

@@ -13,10 +13,10 @@ DETOKENIZE_TRANSFORM = "preorder_detokenize"
 SOURCE_NAME = "<source>"  # what messages call a source that is not a file
 NEEDS_POSITIONS = "preorder_model is for models that read positions: encoder_type: preorder_transformer"
 
-# Those that rewrite a source at translation as they did in training, and drop no line.
-REWRITING_TRANSFORMS = ("normalize", "sentencepiece", "bpe", "onmt_tokenize", "uppercase", "prefix", "suffix")
-# Those whose options each corpus of a training has for itself.
-WITH_OPTIONS_OF_CORPORA = ("normalize", "prefix", "suffix")
+# Those that split words, at translation as they did in training.
+SPLITTING_TRANSFORMS = ("sentencepiece", "bpe", "onmt_tokenize")
+# Those that change words or put others beside them.
+_REWRITING_TRANSFORMS = (*SPLITTING_TRANSFORMS, "normalize", "uppercase", "prefix", "suffix")
 # Options by which a training splits a word now so, now so.
 RANDOM_OPTIONS = tuple(f"{side}_subword_{name}" for side in ("src", "tgt") for name in ("nbest", "alpha"))
 
@@ -33,7 +33,7 @@ def arrange(transforms: Iterable[str], preorder_model: str) -> list[str]:
     names = [name for name in transforms if name not in ("inferfeats", POSITIONS_TRANSFORM)]
     if PREORDER_TRANSFORM in names and not preorder_model:
         raise UsageError("transforms: [preorder] needs preorder_model: DIR, a model of preorder train")
-    later = (*REWRITING_TRANSFORMS, PREORDER_TRANSFORM)
+    later = (*_REWRITING_TRANSFORMS, PREORDER_TRANSFORM)
     first = list(takewhile(lambda name: name not in later, names))
     rest = [name for name in names[len(first) :] if name != PREORDER_TRANSFORM]
     return [*first, *[PREORDER_TRANSFORM] * bool(preorder_model), *rest, POSITIONS_TRANSFORM]

@@ -200,15 +200,6 @@ def _begin(original: Any, opt: Namespace) -> Any:
     return begun
 
 
-@adapts("onmt.utils.optimizers:Optimizer", "load_state_dict")
-def _go_on(original: Any, self: Any, state: Any) -> None:
-    try:
-        original(self, state)
-    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
-        reason = " ".join(str(error).split())
-        raise UsageError(f"reset_optim: {reason}: train_from has the state of another optimizer") from None
-
-
 def digest(path: str) -> str | None:
     """Return a digest of a file, or of a preorderer but for how it was trained; None: neither is there."""
     if os.path.isdir(path):

@@ -31,7 +31,7 @@ from onmt_preorder.base_configuration import (
     read_files,
 )
 from onmt_preorder.input import on_the_fly
-from onmt_preorder.input.pipeline import NEEDS_POSITIONS, PREORDER_TRANSFORM, WITH_OPTIONS_OF_CORPORA, arrange
+from onmt_preorder.input.pipeline import NEEDS_POSITIONS, PREORDER_TRANSFORM, arrange
 from onmt_preorder.input.raw_text import MODES
 from onmt_preorder.opennmt.checkpoints import check_resumed
 from onmt_preorder.opennmt.repairs.messages import EXIT_STATUS, check_file
@@ -239,23 +239,6 @@ def _check_data(original: Any, cls: type, opt: Namespace) -> None:
         _check_order(settings["transforms"], opt)
         names = arrange(settings["transforms"], opt.preorder_model)
         settings["transforms"] = [name for name in names if not (only_counts and name == PREORDER_TRANSFORM)]
-    _check_options_of_corpora(opt)
-
-
-def _check_options_of_corpora(opt: Namespace) -> None:
-    """Refuse options of transforms that OpenNMT-py reads in each corpus alone, where one lacks them."""
-    from onmt.transforms import AVAILABLE_TRANSFORMS
-    from onmt.utils.parse import ArgumentParser
-
-    for transform in WITH_OPTIONS_OF_CORPORA:
-        defaults = vars(ArgumentParser.defaults(AVAILABLE_TRANSFORMS[transform].add_options))
-        given = [option for option, default in defaults.items() if getattr(opt, option) != default]
-        for name, corpus in opt.data.items():
-            for option in given if transform in corpus["transforms"] else ():
-                if option not in corpus:
-                    raise UsageError(
-                        f"data: {name}: {option} has no effect outside of the corpora: name it here"
-                    )
 
 
 def _check_order(transforms: Sequence[str], opt: Namespace) -> None:

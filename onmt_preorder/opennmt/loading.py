@@ -11,7 +11,6 @@ Can go when translation reads its data options from each checkpoint.
 from __future__ import annotations
 
 import filecmp
-import math
 import os
 from argparse import Namespace
 from collections.abc import Sequence
@@ -101,18 +100,6 @@ def _decode(_: Any, self: Any, tgt: Any, enc_out: Any, **kwargs: Any) -> Any:
     return EnsembleDecoderOutput(states), {"std": None, **means}
 
 
-@adapts("onmt.decoders.ensemble:EnsembleGenerator", "forward")
-def _generate(original: Any, self: Any, hidden: Any, attn: Any = None, src_map: Any = None) -> Any:
-    """Average probabilities, where they are asked for; OpenNMT-py averages before the softmax."""
-    import torch
-
-    if not self._raw_probs or attn is not None:
-        return original(self, hidden, attn, src_map)
-    members = zip(self.model_generators, hidden, strict=True)
-    scores = torch.stack([generate(states).log_softmax(-1) for generate, states in members])
-    return scores.logsumexp(0) - math.log(len(scores))
-
-
 def _compare_models(one: Member, other: Member) -> None:
     for name, what in _VOCABULARIES.items():
         mine, theirs = (
@@ -195,12 +182,12 @@ def _settings(opt: Namespace, member: Member) -> Namespace:
     not_ours = (pipeline.POSITIONS_TRANSFORM, pipeline.DETOKENIZE_TRANSFORM)
     given = [name for name in opt.transforms if name not in not_ours]
     others = bool(set(given) - {pipeline.PREORDER_TRANSFORM})
-    names = _rewriting(trained, others)
+    names = _transforms(trained, others)
     opt.share_vocab = not others and trained.share_vocab  # then one subword model is for both sides
     for name in names:
         for option, default in vars(ArgumentParser.defaults(AVAILABLE_TRANSFORMS[name].add_options)).items():
             if getattr(opt, option) == default and option not in pipeline.RANDOM_OPTIONS:
-                path = _value(trained, name, option, default)
+                path = getattr(trained, option, default)
                 setattr(opt, option, path)
                 known = getattr(trained, "digests", {}).get(option)
                 if known and digest(path) not in (known, None):
@@ -214,29 +201,14 @@ def _settings(opt: Namespace, member: Member) -> Namespace:
     return opt
 
 
-def _rewriting(trained: Namespace, others: bool) -> list[str]:
-    """Return the transforms that rewrote every source of a training; with others, preordering alone."""
-    kept = (pipeline.PREORDER_TRANSFORM, *(() if others else pipeline.REWRITING_TRANSFORMS))
-    rewriting = [
-        [name for name in corpus.get("transforms", trained.transforms) if name in kept]
-        for corpus in _corpora(trained)
-    ]
-    if rewriting.count(rewriting[0]) < len(rewriting):
-        raise UsageError("transforms: those of the training's corpora differ: give -transforms")
-    is_random = "uppercase" in rewriting[0] and trained.upper_corpus_ratio < 1
-    return [name for name in rewriting[0] if name != "uppercase" or not is_random]
-
-
-def _value(trained: Namespace, transform: str, option: str, default: Any) -> Any:
-    if transform not in pipeline.WITH_OPTIONS_OF_CORPORA:
-        return getattr(trained, option, default)
-    values = [corpus.get(option, default) for corpus in _corpora(trained)]
-    if values.count(values[0]) < len(values):
-        raise UsageError(f"{option}: those of the training's corpora differ: give -{option}")
-    return values[0]
-
-
-def _corpora(trained: Namespace) -> list[dict[str, Any]]:
-    """Return the settings of the corpus of the validation, or of all others where there was none."""
+def _transforms(trained: Namespace, others: bool) -> list[str]:
+    """Return the transforms that preordered and split every source of a training; with others, the former."""
+    kept = (pipeline.PREORDER_TRANSFORM, *(() if others else pipeline.SPLITTING_TRANSFORMS))
     data = getattr(trained, "data", None) or {"train": {}}
-    return [data["valid"]] if "valid" in data else list(data.values())
+    corpora = [data["valid"]] if "valid" in data else list(data.values())
+    found = [
+        [name for name in corpus.get("transforms", trained.transforms) if name in kept] for corpus in corpora
+    ]
+    if found.count(found[0]) < len(found):
+        raise UsageError("transforms: those of the training's corpora differ: give -transforms")
+    return found[0]

@@ -11,7 +11,6 @@ Can go when the server uses the transforms of its models.
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from onmt_preorder.input.positions import NO_POSITION, positions_of_pieces
@@ -51,25 +50,6 @@ def _make_translator(translator: Any, opt: Any) -> Any:
             return translated
 
     return ServerTranslator()
-
-
-@adapts("onmt.translate.translation_server:ServerModel", "run")
-def _run(original: Any, self: Any, inputs: list[dict[str, Any]]) -> Any:
-    """Leave out the white space around a source that the server puts around its translation, too."""
-    try:
-        results, scores, n_best, *others = original(self, inputs)
-    finally:
-        if self.loaded:  # else, after a bad request, it would stay so for ever
-            self.reset_unload_timer()
-    if is_ours(self.opt):
-        sources = [sentence["src"] for sentence in inputs for _ in range(n_best)]
-        results = list(map(_without_surroundings, results, sources))
-    return results, scores, n_best, *others
-
-
-def _without_surroundings(translation: str, source: str) -> str:
-    before, after = re.search(r"^\s*", source)[0], re.search(r"\s*$", source)[0]
-    return translation.removeprefix(before).removesuffix(after)
 
 
 @adapts("onmt.translate.translation_server:ServerModel", "maybe_preprocess")

@@ -111,12 +111,6 @@ def _from_batch(original: Any, self: Any, translation_batch: dict[str, Any]) -> 
     from onmt_preorder.opennmt.transforms import EMPTY_LINE
 
     translations = original(self, translation_batch)
-    if translation_batch.get("segments"):
-        from onmt_preorder.papers.npmt.decoder import show
-
-        for translation, lengths in zip(translations, translation_batch["segments"], strict=True):
-            pairs = zip(translation.pred_sents, lengths, strict=True)
-            translation.pred_sents = [show(words, each) for words, each in pairs]
     empty = self.vocabs["src"][EMPTY_LINE]
     batch = translation_batch["batch"]
     is_empty = ((batch["srclen"] == 1) & (batch["src"][:, 0, 0] == empty)).tolist()

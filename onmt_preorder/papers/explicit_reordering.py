@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from onmt_preorder.option_helpers import Need, option_group
-from onmt_preorder.transformer.options import ENCODER, SAME
+from onmt_preorder.transformer.options import ENCODER
 from onmt_preorder.transformer.sinusoidal import encodings
 from preorder.errors import UsageError
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:  # they import onmt, whose options this module is part of
 
 SIMILARITY = "similarity"
 NONE, EXGRE, REFSR = "none", "exgre", "refsr"
-TOKENS, SENTENCES = "tokens", "sentences"
+SAME = -1  # as reordering_distance
 WINDOW = 2.0  # all of the Gaussian that is not zero to .0003
 
 _EXPLICIT = Need(
@@ -37,10 +37,6 @@ _EXPLICIT = Need(
 NEEDS = {
     **dict.fromkeys(("reordering_loss_weight", "reordering_distance"), _EXPLICIT),
     **dict.fromkeys(("reordering_window", "reordering_rank"), _EXPLICIT),
-    "reordering_loss_average": Need(
-        f"{_EXPLICIT.what}, and a reordering_loss_weight",
-        lambda opt: _EXPLICIT.is_met(opt) and opt.reordering_loss_weight > 0,
-    ),
 }
 
 
@@ -54,12 +50,6 @@ def add_options(parser: Any) -> None:
         help="Learn from the positions of the training source where each token should stand.",
     )
     add("reordering_loss_weight", type=float, default=0.6, help="Weight of the reordering loss.")
-    add(
-        "reordering_loss_average",
-        default=TOKENS,
-        choices=[TOKENS, SENTENCES],
-        help="What counts the same in the reordering loss: every token or every sentence.",
-    )
     gaussian = "D: the Gaussian around a learned position has σ = D/2."
     add("reordering_distance", type=float, default=0.5, help=gaussian)
     add(
@@ -193,15 +183,10 @@ def reordering_loss(learned: Tensor, positions: Tensor, padding: Tensor, opt: Na
     """Return ``-λ Σ_j cos(pr_j, re_j)`` over a batch (equation 9) and the mean cosine (equation 12).
 
     ``learned``, ``(b, n, d)``, is pr of the last layer; ``positions``, ``(b, n)``, where each token should
-    stand: ``re_j = PE(positions_j)``. ``padding`` is True after a sentence's end. Where every sentence has
-    the same weight, the mean over sentences of their means is multiplied by the mean length, so that λ means
-    the same.
+    stand: ``re_j = PE(positions_j)``. ``padding`` is True after a sentence's end.
     """
     learned = learned.to(torch.promote_types(learned.dtype, torch.float32))
     given = encodings(0, positions.size(1), learned)[positions]
     similarity = functional.cosine_similarity(learned, given, dim=-1).masked_fill(padding, 0)
-    lengths = (~padding).sum(1)
-    total, tokens = similarity.sum(), lengths.sum()
-    per_sentence = opt.reordering_loss_average == SENTENCES
-    summed = (similarity.sum(1) / lengths).mean() * tokens if per_sentence else total
-    return AdditionalLoss(-opt.reordering_loss_weight * summed, {SIMILARITY: (total.item(), tokens.item())})
+    total, tokens = similarity.sum(), int((~padding).sum())
+    return AdditionalLoss(-opt.reordering_loss_weight * total, {SIMILARITY: (total.item(), tokens)})

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
 from onmt_preorder.cpu.dropout import Dropout
-from onmt_preorder.transformer.options import PRE, first_rate, make_norm, target_limits
+from onmt_preorder.transformer.options import PRE, first_rate, make_norm
 from onmt_preorder.transformer.self_attention import RelativeSelfAttention, SelfAttention, SourceBatch
 from onmt_preorder.transformer.sinusoidal import encodings
 
@@ -143,9 +143,8 @@ class DecoderLayer(NormPlacement, TransformerDecoderLayer):
             **{name: getattr(opt, name) for name in _OF_OPENNMT},
         )
         self.pre_norm = opt.norm_placement == PRE
-        limits = target_limits(opt)
-        if limits:
-            self.self_attn = RelativeSelfAttention(opt, limits)
+        if opt.target_max_relative:
+            self.self_attn = RelativeSelfAttention(opt)
         self.feed_forward = FeedForward(opt)
         self.after_attention = after_attention
 

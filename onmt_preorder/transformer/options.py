@@ -22,10 +22,14 @@ READERS = {ENCODER: (ABSOLUTE, RELATIVE), "bidirectional_gru": (ABSOLUTE, RECURR
 """The encoders that read preordered positions, and how they can."""
 PRE, POST = "pre", "post"
 PAPER_LIMIT = 4  # Kawara et al. 2021, §IV-B
-SAME = -1  # as the option beside it
 
 # Options that once made another model of the same weights, and the value that did not.
-_GONE = {"preorder_expected": False, "preorder_heads": "all"}
+_GONE = {
+    "preorder_expected": False,
+    "preorder_heads": "all",
+    "preorder_max_relative_values": -1,
+    "source_max_relative_values": -1,
+}
 # What OpenNMT-py's own encoder can do and ours cannot, and the value that leaves it off.
 _UNSUPPORTED_ENCODER: dict[str, Any] = {
     "multiquery": False,
@@ -50,13 +54,8 @@ _UNSUPPORTED_DECODER: dict[str, Any] = {
 _RELATIVE = Need(f"preorder_encoding: [{RELATIVE}]", lambda opt: RELATIVE in opt.preorder_encoding)
 NEEDS = {
     "preorder_max_relative": _RELATIVE,
-    "preorder_max_relative_values": _RELATIVE,
     "source_max_relative": Need(
         f"encoder_type: {ENCODER}", lambda opt: opt.encoder_type == ENCODER or not opt.source_max_relative
-    ),
-    "source_max_relative_values": Need(
-        f"source_max_relative and encoder_type: {ENCODER}",
-        lambda opt: opt.encoder_type == ENCODER and opt.source_max_relative > 0,
     ),
     "norm_placement": Need(
         f"encoder_type or decoder_type: {ENCODER}",
@@ -66,47 +65,31 @@ NEEDS = {
 
 
 @dataclass(frozen=True)
-class Limits:
-    """Clipping distances of one relative encoding, in tokens: all longer distances count as this one."""
-
-    keys: int
-    values: int
-
-
-@dataclass(frozen=True)
 class EncodingOptions:
-    """How the encoder tells its tokens where they stand; None: not by these positions."""
+    """How the encoder tells its tokens where they stand.
+
+    All distances beyond a clipping distance, in tokens, count as this one; 0: not by these positions.
+    """
 
     absolute: bool  # add the sinusoidal encoding of the preordered position to the embedding
-    preordered: Limits | None  # clipping distances of the preordered positions
-    original: Limits | None  # clipping distances of the original positions
+    preordered: int  # clipping distance of the preordered positions
+    original: int  # clipping distance of the original positions
     recurrent: bool = False  # read the words in preordered order, too
 
     @property
     def needs_positions(self) -> bool:
         """Whether the source needs its position feature."""
-        return self.absolute or self.preordered is not None or self.recurrent
+        return self.absolute or self.preordered > 0 or self.recurrent
 
     @classmethod
     def from_opt(cls, opt: Namespace) -> EncodingOptions:
         """Read the options of a training or a checkpoint."""
-        preordered = _limits(opt.preorder_max_relative, opt.preorder_max_relative_values)
-        original = _limits(opt.source_max_relative, opt.source_max_relative_values)
         return cls(
             absolute=ABSOLUTE in opt.preorder_encoding,
-            preordered=preordered if RELATIVE in opt.preorder_encoding else None,
-            original=original if opt.source_max_relative else None,
+            preordered=opt.preorder_max_relative if RELATIVE in opt.preorder_encoding else 0,
+            original=opt.source_max_relative,
             recurrent=RECURRENT in opt.preorder_encoding,
         )
-
-
-def _limits(keys: int, values: int) -> Limits:
-    return Limits(keys, keys if values == SAME else values)
-
-
-def target_limits(opt: Namespace) -> Limits | None:
-    """Return the clipping distances of the target's positions in the decoder, None where not used."""
-    return _limits(opt.target_max_relative, SAME) if opt.target_max_relative else None
 
 
 def first_rate(rates: float | list[float]) -> float:
@@ -140,19 +123,11 @@ def add_options(parser: Any) -> None:
         help="How to encode the preordered positions that the source feature gives; nothing: not at all.",
     )
     for name, default, what in (
-        ("preorder_max_relative", PAPER_LIMIT, "Clipping distance of the preordered positions"),
-        ("source_max_relative", PAPER_LIMIT, "Clipping distance of the original positions (0: off)"),
+        ("preorder_max_relative", PAPER_LIMIT, "preordered positions"),
+        ("source_max_relative", PAPER_LIMIT, "original positions (0: off)"),
+        ("target_max_relative", 0, "target's positions in the decoder (0: off)"),
     ):
-        add(name, type=int, default=default, help=f"{what}.")
-        what += f" for attention's values, where it is not that of the keys ({SAME}: the same)."
-        add(f"{name}_values", type=int, default=SAME, help=what)
-    add(
-        "target_max_relative",
-        type=int,
-        default=0,
-        help="Clipping distance of the target's positions in the decoder (0: off), with separate tables "
-        "for keys and values.",
-    )
+        add(name, type=int, default=default, help=f"Clipping distance of the {what}.")
     add(
         "norm_placement",
         default=PRE,
@@ -202,11 +177,11 @@ def _check_encoder(opt: Namespace) -> None:
     for name, usual in _GONE.items():
         if getattr(opt, name, usual) != usual:  # in checkpoints alone: there is no such option any more
             raise UsageError(f"the model was trained with {name}, which is no more: train it again")
-    encoding = EncodingOptions.from_opt(opt)
-    for name, limits in (("preorder", encoding.preordered), ("source", encoding.original)):
-        if limits and (limits.keys < 1 or limits.values < 1):
-            raise UsageError(f"{name}_max_relative and {name}_max_relative_values count from 1")
-    if encoding.absolute and opt.position_encoding_type != "SinusoidalInterleaved":
+    if opt.preorder_max_relative < 1:
+        raise UsageError("preorder_max_relative counts from 1")
+    if opt.source_max_relative < 0:
+        raise UsageError("source_max_relative counts from 0")
+    if ABSOLUTE in opt.preorder_encoding and opt.position_encoding_type != "SinusoidalInterleaved":
         raise UsageError("preorder_encoding: [absolute] needs position_encoding_type: SinusoidalInterleaved")
 
 

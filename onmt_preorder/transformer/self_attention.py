@@ -16,7 +16,7 @@ from torch.nn.functional import one_hot
 from onmt_preorder.cpu.dropout import Dropout
 from onmt_preorder.transformer.attention import Positions, RelativePart, relative_attention
 from onmt_preorder.transformer.attention.plain import MASKED
-from onmt_preorder.transformer.options import EncodingOptions, Limits, first_rate
+from onmt_preorder.transformer.options import EncodingOptions, first_rate
 
 
 @dataclass(frozen=True)
@@ -50,10 +50,9 @@ class RelativeTable(nn.Module):
 class RelativeTables(nn.Module):
     """One order's separate tables of keys and values."""
 
-    def __init__(self, limits: Limits, size: int) -> None:
+    def __init__(self, limit: int, size: int) -> None:
         super().__init__()
-        self.keys = RelativeTable(limits.keys, size)
-        self.values = RelativeTable(limits.values, size)
+        self.keys, self.values = RelativeTable(limit, size), RelativeTable(limit, size)
 
 
 class SelfAttention(nn.Module):
@@ -93,7 +92,7 @@ class RelativeSelfAttention(MultiHeadedAttention):
     Projections and the cache of decoding word by word are OpenNMT-py's.
     """
 
-    def __init__(self, opt: Namespace, limits: Limits) -> None:
+    def __init__(self, opt: Namespace) -> None:
         super().__init__(
             opt.heads,
             opt.enc_hid_size,
@@ -101,7 +100,7 @@ class RelativeSelfAttention(MultiHeadedAttention):
             attn_type="self",
             add_qkvbias=opt.add_qkvbias,
         )
-        self.relative = RelativeTables(limits, opt.enc_hid_size // opt.heads)
+        self.relative = RelativeTables(opt.target_max_relative, opt.enc_hid_size // opt.heads)
 
     def forward(
         self, key: Tensor, value: Tensor, query: Tensor, mask: Tensor | None = None, **_: Any
@@ -117,18 +116,15 @@ class RelativeSelfAttention(MultiHeadedAttention):
             for linear in (self.linear_query, self.linear_keys, self.linear_values)
         )
         key, value = self._with_cached(key, value)
-        near_keys, near_values = (
-            _distances(query.size(2), key.size(2), table.weight)
-            for table in (self.relative.keys, self.relative.values)
-        )
+        distances = _distances(query.size(2), key.size(2), self.relative.keys.weight)
         query = query / sqrt(self.dim_per_head)
-        near = torch.einsum("bhir,ijr->bhij", query @ self.relative.keys.weight.t(), near_keys)
+        near = torch.einsum("bhir,ijr->bhij", query @ self.relative.keys.weight.t(), distances)
         scores = (query @ key.transpose(2, 3) + near).float()
         if mask is not None:
             scores = scores.masked_fill(mask, MASKED)
         weights = scores.softmax(-1).to(query.dtype)
         dropped = self.dropout(weights)
-        collected = torch.einsum("bhij,ijr->bhir", dropped, near_values)
+        collected = torch.einsum("bhij,ijr->bhir", dropped, distances)
         context = dropped @ value + collected @ self.relative.values.weight
         return self.final_linear(context.transpose(1, 2).flatten(2)), weights
 

@@ -7,22 +7,21 @@ from onmt.bin.build_vocab import _get_parser as vocabulary_parser
 
 from onmt_preorder.papers.distortion.options import DistortionOptions
 from onmt_preorder.papers.npmt.options import check, check_translation
-from onmt_preorder.transformer.options import EncodingOptions, Limits
+from onmt_preorder.transformer.options import EncodingOptions
 from preorder.errors import UsageError
 from preorder_recipes.configuration import CONFIG, SIZES, path_of, read_system
 from tests.support.opennmt import checked_opt, make_opt
 from tests.support.transformers import SWAN
 
-RELATIVE = Limits(4, 4)
 # Kawara et al. 2021, and what is compared there.
 ENCODINGS = {
-    "baseline_absolute": EncodingOptions(False, None, None),
-    "baseline_absolute_relative": EncodingOptions(False, None, RELATIVE),
-    "preorder_absolute": EncodingOptions(True, None, RELATIVE),
-    "preorder_relative": EncodingOptions(False, RELATIVE, RELATIVE),
-    "preorder_both": EncodingOptions(True, RELATIVE, RELATIVE),
-    "gold": EncodingOptions(False, RELATIVE, RELATIVE),
-    "reordered_text": EncodingOptions(False, None, RELATIVE),
+    "baseline_absolute": EncodingOptions(False, 0, 0),
+    "baseline_absolute_relative": EncodingOptions(False, 0, 4),
+    "preorder_absolute": EncodingOptions(True, 0, 4),
+    "preorder_relative": EncodingOptions(False, 4, 4),
+    "preorder_both": EncodingOptions(True, 4, 4),
+    "gold": EncodingOptions(False, 4, 4),
+    "reordered_text": EncodingOptions(False, 0, 4),
 }
 # Chen et al. 2019 and 2020: what each has beside plain.
 EXPLICIT = {"reordering_loss_weight": 0.6, "reordering_distance": 0.5}
@@ -100,7 +99,7 @@ def test_opennmt_reads_transformers(size, system):
 @pytest.mark.parametrize("system", DISTORTION)
 def test_opennmt_reads_distortion_models(size, system):
     opt, (context, encoding, base) = checked_opt(size, system), DISTORTION[system]
-    assert DistortionOptions.from_opt(opt) == DistortionOptions(context, 3, 0.5, False)
+    assert DistortionOptions.from_opt(opt) == DistortionOptions(context, 3, 0.5)
     assert (opt.preorder_encoding, opt.n_src_feats) == (encoding, len(encoding))
     jumps_alone = opt.distortion != "none" and size != "paper"
     assert (opt.distortion_rate_factor, opt.distortion_source_end) == (10 if jumps_alone else 1, True)

@@ -41,7 +41,7 @@ FAMILIES = {
     "post-norm": {**NO_POSITIONS, **OUR_DECODER, "norm_placement": "post", "optim": "adadelta"},
     "reordering": {**NO_POSITIONS, **OUR_DECODER, "reordering_embedding": ["encoder", "decoder"]},
     "exgre": {**EXPLICIT, "explicit_reordering": "exgre"},
-    "refsr": {**EXPLICIT, "explicit_reordering": "refsr", "reordering_loss_average": "sentences"},
+    "refsr": {**EXPLICIT, "explicit_reordering": "refsr"},
     "exgre without its loss": {**EXPLICIT, "explicit_reordering": "exgre", "reordering_loss_weight": 0},
     "OpenNMT-py's Transformer": {**NO_POSITIONS, "encoder_type": "transformer"},
     "OpenNMT-py's encoder": {**NO_POSITIONS, **OUR_DECODER, "encoder_type": "transformer"},
@@ -57,23 +57,19 @@ FAMILIES = {
 VALUES = {
     "preorder_encoding": ["absolute", "relative"],
     "preorder_max_relative": 1,
-    "preorder_max_relative_values": 1,
     "source_max_relative": 2,
-    "source_max_relative_values": 1,
     "target_max_relative": 2,
     "norm_placement": "post",
     "reordering_embedding": ["encoder"],
     "additional_position_encoding": ["decoder"],
     "explicit_reordering": "exgre",
     "reordering_loss_weight": 0.2,
-    "reordering_loss_average": "sentences",
     "reordering_distance": 1.5,
     "reordering_window": 1,
     "reordering_rank": 3,
     "distortion": "source",
     "distortion_window": 1,
     "distortion_lambda": 0.3,
-    "distortion_renormalise": True,
     "distortion_rate_factor": 10.0,
     "distortion_source_end": True,
     "adadelta_rho": 0.5,
@@ -174,7 +170,7 @@ def test_targets_are_not_cut(family):
 
 
 @pytest.mark.parametrize(
-    ("name", "usual", "other"), [("preorder_expected", False, True), ("preorder_heads", "all", "half")]
+    ("name", "usual", "other"), [("preorder_heads", "all", "half"), ("source_max_relative_values", -1, 2)]
 )
 def test_a_checkpoint_with_an_option_that_is_gone(name, usual, other):
     trained = make_opt()
@@ -193,7 +189,7 @@ def test_a_folder_for_stanza_needs_a_preorderer():
 
 # --- translation ---
 
-OF_SEGMENTS = {"swan_choices": 3, "swan_word_reward": 1.0, "swan_segments": True}
+OF_SEGMENTS = {"swan_choices": 3, "swan_word_reward": 1.0}
 OF_SEGMENTS |= {"swan_lm": "absent.arpa", "swan_lm_weight": 0.5}
 OF_WORDS = {"length_penalty": "wu", "alpha": 0.5, "beta": 0.5, "max_length": 7, "max_length_ratio": 3.0}
 OF_WORDS |= {"random_sampling_temp": 0.5, "ignore_when_blocking": ["x"], "min_length": 2}
@@ -248,10 +244,9 @@ def test_a_search_refuses_the_options_of_the_other(search, family):
 
 
 def test_greedy_search_refuses_the_options_of_the_beam(search):
-    for name in OF_SEGMENTS.keys() - {"swan_segments"}:
+    for name in OF_SEGMENTS:
         with pytest.raises(UsageError, match=f"^{name} has no effect with beam_size 1, which is greedy"):
             search("SWAN", beam_size=1, **{name: OF_SEGMENTS[name]})
-    search("SWAN", beam_size=1, swan_segments=True)
     with pytest.raises(UsageError, match="^swan_lm_weight has no effect without swan_lm$"):
         search("SWAN", swan_lm_weight=0.5)
     with pytest.raises(PreorderError, match="kenlm|absent.arpa"):

@@ -45,7 +45,7 @@ BOUNDS: dict[str, tuple[float, float]] = {
         ),
         (1, MAX_POSITIONS): "preorder_max_relative distortion_window",
         (0, MAX_POSITIONS): "source_max_relative target_max_relative reordering_distance",
-        (-1, MAX_POSITIONS): "preorder_max_relative_values source_max_relative_values reordering_window",
+        (-1, MAX_POSITIONS): "reordering_window",
         (1, 1000): "swan_segment_length",
         (0, 1000): "local_reordering_window n_src_feats",
         (1, 10000): "beam_size n_best",

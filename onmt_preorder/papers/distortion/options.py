@@ -36,8 +36,7 @@ _UNSUPPORTED: dict[str, Any] = {
 _JUMPS = Need(f"distortion: {SOURCE}, {TARGET} or {HIDDEN}", lambda opt: opt.distortion != NONE)
 _ADADELTA = Need("optim: adadelta", lambda opt: opt.optim == "adadelta")
 NEEDS = {
-    **dict.fromkeys(("distortion_window", "distortion_lambda", "distortion_renormalise"), _JUMPS),
-    "distortion_rate_factor": _JUMPS,
+    **dict.fromkeys(("distortion_window", "distortion_lambda", "distortion_rate_factor"), _JUMPS),
     "distortion_source_end": Need(f"decoder_type: {DECODER}", lambda opt: opt.decoder_type == DECODER),
     **dict.fromkeys(("adadelta_rho", "adadelta_eps"), _ADADELTA),
 }
@@ -50,12 +49,11 @@ class DistortionOptions:
     context: str  # what the jumps depend on, or "none"
     window: int  # the longest jump, l
     weight: float  # of the jumps in the attention, λ
-    renormalise: bool  # whether attention always sums to one
 
     @classmethod
     def from_opt(cls, opt: Namespace) -> DistortionOptions:
         """Read the options of a training or a checkpoint."""
-        return cls(opt.distortion, opt.distortion_window, opt.distortion_lambda, opt.distortion_renormalise)
+        return cls(opt.distortion, opt.distortion_window, opt.distortion_lambda)
 
 
 def add_options(parser: Any) -> None:
@@ -71,8 +69,6 @@ def add_options(parser: Any) -> None:
     add("distortion_window", type=int, default=PAPER_WINDOW, help="The longest jump, in source tokens.")
     share = "Weight of the jumps in the attention, 0 to 1."
     add("distortion_lambda", type=float, default=PAPER_LAMBDA, help=share)
-    ends = "Let attention sum to one again where jumps have pushed some of it past the sentence's ends."
-    add("distortion_renormalise", action="store_true", help=ends)
     rate = "The learning rate of the jumps, as a multiple of that of all other parameters."
     add("distortion_rate_factor", type=float, default=1.0, help=rate)
     end = "End every source sentence with an end symbol, to which attention can go."
@@ -98,6 +94,8 @@ def check(opt: Namespace) -> None:
         refuse_in_model(opt, {"n_src_feats": 0}, f"encoder_type: {ENCODER} without preorder_encoding")
     if opt.encoder_type != ENCODER and opt.distortion_source_end:
         raise UsageError(f"distortion_source_end needs encoder_type: {ENCODER}, not {TRANSFORMER}")
+    if getattr(opt, "distortion_renormalise", False):  # in checkpoints alone
+        raise UsageError("the model was trained with distortion_renormalise, which is no more")
     if opt.dec_layers != 1:
         raise UsageError(f"decoder_type: {DECODER} has one layer: dec_layers: 1, not {opt.dec_layers}")
     if opt.distortion_window < 1:

@@ -71,29 +71,16 @@ def start(like: Tensor, length: int, window: int) -> Tensor:
     return attention
 
 
-def mix(
-    content: Tensor, previous: Tensor, jumps: Tensor, weight: float, mask: Tensor, renormalise: bool
-) -> Tensor:
+def mix(content: Tensor, previous: Tensor, jumps: Tensor, weight: float, mask: Tensor) -> Tensor:
     """Return ``α_t = λ Σ_k P(k) Γ(α_{t-1}, k) + (1 - λ) α̂_t`` (eq. 7 and 8), ``(batch, length)``.
 
-    Costs ``batch × length × (2 window + 1)`` multiplications, in one product.
-
-    Args:
-        content: α̂_t, ``(batch, length)``.
-        previous: α_{t-1}, padded.
-        jumps: P(k), ``(batch, 2 window + 1)``, distances ``window, …, -window``.
-        weight: λ.
-        mask: of :class:`SourceStates`.
-        renormalise: divide by the sum, which is below one where jumps have led out of the sentence.
-            Attention that has left it completely stays zero.
+    ``content`` is α̂_t; ``previous`` α_{t-1}, padded; ``jumps`` P(k), ``(batch, 2 window + 1)``, distances
+    ``window, …, -window``; ``weight`` λ; ``mask`` of :class:`SourceStates`. Attention that jumps out of the
+    sentence is lost. Cost: ``batch × length × (2 window + 1)`` multiplications, in one product.
     """
     near = previous.unfold(1, jumps.size(1), 1)
     mixed = torch.baddbmm(content.unsqueeze(2), near, jumps.unsqueeze(2), beta=1 - weight, alpha=weight)
-    attention = mixed.squeeze(2) * mask
-    if renormalise:
-        total = attention.sum(1, keepdim=True)
-        attention = attention / total.clamp_min(torch.finfo(total.dtype).tiny)
-    return attention
+    return mixed.squeeze(2) * mask
 
 
 class DistortionRNNDecoder(DecoderBase):
@@ -255,8 +242,7 @@ class DistortionRNNDecoder(DecoderBase):
         attention, jumps = self.attention(query, source), None
         if self.jumps is not None:
             jumps = (self.state["logits"] if logits is None else logits).softmax(-1)
-            previous = self.state["attention"]
-            attention = mix(attention, previous, jumps, options.weight, source.mask, options.renormalise)
+            attention = mix(attention, self.state["attention"], jumps, options.weight, source.mask)
             self.state["attention"] = pad(attention, (options.window, options.window))
         read = torch.baddbmm(context_bias, attention.unsqueeze(1), source.values).squeeze(1)
         context, of_context = read.tensor_split((3 * size,), -1)

@@ -17,7 +17,7 @@ from torch.nn.functional import one_hot
 
 from onmt_preorder.papers.npmt.language_model import NgramFluency, load
 from onmt_preorder.papers.npmt.layers import SegmentNetwork
-from onmt_preorder.papers.npmt.likelihood import best_segmentation, log_likelihood, segment_scores
+from onmt_preorder.papers.npmt.likelihood import log_likelihood
 from onmt_preorder.papers.npmt.options import check_translation
 from onmt_preorder.papers.npmt.scorer import SegmentLayers, SentencePairs, WorkLimits
 from onmt_preorder.papers.npmt.search import (
@@ -121,7 +121,6 @@ class SegmentTranslator(Translator):
         # So many that even a source of one token has n_best translations.
         translator.choices = max(opt.swan_choices or opt.beam_size, opt.n_best)
         translator.language_model = load(opt.swan_lm) if opt.swan_lm else None
-        translator.shows_segments = opt.swan_segments
         names = [DefaultTokens.PAD, DefaultTokens.BOS]
         names += [DefaultTokens.UNK] if opt.ban_unk_token else []
         translator.banned = [vocabs["tgt"][name] for name in names]
@@ -147,7 +146,7 @@ class SegmentTranslator(Translator):
 
     @torch.no_grad()
     def translate_batch(self, batch: dict[str, Any], _: bool = False) -> dict[str, Any]:
-        """Return OpenNMT-py's results, and ``segments``: how many words each source token emits."""
+        """Return OpenNMT-py's results."""
         _, _, states, lengths = self._run_encoder(batch)
         real = torch.arange(states.size(1), device=states.device) < lengths.unsqueeze(1)
         model = self.model.decoder.segment_layers(self.model.generator, self._tgt_vocab)
@@ -157,15 +156,10 @@ class SegmentTranslator(Translator):
         self.awake += awake
         self.asleep += int(real.sum()) - awake
         gold: Any = [0.0] * len(lengths)
-        emitted = found.lengths[:, : self.n_best]
-        if "tgt" in batch and not self.tgt_file_prefix:
+        if "tgt" in batch:
             pairs = SentencePairs.of_batch(batch, states, self._tgt_pad_idx)
             gold = log_likelihood(model, pairs, self.limits)
-            if self.gold_align:
-                scores = segment_scores(model, pairs, self.limits)
-                best = best_segmentation(scores, pairs.lengths) * gold.isfinite().unsqueeze(1)
-                emitted = best.unsqueeze(1).expand_as(emitted)
-        return self._results(batch, found, gold, emitted)
+        return self._results(batch, found, gold)
 
     def _search(self, model: SegmentLayers, states: Tensor, real: Tensor) -> Translations:
         longest = self.limits.longest
@@ -179,12 +173,10 @@ class SegmentTranslator(Translator):
             fluency = NgramFluency(self.language_model, self.weight, tokens, len(states))
         return beam_search(spread(segments, real), self.beam_size, self.reward, fluency)
 
-    def _results(
-        self, batch: dict[str, Any], found: Translations, gold: Any, emitted: Tensor
-    ) -> dict[str, Any]:
+    def _results(self, batch: dict[str, Any], found: Translations, gold: Any) -> dict[str, Any]:
         end = found.words.new_tensor([self._tgt_eos_idx])
         each = [[(b, n) for n in range(self.n_best)] for b in range(len(gold))]
-        links = [[_links(emitted[index]) for index in best] for best in each]
+        links = [[_links(found.lengths[index]) for index in best] for best in each]
         return {
             "predictions": [[torch.cat((found.flat(*index), end)) for index in best] for best in each],
             "scores": found.scores,
@@ -192,7 +184,6 @@ class SegmentTranslator(Translator):
             "alignment": links if self.report_align or self.replace_unk else [[] for _ in each],
             "batch": batch,
             "gold_score": gold,
-            "segments": found.lengths[:, : self.n_best].tolist() if self.shows_segments else None,
         }
 
 
@@ -200,17 +191,3 @@ def _links(emitted: Tensor) -> Tensor | None:
     """Return ``(words, source tokens)``, 1 where a word comes from, by how many words each emits; or None."""
     sources = torch.arange(len(emitted), device=emitted.device).repeat_interleave(emitted)
     return one_hot(sources, len(emitted)).float() if len(sources) else None
-
-
-def show(words: list[str], lengths: list[int]) -> list[str]:
-    """Show which source token emits what: ``0 thank you • 1 , • 4 the best thing``, indices from 0.
-
-    ``lengths``: how many of a translation's words each source token emits.
-    """
-    shown: list[str] = []
-    begin = 0
-    for index, length in enumerate(lengths):
-        if length:
-            shown += [*(["•"] if shown else []), str(index), *words[begin : begin + length]]
-        begin += length
-    return shown

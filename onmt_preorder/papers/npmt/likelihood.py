@@ -50,13 +50,6 @@ def log_likelihood(model: SegmentLayers, batch: SentencePairs, limits: WorkLimit
     )
 
 
-def segment_scores(model: SegmentLayers, batch: SentencePairs, limits: WorkLimits) -> Tensor:
-    """Return the scores of all segments, ``(elements, batch, target + 1, longest + 1)``, without a graph."""
-    with torch.no_grad():
-        scorer = Scorer(model, batch, limits)
-        return scorer.spread(_scores(scorer))
-
-
 def _scores(scorer: Scorer) -> Tensor:
     """Return ``(elements, target + 1, longest + 1)``, ``-inf`` where there is no segment."""
     count, target = scorer.remaining.shape
@@ -194,25 +187,6 @@ def posteriors(scores: Tensor, alphas: Tensor, lengths: Tensor) -> Tensor:
         found.append((alpha - total.unsqueeze(1)).unsqueeze(-1) + onward)
         beta = onward.logsumexp(-1)
     return torch.stack(found[::-1]).exp().masked_fill(total.isinf().view(1, -1, 1, 1), 0)
-
-
-def best_segmentation(scores: Tensor, lengths: Tensor) -> Tensor:
-    """Return how many words each element emits in the most probable segmentation: ``(batch, elements)``.
-
-    Each target must be possible.
-    """
-    longest = scores.size(-1) - 1
-    alpha = scores.new_full(scores.shape[1:3], _IMPOSSIBLE)
-    alpha[:, 0] = 0
-    back = []
-    for arriving in _by_end(scores):
-        alpha, where = (_windows(alpha, arriving.size(-1)) + arriving).max(-1)
-        back.append(longest - where)
-    end, emitted = lengths, []
-    for where in reversed(back):
-        emitted.append(_at(where, end))
-        end = end - emitted[-1]
-    return torch.stack(emitted[::-1], dim=1)
 
 
 def _by_end(scores: Tensor) -> Iterable[Tensor]:

@@ -43,6 +43,7 @@ _UNSUPPORTED_SEARCH: dict[str, Any] = {
     "tgt_file_prefix": False,
     "dump_beam": "",
     "attn_debug": False,
+    "gold_align": False,
 }
 
 # The options that a search over segments has beside OpenNMT-py's: default, what it is.
@@ -112,8 +113,6 @@ def add_translation_options(parser: Any) -> None:
     add = option_group(parser, f"Translation with decoder_type {DECODER}")
     for name, (default, what) in _SEARCH.items():
         add(name, type=type(default), default=default, help=what)
-    shown = "Show the segments: index of the source token, its phrase, and a bullet between them."
-    add("swan_segments", action="store_true", help=shown)
 
 
 def check_translation(opt: Namespace) -> None:
@@ -130,7 +129,7 @@ def check_translation(opt: Namespace) -> None:
 
 def check_other_translation(opt: Namespace) -> None:
     """Raise a ``UsageError`` where options of this search are given for another model."""
-    for name in (*_given(opt), *(["swan_segments"] if getattr(opt, "swan_segments", False) else [])):
+    for name in _given(opt):
         raise UsageError(f"{name} needs a model with decoder_type: {DECODER}")
 
 

@@ -167,7 +167,7 @@ def test_the_same_options_and_other_models_may_go_on(checkpoint):
 
 def test_an_older_checkpoint_that_lacks_an_option_may_go_on(tmp_path):
     trained = make_opt()
-    del trained.source_max_relative_values
+    del trained.target_max_relative
     torch.save({"opt": trained}, tmp_path / "model.pt")
     ArgumentParser.validate_train_opts(make_opt(train_from=str(tmp_path / "model.pt")))
 

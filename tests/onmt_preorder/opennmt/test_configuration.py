@@ -9,9 +9,8 @@ from onmt.bin.build_vocab import _get_parser as vocabulary_parser
 from onmt.bin.train import _get_parser as training_parser
 from onmt.utils.parse import ArgumentParser
 
-from onmt_preorder.opennmt import configuration
 from onmt_preorder.opennmt.transforms import PreorderTransform
-from onmt_preorder.transformer.options import EncodingOptions, Limits
+from onmt_preorder.transformer.options import EncodingOptions
 from preorder.errors import DataError, UsageError
 from tests.support.opennmt import TINY, make_opt
 from tests.support.texts import write
@@ -78,10 +77,10 @@ def test_other_encoders_may_be_as_careless_as_before(tmp_path):
 
 
 def test_options_come_through_a_yaml(tmp_path):
-    opt = parse(training_parser, tmp_path, preorder_max_relative_values=2, source_max_relative=0)
-    assert EncodingOptions.from_opt(opt) == EncodingOptions(False, Limits(4, 2), None)
+    opt = parse(training_parser, tmp_path, preorder_max_relative=2, source_max_relative=0)
+    assert EncodingOptions.from_opt(opt) == EncodingOptions(False, 2, 0)
     opt = parse(training_parser, tmp_path, "--preorder_encoding")
-    assert EncodingOptions.from_opt(opt) == EncodingOptions(False, None, Limits(4, 4))
+    assert EncodingOptions.from_opt(opt) == EncodingOptions(False, 0, 4)
 
 
 @pytest.mark.parametrize(
@@ -94,44 +93,23 @@ def test_options_come_through_a_yaml(tmp_path):
         ({"encoder_type": "preorder_transfomer"}, "did you mean 'preorder_transformer'"),
         ({"num_kv": 2}, "num_kv does not work with encoder_type: preorder_transformer"),
         ({"multiquery": True}, "multiquery does not work"),
-        ({"parallel_residual": True}, "parallel_residual does not work"),
-        ({"relative_positions_buckets": 8}, "relative_positions_buckets does not work"),
-        ({"lora_layers": ["linear_query"]}, "lora_layers does not work"),
-        ({"lora_embedding": True}, "lora_embedding does not work"),
         ({"copy_attn": True}, "copy_attn does not work"),
-        ({"quant_layers": ["w_1"]}, "quant_layers does not work"),
         ({"parallel_mode": "tensor_parallel", "world_size": 2}, "tensor_parallel does not work"),
         ({"heads": 5}, "hidden_size 64 is not a multiple of heads 5"),
         ({"word_vec_size": 32}, "hidden_size 64 is not word_vec_size 32"),
-        ({"preorder_max_relative": 0}, "preorder_max_relative and .*_values count from 1"),
-        (
-            {"source_max_relative_values": 0},
-            "source_max_relative and .*_values count from 1",
-        ),
-        ({"source_max_relative": -4}, "source_max_relative and .*_values count from 1"),
+        ({"preorder_max_relative": 0}, "preorder_max_relative counts from 1"),
+        ({"source_max_relative": -4}, "source_max_relative counts from 0"),
         (
             {"preorder_encoding": ["absolute"], "position_encoding_type": "SinusoidalConcat"},
             r"\[absolute\] needs position_encoding_type: SinusoidalInterleaved",
         ),
-        (
-            {"n_src_feats": 0},
-            "preorder_encoding needs the positions as source feature: n_src_feats: 1, not 0",
-        ),
-        (
-            {"n_src_feats": 2},
-            "preorder_encoding needs the positions as source feature: n_src_feats: 1, not 2",
-        ),
+        ({"n_src_feats": 0}, "preorder_encoding needs the positions as source feature: n_src_feats: 1"),
         ({"n_src_feats": 2, "preorder_encoding": []}, "reads one source feature, the position, not 2"),
     ],
 )
 def test_options_that_cannot_be(changes, message):
     with pytest.raises(UsageError, match=message):
         make_opt(**changes)
-
-
-def test_absolute_and_relative_together_are_the_encoders_own():
-    opt = make_opt(preorder_encoding=["absolute", "relative"], position_encoding=True, source_max_relative=4)
-    assert EncodingOptions.from_opt(opt) == EncodingOptions(True, Limits(4, 4), Limits(4, 4))
 
 
 def validated(tmp_path, corpus=None, **changes):
@@ -181,16 +159,6 @@ def test_transforms_that_move_words(tmp_path, name, changes, message):
 def test_misspelt_keys_of_a_corpus(tmp_path):
     with pytest.raises(UsageError, match="data: train: unknown key 'wieght': did you mean 'weight'"):
         validated(tmp_path, {"wieght": 1})
-
-
-def test_other_encoders_still_need_inferfeats(tmp_path):
-    with pytest.raises(ValueError, match="'inferfeats' transform is required"):
-        validated(tmp_path, **PLAIN)
-
-
-def test_every_key_is_known():
-    names = {"preorder_encoding", "num_threads", "train_steps", "src_subword_model"}
-    assert names <= configuration._all_keys()
 
 
 def test_positions_are_implied(tmp_path, preorderer):

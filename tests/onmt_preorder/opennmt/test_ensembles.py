@@ -5,7 +5,6 @@ import os
 import pytest
 import torch
 import yaml
-from onmt.decoders.ensemble import EnsembleGenerator
 from onmt.translate.translator import build_translator
 
 from onmt_preorder.input import on_the_fly
@@ -135,13 +134,6 @@ def test_attention_is_that_of_all_members_or_of_none():
     orders = (("plain", "recurrent"), ("recurrent", "plain"))
     one, other = (Translated("verbs_last", *names, options=["-replace_unk"]) for names in orders)
     assert one.texts == other.texts
-
-
-def test_raw_probabilities_are_averaged():
-    logits = torch.randn(2, 3, 7)
-    more = [logits[0], logits[1] + 200]  # which changes no probability
-    ensemble = EnsembleGenerator([torch.nn.Identity(), torch.nn.Identity()], raw_probs=True)
-    torch.testing.assert_close(ensemble(more).softmax(-1), logits.softmax(-1).mean(0))
 
 
 def change(name, vocabulary=None, **options):

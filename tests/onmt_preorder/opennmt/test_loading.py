@@ -106,51 +106,31 @@ def test_int8_is_refused_since_nothing_comes_of_it():
         load(make_opt(), "-precision", "int8")
 
 
-REWRITING = ["prefix", "normalize", "preorder_positions"]
-HERE, THERE = {"transforms": REWRITING, "src_prefix": "a"}, {"transforms": REWRITING, "src_prefix": "b"}
+HERE, BARE = {"transforms": ["filtertoolong", "bpe"]}, {"transforms": ["bpe"]}
 
 
 @pytest.mark.parametrize(
     ("data", "arguments", "expected"),
     [
-        ({"train": HERE, "valid": {**THERE, "src_lang": "de"}}, [], (REWRITING, "b", "de")),
-        ({"one": HERE, "two": HERE}, [], (REWRITING, "a", "")),
-        ({"one": HERE, "two": THERE}, ["-src_prefix", "c"], (REWRITING, "c", "")),
-        (
-            {"one": HERE, "two": THERE},
-            [],
-            "src_prefix: those of the training's corpora differ: give -src_prefix",
-        ),
-        (
-            {"one": HERE, "two": {}},
-            [],
-            "transforms: those of the training's corpora differ: give -transforms",
-        ),
-        ({"one": HERE, "two": {}}, ["-transforms", "suffix"], (["suffix", "preorder_positions"], "", "")),
-        (
-            {"one": {"transforms": ["filtertoolong", *REWRITING]}, "two": {"transforms": REWRITING}},
-            [],
-            (REWRITING, "", ""),
-        ),
+        ({"train": {}, "valid": BARE}, [], ["bpe", "preorder_positions"]),
+        ({"one": HERE, "two": BARE}, [], ["bpe", "preorder_positions"]),
+        ({"one": HERE, "two": {}}, ["-transforms", "onmt_tokenize"], ["onmt_tokenize", "preorder_positions"]),
+        ({"one": HERE, "two": {}}, [], None),
     ],
 )
-def test_the_source_is_read_as_the_corpora_were(data, arguments, expected):
-    trained = make_opt(data=data, transforms=[], src_prefix="elsewhere", src_lang="fr")
-    if isinstance(expected, str):
-        with pytest.raises(UsageError, match=expected):
+def test_the_source_is_split_as_the_corpora_were(data, arguments, expected):
+    trained = make_opt(data=data, transforms=[])
+    if expected is None:
+        with pytest.raises(UsageError, match="those of the training's corpora differ: give -transforms"):
             load(trained, *arguments)
-        return
-    opt = load(trained, *arguments)
-    assert (opt.transforms, opt.src_prefix, opt.src_lang) == expected
+    else:
+        assert load(trained, *arguments).transforms == expected
 
 
 def test_translation_splits_words_always_alike():
-    opt = load(
-        make_opt(transforms=["onmt_tokenize", "uppercase"], src_subword_alpha=0.1, tgt_subword_nbest=5)
-    )
+    opt = load(make_opt(transforms=["onmt_tokenize"], src_subword_alpha=0.1, tgt_subword_nbest=5))
     assert opt.transforms == ["onmt_tokenize", "preorder_positions"]
     assert (opt.src_subword_alpha, opt.tgt_subword_nbest) == (0, 1)
-    assert "uppercase" in load(make_opt(transforms=["uppercase"], upper_corpus_ratio=1)).transforms
 
 
 def test_what_the_training_read_with_has_been_replaced(tmp_path):

@@ -21,7 +21,7 @@ STEPS = 100
 SYSTEMS = {
     "both": {"reordering_embedding": ["encoder", "decoder"]},
     "exgre": {"explicit_reordering": "exgre"},
-    "refsr": {"explicit_reordering": "refsr", "reordering_loss_average": "sentences"},
+    "refsr": {"explicit_reordering": "refsr"},
 }
 SHARED = {
     "preorder_encoding": [],
@@ -113,8 +113,7 @@ def test_translation_reads_plain_text_and_is_the_same_with_positions(trained, na
 def test_the_checkpoint_holds_the_options_and_a_model_without_similarity_reports_none(trained):
     assert "similarity" not in trained[1]["both"]
     opt = torch.load(trained[0] / f"refsr_step_{STEPS}.pt", weights_only=True)["opt"]
-    assert (opt.explicit_reordering, opt.reordering_loss_average) == ("refsr", "sentences")
-    assert (opt.norm_placement, opt.reordering_window) == ("post", 2)
+    assert (opt.explicit_reordering, opt.norm_placement, opt.reordering_window) == ("refsr", "post", 2)
 
 
 @pytest.mark.parametrize("name", ["exgre", "refsr"])

@@ -65,23 +65,6 @@ def test_greedy_search_and_its_segments(task):
     assert int(awake) >= 11
     assert int(tokens) == 15  # an empty line is read as one token
     assert 1 <= float(words) <= 2
-    shown, _ = translate(task[0], LINES, "-beam_size", 1, "-swan_segments")
-    assert re.fullmatch(r"\d [AB]( .+)?( • \d [ABbD]+( [ABbD]+)?)+", shown[0])
-    assert [re.sub(r"(^| • )\d ", " ", line).strip() for line in shown] == EXPECTED
-    assert shown[1] == ""
-
-
-def test_alignments_of_given_translations(task):
-    folder = task[0]
-    write(folder / "gold.src", *LINES)
-    write(folder / "gold.tgt", *EXPECTED)
-    options = ("-gold_align", "-align_output", "gold.align", "-tgt", "gold.tgt", "-beam_size", 1)
-    translate(folder, LINES, *options)
-    expected = []
-    for line in LINES:
-        sources = [i for i, word in enumerate(line.split()) for _ in PHRASES[word].split()]
-        expected.append(" ".join(f"{i}-{j}" for j, i in enumerate(sources)))
-    assert (folder / "gold.align").read_text(encoding="utf-8").split("\n")[:-1] == expected
 
 
 def test_beam_search_with_scores_and_alignments(task):

@@ -1,4 +1,4 @@
-"""The sum over segmentations, its gradient and its maximum, against the enumeration of all of them."""
+"""The sum over segmentations and its gradient, against the enumeration of all of them."""
 
 import math
 from dataclasses import replace
@@ -6,15 +6,9 @@ from dataclasses import replace
 import pytest
 import torch
 
-from onmt_preorder.papers.npmt.likelihood import (
-    best_segmentation,
-    log_likelihood,
-    posteriors,
-    segment_scores,
-    sum_segmentations,
-)
+from onmt_preorder.papers.npmt.likelihood import log_likelihood
 from onmt_preorder.papers.npmt.scorer import WorkLimits
-from tests.support.segmentations import by_enumeration, enumerated, make_batch, make_model, parameters
+from tests.support.segmentations import by_enumeration, make_batch, make_model, parameters
 
 SHAPES = [([1], [1]), ([4], [4]), ([2, 1], [2, 0]), ([4, 2, 3], [4, 2, 1]), ([2, 4], [2, 0])]
 EVERY_SHAPE = pytest.mark.parametrize(("elements", "lengths"), SHAPES)
@@ -54,28 +48,6 @@ def test_the_compiled_softmax_gives_the_same(elements, lengths, precision, error
         results.append((total.double(), *(g.double() for g in gradients(total, model, batch))))
     for exact, found in zip(*results, strict=True):
         assert (exact - found).norm() <= error * max(1.0, exact.norm())
-
-
-@EVERY_SHAPE
-@pytest.mark.parametrize("longest", [1, 2, 4])
-def test_the_best_segmentation_and_posteriors_are_those_of_the_enumeration(elements, lengths, longest):
-    model, batch = make_model(), make_batch(elements, lengths)
-    scores = segment_scores(model, batch, WorkLimits(longest))
-    best = best_segmentation(scores, batch.lengths).tolist()
-    found = posteriors(scores, sum_segmentations(scores, batch.lengths)[1], batch.lengths)
-    expected = torch.zeros_like(found)
-    for sentence in range(len(lengths)):
-        all_of, count = enumerated(model, batch, sentence, longest), elements[sentence]
-        assert tuple(best[sentence][:count]) == max(all_of, key=all_of.get)
-        assert not any(best[sentence][count:])
-        total = torch.stack(list(all_of.values())).logsumexp(0)
-        for cut, score in all_of.items():
-            begin = 0
-            for t in range(len(scores)):
-                size = cut[t] if t < len(cut) else 0
-                expected[t, sentence, begin, size] += (score - total).exp().item()
-                begin += size
-    torch.testing.assert_close(found, expected)
 
 
 @pytest.mark.parametrize("bounds", [{}, {"negligible": 1e-2}, {"unpromising": 1e-2}])

@@ -13,7 +13,6 @@ from onmt.translate import GNMTGlobalScorer, Translator
 from onmt.utils.parse import ArgumentParser
 
 from onmt_preorder.papers.npmt import language_model
-from onmt_preorder.papers.npmt.decoder import show
 from onmt_preorder.papers.npmt.language_model import NgramFluency
 from onmt_preorder.papers.npmt.likelihood import log_likelihood
 from onmt_preorder.papers.npmt.scorer import SentencePairs
@@ -211,11 +210,6 @@ def test_a_beam_of_one_is_the_greedy_concatenation_of_best_segments():
     assert concatenated.scores.shape == (3, 1)
     rewarded = beam_search(segments, 1, reward=50.0)  # counts at each element
     assert rewarded.lengths.sum((1, 2)).tolist() == [LONGEST * count for count in REAL.sum(1).tolist()]
-
-
-def test_segments_are_shown_with_the_index_of_their_source_token():
-    assert " ".join(show("thank you , the best".split(), [2, 1, 0, 2])) == "0 thank you • 1 , • 3 the best"
-    assert show([], [0, 0]) == []
 
 
 ARPA = """\\data\\
