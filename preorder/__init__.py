@@ -10,8 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from preorder.api import PreorderModel, align, evaluate, load, ribes, train
-    from preorder.api_lines import LineModel
+    from preorder.api import LineModel, PreorderModel, align, evaluate, load, ribes, train
     from preorder.errors import DataError, MissingExtraError, PreorderError, UsageError
 
 __version__ = "0.1.0"
@@ -31,9 +30,6 @@ __all__ = [
 ]
 
 
-_HOMES = {"LineModel": "preorder.api_lines"}
-
-
 def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
 
@@ -41,5 +37,5 @@ def __dir__() -> list[str]:
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    module = "preorder.errors" if name.endswith("Error") else _HOMES.get(name, "preorder.api")
+    module = "preorder.errors" if name.endswith("Error") else "preorder.api"
     return getattr(import_module(module), name)

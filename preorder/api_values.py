@@ -28,12 +28,7 @@ Result = TypeVar("Result")
 
 
 def each(function: Callable[..., Result], **lists: Iterable[Any]) -> list[Result]:
-    """Call a function with the items of several lists; its errors name the last list and the item, from 1.
-
-    Raises:
-        UsageError: there is no list, but a single item, say.
-        DataError: the lists differ in length.
-    """
+    """Call a function with the items of several lists; its errors name the last list and the item, from 1."""
     (first, items), *others = ((name, listed(name, given)) for name, given in lists.items())
     for name, other in others:
         if len(other) != len(items):

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from preorder import analysis as defaults
-from preorder.cli import SUMMARIES, translations
-from preorder.cli.pictures import add_pictures
-from preorder.cli.print_analysis import print_breakdown, print_correlations, print_curves, print_examples
-from preorder.command_line import add_verbosity, options
+from preorder.cli import SUMMARIES, score
+from preorder.cli.output import add_pictures, print_tables, write_pictures
+from preorder.command_line import options, visible
 from preorder.command_line.paths import paths_by_name, runs_by_name
 from preorder.errors import UsageError
+from preorder.io import files
 from preorder.metrics import METRICS
 
 if TYPE_CHECKING:
+    from preorder.analysis.comparisons import Examples
     from preorder.analysis.evaluation_data import EvaluationData
+    from preorder.analysis.results import Breakdown, Curves
 
 EXAMPLES = """\
   preorder analyse length --src test.en --ref test.ja --hyp base=base.ja btg=btg.ja --tokenize none \\
@@ -42,52 +45,40 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     """Add the subcommand, and below it one for each analysis."""
     parser = options.add_command(subparsers, "analyse", None, SUMMARIES["analyse"], EXAMPLES)
     kinds = parser.add_subparsers(metavar="KIND", required=True)
-    _add_length(kinds)
-    _add_gain(kinds)
-    _add_correlation(kinds)
-    _add_baseline(_add_kind(kinds, "precision", _precision, "precisions of 1- to 4-grams"))
-    _add_baseline(
-        _add_kind(kinds, "generation", _generation, "words that are missing, and words too many: TER's edits")
-    )
-    _add_examples(kinds)
-    robustness = _add_kind(
-        kinds, "robustness", _robustness, "scores of translations of a source with swapped words"
-    )
-    options.add_percentages(robustness)
-    translations.add_metrics(robustness, defaults.CURVE_METRICS)
-
-
-def _add_length(kinds: argparse._SubParsersAction) -> None:
-    parser = _add_kind(kinds, "length", _length, "scores by the length of the source")
-    options.add_source(parser, default=None)
-    parser.add_argument(
+    kind = _add_kind(kinds, "length", _length, "scores by the length of the source")
+    options.add_source(kind, default=None)
+    kind.add_argument(
         "--align", metavar="F", help="word alignment of source and reference, to measure orders"
     )
-    _add_orders(parser)
-    translations.add_metrics(parser, defaults.CURVE_METRICS)
-    add_number = partial(options.add_number, parser)
-    add_number("--width", options.positive, defaults.LENGTH_WIDTH, "how many lengths a group has")
-    add_number("--last", options.at_least_two, defaults.LAST_LENGTH, "least length of the last group")
-
-
-def _add_gain(kinds: argparse._SubParsersAction) -> None:
-    parser = _add_kind(kinds, "gain", _gain, "scores by how much an order raises a sentence's tau")
-    options.add_alignment(parser)
+    _add_orders(kind)
+    score.add_metrics(kind, defaults.CURVE_METRICS)
+    options.add_number(
+        kind, "--width", options.positive, defaults.LENGTH_WIDTH, "how many lengths a group has"
+    )
+    options.add_number(
+        kind, "--last", options.at_least_two, defaults.LAST_LENGTH, "least length of the last group"
+    )
+    kind = _add_kind(kinds, "gain", _gain, "scores by how much an order raises a sentence's tau")
+    options.add_alignment(kind)
     text = options.ORDER_OPTIONS["positions"][1]
-    parser.add_argument("--positions", metavar="F", required=True, help=text)
-    translations.add_metrics(parser, defaults.CURVE_METRICS)
-    width = defaults.GAIN_WIDTH
-    options.add_number(parser, "--width", options.tau_width, width, "how wide a group is, in tau")
-
-
-def _add_correlation(kinds: argparse._SubParsersAction) -> None:
+    kind.add_argument("--positions", metavar="F", required=True, help=text)
+    score.add_metrics(kind, defaults.CURVE_METRICS)
+    options.add_number(kind, "--width", options.tau_width, defaults.GAIN_WIDTH, "how wide a group is, in tau")
     summary = "whether a system gains in the sentences whose tau its order raises"
-    parser = _add_kind(kinds, "correlation", _correlation, summary)
-    options.add_alignment(parser)
+    kind = _add_kind(kinds, "correlation", _correlation, summary)
+    options.add_alignment(kind)
     text = "the order of the source that each system was told: for each token its position"
-    parser.add_argument("--positions", metavar="NAME=F", nargs="+", action="extend", required=True, help=text)
-    _add_baseline(parser)
-    translations.add_metrics(parser, defaults.SENTENCE_METRICS)
+    kind.add_argument("--positions", metavar="NAME=F", nargs="+", action="extend", required=True, help=text)
+    _add_baseline(kind)
+    score.add_metrics(kind, defaults.SENTENCE_METRICS)
+    _add_baseline(_add_kind(kinds, "precision", _precision, "precisions of 1- to 4-grams"))
+    summary = "words that are missing, and words too many: TER's edits"
+    _add_baseline(_add_kind(kinds, "generation", _generation, summary))
+    _add_examples(kinds)
+    summary = "scores of translations of a source with swapped words"
+    kind = _add_kind(kinds, "robustness", _robustness, summary)
+    options.add_percentages(kind)
+    score.add_metrics(kind, defaults.CURVE_METRICS)
 
 
 def _add_examples(kinds: argparse._SubParsersAction) -> None:
@@ -111,13 +102,10 @@ def _add_examples(kinds: argparse._SubParsersAction) -> None:
 def _add_kind(
     kinds: argparse._SubParsersAction, name: str, run: Callable[[argparse.Namespace], None], summary: str
 ) -> argparse.ArgumentParser:
-    parser = kinds.add_parser(
-        name, help=summary, description=f"{summary[0].upper()}{summary[1:]}.", allow_abbrev=False
-    )
-    parser.set_defaults(run=run, parser=parser, metrics=("bleu",) if run is _precision else ())
-    add_verbosity(parser)
-    translations.add_translations(parser)
-    translations.add_metric_options(parser)
+    parser = options.add_command(kinds, name, run, summary)
+    parser.set_defaults(metrics=("bleu",) if run is _precision else ())
+    score.add_translations(parser)
+    score.add_metric_options(parser)
     options.add_seed(parser)
     options.add_json(parser)
     if run not in (_examples, _correlation):
@@ -150,7 +138,7 @@ def _length(arguments: argparse.Namespace) -> None:
         raise UsageError("--positions are measured against --align, and none is given")
     data = _read(arguments, arguments.src, arguments.align, orders)
     groups = by_length(list(map(len, data.source)), arguments.width, arguments.last)
-    print_curves(length_curves(data, arguments.metrics, groups), arguments)
+    _print_curves(length_curves(data, arguments.metrics, groups), arguments)
 
 
 def _gain(arguments: argparse.Namespace) -> None:
@@ -158,40 +146,39 @@ def _gain(arguments: argparse.Namespace) -> None:
 
     path = arguments.positions
     data = _read(arguments, None, arguments.align, {path: path})
-    print_curves(gain_curves(data, arguments.metrics, path, arguments.width), arguments)
+    _print_curves(gain_curves(data, arguments.metrics, path, arguments.width), arguments)
 
 
 def _correlation(arguments: argparse.Namespace) -> None:
     from preorder.analysis.curves import gain_correlations
+    from preorder.analysis.results import correlation_table
 
-    orders = paths_by_name(arguments.positions)
-    data = _read(arguments, None, arguments.align, orders)
-    baseline = _baseline(arguments, data)
-    print_correlations(gain_correlations(data, arguments.metrics, baseline), arguments)
+    data = _read(arguments, None, arguments.align, paths_by_name(arguments.positions))
+    found = gain_correlations(data, arguments.metrics, _baseline(arguments, data))
+    _print(arguments, found, lambda: print_tables([correlation_table(found)]))
 
 
 def _precision(arguments: argparse.Namespace) -> None:
     from preorder.analysis.comparisons import precision_breakdown
 
     data = _read(arguments)
-    print_breakdown(precision_breakdown(data, _baseline(arguments, data)), arguments)
+    _print_breakdown(precision_breakdown(data, _baseline(arguments, data)), arguments)
 
 
 def _generation(arguments: argparse.Namespace) -> None:
     from preorder.analysis.comparisons import generation_breakdown
 
     data = _read(arguments)
-    print_breakdown(generation_breakdown(data, _baseline(arguments, data)), arguments)
+    _print_breakdown(generation_breakdown(data, _baseline(arguments, data)), arguments)
 
 
 def _examples(arguments: argparse.Namespace) -> None:
     from preorder.analysis.comparisons import system_examples
 
-    orders = paths_by_name(arguments.positions)
-    data = _read(arguments, arguments.src, None, orders)
-    baseline = _baseline(arguments, data)
+    data = _read(arguments, arguments.src, None, paths_by_name(arguments.positions))
     system = arguments.system or list(data.systems)[-1]
-    print_examples(system_examples(data, arguments.metric, baseline, system, arguments.count), arguments)
+    found = system_examples(data, arguments.metric, _baseline(arguments, data), system, arguments.count)
+    _print(arguments, found, lambda: print("\n".join(map(visible, _example_lines(found)))))
 
 
 def _robustness(arguments: argparse.Namespace) -> None:
@@ -206,12 +193,12 @@ def _robustness(arguments: argparse.Namespace) -> None:
         for percent in arguments.percent
         for name, runs in patterns.items()
     }
-    references, texts = translations.read_runs(arguments.ref, paths)
-    translations.warn_if_tokenised(arguments, references[0])
+    references, texts = score.read_runs(arguments.ref, paths)
+    score.warn_if_tokenised(arguments, references[0])
     by_percent = {percent: {name: texts[percent, name] for name in patterns} for percent in arguments.percent}
-    metric_options = translations.metric_options(arguments)
+    metric_options = score.metric_options(arguments)
     found = robustness_curves(references, by_percent, arguments.metrics, metric_options, arguments.seed)
-    print_curves(found, arguments)
+    _print_curves(found, arguments)
 
 
 def _read(
@@ -224,10 +211,48 @@ def _read(
 
     systems = runs_by_name(arguments.hyp)
     paths = EvaluationFiles(arguments.ref, systems, source, alignment, orders or {})
-    data = read_evaluation_data(paths, translations.metric_options(arguments), arguments.seed)
-    translations.warn_if_tokenised(arguments, data.references[0])
+    data = read_evaluation_data(paths, score.metric_options(arguments), arguments.seed)
+    score.warn_if_tokenised(arguments, data.references[0])
     return data
 
 
 def _baseline(arguments: argparse.Namespace, data: EvaluationData) -> str:
     return arguments.baseline or next(iter(data.systems))
+
+
+def _print_curves(curves: Curves, arguments: argparse.Namespace) -> None:
+    from preorder.analysis.plots import curves_title, draw_curves
+    from preorder.analysis.results import curve_tables
+
+    write_pictures(partial(draw_curves, curves), curves_title(curves), arguments.out)
+    _print(arguments, curves, lambda: print_tables(curve_tables(curves)))
+
+
+def _print_breakdown(breakdown: Breakdown, arguments: argparse.Namespace) -> None:
+    from preorder.analysis.plots import breakdown_title, draw_breakdown
+    from preorder.analysis.results import breakdown_table
+
+    write_pictures(partial(draw_breakdown, breakdown), breakdown_title(breakdown), arguments.out)
+    _print(arguments, breakdown, lambda: print_tables([breakdown_table(breakdown)]))
+
+
+def _print(arguments: argparse.Namespace, result: Any, print_text: Callable[[], None]) -> None:
+    if arguments.json:
+        files.write_json(files.STANDARD, asdict(result))
+    else:
+        print_text()
+
+
+def _example_lines(examples: Examples) -> Iterator[str]:
+    """Yield the lines of examples one below the other."""
+    from preorder.analysis.results import SCORE_FORMATS
+
+    metric = SCORE_FORMATS[examples.measure]
+    for title, chosen in (("better", examples.better), ("worse", examples.worse)):
+        yield f"{examples.system} {title} than {examples.baseline}, by {metric.title}\n"
+        for example in chosen:
+            rows = example.rows(metric.format)
+            width = max(len(title) for title, _ in rows)
+            yield f"line {example.line}"
+            yield from (f"  {title:<{width}}  {text}" for title, text in rows)
+            yield ""

@@ -214,11 +214,7 @@ class BlockOrdering:
         self._warn = EscapeWarning()
 
     def __call__(self, job: ApplyJob, tick: Callable[[int], None]) -> Iterator[str]:
-        """Yield the output for a file in parts, and tell the number of sentences of each.
-
-        Raises:
-            DataError, UsageError: as :func:`preorder.cli.source.read_sentences` and :meth:`Model.annotate`.
-        """
+        """Yield the output for a file in parts, and tell the number of sentences of each."""
         for work, (text, escaped) in in_order(partial(self._submit, job), _work(job), self._ahead):
             if escaped is not None:
                 line, words = escaped

@@ -8,10 +8,10 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from preorder.alignment.eflomal import align
-from preorder.cli import SUMMARIES, translations
+from preorder.cli import SUMMARIES, score
 from preorder.cli.align import DEFAULT_SYMMETRIZATION
-from preorder.cli.pictures import add_pictures, write_pictures
-from preorder.command_line import options, print_table, visible
+from preorder.cli.output import add_pictures, print_tables, write_pictures
+from preorder.command_line import options
 from preorder.command_line.paths import runs_by_name
 from preorder.data import Alignment, Permutation
 from preorder.data.formats import format_alignment, parse_tokens, read_alignments, read_plain
@@ -53,8 +53,8 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     parser.add_argument("--pos", metavar="F", help="POS tags of the source, to learn from and to count by")
     text = f"most lines to look at, drawn by --seed; a {SHARE_HELD}th of them is measured"
     options.add_number(parser, "--lines", options.at_least_two, DEFAULT_LINES, text)
-    translations.add_translations(parser, required=False)
-    translations.add_metric_options(parser)
+    score.add_translations(parser, required=False)
+    score.add_metric_options(parser)
     options.add_seed(parser)
     options.add_json(parser)
     add_pictures(parser)
@@ -69,43 +69,31 @@ def run(arguments: argparse.Namespace) -> None:
     incomplete = some_pair != has_pair or some_translations != has_translations
     if incomplete or not (has_pair or has_translations):
         raise UsageError("give --src with --tgt or --align, or --ref with --hyp, or all of them")
+    from preorder.analysis.diagnosis import diagnose_translations, pair_tables, translation_tables
+    from preorder.analysis.plots import curves_title, draw_curves
+    from preorder.analysis.results import curve_tables
+
     found: dict = {}
     tables: list[Table] = []
     curves: list[Curves] = []
     if has_pair:
-        from preorder.analysis.diagnosis import pair_tables
-
         pair = _pair(arguments)
         found["pair"] = pair.as_json()
         tables += pair_tables(pair)
         curves.append(pair.by_length)
     if has_translations:
-        from preorder.analysis.diagnosis import diagnose_translations, translation_tables
-
         paths = runs_by_name(arguments.hyp)
-        references, systems = translations.read_runs(arguments.ref, paths)
-        by = translations.metric_options(arguments)
+        references, systems = score.read_runs(arguments.ref, paths)
+        by = score.metric_options(arguments)
         headroom = diagnose_translations(references, systems, by, arguments.seed)
         found["systems"] = headroom.as_json()
         tables += translation_tables(headroom)
         curves.append(headroom.by_length)
-    _write(arguments, found, tables, curves)
-
-
-def _write(
-    arguments: argparse.Namespace, found: dict, tables: Sequence[Table], curves: Sequence[Curves]
-) -> None:
-    from preorder.analysis.plots import curves_title, draw_curves
-    from preorder.analysis.results import curve_tables
-
     write_pictures(partial(draw_curves, curves[-1]), curves_title(curves[-1]), arguments.out)
     if arguments.json:
         files.write_json(files.STANDARD, found)
-        return
-    for table in (*tables, *(table for one in curves for table in curve_tables(one))):
-        print_table(table.caption, table.columns, table.rows)
-        if table.note:
-            print(visible(table.note))
+    else:
+        print_tables([*tables, *(table for one in curves for table in curve_tables(one))])
 
 
 def _pair(arguments: argparse.Namespace) -> PairDiagnosis:

@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+import argparse
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
+from preorder.analysis import PICTURES
+from preorder.command_line import print_table, visible
 from preorder.data import Sentence, formats
 from preorder.data.formats import FORMATTERS
 from preorder.progress import LOGGER
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from preorder.analysis.results import Table
+
+PAGE = ".html"
 
 
 def formatted(pairs: Iterable[tuple[Sentence, Any]], name: str) -> Iterator[str]:
@@ -50,3 +61,38 @@ class EscapeWarning:
             "and others like it: ￨, white space and the like would break the features",
             extra={"once": "escape"},
         )
+
+
+def add_pictures(parser: argparse.ArgumentParser, suffixes: Sequence[str] = PICTURES) -> None:
+    """Add ``--out``, the paths for :func:`write_pictures`, or of pages; their names end in the suffixes."""
+    what = "picture or a page" if PAGE in suffixes else "picture"
+    parser.add_argument(
+        "--out",
+        metavar="|".join(f"F{suffix}" for suffix in suffixes),
+        type=partial(_picture, suffixes),
+        action="append",
+        default=[],
+        help=f"write a {what} (needs matplotlib, the extra plots); repeat it for several formats",
+    )
+
+
+def _picture(suffixes: Sequence[str], path: str) -> str:
+    if not path.endswith(tuple(suffixes)):
+        raise argparse.ArgumentTypeError(f"a picture's name ends in {' or '.join(suffixes)}: {path!r}")
+    return path
+
+
+def write_pictures(draw: Callable[[], Figure], title: str, paths: Sequence[str]) -> None:
+    """Write a picture to each path, and say so if it lacks letters."""
+    from preorder.analysis.plots import write_picture
+
+    for path in paths:
+        write_picture(draw, title, path)
+
+
+def print_tables(tables: Iterable[Table]) -> None:
+    """Print tables on standard output, each with its note."""
+    for table in tables:
+        print_table(table.caption, table.columns, table.rows)
+        if table.note:
+            print(visible(table.note))

@@ -92,11 +92,7 @@ def _as_json(run: Run) -> dict[str, Any]:
 
 
 def _check_output(out: str, folders: Sequence[str], inputs: Sequence[str]) -> None:
-    """Refuse to replace anything of a run but an earlier page.
-
-    Raises:
-        UsageError: the output is another file in a run's folder, or one that a run names elsewhere.
-    """
+    """Refuse to replace anything of a run but an earlier page."""
     from preorder.analysis.report.page import is_page
 
     place = Path(out).resolve()

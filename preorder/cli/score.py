@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from preorder.alignment.gold import target_groups
-from preorder.cli import SUMMARIES, translations
-from preorder.command_line import options
+from preorder.cli import SUMMARIES
+from preorder.command_line import options, print_table, visible
 from preorder.command_line.paths import paths_by_name, runs_by_name
 from preorder.data import Permutation
 from preorder.data.formats import read_alignments
 from preorder.errors import DataError, UsageError
 from preorder.io import files
-from preorder.metrics import METRICS
+from preorder.metrics import DEFAULTS, METRICS, TOKENIZERS, MetricOptions
+from preorder.progress import LOGGER
 
 if TYPE_CHECKING:
+    from rich.text import Text
+
     from preorder.metrics.orders import TargetGroups
-    from preorder.metrics.scoring import SystemStatistics
+    from preorder.metrics.scoring import Scoring, SystemStatistics
+    from preorder.metrics.significance import Comparison
+
+Name = TypeVar("Name")
 
 EXAMPLES = """\
   preorder score --ref test.ja --hyp base=base.ja ours=ours.ja --baseline base --tokenize none
@@ -40,7 +46,7 @@ text that is tokenised already with --tokenize none. TER and RIBES split text at
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
     """Add the subcommand."""
     parser = options.add_command(subparsers, "score", run, SUMMARIES["score"], EXAMPLES)
-    translations.add_translations(parser)
+    add_translations(parser)
     parser.add_argument(
         "--baseline",
         metavar="NAME",
@@ -56,31 +62,30 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     )
     text = "the order that a system is given, {}; systems without one keep the source's"
     options.add_orders(parser, text, metavar="NAME=F", nargs="+", action="extend", default=[])
-    translations.add_metrics(parser, METRICS)
-    translations.add_metric_options(parser)
+    add_metrics(parser, METRICS)
+    add_metric_options(parser)
     options.add_seed(parser)
     options.add_json(parser)
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Run the subcommand."""
-    from preorder.cli.score_table import print_pairwise, print_scoring
     from preorder.metrics.scoring import check_system, measure_translations, score_systems
 
-    references, systems = translations.read_runs(arguments.ref, runs_by_name(arguments.hyp))
+    references, systems = read_runs(arguments.ref, runs_by_name(arguments.hyp))
     if arguments.baseline is not None:
         check_system(arguments.baseline, systems)  # before the costly part
-    translations.warn_if_tokenised(arguments, references[0])
-    by = arguments.metrics, translations.metric_options(arguments)
+    warn_if_tokenised(arguments, references[0])
+    by = arguments.metrics, metric_options(arguments)
     measured = measure_translations(references, systems, *by, show_progress=True)
     measured += _measure_orders(arguments, list(systems), references[0])
     found = score_systems(measured, arguments.baseline, arguments.seed)
     if arguments.json:
         files.write_json(files.STANDARD, asdict(found))
         return
-    print_scoring(found, arguments.baseline)
+    _print(found, arguments.baseline)
     if arguments.pairwise:
-        print_pairwise(found)
+        _print_pairwise(found)
 
 
 def _measure_orders(
@@ -125,3 +130,157 @@ def _order_paths(arguments: argparse.Namespace, systems: Sequence[str]) -> dict[
     if bool(paths) != bool(arguments.align):
         raise UsageError("--align and the orders of a system (--order, --positions) go together")
     return paths
+
+
+def _print(scoring: Scoring, baseline: str | None) -> None:
+    """Print the scores, the counts behind them, and the signatures; marks as in Kawara et al. 2021."""
+    from preorder.analysis.comparisons import OPERATIONS
+    from preorder.analysis.results import SCORE_FORMATS
+
+    names = list(scoring.best)
+    _print_scores(scoring, [name for name in names if name not in OPERATIONS])
+    if "bleu" in names:
+        columns = ["system", *(f"{n}-gram" for n in range(1, 5)), "brevity penalty"]
+        rows = [
+            [system, *(f"{x:.1f}" for x in found["bleu_precisions"]), f"{found['bleu_brevity_penalty']:.3f}"]
+            for system, found in scoring.systems.items()
+        ]
+        print_table("BLEU's n-gram precisions, %", columns, rows)
+    if "ter" in names:
+        print("\nedits per sentence; deletions: under-generation, insertions: over-generation")
+        _print_scores(scoring, OPERATIONS)
+    for line in _legend(scoring, baseline):
+        print(visible(line))
+    for name, signature in scoring.signature.items():
+        print(f"{SCORE_FORMATS[name].title if name in SCORE_FORMATS else name}  {signature}")
+
+
+def _print_pairwise(scoring: Scoring) -> None:
+    """Print for each score every system's difference from every other, with both p-values."""
+    from preorder.analysis.results import SCORE_FORMATS, difference, p_values
+
+    def cell(comparison: Comparison, name: str) -> str:
+        return f"{difference(name, comparison)} ({p_values(comparison)})"
+
+    systems = list(scoring.systems)
+    for name in scoring.best:
+        rows = [
+            [one, *(cell(others[other][name], name) if other != one else "" for other in systems)]
+            for one, others in scoring.pairwise.items()
+        ]
+        title = f"{SCORE_FORMATS[name].title}: row less column (p of the bootstrap, of the sign test)"
+        print_table(title, ["", *systems], rows)
+
+
+def _print_scores(scoring: Scoring, names: Sequence[str]) -> None:
+    from preorder.analysis.results import score_titles
+
+    rows = [[system, *(_cell(scoring, system, name) for name in names)] for system in scoring.systems]
+    print_table(None, ["system", *score_titles(names)], rows, lines=True)
+
+
+def _cell(scoring: Scoring, system: str, name: str) -> Text:
+    """Return the score with its marks, below it the interval, and the p-values against the baseline."""
+    from rich.text import Text
+
+    from preorder.analysis.results import score_cell
+
+    cell = score_cell(scoring, system, name)
+    is_best = cell.is_best and len(scoring.systems) > 1
+    score = f"{cell.mean}{'*' if is_best else ''}{cell.arrow}"
+    p_line = f"\np {cell.p_values}" if cell.p_values else ""
+    return Text.assemble((score, "bold" if is_best else ""), f"\n{cell.interval}{p_line}")
+
+
+def _legend(scoring: Scoring, baseline: str | None) -> Iterator[str]:
+    from preorder.analysis.results import SCORE_FORMATS, score_titles
+    from preorder.metrics.significance import SIGNIFICANCE_LEVEL
+
+    yield "in square brackets: 95 % of the bootstrap's resamples"
+    if any(runs.deviation is not None for found in scoring.runs.values() for runs in found.values()):
+        yield "± standard deviation over the runs of a system; the score is their mean"
+    if len(scoring.systems) > 1:
+        best = "* the best system, and those not significantly worse"
+        yield f"{best} (paired bootstrap, p < {SIGNIFICANCE_LEVEL})"
+    if baseline is not None:
+        yield f"↑ ↓ significantly better, worse than {baseline}; p of the paired bootstrap, of the sign test"
+    if lower := [name for name in scoring.best if not SCORE_FORMATS[name].higher_is_better]:
+        yield f"less is better: {', '.join(score_titles(lower))}"
+
+
+def add_translations(parser: argparse.ArgumentParser, required: bool = True) -> None:
+    """Add ``--ref`` and ``--hyp``."""
+    parser.add_argument(
+        "--ref", metavar="F", action="append", required=required, help="reference; repeat it for several"
+    )
+    parser.add_argument(
+        "--hyp",
+        metavar="[NAME=]F",
+        nargs="+",
+        action="extend",
+        required=required,
+        help="translations of a system; without NAME it is called like the file (with = in it: ./F)",
+    )
+
+
+def add_metrics(parser: argparse.ArgumentParser, default: tuple[str, ...]) -> None:
+    """Add ``--metrics``."""
+    parser.add_argument(
+        "--metrics",
+        metavar="M,…",
+        type=_metrics,
+        default=default,
+        help=f"metrics, of {', '.join(METRICS)} (default: {','.join(default)})",
+    )
+
+
+def _metrics(text: str) -> tuple[str, ...]:
+    names = tuple(dict.fromkeys(text.split(",")))
+    for name in names:
+        if name not in METRICS:
+            raise argparse.ArgumentTypeError(f"no metric {name!r}, only {', '.join(METRICS)}")
+    return names
+
+
+def add_metric_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options that :func:`metric_options` reads."""
+    parser.add_argument(
+        "--tokenize",
+        choices=TOKENIZERS,
+        default=DEFAULTS.tokenize,
+        help="tokenizer of BLEU (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--words",
+        metavar="TOKENIZER",
+        choices=TOKENIZERS,
+        default=DEFAULTS.words,
+        help="tokenizer of TER and RIBES, with the same choices (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--case-sensitive", action="store_true", help="TER and RIBES distinguish upper and lower case"
+    )
+
+
+def metric_options(arguments: argparse.Namespace) -> MetricOptions:
+    """Return the options of the metrics."""
+    return MetricOptions(arguments.tokenize, arguments.case_sensitive, arguments.words)
+
+
+def read_runs(
+    references: Sequence[str], runs: Mapping[Name, Sequence[str]]
+) -> tuple[list[list[str]], dict[Name, list[list[str]]]]:
+    """Return the lines of references and of each system's runs, given their paths."""
+    paths = [*references, *(path for of_system in runs.values() for path in of_system)]
+    texts = iter(files.read_columns(*((path, files.read_lines(path)) for path in paths)))
+    first = [next(texts) for _ in references]
+    return first, {name: [next(texts) for _ in of_system] for name, of_system in runs.items()}
+
+
+def warn_if_tokenised(arguments: argparse.Namespace, reference: Sequence[str]) -> None:
+    """Warn if BLEU's tokenizer is going to split a reference that looks tokenised already."""
+    if arguments.tokenize == "none" or "bleu" not in arguments.metrics:
+        return
+    tokenised = sum(line.endswith((" .", " 。")) for line in reference)
+    if 2 * tokenised > len(reference):
+        LOGGER.warning("the reference looks tokenised: --tokenize none scores it as it is")

@@ -14,7 +14,7 @@ from preorder.analysis import PICTURES
 from preorder.analysis.sentence_view import SentenceView, greatest, hard_attention, sample
 from preorder.annotate.stanza import StanzaOptions, add_layers
 from preorder.cli import SUMMARIES, source
-from preorder.cli.pictures import PAGE, add_pictures, write_pictures
+from preorder.cli.output import PAGE, add_pictures, write_pictures
 from preorder.cli.source import Source
 from preorder.command_line import options, visible
 from preorder.data import Alignment, BinaryTree, Permutation, Sentence, formats
@@ -210,11 +210,7 @@ class _Row:
         return [len(side) for side in (self.sentence, self.target) if side is not None]
 
     def view(self, order: Permutation, tree: BinaryTree | None) -> SentenceView:
-        """Return the sentence in an order.
-
-        Raises:
-            DataError: the parts do not fit together.
-        """
+        """Return the sentence in an order."""
         attention = None
         if self.attention is not None:
             attention = _attention(self.attention, len(self.sentence), len(self.target or ()))
@@ -222,11 +218,7 @@ class _Row:
 
 
 def _read_rows(arguments: argparse.Namespace, given: Source) -> Iterator[_Row]:
-    """Yield the sentences of ``--lines``, or of all lines, but for those that are too short or long.
-
-    Raises:
-        DataError: bad input; one file ends before another; or there is no line that was asked for.
-    """
+    """Yield the sentences of ``--lines``, or of all lines, but for those that are too short or long."""
     lines = arguments.lines
     last = None if lines is None else max(part.stop for part in lines) - 1
     number = 0
@@ -260,9 +252,6 @@ def _read_views(
     """Yield line and sentence of each row: in the order that a file gives, or that the model predicts.
 
     Stanza adds its layers first, if options of it are given.
-
-    Raises:
-        DataError: the parts of a line do not fit together.
     """
     found = _given(rows) if model is None else _predicted(model, stanza, rows)
     for row, order, tree in found:

@@ -113,12 +113,7 @@ def _language(text: str) -> str:
 
 
 def read_sentences(source: Source, trees: TreeFile | None = None) -> Iterator[Sentence]:
-    """Return the source sentences with the layers that files give.
-
-    Raises:
-        UsageError: options that do not go together.
-        DataError: bad input, with its file and line.
-    """
+    """Return the source sentences with the layers that files give."""
     check_sources(source)
     sentences = plain_sentences(source) if source.annot is None else read_annotated(source.annot)
     trees = trees or tree_file(source)
@@ -139,21 +134,13 @@ def settings(source: Source) -> dict[str, str | None]:
 
 
 def check_sources(source: Source) -> None:
-    """Check that the words come from one file.
-
-    Raises:
-        UsageError: they do not.
-    """
+    """Check that the words come from one file."""
     if source.annot is not None and (source.src != files.STANDARD or source.pos is not None):
         raise UsageError("--annot holds words and POS tags: it does not go with --src or --pos")
 
 
 def plain_sentences(source: Source) -> Iterator[Sentence]:
-    """Return the sentences of ``--src``, with the tags of a file if ``--pos`` names one.
-
-    Raises:
-        DataError: bad input, with its file and line.
-    """
+    """Return the sentences of ``--src``, with the tags of a file if ``--pos`` names one."""
     return parsed_sentences(source, [*map(files.read_lines, [source.src, *_tag_files(source)])])
 
 
@@ -167,11 +154,7 @@ def _tag_files(source: Source) -> list[str]:
 
 
 def parsed_sentences(source: Source, columns: Sequence[Iterable[str]], first: int = 1) -> Iterator[Sentence]:
-    """Parse lines of ``--src`` and, where there are any, of ``--pos``; the first has this number.
-
-    Raises:
-        DataError: bad input, with its file and line.
-    """
+    """Parse lines of ``--src`` and, where there are any, of ``--pos``; the first has this number."""
     lines, *others = columns
     if first == 1:
         lines = text_lines(source.src, iter(lines))
@@ -208,10 +191,6 @@ def stanza_options(
 
     What it added when a model was ``trained`` it adds again, unless the command line gives it. ``language``
     is used if ``--lang`` is not given.
-
-    Raises:
-        UsageError: no language is given; or Stanza parsed with tags from a file when the model was trained,
-            and none are given now.
     """
     tagged = source.annot is not None or source.pos not in (None, STANZA)
     trees = source.trees if source.trees in TREES else None
@@ -254,12 +233,7 @@ def _warn_of_unused(source: Source, layers: frozenset[str], stanza: StanzaOption
 
 
 def read_or_learn_classes(classes: str, sentences: Sequence[Sequence[str]], seed: int) -> WordClasses | None:
-    """Return the word classes that ``--classes`` asks for: so many, learned from the text, or a file's.
-
-    Raises:
-        UsageError: ``classes`` is neither a number nor a file, or too large a number.
-        DataError: the file is malformed.
-    """
+    """Return the word classes that ``--classes`` asks for: so many, learned from the text, or a file's."""
     if classes == "0":
         return None
     if classes.isdecimal():

@@ -36,18 +36,14 @@ def add_command(
     name: str,
     run: Callable[[argparse.Namespace], None] | None,
     summary: str,
-    examples: str,
+    examples: str = "",
 ) -> argparse.ArgumentParser:
-    """Add a subcommand.
-
-    Its help begins with ``summary``, without a capital and a full stop, and ends with ``examples``. ``run``
-    is None where it has subcommands of its own.
-    """
+    """Add a subcommand; its summary has no capital and no full stop. ``run`` is None: it has subcommands."""
     parser = subparsers.add_parser(
         name,
         help=summary,
         description=summary[0].upper() + summary[1:] + ".",
-        epilog="examples:\n" + examples,
+        epilog=examples and "examples:\n" + examples,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
@@ -98,11 +94,7 @@ def add_orders(parser: argparse._ActionsContainer, text: str, **settings: Any) -
 
 
 def read_order(order: str | None, positions: str | None) -> tuple[str, Iterator[Permutation]]:
-    """Return the path that ``--order`` or else ``--positions`` names, and the orders in it.
-
-    Raises:
-        DataError: on reading, a line is no permutation.
-    """
+    """Return the path that ``--order`` or else ``--positions`` names, and the orders in it."""
     name, path = ("order", order) if positions is None else ("positions", positions)
     return path, read_parsed(path, ORDER_OPTIONS[name][0])
 
@@ -191,11 +183,7 @@ def taken(kind: type[T], arguments: argparse.Namespace, **others: Any) -> T:
 
 
 def refuse(arguments: argparse.Namespace, names: Iterable[str], why: str) -> None:
-    """Refuse options that were given although something else makes them useless.
-
-    Raises:
-        UsageError: one has another value than its default.
-    """
+    """Refuse options that were given although something else makes them useless."""
     for name in names:
         if getattr(arguments, name) != arguments.parser.get_default(name):
             raise UsageError(f"--{name.replace('_', '-')} has no effect {why}")

@@ -20,10 +20,6 @@ def check_paths(parser: argparse.ArgumentParser, arguments: argparse.Namespace) 
 
     They are the options whose ``metavar`` is ``F``, ``N|F``, ``NAME=F`` or the like; those that write are
     called ``--out`` or ``--…-out``.
-
-    Raises:
-        UsageError: an output is an input, too, or another output; two inputs are standard input.
-        DataError: an output is a directory, or in none, or a URL to which nothing can be written.
     """
     inputs, outputs = input_paths(parser, arguments), output_paths(parser, arguments)
     if inputs.count(STANDARD) > 1:
@@ -32,12 +28,7 @@ def check_paths(parser: argparse.ArgumentParser, arguments: argparse.Namespace) 
 
 
 def check_outputs(inputs: Sequence[str], outputs: Sequence[str]) -> None:
-    """Check that each output can be written, and is no input and no other output.
-
-    Raises:
-        UsageError: it is.
-        DataError: it is a directory, or in none, or a URL to which nothing can be written.
-    """
+    """Check that each output can be written, and is no input and no other output."""
     for number, output in enumerate(outputs):
         _check_output(output)
         for other in (*inputs, *outputs[:number]):
@@ -86,11 +77,7 @@ def split_name(field: str) -> tuple[str, str]:
 
 
 def paths_by_name(fields: Sequence[str]) -> dict[str, str]:
-    """Return the path of each ``[NAME=]F``; without a name it is called like the file.
-
-    Raises:
-        UsageError: a name or a path is missing, or two have one name.
-    """
+    """Return the path of each ``[NAME=]F``; without a name it is called like the file."""
     paths: dict[str, str] = {}
     for name, path in map(_named, fields):
         if name in paths:
@@ -107,11 +94,7 @@ def _named(field: str) -> tuple[str, str]:
 
 
 def runs_by_name(fields: Sequence[str]) -> dict[str, list[str]]:
-    """Return the paths of each system's runs: one for each time that its name is given.
-
-    Raises:
-        UsageError: a name or a path is missing, or a system has the same file twice.
-    """
+    """Return the paths of each system's runs: one for each time that its name is given."""
     runs: dict[str, list[str]] = {}
     for name, path in map(_named, fields):
         if path in runs.setdefault(name, []):

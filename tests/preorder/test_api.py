@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import preorder
-from preorder import api_lines
+from preorder import api
 from preorder.cli import main
 from preorder.methods.model_directory import located
 from tests.support.texts import write
@@ -63,7 +63,7 @@ def test_lines_to_lines(model, tmp_path, monkeypatch, name, is_bulk):
     monkeypatch.chdir(tmp_path)
     if not is_bulk:
         monkeypatch.setattr("preorder.methods.line_order.HashedPreorderer", ())
-    api_lines._orderer.cache_clear()
+    api._orderer.cache_clear()
     model.save("model")
     lines = [*SOURCES[:9], "", "s1  v￨3\t&#1; p", "s0 v1\r"]
     order = pickle.loads(pickle.dumps(preorder.LineModel("model", name)))
@@ -94,7 +94,7 @@ def test_a_line_model_is_of_one_model(model, tmp_path):
     preorder.train(SOURCES, ["0-3 1-2 2-1 3-0"] * 60, **OPTIONS).save(place)
     assert order(["s0 v1 o2 p3"]) == ["s0 o2 p3 v1"]  # it is loaded here
     assert preorder.LineModel(place, "text")(["s0 v1 o2 p3"]) == ["p3 o2 v1 s0"]
-    api_lines._orderer.cache_clear()
+    api._orderer.cache_clear()
     with pytest.raises(preorder.UsageError, match="the model has changed since"):
         order(["s0"])
 
