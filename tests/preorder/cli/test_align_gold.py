@@ -1,13 +1,11 @@
 """``preorder align`` and ``preorder gold``, end to end."""
 
-import argparse
 import random
 from pathlib import Path
 
 import pytest
 
 from preorder.cli import COMMANDS, main
-from preorder.command_line.options import natural, positive
 from preorder.data.formats import parse_alignment
 from tests.support.texts import write
 
@@ -68,54 +66,6 @@ def test_gold_says_once_that_a_token_is_escaped(tmp_path, capsys):
     assert captured.err.startswith("line 2: token 'x￨y' is written as 'x&#65512;y'")
 
 
-@pytest.mark.parametrize(
-    ("source", "links", "reason"),
-    [
-        (["a b"], ["0-0 2-1"], "links:1: link 2-1 is out of range: the source has 2 tokens"),
-        (["a", "b"], ["0-0"], "links:2: the file ends after 1 lines"),
-        (["a"], ["0-0", "0-0"], "source:2: the file ends after 1 lines"),
-        (["a b"], ["3-1 ||| 0-0"], "links:1: the alignment is of 3 source tokens, the sentence has 2"),
-        (["a"], ["0:0"], "links:1: not an alignment link: '0:0'"),
-    ],
-)
-def test_gold_bad_input_is_one_line_and_status_2(tmp_path, capsys, source, links, reason):
-    files = [write(tmp_path / "source", *source), write(tmp_path / "links", *links)]
-    out = tmp_path / "out"
-    assert main(["gold", "--src", files[0], "--align", files[1], "--out", str(out)]) == 2
-    error = capsys.readouterr().err
-    assert reason in error
-    assert error.count("\n") == 1
-    assert not out.exists()
-
-
-def test_align_bad_input(tmp_path, capsys):
-    one, two = write(tmp_path / "one", "a"), write(tmp_path / "two", "a", "b")
-    empty = write(tmp_path / "empty")
-    for source, target, reason in [
-        (one, two, "one:2: the file ends after 1 lines"),
-        (empty, empty, "empty: the file is empty"),
-        (str(tmp_path / "missing"), one, "missing: cannot be read"),
-    ]:
-        assert main(["align", "--src", source, "--tgt", target]) == 2
-        error = capsys.readouterr().err
-        assert reason in error
-        assert error.count("\n") == 1
-
-
-def test_usage_errors_have_status_2(capsys):
-    for argv in (
-        [],
-        ["gold", "--align", "f", "--format", "x"],
-        ["align", "--tgt", "f", "--seed", "-1"],
-    ):
-        with pytest.raises(SystemExit) as exit_:
-            main(argv)
-        assert exit_.value.code == 2
-        error = capsys.readouterr().err
-        assert error.count("\n") == 1
-        assert error.endswith("--help)\n")
-
-
 def test_interruption_has_status_130(monkeypatch, capsys):
     def interrupt(*_):
         raise KeyboardInterrupt
@@ -123,14 +73,6 @@ def test_interruption_has_status_130(monkeypatch, capsys):
     monkeypatch.setattr("preorder.cli.gold.files.write_lines", interrupt)
     assert main(["gold", "--align", "f"]) == 130
     assert capsys.readouterr().err == "interrupted\n"
-
-
-@pytest.mark.parametrize("text", ["-1", "x", "", "1.5", "²"])
-def test_numbers(text):
-    with pytest.raises(argparse.ArgumentTypeError, match="not a whole number from 0"):
-        natural(text)
-    with pytest.raises(argparse.ArgumentTypeError, match="not a whole number from 1"):
-        positive(text if text else "0")
 
 
 @pytest.mark.parametrize("command", [[], *([name] for name in COMMANDS)])
@@ -230,41 +172,6 @@ def test_align_goes_on_after_lines_of_one_side(tmp_path):
     assert any(found)
 
 
-@pytest.mark.parametrize(
-    ("options", "reason"),
-    [
-        ("--hand-src source --hand-tgt target", "--hand-src, --hand-tgt and --hand-align belong together"),
-        ("--samplers 2 --symmetrize union", "--symmetrize has no effect with --samplers and --hand-align"),
-        ("--min-confidence 0.5", "--min-confidence has no effect without --samplers or --hand-align"),
-        ("--samplers 2 --min-confidence 0", "not above 0 and at most 1: '0'"),
-        ("--samplers 2 --min-confidence nan", "not above 0 and at most 1: 'nan'"),
-        ("--forward source", "--forward and --reverse belong together"),
-        ("--forward few --reverse few", "either --tgt or --forward and --reverse is needed"),
-        ("--samplers 0", "not a whole number from 1: '0'"),
-        ("--eflomal-model 4", "invalid choice: 4"),
-        ("--hand-src source --hand-tgt target --hand-align far", "far:1: link 9-0 is out of range"),
-        ("--hand-src source --hand-tgt target --hand-align short", "short:2: the file ends after 1 lines"),
-        ("--hand-src source --hand-tgt target --hand-align few", "2 hand-aligned sentences are too few"),
-    ],
-)
-def test_align_options_that_do_not_fit(tmp_path, monkeypatch, capsys, options, reason):
-    monkeypatch.chdir(tmp_path)
-    for name, *lines in (("source", "a b", "b"), ("target", "B A", "B"), ("far", "9-0", "0-0")):
-        write(tmp_path / name, *lines)
-    write(tmp_path / "short", "0-0")
-    write(tmp_path / "few", "0-1 1-0", "0-0")
-    command = ["align", "--src", "source", "--tgt", "target", *options.split()]
-    try:
-        status = main(command)
-    except SystemExit as end:
-        status = end.code
-    captured = capsys.readouterr()
-    assert status == 2
-    assert captured.err.count("\n") == 1
-    assert reason in captured.err
-    assert not captured.out
-
-
 def test_align_joins_the_links_of_any_aligner(tmp_path, capsys):
     forward = write(tmp_path / "forward", "0-0 1-1", "", "0-0")
     reverse = write(tmp_path / "reverse", "0-0 1-2", "", "0-1")
@@ -310,21 +217,3 @@ def test_map_to_other_tokens(tmp_path, capsys):
     joined = write(tmp_path / "joined", "xy", "", "z")
     assert main([*command, "--tgt", old, "--new-tgt", new, "--src", source, "--new-src", joined]) == 0
     assert capsys.readouterr().out.splitlines() == ["0-0 0-1", "", "0-0"]
-
-
-@pytest.mark.parametrize(
-    ("options", "reason"),
-    [
-        ("", "nothing to do: name the texts, --tgt and --new-tgt, or --src and --new-src"),
-        ("--tgt old", "--tgt and --new-tgt belong together"),
-        ("--tgt old --new-tgt other", "links:1: these are not the same characters: 'ab' and 'ac'"),
-        ("--tgt old --new-tgt short", "short:2: the file ends after 1 lines"),
-    ],
-)
-def test_map_says_what_is_wrong(tmp_path, monkeypatch, capsys, options, reason):
-    monkeypatch.chdir(tmp_path)
-    texts = {"links": ["0-0", "0-0"], "old": ["a b", "c"], "other": ["ac", "c"], "short": ["ab"]}
-    for name, lines in texts.items():
-        write(tmp_path / name, *lines)
-    assert main(["map", "--align", "links", *options.split()]) == 2
-    assert reason in capsys.readouterr().err

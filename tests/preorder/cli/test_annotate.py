@@ -173,27 +173,6 @@ def test_given_tags_reach_the_parser(src, fake, tmp_path):
     assert next(read_annotated(out)).tags == ("D", "N", "V")
 
 
-@pytest.mark.parametrize(
-    ("argv", "reason"),
-    [
-        ([], "--lang says which models Stanza needs"),
-        (["--lang", "en", "--trees", "dependency"], "--trees-out is needed where --out names no file"),
-        (["--pos", "f", "--trees-out", "t"], "--trees-out goes with --trees constituency or dependency"),
-        (["--pos", "f", "--classes", "5"], "--classes-out is needed where --out names no file"),
-        (["--pos", "f", "--classes-out", "c"], "--classes-out goes with --classes N"),
-        (["--pos", "f", "--classes", "nowhere"], "--classes nowhere: neither a number nor a file"),
-    ],
-)
-def test_options_that_cannot_work(src, capsys, argv, reason):
-    assert annotate("--src", src, *argv) == 2
-    assert capsys.readouterr().err == f"{reason}\n"
-
-
-def test_source_that_is_not_there(capsys):
-    assert annotate("--src", "nowhere", "--pos", "f") == 2
-    assert capsys.readouterr().err == "nowhere: cannot be read: No such file or directory\n"
-
-
 TRAIN = ["train", "--method", "btg", "--iterations", "2", "--classes", "0", "--held-out", "0"]
 
 
@@ -244,11 +223,6 @@ def test_training_tags_only_what_it_needs(bitext, fake, tmp_path):
     assert main([*argv, "--cross-fit", "2", "--cross-fit-out", features]) == 0
     assert len(list((tmp_path / "models").glob("done-*"))) > 1
     assert len((tmp_path / "features").read_text().splitlines()) == len(LINES)
-
-
-def test_training_needs_a_language(bitext, tmp_path, capsys):
-    assert main([*TRAIN, *bitext, "--pos", "stanza", "--model", str(tmp_path / "model")]) == 2
-    assert capsys.readouterr().err == "--lang says which models Stanza needs\n"
 
 
 def test_model_whose_note_of_stanza_is_damaged(src, bitext, fake, tmp_path, capsys):

@@ -55,24 +55,3 @@ def test_it_aligns(bitext, capsys):
     assert main(["diagnose", *files, "--lines", "100", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)["pair"]
     assert found["sentences"] + found["skipped"] == 10
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ([], "give --src with --tgt or --align, or --ref with --hyp"),
-        (["--src", "src"], "give --src with --tgt or --align"),
-        (["--src", "src", "--align", "good", "--ref", "src"], "give --src with --tgt or --align, or --ref"),
-        (["--ref", "src", "--hyp", "src", "--tgt", "src"], "give --src with --tgt or --align, or --ref"),
-        (["--src", "src", "--align", "links"], "links:2: "),
-        (["--src", "src", "--align", "good", "--pos", "tags"], "tags:2: 1 tags for 2 tokens"),
-        (["--src", "one", "--align", "onelink"], "1 lines are too few"),
-    ],
-)
-def test_what_is_wrong_is_one_line(tmp_path, monkeypatch, capsys, arguments, message):
-    monkeypatch.chdir(tmp_path)
-    texts = {"src": "a b\nc d\n", "links": "0-0\n5-0\n", "good": "0-0\n1-0\n", "tags": "X X\nX\n"}
-    for name, text in (texts | {"one": "a b\n", "onelink": "0-0\n"}).items():
-        (tmp_path / name).write_text(text)
-    assert main(["diagnose", *arguments]) == 2
-    assert message in capsys.readouterr().err

@@ -76,42 +76,6 @@ def test_table_for_people(tmp_path, capsys):
         assert cell in output
 
 
-@pytest.mark.parametrize(
-    ("links", "orders", "reason"),
-    [
-        ([], [], "links: the file is empty"),
-        (["0-0", "0-0"], ["0"], "orders:2: the file ends after 1 lines"),
-        (["0-0"], ["0", "0"], "links:2: the file ends after 1 lines"),
-        (["0-0", "0-0 2-0"], ["0", "1 0"], "links:2: link 2-0 is out of range: the source has 2 tokens"),
-        (["3-1 ||| 0-0"], ["1 0"], "links:1: the alignment is of 3 source tokens, the sentence has 2"),
-        (["0-0"], ["0 0"], "orders:1: not a permutation of 0"),
-        (["0-0"], ["a"], "orders:1: not a number: 'a'"),
-        (["0-0", b"\xff\n"], ["0", "0"], "links:2: not valid UTF-8"),
-        (["0-0 0-2 1-1"], ["0 1"], "no order can be evaluated: none of 1 alignments can be sorted"),
-    ],
-)
-def test_bad_input_is_one_line_and_status_2(tmp_path, capsys, links, orders, reason):
-    options = ["--align", write(tmp_path / "links", *links), "--order", write(tmp_path / "orders", *orders)]
-    assert main(["evaluate", *options]) == 2
-    captured = capsys.readouterr()
-    assert captured.out == ""
-    assert captured.err.count("\n") == 1
-    assert reason in captured.err
-
-
-def test_missing_file(tmp_path, capsys):
-    order = write(tmp_path / "order", "0")
-    assert main(["evaluate", "--align", str(tmp_path / "none"), "--order", order]) == 2
-    assert capsys.readouterr().err == f"{tmp_path}/none: cannot be read: No such file or directory\n"
-
-
-@pytest.mark.parametrize("other", [[], ["--order", "a", "--positions", "b"], ["--order", "a", "--gold", "b"]])
-def test_exactly_one_of_order_positions_and_gold(capsys, other):
-    with pytest.raises(SystemExit) as error:
-        main(["evaluate", "--align", "links", *other])
-    assert error.value.code == 2
-
-
 def test_alignment_against_gold(tmp_path, capsys):
     options = ["--align", write(tmp_path / "links", "0-0 1-2", "1-1")]
     options += ["--gold", write(tmp_path / "gold", "0-0 1-1 1?2", "0-0")]
@@ -161,28 +125,3 @@ def test_gold_links_from_one(tmp_path, capsys):
     assert evaluate(capsys, *options, "--gold-first-index", "1")["aer"] == 0
     assert main(["map", "--align", str(tmp_path / "gold"), "--first-index", "1"]) == 0
     assert capsys.readouterr().out == "0-0 1?1\n"
-
-
-@pytest.mark.parametrize("option", [("--unaligned", "keep"), ("--statistic", "median")])
-def test_options_of_the_gold_order_beside_a_gold_alignment(tmp_path, capsys, option):
-    path = write(tmp_path / "links", "0-0")
-    assert main(["evaluate", "--align", path, "--gold", path, *option]) == 2
-    assert capsys.readouterr().err == f"{option[0]} has no effect with --gold\n"
-
-
-@pytest.mark.parametrize(
-    ("links", "gold", "reason"),
-    [
-        ([], [], "links: the file is empty"),
-        (["0-0"], ["0-0", "0-0"], "links:2: the file ends after 1 lines"),
-        (["0-0", "0?0"], ["0-0", "0-0"], "links:2: possible links (i?j) in an alignment to be judged"),
-        (["0-0"], ["0+0"], "gold:1: not an alignment link: '0+0'"),
-    ],
-)
-def test_bad_alignments_are_one_line_and_status_2(tmp_path, capsys, links, gold, reason):
-    options = ["--align", write(tmp_path / "links", *links), "--gold", write(tmp_path / "gold", *gold)]
-    assert main(["evaluate", *options]) == 2
-    captured = capsys.readouterr()
-    assert captured.out == ""
-    assert captured.err.startswith(f"{tmp_path}/{reason}")
-    assert captured.err.count("\n") == 1

@@ -104,12 +104,6 @@ def test_devices_and_standard_output_are_not_saved(bitext, capsys):
     assert capsys.readouterr().err == ""
 
 
-def test_quiet_and_verbose_do_not_go_together(bitext, capsys):
-    with pytest.raises(SystemExit):
-        run_main(["gold", *bitext, "-q", "-v"])
-    assert "not allowed with argument -q/--quiet" in capsys.readouterr().err
-
-
 @pytest.mark.parametrize("command", [name for name in COMMANDS if name != "analyse"])
 def test_every_command_has_both(capsys, command):
     with pytest.raises(SystemExit):

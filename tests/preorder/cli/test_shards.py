@@ -175,29 +175,6 @@ def test_an_error_that_is_of_no_shard_stops_the_run(folder, model, apply, monkey
     assert next(taken) <= 3
 
 
-@pytest.mark.parametrize(
-    ("more", "reason"),
-    [
-        ("--out out --out-dir dir", "--out and --out-dir exclude each other"),
-        ("--shard 1/2", "--shard goes with --out-dir"),
-        ("--out-dir dir", "--out-dir needs files, as --src 'in/*.gz'"),
-        ("--out-dir dir --src in/*.fr", "in/*.fr: there is no such file"),
-        ("--engine ray", "--engine ray goes with --out-dir"),
-        ("--out-dir dir --src in/*.en --gpu-share 0.5", "--gpu-share goes with --engine ray"),
-    ],
-)
-def test_options_that_do_not_fit(folder, model, capsys, more, reason):
-    assert main(["apply", "--model", str(model), *more.split()]) == 2
-    assert capsys.readouterr().err == f"{reason}\n"
-
-
-@pytest.mark.parametrize("part", ["1", "0/2", "3/2", "1/x", "/", "1/2/3"])
-def test_parts_that_are_none(model, capsys, part):
-    with pytest.raises(SystemExit, match="2"):
-        main(["apply", "--model", str(model), "--out-dir", "out", "--shard", part])
-    assert "argument --shard: " in capsys.readouterr().err
-
-
 @pytest.mark.parametrize("threads", ["1", "2"])
 def test_killed_and_started_again(folder, model, threads):
     place = folder / "out"
@@ -290,32 +267,6 @@ def test_without_ray(folder, apply, monkeypatch, capsys):
     install = "install it, in the folder of onmt-preorder, with: pip install -e '.[ray]'"
     assert capsys.readouterr().err == f"ray is not installed; {install}\n"
     assert not (folder / "out").exists()
-
-
-@pytest.mark.parametrize("address", ["ray://a.b:1", "a.b", ":1", "a.b:c"])
-def test_addresses_that_are_none(model, capsys, address):
-    with pytest.raises(SystemExit, match="2"):
-        main(["apply", "--model", str(model), "--out-dir", "out", "--address", address])
-    assert f"argument --address: neither auto nor HOST:PORT: '{address}'" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("more", "reason"),
-    [
-        ("--classes 3", "--classes N learns from one text: learn them from it, then name the file"),
-        ("--pos stanza --lang en --stanza-device gpu --workers 2", "on a GPU there is one worker"),
-        (
-            "--engine ray --workers 2",
-            "--workers counts processes of this machine: on Ray there are as many as it has room for",
-        ),
-        ("--pos-out f", "--pos-out names one file: it does not go with --out-dir"),
-    ],
-)
-def test_options_of_annotate_that_do_not_fit(folder, monkeypatch, capsys, more, reason):
-    monkeypatch.setattr("preorder.cli.shards.load_ray", lambda: None)
-    files = ["--src", "in/*.en*", "--pos", "tags/*.pos*", "--out-dir", "out"]
-    assert main(["annotate", *files, *more.split()]) == 2
-    assert capsys.readouterr().err == f"{reason}\n"
 
 
 def test_annotate_by_stanza(folder, monkeypatch, capsys):

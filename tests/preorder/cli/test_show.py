@@ -108,60 +108,6 @@ def main_error(capsys, files, path):
     return capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
-    ("names", "options", "message"),
-    [
-        (("src", "positions"), ["--line", "3"], "src:3: the file has no such line"),
-        (("src", "order"), ["--line", "2"], "order:2: the file ends after 1 lines, "),
-        (("src", "positions"), ["--lines", "1,2-4"], "src:3: the file has no such line"),
-        (("src", "positions"), ["--lines", "1,5"], "src:5: the file has no such line"),
-        (("src", "positions"), ["--max-length", "3"], "src: no sentence is left to be shown"),
-        (
-            ("src", "positions"),
-            ["--gain", "1"],
-            "--gain measures orders by links: it needs --align and --tgt",
-        ),
-        (("src", "positions", "tgt"), ["--worst", "1"], "--worst measures orders by links: it needs"),
-        (("src", "positions", "align"), [], "src:1: an alignment links the source to a target"),
-        (("src", "positions", "attention"), [], "is out of range: the target has 0 tokens"),
-        (("src", "positions", "tgt", "attention"), ["--line", "2", "--order"], "not allowed"),
-    ],
-)
-def test_bad_input(files, capsys, names, options, message):
-    if message == "not allowed":
-        with pytest.raises(SystemExit):
-            show(capsys, files, *options, files["order"], names=names)
-        assert message in capsys.readouterr().err
-        return
-    assert message in show(capsys, files, *options, names=names)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (["--lines", "0"], "not a whole number from 1: '0'"),
-        (["--lines", "1,"], "not a whole number from 1: ''"),
-        (["--lines", "3-1"], "ends before it begins: '3-1'"),
-        (["--sample", "0"], "not a whole number from 1: '0'"),
-        (["--sample", "1", "--gain", "1"], "not allowed with"),
-        (["--out", "x.gif"], "a picture's name ends in .svg or .png or .pdf or .html: 'x.gif'"),
-    ],
-)
-def test_bad_options(files, capsys, options, message):
-    with pytest.raises(SystemExit) as ended:
-        main(["show", "--src", files["src"], "--positions", files["positions"], *options])
-    error = capsys.readouterr().err
-    assert ended.value.code == 2
-    assert message in error
-    assert error.count("\n") == 1
-
-
-@pytest.mark.parametrize("option", ["--pos", "--trees", "--lang", "--stanza-dir"])
-def test_layers_that_no_model_reads(files, capsys, option):
-    assert main(["show", "--src", files["src"], "--positions", files["positions"], option, "xx"]) == 2
-    assert capsys.readouterr().err == f"{option} has no effect without --model\n"
-
-
 MANY = 40
 
 

@@ -220,32 +220,6 @@ def test_cross_fit_writes_every_line(data, tmp_path):
             assert permutation.order == (0, 2, 1)
 
 
-@pytest.mark.parametrize(
-    ("extra", "reason"),
-    [
-        (["--cross-fit", "2"], "--cross-fit and --cross-fit-out go together"),
-        (["--classes", "nowhere"], "--classes nowhere: neither a number nor a file"),
-        (["--max-length", "2"], "no sentence of 1 to 2 tokens to train on"),
-        (["--annot", "f"], "--annot holds words and POS tags: it does not go with --src or --pos"),
-        (["--cross-fit", "300", "--cross-fit-out", "f"], "too few lines to train on for 300 folds"),
-    ],
-)
-def test_options_that_cannot_work(data, tmp_path, capsys, extra, reason):
-    argv = [*COMMON, *options(data, "src", "align"), "--model", str(tmp_path / "model"), *extra, "-q"]
-    assert main(argv) == 2
-    assert capsys.readouterr().err == f"{reason}\n"
-    assert not (tmp_path / "model").exists()
-
-
-def test_pos_file_of_another_shape(data, tmp_path, capsys):
-    short = write(tmp_path / "short", "N V N", "N V")
-    argv = [*COMMON, *options(data, "src", "align"), "--model", str(tmp_path / "model")]
-    assert main([*argv, "--pos", short]) == 2
-    assert "short:2: 2 POS tags for 3 words" in capsys.readouterr().err
-    assert main([*argv, "--pos", write(tmp_path / "shorter", "N V N")]) == 2
-    assert "shorter:2: the file ends after 1 lines" in capsys.readouterr().err
-
-
 @pytest.fixture
 def puzzling(data, tmp_path_factory):
     """Options that name data of which no iteration learns all: alignments drawn at random."""

@@ -1,0 +1,232 @@
+"""What is wrong with options and files, command by command: one line, status 2, and nothing is written."""
+
+import pytest
+
+from tests.support.texts import content, rows, write
+
+FILES = {
+    # for analyse
+    "src": ("a b", "a b c", "a b c d", "a b c d e f", "", "a b c d e f g"),
+    "ref": ("x y .", "x y z .", "w x y z .", "the cat sat on the mat .", "so .", "it is cold isn't it ."),
+    "base": ("x y .", "x z y .", "w z .", "the mat sat on .", "so", "is it cold isn't ."),
+    "ours": ("y x .", "x y z .", "w x y z .", "the cat sat on a mat .", "so .", "it it cold isn't it ."),
+    "align": ("0-1 1-0", "0-0 1-2 2-1", "0-0 1-1 2-2 3-3", "0-5 1-4 2-3 3-2 4-1 5-0", "", "0-0 0-2 1-1"),
+    "positions": ("1 0", "0 2 1", "0 1 3 2", "5 4 3 2 1 0", "", "0 1 2 3 4 5 6"),
+    "empty": ("",) * 6,
+    "crossed": ("0-0 1-1", *["0-0 0-2 1-1"] * 5),  # one can be sorted
+    "run.0": ("a",) * 6,
+    "same": ("0 1 2",) * 6,
+    # for score: sentences of 2, 0, 3 and 3 tokens
+    "s.ref": ("the cat", "", "it is cold", "a b c d e f"),
+    "good": ("the cat", "", "it is cold", "a b c f d e"),
+    "bad": ("on the mat sat a cat .", "x", "", "f e d c b a"),
+    "s.align": ("0-1 1-0", "", "0-0 0-2 1-1", "0-0 1-2 2-1"),
+    "s.order": ("1 0", "", "0 1 2", "2 0 1"),
+    "s.early": ("1 0", ""),
+    "s.other": ("1 0", "", "0 1 2", "1 0"),
+    "s.short": ("1 0", "", "0 1", "1 0"),
+    "s.twice": ("1 0", "", "0 1", "1 1"),
+    # for one sentence, or two
+    "ab": ("a b",),
+    "one.order": ("1 0",),
+    "of.three": ("3-1 ||| 0-0",),
+    "twice": ("0 0",),
+    "unsorted": ("0-0 0-2 1-1",),
+    "none": (),
+    "link": ("0-0",),
+    "links": ("0-0", "0-0"),
+    "possible": ("0-0", "0?0"),
+    "plus": ("0+0",),
+    "far": ("9-0", "0-0"),
+    "few": ("0-1 1-0", "0-0"),
+    "source": ("a b", "b"),
+    "target": ("B A", "B"),
+    "old": ("a b", "c"),
+    "new": ("ac", "c"),
+    "cut": ("ab",),
+    "tags": ("X X", "X"),
+    "pairs": ("a b", "c d"),
+    # for show
+    "h.src": ("I like the pen", "you like the red pen"),
+    "h.tgt": ("watashi wa pen ga suki", "anata wa akai pen ga suki"),
+    "h.align": ("0-0 1-4 3-2", "0-0 1-5 3-2 4-3"),
+    "h.positions": ("0 3 1 2", "1 3 0 4 2"),
+    "h.order": ("0 2 3 1",),
+    # for swap and train
+    "ten": ("a b c d e f g h i j", "", "one"),
+    "three": ("a b c",) * 4,
+    "three.align": ("0-0",) * 4,
+    "three.tags": ("N V N", "N V", "", ""),
+}
+
+GIVEN = {
+    "@": "--ref ref --hyp base=base ours=ours --tokenize none",
+    "%": "--ref s.ref --hyp a=good b=bad",
+    "$": "--src source --tgt target",
+    "&": "--src h.src --positions h.positions",
+    "#": "--method btg --src three --align three.align --model out -q",
+}
+"""What stands for options that many lines have."""
+
+LINES = """
+analyse length @ --src src --positions positions | --positions are measured against --align
+analyse length @ --src ref --align align --positions positions | positions of 2 tokens,
+analyse length @ --src positions --align ref | ref:1: not an alignment link: 'x'
+analyse length @ --src empty | no sentence can be grouped by source length (tokens)
+analyse gain @ --align align --positions src | src:1: not a number: 'a'
+analyse precision @ --baseline none | no system is called 'none', only: base, ours
+analyse examples @ --src src --system base | 'base' is not to be compared with itself
+analyse examples @ --src src --system none | no system is called 'none', only: base, ours
+analyse examples @ --src src --hyp ours=ours | system 'ours' has
+analyse robustness @ | base: no {} in it to stand for the percentage
+analyse correlation @ --align align --positions x=positions | there is no system 'x', only: base, ours
+analyse correlation @ --align align --positions ours=positions --baseline x | there is no system 'x'
+analyse correlation @ --align crossed --positions ours=same | 1 sentences have a tau; a correlation needs 3
+analyse gain @ --align x --positions x --width 0 | not a number from 0.001 to 2: '0'
+analyse gain @ --align x --positions x --width 1e-300 | not a number from 0.001 to 2: '1e-300'
+analyse gain @ --align x --positions x --width wide | not a number from 0.001 to 2: 'wide'
+analyse robustness --ref ref --hyp run.{} --percent 0:100:100 | run.100: cannot be read
+analyse robustness @ --percent 0:10 | neither A:B:STEP nor N,…: '0:10'
+analyse robustness @ --percent 0,101 | more than 100: '101'
+analyse robustness @ --percent 5,5 | not different shares of 0 to 100: '5,5'
+analyse precision @ --out x.gif | a picture's name ends in .svg or .png or .pdf: 'x.gif'
+analyse precision @ --metrics bleu | unrecognized arguments: --metrics
+score % --align s.align | --align and the orders of a system (--order, --positions) go together
+score % --order a=s.order | --align and the orders of a system (--order, --positions) go together
+score % --align s.align --order x=s.order | no system is called 'x', only: a, b
+score % --align s.align --order a=s.order --positions a=s.order | system 'a' has two orders
+score % --align s.align --order a=s.order a=s.other | two systems are called 'a'
+score % --align s.align --order a=s.early | s.early:3: the file ends after 2 lines, s.ref goes on
+score % --align s.align --order a=s.order b=s.other | s.align:4: the orders of this sentence are of 3 and 2
+score % --align s.align --order a=s.short | s.align:4: link 2-1 is out of range: the source has 2 tokens
+score % --align s.align --order a=s.twice | s.twice:4: not a permutation of 0 … 1: 1 1
+score % --baseline x | no system is called 'x', only: a, b
+score % --hyp a=good | system 'a' has good twice
+score --ref s.ref --hyp good good | system 'good' has good twice
+score --ref s.ref --hyp a=- b=- | only one file can come from standard input
+score % =good | not a system: '=good'
+score % c= | not a system: 'c='
+score % lang=en/hyp | en/hyp: cannot be read: No such file or directory
+score % --metrics bleu,meteor | no metric 'meteor', only bleu, chrf, ter, ribes
+score % --tokenize no | invalid choice: 'no'
+score % --seed -1 | not a whole number from 0: '-1'
+evaluate --align of.three --order one.order | of.three:1: the alignment is of 3 source tokens
+evaluate --align link --order twice | twice:1: not a permutation of 0
+evaluate --align link --order ab | ab:1: not a number: 'a'
+evaluate --align unsorted --order one.order | no order can be evaluated: none of 1 alignments can be sorted
+evaluate --align link | one of the arguments --order --positions --gold is required
+evaluate --align link --order a --positions b | not allowed with
+evaluate --align link --order a --gold b | not allowed with
+evaluate --align link --gold link --unaligned keep | --unaligned has no effect with --gold
+evaluate --align link --gold link --statistic median | --statistic has no effect with --gold
+evaluate --align none --gold none | none: the file is empty
+evaluate --align link --gold links | link:2: the file ends after 1 lines
+evaluate --align possible --gold links | possible:2: possible links (i?j) in an alignment to be judged
+evaluate --align link --gold plus | plus:1: not an alignment link: '0+0'
+gold --src ab --align of.three | of.three:1: the alignment is of 3 source tokens, the sentence has 2
+gold --src ab --align plus | plus:1: not an alignment link: '0+0'
+gold --align f --format x | invalid choice: 'x'
+gold -q -v --align f | not allowed with argument -q/--quiet
+align $ --hand-src source --hand-tgt target | --hand-src, --hand-tgt and --hand-align belong together
+align $ --samplers 2 --symmetrize union | --symmetrize has no effect with --samplers and --hand-align
+align $ --min-confidence 0.5 | --min-confidence has no effect without --samplers or --hand-align
+align $ --samplers 2 --min-confidence 0 | not above 0 and at most 1: '0'
+align $ --samplers 2 --min-confidence nan | not above 0 and at most 1: 'nan'
+align $ --forward source | --forward and --reverse belong together
+align $ --forward few --reverse few | either --tgt or --forward and --reverse is needed
+align | either --tgt or --forward and --reverse is needed
+align $ --samplers 0 | not a whole number from 1: '0'
+align $ --seed ² | not a whole number from 0: '²'
+align $ --seed 1.5 | not a whole number from 0: '1.5'
+align $ --eflomal-model 4 | invalid choice: 4
+align $ --hand-src source --hand-tgt target --hand-align far | far:1: link 9-0 is out of range
+align $ --hand-src source --hand-tgt target --hand-align link | link:2: the file ends after 1 lines
+align $ --hand-src source --hand-tgt target --hand-align few | 2 hand-aligned sentences are too few
+align --out out --forward few --reverse link | link:2: the file ends after 1 lines
+align --forward few --reverse few --src source | --src has no effect with --forward
+align --forward few --reverse few --samplers 2 | --samplers has no effect with --forward
+align --forward few --reverse few --eflomal-model 2 | --eflomal-model has no effect with --forward
+align --forward few --reverse few --chunk 2 | --chunk has no effect with --forward
+align --forward few --reverse few --seed 2 | --seed has no effect with --forward
+align --forward few --reverse few --threads 1 | --threads has no effect with --forward
+map --align links | nothing to do: name the texts, --tgt and --new-tgt, or --src and --new-src
+map --align links --tgt old | --tgt and --new-tgt belong together
+map --align links --tgt old --new-tgt new | links:1: these are not the same characters: 'ab' and 'ac'
+map --out out --align links --tgt old --new-tgt cut | cut:2: the file ends after 1 lines
+show & --line 3 | h.src:3: the file has no such line
+show & --lines 1,2-4 | h.src:3: the file has no such line
+show & --lines 1,5 | h.src:5: the file has no such line
+show & --max-length 3 | h.src: no sentence is left to be shown
+show & --gain 1 | --gain measures orders by links: it needs --align and --tgt
+show & --tgt h.tgt --worst 1 | --worst measures orders by links: it needs --align and --tgt
+show & --align h.align | h.src:1: an alignment links the source to a target
+show & --attention h.align | is out of range: the target has 0 tokens
+show & --order h.order | not allowed with
+show --src h.src --order h.order --line 2 | h.order:2: the file ends after 1 lines
+show & --lines 0 | not a whole number from 1: '0'
+show & --lines 1, | not a whole number from 1: ''
+show & --lines 3-1 | ends before it begins: '3-1'
+show & --sample 0 | not a whole number from 1: '0'
+show & --sample 1 --gain 1 | not allowed with
+show & --out x.gif | a picture's name ends in .svg or .png or .pdf or .html: 'x.gif'
+show & --pos xx | --pos has no effect without --model
+show & --trees xx | --trees has no effect without --model
+show & --lang xx | --lang has no effect without --model
+show & --stanza-dir xx | --stanza-dir has no effect without --model
+diagnose | give --src with --tgt or --align, or --ref with --hyp
+diagnose --src pairs | give --src with --tgt or --align, or --ref with --hyp
+diagnose --src pairs --align links --ref pairs | give --src with --tgt or --align, or --ref with --hyp
+diagnose --ref pairs --hyp pairs --tgt pairs | give --src with --tgt or --align, or --ref with --hyp
+diagnose --src pairs --align far | far:1: link 9-0 is out of range
+diagnose --src pairs --align links --pos tags | tags:2: 1 tags for 2 tokens
+diagnose --src ab --align link | 1 lines are too few
+annotate --src src | --lang says which models Stanza needs
+annotate --src src --lang en --trees dependency | --trees-out is needed where --out names no file
+annotate --src src --pos f --trees-out t | --trees-out goes with --trees constituency or dependency
+annotate --src src --pos f --classes 5 | --classes-out is needed where --out names no file
+annotate --src src --pos f --classes-out c | --classes-out goes with --classes N
+annotate --src src --pos f --classes nowhere | --classes nowhere: neither a number nor a file
+annotate --src nowhere --pos f | nowhere: cannot be read: No such file or directory
+annotate --src s* --pos t* --out-dir out --classes 3 | --classes N learns from one text: learn them from it
+annotate --src s* --out-dir out --lang en --stanza-device gpu --workers 2 | on a GPU there is one worker
+annotate --src s* --pos t* --out-dir out --engine ray --workers 2 | --workers counts processes of this machine
+annotate --src s* --pos t* --out-dir out --pos-out f | --pos-out names one file: it does not go with --out-dir
+apply --model en-ja-demo --out out --out-dir dir | --out and --out-dir exclude each other
+apply --model en-ja-demo --shard 1/2 | --shard goes with --out-dir
+apply --model en-ja-demo --out-dir dir | --out-dir needs files, as --src 'in/*.gz'
+apply --model en-ja-demo --out-dir dir --src in/*.fr | in/*.fr: there is no such file
+apply --model en-ja-demo --engine ray | --engine ray goes with --out-dir
+apply --model en-ja-demo --out-dir dir --src s* --gpu-share 0.5 | --gpu-share goes with --engine ray
+apply --model en-ja-demo --out-dir dir --shard 1 | argument --shard: not I/N: '1'
+apply --model en-ja-demo --out-dir dir --shard 0/2 | argument --shard: not a whole number from 1: '0'
+apply --model en-ja-demo --out-dir dir --shard 3/2 | argument --shard: 3 is more than 2: '3/2'
+apply --model en-ja-demo --out-dir dir --shard 1/2/3 | argument --shard: not a whole number from 1: '2/3'
+apply --model en-ja-demo --out-dir dir --address ray://a.b:1 | neither auto nor HOST:PORT: 'ray://a.b:1'
+apply --model en-ja-demo --out-dir dir --address a.b | neither auto nor HOST:PORT: 'a.b'
+apply --model en-ja-demo --out-dir dir --address :1 | neither auto nor HOST:PORT: ':1'
+apply --model en-ja-demo --out-dir dir --address a.b:c | neither auto nor HOST:PORT: 'a.b:c'
+train # --cross-fit 2 | --cross-fit and --cross-fit-out go together
+train # --classes nowhere | --classes nowhere: neither a number nor a file
+train # --max-length 2 | no sentence of 1 to 2 tokens to train on
+train # --annot f | --annot holds words and POS tags: it does not go with --src or --pos
+train # --cross-fit 300 --cross-fit-out f | too few lines to train on for 300 folds
+train # --pos three.tags | three.tags:2: 2 POS tags for 3 words
+train # --pos stanza | --lang says which models Stanza needs
+swap -q --src ten --pos one.order --out-dir out | 10 words
+swap --src ten --out-dir ten | cannot be written
+"""
+
+
+@pytest.mark.parametrize(("line", "reason"), rows(LINES))
+def test_one_line_and_status_2(tmp_path, monkeypatch, refuses, line, reason):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("preorder.cli.shards.load_ray", lambda: None)
+    for name, lines in FILES.items():
+        write(tmp_path / name, *lines)
+    before = content(tmp_path)
+    refuses(" ".join(GIVEN.get(word, word) for word in line.split()), reason)
+    assert content(tmp_path) == before
+
+
+def test_no_command(refuses):
+    refuses("", "the following arguments are required: COMMAND (see preorder --help)\n")
