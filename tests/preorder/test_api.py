@@ -235,7 +235,7 @@ preorder.train(ONE, ["0-0"], classes={"s0": "a b"}) | DataError | class 'a b' is
 preorder.train(ONE, ["0-0"], classes={"s0": ""}) | DataError | class '' is no string
 preorder.train(ONE, ["0-0"], classes={"s\n": "a"}) | DataError | has a line break in it
 preorder.align(ONE, ONE, seed=-1) | UsageError | seed: -1 is not a whole number from 0 to 4294967295
-preorder.align(ONE, ONE, "all") | UsageError | symmetrization: 'all' is none of 
+preorder.align(ONE, ONE, "all") | UsageError | symmetrization: 'all' is none of
 small().order("s0 v1") | UsageError | sources: a list with an item for each
 small().n_best(ONE, 0) | UsageError | k: 0 is not a whole number from 1 to 10000
 preorder.PreorderModel(small()._model, 0) | UsageError | threads: 0 is not a whole number from 1 to 1024

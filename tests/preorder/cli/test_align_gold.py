@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from preorder.cli import COMMANDS, main
+from preorder.cli import main
 from preorder.data.formats import parse_alignment
 from tests.support.texts import write
 
@@ -73,14 +73,6 @@ def test_interruption_has_status_130(monkeypatch, capsys):
     monkeypatch.setattr("preorder.cli.gold.files.write_lines", interrupt)
     assert main(["gold", "--align", "f"]) == 130
     assert capsys.readouterr().err == "interrupted\n"
-
-
-@pytest.mark.parametrize("command", [[], *([name] for name in COMMANDS)])
-def test_help(command, capsys):
-    with pytest.raises(SystemExit) as stopped:
-        main([*command, "--help"])
-    assert stopped.value.code == 0
-    assert "usage: preorder" in capsys.readouterr().out
 
 
 HELD_OUT = "hand-aligned sentences, held out: precision 1.000, recall 1.000\n"

@@ -26,15 +26,8 @@ def files(tmp_path):
 
 @pytest.fixture
 def systems(files):
-    return [
-        "--ref",
-        files["ref"],
-        "--hyp",
-        f"base={files['base']}",
-        f"ours={files['ours']}",
-        "--tokenize",
-        "none",
-    ]
+    systems = [f"{name}={files[name]}" for name in ("base", "ours")]
+    return ["--ref", files["ref"], "--hyp", *systems, "--tokenize", "none"]
 
 
 def analyse(capsys, *options):

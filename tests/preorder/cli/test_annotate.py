@@ -225,15 +225,6 @@ def test_training_tags_only_what_it_needs(bitext, fake, tmp_path):
     assert len((tmp_path / "features").read_text().splitlines()) == len(LINES)
 
 
-def test_model_whose_note_of_stanza_is_damaged(src, bitext, fake, tmp_path, capsys):
-    model = tmp_path / "model"
-    assert main([*TRAIN, *bitext, "--pos", "stanza", *fake, "--model", str(model)]) == 0
-    description = json.loads((model / "model.json").read_text())
-    (model / "model.json").write_text(json.dumps(description | {"stanza": {"trees": None}}))
-    assert order(model, "--src", src) == 2
-    assert capsys.readouterr().err.endswith("model.json: what it says of Stanza is damaged\n")
-
-
 def test_model_that_needs_trees_made_from_given_tags(src, bitext, tmp_path, fake, capsys):
     model = tmp_path / "model"
     pos = write(tmp_path / "pos", "D N V", "", "A B C D", "A N V", "")
@@ -367,15 +358,16 @@ def sign(description, model):
     (model / "model.json").write_text(json.dumps(description))
 
 
-@pytest.mark.parametrize("folder", ["models", "/a\nb", 3, ""])
-def test_a_remembered_folder_that_is_none(src, bitext, fake, tmp_path, capsys, folder):
+@pytest.mark.parametrize("note", [{"folder": "models"}, {"folder": "/a\nb"}, {"folder": 3}, {"trees": 1}])
+def test_a_damaged_note_of_stanza(src, bitext, fake, tmp_path, capsys, note):
     model = tmp_path / "model"
     assert main([*TRAIN, *bitext, "--pos", "stanza", *fake, "--model", str(model)]) == 0
     description = json.loads((model / "model.json").read_text())
-    description["stanza"]["folder"] = folder
+    description["stanza"] |= note
     sign(description, model)
     assert order(model, "--src", src) == 2
     assert capsys.readouterr().err.endswith("model.json: what it says of Stanza is damaged\n")
     del description["stanza"]["folder"]  # a model that has been made before
+    description["stanza"]["trees"] = None
     sign(description, model)
     assert order(model, "--src", src, *fake[2:]) == 0

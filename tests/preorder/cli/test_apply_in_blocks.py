@@ -186,15 +186,7 @@ assert not heavy, heavy
 
 def test_nothing_is_imported_that_is_not_used(models, tmp_path):
     (tmp_path / "src").write_text("S1 V2 O3\n")
-    options = [
-        "apply",
-        "--model",
-        str(models / "classes"),
-        "--src",
-        str(tmp_path / "src"),
-        "--format",
-        "text",
-    ]
+    options = f"apply --model {models}/classes --src {tmp_path}/src --format text".split()
     command = [sys.executable, "-c", LIGHT, *options]
     done = subprocess.run(command, env=environment(), capture_output=True, text=True)
     assert (done.stdout, done.returncode) == ("S1 O3 V2\n", 0), done.stderr

@@ -21,14 +21,8 @@ def test_a_pair_and_translations(bitext, tmp_path, capsys):
     (tmp_path / "hyp").write_text("".join(" ".join(line.split()[::-1]) + "\n" for line in reference))
     pair = ["--src", str(bitext / "train.svo"), "--align", str(bitext / "train.align")]
     pair += ["--pos", str(bitext / "train.svo.pos")]
-    translations = [
-        "--ref",
-        str(bitext / "test.sov"),
-        "--hyp",
-        f"reversed={tmp_path / 'hyp'}",
-        "--tokenize",
-        "none",
-    ]
+    translations = ["--ref", str(bitext / "test.sov"), "--hyp", f"reversed={tmp_path / 'hyp'}"]
+    translations += ["--tokenize", "none"]
     assert main(["diagnose", *pair, *translations, "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["pair"]["sentences"] + found["pair"]["skipped"] == 30

@@ -63,13 +63,8 @@ def test_treatment_of_unaligned_tokens_is_a_choice(tmp_path, capsys):
 
 
 def test_table_for_people(tmp_path, capsys):
-    options = [
-        "--align",
-        write(tmp_path / "align", *ALIGNMENTS),
-        "--order",
-        write(tmp_path / "order", *ORDERS),
-    ]
-    assert main(["evaluate", *options]) == 0
+    align, order = write(tmp_path / "align", *ALIGNMENTS), write(tmp_path / "order", *ORDERS)
+    assert main(["evaluate", "--align", align, "--order", order]) == 0
     output = capsys.readouterr().out
     assert "3 sentences, 0 more whose alignment cannot be sorted" in output
     for cell in ("aligned tokens", "all tokens", "unreordered", "0.9333", "0.8571", "0.6667"):

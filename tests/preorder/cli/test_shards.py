@@ -179,17 +179,7 @@ def test_an_error_that_is_of_no_shard_stops_the_run(folder, model, apply, monkey
 def test_killed_and_started_again(folder, model, threads):
     place = folder / "out"
     whole = expected(model)
-    command = [
-        "apply",
-        "--model",
-        str(model),
-        "--src",
-        "in/*.en*",
-        "--out-dir",
-        str(place),
-        "--threads",
-        threads,
-    ]
+    command = f"apply --model {model} --src in/*.en* --out-dir {place} --threads {threads}".split()
     place.mkdir()
     status, operations = run(place, command)
     assert status == 0

@@ -1,11 +1,14 @@
 """What a command imports before it does anything: a help text is there at once."""
 
+import json
 import subprocess
 import sys
+from importlib.metadata import version
 
 import pytest
 
-from preorder.cli import SUMMARIES
+import preorder
+from preorder.cli import SUMMARIES, main
 from tests.support.running import environment
 
 CODE = """
@@ -35,3 +38,15 @@ def test_help_imports_little(command, unused):
     assert done.returncode == 0, done.stderr
     if command == "--help":
         assert all(f"    {name} " in done.stdout for name in SUMMARIES)
+
+
+def test_the_version_of_the_package_and_of_models(tmp_path, capsys):
+    with pytest.raises(SystemExit):
+        main(["--version"])
+    model = preorder.train(["a b"] * 9, ["0-1 1-0"] * 9, classes=0, iterations=1, held_out=0)
+    model.save(str(tmp_path / "model"))
+    written = json.loads((tmp_path / "model/model.json").read_text())["version"]
+    assert (
+        capsys.readouterr().out
+        == f"preorder {version('onmt-preorder')} (models of format version {written})\n"
+    )

@@ -110,15 +110,9 @@ def test_checkpoints(store):
 @pytest.mark.parametrize(
     ("command", "reason"),
     [
-        (
-            apply("--src", "memory://text", "--out", "memory:///text"),
-            "would be overwritten while it is needed",
-        ),
+        (apply("--src", "memory://text", "--out", "memory:///text"), "would be overwritten while"),
         (apply("--src", "memory://no"), "memory://no: cannot be read: No such file or directory"),
-        (
-            apply("--src", "memory://text", "--out", "no://x"),
-            "no://x: cannot be written: Protocol not known: no",
-        ),
+        (apply("--src", "memory://text", "--out", "no://x"), "no://x: cannot be written: Protocol not known"),
         (apply("--src", "memory://no/*", "--out-dir", "memory://x"), "memory://no/*: there is no such file"),
         (apply("--src", "memory://in/*", "--out-dir", "memory://in"), "a.en.gz would be overwritten"),
         (train("memory://in"), "memory://in: holds other things than a model"),

@@ -4,8 +4,6 @@ import gzip
 import io
 import sys
 
-import pytest
-
 from preorder.cli import main
 
 SOURCE = "a b c d e f g h i j\n\none\nthe cat sat on the mat\n"
@@ -45,25 +43,3 @@ def test_standard_input_and_gzip(tmp_path, monkeypatch):
     path.write_bytes(gzip.compress(SOURCE.encode()))
     assert main(["swap", "--src", str(path), "--percent", "100", "--out-dir", str(tmp_path)]) == 0
     assert (tmp_path / "test.en.100").read_text() == (tmp_path / "source.100").read_text() != SOURCE
-
-
-@pytest.mark.parametrize(
-    ("tags", "message"),
-    [("A B\n", "10 words"), (TAGS[:-1].rpartition("\n")[0] + "\n", "ends after 3 lines")],
-)
-def test_bad_input(tmp_path, capsys, tags, message):
-    (tmp_path / "src").write_text(SOURCE)
-    (tmp_path / "pos").write_text(tags)
-    options = [
-        "--src",
-        str(tmp_path / "src"),
-        "--pos",
-        str(tmp_path / "pos"),
-        "--out-dir",
-        str(tmp_path / "out"),
-    ]
-    assert main(["swap", *options]) == 2
-    assert message in capsys.readouterr().err
-    assert list((tmp_path / "out").iterdir()) == []
-    assert main(["swap", "--src", str(tmp_path / "src"), "--out-dir", str(tmp_path / "src")]) == 2
-    assert "cannot be written" in capsys.readouterr().err

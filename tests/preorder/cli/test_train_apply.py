@@ -1,6 +1,5 @@
 """``preorder train`` and ``preorder apply``, end to end, on a language that puts its verbs last."""
 
-import gzip
 import itertools
 import json
 import random
@@ -114,35 +113,6 @@ def test_best_orders(model, source_file, capsys, name):
         assert items[0] == line
         assert len(set(items)) == len(items)
         assert scores == sorted(scores, reverse=True)
-
-
-def test_all_orders_of_three_tokens(model, source_file, capsys):
-    argv = ["apply", "--model", model, "--src", source_file, "--format", "order", "--n-best", "100"]
-    assert main(argv) == 0
-    found = list(map(fields, capsys.readouterr().out.splitlines()))
-    orders = {" ".join(map(str, order)) for order in itertools.permutations(range(3))}
-    assert {item for number, item, _ in found if number == 0} == orders
-    assert len(found) == 5 * 6 + 2
-
-
-def test_batches_do_not_change_the_output(model, source_file, capsys, monkeypatch):
-    outputs = []
-    for batch in (50_000, 7, 1):
-        monkeypatch.setattr("preorder.cli.apply.BATCH", batch)
-        for argv in ([], ["--n-best", "2"]):
-            assert main(["apply", "--model", model, "--src", source_file, *argv]) == 0
-            outputs.append(capsys.readouterr().out)
-    assert outputs[:2] * 3 == outputs
-
-
-def test_gzip_in_and_out(model, source_file, tmp_path, capsys):
-    source = tmp_path / "test.gz"
-    with open(source_file, "rb") as plain:
-        source.write_bytes(gzip.compress(plain.read()))
-    out = tmp_path / "out.gz"
-    assert main(["apply", "--model", model, "--src", str(source), "--out", str(out)]) == 0
-    assert main(["apply", "--model", model, "--src", source_file]) == 0
-    assert gzip.decompress(out.read_bytes()).decode() == capsys.readouterr().out
 
 
 def test_same_seed_same_model_for_any_number_of_threads(data, model, tmp_path):
