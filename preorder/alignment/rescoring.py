@@ -15,8 +15,8 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.ensemble import HistGradientBoostingClassifier
 
+from preorder.alignment.eflomal import Side
 from preorder.alignment.links import NEIGHBOURS, Link, Samples
-from preorder.alignment.priors import Side
 from preorder.data.alignment import Alignment
 from preorder.errors import UsageError
 

@@ -125,8 +125,7 @@ def _counts(words: np.ndarray, neighbours: np.ndarray, border: int) -> sparse.cs
 
 def _positive_pmi(counts: sparse.csr_matrix) -> sparse.csr_matrix:
     entries = counts.tocoo()
-    rows = np.asarray(counts.sum(axis=1)).ravel()
-    columns = np.asarray(counts.sum(axis=0)).ravel()
+    rows, columns = (np.asarray(counts.sum(axis=axis)).ravel() for axis in (1, 0))
     information = np.log(entries.data * counts.sum() / (rows[entries.row] * columns[entries.col]))
     entries.data = np.maximum(information, 0)
     return entries.tocsr()

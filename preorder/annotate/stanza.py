@@ -32,8 +32,7 @@ from preorder.io import files
 from preorder.learning.checkpoint import NO_CHECKPOINTS, Checkpoint, Checkpoints, digest
 from preorder.processes import in_processes
 from preorder.progress import LOGGER
-from preorder.syntax.conllu import NONE, Tagset, parse_conllu
-from preorder.syntax.read import parse_bracketing
+from preorder.syntax.read import NONE, Tagset, parse_bracketing, parse_conllu
 
 MAX_LENGTH = 200  # tokens that are parsed at once
 CHUNK = 5_000  # tokens, and one more a sentence, that a worker gets at once, as Stanza's tagger does
@@ -61,8 +60,7 @@ class StanzaOptions:
     tagset: Tagset = "xpos"
     tagged: bool = False  # whether the sentences have tags already, which they keep, and the parser reads
     folder: str | None = None
-    """Where the models are; None: where :data:`FOLDER_VARIABLE` says, or else where ``stanza.download`` puts
-    them; those that are missing there are downloaded."""
+    """None: where :data:`FOLDER_VARIABLE` says, or where ``stanza.download`` puts models that are missing."""
 
     device: Device = "cpu"
 
@@ -329,8 +327,7 @@ class _Chunk(NamedTuple):
 
 
 def _settings(options: StanzaOptions, models: Any) -> Any:
-    """Return what the annotation of a sentence depends on: not on the folder in which the models are."""
-    return [asdict(options) | {"folder": None}, models]
+    return [asdict(options) | {"folder": None}, models]  # what the annotation of a sentence depends on
 
 
 def _chunks(sentences: Iterable[Sentence], settings: Any, checkpoints: Checkpoints) -> Iterator[_Chunk]:

@@ -25,9 +25,7 @@ LEAST = -80.0
 """Least log of a node's share of its span; what is less counts as so much, by far too little to change a sum.
 exp takes ten times as long where its result is too small for a float32."""
 
-PREFERENCE = 1e-3
-"""What the probability of a part counts, beside that of a pair: it decides between trees of one order."""
-
+PREFERENCE = 1e-3  # of a part's probability, beside that of a pair: it decides between trees of one order
 PARTNER_WEIGHT = 0.3  # of an ensemble partner's order; the probabilities count the rest
 
 
@@ -42,7 +40,7 @@ def log_partition(parts: torch.Tensor, groups: torch.Tensor | None = None) -> to
 
 def marginals(parts: torch.Tensor) -> torch.Tensor:
     """Return the probability of each part, as ``parts``: the gradient of :func:`log_partition`."""
-    last = _batch_last(parts)
+    last = parts.movedim(0, -1).contiguous()
     return _outside(last, _inside(last, None), None, parts.new_ones(len(parts))).movedim(-1, 0)
 
 
@@ -81,7 +79,7 @@ def expected_agreement(parts: torch.Tensor, partner: np.ndarray | None = None) -
 class _LogPartition(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, parts: torch.Tensor, groups: torch.Tensor | None) -> torch.Tensor:
-        last = _batch_last(parts)
+        last = parts.movedim(0, -1).contiguous()
         ctx.bounds = None if groups is None else _bounds(groups)
         charts = _inside(last, ctx.bounds)
         ctx.save_for_backward(last, *charts)
@@ -95,10 +93,6 @@ class _LogPartition(torch.autograd.Function):
 
 # In what follows all tensors have the batch last, and contiguous: each operation goes through many short rows
 # of a chart, and takes half of the time where the numbers next to each other are those of the batch.
-
-
-def _batch_last(parts: torch.Tensor) -> torch.Tensor:
-    return parts.movedim(0, -1).contiguous()
 
 
 def _inside(parts: torch.Tensor, bounds: tuple[torch.Tensor, ...] | None) -> tuple[torch.Tensor, ...]:

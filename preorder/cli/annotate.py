@@ -34,7 +34,7 @@ from preorder.learning.checkpoint import Checkpoints, digest
 from preorder.progress import counting
 from preorder.shards.plan import Shard
 from preorder.shards.run import Tick, in_worker_processes, run_shards
-from preorder.syntax.conllu import Tagset, tagset_comment
+from preorder.syntax.read import Tagset, tagset_comment
 
 SUFFIXES = {"constituency": ".trees", "dependency": ".conllu"}
 

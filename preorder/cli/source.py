@@ -22,8 +22,7 @@ from preorder.data.sentence import Sentence
 from preorder.errors import DataError, UsageError, shown
 from preorder.io import files, storage
 from preorder.progress import LOGGER
-from preorder.syntax.conllu import TAGSETS
-from preorder.syntax.read import TreeFile, add_trees
+from preorder.syntax.read import TAGSETS, TreeFile, add_trees
 
 if TYPE_CHECKING:
     from preorder.methods.model_directory import Model

@@ -28,12 +28,10 @@ from preorder.methods.model_directory import Model
 
 SPACE, TAB, NEWLINE, RETURN = 32, 9, 10, 13
 
-
 Ordered = tuple[str, tuple[int, tuple[str, ...]] | None]
 """A block as it is written; and the first line, from 0, whose words must be escaped, with its words."""
 
-Column = tuple[np.ndarray, np.ndarray, np.ndarray]
-"""A text, uint8, and where the tokens of a layer begin and end in it."""
+Column = tuple[np.ndarray, np.ndarray, np.ndarray]  # a text, uint8, and where a layer's tokens begin and end
 
 
 class BlockOrderer:

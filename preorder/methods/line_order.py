@@ -9,8 +9,7 @@ from preorder.data.formats import FORMATTERS, needs_escape
 from preorder.methods.base import HashedPreorderer
 from preorder.methods.model_directory import Model
 
-Escaped = tuple[int, tuple[str, ...]]
-"""A line, from 0, and its words."""
+Escaped = tuple[int, tuple[str, ...]]  # a line, from 0, and its words
 
 
 class LineOrderer:

@@ -29,7 +29,7 @@ from preorder.methods import FORMAT_VERSION
 from preorder.methods.base import Preorderer
 from preorder.methods.registry import METHODS, method_class
 from preorder.progress import LOGGER
-from preorder.syntax.conllu import TAGSETS, Tagset
+from preorder.syntax.read import TAGSETS, Tagset
 
 NAMES = DESCRIPTION, WEIGHTS, CLASSES = "model.json", "weights.safetensors", "classes.txt"
 
@@ -52,8 +52,7 @@ FIELDS: dict[str, tuple[Any, bool]] = {
 }
 """What a description has: its type, and whether it must be there."""
 
-MAX_TRIES = 5
-"""How often a model is read that may be replaced meanwhile."""
+MAX_TRIES = 5  # so often a model is read that may be replaced meanwhile
 
 STANZA_FIELDS = ("trees", "tagset", "tagged")
 STANZA_FOLDER = "folder"
@@ -163,8 +162,7 @@ def is_model(directory: str) -> bool:
     return isinstance(description, dict) and description.get("format") == FORMAT
 
 
-SHIPPED = Path(__file__).parents[1] / "models"
-"""The models that come with the package, which their names stand for."""
+SHIPPED = Path(__file__).parents[1] / "models"  # those that come with the package
 
 
 def located(directory: str) -> str:
@@ -244,7 +242,8 @@ def _check(description: Any) -> None:
     stanza = description.get("stanza")
     if stanza is not None and (
         stanza.keys() - {STANZA_FOLDER} != set(STANZA_FIELDS)
-        or not _is_folder(stanza.get(STANZA_FOLDER))
+        or not isinstance(folder := stanza.get(STANZA_FOLDER), str | None)
+        or (folder is not None and not (os.path.isabs(folder) and folder.isprintable()))
         or stanza["trees"] not in (None, *TREES)
         or stanza["tagset"] not in TAGSETS
         or not isinstance(stanza["tagged"], bool)
@@ -273,7 +272,3 @@ def _own_checksum(description: dict[str, Any]) -> str:
         return _checksum(json.dumps(description | {CHECKSUMS: others}).encode())
     except RecursionError:
         raise DataError("it is nested too deeply") from None
-
-
-def _is_folder(folder: Any) -> bool:
-    return folder is None or (isinstance(folder, str) and os.path.isabs(folder) and folder.isprintable())

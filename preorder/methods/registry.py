@@ -99,12 +99,11 @@ METHODS: dict[str, tuple[type[Any], str]] = {
 }
 """Name of a method → its options, and where in this package its preorderer is."""
 
-NEED_TREES = ("rvnn", "swap-lstm")
-"""The methods that read a syntax tree of each sentence."""
+NEED_TREES = ("rvnn", "swap-lstm")  # a syntax tree of each sentence
 
 
 def check_trees(method: str, given: bool) -> None:
-    """Raise a UsageError if a method needs syntax trees, and none are given."""
+    """Check that syntax trees are given to a method that needs them."""
     if method in NEED_TREES and not given:
         raise UsageError("the method needs syntax trees (--trees), and none are given")
 

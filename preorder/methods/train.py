@@ -31,9 +31,7 @@ from preorder.progress import LOGGER, named
 
 DEFAULT_LIMIT = 100_000
 DEFAULT_MAX_LENGTH = 80
-DEFAULT_HELD_OUT = 1000
-"""Lines that are held out by default, but at most ``MAX_SHARE`` of all."""
-
+DEFAULT_HELD_OUT = 1000  # lines, but at most MAX_SHARE of all
 MAX_SHARE = 0.05
 Trained = tuple[Preorderer, dict[str, Any]]  # with the statistics of the training
 BOUNDS = {
@@ -183,8 +181,7 @@ def cross_fit(
     return CrossFit(permutations, models if keeps else [])
 
 
-_Part = tuple[int, Bitext, Sequence[Sentence]]
-"""A fold, what a model learns from for it, and its lines."""
+_Part = tuple[int, Bitext, Sequence[Sentence]]  # a fold, what a model learns from for it, and its lines
 
 
 def _order_fold(

@@ -13,8 +13,7 @@ from preorder.data.sentence import Sentence
 from preorder.errors import UsageError
 from preorder.methods.model_directory import load_model
 from preorder.processes import in_processes
-from preorder.syntax.conllu import parse_conllu
-from preorder.syntax.read import parse_bracketing
+from preorder.syntax.read import parse_bracketing, parse_conllu
 from tests.support.by_hash import places, save_by_hash
 from tests.support.hard_sentences import HARD, Reading, escaped, reading
 from tests.support.hard_sentences import TOKENS as ALL_TOKENS

@@ -16,8 +16,7 @@ from preorder.methods.perceptron.features import MULTIPLIERS, PAIR, QUAD, TRIPLE
 from preorder.methods.perceptron.scorer import size_rows
 from preorder.methods.perceptron.table import key_near
 
-DENSE = len(features.TABLE_NAMES)
-"""Number of the dense table, the last one; its rows are its keys."""
+DENSE = len(features.TABLE_NAMES)  # number of the dense table, the last one; its rows are its keys
 TABLE_COUNT = DENSE + 1
 FIRST_TEMPLATE = np.searchsorted(features.TEMPLATE_TABLE, np.arange(TABLE_COUNT))
 TEMPLATE_COUNTS = np.diff(FIRST_TEMPLATE)
@@ -137,7 +136,9 @@ def _unlike_nodes(plus, minus):
 @inner
 def _list_shapes(nodes, key, column, change, first):
     for i in range(nodes.shape[0]):
-        for row in shape_rows(nodes[i, 0], nodes[i, 1], nodes[i, 2], nodes[i, 4]):
+        b, m, e, context = nodes[i, 0], nodes[i, 1], nodes[i, 2], nodes[i, 4]
+        parent_label, parent = features.PARENT_LABEL + context // LABELS, features.PARENT + context
+        for row in (features.BIAS, *size_rows(m - b, e - m), parent_label, parent):
             key[first], column[first], change[first] = np.uint64(row), nodes[i, 3], nodes[i, 5]
             first += 1
     return first
@@ -197,10 +198,3 @@ def _merge(key, column, change, first, last, slots, used, keep_zeros):
             key[kept], column[kept], change[kept] = key[at], column[at], change[at]
             kept += 1
     return kept
-
-
-@inner
-def shape_rows(b, m, e, context):
-    """Return the rows of a node's features without tokens."""
-    parent_label, parent = features.PARENT_LABEL + context // LABELS, features.PARENT + context
-    return (features.BIAS, *size_rows(m - b, e - m), parent_label, parent)

@@ -68,10 +68,10 @@ WIDTHS = tuple(
 """Columns of each table."""
 
 
-def column(table: str, corners: str, context: bool = False) -> int:
-    """Return the first column of a template, for the compiled scorer."""
-    wanted = (table, tuple(corners.split("&")), context)
-    return next(t.column for t in TEMPLATES if t[:3] == wanted)
+def columns(table: str, names: str, context: bool = False) -> list[int]:
+    """Return the first column of each of some templates, for the compiled scorer."""
+    found = {t[:3]: t.column for t in TEMPLATES}
+    return [found[table, tuple(name.split("&")), context] for name in names.split()]
 
 
 # --- keys ---
@@ -98,9 +98,7 @@ BIAS = 0
 BALANCE = 1  # + 0 left child longer, 1 right child longer, 2 equal
 SIZE = BALANCE + 3  # + tokens of the node, at most MAX_SIZE
 MAX_SIZE = 99
-CHILD_SIZES = (
-    SIZE + MAX_SIZE + 1
-)  # + 6 * tokens of the left child + of the right, at most MAX_CHILD_SIZE each
+CHILD_SIZES = SIZE + MAX_SIZE + 1  # + 6 * tokens of the left child + of the right, at most MAX_CHILD_SIZE
 MAX_CHILD_SIZE = 5
 PARENT_LABEL = CHILD_SIZES + (MAX_CHILD_SIZE + 1) ** 2  # + label, or 2 at the root
 PARENT = PARENT_LABEL + LABELS + 1  # + context

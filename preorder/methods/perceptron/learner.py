@@ -106,7 +106,10 @@ class Learner:
 
     def learn_from(self, chosen: np.ndarray, pool: ThreadPoolExecutor) -> tuple[int, int]:
         """Learn from some sentences in a pool's threads; return how many had a loss, and how many changes."""
-        self._set_changes()
+        if self._is_averaged:
+            for table in self._tables:
+                set_changes(table, self._time())
+        self._is_averaged = False
         batch = training_batch(chosen, self._text, self._groups, self._seen, self._options)
         done = 0
         while done < chosen.size:
@@ -161,12 +164,6 @@ class Learner:
             for table in self._tables:
                 set_averages(table, self._time())
         self._is_averaged = True
-
-    def _set_changes(self) -> None:
-        if self._is_averaged:
-            for table in self._tables:
-                set_changes(table, self._time())
-        self._is_averaged = False
 
     def state(self) -> Arrays:
         self._set_averages()

@@ -43,21 +43,16 @@ def parse_kbest(
 ) -> list[list[ScoredTree]]:
     """Return the best trees of each sentence's k best orders; threads do not make the search faster."""
 
+    def pieces(tokens: np.ndarray, n: int) -> Iterator[tuple[int, int, list[ScoredTree]]]:
+        for begin, end in pairwise(cuts_of(tables, tokens, n).tolist() if n else ()):
+            scores = scores_of(tables, shape, tokens[:, begin : end + 2], end - begin)
+            yield begin, end, kbest(scores, end - begin, context_of(begin, end, n), k)
+
     def search(start: int, n: int) -> list[ScoredTree]:
-        tokens = batch.tokens[:, start - 1 : start + n + 1]
-        return join_pieces(_pieces(tables, shape, tokens, n, k), n, k)
+        return join_pieces(pieces(batch.tokens[:, start - 1 : start + n + 1], n), n, k)
 
     with ThreadPoolExecutor(threads) as pool:
         return list(pool.map(search, batch.starts.tolist(), batch.lengths.tolist()))
-
-
-def _pieces(
-    tables: Tables, shape: np.ndarray, tokens: np.ndarray, n: int, k: int
-) -> Iterator[tuple[int, int, list[ScoredTree]]]:
-    cuts = cuts_of(tables, tokens, n).tolist() if n else []
-    for begin, end in pairwise(cuts):
-        scores = scores_of(tables, shape, tokens[:, begin : end + 2], end - begin)
-        yield begin, end, kbest(scores, end - begin, context_of(begin, end, n), k)
 
 
 @entry_point

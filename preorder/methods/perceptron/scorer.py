@@ -12,8 +12,6 @@ than what is done here with it.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numba
 import numpy as np
 
@@ -22,23 +20,17 @@ from preorder.btg.scores import VECTOR, Scores, node_count, node_index
 from preorder.btg.viterbi import copy_vector
 from preorder.compiled import entry_point, inner
 from preorder.methods.perceptron import features
-from preorder.methods.perceptron.features import MULTIPLIERS, column
+from preorder.methods.perceptron.features import MULTIPLIERS, columns
 from preorder.methods.perceptron.table import find_all, key_near
 
 M1, M2, M3, M4 = MULTIPLIERS
 
-LL_BEFORE, LL, LR, RL, RR, RR_AFTER = (
-    column("token", name) for name in ("Ll-", "Ll", "Lr", "Rl", "Rr", "Rr+")
-)
-CONTEXT_LL, CONTEXT_LR, CONTEXT_RL, CONTEXT_RR = (
-    column("token", name, context=True) for name in ("Ll", "Lr", "Rl", "Rr")
-)
-BEGIN, MIDDLE, END = (column("adjacent", name) for name in ("Ll-&Ll", "Lr&Rl", "Rr&Rr+"))
-BEFORE_PIVOT, AFTER_PIVOT = (column("trigram", name) for name in ("Lr-&Lr&Rl", "Lr&Rl&Rl+"))
-LL_LR, LL_RL, LR_RR, RL_RR, LL_RR = (
-    column("pair", name) for name in ("Ll&Lr", "Ll&Rl", "Lr&Rr", "Rl&Rr", "Ll&Rr")
-)
-CONTEXT_LL_RR = column("pair", "Ll&Rr", context=True)
+LL_BEFORE, LL, LR, RL, RR, RR_AFTER = columns("token", "Ll- Ll Lr Rl Rr Rr+")
+CONTEXT_LL, CONTEXT_LR, CONTEXT_RL, CONTEXT_RR = columns("token", "Ll Lr Rl Rr", context=True)
+BEGIN, MIDDLE, END = columns("adjacent", "Ll-&Ll Lr&Rl Rr&Rr+")
+BEFORE_PIVOT, AFTER_PIVOT = columns("trigram", "Lr-&Lr&Rl Lr&Rl&Rl+")
+LL_LR, LL_RL, LR_RR, RL_RR, LL_RR = columns("pair", "Ll&Lr Ll&Rl Lr&Rr Rl&Rr Ll&Rr")
+(CONTEXT_LL_RR,) = columns("pair", "Ll&Rr", context=True)
 
 MANY_QUADS = 4096  # looked up at a time, at least
 
@@ -57,13 +49,13 @@ def score_sentence(tables, shape, tokens, n):
     size = tokens.shape[0] * (n + 2) * (n + 1)
     keys, rows = np.empty(size, np.uint64), np.empty(size, np.uint64)
     pair, triple, quad = tables.pair, tables.triple, tables.quad
-    boundaries, spread = _score_boundaries(tables, tokens, n, keys, rows)
+    begin, end, pivot, split, spread = _score_boundaries(tables, tokens, n, keys, rows)
     _add_pairs(pair.slots, pair.weights, tokens, n, spread, keys, rows, left, right, span)
     _add_triples(triple.slots, triple.weights, tokens, n, spread, keys, rows, left, right)
     _set_shapes(shape, n, node)
     _add_quads(quad.slots, quad.weights, tokens, n, spread, rows, node)
-    _add_to_spans(tables.shape, n, boundaries, span)
-    return Scores(node, left, right, span, boundaries.pivot), spread
+    _add_to_spans(tables.shape, n, begin, end, pivot, split, span)
+    return Scores(node, left, right, span, pivot), spread
 
 
 @inner
@@ -71,25 +63,18 @@ def split_scores(tables, tokens, n):
     """Return what straight scores more than inverted at each split, by what is next to it: ``[m]``; O(n)."""
     size = tokens.shape[0] * (n + 2)
     keys, rows = np.empty(size, np.uint64), np.empty(size, np.uint64)
-    boundaries, _ = _score_boundaries(tables, tokens, n, keys, rows)
-    return boundaries.split[:, 0] - boundaries.split[:, 1]
-
-
-class Boundaries(NamedTuple):
-    """What a node scores at each boundary where it begins, ends or splits, float32."""
-
-    begin: np.ndarray  # [boundary, lane]
-    end: np.ndarray  # [boundary, lane]
-    pivot: np.ndarray  # [boundary, lane], what a split scores by the context
-    split: np.ndarray  # [boundary, label], what it scores without
+    split = _score_boundaries(tables, tokens, n, keys, rows)[3]
+    return split[:, 0] - split[:, 1]
 
 
 @inner
 def _score_boundaries(tables, tokens, n, keys, rows):
-    """Return the ``Boundaries`` by all templates that look at the tokens around one boundary.
+    """Return what a node scores by all templates that look at the tokens around one boundary.
 
-    ``keys`` and ``rows``, uint64, are scratch for ``layers * (n + 2)``. Returns the spread of the keys near
-    each token and each boundary, too: uint8 ``[layer, {token, boundary}, index]``.
+    That is what it scores, float32, where it begins and ends, and by the context where it splits, each
+    ``[boundary, lane]``, and where it splits without, ``[boundary, label]``; then the spread of the keys near
+    each token and each boundary, uint8 ``[layer, {token, boundary}, index]``. ``keys`` and ``rows``, uint64,
+    are scratch for ``layers * (n + 2)``.
     """
     begin, end = np.zeros((n + 2, LANES), np.float32), np.zeros((n + 2, LANES), np.float32)
     pivot, split = np.zeros((n + 2, LANES), np.float32), np.zeros((n + 2, LABELS), np.float32)
@@ -102,7 +87,7 @@ def _score_boundaries(tables, tokens, n, keys, rows):
         adjacent.slots, adjacent.weights, adjacent.spread, tokens, n, keys, rows, begin, end, split, spread
     )
     _add_trigrams(trigram.slots, trigram.weights, tokens, n, keys, rows, split)
-    return Boundaries(begin, end, pivot, split), spread
+    return begin, end, pivot, split, spread
 
 
 @inner
@@ -171,9 +156,8 @@ def _add_trigrams(slots, weights, tokens, n, keys, rows, split):
 
 
 @inner
-def _add_to_spans(shape, n, boundaries, span):
+def _add_to_spans(shape, n, begin, end, pivot, split, span):
     """Add what boundaries score to ``span``, and what the dense table scores by the context to ``pivot``."""
-    begin, end, pivot, split = boundaries
     for context in range(CONTEXTS):
         for label in range(LABELS):
             parent = shape[features.PARENT_LABEL + context // LABELS, label]

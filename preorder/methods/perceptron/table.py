@@ -145,8 +145,7 @@ def insert_all(slots, keys):
         insert(slots, keys[i], i + 1)
 
 
-AVERAGE_EXPONENT = 4
-"""The average gives all weights up to time t a share of t to this power: those of later times weigh more."""
+AVERAGE_EXPONENT = 4  # the average gives all weights up to time t a share of t to this power
 
 
 class Growing(NamedTuple):

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from preorder.alignment.eflomal import MAX_FERTILITY, Priors, Side
 from preorder.alignment.links import Links
-from preorder.alignment.priors import MAX_FERTILITY, Priors, Side
 
 RANDOM = random.Random(1)
 SOURCES = [RANDOM.choices("abcdef", k=RANDOM.randint(0, 9)) for _ in range(200)]

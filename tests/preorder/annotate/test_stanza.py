@@ -22,8 +22,7 @@ from preorder.data import Sentence
 from preorder.data.trees import ROOT, DependencyTree
 from preorder.errors import MissingExtraError, UsageError
 from preorder.learning.checkpoint import Checkpoints
-from preorder.syntax.conllu import parse_conllu
-from preorder.syntax.read import parse_bracketing
+from preorder.syntax.read import parse_bracketing, parse_conllu
 from tests.support import fake_stanza
 
 SENTENCES = [
