@@ -105,17 +105,10 @@ def test_checkpoint_of_other_held_out_lines_or_iterations(tmp_path):
 
 
 def test_held_out_lines_that_ask_for_no_order_are_left_out():
-    words = Sentence(tuple("abcd"))
-    enclosing = Alignment(frozenset({(0, 0), (0, 2), (1, 1)}))
-    reversal = Alignment(frozenset((i, 3 - i) for i in range(4)))
-    lines = Bitext([words, words, Sentence(("a",))], [enclosing, reversal, Alignment(frozenset())])
-    assert HeldOutLines(lines).groups == [(3, 2, 1, 0)]
-
-
-def test_held_out_lines_heed_confidences():
-    words = Sentence(tuple("ab"))
-    doubtful = Alignment.weighted({(0, 0): 1, (0, 2): 0.5, (1, 1): 1})  # all alike, they ask for no order
-    assert HeldOutLines(Bitext([words], [doubtful])).groups == [(0, 1)]
+    """By the links of the greatest confidence."""
+    enclosing, doubtful = (Alignment.weighted({(0, 0): 1, (0, 2): c, (1, 1): 1}) for c in (1, 0.5))
+    sentences = [WORDS, Sentence(tuple("ab")), Sentence(("a",))]
+    assert HeldOutLines(Bitext(sentences, [enclosing, doubtful, doubtful])).groups == [(0, 1)]
 
 
 def test_tokens_of_one_group_may_stand_in_any_order():

@@ -92,13 +92,6 @@ def test_missing_layers(preorderer):
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_same_seed_same_model(method, tmp_path):
-    again = [method_class(method).fit(bitext(), options_of(method))[0] for _ in range(2)]
-    first, second = (content(trained, tmp_path / str(i)) for i, trained in enumerate(again))
-    assert first == second
-
-
 class Interrupting(Checkpoint):
     """Interrupts the training after it has been saved a number of times."""
 

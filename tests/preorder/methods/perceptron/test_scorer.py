@@ -115,13 +115,3 @@ def test_batch(k):
         np.testing.assert_array_equal(best[0].nodes, nodes[begin : begin + n][:-1])
         assert np.argsort(orders[0]).tolist() == positions[begin : begin + n].tolist()
         begin += n
-
-
-def test_threads_give_the_same():
-    tables, shape, batch = batch_of(LENGTHS)
-    one, three = (parse_kbest(tables, shape, batch, 4, threads) for threads in (1, 3))
-    for ours, theirs in zip(one, three, strict=True):
-        assert [score for score, _ in ours] == [score for score, _ in theirs]
-        np.testing.assert_array_equal([tree for _, tree in ours], [tree for _, tree in theirs])
-    (_, ours), (_, theirs) = (parse(tables, shape, batch, threads) for threads in (1, 3))
-    np.testing.assert_array_equal(ours, theirs)
