@@ -5,7 +5,6 @@ import re
 import pytest
 
 import preorder
-from preorder.annotate.stanza import LANGUAGE
 from preorder.cli import main
 from preorder.errors import UsageError
 from preorder.learning.options import _all
@@ -78,18 +77,3 @@ def test_what_is_said(option, value, reason, capsys):
 def test_bounds_of_the_api(option, value):
     with pytest.raises(UsageError, match=f"^{option}: .* is not a .*number .*$"):
         preorder.train(["a b"], ["0-0 1-1"], method="neural-btg", **{option: value})
-
-
-@pytest.mark.parametrize("classes", ["1000001", "9" * 5000, "٣"])
-def test_number_of_classes(classes, tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "src").write_text("a b\n")
-    (tmp_path / "align").write_text("0-0\n")
-    command = "train --method btg --src src --align align --model model --classes"
-    assert main([*command.split(), classes]) == 2
-    assert capsys.readouterr().err.startswith("--classes: ")
-
-
-@pytest.mark.parametrize("code", ["en", "zh-hans", "zh_hant", "xx"])
-def test_codes_of_languages(code):
-    assert LANGUAGE.fullmatch(code)

@@ -1,17 +1,13 @@
 """Command lines that would lose something, and places that cannot be written: one line, nothing done."""
 
-import argparse
 import os
-import re
 import shutil
 import subprocess
 import sys
 
 import pytest
 
-from preorder.cli import build_parser, main
-from preorder.command_line import visible
-from preorder.command_line.paths import is_output
+from preorder.cli import main
 from tests.support.running import environment
 from tests.support.texts import content
 
@@ -108,22 +104,6 @@ def test_what_may_be_overwritten(folder):
     assert (folder / "lang=en/out").read_text() == (folder / "out").read_text()
 
 
-def subparsers(parser):
-    for action in parser._actions:
-        if isinstance(action, argparse._SubParsersAction):
-            for sub in action.choices.values():
-                yield sub
-                yield from subparsers(sub)
-
-
-def test_every_output_is_known_to_be_a_file():
-    """Options that write are called out, or end so; their ``metavar`` tells that they are files."""
-    actions = [action for parser in subparsers(build_parser()) for action in parser._actions]
-    outputs = [a for a in actions if is_output(a) and a.dest != "held_out"]
-    assert {"out", "cross_fit_out"} <= {action.dest for action in outputs}
-    assert all("F" in re.findall(r"\w+", action.metavar) for action in outputs)
-
-
 def run(command, stdout=subprocess.PIPE, **variables):
     """Run ``preorder`` by the shell."""
     line = ["sh", "-c", f"exec {sys.executable} -m preorder {command}"]
@@ -169,24 +149,3 @@ def test_output_is_utf8_whatever_the_locale(folder, locale):
     (folder / "src").write_text("私 は\n", encoding="utf-8")
     (folder / "align").write_text("0-0 1-1\n")
     assert run("gold --src src --align align", **locale) == (0, "私￨0 は￨1\n", "")
-
-
-def test_what_steers_a_terminal_is_spelled_out():
-    assert visible("\x1b[31mred\x07\tß￨") == "\\x1b[31mred\\x07\\tß￨"
-
-
-@pytest.mark.slow
-def test_compiled_code_that_is_kept_may_be_damaged(tmp_path):
-    code = "from preorder.metrics.orders import count_pairs; import numpy as np; "
-    code += "print(count_pairs(np.array([0, 2, 1]), 3))"
-
-    def compiled():
-        variables = environment(NUMBA_CACHE_DIR=str(tmp_path))
-        done = subprocess.run([sys.executable, "-c", code], env=variables, capture_output=True, text=True)
-        assert (done.returncode, done.stdout) == (0, "(2, 1, 0)\n"), done.stderr
-
-    compiled()
-    (stored,) = (path for path in tmp_path.rglob("*") if path.is_file())
-    for damage in (b"", b"damaged", stored.read_bytes()[:-7]):
-        stored.write_bytes(damage)
-        compiled()

@@ -23,7 +23,6 @@ SHORT, LONG = (
     f"{TRAIN} --src {name} --align {name}.align --model {name}.model" for name in ("short", "long")
 )
 NEURAL = "--method neural-btg --hidden"
-SLOW = {"marks": pytest.mark.slow, "id": "torch"}
 
 
 @pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="needs Linux")

@@ -25,20 +25,17 @@ from safetensors.numpy import load, save
 pytest.importorskip("torch")
 
 from preorder.annotate.classes import WordClasses, learn_classes
-from preorder.btg.constraint import Constraint
 from preorder.btg.grammar import ROOT
 from preorder.btg.nbest import kbest_of_parts
-from preorder.btg.viterbi import _fill_trees, best_trees
-from preorder.data import BinaryTree, Bitext, Node
+from preorder.btg.viterbi import best_trees
+from preorder.data import Bitext
 from preorder.errors import DataError, NotFiniteError, PreorderError
 from preorder.io.atomic import atomic_file
 from preorder.learning.checkpoint import Checkpoint, Checkpoints
 from preorder.methods import model_directory
 from preorder.methods.model_directory import Model, check_replaceable, load_model, save_model
-from preorder.methods.perceptron.learner import Learner, weights_of
 from preorder.methods.registry import METHODS, all_options, method_class
 from tests.support.damaged_models import seal
-from tests.support.texts import content
 from tests.support.verb_last import LINES, bitext
 
 COUNT = int(os.environ.get("FAULTS", "1000"))
@@ -149,33 +146,23 @@ HOSTILE = [
     ("btg", put("method", value=["btg"]), "model.json: unknown method ['btg']"),
     ("btg", put("language", value="../../x"), "model.json: not the code of a language: '../../x'"),
     ("btg", put("checksums", "classes", value=1), "model.json: no sound checksums"),
-    ("btg", put("checksums", value=None), "no sound checksums: None"),
     ("btg", put("stanza", value={"trees": "x", "tagset": "xpos", "tagged": False}), "what it says of Stanza"),
     ("btg", put("state", "layers", value=["words"] * 2), "not the layers of a BTG model: ['words', 'words']"),
-    ("btg", put("state", "layers", value=[["words"]]), "not the layers of a BTG model: [['words']]"),
     ("btg", full_table, "quad has 256 keys in 256 slots"),
     ("btg", fill("quad.blocks", np.zeros(1 << 20, np.uint16)), "keys in 268435456 slots"),
     ("btg", fill("token.blocks", 1), "the keys of token"),
-    ("btg", fill("token.spread", 25), "the keys of token"),
     ("btg", fill("token.levels", np.nan), "not all of token.levels are finite"),
     ("btg", fill("token.levels", 1e30), "the levels of token"),
-    ("btg", fill("token.values", 255), "the levels of token"),
     ("btg", fill("token.tags", 1, np.int64), "token.tags is int64"),
     ("btg", fill("shape", np.inf), "not all of shape are finite"),
-    ("btg", fill("shape", 1e30), "the shape's are too large"),
     ("rvnn", put("state", "trees", value=[]), "not the trees of a model of nodes: []"),
     ("neural-btg", put("state", "hidden", value=30_000), "hidden 30000"),
-    ("neural-btg", put("state", "hidden", value=True), "not a size of the model's network: hidden True"),
     ("neural-btg", put("state", "depth", value=10**8), "not a size of the model's network: depth 100000000"),
-    ("neural-btg", put("state", "depth", value=50), "not a size of the model's network: depth 50"),
     ("neural-btg", put("state", "perceptron", value=1), "not the ensemble partner of a neural BTG model"),
     ("neural-btg", fill("weight", 3e38), "the scores are not finite: the training has diverged, or"),
-    ("rvnn", put("state", "size", value=10**30), "not a size of the model's network: size 1000"),
     ("rvnn", put("state", "categories", value=[[]]), "not the categories of a model of nodes: True, [[]]"),
     ("rvnn", put("state", "vocabulary", "words", value=[None]), "not the vocabulary of the model's network"),
-    ("rvnn", fill("weight", 3e38), "the scores are not finite"),
     ("neural-btg", fill("weight", np.nan), "are finite"),
-    ("rvnn", fill("output.bias", np.nan), "are finite"),
     ("swap-lstm", fill("output.bias", np.nan), "are finite"),
 ]
 
@@ -230,27 +217,10 @@ def test_training_that_diverges(method):
 
 
 def test_scores_that_are_no_numbers():
-    """The compiled search itself ends with some tree, as the learners rely on it."""
     parts = np.full((1, 3, 2, 6, 6), np.nan, np.float32)
     for search in (lambda: best_trees(parts), lambda: kbest_of_parts(parts[0], ROOT, 2)):
         with pytest.raises(NotFiniteError, match="the scores are not finite"):
             search()
-    for value in (np.nan, np.inf, -np.inf):
-        nodes = np.empty((1, 4, 5), np.int32)
-        _fill_trees(np.full((1, 3, 2, 6, 6), value, np.float32), ROOT, nodes)
-        tree = BinaryTree(5, tuple(Node(b, m, e, bool(label)) for b, m, e, label, _ in nodes[0]))
-        assert len(tree.nodes) == 4
-
-
-def test_a_perceptron_that_diverges():
-    lines = bitext()
-    groups = [i for sentence in lines.sentences for i in range(len(sentence))]
-    learner = Learner(["words"], lines.sentences, Constraint.certain(groups), all_options()["btg"]())
-    learner._tables[-1].weights[:] = np.nan
-    with pytest.raises(NotFiniteError, match="the weights are not finite"):
-        learner.learn(1, lambda done: None)
-    with pytest.raises(NotFiniteError, match="the weights are not finite"):
-        weights_of(learner.model()).compact(0.1)
 
 
 # --- directories ---
@@ -277,16 +247,6 @@ def test_what_may_become_a_model(tmp_path, two_models):
     save_model(two_models[1], str(tmp_path / "link"))
     assert (tmp_path / "link").is_symlink()
     assert load_model(str(tmp_path / "model")).classes == two_models[1].classes
-
-
-@pytest.mark.parametrize("directory", ["", "corpus"])
-def test_saving_deletes_nothing_else(tmp_path, monkeypatch, two_models, directory):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "corpus").mkdir()
-    (tmp_path / "corpus/a.en").write_text("mine")
-    with pytest.raises(PreorderError):
-        save_model(two_models[0], directory)
-    assert content(tmp_path) == {"corpus/a.en": b"mine"}
 
 
 def test_readers_while_it_is_replaced(tmp_path, two_models):

@@ -5,7 +5,6 @@ import os
 import resource
 import stat
 import threading
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -145,19 +144,6 @@ def test_names_as_long_as_can_be(tmp_path, name, make):
         with make(str(tmp_path / name)) as place:
             assert place.exists()
     assert [path.name for path in tmp_path.iterdir()] == [name]
-
-
-def test_many_writers_of_one_file_at_once(tmp_path):
-    """None waits for another, or takes its file."""
-
-    def write(number):
-        for _ in range(20):
-            files.write_lines(str(tmp_path / "file"), [str(number)] * 50)
-
-    with ThreadPoolExecutor(8) as pool:
-        list(pool.map(write, range(8)))
-    assert len(set((tmp_path / "file").read_text().split())) == 1
-    assert [path.name for path in tmp_path.iterdir()] == ["file"]
 
 
 @pytest.mark.parametrize("can", ["link", "neither"])

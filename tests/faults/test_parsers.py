@@ -212,13 +212,6 @@ def test_a_deep_dependency_tree_takes_linear_time(tmp_path):
     assert sentence.tree.heads[-1] == -1
 
 
-def test_classes_that_are_not_utf8_or_have_spaces():
-    with pytest.raises(DataError, match="classes: not valid UTF-8"):
-        WordClasses.parse("classes", b"\xff\t1\n")
-    with pytest.raises(DataError, match="classes:1: class 'a b' is no string without white space"):
-        WordClasses.parse("classes", b"I\ta b\n")
-
-
 @pytest.mark.parametrize(
     ("use", "reason"),
     [

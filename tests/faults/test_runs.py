@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import shutil
 import signal
 import subprocess
@@ -15,7 +14,6 @@ from safetensors.numpy import save_file
 
 from preorder import processes
 from preorder_recipes import run
-from preorder_recipes.configuration import systems_in
 from preorder_recipes.pipeline import runner
 from preorder_recipes.pipeline.checkpoints import Checkpoints
 from preorder_recipes.pipeline.checkpoints import main as keep_best
@@ -123,12 +121,6 @@ def test_a_killed_training_goes_on_from_the_last_whole_checkpoint(workplace, fin
     assert made(folder) == made(finished)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("place", ["end-before:10", "begin-after:10"])
-def test_a_run_killed_between_two_steps(workplace, finished, place):
-    check_after_a_kill(workplace, finished, workplace / place.replace(":", "-"), DIE=place)
-
-
 ALL = "FAULTS" in os.environ  # else each step is killed at one of its places, in turn
 PLACES = ("begin-after", "end-before", "end-after")
 
@@ -228,26 +220,6 @@ def test_the_preorderer_is_trained_once_for_systems_in_turn(in_process, tmp_path
     for system in ("preorder_absolute", "plain", "preorder_relative"):
         assert in_process(folder, "--systems", system) == 0
         assert stamp.read_bytes() == trained
-
-
-@pytest.mark.slow
-def test_all_systems_are_in_one_table(in_process, tmp_path, capsys):
-    folder = tmp_path / "run"
-    assert in_process(folder, "--systems", "all", "--jobs", "2") == 0
-    names, _ = systems_in("tiny")
-    assert len(names) > 20
-    assert list(json.loads((folder / "results.json").read_text())["systems"]) == names
-    table = (folder / "results.md").read_text()
-    printed = capsys.readouterr()
-    assert all(f"| {name} |" in table and f"│ {name} " in printed.out for name in names)
-    steps = re.findall(r"step (\d+) of (\d+): ([^ ]+):", printed.err)
-    total = len(list((folder / "stamps").rglob("*.json")))
-    assert sorted(int(number) for number, _, _ in steps) == list(range(1, total + 1))  # two go side by side
-    assert {int(of) for _, of, _ in steps} == {total}
-    order = [name for _, _, name in steps]
-    assert order.index("train/distortion_hidden-seed1") > order.index("best/rnnsearch-seed1")
-    assert " left\n" in printed.err
-    assert f"to read: {folder / 'report.html'}" in printed.err
 
 
 def test_the_report_is_opened_where_one_asks_for_it(in_process, tmp_path, monkeypatch):

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from preorder.analysis.report.run import read_manifest as read
-from preorder.api import train
 from preorder.cli import main
 from preorder.data.formats import parse_source
 from preorder.errors import DataError
@@ -101,13 +100,6 @@ def test_tokens_that_hold_the_separator_are_words(line):
     assert parse_source(line).words == tuple(line.split())
 
 
-def test_the_api_does_not_take_positions_for_words(folder):
-    model = train(WORDS, [LINKS] * len(WORDS), classes=0, iterations=1)
-    for source in ("a￨0 b￨1", ["a￨0", "b￨1"]):
-        with pytest.raises(DataError, match="has token￨position already"):
-            model.order([source])
-
-
 @pytest.mark.parametrize(
     ("trained", "applied", "unused"),
     [
@@ -154,23 +146,14 @@ EXAMPLES = "analyse examples --src src2 --ref tgt --hyp {0}=src {0}2=src2"
     ("command", "status"),
     [
         ("show --src src2 --positions positions", 0),
-        ("show --src src2 --positions positions --tgt src2 --align align", 0),
-        ("show --src src2 --positions positions --json", 0),
         (f"{SCORE},bleu,ter --baseline {{0}}", 0),
-        (f"{SCORE} --pairwise", 0),
-        (f"{SCORE} --json", 0),
         (EXAMPLES, 0),
-        (f"{EXAMPLES} --json", 0),
         ("analyse length --src src2 --ref tgt --hyp {0}=src --metrics ribes", 0),
         ("analyse gain --ref tgt --hyp {0}=src --positions {0} --align align --metrics ribes", 0),
-        ("analyse precision --ref tgt --hyp {0}=src {0}2=src", 0),
-        ("analyse generation --ref tgt --hyp {0}=src {0}2=src", 0),
         ("report run", 0),
-        ("report run --json", 0),
         ("apply --model {0} --src src", 2),
         ("gold --src {0}none --align align", 2),
         ("gold --src src --align align --unaligned {0}", 2),
-        ("gold --src src --align align {0}", 2),
     ],
 )
 def test_nothing_steers_the_terminal(folder, capsys, command, status):

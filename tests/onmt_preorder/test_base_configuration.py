@@ -3,7 +3,6 @@
 import pytest
 from onmt.bin.build_vocab import _get_parser as vocabulary_parser
 from onmt.bin.train import _get_parser as training_parser
-from onmt.utils.parse import ArgumentParser
 
 from onmt_preorder.base_configuration import CONFIG, find, merge, read_files
 from preorder.errors import DataError, UsageError
@@ -59,13 +58,6 @@ def test_sizes(folder):
     assert (read(folder, own)["layers"], read(folder, own, "much")["layers"]) == (1, 7)
 
 
-def test_a_file_that_builds_on_nothing(folder):
-    files = read_files(str(folder / "more.yaml"))
-    assert merge(files) == {"heads": 16, "dropout": [0.5]}
-    assert files[0].is_plain
-    assert not any(file.is_plain for file in read_files(str(folder / "system.yaml")))
-
-
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -73,10 +65,6 @@ def test_a_file_that_builds_on_nothing(folder):
         ("base: [system.yaml, run.yaml]\n", "run.yaml:1: base run.yaml: the file builds on itself"),
         ("base: loop.yaml\n", "loop.yaml:1: base run.yaml: the file builds on itself"),
         ("base: [1]\n", "run.yaml:1: base is a file name or a list of them"),
-        ("base: {a: b}\n", "run.yaml:1: base is a file name or a list of them"),
-        ("layers\n", "run.yaml: the file has to hold lines of KEY: VALUE"),
-        ("sizes: [much]\n", "run.yaml: each of sizes has to hold lines of KEY: VALUE"),
-        ("sizes:\n  much: 3\n", "run.yaml: each of sizes has to hold lines of KEY: VALUE"),
         ("layers: 1\nheads: [\n", "run.yaml:2: not YAML: expected the node content"),
     ],
 )
@@ -138,16 +126,6 @@ def test_an_unknown_key_is_named_with_the_file_where_it_stands(folder, capsys, m
     assert capsys.readouterr().err.startswith(
         f"{family}:{line}: unknown key '{wrong}': did you mean '{wrong[:-1]}'?"
     )
-
-
-def test_other_models_may_build_on_files_too(folder):
-    (folder / "family/one.yaml").write_text("encoder_type: transformer\nlayers: 5\n")
-    opt, unknown = parse(training_parser, folder / "system.yaml")
-    assert (opt.encoder_type, opt.layers, opt.heads, unknown) == ("transformer", 5, 4, [])
-
-
-def test_no_arguments_are_no_configuration():
-    assert ArgumentParser().parse_known_args([])[1] == []
 
 
 def test_systems_and_subwords_can_be_called_by_their_names(folder, monkeypatch):

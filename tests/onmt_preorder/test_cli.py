@@ -6,11 +6,11 @@ import sys
 import pytest
 import torch
 
-from onmt_preorder.cli import _chunks, _prompted, main
+from onmt_preorder.cli import _prompted, main
 from onmt_preorder.input import raw_text
 from preorder.errors import MissingExtraError
 from preorder.progress import LOGGER
-from tests.support.opennmt import ROOT, make_opt
+from tests.support.opennmt import make_opt
 
 
 def test_only_models_of_ours(tmp_path, capsys):
@@ -24,11 +24,6 @@ def test_without_opennmt(monkeypatch, capsys):
     monkeypatch.setattr("onmt_preorder.plugin.find_spec", lambda name: None)
     assert main(["translate", "--model", "m.pt"]) == 2
     assert capsys.readouterr().err == "OpenNMT-py is not installed: the README tells how to install it\n"
-
-
-def test_a_missing_checkpoint(capsys):
-    assert main(["translate", "--model", "nowhere.pt"]) == 2
-    assert capsys.readouterr().err == "nowhere.pt: No such file or directory\n"
 
 
 @pytest.mark.parametrize(
@@ -86,19 +81,3 @@ def test_typed_sentences_are_asked_for(monkeypatch, capsys):
     monkeypatch.setattr(LOGGER, "level", logging.WARNING)
     assert list(_prompted(iter(["a", "b"]))) == ["a", "b"]
     assert capsys.readouterr() == ("", "")
-
-
-def test_version(capsys):
-    with pytest.raises(SystemExit):
-        main(["--version"])
-    assert capsys.readouterr().out.startswith("onmt_preorder ")
-
-
-def test_lines_come_in_chunks():
-    assert list(_chunks("abcde", 2)) == [["a", "b"], ["c", "d"], ["e"]]
-    assert list(_chunks("", 2)) == []
-
-
-def test_the_script_is_declared():
-    project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
-    assert '\nonmt_preorder = "onmt_preorder.__main__:main"\n' in project

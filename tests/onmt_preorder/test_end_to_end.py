@@ -6,7 +6,6 @@ The target is the source in the order of the given positions (4 to 8 random word
 import re
 
 import pytest
-import torch
 import yaml
 
 from preorder.data.formats import parse_features
@@ -75,12 +74,6 @@ def test_relative_encoding_solves_the_task_and_nothing_else_does(task):
     assert accuracy(printed["none"]) < 60
 
 
-def test_the_checkpoint_holds_plain_values_of_our_options(task):
-    opt = torch.load(task[0] / f"model_step_{STEPS}.pt", weights_only=True)["opt"]
-    assert opt.preorder_encoding == ["relative"]
-    assert (opt.preorder_max_relative, opt.source_max_relative) == (4, 4)
-
-
 def test_translation(task, test_lines):
     special = [
         "w1￨0 w2￨1 w3￨2 w4￨3",
@@ -112,23 +105,6 @@ def test_resuming_averaging_and_ensembles(task, test_lines):
     run(folder, "onmt_average_models", "-models", *models, "-output", "average.pt")
     for translating in (["average.pt"], models):
         assert share_solved(test_lines, translate(folder, test_lines, *translating)) > 0.8
-
-
-def test_an_empty_file(task):
-    folder, model = task[0], f"model_step_{STEPS}.pt"
-    write(
-        folder / "empty.src",
-    )
-    printed = run(folder, "onmt_translate", "-model", model, "-src", "empty.src", "-output", "x", status=2)
-    assert printed.endswith("empty.src: the file is empty\n")
-    assert "Traceback" not in printed
-
-
-def test_a_misspelt_key_ends_the_command(task):
-    write_config(task[0] / "bad.yaml", hiden_size=64)
-    printed = run(task[0], "onmt_train", "-config", "bad.yaml", status=2)
-    line = (task[0] / "bad.yaml").read_text(encoding="utf-8").splitlines().index("hiden_size: 64") + 1
-    assert printed == f"bad.yaml:{line}: unknown key 'hiden_size': did you mean 'hidden_size'?\n"
 
 
 def test_bad_data_ends_the_training_from_a_worker_too(task):

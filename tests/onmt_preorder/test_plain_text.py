@@ -1,9 +1,7 @@
 """Plain sentences in, translations out: every way to a model that has learned from positions in files."""
 
 import json
-import os
 import socket
-import subprocess
 import sys
 import time
 import urllib.error
@@ -17,11 +15,9 @@ import yaml
 from onmt_preorder.cli import main
 from onmt_preorder.input import raw_text
 from onmt_preorder.input.raw_text import make_detokenizer
-from preorder.errors import DataError, UsageError
 from preorder.io import files
 from tests.support.language import features, sentence, translation
 from tests.support.opennmt import TINY, call, start, write_vocabularies
-from tests.support.running import environment
 from tests.support.texts import write
 
 pytestmark = pytest.mark.slow
@@ -73,12 +69,6 @@ def test_onmt_translate_with_a_preorderer(folder, expected, preorderer):
     assert read(folder / "kept") != expected  # the positions of the source are others
 
 
-def test_a_missing_directory_is_one_line(folder):
-    given = ("onmt_translate", "-model", MODEL, "-src", "test.plain", "-output", "x", "-preorder_model", "no")
-    with pytest.raises(DataError, match=r"^no/model\.json: cannot be read: No such file or directory$"):
-        call(folder, *given)
-
-
 @pytest.mark.parametrize("workers", [0, 1])
 def test_training_on_plain_text(folder, preorderer, workers):
     """In validation and its BLEU, and in a data worker; the checkpoint remembers by which model."""
@@ -122,44 +112,6 @@ def test_errors_of_the_shortcut(folder, monkeypatch, capsys):
     assert capsys.readouterr().err.startswith("nowhere/model.json: cannot be read")
 
 
-def test_models_of_options_that_are_gone(folder, expected, monkeypatch, capsys):
-    """Those that changed the training alone make no other model; those of another model are refused."""
-    monkeypatch.chdir(folder)
-    for name, options in {
-        "sampled.pt": {"preorder_sample": 0.3, "preorder_identity": 0.1, "preorder_expected": False},
-        "expected.pt": {"preorder_expected": True},
-    }.items():
-        checkpoint = torch.load(MODEL, weights_only=True)
-        vars(checkpoint["opt"]).update(options)
-        torch.save(checkpoint, name)
-    assert main(["translate", "--model", "sampled.pt", "--src", "test.src"]) == 0
-    assert capsys.readouterr().out.splitlines() == expected
-    resumed = ("onmt_train", "-config", "config.yaml", "-train_steps", STEPS + 1, "-train_from")
-    call(folder, *resumed, "sampled.pt", "-save_model", "resumed")
-    reason = "the model was trained with preorder_expected, which is no more: train it again"
-    with pytest.raises(UsageError, match=f"^{reason}$"):
-        call(folder, *resumed, "expected.pt")
-    for models in (["expected.pt"], [MODEL, "expected.pt"]):
-        assert main(["translate", "--model", *models, "--src", "test.src", "--out", "none"]) == 2
-        assert capsys.readouterr().err.endswith(f"{reason}\n")
-    assert not (folder / "none").exists()
-
-
-def test_raw_sentences_are_tokenised(folder, preorderer, monkeypatch, capsys):
-    monkeypatch.chdir(folder)
-    write(folder / "raw", "Sue1, Verb2: Obj3!")
-    given = ["translate", "--model", MODEL, "--preorder-model", str(preorderer), "--n-best", "2"]
-    write(folder / "split", "Sue1 , Verb2 : Obj3 !")
-    assert main([*given, "--src", "split"]) == 0
-    expected = capsys.readouterr().out
-    assert main([*given, "--src", "raw"]) == 0
-    assert capsys.readouterr().out != expected
-    assert main([*given, "--src", "raw", "--tokenize", "conservative"]) == 0
-    assert capsys.readouterr().out == expected
-    assert main([*given, "--src", "raw", "--tokenize", "aggressive", "--onmt", "-with_score"]) == 0
-    assert len(capsys.readouterr().out.splitlines()) == 2
-
-
 RAW = [line.replace(" ", "  ") for line in PLAIN]
 
 
@@ -200,23 +152,6 @@ def test_a_conversation(folder, expected, preorderer, monkeypatch, capsys):
     assert main([*given, "--line-by-line"]) == 0
     monkeypatch.setattr(sys, "stdin", mock.Mock(isatty=lambda: True))
     assert main(given) == 0
-
-
-def test_a_conversation_on_a_terminal(folder, expected, preorderer):
-    """All sentences are typed ahead, then Ctrl-D."""
-    keyboard, terminal = os.openpty()
-    program = [sys.executable, "-m", "onmt_preorder", "translate"]
-    given = ["--model", MODEL, "--preorder-model", str(preorderer)]
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    with subprocess.Popen(
-        [*program, *given], stdin=terminal, cwd=folder, env=environment(), **pipes
-    ) as process:
-        os.write(keyboard, f"{PLAIN[0]}\n{PLAIN[1]}\n\x04".encode())
-        out, err = process.communicate(timeout=600)
-    os.close(keyboard)
-    os.close(terminal)
-    assert out.splitlines() == expected[:2]
-    assert err.endswith("ready: type a sentence; Ctrl-D ends\n> > > \n")
 
 
 @pytest.fixture

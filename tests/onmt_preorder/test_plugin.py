@@ -3,18 +3,15 @@
 import subprocess
 import sys
 import textwrap
-import types
 
 import onmt
 import pytest
 from onmt.encoders import str2enc
 from onmt.transforms import AVAILABLE_TRANSFORMS
 
-import onmt_preorder._hook as hook
 from onmt_preorder.opennmt import wrapping
 from onmt_preorder.plugin import register
 from tests.support.opennmt import ROOT, run
-from tests.support.texts import write
 
 KNOWS_US = "from onmt.encoders import str2enc; assert 'preorder_transformer' in str2enc"
 
@@ -78,20 +75,6 @@ def test_the_hook_waits_for_onmt_registers_and_goes():
     assert "torch.cuda.amp" not in done.stderr  # OpenNMT-py asks torch for old names
 
 
-def test_nothing_stands_for_what_is_imported_already_or_not_installed():
-    hook._LoadedWhenUsed.stand_for("pytest")
-    hook._LoadedWhenUsed.stand_for("no_such_module")
-    assert sys.modules["pytest"] is pytest
-    assert "no_such_module" not in sys.modules
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("first", ["transformer.layers", "opennmt.transforms"])
-def test_any_of_our_modules_may_be_imported_first(first):
-    done = python(f"import onmt_preorder.{first}\nimport onmt\n{KNOWS_US}")
-    assert done.returncode == 0, done.stderr
-
-
 def test_without_pth_files_register_does_it():
     code = f"""
     import sys
@@ -129,64 +112,6 @@ def test_another_version_is_left_alone(monkeypatch):
     with pytest.warns(UserWarning, match=r"works with OpenNMT-py 3\.5, not 4\.0\.0"):
         register()
     assert "preorder_transformer" not in str2enc
-
-
-def test_other_modules_and_namespace_packages_are_none_of_its_business(monkeypatch):
-    finder = hook._Finder()
-    assert finder.find_spec("onmt.utils") is None
-    namespace = types.SimpleNamespace(loader=None)
-    other = types.SimpleNamespace(find_spec=lambda *arguments: namespace)
-    monkeypatch.setattr(sys, "meta_path", [finder, object(), other])
-    assert finder.find_spec("onmt") is namespace
-    assert namespace.loader is None
-    monkeypatch.setattr(sys, "meta_path", [finder])
-    assert finder.find_spec("onmt") is None
-
-
-CHILDREN = f"""
-import multiprocessing, sys, warnings
-warnings.simplefilter("ignore")
-
-def child(queue):
-    {KNOWS_US}
-    queue.put("found")
-
-class Data:
-    def __len__(self): return 1
-    def __getitem__(self, index):
-        {KNOWS_US}
-        return 1
-
-def main():
-    for method in ("spawn", "forkserver", "fork"):
-        context = multiprocessing.get_context(method)
-        queue = context.SimpleQueue()
-        process = context.Process(target=child, args=(queue,))
-        process.start()
-        process.join()
-        assert process.exitcode == 0, method
-        print(method, queue.get())
-    from torch.utils.data import DataLoader
-    for method in ("spawn", "fork"):
-        assert list(DataLoader(Data(), num_workers=1, multiprocessing_context=method))
-        print("worker", method, "found")
-
-if __name__ == "__main__":
-    main()
-"""
-
-
-@pytest.mark.slow
-def test_child_processes_and_data_workers_find_the_encoder(tmp_path):
-    write(tmp_path / "children.py", CHILDREN)
-    printed = run(tmp_path, "python", "children.py")
-    assert printed.split("\n")[:5] == [
-        "spawn found",
-        "forkserver found",
-        "fork found",
-        "worker spawn found",
-        "worker fork found",
-    ]
 
 
 def test_modules_run_as_programs_know_our_options(tmp_path):

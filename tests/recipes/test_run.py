@@ -2,7 +2,6 @@
 
 import json
 import subprocess
-from shutil import copytree
 
 import pytest
 
@@ -142,37 +141,6 @@ def test_families_and_seeds_in_one_table(data, tmp_path, capsys, monkeypatch):
     assert "± standard deviation of 2 trainings" in (tmp_path / "results.md").read_text()
 
 
-@pytest.mark.slow
-def test_given_alignments_and_a_failing_training(data, tmp_path, capsys):
-    line = command(
-        data, tmp_path, "--given-alignment", "--systems", "gold", "--stage", "prepare", "--stage", "train"
-    )
-    assert run.main([*line, "--set", "train_from=none.pt"]) == 1
-    error = capsys.readouterr().err
-    assert "vocabulary/gold failed" in error or "train/gold-seed1 failed" in error
-    assert "none.pt" in error
-    assert "preorder align" not in (tmp_path / "commands.sh").read_text()
-    assert (tmp_path / "data/test.align").read_text() == (data / "test.align").read_text()
-
-
-@pytest.mark.slow
-def test_hand_aligned_sentences_teach_the_aligner(data, tmp_path, capsys):
-    folder = tmp_path / "data"
-    copytree(data, folder)
-    for suffix in ("svo", "sov", "align"):
-        lines = (data / f"train.{suffix}").read_text().splitlines(keepends=True)
-        (folder / f"hand.{suffix}").write_text("".join(lines[:40]))
-    line = command(folder, tmp_path / "run", "--hand-alignment", "0.3", "--stage", "prepare")
-    assert run.main([*line, "--systems", "baseline_absolute_relative"]) == 0
-    script = (tmp_path / "run/commands.sh").read_text()
-    assert "--hand-aligned" in script
-    assert "--hand-align data/hand.align --min-confidence 0.3" in script
-    parts = [(tmp_path / f"run/data/{part}.align").read_text().splitlines() for part in ("train", "test")]
-    assert [len(links) for links in parts] == [80, 10]
-    confidences = [float(link.partition(":")[2] or 1) for line in parts[0] for link in line.split()]
-    assert 0.3 <= min(confidences) < 1
-
-
 def test_training_lines_are_cross_fitted_unless_told_otherwise():
     parse = run.build_parser().parse_args
     assert [parse([*LINE, "--run", "r", *more]).cross_fit for more in ([], ["--cross-fit", "0"])] == [5, 0]
@@ -185,15 +153,6 @@ def test_a_stage_without_the_one_before_says_so(tmp_path, capsys):
         error = capsys.readouterr().err
         assert "is missing: an earlier stage makes it" in error
         assert missing.split(".")[0] in error
-
-
-def test_interruption_has_status_130(monkeypatch, capsys):
-    def interrupt(_):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(run, "run", interrupt)
-    assert run.main([*LINE, "--run", "r"]) == 130
-    assert capsys.readouterr().err == "interrupted; the same command goes on\n"
 
 
 def test_a_missing_data_folder_is_one_line_of_make_at_once(tmp_path):

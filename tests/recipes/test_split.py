@@ -78,14 +78,6 @@ def test_hand_aligned_sentences_are_copied(data, tmp_path, capsys):
     assert "hand.ja: cannot be read" in capsys.readouterr().err
 
 
-def test_tags_are_not_needed(data, tmp_path):
-    copy_data(data, tmp_path / "out", SIDES, False)
-    assert len([*(tmp_path / "out").glob("*.pos")]) == 3
-    (data / "dev.en.pos").unlink()
-    copy_data(data, tmp_path / "out", SIDES, False)  # once more, in the folder that has the old tags
-    assert not [*(tmp_path / "out").glob("*.pos")]
-
-
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [

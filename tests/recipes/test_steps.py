@@ -96,13 +96,6 @@ def test_a_folder_is_read_by_its_content_and_the_names_in_it(runner):
     assert (runner.folder / "out").read_text() == "c\n"
 
 
-def test_commands_are_kept_as_a_script_that_does_the_same(runner):
-    runner.run([copy("printf '%s' 'a b'")])
-    script = (runner.folder / "commands.sh").read_text().splitlines()
-    assert script[0] == "#!/bin/sh"
-    assert script[-1] == """sh -c 'printf '"'"'%s'"'"' '"'"'a b'"'"'; echo x >> runs' > out"""
-
-
 def test_a_failure_shows_the_end_of_its_log_and_is_not_done(runner):
     step = Step("bad", ("sh", "-c", "seq 100; echo what went wrong >&2; exit 3"))
     for _ in range(2):

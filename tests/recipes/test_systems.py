@@ -144,22 +144,6 @@ def test_hand_aligned_sentences_teach_the_aligner(folder):
     assert "--hand-align" not in steps["align-source"].command
 
 
-@pytest.mark.parametrize(
-    ("options", "method"),
-    [
-        (("--iterations", "2"), ("--method", "btg")),
-        (("--method", "neural-btg"), ("--method", "neural-btg")),
-        (("--method=neural-btg",), ("--method=neural-btg",)),
-    ],
-)
-def test_the_preorderer_is_of_any_method(tmp_path, options, method):
-    command = " ".join(
-        prepared(job_of(tmp_path, "reordered_text"), options=options)["preorder-train"].command
-    )
-    assert command.count("--method") == 1
-    assert " ".join(method) in command
-
-
 @pytest.mark.parametrize("folds", [0, 5])
 def test_orders_of_the_training_text_are_cross_fitted(tmp_path, folds):
     steps = prepared(job_of(tmp_path, "preorder_relative"), folds=folds)
@@ -293,18 +277,6 @@ LOG = """\
 """
 
 
-def test_the_first_of_the_best_checkpoints_is_kept_alone(tmp_path, capsys):
-    log = tmp_path / "log"
-    log.write_text(LOG)
-    for step in (100, 200, 300, 350):
-        (tmp_path / f"model_step_{step}.pt").write_text(str(step))
-    assert checkpoints.main(["--log", str(log), "--folder", str(tmp_path)]) == 0
-    assert capsys.readouterr().out == "step 200, validation perplexity 4.25\n"
-    assert [path.name for path in tmp_path.glob("*.pt")] == ["model.pt"]
-    assert (tmp_path / "model.pt").read_text() == "200"
-    assert checkpoints.validated(LOG.splitlines()) == {200: 4.25, 300: 4.25}
-
-
 def save_checkpoint(path, weight):
     vocabulary = {"src": [], "tgt": [], "data_task": "seq2seq"}
     weights = {"model": {"w": torch.tensor([weight])}, "generator": {}}
@@ -324,13 +296,6 @@ def test_the_model_is_the_mean_of_the_best_checkpoints(tmp_path):
             weights = torch.load(tmp_path / "model.pt", weights_only=False)["model"]
             assert weights["w"].item() == pytest.approx(mean)
         (tmp_path / "model.pt").unlink()
-
-
-@pytest.mark.parametrize("log", ["", LOG.splitlines()[-1], "\n".join(LOG.splitlines()[:3])])
-def test_a_log_without_validation_is_an_error(tmp_path, capsys, log):
-    (tmp_path / "log").write_text(log)
-    assert checkpoints.main(["--log", str(tmp_path / "log"), "--folder", str(tmp_path)]) == 2
-    assert "no checkpoint was saved after a validation" in capsys.readouterr().err
 
 
 SEARCH = ("--beam=3", "--ratio=1.5", "--word-reward=-1.2", "--block-ngram-repeat=4")

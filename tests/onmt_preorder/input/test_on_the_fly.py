@@ -41,10 +41,6 @@ def test_words_are_unescaped_before_they_are_ordered():
     assert preorderer.seen == ["a\u3000b c￨d &#160;"]
 
 
-def test_a_model_is_loaded_once(preorderer):
-    assert on_the_fly.load(str(preorderer)) is on_the_fly.load(str(preorderer))
-
-
 def test_layers_that_only_files_give():
     needy = Counting()
     needy.layers = frozenset({"tags"})

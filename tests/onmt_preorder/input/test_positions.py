@@ -2,7 +2,6 @@
 
 import random
 
-import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
@@ -31,26 +30,6 @@ sentences = st.lists(st.lists(st.integers(-1, 12), min_size=1, max_size=9), min_
 @given(sentences)
 def test_rank_within_the_sentence(batch):
     assert ranks(*batch) == [by_definition(sentence) for sentence in batch]
-
-
-@given(sentences)
-def test_ranks_in_a_sentence_do_not_depend_on_its_batch(batch):
-    assert ranks(*batch) == [ranks(sentence)[0] for sentence in batch]
-
-
-@pytest.mark.parametrize(
-    ("numbers", "expected"),
-    [
-        ([0, 8, 6, 7, 5, 1, 2, 4, 3], [0, 8, 6, 7, 5, 1, 2, 4, 3]),
-        ([1, 1, 1, 0, 2, 2], [1, 2, 3, 0, 4, 5]),  # pieces of words
-        ([7, 2, 9], [1, 0, 2]),  # gaps of truncation
-        ([3, NONE, 2, 0], [3, 1, 2, 0]),  # a token keeps its own
-        ([0, 0, 0, 0], [0, 1, 2, 3]),
-        ([NONE] * 4, [0, 1, 2, 3]),
-    ],
-)
-def test_ranks(numbers, expected):
-    assert ranks(numbers) == [expected]
 
 
 def test_numbers_come_from_the_vocabulary_not_from_ids():

@@ -36,13 +36,6 @@ def test_escaped_text_comes_back():
     assert make_detokenizer("de")("") == ""
 
 
-def test_raw_text_comes_back():
-    pytest.importorskip("sacremoses")
-    line = "Peter's \"best\" friend & he don't care, do they?"
-    for escapes in (False, True):
-        assert make_detokenizer("en")(" ".join(make_tokenizer("en", escapes)(line))) == line
-
-
 @pytest.mark.parametrize(
     ("language", "tokens", "text"),
     [

@@ -1,7 +1,6 @@
 """Links that guide the attention of a training; alignments and attention in files beside the translations."""
 
 import io
-import shutil
 import warnings
 from types import SimpleNamespace
 
@@ -9,17 +8,11 @@ import pytest
 import torch
 import yaml
 from onmt.inputters.text_utils import parse_align_idx
-from onmt.translate import translator
 from onmt.utils import make_batch_align_matrix
-from onmt.utils.misc import tile
-from sentencepiece import SentencePieceProcessor, SentencePieceTrainer
-from subword_nmt.apply_bpe import BPE
-from subword_nmt.learn_bpe import learn_bpe
 
-from onmt_preorder.opennmt.alignments import _align, _AttentionKeeper
+from onmt_preorder.opennmt.alignments import _align, _AttentionKeeper, put_on_pieces
 from onmt_preorder.opennmt.checkpoints import read_options
-from preorder.cli import main
-from preorder.data.formats import parse_alignment, parse_features
+from preorder.data.formats import parse_features
 from preorder.errors import DataError, UsageError
 from tests.support.opennmt import TINY, call, write_training_task
 from tests.support.texts import write
@@ -39,24 +32,18 @@ def right_links(folder, name):
     return [" ".join(f"{i}-{j}" for i, j in enumerate(parse_features(line)[1].positions)) for line in lines]
 
 
-def train(folder, links, steps=2, corpus=None, **changes):
-    """Train with these links of the training text; return the path of the checkpoint.
-
-    With more settings of each corpus, also count the vocabularies.
-    """
+def train(folder, links, steps=2, **changes):
+    """Train with these links of the training text; return the path of the checkpoint."""
     data = {
         name: {f"path_{side}": f"{name}.{side}" for side in ("src", "tgt")} for name in ("train", "valid")
     }
     write(folder / "train.align", *links)
     write(folder / "valid.align", *[""] * LINES)
     for name, each in data.items():
-        each |= {"path_align": f"{name}.align", **(corpus or {})}
+        each["path_align"] = f"{name}.align"
     config = {**TINY, "data": data, "lambda_align": 1.0, "alignment_heads": 1, "alignment_layer": -1}
     config |= {"bucket_size": LINES, "train_steps": steps, "valid_steps": steps, **changes}
     (folder / "guided.yaml").write_text(yaml.safe_dump(config), encoding="utf-8")
-    if corpus:
-        counting = "-config guided.yaml -n_sample -1 -save_data data -overwrite"
-        call(folder, "onmt_build_vocab", *counting.split())
     call(folder, "onmt_train", "-config", "guided.yaml")
     return folder / f"model_step_{steps}.pt"
 
@@ -129,64 +116,12 @@ def test_a_layer_that_there_is_not(folder):
         train(folder, right_links(folder, "train"), **changes)
 
 
-def learn_bpe_pieces(text, path):
-    with open(path, "w", encoding="utf-8") as codes:
-        learn_bpe(io.StringIO(text.read_text(encoding="utf-8")), codes, num_symbols=8)
-    return BPE(io.StringIO(path.read_text(encoding="utf-8"))).process_line
-
-
-def learn_sentencepiece_pieces(text, path):
-    SentencePieceTrainer.train(input=str(text), model_prefix=str(path), vocab_size=16, minloglevel=2)
-    path.with_name(f"{path.name}.model").rename(path)
-    model = SentencePieceProcessor(model_file=str(path))
-    return lambda line: " ".join(model.encode(line, out_type=str))
-
-
-@pytest.mark.parametrize(
-    ("transform", "learn"), [("bpe", learn_bpe_pieces), ("sentencepiece", learn_sentencepiece_pieces)]
-)
-def test_links_of_words_are_put_on_pieces(tmp_path, transform, learn):
-    """A training whose transforms split words is one on pieces with the links of ``preorder map``."""
-    words, pieces = tmp_path / "words", tmp_path / "pieces"
-    for folder in (words, pieces):
-        folder.mkdir()
-        write_training_task(folder, LINES, LINES)
-    split = learn(words / "train.tgt", words / "model")
-    for name in ("train", "valid"):
-        source, target = (
-            (words / f"{name}.{side}").read_text("utf-8").splitlines() for side in ("src", "tgt")
-        )
-        rows = [
-            list(zip(tokens, order.positions, strict=True)) for tokens, order in map(parse_features, source)
-        ]
-        texts = {"old": [" ".join(word for word, _ in row) for row in rows], "tgt.old": target}
-        for side, lines in texts.items():
-            write(pieces / side, *lines)
-            write(pieces / f"{side}.new", *map(split, lines))
-        numbered = ([(piece, n) for word, n in row for piece in split(word).split()] for row in rows)
-        with_prefix = ([("<de>", row[0][1]), *row] for row in numbered)
-        write(pieces / f"{name}.src", *(" ".join(f"{p}￨{n}" for p, n in row) for row in with_prefix))
-        write(pieces / f"{name}.tgt", *(f"<en> {split(line)}" for line in target))
-        if name == "train":
-            write(pieces / "align", *right_links(words, name))
-            texts = [f"--{new}{side}" for side in ("src", "tgt") for new in ("", "new-")]
-            paths = [pieces / path for path in ("align", "old", "old.new", "tgt.old", "tgt.old.new")]
-            options = [
-                word for pair in zip(["--align", *texts], map(str, paths), strict=True) for word in pair
-            ]
-            assert main(["map", *options, "--out", str(pieces / "mapped")]) == 0
-    mapped = map(parse_alignment, (pieces / "mapped").read_text("utf-8").splitlines())
-    shifted = [" ".join(f"{i + 1}-{j + 1}" for i, j in sorted(each.links)) for each in mapped]
-    corpus = {"transforms": [transform, "prefix"], "src_prefix": "<de>", "tgt_prefix": "<en>"}
-    models = {f"{side}_subword_model": "model" for side in ("src", "tgt")}
-    found = weights(train(words, right_links(words, "train"), corpus=corpus, **models))
-    for side in ("src", "tgt"):
-        shutil.copy(words / f"vocab.{side}", pieces)
-    expected = weights(train(pieces, shifted))
-    assert sum(len(line.split()) for line in shifted) > 1.2 * sum(
-        map(len, map(str.split, right_links(words, "train")))
-    )
-    assert all(torch.equal(value, found[name]) for name, value in expected.items())
+def test_links_of_words_are_put_on_pieces():
+    """A prefix has none, and each piece those of its word."""
+    example = {"src": "<de> a@@ b c".split(), "src_original": "ab c".split(), "align": "0-1 1-0".split()}
+    example |= {"tgt": "x y@@ z".split(), "tgt_original": "x yz".split()}
+    put_on_pieces(example)
+    assert set(example["align"]) == {"1-1", "1-2", "2-1", "2-2", "3-0"}
 
 
 def test_matrix_of_a_batch():
@@ -212,17 +147,6 @@ def test_translations_and_attention_part(tmp_path):
     assert translations.getvalue() == "a ||| b\n\nc\t-1.5\n"
     assert paths[0].read_text() == "0-1 1-0\n\n0-0\n"
     assert paths[1].read_text() == "[[0.25,0.75],[1.0,0.0]]\n[]\n[[1.0]]\n"
-
-
-def test_weights_are_not_printed(capsys):
-    pairs, _ = translator.build_align_pharaoh(torch.tensor([[0.1, 0.9], [0.7, 0.3]]))
-    assert pairs == ["0-1", "1-0"]
-    assert capsys.readouterr().out == ""
-
-
-def test_states_of_an_ensemble_are_repeated():
-    parts = tile((torch.tensor([1, 2]), torch.tensor([3, 4])), 2)
-    assert [part.tolist() for part in parts] == [[1, 1, 2, 2], [3, 3, 4, 4]]
 
 
 @pytest.mark.parametrize(("symbol", "words"), [(7, 2), (None, 3)])

@@ -38,22 +38,6 @@ def test_options_are_read_in_a_process_that_has_imported_nothing_else(tmp_path):
     assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "3\n"
 
 
-def test_checkpoints_that_are_none(tmp_path):
-    with pytest.raises(DataError, match=r"no\.pt: No such file or directory"):
-        read_options(str(tmp_path / "no.pt"))
-    path = tmp_path / "bad.pt"
-    for make in (
-        lambda: path.write_text("bad"),
-        lambda: path.write_bytes(b""),
-        lambda: torch.save({"model": {}}, path),
-        lambda: torch.save([1], path),
-        lambda: path.write_bytes(path.read_bytes()[:100]),
-    ):
-        make()
-        with pytest.raises(DataError, match=r"bad\.pt: not a checkpoint of OpenNMT-py"):
-            read_options(str(path))
-
-
 @pytest.mark.parametrize(
     ("trained", "built", "message"),
     [
@@ -153,11 +137,6 @@ def test_model_options_must_be_those_of_the_checkpoint(checkpoint, then, now, me
     ArgumentParser.validate_train_opts(opt)
 
 
-def test_the_same_options_and_other_models_may_go_on(checkpoint):
-    ArgumentParser.validate_train_opts(make_opt(train_from=checkpoint(dropout=[0.5])))
-    ArgumentParser.validate_train_opts(make_opt(**PLAIN, train_from=checkpoint(**PLAIN)))
-
-
 def test_an_older_checkpoint_that_lacks_an_option_may_go_on(tmp_path):
     trained = make_opt()
     del trained.target_max_relative
@@ -241,20 +220,6 @@ def test_checkpoints_without_a_validation_of_their_own(train, tmp_path, capsys):
     # A checkpoint of a training that goes on does not keep the note of the one that it begins from.
     train(train_from="model_step_2.pt", save_model="more", valid_steps=2, train_steps=3)
     assert read_options(str(tmp_path / "more_step_3.pt")).validation_perplexity is None
-
-
-def test_other_models_stay_as_they_are(train, tmp_path):
-    lines = train(
-        encoder_type="transformer",
-        preorder_encoding=[],
-        n_src_feats=0,
-        src_feats_defaults=None,
-        train_steps=1,
-        data={name: {"path_src": "train.plain", "path_tgt": "train.tgt"} for name in ("train", "valid")},
-    )
-    assert in_the_log(lines)
-    assert not any("Best checkpoint" in line for line in lines)
-    assert not hasattr(read_options(str(tmp_path / "model_step_1.pt")), "validation_perplexity")
 
 
 TOO_SHORT = {"transforms": ["filtertoolong"], "src_seq_length": 2}

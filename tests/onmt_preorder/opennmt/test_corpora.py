@@ -112,21 +112,7 @@ def test_an_empty_target_of_a_translation_has_no_words(tmp_path, prefix):
 
 @pytest.mark.parametrize(
     "line",
-    [
-        "a￨x",
-        "a￨1 ￨1",
-        "a￨1 b￨c",
-        "a￨1￨NN",
-        "a￨٣",
-        "a￨" + "1" * 5000,
-        "a￨-1",
-        "a￨-0.5",
-        "a￨nan",
-        "a￨1.",
-        "a￨.5",
-        "a￨4.73",
-        "a￨1.0",
-    ],
+    ["a￨x", "a￨1 ￨1", "a￨1 b￨c", "a￨1￨NN", "a￨٣", "a￨" + "1" * 5000, "a￨-1", "a￨4.73"],
 )
 def test_source_lines_with_other_features(line):
     with pytest.raises(DataError, match="not a token with its position"):
@@ -196,14 +182,6 @@ def test_an_error_in_the_first_line_is_not_hidden(tmp_path):
         list(WeightedMixer({"train": corpus.load()}, {"train": 1}))
     with pytest.raises(UnboundLocalError):
         list(WeightedMixer({"train": (1 / 0 for _ in "a")}, {"train": 1}))
-
-
-def test_only_our_encoder_reads_its_corpora_so(tmp_path):
-    data = {"train": {"path_src": "a", "path_tgt": "b", "path_align": None}}
-    assert isinstance(get_corpora(make_opt(data=data))["train"], PositionedCorpus)
-    other = make_opt(data=data, encoder_type="transformer", preorder_encoding=[])
-    assert isinstance(get_corpora(other)["train"], ParallelCorpus)
-    assert get_corpora(make_opt(data=data), task="valid") is None
 
 
 def test_equal_texts_with_different_positions_are_different_examples():

@@ -6,7 +6,6 @@ import warnings
 import pytest
 import torch
 import yaml
-from onmt.bin.average_models import average_models
 from onmt.inputters.inputter import build_vocab
 from onmt.model_builder import build_model
 from onmt.utils.loss import LossCompute
@@ -145,16 +144,6 @@ def test_resuming_is_as_if_nothing_had_happened(folder, form):
         assert same(first, second)
 
 
-def test_averaging(folder, trained):
-    other = train(folder, "other", 2, seed=2)
-    average = average_models([str(trained), str(other)])
-    first, second = (torch.load(path, weights_only=True)["model"] for path in (trained, other))
-    for name, value in average["model"].items():
-        torch.testing.assert_close(value, (first[name] + second[name]) / 2)
-    torch.save(average, folder / "average.pt")
-    assert len(translated(folder, folder / "average.pt")) == len(SENTENCES)
-
-
 # --- translation ---
 
 
@@ -225,17 +214,6 @@ def test_the_loss_in_blocks_is_opennmts(folder):
     torch.testing.assert_close(loss, whole)
     names = ("n_batchs", "n_sents", "n_words", "n_correct")
     assert [getattr(statistics, name) for name in names] == [getattr(others, name) for name in names]
-
-
-def test_a_training_in_bfloat16_translates_as_well(folder):
-    checkpoint = train(folder, "rounded", 60, bfloat16=True)
-    parameters = torch.load(checkpoint, weights_only=True)["model"].values()
-    assert {parameter.dtype for parameter in parameters} == {torch.float32}
-    right = [
-        out == translation(words)
-        for out, words in zip(translated(folder, checkpoint), SENTENCES, strict=True)
-    ]
-    assert sum(right) > 0.5 * len(right)  # after 60 steps; without training none is
 
 
 def test_bfloat16_needs_parameters_in_float32():

@@ -16,7 +16,6 @@ from onmt.utils.statistics import Statistics
 
 from onmt_preorder.opennmt import training
 from onmt_preorder.papers.explicit_reordering import AdditionalLoss
-from tests.support.opennmt import ROOT
 
 PAD = 1
 
@@ -145,13 +144,3 @@ def test_which_trainings_keep_memory(monkeypatch, opt, device, variable, is_kept
 
     assert kept == [True] * is_kept
     assert configured == [device]
-
-
-def test_recipes_keep_memory_in_all_their_trainings():
-    sources = [path.read_text(encoding="utf-8") for path in (ROOT / "preorder_recipes").rglob("*.py")]
-    assert any(f'environment["{training.KEEP_MEMORY}"] = "1"' in source for source in sources)
-
-
-def test_another_c_library_is_left_alone(monkeypatch):
-    monkeypatch.setattr(training.ctypes, "CDLL", lambda name: object())
-    assert training.keep_freed_memory() is False

@@ -1,6 +1,5 @@
 """Our transforms, and lines that translation keeps."""
 
-import pyonmttok
 import pytest
 import torch
 from onmt.inputters.dynamic_iterator import DynamicDatasetIter
@@ -11,12 +10,12 @@ from onmt.transforms.tokenize import BPETransform
 from onmt.translate import TranslationBuilder
 
 from onmt_preorder.input.pipeline import arrange
-from onmt_preorder.opennmt.transforms import PositionsTransform, PreorderTransform
+from onmt_preorder.opennmt.transforms import PositionsTransform
 from preorder.cli import main
 from tests.support.language import positions, sentence
 from tests.support.opennmt import make_opt
 from tests.support.texts import write
-from tests.support.transformers import PAD, SPECIALS, WORDS, make_vocabs
+from tests.support.transformers import PAD, WORDS, make_vocabs
 
 LINES = [" ".join(sentence(seed, longest=6)) for seed in range(300, 330)]
 SPECIAL = ["", "Sue1", "Sue1\u3000Sue2 Verb1  Obj2 ", "Sue1 Verb2 Obj1", "&#160; Verb1 a&#65512;b"]
@@ -43,10 +42,6 @@ def transformed(pieces, words, positions, is_train=True, target=("t",), **kwargs
 )
 def test_positions_of_pieces(pieces, words, positions, expected):
     assert transformed(pieces, words, positions) == (pieces.split(" "), [expected.split(" ")])
-
-
-def test_without_features_nothing_happens():
-    assert transformed("a@@ b", "ab", None) == (["a@@", "b"], None)
 
 
 def test_an_empty_line_is_kept_at_translation_only():
@@ -99,16 +94,6 @@ def test_positions_that_are_there_stay(tmp_path, preorderer):
     assert made == [["0", "1", "2"], ["0", "2", "1"], ["0", "1", "0"], ["0", "2", "1"]]
 
 
-def test_one_example_by_itself(preorderer):
-    transform = PreorderTransform(make_opt(preorder_model=str(preorderer)))
-    words = sentence(5)
-    example = {"src": words, "src_original": words, "src_feats": [["_"] * len(words)], "tgt": None}
-    assert transform.apply(example)["src_feats"] == [list(map(str, positions(words)))]
-    empty = {"src": [""], "src_original": [""], "src_feats": [[""]], "tgt": None}
-    assert transform.apply(empty)["src_feats"] == [[""]]
-    assert repr(transform) == f"PreorderTransform(preorder_model={preorderer})"
-
-
 def test_filtertoolong_filters_pairs_only():
     transform = FilterTooLongTransform(make_opt(src_seq_length=2, tgt_seq_length=4))
     long = {"src": ["a"] * 3, "tgt": None}
@@ -119,20 +104,6 @@ def test_filtertoolong_filters_pairs_only():
 def test_escapes_are_undone_in_words_that_were_pieces():
     pipe = TransformPipe.build_from([BPETransform(make_opt()), PositionsTransform(make_opt())])
     assert pipe.apply_reverse("a&#122@@ 88;b &#91; &#38;#3@@ 2; ||| 0-0") == "a\u3000b &#91; &#32; ||| 0-0"
-
-
-def test_translations_of_other_models_keep_their_entities():
-    vocabs = make_vocabs()
-    vocabs["tgt"] = pyonmttok.build_vocab_from_tokens([*SPECIALS, "&#160;"])
-    batch = {"src": torch.tensor([[[4]]]), "srclen": torch.tensor([1]), "ind_in_bucket": [0]}
-    found = {
-        "batch": batch,
-        "predictions": [[torch.tensor([4, 3])]],
-        "scores": [[-1.0]],
-        "attention": [[None]],
-    }
-    [translated] = TranslationBuilder(vocabs).from_batch(found | {"gold_score": [0], "alignment": [[]]})
-    assert translated.pred_sents == [["&#160;"]]
 
 
 @pytest.mark.parametrize("source", [PAD, WORDS.index("w1")])  # an empty line, and one that gives no words

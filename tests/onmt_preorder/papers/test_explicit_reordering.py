@@ -9,7 +9,6 @@ import torch
 
 from onmt_preorder.input.positions import rank_positions
 from onmt_preorder.papers.explicit_reordering import ExplicitReordering, reordering_loss
-from tests.support.opennmt import make_opt
 from tests.support.transformers import (
     LONG,
     SHORT,
@@ -207,10 +206,6 @@ def test_fusion_is_two_runs_and_a_gate():
             h, bar = plain[sentence, j], reordered[sentence, j]
             gate = 1 / (1 + math.exp(-(u @ h + w @ bar).item()))
             torch.testing.assert_close(result[sentence, j], gate * bar + (1 - gate) * h, atol=1e-5, rtol=1e-4)
-
-
-def test_without_the_loss_no_positions_are_needed():
-    make_opt(**OURS, reordering_loss_weight=0, n_src_feats=0, src_feats_defaults=None)
 
 
 @pytest.mark.parametrize("kind", ["exgre", "refsr"])

@@ -8,7 +8,6 @@ import random
 import re
 
 import pytest
-import torch
 
 from preorder_recipes import similarity
 from tests.support.opennmt import TINY, call, write_vocabularies
@@ -108,12 +107,6 @@ def test_translation_reads_plain_text_and_is_the_same_with_positions(trained, na
     words = [(o.split(), g.split()) for o, g in zip(plain, gold, strict=True)]
     right = sum(a == b for o, g in words for a, b in zip(o, g, strict=False))
     assert right > 0.9 * sum(len(g) for _, g in words)
-
-
-def test_the_checkpoint_holds_the_options_and_a_model_without_similarity_reports_none(trained):
-    assert "similarity" not in trained[1]["both"]
-    opt = torch.load(trained[0] / f"refsr_step_{STEPS}.pt", weights_only=True)["opt"]
-    assert (opt.explicit_reordering, opt.norm_placement, opt.reordering_window) == ("refsr", "post", 2)
 
 
 @pytest.mark.parametrize("name", ["exgre", "refsr"])

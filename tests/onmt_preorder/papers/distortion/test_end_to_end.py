@@ -113,14 +113,3 @@ def test_average_and_ensemble(task):
     printed(task, "onmt_average_models", "-models", *models, "-output", "average.pt")
     for used in (["average.pt"], models):
         assert share(translate(task, lines, *used)[0], solution) > 0.8
-
-
-def test_an_ensemble_of_a_model_with_itself_is_that_model(task):
-    """Attention goes to the end symbol in both."""
-    lines = write_copies(task, "new", 40, seed=3)
-    model, options = "hidden_step_60.pt", ("-with_score",)
-    alone, both = (translate(task, lines, *models, options=options) for models in ([model], [model, model]))
-    for one, other in zip(alone[0], both[0], strict=True):
-        assert one.split("\t")[0] == other.split("\t")[0]
-        assert float(one.split("\t")[1]) == pytest.approx(float(other.split("\t")[1]), abs=2e-4)
-    assert alone[1] == both[1]

@@ -207,13 +207,3 @@ def test_dropout_is_on_the_output_alone():
     assert 0.3 < zeros < 0.7
     model.update_dropout(0.0, 0.0)
     assert model(src, tgt, lengths)[0].equal(model.eval()(src, tgt, lengths)[0])
-
-
-@pytest.mark.parametrize("context", CONTEXTS[1:])
-def test_half_precision(context):
-    model = make_model(distortion=context, hidden_size=16, word_vec_size=16).float()
-    batch = make_batch()
-    exact = model(*batch)[0]
-    with torch.autocast("cpu", torch.bfloat16):
-        torch.testing.assert_close(model(*batch)[0].float(), exact, atol=0.15, rtol=0.1)
-    torch.testing.assert_close(model.half()(*batch)[0].float(), exact, atol=0.05, rtol=0.02)

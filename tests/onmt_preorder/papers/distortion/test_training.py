@@ -4,7 +4,7 @@ import copy
 
 import pytest
 import torch
-from onmt.utils.optimizers import Optimizer, build_torch_optimizer
+from onmt.utils.optimizers import Optimizer
 
 from preorder.errors import UsageError
 from tests.support.distortion_models import CONTEXTS, DISTORTION, PAD, build, make_batch
@@ -66,12 +66,6 @@ def test_the_papers_initialisation():
     assert values.std().item() == pytest.approx(0.01, rel=0.02)
 
 
-def test_initialisation_is_opennmts_where_asked_for():
-    model = build(param_init=0, param_init_glorot=True, hidden_size=64)
-    bound = (6 / (64 + len(make_vocabs()["tgt"]))) ** 0.5
-    assert 0.9 * bound < model.generator.weight.abs().max() <= bound
-
-
 def test_pretrained_vectors_are_kept(tmp_path):
     vectors = torch.rand(len(make_vocabs()["src"]), 5)
     torch.save(vectors, tmp_path / "vectors.pt")
@@ -125,19 +119,6 @@ def test_jumps_that_cannot_be_added_or_changed(trained, wanted, message):
         del checkpoint["model"]
     with pytest.raises(UsageError, match=message):
         build(checkpoint=checkpoint, **wanted)
-
-
-def test_adadelta():
-    def group(**changes):
-        (found,) = build_torch_optimizer(
-            model, make_opt(**{**DISTORTION, "optim": "adadelta", **changes})
-        ).param_groups
-        return found["rho"], found["eps"]
-
-    model = build(distortion="target")
-    default = torch.optim.Adadelta(model.parameters()).param_groups[0]
-    assert group(adadelta_rho=0.95, adadelta_eps=1e-7) == (0.95, 1e-7)
-    assert group() == (default["rho"], default["eps"])
 
 
 @pytest.mark.parametrize("resumed", [False, True])
