@@ -33,7 +33,9 @@ class Vocab:
         return token in self.tokens_to_ids
 
     def __getitem__(self, token: str) -> int:
-        unknown = len(self) if self.default_id is None else self.default_id
+        unknown = self.default_id
+        if unknown is None:
+            unknown = self.tokens_to_ids.get("<unk>", len(self))
         return self.tokens_to_ids.get(token, unknown)
 
     def __call__(self, tokens: Sequence[str]) -> list[int]:

@@ -41,6 +41,7 @@ def test_a_vocabulary_is_that_of_pyonmttok(tokens, size, frequency, special):
     arguments = {"maximum_size": size, "minimum_frequency": frequency, "special_tokens": special}
     ours, theirs = (module.build_vocab_from_tokens(tokens, **arguments) for module in (stand_ins, pyonmttok))
     assert ours.ids_to_tokens == list(theirs.ids_to_tokens)
+    assert ours["nothing"] == theirs["nothing"]
     for vocabulary in (ours, theirs):
         vocabulary.add_token("new")
         vocabulary.add_token("a")
