@@ -8,6 +8,7 @@ from importlib.util import find_spec
 from pkgutil import resolve_name
 from typing import Any
 
+from onmt_preorder import stand_ins
 from preorder.errors import UsageError
 
 SUPPORTED = "3.5"
@@ -19,6 +20,7 @@ def register() -> None:
     The package, once installed, calls this itself whenever ``onmt`` is imported. Call it where ``.pth`` files
     are not read (a bare ``PYTHONPATH``, zipped applications).
     """
+    stand_ins.install()
     import onmt
 
     if not onmt.__version__.startswith(f"{SUPPORTED}."):

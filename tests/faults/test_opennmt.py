@@ -246,7 +246,7 @@ def test_a_checkpoint_is_whole_or_not_there(folder, tmp_path, monkeypatch):
     path = tmp_path / "model.pt"
     path.write_text("before")
     monkeypatch.setitem(space, "value", {"x": lambda: None})  # which cannot be pickled
-    with pytest.raises(Exception, match="pickle"):
+    with pytest.raises(Exception, match=r"pickle|local object"):
         exec(f"torch.save(value, {str(path)!r})", space)
     assert path.read_text() == "before"
     saved = []

@@ -2,7 +2,6 @@
 
 import io
 
-import pyonmttok
 import pytest
 from sentencepiece import SentencePieceProcessor, SentencePieceTrainer
 from subword_nmt.apply_bpe import BPE
@@ -41,15 +40,18 @@ def sentencepiece(folder, **options):
 
 
 def onmt(name):
+    pytest.importorskip("pyonmttok.version")  # not its stand-in
+    import pyonmttok
+
     tokenizer = pyonmttok.Tokenizer(**{"joiner_annotate": True, **MODES[name]})
-    return lambda _: lambda words: tokenizer(" ".join(words))
+    return lambda words: tokenizer(" ".join(words))
 
 
 MAKERS = {
     "subword-nmt": bpe,
     "SentencePiece": lambda folder: sentencepiece(folder, vocab_size=120),
     "bytes": lambda folder: sentencepiece(folder, vocab_size=330, byte_fallback=True),
-    **{name: onmt(name) for name in MODES},
+    **{name: lambda _, name=name: onmt(name) for name in MODES},
 }
 
 
