@@ -96,12 +96,6 @@ def parse(make_parser, path, *options):
     return make_parser().parse_known_args(["-config", str(path), *DATA, *more, *options])
 
 
-@BOTH_PARSERS
-def test_opennmts_commands_read_them(folder, make_parser):
-    opt, _ = parse(make_parser, folder / "system.yaml", "-skip_empty_level", "silent")
-    assert (opt.encoder_type, opt.skip_empty_level) == ("preorder_transformer", "silent")
-
-
 def test_sizes_and_options_of_the_command_line(folder):
     path = folder / "system.yaml"
     opt, _ = parse(training_parser, path)

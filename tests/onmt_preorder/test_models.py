@@ -138,13 +138,12 @@ def test_norms(placement):
         torch.testing.assert_close(states.square().mean(-1), torch.ones(states.shape[:2]), atol=1e-3, rtol=0)
 
 
-@pytest.mark.parametrize("recompute", [[], ["mha", "ffn"]])
-def test_every_parameter_gets_a_gradient(recompute):
+def test_every_parameter_gets_a_gradient():
     blocks = {"reordering_embedding": ["encoder", "decoder"], "norm_placement": "post"}
-    model = make_model(**blocks, use_ckpting=recompute, target_max_relative=2).train()
+    model = make_model(**blocks, target_max_relative=2).train()
     decode(model, *batch())[0][0].square().cumsum(-1).sum().backward()
     assert not without_gradient(model, "generator")
-    encoder = make_encoder(**ALL, layers=2, use_ckpting=recompute).train()
+    encoder = make_encoder(**ALL, layers=2).train()
     encoder(*batch_of(LONG, SHORT))[0].square().sum().backward()
     assert not without_gradient(encoder)
 
@@ -247,8 +246,6 @@ def test_half_precision():
     encoder = make_encoder(**ALL)
     batch = batch_of(LONG, SHORT)
     exact = encoder(*batch)[0]
-    with torch.autocast("cpu", torch.bfloat16):
-        torch.testing.assert_close(encoder(*batch)[0].float(), exact, atol=0.1, rtol=0.1)
     torch.testing.assert_close(encoder.half()(*batch)[0].float(), exact, atol=0.02, rtol=0.02)
 
 

@@ -101,6 +101,7 @@ def test_mixed_precision(folder, changes, low):
 
 @pytest.mark.parametrize("changes", [BOTH, EVERYTHING, {"bfloat16": True}])
 def test_recomputing_the_whole_model_changes_nothing(folder, changes):
+    changes = {**changes, "attention_dropout": [0.5]}
     loss, exact = gradients(folder=folder, **changes)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -3,9 +3,7 @@
 import pytest
 import torch
 from torch.autograd import gradcheck
-from torch.nn.functional import pad
 
-from onmt_preorder.papers.distortion.rnnsearch import mix, start
 from tests.support.distortion_models import CONTEXTS, make_batch, make_model
 from tests.support.transformers import (
     LONG,
@@ -133,21 +131,6 @@ def test_gradients(context):
     assert not without_gradient(model.double())
     model.decoder.detach_state()
     assert not any(tensor.requires_grad for tensor in model.decoder.state.values())
-
-
-@pytest.mark.parametrize("window", [1, 3, 8])
-def test_shifting(window):
-    """One distance at a time: what leaves the sentence is lost, what was never there does not come."""
-    length = 5
-    attention = torch.rand(2, length, dtype=torch.float64)
-    nothing, mask = torch.zeros_like(attention), torch.ones_like(attention)
-    for index, k in enumerate(range(window, -window - 1, -1)):
-        jumps = torch.zeros(2, 2 * window + 1, dtype=torch.float64)
-        jumps[:, index] = 1
-        shifted = mix(nothing, pad(attention, (window, window)), jumps, 1.0, mask)
-        assert shifted.tolist() == [shift(row, k) for row in attention.tolist()]
-        begun = mix(nothing, start(attention, length, window), jumps, 1.0, mask)
-        assert begun.tolist() == [first_shift(length, k)] * 2
 
 
 def test_the_encoder_gives_the_backward_state_of_the_first_word():

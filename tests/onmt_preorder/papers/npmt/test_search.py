@@ -83,20 +83,6 @@ def test_the_best_segments_of_an_element(seed, count, reward):
         assert wide.scores[element, EVERY:].eq(-math.inf).all()
 
 
-@pytest.mark.parametrize("reward", [-1.0, 0.0, 0.4, 2.0])
-def test_what_cannot_become_better_is_given_up_and_nothing_else(reward):
-    model, states = setup()
-    longest, count = 4, len(WORDS) ** 4  # as many beginnings as there are: only the bound drops any
-    few = best_segments(model, states[REAL], longest, count, [BEGIN], reward)
-    for element, state in enumerate(states[REAL]):
-        quality = {
-            words: segment_score(model, state, words).item() + reward * len(words)
-            for words in all_segments(longest)
-        }
-        best = sorted(quality, key=quality.get, reverse=True)[:count]
-        assert [words_of(few, element, rank) for rank in range(count)] == best
-
-
 @pytest.mark.parametrize(("seed", "reward"), [(10, 2.0), (10, 2.5), (19, 1.0), (19, 1.3), (26, -1.0)])
 def test_a_beginning_is_followed_as_long_as_it_may_become_the_best(seed, reward):
     """Of one word there is one beginning of each length, so that nothing but the bound drops any."""
