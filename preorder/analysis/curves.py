@@ -6,19 +6,17 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import rankdata
 
 from preorder.analysis import GAIN_WIDTH, LAST_LENGTH, LENGTH_WIDTH
 from preorder.analysis.evaluation_data import EvaluationData
-from preorder.analysis.results import Correlations, Curves, Estimate, Group
-from preorder.errors import DataError, UsageError
+from preorder.analysis.results import Curves, Estimate, Group
+from preorder.errors import DataError
 from preorder.metrics import MetricOptions
 from preorder.metrics.orders import Tau
 from preorder.metrics.scoring import Systems, SystemStatistics, Text, measure, measure_translations
-from preorder.metrics.significance import RESAMPLES, draw_runs, interval, resampled, resampled_totals
+from preorder.metrics.significance import draw_runs, resampled, resampled_totals
 
 NARROW_WIDTHS = (1, 2, 3, 4, 5)  # for short sentences
-FEWEST = 3  # sentences without which a correlation has no meaning
 ROUNDING = 1e-9  # gains may be off by this
 
 
@@ -154,41 +152,3 @@ def _curves(
     if not groups:
         raise DataError(f"no sentence can be grouped by {axis}")
     return Curves(kind, axis, tuple(groups), measures, skipped, signature)
-
-
-def gain_correlations(data: EvaluationData, metrics: Sequence[str], baseline: str) -> Correlations:
-    """Correlate, over sentences, what an order gains in tau with what its system gains over the baseline.
-
-    Spearman's rank correlation. A system with several runs has their mean score of a sentence. Orders have
-    the names of their systems. O(resamples · n log n) a system and metric.
-    """
-    for name in (baseline, *data.orders):
-        if name not in data.systems:
-            raise UsageError(f"there is no system {name!r}, only: {', '.join(data.systems)}")
-    tau = Tau(data.target_groups)
-    gains = {name: tau.gains(order) for name, order in data.orders.items()}
-    known = np.flatnonzero(~np.isnan(next(iter(gains.values()))))  # of any order
-    if known.size < FEWEST:
-        raise DataError(f"{known.size} sentences have a tau; a correlation needs {FEWEST}")
-    systems: dict[str, dict[str, Estimate]] = {name: {} for name in gains if name != baseline}
-    signature = {}
-    for one in data.measure(metrics):
-        metric = one.metric
-        signature[metric.name] = metric.signature
-        score, scores = metric.scores[0], {}
-        for name, runs in one.take(known).systems.items():
-            means = np.nan_to_num(score.compute(runs.astype(float))).mean(axis=0)
-            scores[name] = means if score.higher_is_better else -means
-        for name, estimates in systems.items():
-            x, y = gains[name][known], scores[name] - scores[baseline]
-            drawn = np.random.default_rng(data.seed).integers(len(x), size=(RESAMPLES, len(x)))
-            bounds = interval(spearman(x[drawn], y[drawn]))
-            estimates[metric.name] = Estimate(float(spearman(x, y)), bounds)
-    return Correlations("correlation", baseline, known.size, systems, signature)
-
-
-def spearman(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Return Spearman's rank correlation along the last axis, 0 where all of a side is equal."""
-    x, y = (rankdata(values, axis=-1) - (values.shape[-1] + 1) / 2 for values in (x, y))
-    scale = np.sqrt((x * x).sum(-1) * (y * y).sum(-1))
-    return np.divide((x * y).sum(-1), scale, out=np.zeros_like(scale), where=scale > 0)

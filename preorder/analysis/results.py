@@ -72,17 +72,6 @@ class Breakdown:
 
 
 @dataclass(frozen=True)
-class Correlations:
-    """How far the sentences that an order helps are those where a system gains over a baseline."""
-
-    kind: str
-    baseline: str
-    sentences: int  # that have a tau
-    systems: dict[str, dict[str, Estimate]]  # system → metric → Spearman's rank correlation, -1 to 1
-    signature: dict[str, str]
-
-
-@dataclass(frozen=True)
 class ScoreFormat:
     """How a score is shown: its name, its unit or range, and how many digits follow the decimal point."""
 
@@ -244,14 +233,3 @@ def breakdown_table(breakdown: Breakdown) -> Table:
         f"↑ better, ↓ worse, p < {SIGNIFICANCE_LEVEL} (paired bootstrap)."
     )
     return Table(BREAKDOWN_TITLES[breakdown.kind], columns, tuple(rows), note)
-
-
-def correlation_table(found: Correlations) -> Table:
-    """Return a table of systems down, metrics across."""
-    rows = tuple(
-        (system, *(estimate_cell(estimate, "{:+.3f}".format) for estimate in of_system.values()))
-        for system, of_system in found.systems.items()
-    )
-    caption = f"Gain in tau and gain over {found.baseline}: rank correlation"
-    note = f"Over {found.sentences} sentences, with 95 % intervals."
-    return Table(caption, ("system", *score_titles(found.signature)), rows, note)

@@ -27,8 +27,6 @@ EXAMPLES = """\
       --align test.align --positions btg=btg.positions --out length.svg
   preorder analyse gain --ref test.ja --hyp base=base.ja btg=btg.ja \\
       --align test.align --positions btg.positions
-  preorder analyse correlation --ref test.ja --hyp base=base.ja btg=btg.ja \\
-      --align test.align --positions btg=btg.positions
   preorder analyse precision --ref test.ja --hyp base=base.ja btg=btg.ja --json
   preorder analyse generation --ref test.ja --hyp base=base.ja btg=btg.ja
   preorder analyse examples --src test.en --ref test.ja --hyp base=base.ja btg=btg.ja
@@ -64,13 +62,6 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     kind.add_argument("--positions", metavar="F", required=True, help=text)
     score.add_metrics(kind, defaults.CURVE_METRICS)
     options.add_number(kind, "--width", options.tau_width, defaults.GAIN_WIDTH, "how wide a group is, in tau")
-    summary = "whether a system gains in the sentences whose tau its order raises"
-    kind = _add_kind(kinds, "correlation", _correlation, summary)
-    options.add_alignment(kind)
-    text = "the order of the source that each system was told: for each token its position"
-    kind.add_argument("--positions", metavar="NAME=F", nargs="+", action="extend", required=True, help=text)
-    _add_baseline(kind)
-    score.add_metrics(kind, defaults.SENTENCE_METRICS)
     _add_baseline(_add_kind(kinds, "precision", _precision, "precisions of 1- to 4-grams"))
     summary = "words that are missing, and words too many: TER's edits"
     _add_baseline(_add_kind(kinds, "generation", _generation, summary))
@@ -108,7 +99,7 @@ def _add_kind(
     score.add_metric_options(parser)
     options.add_seed(parser)
     options.add_json(parser)
-    if run not in (_examples, _correlation):
+    if run is not _examples:
         add_pictures(parser)
     return parser
 
@@ -147,15 +138,6 @@ def _gain(arguments: argparse.Namespace) -> None:
     path = arguments.positions
     data = _read(arguments, None, arguments.align, {path: path})
     _print_curves(gain_curves(data, arguments.metrics, path, arguments.width), arguments)
-
-
-def _correlation(arguments: argparse.Namespace) -> None:
-    from preorder.analysis.curves import gain_correlations
-    from preorder.analysis.results import correlation_table
-
-    data = _read(arguments, None, arguments.align, paths_by_name(arguments.positions))
-    found = gain_correlations(data, arguments.metrics, _baseline(arguments, data))
-    _print(arguments, found, lambda: print_tables([correlation_table(found)]))
 
 
 def _precision(arguments: argparse.Namespace) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 from preorder.analysis import CURVE_METRICS, EXAMPLE_METRIC, GAIN_WIDTH
 from preorder.analysis.comparisons import Examples, generation_breakdown, precision_breakdown, system_examples
 from preorder.analysis.curves import by_length, fitting_width, gain_curves, length_curves
+from preorder.analysis.diagnosis import diagnose_translations, translation_tables
 from preorder.analysis.evaluation_data import EvaluationData, EvaluationFiles, read_evaluation_data
 from preorder.analysis.results import Breakdown, Curves, Table, parse_curves, scoring_table
 from preorder.analysis.sentence_view import Gallery, Numbered, SentenceView, sample
@@ -187,6 +188,10 @@ def _analyses(manifest: Manifest, data: EvaluationData) -> Iterator[Chapter]:
         yield Chapter(f"By what the order of {names} gains", curves)
     for order, gallery in order_galleries(data, list(orders), manifest.files.alignment).items():
         yield Chapter(f"Sentences in the order of {orders[order]}", gallery)
+    first = {baseline: [data.systems[baseline][0]]}
+    diagnosis = diagnose_translations(data.references, first, manifest.options, data.seed)
+    for heading, table in zip(("Order headroom", "What is left"), translation_tables(diagnosis), strict=True):
+        yield Chapter(f"{heading} of {baseline}", table)
     yield Chapter("n-gram precisions", precision_breakdown(data, baseline))
     yield Chapter("Under- and over-generation", generation_breakdown(data, baseline))
     for system in others:

@@ -79,9 +79,6 @@ analyse examples @ --src src --system base | 'base' is not to be compared with i
 analyse examples @ --src src --system none | no system is called 'none', only: base, ours
 analyse examples @ --src src --hyp ours=ours | system 'ours' has
 analyse robustness @ | base: no {} in it to stand for the percentage
-analyse correlation @ --align align --positions x=positions | there is no system 'x', only: base, ours
-analyse correlation @ --align align --positions ours=positions --baseline x | there is no system 'x'
-analyse correlation @ --align crossed --positions ours=same | 1 sentences have a tau; a correlation needs 3
 analyse gain @ --align x --positions x --width 0 | not a number from 0.001 to 2: '0'
 analyse gain @ --align x --positions x --width 1e-300 | not a number from 0.001 to 2: '1e-300'
 analyse gain @ --align x --positions x --width wide | not a number from 0.001 to 2: 'wide'

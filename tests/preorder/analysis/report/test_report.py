@@ -91,6 +91,8 @@ def test_page(page, tmp_path):
         "By length",
         "By what the order of ours<b> gains",
         "Sentences in the order of ours<b>",
+        "Order headroom of base",
+        "What is left of base",
         "n-gram precisions",
         "Under- and over-generation",
         "Examples of ours<b>",
@@ -101,7 +103,7 @@ def test_page(page, tmp_path):
     assert text.count("<script") == 1  # ours
     names = re.findall(r'\sid="([^"]*)"', text)
     assert len(names) == len(set(names))
-    assert text.count("<caption>") == text.count("<table>") == 1 + 3 + 2 + 1 + 1 + 1 + 2
+    assert text.count("<caption>") == text.count("<table>") == 1 + 3 + 2 + 1 + 2 + 1 + 1 + 2
     assert text.count("<svg") == text.count('role="img"') == text.count(" <title>") == 5 + 10
     assert "@import" not in text
     assert "url(http" not in text
