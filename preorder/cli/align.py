@@ -8,6 +8,7 @@ import itertools
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from preorder.alignment.eflomal import (
@@ -60,62 +61,41 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     """Add the subcommand."""
     parser = options.add_command(subparsers, "align", run, SUMMARIES["align"], EXAMPLES)
     options.add_source(parser)
-    parser.add_argument("--tgt", metavar="F", help="target text, a tokenised sentence a line")
-    _add_directions(parser)
-    options.add_output(parser)
-    parser.add_argument(
-        "--symmetrize",
-        choices=tuple(SYMMETRIZATIONS),
-        help=f"how the links of both directions are joined (default: {DEFAULT_SYMMETRIZATION})",
-    )
-    _add_samplers(parser)
-    _add_hand(parser)
-    text = "eflomal's model: 1: IBM 1, 2: HMM, 3: HMM with fertilities"
-    parser.add_argument(
-        "--eflomal-model",
-        type=int,
-        choices=MODELS,
-        default=DEFAULT_MODEL,
-        help=f"{text} (default: %(default)s)",
-    )
-    options.add_number(
-        parser, "--threads", options.workers, DEFAULT_THREADS, "number of runs of eflomal side by side"
-    )
-    options.add_number(parser, "--chunk", options.positive, DEFAULT_CHUNK, CHUNK_HELP)
-    options.add_seed(parser)
-
-
-def _add_directions(parser: argparse.ArgumentParser) -> None:
+    options.add_files(parser, tgt="target text, a tokenised sentence a line")
     group = parser.add_argument_group("instead of --src and --tgt, from any aligner")
-    group.add_argument("--forward", metavar="F", help="links of the forward direction, to be joined with")
-    group.add_argument("--reverse", metavar="F", help="links of the reverse direction, source first, too")
-
-
-def _add_samplers(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--samplers",
-        metavar="N",
-        type=options.samplers,
-        help="instead of --symmetrize: let N samplers a direction vote; a link's confidence is the share "
-        f"of all 2N that drew it (default with --hand-align: {DEFAULT_SAMPLERS})",
+    options.add_files(
+        group,
+        forward="links of the forward direction, to be joined with",
+        reverse="links of the reverse direction, source first, too",
     )
-    parser.add_argument(
-        "--min-confidence",
-        metavar="P",
-        type=options.confidence,
-        help="with --samplers or --hand-align: the smallest confidence of a link (default: "
-        f"{DEFAULT_MIN_CONFIDENCE})",
+    options.add_output(parser)
+    text = f"how the links of both directions are joined (default: {DEFAULT_SYMMETRIZATION})"
+    parser.add_argument("--symmetrize", choices=tuple(SYMMETRIZATIONS), help=text)
+    add_number = partial(options.add_number, parser)
+    text = (
+        "instead of --symmetrize: let N samplers a direction vote; a link's confidence is the share "
+        f"of all 2N that drew it (default with --hand-align: {DEFAULT_SAMPLERS})"
     )
-
-
-def _add_hand(parser: argparse.ArgumentParser) -> None:
+    add_number("--samplers", options.samplers, None, text)
+    text = "with --samplers or --hand-align: the smallest confidence of a link"
+    text += f" (default: {DEFAULT_MIN_CONFIDENCE})"
+    add_number("--min-confidence", options.confidence, None, text, "P")
     group = parser.add_argument_group(
         "hand-aligned sentences",
         "some hundred sentences of the same kind teach how probable each link is: more and better links",
     )
-    group.add_argument("--hand-src", metavar="F", help="their source, tokenised as --src")
-    group.add_argument("--hand-tgt", metavar="F", help="their target, tokenised as --tgt")
-    group.add_argument("--hand-align", metavar="F", help="their links; see preorder map for other tokens")
+    options.add_files(
+        group,
+        hand_src="their source, tokenised as --src",
+        hand_tgt="their target, tokenised as --tgt",
+        hand_align="their links; see preorder map for other tokens",
+    )
+    text = "eflomal's model: 1: IBM 1, 2: HMM, 3: HMM with fertilities"
+    text += " (default: %(default)s)"
+    parser.add_argument("--eflomal-model", type=int, choices=MODELS, default=DEFAULT_MODEL, help=text)
+    add_number("--threads", options.workers, DEFAULT_THREADS, "number of runs of eflomal side by side")
+    add_number("--chunk", options.positive, DEFAULT_CHUNK, CHUNK_HELP)
+    options.add_seed(parser)
 
 
 def run(arguments: argparse.Namespace) -> None:

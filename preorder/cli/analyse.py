@@ -45,17 +45,12 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     kinds = parser.add_subparsers(metavar="KIND", required=True)
     kind = _add_kind(kinds, "length", _length, "scores by the length of the source")
     options.add_source(kind, default=None)
-    kind.add_argument(
-        "--align", metavar="F", help="word alignment of source and reference, to measure orders"
-    )
+    options.add_files(kind, align="word alignment of source and reference, to measure orders")
     _add_orders(kind)
     score.add_metrics(kind, defaults.CURVE_METRICS)
-    options.add_number(
-        kind, "--width", options.positive, defaults.LENGTH_WIDTH, "how many lengths a group has"
-    )
-    options.add_number(
-        kind, "--last", options.at_least_two, defaults.LAST_LENGTH, "least length of the last group"
-    )
+    add_number = partial(options.add_number, kind)
+    add_number("--width", options.positive, defaults.LENGTH_WIDTH, "how many lengths a group has")
+    add_number("--last", options.at_least_two, defaults.LAST_LENGTH, "least length of the last group")
     kind = _add_kind(kinds, "gain", _gain, "scores by how much an order raises a sentence's tau")
     options.add_alignment(kind)
     text = options.ORDER_OPTIONS["positions"][1]
@@ -77,15 +72,10 @@ def _add_examples(kinds: argparse._SubParsersAction) -> None:
     options.add_source(parser, default=None)
     _add_orders(parser)
     _add_baseline(parser)
-    parser.add_argument(
-        "--system", metavar="NAME", help="system to compare with the baseline (default: the last of --hyp)"
-    )
-    parser.add_argument(
-        "--metric",
-        choices=METRICS,
-        default=defaults.EXAMPLE_METRIC,
-        help="metric that scores each sentence (default: %(default)s)",
-    )
+    text = "system to compare with the baseline (default: the last of --hyp)"
+    parser.add_argument("--system", metavar="NAME", help=text)
+    text = "metric that scores each sentence"
+    options.add_choice(parser, "--metric", METRICS, defaults.EXAMPLE_METRIC, text)
     count, text = defaults.EXAMPLE_COUNT, "how many better sentences, and how many worse"
     options.add_number(parser, "--count", options.positive, count, text)
 
@@ -116,9 +106,8 @@ def _add_orders(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_baseline(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--baseline", metavar="NAME", help="compare the others with this system (default: the first of --hyp)"
-    )
+    text = "compare the others with this system (default: the first of --hyp)"
+    parser.add_argument("--baseline", metavar="NAME", help=text)
 
 
 def _length(arguments: argparse.Namespace) -> None:

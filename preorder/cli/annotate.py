@@ -63,12 +63,12 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         "of each token is written, too (default: no classes; preorder train learns its own)",
     )
     options.add_output(parser, "words, POS tags and, with --classes, classes, separated by tabs")
-    for name, text in (
-        ("pos", "the POS tags alone (default: they are not written)"),
-        ("trees", "Stanza's trees (default: OUT.trees for constituency, OUT.conllu for dependency)"),
-        ("classes", "the classes that were learned (default: OUT.classes)"),
-    ):
-        parser.add_argument(f"--{name}-out", metavar="F", help=text)
+    options.add_files(
+        parser,
+        pos_out="the POS tags alone (default: they are not written)",
+        trees_out="Stanza's trees (default: OUT.trees for constituency, OUT.conllu for dependency)",
+        classes_out="the classes that were learned (default: OUT.classes)",
+    )
     options.add_seed(parser)
     text = "number of processes in which Stanza runs, each on one thread; the result does not depend on it"
     options.add_number(parser, "--workers", options.workers, 1, text)

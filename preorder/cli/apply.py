@@ -81,13 +81,9 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     source.add_layer_options(parser, f"{source.STANZA} if the model was trained so; so for --trees")
     options.add_output(parser)
     options.add_format(parser)
-    parser.add_argument(
-        "--n-best",
-        metavar="K",
-        type=options.n_best,
-        help="write up to K distinct orders of each sentence, best first, as lines of: "
-        "sentence number, from 0 ||| order in the chosen format ||| score",
-    )
+    text = "write up to K distinct orders of each sentence, best first, as lines of: "
+    text += "sentence number, from 0 ||| order in the chosen format ||| score"
+    options.add_number(parser, "--n-best", options.n_best, None, text, "K")
     options.add_threads(parser)
     add_shard_options(parser)
 

@@ -47,10 +47,13 @@ best order that a BTG tree allows; and what is then left: words missing, too man
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
     """Add the subcommand."""
     parser = options.add_command(subparsers, "diagnose", run, SUMMARIES["diagnose"], EXAMPLES)
-    parser.add_argument("--src", metavar="F", help="source text, a tokenised sentence a line")
-    parser.add_argument("--tgt", metavar="F", help="its translation; eflomal aligns both, without --align")
+    options.add_files(
+        parser,
+        src="source text, a tokenised sentence a line",
+        tgt="its translation; eflomal aligns both, without --align",
+        pos="POS tags of the source, to learn from and to count by",
+    )
     options.add_alignment(parser, required=False)
-    parser.add_argument("--pos", metavar="F", help="POS tags of the source, to learn from and to count by")
     text = f"most lines to look at, drawn by --seed; a {SHARE_HELD}th of them is measured"
     options.add_number(parser, "--lines", options.at_least_two, DEFAULT_LINES, text)
     score.add_translations(parser, required=False)

@@ -28,14 +28,13 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     parser = options.add_command(subparsers, "map", run, SUMMARIES["map"], EXAMPLES)
     options.add_alignment(parser, confidences="are kept")
     for side, name in zip(SIDES, ("source", "target"), strict=True):
-        parser.add_argument(f"--{side}", metavar="F", help=f"{name} with the tokens that are aligned")
-        parser.add_argument(f"--new-{side}", metavar="F", help=f"the same {name} in other tokens or subwords")
+        texts = f"{name} with the tokens that are aligned", f"the same {name} in other tokens or subwords"
+        options.add_files(parser, **{side: texts[0], f"new-{side}": texts[1]})
     parser.add_argument(
         "--reverse", action="store_true", help="write target-source links, for translation the other way"
     )
-    parser.add_argument(
-        "--min-confidence", metavar="P", type=options.confidence, help="leave out links of less confidence"
-    )
+    text = "leave out links of less confidence"
+    options.add_number(parser, "--min-confidence", options.confidence, None, text, "P")
     options.add_first_index(parser, "--first-index", "--align", 0)
     options.add_output(parser)
 

@@ -47,19 +47,12 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     """Add the subcommand."""
     parser = options.add_command(subparsers, "score", run, SUMMARIES["score"], EXAMPLES)
     add_translations(parser)
-    parser.add_argument(
-        "--baseline",
-        metavar="NAME",
-        help="mark scores that are significantly better or worse than this system's",
-    )
-    parser.add_argument(
-        "--pairwise", action="store_true", help="also print the p-values of every pair of systems"
-    )
-    parser.add_argument(
-        "--align",
-        metavar="F",
-        help="alignment of source and reference: also measure the orders of --order and --positions",
-    )
+    text = "mark scores that are significantly better or worse than this system's"
+    parser.add_argument("--baseline", metavar="NAME", help=text)
+    text = "also print the p-values of every pair of systems"
+    parser.add_argument("--pairwise", action="store_true", help=text)
+    text = "alignment of source and reference: also measure the orders of --order and --positions"
+    options.add_files(parser, align=text)
     text = "the order that a system is given, {}; systems without one keep the source's"
     options.add_orders(parser, text, metavar="NAME=F", nargs="+", action="extend", default=[])
     add_metrics(parser, METRICS)
@@ -225,13 +218,8 @@ def add_translations(parser: argparse.ArgumentParser, required: bool = True) -> 
 
 def add_metrics(parser: argparse.ArgumentParser, default: tuple[str, ...]) -> None:
     """Add ``--metrics``."""
-    parser.add_argument(
-        "--metrics",
-        metavar="M,…",
-        type=_metrics,
-        default=default,
-        help=f"metrics, of {', '.join(METRICS)} (default: {','.join(default)})",
-    )
+    text = f"metrics, of {', '.join(METRICS)} (default: {','.join(default)})"
+    parser.add_argument("--metrics", metavar="M,…", type=_metrics, default=default, help=text)
 
 
 def _metrics(text: str) -> tuple[str, ...]:
@@ -244,22 +232,12 @@ def _metrics(text: str) -> tuple[str, ...]:
 
 def add_metric_options(parser: argparse.ArgumentParser) -> None:
     """Add the options that :func:`metric_options` reads."""
-    parser.add_argument(
-        "--tokenize",
-        choices=TOKENIZERS,
-        default=DEFAULTS.tokenize,
-        help="tokenizer of BLEU (default: %(default)s)",
-    )
-    parser.add_argument(
-        "--words",
-        metavar="TOKENIZER",
-        choices=TOKENIZERS,
-        default=DEFAULTS.words,
-        help="tokenizer of TER and RIBES, with the same choices (default: %(default)s)",
-    )
-    parser.add_argument(
-        "--case-sensitive", action="store_true", help="TER and RIBES distinguish upper and lower case"
-    )
+    options.add_choice(parser, "--tokenize", TOKENIZERS, DEFAULTS.tokenize, "tokenizer of BLEU")
+    text = "tokenizer of TER and RIBES, with the same choices (default: %(default)s)"
+    metavar = "TOKENIZER"
+    parser.add_argument("--words", metavar=metavar, choices=TOKENIZERS, default=DEFAULTS.words, help=text)
+    text = "TER and RIBES distinguish upper and lower case"
+    parser.add_argument("--case-sensitive", action="store_true", help=text)
 
 
 def metric_options(arguments: argparse.Namespace) -> MetricOptions:

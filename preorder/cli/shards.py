@@ -69,13 +69,8 @@ def add_shard_options(parser: argparse.ArgumentParser) -> None:
     )
     defaults = RayOptions()
     group = parser.add_argument_group("engines, with --out-dir")
-    group.add_argument(
-        "--engine",
-        choices=(LOCAL, RAY),
-        default=LOCAL,
-        help="ray: workers on a Ray cluster do the shards, as many as it has room for "
-        "(default: %(default)s, this machine)",
-    )
+    text = "ray: workers on a Ray cluster do the shards, as many as it has room for (default: %(default)s, "
+    group.add_argument("--engine", choices=(LOCAL, RAY), default=LOCAL, help=text + "this machine)")
     group.add_argument(
         "--address",
         metavar="HOST:PORT|auto",
@@ -83,27 +78,13 @@ def add_shard_options(parser: argparse.ArgumentParser) -> None:
         help="of the cluster; auto: the one that runs on this machine or that RAY_ADDRESS names "
         "(default: a Ray is started on this machine, and stopped)",
     )
-    group.add_argument(
-        "--gpu-share",
-        metavar="X",
-        type=options.share,
-        help="of a GPU, for each worker, with --stanza-device gpu: Ray puts as many on one as it holds "
-        f"(default: {GPU_SHARE})",
-    )
-    group.add_argument(
-        "--tries",
-        metavar="N",
-        type=options.positive,
-        help="how often a shard is begun whose workers die, before it is left out and named at the end "
-        f"(default: {defaults.tries})",
-    )
-    group.add_argument(
-        "--patience",
-        metavar="N",
-        type=options.positive,
-        help="seconds for which there may be no worker at all, before the command gives up "
-        f"(default: {defaults.patience:g})",
-    )
+    add_number = partial(options.add_number, group)
+    text = "of a GPU, for each worker, with --stanza-device gpu: Ray puts as many on one as it holds"
+    add_number("--gpu-share", options.share, None, f"{text} (default: {GPU_SHARE})", "X")
+    text = "how often a shard is begun whose workers die, before it is left out and named at the end"
+    add_number("--tries", options.positive, None, f"{text} (default: {defaults.tries})")
+    text = "seconds for which there may be no worker at all, before the command gives up"
+    add_number("--patience", options.positive, None, f"{text} (default: {defaults.patience:g})")
 
 
 def _part(text: str) -> tuple[int, int]:

@@ -62,18 +62,12 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         "--model", metavar="DIR", help="model directory: show the orders and trees that it predicts"
     )
     options.add_orders(what, "any system's order: {}", metavar="F")
-    parser.add_argument("--tgt", metavar="F", help="target text, tokenised")
-    parser.add_argument("--align", metavar="F", help="word alignment of source and target")
-    parser.add_argument(
-        "--attention", metavar="F", help="attention of each target token to the source tokens"
+    options.add_files(
+        parser,
+        tgt="target text, tokenised",
+        align="word alignment of source and target",
+        attention="attention of each target token to the source tokens",
     )
-    _add_choice(parser)
-    add_pictures(parser, (*PICTURES, PAGE))
-    options.add_json(parser)
-
-
-def _add_choice(parser: argparse.ArgumentParser) -> None:
-    """Add the options that say which sentences are shown."""
     parser.add_argument(
         "--lines",
         "--line",
@@ -83,11 +77,13 @@ def _add_choice(parser: argparse.ArgumentParser) -> None:
     )
     choice = parser.add_mutually_exclusive_group()
     for name, text in CHOICES.items():
-        choice.add_argument(f"--{name}", metavar="N", type=options.positive, help=text)
+        options.add_number(choice, f"--{name}", options.positive, None, text)
     text = "leave out sentences of {} than N tokens, source or target"
     options.add_number(parser, "--min-length", options.natural, 0, text.format("fewer"))
     options.add_number(parser, "--max-length", options.positive, options.MOST, text.format("more"))
     options.add_seed(parser)
+    add_pictures(parser, (*PICTURES, PAGE))
+    options.add_json(parser)
 
 
 def run(arguments: argparse.Namespace) -> None:

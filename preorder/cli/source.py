@@ -55,12 +55,8 @@ class Source:
 def add_layer_options(parser: argparse.ArgumentParser, default_tags: str = "none") -> None:
     """Add ``--src``, ``--annot`` and the options of single layers."""
     options.add_source(parser)
-    parser.add_argument(
-        "--annot",
-        metavar="F",
-        help="instead of --src: annotated source in lader's format, which is words, POS tags and possibly "
-        "word classes, separated by tabs",
-    )
+    text = "instead of --src: annotated source in lader's format, which is words, POS tags and possibly "
+    options.add_files(parser, annot=text + "word classes, separated by tabs")
     add_syntax_options(parser, default_tags)
 
 
@@ -79,9 +75,8 @@ def add_syntax_options(parser: argparse.ArgumentParser, default_tags: str) -> No
         f"no others are given; or {', '.join(TREES)}: Stanza parses the source, from its tags if some "
         "are given",
     )
-    parser.add_argument(
-        "--lang", metavar="xx", type=_language, help="language of the source: its code in Stanza"
-    )
+    text = "language of the source: its code in Stanza"
+    parser.add_argument("--lang", metavar="xx", type=_language, help=text)
     group = parser.add_argument_group("Stanza")
     group.add_argument(
         "--stanza-dir",
@@ -97,12 +92,8 @@ def add_syntax_options(parser: argparse.ArgumentParser, default_tags: str) -> No
         "treebank, for English those of the Penn Treebank; upos: those of Universal Dependencies (default: "
         "the model's; or those that annotate's CoNLL-U names; or xpos of Stanza, upos of other CoNLL-U)",
     )
-    group.add_argument(
-        "--stanza-device",
-        choices=DEVICES,
-        default=StanzaOptions.device,
-        help="device that it runs on (default: %(default)s)",
-    )
+    text = "device that it runs on"
+    options.add_choice(group, "--stanza-device", DEVICES, StanzaOptions.device, text)
 
 
 def _language(text: str) -> str:

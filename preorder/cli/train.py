@@ -65,7 +65,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     parser.add_argument("--model", metavar="DIR", required=True, help="directory to write the model to")
     source.add_layer_options(parser)
     links = parser.add_mutually_exclusive_group(required=True)
-    links.add_argument("--tgt", metavar="F", help="target text, which is aligned first, by eflomal")
+    options.add_files(links, tgt="target text, which is aligned first, by eflomal")
     options.add_alignment(links, False, "are heeded by --method btg and neural-btg")
     parser.add_argument(
         "--classes",
@@ -79,11 +79,32 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         help="begin from this model of the same --method (btg or neural-btg), with its vocabulary, word "
         "classes, layers and network: to go on with hand-made links after automatic ones, say",
     )
-    _add_selection(parser)
-    what = "train N networks, with seeds from --seed on, and order by the mean of what they expect: better, "
-    options.add_number(
-        parser, "--members", options.members, 1, what + "and N times as slow; neural-btg alone"
+    add_number = partial(options.add_number, parser)
+    add_number("--limit", options.positive, DEFAULT_LIMIT, "use at most N sentences, drawn at random")
+    text = "use no sentences of more than N tokens"
+    add_number("--max-length", options.training_length, DEFAULT_MAX_LENGTH, text)
+    text = (
+        "hold out N of these sentences: not to learn from, but to measure each iteration. They choose "
+        "nothing: the model is that of the last iteration. The tau of 100 sentences has a standard error of "
+        "about 0.014, that of 1,000 of 0.004. "
+        f"0: learn from all (default: {DEFAULT_HELD_OUT}, but at most {MAX_SHARE:.0%}%)"
     )
+    add_number("--held-out", options.natural, None, text)
+    text = (
+        "also train K models, each on all but one K-th of the lines, and order that K-th by it: a "
+        "translation model should be trained on such orders, made by a model that has not seen the line; "
+        "--threads of these models are trained at a time"
+    )
+    add_number("--cross-fit", options.at_least_two, None, text, "K")
+    options.add_files(parser, cross_fit_out="the lines so ordered, as token￨position")
+    parser.add_argument(
+        "--keep-folds",
+        action="store_true",
+        help="the model is the mean of these K models, instead of one more that learns from all lines: "
+        "better orders, K times the time of preordering; neural-btg alone",
+    )
+    text = "train N networks, with seeds from --seed on, and order by the mean of what they expect: better, "
+    add_number("--members", options.members, 1, text + "and N times as slow; neural-btg alone")
     options.add_seed(parser)
     options.add_threads(parser)
     parser.add_argument(
@@ -92,38 +113,6 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         help="start anew, instead of going on from DIR.checkpoint, which an interrupted training left",
     )
     method_options.add_options(parser, all_options())
-
-
-def _add_selection(parser: argparse.ArgumentParser) -> None:
-    add_number = partial(options.add_number, parser)
-    add_number("--limit", options.positive, DEFAULT_LIMIT, "use at most N sentences, drawn at random")
-    add_number(
-        "--max-length", options.training_length, DEFAULT_MAX_LENGTH, "use no sentences of more than N tokens"
-    )
-    parser.add_argument(
-        "--held-out",
-        metavar="N",
-        type=options.natural,
-        help="hold out N of these sentences: not to learn from, but to measure each iteration. They choose "
-        "nothing: the model is that of the last iteration. The tau of 100 sentences has a standard error of "
-        "about 0.014, that of 1,000 of 0.004. "
-        f"0: learn from all (default: {DEFAULT_HELD_OUT}, but at most {MAX_SHARE:.0%}%)",
-    )
-    parser.add_argument(
-        "--cross-fit",
-        metavar="K",
-        type=options.at_least_two,
-        help="also train K models, each on all but one K-th of the lines, and order that K-th by it: a "
-        "translation model should be trained on such orders, made by a model that has not seen the line; "
-        "--threads of these models are trained at a time",
-    )
-    parser.add_argument("--cross-fit-out", metavar="F", help="the lines so ordered, as token￨position")
-    parser.add_argument(
-        "--keep-folds",
-        action="store_true",
-        help="the model is the mean of these K models, instead of one more that learns from all lines: "
-        "better orders, K times the time of preordering; neural-btg alone",
-    )
 
 
 def run(arguments: argparse.Namespace) -> None:

@@ -118,19 +118,13 @@ def add_format(parser: argparse.ArgumentParser, formats: tuple[str, ...] = FORMA
 
 def add_unaligned(parser: argparse.ArgumentParser) -> None:
     """Add ``--unaligned`` and ``--statistic``, which define the gold order."""
-    parser.add_argument(
-        "--unaligned",
-        choices=UNALIGNED_RULES,
-        default="nearest",
-        help="an unaligned token moves with the nearest aligned token, with the next on its left or right, "
-        "or keeps its original position (default: %(default)s)",
+    text = (
+        "an unaligned token moves with the nearest aligned token, with the next on its left or right, or "
+        "keeps its original position"
     )
-    parser.add_argument(
-        "--statistic",
-        choices=tuple(STATISTICS),
-        default="mean",
-        help="aligned tokens are sorted by this statistic of their target indices (default: %(default)s)",
-    )
+    add_choice(parser, "--unaligned", UNALIGNED_RULES, "nearest", text)
+    text = "aligned tokens are sorted by this statistic of their target indices"
+    add_choice(parser, "--statistic", STATISTICS, "mean", text)
 
 
 def add_seed(parser: argparse.ArgumentParser) -> None:
@@ -169,11 +163,31 @@ def add_threads(parser: argparse.ArgumentParser) -> None:
 
 
 def add_number(
-    parser: argparse.ArgumentParser, name: str, parse: Callable[[str], float], default: float, text: str
+    parser: argparse._ActionsContainer,
+    name: str,
+    parse: Callable[[str], float],
+    default: float | None,
+    text: str,
+    metavar: str = "N",
 ) -> None:
-    """Add an option that is a number, with its default in its help; :data:`MOST` is no limit."""
-    said = "no limit" if default == MOST else "%(default)s"
-    parser.add_argument(name, metavar="N", type=parse, default=default, help=f"{text} (default: {said})")
+    """Add an option that is a number, with its default, if any, in its help; :data:`MOST` is no limit."""
+    if default is not None:
+        text += f" (default: {'no limit' if default == MOST else '%(default)s'})"
+    parser.add_argument(name, metavar=metavar, type=parse, default=default, help=text)
+
+
+def add_choice(
+    parser: argparse._ActionsContainer, name: str, choices: Iterable[str], default: str, text: str
+) -> None:
+    """Add an option that is a choice, with its default in its help."""
+    text += " (default: %(default)s)"
+    parser.add_argument(name, choices=tuple(choices), default=default, help=text)
+
+
+def add_files(parser: argparse._ActionsContainer, **texts: str) -> None:
+    """Add options that name files, each with its help."""
+    for name, text in texts.items():
+        parser.add_argument(f"--{name.replace('_', '-')}", metavar="F", help=text)
 
 
 def taken(kind: type[T], arguments: argparse.Namespace, **others: Any) -> T:
