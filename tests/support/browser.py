@@ -37,6 +37,11 @@ class Browser:
     def run(self, script):
         return self._post("/execute/sync", {"script": script, "args": []})
 
+    def resize(self, width, height):
+        metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": True}
+        command = {"cmd": "Emulation.setDeviceMetricsOverride", "params": metrics}
+        self._post("/goog/cdp/execute", command)
+
     def click(self, selector):
         element = self._post("/element", {"using": "css selector", "value": selector})[ELEMENT]
         self._post(f"/element/{element}/click", {})

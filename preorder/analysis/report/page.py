@@ -68,6 +68,7 @@ def _template() -> Template:
         "least_width": lambda one: f"{LEAST_SCALE * sentence_width(one.view):.2f}in",
     }
     environment.filters |= {
+        "breakable": lambda text: Markup(escape(text).replace("_", Markup("_<wbr>"))),
         "kind": lambda content: type(content).__name__,
         "picture": _picture,
         "tables": lambda one: curve_tables(one) if isinstance(one, Curves) else [breakdown_table(one)],

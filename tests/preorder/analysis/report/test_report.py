@@ -234,6 +234,14 @@ def test_sorting(browser):
         assert numbers() == sorted(before, reverse=order == "descending")
 
 
+def test_a_phone_scrolls_tables_and_pictures_alone(browser):
+    """The page is as wide as the screen, and the name of a system stays in its cell."""
+    browser.resize(375, 700)
+    assert browser.run("return document.documentElement.scrollWidth") <= 375
+    heads = "[...document.querySelectorAll('tbody th')]"
+    assert browser.run(f"return {heads}.every(head => head.scrollWidth <= head.clientWidth + 1)")
+
+
 def test_nothing_of_the_text_is_run(browser):
     assert browser.run("return document.title") == f"Run {HOSTILE}"
     assert HOSTILE in browser.run("return document.body.innerText")
