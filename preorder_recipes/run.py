@@ -142,6 +142,8 @@ def _check(job: Job, stages: Sequence[str], arguments: argparse.Namespace) -> No
         if arguments.data.resolve() == (job.folder / DATA).resolve():
             raise UsageError(f"{arguments.data} would be overwritten while it is needed: name another --run")
         checks.check_preorder_options(with_earlier(job), arguments.cross_fit, arguments.preorder)
+    elif "train" not in stages and not any(job.folder.glob(f"systems/*/seed*/test.{job.target}")):
+        raise UsageError(f"{job.folder}: no system is trained there: run the stages prepare and train first")
     if "train" in stages:
         checks.check_device(job.device)
         if arguments.set:

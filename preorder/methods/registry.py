@@ -105,7 +105,8 @@ NEED_TREES = ("rvnn", "swap-lstm")  # a syntax tree of each sentence
 def check_trees(method: str, given: bool) -> None:
     """Check that syntax trees are given to a method that needs them."""
     if method in NEED_TREES and not given:
-        raise UsageError("the method needs syntax trees (--trees), and none are given")
+        kinds = "constituency or dependency, with --lang"
+        raise UsageError(f"--method {method} needs syntax trees: --trees F, or --trees {kinds}")
 
 
 def method_class(method: str) -> type[Any]:

@@ -147,12 +147,11 @@ def test_training_lines_are_cross_fitted_unless_told_otherwise():
 
 
 def test_a_stage_without_the_one_before_says_so(tmp_path, capsys):
-    for stage, missing in (("train", "data/train.sov"), ("score", "data/test.sov")):
-        line = ["--src", "svo", "--tgt", "sov", "--run", str(tmp_path), "--stage", stage]
-        assert run.main(line) == 1
-        error = capsys.readouterr().err
-        assert "is missing: an earlier stage makes it" in error
-        assert missing.split(".")[0] in error
+    line = ["--src", "svo", "--tgt", "sov", "--run", str(tmp_path), "--stage", "train"]
+    assert run.main(line) == 1
+    error = capsys.readouterr().err
+    assert "is missing: an earlier stage makes it" in error
+    assert "data/train" in error
 
 
 def test_a_missing_data_folder_is_one_line_of_make_at_once(tmp_path):

@@ -37,7 +37,7 @@ def train(bitext, tmp_path, *more):
 @pytest.mark.parametrize(
     ("line", "hint"),
     [
-        ("tran", "did you mean train?"),
+        ("trian", "did you mean train?"),
         ("train --method swap-ltsm --src {f} --align {f}", "did you mean swap-lstm?"),
         ("xyz", None),
         ("apply --model m --src {f} {g} --out-dir o", "in quotes: 'in/*.gz'"),

@@ -100,7 +100,10 @@ def test_a_model_knows_which_tags_it_reads(files, tmp_path, capsys, first, optio
 def test_no_trees(files, tmp_path, capsys, method):
     """This is said before the source is read."""
     assert train(files | {"src": "nowhere"}, method, None, tmp_path / "model") == 2
-    assert capsys.readouterr().err == "the method needs syntax trees (--trees), and none are given\n"
+    error = (
+        f"--method {method} needs syntax trees: --trees F, or --trees constituency or dependency, with --lang"
+    )
+    assert capsys.readouterr().err == f"{error}\n"
 
 
 def test_cross_fitting(files, tmp_path, capsys):
