@@ -37,7 +37,7 @@ FILES = {
     "links": ("0-0", "0-0"),
     "possible": ("0-0", "0?0"),
     "plus": ("0+0",),
-    "from.one": ("1-1 2-2",),
+    "from1": ("1-1 2-2",),
     "turned": ("2-0",),
     "far": ("9-0", "0-0"),
     "few": ("0-1 1-0", "0-0"),
@@ -124,10 +124,10 @@ evaluate --align possible --gold links | possible:2: possible links (i?j) in an 
 evaluate --align link --gold plus | plus:1: not an alignment link: '0+0'
 gold --src ab --align of.three | of.three:1: the alignment is of 3 source tokens, the sentence has 2
 gold --src ab --align plus | plus:1: not an alignment link: '0+0'
-gold --src ab --align from.one | the source has 2 tokens; do they count from 1? (preorder map --first-index 1)
-gold --src ab --align turned | the source has 2 tokens; are they target-source? (preorder map --reverse)
-evaluate --align from.one --order one.order | the source has 2 tokens; do they count from 1? (preorder map --first-index 1)
-evaluate --align turned --order one.order | the source has 2 tokens; are they target-source? (preorder map --reverse)
+gold --src ab --align from1 | do they count from 1? (preorder map --first-index 1)
+gold --src ab --align turned | are they target-source? (preorder map --reverse)
+evaluate --align from1 --order one.order | do they count from 1? (preorder map --first-index 1)
+evaluate --align turned --order one.order | are they target-source? (preorder map --reverse)
 gold --align f --format x | invalid choice: 'x'
 gold -q -v --align f | not allowed with argument -q/--quiet
 align $ --hand-src source --hand-tgt target | --hand-src, --hand-tgt and --hand-align belong together
@@ -208,8 +208,8 @@ apply --model en-ja-demo --out-dir dir --address ray://a.b:1 | neither auto nor 
 apply --model en-ja-demo --out-dir dir --address a.b | neither auto nor HOST:PORT: 'a.b'
 apply --model en-ja-demo --out-dir dir --address :1 | neither auto nor HOST:PORT: ':1'
 apply --model en-ja-demo --out-dir dir --address a.b:c | neither auto nor HOST:PORT: 'a.b:c'
-train --method btg --src ab --align from.one --model out | the source has 2 tokens; do they count from 1? (preorder map --first-index 1)
-train --method btg --src ab --align turned --model out | the source has 2 tokens; are they target-source? (preorder map --reverse)
+train --method btg --src ab --align from1 --model out | do they count from 1? (preorder map --first-index 1)
+train --method btg --src ab --align turned --model out | are they target-source? (preorder map --reverse)
 train # --cross-fit 2 | --cross-fit and --cross-fit-out go together
 train # --classes nowhere | --classes nowhere: neither a number nor a file
 train # --max-length 2 | no sentence of 1 to 2 tokens to train on
