@@ -69,7 +69,7 @@ from preorder.methods.registry import check_trees
 from preorder.methods.train import TrainingPlan
 
 if TYPE_CHECKING:
-    from preorder.analysis.plots import DrawnPicture
+    from preorder.analysis.sentence_picture import DrawnPicture
     from preorder.metrics.orders import OrderEvaluation
 
 
@@ -140,8 +140,7 @@ class PreorderModel:
             MissingExtraError: matplotlib is not installed (``pip install -e '.[plots]'``).
             DataError: the parts do not fit together.
         """
-        from preorder.analysis.plots import DrawnPicture
-        from preorder.analysis.sentence_picture import draw_sentence, sentence_title
+        from preorder.analysis.sentence_picture import DrawnPicture, sentence_title
         from preorder.analysis.sentence_view import SentenceView
 
         (sentence,) = self._annotated([source], {name: [layer] for name, layer in layers.items()})
@@ -149,7 +148,7 @@ class PreorderModel:
         translation = None if target is None else each(tokens_of, target=[target])[0]
         links = None if alignment is None else each(alignment_of, alignment=[alignment])[0]
         view = SentenceView(sentence.words, tree.permutation, tree, translation, links)
-        return DrawnPicture(sentence_title(view), lambda: draw_sentence(view))
+        return DrawnPicture(sentence_title(view), view)
 
     def save(self, directory: str) -> None:
         """Write a model directory, which ``preorder apply --model`` reads, whole or not at all.

@@ -6,11 +6,9 @@ They are readable without colour, and the same result gives the same bytes.
 from __future__ import annotations
 
 import io
-import os
 import re
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 from xml.sax.saxutils import escape
 
@@ -249,23 +247,3 @@ def _saved(draw: Callable[[], Figure], form: str, **options: object) -> tuple[by
             raise UsageError("too large for a .png: give fewer or shorter sentences, or write an .svg")
         figure.savefig(stream, format=form, **options)
     return stream.getvalue(), not any("missing from" in str(warning.message) for warning in caught)
-
-
-@dataclass(frozen=True)
-class DrawnPicture:
-    """A picture that a notebook shows where it is the value of a cell."""
-
-    title: str  # what it shows, for those who cannot see it
-    draw: Callable[[], Figure] = field(repr=False)
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write it as a file, as ``preorder show`` does: SVG, PNG or PDF, as the suffix of its name says.
-
-        Raises:
-            UsageError: the suffix is another; or the picture is too large for a PNG.
-            DataError: the file cannot be written.
-        """
-        write_picture(self.draw, self.title, os.fspath(path))
-
-    def _repr_svg_(self) -> str:
-        return svg_element(self.draw, self.title)

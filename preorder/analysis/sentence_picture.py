@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import colorsys
+import os
 import unicodedata
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from preorder.analysis.sentence_view import SentenceView, panel_names
+from preorder.analysis import PAGE, PICTURES, TEXT
+from preorder.analysis.plots import svg_element, write_picture
+from preorder.analysis.sentence_view import Gallery, Numbered, SentenceView, panel_names, text_lines
 from preorder.data import BinaryTree
-from preorder.errors import require
+from preorder.errors import UsageError, require, shown
+from preorder.io.files import write_lines
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -103,6 +108,39 @@ def _colours(view: SentenceView) -> list[str]:
         return "#" + "".join(f"{round(255 * part):02x}" for part in rgb)
 
     return list(map(colour, range(len(view.words))))
+
+
+@dataclass(frozen=True)
+class DrawnPicture:
+    """A sentence that a notebook shows as a picture where it is the value of a cell."""
+
+    title: str  # what it shows, for those who cannot see it
+    view: SentenceView = field(repr=False)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the sentence to a file, in the format of its suffix, as ``preorder show --out`` does.
+
+        The suffixes are ``.svg``, ``.png``, ``.pdf``, ``.html`` (a page) and ``.txt``.
+
+        Raises:
+            UsageError: the suffix is another; or the picture is too large for a PNG.
+            DataError: the file cannot be written.
+            MissingExtraError: matplotlib is not installed, and the file is not a ``.txt``.
+        """
+        path, suffixes = os.fspath(path), (*PICTURES, PAGE, TEXT)
+        if not path.endswith(suffixes):
+            raise UsageError(f"a picture's name ends in {' or '.join(suffixes)}: {shown(path)}")
+        if path.endswith(TEXT):
+            write_lines(path, text_lines(self.view))
+        elif path.endswith(PAGE):
+            from preorder.analysis.report.page import gallery_page  # which draws sentences
+
+            write_lines(path, [gallery_page(self.title, Gallery("1 sentence", (Numbered(1, self.view),)))])
+        else:
+            write_picture(partial(draw_sentence, self.view), self.title, path)
+
+    def _repr_svg_(self) -> str:
+        return svg_element(partial(draw_sentence, self.view), self.title)
 
 
 @dataclass(frozen=True)

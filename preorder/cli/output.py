@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from preorder.analysis import PICTURES
+from preorder.analysis import PICTURES, TEXT
 from preorder.command_line import print_table, visible
 from preorder.data import Sentence, formats
 from preorder.data.formats import FORMATTERS
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from preorder.analysis.results import Table
-
-PAGE = ".html"
 
 
 def formatted(pairs: Iterable[tuple[Sentence, Any]], name: str) -> Iterator[str]:
@@ -64,8 +62,8 @@ class EscapeWarning:
 
 
 def add_pictures(parser: argparse.ArgumentParser, suffixes: Sequence[str] = PICTURES) -> None:
-    """Add ``--out``, the paths for :func:`write_pictures`, or of pages; their names end in the suffixes."""
-    what = "picture or a page" if PAGE in suffixes else "picture"
+    """Add ``--out``: paths of pictures, pages or texts, whose names end in the suffixes."""
+    what = "picture, a page or a text" if TEXT in suffixes else "picture"
     parser.add_argument(
         "--out",
         metavar="|".join(f"F{suffix}" for suffix in suffixes),

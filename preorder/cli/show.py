@@ -10,11 +10,11 @@ from itertools import chain, islice, starmap, tee
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from preorder.analysis import PICTURES
+from preorder.analysis import PAGE, PICTURES, TEXT
 from preorder.analysis.sentence_view import SentenceView, greatest, hard_attention, sample
 from preorder.annotate.stanza import StanzaOptions, add_layers
 from preorder.cli import SUMMARIES, source
-from preorder.cli.output import PAGE, add_pictures, write_pictures
+from preorder.cli.output import add_pictures, write_pictures
 from preorder.cli.source import Source
 from preorder.command_line import options, visible
 from preorder.data import Alignment, BinaryTree, Permutation, Sentence, formats
@@ -45,8 +45,9 @@ EXAMPLES = """\
   preorder show --src test.en --positions test.positions --tgt hyp.ja --attention hyp.attention --out s.png
 
 An .html holds all sentences, a picture and a row of a table for each, and needs no other file; .svg,
-.png and .pdf draw them one below the other. tau_nakagawa, 0 to 1, is that of preorder evaluate, over the
-linked tokens. With several sentences the tree is left out of pictures that have links.
+.png and .pdf draw them one below the other; a .txt holds what is printed without --out.
+tau_nakagawa, 0 to 1, is that of preorder evaluate, over the linked tokens.
+With several sentences the tree is left out of pictures that have links.
 
 A line of --attention is JSON, a list with a row for each target token, which has the weights, 0 to 1,
 of the source tokens: [[0.9, 0.1], [0.2, 0.8]]; or links as in alignments: 0-0 1-1.
@@ -82,7 +83,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     options.add_number(parser, "--min-length", options.natural, 0, text.format("fewer"))
     options.add_number(parser, "--max-length", options.positive, options.MOST, text.format("more"))
     options.add_seed(parser)
-    add_pictures(parser, (*PICTURES, PAGE))
+    add_pictures(parser, (*PICTURES, PAGE, TEXT))
     options.add_json(parser)
 
 
@@ -100,7 +101,7 @@ def run(arguments: argparse.Namespace) -> None:
         found = gallery.as_json()
         files.write_json(files.STANDARD, found["sentences"][0] if single else found)
     elif not arguments.out:
-        files.write_lines(files.STANDARD, _text(gallery, single))
+        files.write_lines(files.STANDARD, map(visible, _text(gallery, single)))
 
 
 def _gallery(arguments: argparse.Namespace, choice: str | None) -> Gallery:
@@ -173,12 +174,14 @@ def _write_pictures(gallery: Gallery, single: bool, arguments: argparse.Namespac
 
             name = Path(files.display_name(options.taken(Source, arguments).name)).name
             files.write_lines(path, [gallery_page(f"{name}, before and after preordering", gallery)])
+        elif path.endswith(TEXT):
+            files.write_lines(path, _text(gallery, single))
         else:
             write_pictures(partial(draw_sentences, drawn), title, [path])
 
 
 def _text(gallery: Gallery, single: bool) -> Iterator[str]:
-    """Yield the lines for a terminal, control characters written out."""
+    """Yield the lines of a text."""
     from preorder.analysis.sentence_view import text_lines
 
     if not single:
@@ -186,7 +189,7 @@ def _text(gallery: Gallery, single: bool) -> Iterator[str]:
     for one in gallery.sentences:
         if not single:
             yield from ("", one.title)
-        yield from map(visible, text_lines(one.view))
+        yield from text_lines(one.view)
 
 
 @dataclass(frozen=True)

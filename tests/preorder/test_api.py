@@ -125,12 +125,12 @@ def test_a_picture_is_what_the_command_draws(model, tmp_path):
     model.save(str(tmp_path / "model"))
     texts = {"src": "s0 v1 o2 p3", "tgt": "A B C D", "align": "0-0 1-3 2-1 3-2"}
     files = [f"--{name}={write(tmp_path / name, line)}" for name, line in texts.items()]
-    assert (
-        main(["show", "--model", str(tmp_path / "model"), *files, "--out", str(tmp_path / "shown.svg")]) == 0
-    )
-    picture = model.picture("s0 v1 o2 p3", target="A B C D", alignment=[(0, 0), (1, 3), (2, 1), (3, 2)])
-    picture.save(str(tmp_path / "saved.svg"))
-    assert (tmp_path / "saved.svg").read_bytes() == (tmp_path / "shown.svg").read_bytes()
+    picture = model.picture("s0 v1 o2 p3", "A B C D", [(0, 0), (1, 3), (2, 1), (3, 2)])
+    for suffix in (".svg", ".txt"):
+        saved, shown = (str(tmp_path / f"{name}{suffix}") for name in ("saved", "shown"))
+        assert main(["show", "--model", str(tmp_path / "model"), *files, "--out", shown]) == 0
+        picture.save(saved)
+        assert Path(saved).read_bytes() == Path(shown).read_bytes()
     assert picture._repr_svg_().startswith("<svg ")
     assert "<svg" not in repr(picture)
     assert "s0 v1 o2 p3" in picture.title
@@ -390,7 +390,15 @@ def test_columns_of_pandas(model):
 
 
 @pytest.mark.parametrize(
-    ("name", "begin"), [("a.svg", b"<?xml"), ("a.png", b"\x89PNG"), ("a.pdf", b"%PDF"), ("b.c.svg", b"<?xml")]
+    ("name", "begin"),
+    [
+        ("a.svg", b"<?xml"),
+        ("a.png", b"\x89PNG"),
+        ("a.pdf", b"%PDF"),
+        ("b.c.svg", b"<?xml"),
+        ("a.html", b"<!doctype html>"),
+        ("a.txt", b"source      s0 v1\n"),
+    ],
 )
 def test_a_picture_is_of_the_format_that_its_name_says(model, tmp_path, name, begin):
     pytest.importorskip("matplotlib")
@@ -400,7 +408,7 @@ def test_a_picture_is_of_the_format_that_its_name_says(model, tmp_path, name, be
     assert content.startswith(begin)
     picture.save(tmp_path / name)
     assert (tmp_path / name).read_bytes() == content
-    with pytest.raises(preorder.UsageError, match=r"^a picture's name ends in \.svg or \.png or \.pdf: '"):
+    with pytest.raises(preorder.UsageError, match=r"^a picture's name ends in \.svg or .* or \.txt: '"):
         picture.save(tmp_path / f"{name}.jpg")
     assert len([*tmp_path.iterdir()]) == 1
 

@@ -171,7 +171,7 @@ show & --lines 1, | not a whole number from 1: ''
 show & --lines 3-1 | ends before it begins: '3-1'
 show & --sample 0 | not a whole number from 1: '0'
 show & --sample 1 --gain 1 | not allowed with
-show & --out x.gif | a picture's name ends in .svg or .png or .pdf or .html: 'x.gif'
+show & --out x.gif | a picture's name ends in .svg or .png or .pdf or .html or .txt: 'x.gif'
 show & --pos xx | --pos has no effect without --model
 show & --trees xx | --trees has no effect without --model
 show & --lang xx | --lang has no effect without --model

@@ -6,6 +6,7 @@ import random
 import re
 import statistics
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -199,6 +200,9 @@ def test_several_as_text(corpus, capsys):
     files, _ = corpus
     out = show(capsys, files, "--lines", "2-3").splitlines()
     assert out[:3] == ["2 sentences, chosen by their lines", "", "line 2"]
+    text = Path(files["src"]).with_name("shown.txt")
+    assert show(capsys, files, "--lines", "2-3", "--out", str(text)) == ""
+    assert text.read_text(encoding="utf-8").splitlines() == out
     one = show(capsys, files, "--lines", "3")
     assert "\n".join(out).endswith(f"\n\nline 3\n{one}".rstrip("\n"))
 
