@@ -4,20 +4,6 @@ All are wrappers around OpenNMT-py's own functions, each marked by ``adapts``; n
 rewritten. They act only where ``encoder_type`` or ``decoder_type`` is ours, or where OpenNMT-py fails:
 other models train and translate as before.
 
-| Module | Adapts |
-|---|---|
-| configuration | options: added, read from strict YAML, checked |
-| checkpoints | loading, resuming (`train_from`), the best of a training |
-| corpora | reading of sources and targets, the position feature, batches, its vocabulary |
-| transforms | preordering of lines, positions and links of pieces, detokenising; registered when imported |
-| alignments | links that guide attention; files of alignments and attention |
-| models | building of encoder and local reordering, first values, bfloat16, dropout |
-| training | optimiser, losses that parts of the model add, memory on CPUs |
-| loading | models that translate: their features and transforms, each member of an ensemble its own |
-| translation | empty and long lines, scores, lists of lines |
-| server | our models in the translation server |
-| repairs/ | what fails with any model: messages, numbers, outputs, vocabularies, requests |
-
 **The way of an option.** A module ``options`` of ``transformer`` or ``papers`` adds it,
 `onmt_preorder.options` collects them, `configuration` adds them to OpenNMT-py's parsers, reads files and
 command line, and checks the values, for a training also against ``train_from`` (`checkpoints`). `models`

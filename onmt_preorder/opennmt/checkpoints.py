@@ -6,7 +6,7 @@ Why:
   ``argparse.Namespace``. We allow this class and no other: its contents are still plain values and tensors.
 - ``save_format: safetensors`` saves ``x.safetensors``; loading looks for ``x.*.safetensors``.
 - A file of torch that is no checkpoint, or only part of one, ends in a traceback; weights that are not finite
-  translate; ``onmt_average_models`` takes the vocabulary of the first, whatever the others have.
+  translate.
 - With ``train_from`` the model's options are the checkpoint's, without a word where the configuration
   differs; without ``encoder_type`` the corpora are read as for another model; the new checkpoints hold the
   transforms and paths of the first run; and with other transforms the vocabularies are read from their files
@@ -27,7 +27,6 @@ import os
 import pickle
 import sys
 from argparse import Namespace
-from collections.abc import Sequence
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -61,7 +60,9 @@ def allow_options() -> None:
 def read_options(path: str) -> Namespace:
     """Return the options that a checkpoint was trained with; its weights are not read."""
     allow_options()
-    return _part(_read_plainly(path), "opt", Namespace, path)
+    return _part(
+        _read(torch.load, path, map_location="cpu", mmap=True, weights_only=True), "opt", Namespace, path
+    )
 
 
 @adapts("onmt.models.model:BaseModel", "load_safe_state_dict")
@@ -102,10 +103,6 @@ def _load(original: Any, file: Any, *args: Any, **kwargs: Any) -> Any:
     return checkpoint
 
 
-def _read_plainly(path: str) -> Any:
-    return _read(torch.load, path, map_location="cpu", mmap=True, weights_only=True)
-
-
 def _read(load: Any, path: str, *args: Any, **kwargs: Any) -> Any:
     try:
         return load(path, *args, **kwargs)
@@ -129,26 +126,6 @@ def _check_weights(weights: dict[str, Any], path: str) -> None:
             raise DataError(f"{NO_CHECKPOINT}: no tensor: {name}", path)
         if not tensor.isfinite().all():
             raise DataError(f"the weights are not finite: {name}: take an earlier checkpoint", path)
-
-
-@adapts("onmt.bin.average_models", "average_models")
-def _average(original: Any, model_files: Sequence[str], *args: Any, **kwargs: Any) -> Any:
-    models = list(map(_read_plainly, model_files))
-    for path, model in zip(model_files, models, strict=True):
-        if _form(model, path) != _form(models[0], model_files[0]):
-            raise UsageError(
-                f"{model_files[0]} and {path} are of different models: their words or weights differ"
-            )
-    return original(model_files, *args, **kwargs)
-
-
-def _form(checkpoint: Any, path: str) -> list[Any]:
-    """Return the vocabularies of a checkpoint, and the sizes of its weights."""
-    parts = [_part(checkpoint, name, dict, path) for name in ("model", "generator")]
-    return [
-        _part(checkpoint, "vocab", dict, path),
-        *({name: tensor.shape for name, tensor in part.items()} for part in parts),
-    ]
 
 
 # --- resuming ---

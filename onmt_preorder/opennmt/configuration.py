@@ -34,7 +34,7 @@ from onmt_preorder.input import on_the_fly
 from onmt_preorder.input.pipeline import NEEDS_POSITIONS, PREORDER_TRANSFORM, arrange
 from onmt_preorder.input.raw_text import MODES
 from onmt_preorder.opennmt.checkpoints import check_resumed
-from onmt_preorder.opennmt.repairs.messages import EXIT_STATUS, check_file
+from onmt_preorder.opennmt.repairs.messages import EXIT_STATUS
 from onmt_preorder.opennmt.wrapping import adapts
 from onmt_preorder.option_helpers import option_group
 from onmt_preorder.papers.distortion.options import DECODER as RECURRENT
@@ -78,13 +78,6 @@ def _add_translation_options(original: Any, parser: Any) -> None:
 
 
 # --- reading ---
-
-
-@adapts("onmt.utils.parse:ArgumentParser", "convert_item_to_command_line_arg")
-def _convert(original: Any, self: Any, action: Any, key: str, value: Any) -> Any:
-    if action is not None and action.nargs == 0 and not isinstance(value, str):
-        self.error(f"{key} is true or false, not {value!r}")
-    return original(self, action, key, value)
 
 
 @adapts("onmt.utils.parse:ArgumentParser", "parse_known_args")
@@ -178,19 +171,10 @@ def _check_training(original: Any, cls: type, opt: Namespace) -> None:
 
 @adapts("onmt.utils.parse:ArgumentParser", "validate_translate_opts")
 def _check_translation(original: Any, cls: type, opt: Namespace) -> None:
-    """Refuse also what OpenNMT-py fails at, waits for for ever, or ignores."""
     opt.report_align |= bool(opt.align_output or opt.attention_output)
     original(cls, opt)
     if opt.n_best > opt.beam_size:
         raise UsageError(f"n_best {opt.n_best} is more than beam_size {opt.beam_size}")
-    if opt.align_debug and not opt.report_align:
-        raise UsageError("align_debug has no effect without report_align")
-    if opt.dump_beam:
-        raise UsageError("dump_beam does not work in OpenNMT-py 3.5")
-    if opt.phrase_table:
-        check_file(opt.phrase_table, "phrase_table")
-    if opt.world_size > 1 and len(opt.gpu_ranks) != opt.world_size:
-        raise UsageError(f"world_size {opt.world_size} needs as many gpu_ranks, not {len(opt.gpu_ranks)}")
     _check_gpus(max(opt.gpu + 1, len(opt.gpu_ranks)))
 
 

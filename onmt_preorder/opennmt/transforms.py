@@ -54,11 +54,6 @@ class PreorderTransform(Transform):
         if getattr(opts, "encoder_type", ENCODER) != ENCODER:  # onmt_translate asks the checkpoint, later
             raise UsageError(NEEDS_POSITIONS)
 
-    def apply(self, example: Example, **_: Any) -> Example:
-        """Preorder one line."""
-        self._preorder([example])
-        return example
-
     def batch_apply(self, batch: Sequence[tuple], **_: Any) -> list[tuple[Example, Any, str]]:
         """Preorder the lines of a bucket together."""
         self._preorder([example for example, _, _ in batch])
@@ -79,9 +74,6 @@ class PreorderTransform(Transform):
                 found = on_the_fly.load(directory, stanza).positions(lines)
                 for example, positions in zip(plain, found, strict=True):
                     example["src_feats"][feature] = list(map(str, positions))
-
-    def _repr_args(self) -> str:
-        return f"preorder_model={self.opts.preorder_model}"
 
 
 class PositionsTransform(Transform):
@@ -109,9 +101,6 @@ class PositionsTransform(Transform):
     def apply_reverse(self, translated: str) -> str:
         """Return a translation with the characters that its words stand for."""
         return unescape_token(translated)
-
-    def _repr_args(self) -> str:
-        return ""
 
 
 class DetokenizeTransform(Transform):

@@ -1,4 +1,4 @@
-"""OpenNMT-py's commands with our models: nothing lost, mistakes in one line, odd positions are told."""
+"""OpenNMT-py's commands with our models: nothing lost, mistakes in one line."""
 
 import logging
 import math
@@ -19,7 +19,6 @@ from onmt import opts
 from onmt.utils.parse import ArgumentParser
 
 from onmt_preorder.cli import main as onmt_preorder
-from onmt_preorder.input.positions import PositionCheck, is_permutation
 from onmt_preorder.opennmt.repairs import numbers
 from preorder.io.files import read_lines
 from tests.support.opennmt import TINY, call, outcome, write_training_task
@@ -105,7 +104,6 @@ train -data "{a: {path_src: train.src, weight: 0}}" | data: a: weight is no whol
 train -data "{a: {path_src: train.src, transforms: bpe}}" | transforms: not a list of names: 'bpe'
 train -data "{a: {path_src: train.src, transforms: [bpee]}}" | unknown transform 'bpee': did you m
 train -data "{a: {path_src: absent, path_tgt: train.tgt}}" | absent: a/path_src: there is no such
-train -transforms prefix -src_prefix de | data: train: src_prefix has no effect outside of the corpora
 train -transforms bpee | argument -transforms/--transforms: invalid choice: 'bpee'
 train -src_vocab absent | absent: src vocab: there is no such file
 train -tgt_vocab "" | tgt vocab: no file is given
@@ -124,18 +122,13 @@ train -world_size 20 -gpu_ranks 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 1
 translate -model absent.pt | absent.pt: No such file or directory
 translate -beam_size 0 | argument --beam_size/-beam_size: not a whole number
 translate -beam_size 2 -n_best 5 | n_best 5 is more than beam_size 2
-translate -dump_beam x | dump_beam does not work in OpenNMT-py 3.5
-translate -world_size 2 | world_size 2 needs as many gpu_ranks, not 0
-translate -phrase_table no | no: phrase_table: there is no such file
 translate -gpu 99 | gpu, gpu_ranks: 100 GPUs are needed, but torch finds
-translate -align_debug | align_debug has no effect without report_align
 translate -output directory | directory: is a directory
 translate -output valid.src | valid.src would be overwritten
 translate -output model_step_1.pt | would be overwritten while it is needed
 translate -src absent | absent: cannot be read
 onmt_translate -src valid.src -output out | the following arguments are required: --model/-model
 onmt_build_vocab -config config.yaml -save_data x | vocab.src is there already: -overwrite
-average other_words.pt | model_step_1.pt and other_words.pt are of different models: their wor
 average nan.pt | nan.pt: the weights are not finite
 release --model absent.pt | absent.pt: No such file
 onmt_server --model_config absent | absent: cannot be read
@@ -259,58 +252,14 @@ def test_a_checkpoint_is_whole_or_not_there(folder, tmp_path, monkeypatch):
     assert len(list(tmp_path.iterdir())) == 4
 
 
-@pytest.mark.parametrize(
-    ("positions", "expected"),
-    [
-        ("0 1 2", True),
-        ("2 0 1", True),
-        ("1 1 0 2 2", True),
-        ("0 0 0", True),
-        ("1 0 _", True),
-        ("1 1 _ 0 0", True),
-        ("0 7 7", False),
-        ("0 1 0", False),
-        ("1 2 3", False),
-        (f"0 {'9' * 5000}", False),
-    ],
-)
-def test_what_is_a_permutation(positions, expected):
-    assert is_permutation(positions.split()) is expected
-
-
-ODD = ["0 1", "_ _", "0 7 7", "_", "", "_ _", "5 5 1"]
-
-
-@pytest.mark.parametrize(
-    ("lacks_positions", "lines", "expected"),
-    [
-        (True, ODD, ["f:2: a line without", "the positions of 2 of 7"]),
-        (False, ODD, ["the positions of 2 of 7"]),
-        (True, ["1 0", "_", ""], []),
-    ],
-)
-def test_each_kind_of_odd_lines_is_told_once(caplog, lacks_positions, lines, expected):
-    check = PositionCheck(lacks_positions)
-    with caplog.at_level(logging.WARNING, "onmt"):
-        for number, line in enumerate(lines, 1):
-            check.see(line.split(), "f", number)
-        check.finish()
-        check.finish()
-    for record, beginning in zip(caplog.records, expected, strict=True):
-        assert record.getMessage().startswith(beginning)
-
-
-def test_translating_plain_and_odd_lines_warns(folder, capsys, caplog):
+def test_translating_plain_lines_warns_once(folder, capsys, caplog):
     write(folder / "mixed", "w1￨1 w2￨0", "w1 w2", "w3￨0 w4￨7 w5￨7", "w1 w2", "")
     command = ["translate", "--model", str(folder / MODEL), "--src", str(folder / "mixed"), "--line-by-line"]
     caplog.set_level(logging.WARNING, "onmt")
     assert onmt_preorder([*command, "--out", str(folder / "out")]) == 0
-    ours = [record.getMessage() for record in caplog.records]
-    assert [message.split(": a ")[0] for message in ours[:-1]] == [f"{folder / 'mixed'}:2"]
-    assert ours[-1].startswith("the positions of 1 of 5 lines are no permutation")
-    assert ours[-1].endswith(f"{folder / 'mixed'}:3")
+    assert [record.getMessage().split(": a ")[0] for record in caplog.records] == [f"{folder / 'mixed'}:2"]
     caplog.clear()
     call(folder, "onmt_translate", "-src", "mixed", "-output", "out", "-model", MODEL)
     theirs = [record.getMessage() for record in caplog.records if record.levelno == logging.WARNING]
-    assert len(theirs) == 2
+    assert len(theirs) == 1
     assert "mixed:2: a line without positions" in theirs[0]

@@ -191,9 +191,7 @@ def test_a_folder_for_stanza_needs_a_preorderer():
 
 OF_SEGMENTS = {"swan_choices": 3, "swan_word_reward": 1.0}
 OF_SEGMENTS |= {"swan_lm": "absent.arpa", "swan_lm_weight": 0.5}
-OF_WORDS = {"length_penalty": "wu", "alpha": 0.5, "beta": 0.5, "max_length": 7, "max_length_ratio": 3.0}
-OF_WORDS |= {"random_sampling_temp": 0.5, "ignore_when_blocking": ["x"], "min_length": 2}
-OF_WORDS |= {"block_ngram_repeat": 2}
+OF_WORDS = {"length_penalty": "wu", "random_sampling_temp": 0.5, "min_length": 2, "block_ngram_repeat": 2}
 
 
 def translation(**changes):

@@ -29,7 +29,6 @@ from onmt_preorder.papers.npmt.search import (
     spread,
 )
 from onmt_preorder.transformer.options import first_rate
-from preorder.errors import UsageError
 
 
 class SwanDecoder(DecoderBase):
@@ -125,24 +124,7 @@ class SegmentTranslator(Translator):
         names += [DefaultTokens.UNK] if opt.ban_unk_token else []
         translator.banned = [vocabs["tgt"][name] for name in names]
         translator.limits = model.decoder.exact_limits
-        words = len(vocabs["tgt"]) - len(names) - 1  # without the end
-        segments = sum(words**length for length in range(translator.limits.longest + 1))
-        if opt.n_best > segments:
-            raise UsageError(
-                f"n_best {opt.n_best} is more than the {segments} segments that a source token can emit"
-            )
-        translator.emitted = translator.awake = translator.asleep = 0
         return translator
-
-    def _translate(self, *given: Any, **more: Any) -> Any:
-        self.emitted = self.awake = self.asleep = 0
-        result = super()._translate(*given, **more)
-        if self.report_score and self.awake:
-            self._log(
-                f"SEGMENTS: {self.emitted / self.awake:.3f} words on average, "
-                f"from {self.awake} of {self.awake + self.asleep} source tokens"
-            )
-        return result
 
     @torch.no_grad()
     def translate_batch(self, batch: dict[str, Any], _: bool = False) -> dict[str, Any]:
@@ -151,10 +133,6 @@ class SegmentTranslator(Translator):
         real = torch.arange(states.size(1), device=states.device) < lengths.unsqueeze(1)
         model = self.model.decoder.segment_layers(self.model.generator, self._tgt_vocab)
         found = self._search(model, states, real)
-        awake = int(found.lengths[:, 0].count_nonzero())
-        self.emitted += int(found.lengths[:, 0].sum())
-        self.awake += awake
-        self.asleep += int(real.sum()) - awake
         gold: Any = [0.0] * len(lengths)
         if "tgt" in batch:
             pairs = SentencePairs.of_batch(batch, states, self._tgt_pad_idx)

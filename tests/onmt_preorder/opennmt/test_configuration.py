@@ -54,15 +54,6 @@ def test_unknown_keys_and_prefixes_are_refused(tmp_path, capsys, make_parser, ch
 
 
 @BOTH_PARSERS
-@pytest.mark.parametrize("value", [["a", "b"], []])
-def test_a_list_for_what_is_true_or_false(tmp_path, capsys, make_parser, value):
-    with pytest.raises(SystemExit) as ended:
-        parse(make_parser, tmp_path, share_vocab=value)
-    assert ended.value.code == 2
-    assert capsys.readouterr().err.endswith(f": share_vocab is true or false, not {value!r}\n")
-
-
-@BOTH_PARSERS
 def test_known_keys_of_either_command_are_accepted(tmp_path, make_parser):
     opt = parse(
         make_parser, tmp_path, "-seed", "-1", "-skip_empty_level=silent", num_threads=1, train_steps=1

@@ -56,15 +56,8 @@ LINES = ["a b c d", "", "h g f e a h", "c c h", "e"]
 EXPECTED = ["A B b D", "", "H B A E e A H", "H", "E e"]
 
 
-def test_greedy_search_and_its_segments(task):
-    outputs, log = translate(task[0], LINES, "-beam_size", 1)
-    assert outputs == EXPECTED
-    words, awake, tokens = re.search(
-        r"SEGMENTS: ([\d.]+) words on average, from (\d+) of (\d+)", log
-    ).groups()
-    assert int(awake) >= 11
-    assert int(tokens) == 15  # an empty line is read as one token
-    assert 1 <= float(words) <= 2
+def test_greedy_search(task):
+    assert translate(task[0], LINES, "-beam_size", 1)[0] == EXPECTED
 
 
 def test_beam_search_with_scores_and_alignments(task):

@@ -17,11 +17,10 @@ from onmt_preorder.papers.npmt.language_model import NgramFluency
 from onmt_preorder.papers.npmt.likelihood import log_likelihood
 from onmt_preorder.papers.npmt.scorer import SentencePairs
 from onmt_preorder.papers.npmt.search import beam_search, best_segments, concatenate, greedy_segments, spread
-from preorder.errors import DataError, MissingExtraError, UsageError
+from preorder.errors import DataError, MissingExtraError
 from tests.support.opennmt import make_opt
 from tests.support.segmentations import BEGIN, END, WORDS, all_segments, make_batch, make_model, segment_score
 from tests.support.transformers import SWAN, WITHOUT_FEATURES, make_vocabs
-from tests.support.transformers import WORDS as WORDS_OF_VOCABULARY
 
 LONGEST = 2
 EVERY = len(all_segments(LONGEST))
@@ -268,15 +267,6 @@ def test_as_many_translations_as_are_asked_for(count):
     assert found["scores"][:, :count].isfinite().all()
     for predictions in found["predictions"]:
         assert len({tuple(words.tolist()) for words in predictions}) == count
-
-
-def test_more_translations_than_there_are():
-    words = len(WORDS_OF_VOCABULARY) - 3  # without padding, begin and end
-    assert make_translator(1 + words, longest=1).n_best == 1 + words
-    with pytest.raises(
-        UsageError, match=f"^n_best {words + 2} is more than the {words + 1} segments that a "
-    ):
-        make_translator(words + 2, longest=1)
 
 
 def test_after_a_transformer_the_search_scores_as_the_training_does():
