@@ -5,7 +5,6 @@ Costs a fraction of a millisecond and imports nothing that Python has not import
 itself.
 """
 
-import os
 import sys
 import warnings
 
@@ -74,17 +73,11 @@ class _Loader:
         # that a user could mend. Can go when OpenNMT-py asks for torch.amp and sdpa_kernel.
         warnings.filterwarnings("ignore", r"`?torch\.(cuda\.amp|backends\.cuda)\.", FutureWarning, r"onmt\.")
         module.__spec__.loader = module.__loader__ = self._loader
-        try:
-            _load_torch_alone()
-            from onmt_preorder import stand_ins
+        _load_torch_alone()
+        from onmt_preorder import stand_ins
 
-            stand_ins.install()
-            self._loader.exec_module(module)
-        except KeyboardInterrupt:
-            if not os.path.basename(sys.argv[0]).startswith("onmt_"):
-                raise
-            print("interrupted", file=sys.stderr)  # what opennmt.repairs.messages will do once it is loaded
-            raise SystemExit(130) from None
+        stand_ins.install()
+        self._loader.exec_module(module)
         sys.meta_path[:] = [finder for finder in sys.meta_path if not isinstance(finder, _Finder)]
         from onmt_preorder.plugin import register
 

@@ -43,11 +43,6 @@ class ConfigurationFile:
         """The options of each size."""
         return self.content.get("sizes", {})
 
-    @property
-    def is_plain(self) -> bool:
-        """Whether it holds options of OpenNMT-py and nothing else."""
-        return self.content.keys().isdisjoint(_OWN)
-
     def options(self) -> Iterator[str]:
         """Yield the names of all options that it sets, in any size."""
         for settings in (self.content, *self.sizes.values()):

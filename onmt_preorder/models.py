@@ -33,10 +33,6 @@ class PreorderTransformerEncoder(ReadsPositions, EncoderBase):
 
     Pre-norm, without any encoding of preordered positions and with ``source_max_relative: 0``, it
     computes what OpenNMT-py's ``transformer`` encoder computes.
-
-    Args:
-        opt: of a training or a checkpoint.
-        embeddings: OpenNMT-py's, of the words alone.
     """
 
     def __init__(self, opt: Namespace, embeddings: Any) -> None:
@@ -54,11 +50,6 @@ class PreorderTransformerEncoder(ReadsPositions, EncoderBase):
         self.fusion = ReorderingFusion(opt.enc_hid_size) if opt.explicit_reordering == REFSR else None
         self.layer_norm = make_last_norm(opt)
         self._seen: tuple[Tensor, Tensor, Tensor] | None = None  # ids, padding, learned encodings
-
-    @classmethod
-    def from_opt(cls, opt: Namespace, embeddings: Any) -> PreorderTransformerEncoder:
-        """Build as OpenNMT-py does."""
-        return cls(opt, embeddings)
 
     def forward(self, src: Tensor, src_len: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Encode ``(batch, length, 1 or 2)`` ids of words and of positions, ``src_len`` of each sentence.
@@ -126,8 +117,3 @@ class PreorderTransformerDecoder(TransformerDecoder):
         self.transformer_layers = nn.ModuleList(
             DecoderLayer(opt, make_block("decoder", opt)) for _ in range(opt.dec_layers)
         )
-
-    @classmethod
-    def from_opt(cls, opt: Namespace, embeddings: Any) -> PreorderTransformerDecoder:
-        """Build as OpenNMT-py does."""
-        return cls(opt, embeddings)

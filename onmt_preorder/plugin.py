@@ -60,6 +60,6 @@ def _factory(path: str, base: type) -> type:
     class Factory(base):
         @classmethod
         def from_opt(cls, opt: Namespace, embeddings: Any = None) -> Any:
-            return resolve_name(path).from_opt(opt, embeddings)
+            return resolve_name(path)(opt, embeddings)
 
     return Factory

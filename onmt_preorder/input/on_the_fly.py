@@ -19,12 +19,9 @@ MAX_REMEMBERED_TOKENS = 10_000_000
 class OnTheFlyPreorderer:
     """Does what ``preorder apply`` does, for lines that come in batches and come again each epoch.
 
-    All lines hold words that are separated by spaces and escaped as in features. Their positions are
-    remembered until the memory is full. None is dropped for a newer one: an epoch's lines come in the same
-    order again, so that each would be dropped before it is needed.
-
-    The model needs the words alone, or with them annotation by Stanza, whose models are in ``stanza_folder``;
-    None: where they were in its training, or Stanza's default.
+    Lines hold words, escaped as in features. Their positions are remembered until the memory is full; none is
+    dropped for a newer one, as an epoch's lines come in the same order again. ``stanza_folder`` has Stanza's
+    models where the preorderer needs them; None: where they were in its training, or Stanza's default.
     """
 
     def __init__(self, model: Model, stanza_folder: str | None = None) -> None:

@@ -1,17 +1,12 @@
 """Alignments: those that guide the attention of a training, and those in files beside the translations.
 
-Why: with ``path_align`` and ``lambda_align`` OpenNMT-py ends in a traceback at a line without links, of which
-an aligner writes many, and at a link with a confidence; a link past the end of its sentence ends the training
-or not, as its batch happens to be. It refuses links where transforms split words, since it does not map them
-to the pieces. And only its own Transformer decoder may learn from links, though ours have the attention for
-it (:mod:`.configuration` allows them).
+Why: with ``lambda_align`` OpenNMT-py fails at a line without links and at a link with a confidence, and
+refuses links where transforms split words. Only its own Transformer decoder may learn from links.
 
-``-report_align`` appends alignments to the translations, behind `` ||| ``, where neither a scorer nor a
-reader of alignments can use them, and prints a list of weights for every sentence. The attention itself
-cannot be had at all, nor the alignments of an ensemble of recurrent models.
+``-report_align`` appends alignments to the translations, behind `` ||| ``, and prints a list of weights for
+every sentence. The attention itself cannot be had, nor the alignments of an ensemble of recurrent models.
 
-Can go when OpenNMT-py reads Pharaoh's format whole, compares links with their sentence and maps them to
-pieces; and when ``onmt_translate`` writes alignments and attention to files.
+Can go when OpenNMT-py reads Pharaoh's format whole, maps links to pieces, and writes alignments to files.
 """
 
 from __future__ import annotations

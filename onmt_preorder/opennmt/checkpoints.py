@@ -3,19 +3,16 @@
 Why:
 
 - ``torch.load`` of torch >= 2.6 unpickles only allowed classes, and checkpoints hold their options as an
-  ``argparse.Namespace``. We allow this class and no other: its contents are still plain values and tensors.
+  ``argparse.Namespace``. We allow this class and no other.
 - ``save_format: safetensors`` saves ``x.safetensors``; loading looks for ``x.*.safetensors``.
-- A file of torch that is no checkpoint, or only part of one, ends in a traceback; weights that are not finite
-  translate.
+- A file that is no checkpoint ends in a traceback; weights that are not finite translate.
 - With ``train_from`` the model's options are the checkpoint's, without a word where the configuration
-  differs; without ``encoder_type`` the corpora are read as for another model; the new checkpoints hold the
-  transforms and paths of the first run; and with other transforms the vocabularies are read from their files
-  again, also if their words have moved.
+  differs; the new checkpoints hold the transforms and paths of the first run; and the vocabularies may be
+  read again from files whose words have moved.
 - A checkpoint names its subword model by a path, where another one may lie by now; and says nothing of how
-  good it is. Here the best is said at the end of a training, or which one an interrupted training leaves.
+  the validation liked it.
 
-Can go when OpenNMT-py saves its options as a dictionary or allows the class itself, loads what it saves and
-checks it, compares the two configurations, saves the data options of the latest run, and validation scores.
+Can go when OpenNMT-py does so.
 """
 
 from __future__ import annotations
@@ -60,9 +57,8 @@ def allow_options() -> None:
 def read_options(path: str) -> Namespace:
     """Return the options that a checkpoint was trained with; its weights are not read."""
     allow_options()
-    return _part(
-        _read(torch.load, path, map_location="cpu", mmap=True, weights_only=True), "opt", Namespace, path
-    )
+    checkpoint = _read(torch.load, path, map_location="cpu", mmap=True, weights_only=True)
+    return _part(checkpoint, "opt", Namespace, path)
 
 
 @adapts("onmt.models.model:BaseModel", "load_safe_state_dict")

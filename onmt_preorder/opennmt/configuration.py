@@ -1,9 +1,9 @@
 """The options of OpenNMT-py's commands: added, read strictly, checked.
 
-Why: a plug-in cannot add options to OpenNMT-py. It drops keys that it does not know and accepts prefixes of
-those it does, so that ``hiden_size: 512`` trains another model than the one asked for. It demands
-``inferfeats`` for source features, which :mod:`.transforms` replaces, and checks no option of a translation.
-And its configuration files cannot build on each other: :mod:`onmt_preorder.base_configuration`.
+Why: a plug-in cannot add options to OpenNMT-py. It drops unknown keys and accepts prefixes of known ones, so
+that ``hiden_size: 512`` trains another model than the one asked for. It demands ``inferfeats`` for source
+features, which :mod:`.transforms` replaces. Its configuration files cannot build on each other:
+:mod:`onmt_preorder.base_configuration`.
 
 Can go when its commands refuse unknown keys, encoders can add options and say which transforms they need, and
 files can name others.
@@ -85,7 +85,7 @@ def _parse_strictly(original: Any, self: Any, args: Any = None, *more: Any, **na
     given = args.split() if isinstance(args, str) else list(sys.argv[1:] if args is None else args)
     path, size = _value_of("config", given), _value_of("size", given)
     files = read_files(os.path.expanduser(path)) if path else []
-    if size or not all(file.is_plain for file in files):
+    if size or files:
         merged = {key: value for key, value in merge(files, size).items() if key not in FOR_RECIPES}
         named["config_file_contents"] = yaml.safe_dump(merged, sort_keys=False)
     result = opt, unknown = original(self, args, *more, **named)

@@ -2,15 +2,12 @@
 
 Why:
 
-- ``parse_features`` fails on doubled spaces, on empty lines and on lines where only some tokens have a
-  feature; of files of different length the rest is dropped silently; and a token that ``str.strip`` removes,
-  such as U+3000, shifts all features after it. In a target, such tokens and doubled spaces make words of
-  white space or none, which cannot be read from the vocabulary's file.
-- It means to leave out pairs without a target (``skip_empty_level``), but splits an empty line into one word,
-  the empty one, which is ``<unk>``.
+- ``parse_features`` fails on doubled spaces, empty lines and lines where only some tokens have a feature; of
+  files of different length it drops the rest; and a token that ``str.strip`` removes, such as U+3000, shifts
+  all features after it.
+- It splits an empty target into one word, the empty one, which is ``<unk>``.
 - In a training batch, sentences of the same text are merged though their positions differ.
-- A bucket of which the transforms leave nothing ends in a ``TypeError``, and where they leave nothing of a
-  corpus training would look for a line for ever.
+- Where the transforms leave nothing of a bucket, a ``TypeError``; of a corpus, a training without end.
 - Positions not seen by ``onmt_build_vocab`` would all become ``<unk>``.
 
 Can go when OpenNMT-py reads features token by token, compares them too, and lets their vocabulary be given.
@@ -34,7 +31,6 @@ from onmt_preorder.options import is_ours, uses_positions
 from preorder.data.formats import (
     DIGITS,
     FEATURE_SEPARATOR,
-    escape_token,
     escape_tokens,
     parse_tokens,
     text_lines,
@@ -47,7 +43,6 @@ MOST_LOST = 10_000
 """Training lines that transforms may drop one after another."""
 
 _fills_bucket: ContextVar[bool] = ContextVar("fills_bucket", default=False)
-_ESCAPED_SEPARATOR = escape_token(FEATURE_SEPARATOR)
 _NUMBERED = re.compile(f".+{FEATURE_SEPARATOR}{DIGITS}")
 _POSITIONED = re.compile(f".+{FEATURE_SEPARATOR}(?:{DIGITS}|{NO_POSITION})")
 _FEATURED = re.compile(f".+{FEATURE_SEPARATOR}.+")
@@ -75,7 +70,6 @@ class PositionedCorpus:
         self.check = PlainLines(lacks_positions)
         self._tokenize = tokenize
         self._skip_empty_level = skip_empty_level
-        self._has_noted_escape = False
         self.is_whole = True  # not one of several lists of lines
 
     def load(self, offset: int = 0, stride: int = 1) -> Iterator[dict[str, Any]]:
@@ -94,10 +88,6 @@ class PositionedCorpus:
                 continue
             if self.features and not offset:  # one of several data workers
                 self.check.see(example["src_feats"][0].split(), given[0][0], line_number)
-            if _ESCAPED_SEPARATOR in example["src"] and not self._has_noted_escape:
-                self._has_noted_escape = True
-                what = f"{FEATURE_SEPARATOR} in a word is read as text, as {_ESCAPED_SEPARATOR}"
-                logging.getLogger("onmt").info(f"{given[0][0]}:{line_number}: {what}")
             has_examples = True
             yield example
         if not line_number:

@@ -1,9 +1,8 @@
 """Models that translate: each reads the source as it did in its training.
 
-Why: ``onmt_translate`` ignores ``n_src_feats`` and ``transforms`` of the model that it loads, so that they
-would have to be given again. All members of an ensemble read what the first one reads; only their source
-vocabularies are compared. ``-report_align`` reads the third last layer even of a decoder of two, and
-``-precision int8`` is silently ignored.
+Why: ``onmt_translate`` ignores ``n_src_feats`` and ``transforms`` of the model that it loads, and all members
+of an ensemble read what the first one reads. ``-report_align`` reads the third last layer even of a decoder
+of two, and ``-precision int8`` is silently ignored.
 
 Can go when translation reads its data options from each checkpoint.
 """

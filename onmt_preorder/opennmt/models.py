@@ -1,10 +1,8 @@
 """Building of models: encoder and local reordering, first values, bfloat16, dropout.
 
-Why: OpenNMT-py gives source features to the embeddings, never to an encoder; and it allows no layer between
-the two, such as local reordering. It fills all parameters of a new model uniformly or by Glorot's rule,
-embeddings and our layers included; where a training is resumed, it demands all parameters of the model in the
-checkpoint. Its own mixed precision, ``model_dtype: fp16``, is for GPUs alone; its decoder's dropout is slow
-on CPUs.
+Why: OpenNMT-py gives source features to the embeddings, never to an encoder, and allows no layer between the
+two. It fills all parameters of a new model alike, and demands all of a resumed one in the checkpoint. Its
+mixed precision is for GPUs alone; its dropout is slow on CPUs.
 
 Can go when an encoder can ask for the vocabularies, a layer can be put before it, a model can initialise
 itself, parameters can be added to a trained model, and ``model_dtype`` can be bf16.

@@ -1,10 +1,8 @@
 """Our models in OpenNMT-py's translation server.
 
-Why: the server does not use the transforms of a model: its subwords and features would have to be described
-once more in the server's configuration, where only ``inferfeats`` can give features to pieces; and it fails
-with an ``AssertionError`` where some token has no feature. Here a request is treated as a line in
-``onmt_translate`` is: it holds plain text or ``token￨position``, is preordered on the fly, and split and
-joined as the checkpoint says. Where the server's configuration has a tokenizer, that is used before.
+Why: the server does not use the transforms of a model, and fails where some token has no feature. Here a
+request is treated as a line in ``onmt_translate`` is: plain text or ``token￨position``, preordered on the
+fly, split and joined as the checkpoint says.
 
 Can go when the server uses the transforms of its models.
 """
@@ -13,12 +11,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from onmt_preorder.input.positions import NO_POSITION, positions_of_pieces
-from onmt_preorder.opennmt.corpora import parse_source
 from onmt_preorder.opennmt.translation import LineTranslator
 from onmt_preorder.opennmt.wrapping import adapts
 from onmt_preorder.options import is_ours
-from preorder.data.formats import FEATURE_SEPARATOR
 from preorder.errors import UsageError
 from preorder.io.files import without_line_end
 
@@ -32,6 +27,8 @@ def _load(original: Any, self: Any, *args: Any, **kwargs: Any) -> None:
     if is_ours(self.opt):
         if self.opt.report_align:
             raise UsageError("report_align does not work in OpenNMT-py's server: onmt_translate has it")
+        if self.tokenizers_opt is not None:
+            raise UsageError("tokenizer: leave it out: the model splits words as its checkpoint says")
         self.translator = _make_translator(self.translator, self.opt)
 
 
@@ -59,19 +56,6 @@ def _preprocess(original: Any, self: Any, sequence: dict[str, Any]) -> dict[str,
     line = without_line_end(sequence["src"]).strip(" \t")  # other white space is part of a token, as in files
     rest |= {"seg": [line], "ref": [sequence.get("ref")], "src_feats": [None], "n_seg": 1}
     return original(self, rest)
-
-
-@adapts("onmt.translate.translation_server:ServerModel", "maybe_tokenize")
-def _tokenize(original: Any, self: Any, sequence: str, side: str = "src") -> str:
-    """Give the pieces of a tokenizer the positions of their words."""
-    if not is_ours(self.opt) or self.tokenizers_opt is None or side != "src":
-        return original(self, sequence, side)
-    words, positions = parse_source(sequence, True)
-    if set(positions) <= {NO_POSITION}:
-        return original(self, sequence, side)
-    pieces = original(self, " ".join(words), side).split()
-    numbers = positions_of_pieces(pieces, words, positions)
-    return " ".join(map(FEATURE_SEPARATOR.join, zip(pieces, numbers, strict=True)))
 
 
 @adapts("onmt.translate.translation_server:ServerModel", "maybe_transform_feats")

@@ -1,24 +1,18 @@
 """Training: the optimiser, losses that parts of a model add, memory on CPUs, activations that are recomputed.
 
-Why: OpenNMT-py has no options for AdaDelta and no rates of their own for some parameters; its Adam is slow on
-CPUs. It computes its loss from the decoder's output alone, one output a target word, and its statistics have
-no room for others. Here any module of a model adds a loss by its method ``additional_loss()``, called after
-each forward pass in training and validation, which returns an :class:`.AdditionalLoss` or None; and a decoder
-with another loss than the cross entropy computes it by its method ``translation_loss``. Perplexity and
-accuracy, and so early stopping, are those of the translation as before. On CPUs the cross entropy of our
-models is computed a block of tokens at a time, in half of the time.
+Why: OpenNMT-py has no options for AdaDelta, no rates of their own for some parameters, and no place for
+other losses than the cross entropy of the decoder's output. Here any module of a model adds a loss by its
+method ``additional_loss()``, called after each forward pass, which returns an :class:`.AdditionalLoss` or
+None; and a decoder computes its own by ``translation_loss``. Perplexity and early stopping stay those of the
+translation. On CPUs the cross entropy is computed a block of tokens at a time, in half of the time.
 
-The GNU C library gives every large block back to the system as soon as it is freed, and the system fills each
-new one with zeros. The tensors of a batch are such blocks, so that a quarter of the time of training small
-models on a CPU is lost. Here a training of our models keeps what it frees, and another where the environment
-variable :data:`KEEP_MEMORY` is 1, as the recipes set it for their baselines. Numbers stay the same to the
-bit; resident memory does not fall between batches, and was a tenth higher at its peak.
+The GNU C library returns each large block to the system when it is freed, and the system fills each new one
+with zeros: a quarter of the time of training small models on a CPU. Trainings of our models keep what they
+free, others where the environment variable :data:`KEEP_MEMORY` is 1, as the recipes set it for baselines.
 
-And OpenNMT-py does not give ``use_reentrant``, which ``torch.utils.checkpoint`` of torch newer than 2.4 asks
-for.
+``torch.utils.checkpoint`` of torch newer than 2.4 asks for ``use_reentrant``, which OpenNMT-py does not give.
 
-Can go when AdaDelta has options, a model can return losses, statistics and rates of its own, torch has an
-allocator for CPUs that keeps what is freed, and ``use_reentrant`` is given.
+Can go when OpenNMT-py has these options, losses and rates, and torch an allocator for CPUs that keeps memory.
 """
 
 from __future__ import annotations

@@ -1,13 +1,10 @@
 """Translation: one line of output for each line of the source, of files and of lists of lines.
 
-Why: OpenNMT-py drops empty source lines at translation; its ``filtertoolong`` fails there, since there is no
-target to measure; ``-with_score`` fails since it expects tensors, but scores are numbers; ``-align_debug``
-fails at a translation without words. Its search adds one word of the vocabulary after another, but a
-``SwanDecoder`` translates by segments. And it translates files alone: the server and the command
-``onmt_preorder`` translate by :class:`LineTranslator`.
+Why: OpenNMT-py drops empty source lines at translation, its ``filtertoolong`` and ``-with_score`` fail there,
+and ``-align_debug`` fails at a translation without words. A ``SwanDecoder`` needs a search of its own. The
+server and the command ``onmt_preorder`` translate lists of lines, by :class:`LineTranslator`.
 
-Can go when OpenNMT-py keeps empty lines, filters in training only, and writes scores; when a decoder can have
-a search of its own; and when lists of lines are translated as files are.
+Can go when OpenNMT-py does so.
 """
 
 from __future__ import annotations

@@ -66,11 +66,9 @@ class NormPlacement:
 class EncoderLayer(NormPlacement, nn.Module):
     """Self-attention, then the feed-forward block, each with its norm and residual.
 
-    Args:
-        after_attention: a slot; maps (what attention read, what would be read after it, the encodings of
-            the tokens' original positions) to what is read instead. The residual by-passes it.
-        after_layer: a slot; maps (the layer's output, the batch) to encodings of learned positions, which
-            are added to the output.
+    The slot ``after_attention`` maps (what attention read, what would be read after it, the encodings of the
+    tokens' original positions) to what is read instead. ``after_layer`` maps (the layer's output, the batch)
+    to encodings of learned positions, which are added to the output.
     """
 
     def __init__(

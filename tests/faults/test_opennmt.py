@@ -3,8 +3,6 @@
 import logging
 import math
 import shlex
-import signal
-import subprocess
 import sys
 from pathlib import Path
 
@@ -22,7 +20,6 @@ from onmt_preorder.cli import main as onmt_preorder
 from onmt_preorder.opennmt.repairs import numbers
 from preorder.io.files import read_lines
 from tests.support.opennmt import TINY, call, outcome, write_training_task
-from tests.support.running import environment
 from tests.support.texts import content, rows, write
 
 MODEL = "model_step_1.pt"
@@ -220,16 +217,6 @@ def test_translations_are_compressed_as_their_file_is_named(capsys, folder):
         call(folder, *TRANSLATE[:-1], name, "-model", MODEL)
     assert list(read_lines(str(folder / "packed.gz"))) == (folder / "plain").read_text().splitlines()
     assert outcome(capsys, folder, *TRANSLATE[:-1], "-", "-model", MODEL)[0] == 2
-
-
-def test_ctrl_c_while_opennmt_is_imported(tmp_path):
-    (tmp_path / "onmt.py").write_text("raise KeyboardInterrupt\n")
-    code = "import sys; sys.argv[0] = {!r}; sys.path.insert(0, '.'); import onmt_preorder._hook, onmt"
-    for name, status in (("/bin/onmt_train", 130), ("own.py", -signal.SIGINT)):
-        command = [sys.executable, "-S", "-c", code.format(name)]
-        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, env=environment())
-        assert done.returncode == status
-        assert (done.stderr == "interrupted\n") == (status == 130)
 
 
 def test_a_checkpoint_is_whole_or_not_there(folder, tmp_path, monkeypatch):

@@ -139,11 +139,6 @@ def _explain(error: BaseException, frames: Sequence[FrameType]) -> str | None:
     """Return the line for an error in one of OpenNMT-py's commands, or None where it is no user's mistake."""
     if isinstance(error, KeyboardInterrupt):
         return "interrupted"
-    for frame in frames:
-        if frame.f_code.co_name == "load" and frame.f_globals.get("__name__") == "torch.serialization":
-            path = frame.f_locals.get("f")
-            reason = error.strerror if isinstance(error, OSError) and error.filename else None
-            return f"{path}: {reason or 'torch cannot read it'}"
     if isinstance(error, OSError) and not isinstance(error, BrokenPipeError):
         return f"{error.filename}: {error.strerror}" if error.filename else _last_line(error)
     if isinstance(error, AssertionError | ValueError) and error.args:

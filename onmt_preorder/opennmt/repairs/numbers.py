@@ -1,8 +1,7 @@
 """Numbers that no training or translation can work with.
 
 Why: OpenNMT-py takes any number for any option. Some end in a traceback after minutes of reading
-(``-beam_size 0``), some in a training that does nothing, never ends or fills the memory with NaN
-(``-train_steps -5``, ``-learning_rate nan``).
+(``-beam_size 0``), some in a training that never ends or fills the memory with NaN (``-learning_rate nan``).
 
 Can go when its options check their numbers.
 """

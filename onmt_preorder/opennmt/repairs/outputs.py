@@ -1,8 +1,7 @@
 """Files that appear under their names only when they are complete.
 
-Why: OpenNMT-py empties the file of the translations before it begins, and writes checkpoints in place: what
-was there is lost when it is interrupted, killed or the disk is full, and half a file stays. Into a file named
-``.gz`` it writes plain text.
+Why: OpenNMT-py writes translations and checkpoints in place: what was there is lost when it is interrupted or
+the disk is full, and half a file stays. Into a file named ``.gz`` it writes plain text.
 
 Can go when its commands write beside a file and then rename.
 """

@@ -1,11 +1,10 @@
 """What the translation server accepts, and what it answers where it does not.
 
 Why: OpenNMT-py's server listens to the whole network, reads requests of any size, makes models of what a
-request asks for (``clone_model``: options could name any file to be read, and one to be written), unloads a
-model after a bad request, so that the next one waits for it, and answers with status 200 and the text of an
-exception, or 500 and a page of HTML. It translates all sentences by the first one's model, and logs each line
-twice. Here it listens to its own machine unless ``--ip`` is given; what is wrong with a request is JSON with
-a status from 400 on; what is wrong with the server is in its log alone.
+request asks for (``clone_model``: options could name any file), unloads a model after a bad request, and
+answers with status 200 and the text of an exception. Here it listens to its own machine unless ``--ip`` is
+given; what is wrong with a request is JSON with a status from 400 on; what is wrong with the server is in its
+log alone.
 
 Can go when the server does so itself.
 """

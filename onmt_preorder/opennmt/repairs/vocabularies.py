@@ -1,7 +1,7 @@
 """Vocabularies: written whole or not at all, and checked when they are read.
 
-Why: ``onmt_build_vocab`` empties what it overwrites and then writes in place: when it is stopped or the disk
-is full, half a file stays. Reading one that is damaged ends in a traceback, or in a model of other words.
+Why: ``onmt_build_vocab`` writes in place: when it is stopped, half a file stays. Reading a damaged one ends
+in a traceback, or in a model of other words.
 
 Can go when OpenNMT-py writes beside a file and then renames, and says what is wrong with a line.
 """

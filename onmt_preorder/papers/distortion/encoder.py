@@ -37,11 +37,6 @@ class BidirectionalGRUEncoder(ReadsPositions, EncoderBase):
             self.preordered_rnn = nn.GRU(**sizes)
             self.join = nn.Linear(4 * opt.enc_hid_size, 2 * opt.enc_hid_size)
 
-    @classmethod
-    def from_opt(cls, opt: Namespace, embeddings: Any) -> BidirectionalGRUEncoder:
-        """Build as OpenNMT-py does."""
-        return cls(opt, embeddings)
-
     def end_sources_with(self, symbol: int) -> None:
         """Put a symbol after the last word of every sentence, given its id."""
         self.end_symbol = symbol

@@ -93,36 +93,26 @@ class DistortionRNNDecoder(DecoderBase):
     Only what depends on the word before is computed word by word. The rest is computed for all words in
     one product: what f1 reads of ``y_{t-1}`` before the loop, ``c_t`` and the output after it. And
     since ``c_t`` is a weighted sum of the ``h_j``, so is its product with f2's weights: each ``h_j`` is
-    multiplied by them once.
-
-    ``size`` is that of all states but the encoder's, which have ``source_size``. As in the paper, only the
-    output layer has dropout.
+    multiplied by them once. As in the paper, only the output layer has dropout.
     """
 
-    def __init__(
-        self, size: int, source_size: int, embeddings: Any, dropout: float, options: DistortionOptions
-    ) -> None:
+    def __init__(self, opt: Namespace, embeddings: Any) -> None:
         super().__init__(attentional=True)
         embeddings.dropout_p = 0
-        self.options = options
+        self.options = options = DistortionOptions.from_opt(opt)
         self.embeddings = embeddings
+        size = opt.dec_hid_size
+        source_size = 2 * opt.enc_hid_size if opt.encoder_type == ENCODER else opt.enc_hid_size
         word_size = embeddings.embedding_size
         self.initial = nn.Linear(size, size)
         self.before = nn.GRUCell(word_size, size)
         self.attention = AdditiveAttention(size, source_size)
         self.after = nn.GRUCell(source_size, size)
         self.readout = nn.Linear(size + word_size + source_size, size)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = nn.Dropout(first_rate(opt.dropout))
         context_size = {NONE: None, SOURCE: source_size, TARGET: word_size, HIDDEN: size}[options.context]
         self.jumps = None if context_size is None else nn.Linear(context_size, 2 * options.window + 1)
         self.state: dict[str, Tensor] = {}
-
-    @classmethod
-    def from_opt(cls, opt: Namespace, embeddings: Any) -> DistortionRNNDecoder:
-        """Build as OpenNMT-py does."""
-        source_size = 2 * opt.enc_hid_size if opt.encoder_type == ENCODER else opt.enc_hid_size
-        options = DistortionOptions.from_opt(opt)
-        return cls(opt.dec_hid_size, source_size, embeddings, first_rate(opt.dropout), options)
 
     def init_state(self, _: Tensor, states: Tensor, final: Tensor) -> None:
         """Begin a batch: ``s_0 = tanh(W h_1 + b)`` of ``final``, a GRU's backward state of the first word.
@@ -151,17 +141,11 @@ class DistortionRNNDecoder(DecoderBase):
     def forward(
         self, tgt: Tensor, enc_out: Tensor, src_len: Tensor, step: int | None = None, **_: Any
     ) -> tuple[Tensor, dict[str, Tensor]]:
-        """Decode a batch, all of its words or the next one.
+        """Decode a batch, all of its words or, given the index ``step`` from 0, the next one.
 
-        Args:
-            tgt: ``(batch, words, 1)`` ids of the words before each.
-            enc_out: h, ``(batch, length, source_size)``.
-            src_len: ``(batch,)`` tokens in each source sentence.
-            step: None for all words of a training batch; else the index of the next word, from 0. At 0 the
-                products with the source are computed and kept for the later steps.
-
-        Return what the generator reads, ``(batch, words, size)``, and the attention, ``(batch, words,
-        length)``, as ``std`` and as ``align``.
+        ``tgt`` is ``(batch, words, 1)`` ids of the words before each; ``enc_out`` h, ``(batch, length,
+        source_size)``. Return what the generator reads, ``(batch, words, size)``, and the attention,
+        ``(batch, words, length)``, as ``std`` and as ``align``.
         """
         embedded = self.embeddings(tgt)
         hidden, attention, _ = self._unroll(embedded, self._source(enc_out, src_len, step))
@@ -169,11 +153,7 @@ class DistortionRNNDecoder(DecoderBase):
         return self.dropout(read.tanh()), {"std": attention, "align": attention}
 
     def jump_probabilities(self, tgt: Tensor, enc_out: Tensor, src_len: Tensor) -> tuple[Tensor, Tensor]:
-        """Return P(k) and the attention of each word of a batch; arguments as for :meth:`forward`.
-
-        P(k) is ``(batch, words, 2 window + 1)``, distances ``window, …, -window``; attention ``(batch, words,
-        length)``.
-        """
+        """Return P(k), ``(batch, words, 2 window + 1)`` as in :func:`mix`, and attention."""
         _, attention, jumps = self._unroll(self.embeddings(tgt), self._source(enc_out, src_len, None))
         return torch.stack(jumps, 1), attention
 

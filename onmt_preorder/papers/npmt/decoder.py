@@ -46,11 +46,6 @@ class SwanDecoder(DecoderBase):
         self.precision = torch.bfloat16 if is_low else torch.float32  # of the loss in training
         self.state: dict[str, Any] = {}  # OpenNMT-py reads it
 
-    @classmethod
-    def from_opt(cls, opt: Namespace, embeddings: nn.Module) -> SwanDecoder:
-        """Build as OpenNMT-py does."""
-        return cls(opt, embeddings)
-
     def init_state(self, *_: Any) -> None:
         """Do nothing: every source element is a state of its own."""
 

@@ -61,12 +61,9 @@ class SegmentNetwork(nn.Module):
     """The recurrent network that scores segments, started from a source element; reads many at a time.
 
     It reads the begin-of-sentence symbol and then the segment's own words; after each it gives the
-    distribution of the next symbol. One symbol, ``$``, ends the segment; the end-of-sentence symbol serves
-    as ``$``, since it has no other use here.
-
-    The first symbol read is always the same, so the state after it depends on the element alone. And the
-    input gates' product with a word does not depend on the element. Both are computed once, and a segment's
-    step costs one product with the recurrent matrix and one with the vocabulary's.
+    distribution of the next symbol. The end-of-sentence symbol ends the segment. The state after the first
+    symbol depends on the element alone, and the input gates' product with a word on the word: both are
+    computed once.
 
     Dropout, on each layer's output, is locked (Gal & Ghahramani 2016): all segments of an element share one
     mask. So a segment gets the same score when it is scored again.

@@ -1,18 +1,13 @@
 """``log p(y | x)`` over all segmentations, and its gradient, in bounded memory (Huang et al. 2018, eq. 1).
 
-The scores of all segments come from one run of the network over (sentence, source element, start
-in the target), ``longest + 1`` steps, without a graph and in chunks: no more than a given number
-of logits exists at a time. The recursions of Wang et al. 2017 give the probability of every segment given
-the sentence, and these are the gradient of ``log p(y | x)`` by the segments' scores. So the backward pass
-runs the network once more, chunk by chunk, with a graph, and weighs each score by its segment's
-probability. Segments of very small probability add almost nothing: they can be left out there,
-which makes the second run a small part of the first once a model has learned what belongs together.
+One run of the network, without a graph and in chunks, scores all segments. The recursions of Wang et al. 2017
+give the probability of every segment given the sentence: the gradient of ``log p(y | x)`` by its score. So
+the backward pass runs the network once more, with a graph, and weighs each score by its segment's
+probability. Segments of very small probability can be left out there.
 
-A table holds the score of every segment at every boundary of the target:
-``scores[t, b, i, l]`` is ``log p(y_{i+1} … y_{i+l}, $ | x_t)`` of sentence ``b``, counting the
-elements ``t`` from 0; ``-inf`` where there is no such segment. An element that is padding emits
-the empty segment with score 0: 0 at ``l = 0``, ``-inf`` elsewhere. All recursions run over the elements, and
-compute all sentences, boundaries and lengths in one operation.
+``scores[t, b, i, l]`` is ``log p(y_{i+1} … y_{i+l}, $ | x_t)`` of sentence ``b``, counting the elements ``t``
+from 0; ``-inf`` where there is no such segment. An element that is padding emits the empty segment with score
+0. All recursions run over the elements, and compute all sentences, boundaries and lengths in one operation.
 
 Cost: ``Σ source · target · longest`` steps of the network and softmaxes over the vocabulary.
 """

@@ -34,21 +34,12 @@ class SentencePairs:
 
 @dataclass(frozen=True)
 class WorkLimits:
-    """Bounds of the work.
+    """Bounds of the work."""
 
-    Attributes:
-        longest: the most words of a segment.
-        logits: how many logits to hold at a time, or on a CPU, which holds none, numbers of the recurrent
-            layers; any number gives the same result.
-        negligible: segments of a smaller probability, given the sentence, have no gradient.
-        unpromising: segments to which a coarser model gives a smaller probability are not scored at all,
-            so that a little of ``p(y | x)`` is lost.
-    """
-
-    longest: int
-    logits: int = 2**22
-    negligible: float = 0.0
-    unpromising: float = 0.0
+    longest: int  # words of a segment
+    logits: int = 2**22  # to hold at a time, or on a CPU numbers of the recurrent layers
+    negligible: float = 0.0  # segments of a smaller probability, given the sentence, have no gradient
+    unpromising: float = 0.0  # segments to which a coarser model gives a smaller one are not scored
 
 
 _STATES = 8

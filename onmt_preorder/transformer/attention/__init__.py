@@ -32,14 +32,9 @@ def relative_attention(
     ``s_ij = q_i · (k_j + Σ_parts E_K[c_ij]) / sqrt(d)`` and
     ``z_i = Σ_j α_ij (v_j + Σ_parts E_V[c_ij])`` with ``α = dropout(softmax(s))``.
 
-    Args:
-        query, key, value: ``(b, h, n, d)``, as is the result.
-        lengths: ``(b,)`` tokens in each sentence, at least 1; attention does not go beyond.
-        parts: any number of relative encodings.
-        dropout: the share of the attention weights that is dropped.
-
-    Scores are float32 at least. Cost: besides plain attention ``O(b h n (n + r d))`` for each part; no
-    ``[b, n, n, d]`` is built.
+    ``query``, ``key``, ``value`` and the result are ``(b, h, n, d)``; attention does not go beyond
+    ``lengths``, ``(b,)`` tokens in each sentence. Scores are float32 at least. Cost: besides plain attention
+    ``O(b h n (n + r d))`` for each part; no ``[b, n, n, d]`` is built.
     """
     return choose_path(query, parts)(query, key, value, lengths, parts, dropout)
 

@@ -40,13 +40,10 @@ def test_source_lines(line, words, positions):
 
 
 @pytest.mark.parametrize("line", ["a￨1 b", "a￨b c", "￨ ￨1"])
-def test_the_separator_in_text_of_models_without_positions(tmp_path, caplog, line):
-    """It is said once."""
-    caplog.set_level("INFO")
+def test_the_separator_in_text_of_models_without_positions(tmp_path, line):
     corpus = PositionedCorpus(corpus_of(tmp_path, ["x", line, line], ["y"] * 3, features=0))
     text = line.replace("￨", "&#65512;")
     assert [example["src"] for example in corpus.load()] == ["x", text, text]
-    assert caplog.messages == [f"{corpus.source}:2: ￨ in a word is read as text, as &#65512;"]
 
 
 def test_a_table_in_place_of_a_source(tmp_path):

@@ -6,7 +6,7 @@ import pytest
 from onmt.translate import translation_server
 from onmt.translate.translation_server import ServerModel
 
-from preorder.errors import DataError, UsageError
+from preorder.errors import UsageError
 
 OURS = SimpleNamespace(encoder_type="preorder_transformer", report_align=False)
 OTHER = SimpleNamespace()
@@ -47,47 +47,20 @@ def test_preprocessing_of_the_users_own_comes_after():
     assert [call["seg"] for call in calls] == [["a"]]
 
 
-def halves(text, side):
-    return " ".join(f"{word[:1]}￭ {word[1:]}" for word in text.split())
-
-
 @pytest.mark.parametrize(
-    ("opt", "line", "expected"),
+    ("report_align", "tokenizer", "message"),
     [
-        (OURS, "ab cd", "a￭ b c￭ d"),
-        (OURS, "ab￨1 cd￨0", "a￭￨1 b￨1 c￭￨0 d￨0"),
-        (OURS, "ab￨0 cd", "a￭￨0 b￨0 c￭￨1 d￨1"),
-        (OTHER, "ab￨1", "a￭ b￨1"),
-        (OURS, "ab￨x cd", "a￭ b￨x c￭ d"),
+        (True, None, "report_align does not work in OpenNMT-py's server"),
+        (False, {}, "tokenizer: leave it out"),
     ],
 )
-def test_a_tokenizer_gives_positions_to_pieces(opt, line, expected):
-    assert ServerModel.maybe_tokenize(model(opt, tokenizers_opt={}, tokenize=halves), line) == expected
-    assert ServerModel.maybe_tokenize(model(opt, tokenizers_opt=None), line) == line
-
-
-def test_a_reference_has_no_positions():
-    own = model(tokenizers_opt={}, tokenize=halves)
-    assert ServerModel.maybe_tokenize(own, "ab￨1 cd", side="tgt") == "a￭ b￨1 c￭ d"
-
-
-def test_a_piece_that_a_tokenizer_puts_in_has_the_next_position():
-    own = model(tokenizers_opt={}, tokenize=lambda text, side: f"de {text}")
-    line = "the￨2 modern￨0 house￨1"
-    assert ServerModel.maybe_tokenize(own, line) == f"de￨2 {line}"
-
-
-def test_a_tokenizer_is_not_given_other_numbers():
-    with pytest.raises(DataError, match="not a token with its position: 'ab￨0.50'"):
-        ServerModel.maybe_tokenize(model(tokenizers_opt={}, tokenize=halves), "ab￨0.50 cd￨0.50")
-
-
-def test_alignments_are_refused(monkeypatch):
+def test_what_the_server_cannot_do_is_refused(monkeypatch, report_align, tokenizer, message):
     monkeypatch.setattr(translation_server, "build_translator", lambda *args, **kwargs: None)
     waiting = SimpleNamespace(clear=lambda: None, set=lambda: None)
     logger = SimpleNamespace(info=lambda message: None)
-    opt = SimpleNamespace(encoder_type="preorder_transformer", report_align=True)
+    opt = SimpleNamespace(encoder_type="preorder_transformer", report_align=report_align)
     loading = model(opt, loading_lock=waiting, logger=logger, model_id=1, ct2_model=None)
+    loading.tokenizers_opt = tokenizer
     loading.reset_unload_timer = lambda: None
-    with pytest.raises(UsageError, match="report_align does not work in OpenNMT-py's server"):
+    with pytest.raises(UsageError, match=message):
         ServerModel.load(loading)
