@@ -2,12 +2,10 @@
 
 Beside options of OpenNMT-py, a YAML file may hold:
 
-- ``base``: one file or several, relative to its own folder, or their names in :data:`CONFIG`, whose options
-  it takes over. A later file's options win over those of an earlier one, and its own over all of them;
-- ``sizes``: a mapping from names to options that a model of this size has in addition;
-- ``size``: which of them is meant. The command line's ``-size`` wins over that, and a file's over its base's;
-- ``reads``, ``supervision``: which source texts a recipe gives to the model, and ``begins_from``, from which
-  trained system it begins. OpenNMT-py never sees these.
+- ``base``: files, relative to its own folder, or names in :data:`CONFIG`, whose options it takes over. A
+  later file's options win over those of an earlier one, and its own over all of them;
+- ``sizes``: options that a model of each size has in addition; ``size``: which is meant;
+- ``reads``, ``supervision``, ``begins_from``: for recipes. OpenNMT-py never sees these.
 """
 
 from __future__ import annotations

@@ -1,12 +1,8 @@
 """All options of our models in OpenNMT-py's configuration: names, defaults and checks.
 
-They are model options: saved in the checkpoint, and taken from it at translation. So their values are plain:
-numbers, strings, lists of them. Those of the Transformer and of each paper are in a module ``options`` of
-their own, with ``add_options(parser)``; ``check(opt)``, which raises a ``UsageError`` where the models cannot
-do what the options ask for, or where they are given for other models; and ``NEEDS``: the options that a model
-may have without heeding them, and what each of them has an effect with.
-
-:mod:`onmt_preorder.opennmt` says which way an option goes from the command line into a model.
+They are saved in the checkpoint, and taken from it at translation: their values are plain. Those of the
+Transformer and of each paper are in a module of their own, with ``add_options(parser)``; ``check(opt)``,
+which refuses what the models cannot do; and ``NEEDS``: what an option that may be ignored has an effect with.
 """
 
 from __future__ import annotations

@@ -4,10 +4,8 @@ The position feature reaches the encoder as vocabulary ids. Its vocabulary is fi
 seen in training is not an unknown word: ``<unk> <blank> <s> </s> _ 0 1 2 …``. A feature that is not a number,
 such as ``_``, means "no position is known": the token keeps its original position.
 
-The encoder sees the rank of a feature in its sentence, not the number itself. Of equal numbers the earlier
-token comes first. So the pieces of a word, which all carry the word's number, get consecutive positions; a
-sentence whose tokens all carry the same number keeps its order; and gaps that filtering or truncation leaves
-are closed.
+The encoder sees the rank of a feature in its sentence; of equal numbers the earlier token comes first. So the
+pieces of a word, which share its number, get consecutive positions, and gaps of truncation are closed.
 """
 
 from __future__ import annotations

@@ -138,8 +138,6 @@ def _read_as_trained(opt: Namespace, members: Sequence[Member]) -> None:
     vars(opt).update(vars(max(settings, key=lambda each: len(each.transforms))))
     opt._all_transform = opt.transforms
     opt.preorderers = [(each.preorder_model, each.preorder_stanza_dir) for each in own]
-    if opt.preorder_stanza_dir and not any(model for model, _ in opt.preorderers):
-        raise UsageError("preorder_stanza_dir has no effect without preorder_model")
     trained = ours[0].trained
     opt.encoder_type, opt.decoder_type = trained.encoder_type, trained.decoder_type
     opt.n_src_feats, opt.src_feats_defaults = len(readers), trained.src_feats_defaults

@@ -39,10 +39,7 @@ def wrap_all() -> None:
 
 
 class _CommandFinder:
-    """Finds the modules of OpenNMT-py's commands, whose functions are wrapped when they have been imported.
-
-    Importing them all costs time, and ``python -m`` warns of a module that has been.
-    """
+    """Wraps OpenNMT-py's commands once they are imported: ``python -m`` warns of a module that has been."""
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
         if not any(owner == name for owner, _, _ in _ADAPTATIONS) or not name.startswith(_COMMANDS):

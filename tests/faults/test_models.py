@@ -1,22 +1,15 @@
 """Damaged and hostile models: the same orders as before, or one line; never a crash, a hang or a traceback.
 
 Model directories: nothing else is overwritten, and readers see one model however often it is replaced.
-
-``FAULTS=20000`` in the environment tries so many damaged models, and other ones with each ``FAULTS_SEED``.
 """
 
 import itertools
 import json
 import multiprocessing
-import os
 import re
 import shutil
-import subprocess
-import sys
 import time
-from collections import Counter
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -35,11 +28,8 @@ from preorder.learning.checkpoint import Checkpoint, Checkpoints
 from preorder.methods import model_directory
 from preorder.methods.model_directory import Model, check_replaceable, load_model, save_model
 from preorder.methods.registry import METHODS, all_options, method_class
-from tests.support.damaged_models import seal
 from tests.support.verb_last import LINES, bitext
 
-COUNT = int(os.environ.get("FAULTS", "1000"))
-SEED = os.environ.get("FAULTS_SEED", "1")
 SMALL = {"iterations": 1, "minibatch": 6, "hidden": 8, "depth": 1, "size": 8}
 
 
@@ -63,29 +53,15 @@ def models(tmp_path_factory):
     return folder
 
 
-@pytest.mark.slow
-def test_damaged_models(models):
-    """Bytes at random, which checksums tell; and with checksums that fit, anything anywhere in the files."""
-    run = subprocess.run(
-        [sys.executable, "-m", "tests.support.damaged_models", str(models), SEED, str(COUNT)],
-        cwd=Path(__file__).parents[2],
-        capture_output=True,
-        text=True,
-        timeout=120 + COUNT,
-    )
-    found = [json.loads(line) for line in run.stdout.splitlines()]
-    assert (run.returncode, run.stderr) == (0, ""), found[-1:]
-    expected = {one["kind"]: one["orders"] for one in found[: len(METHODS)]}
-    results = found[len(METHODS) + 1 :: 2]
-    assert len(results) == COUNT
-    for case in results:
-        if "error" in case:
-            assert case["error"].isprintable(), case
-            assert len(case["error"]) < 500, case
-        elif case["damage"] == "damage_bytes":
-            assert case["orders"] == expected[case["kind"]], case
-    outcomes = Counter((case["damage"], "error" in case) for case in results)
-    assert min(outcomes[kind, True] for kind, _ in outcomes) > COUNT // 50, outcomes
+def seal(folder):
+    """Make the checksums fit again, as whoever means harm would."""
+    path = folder / model_directory.DESCRIPTION
+    description = json.loads(path.read_text())
+    checksums = description[model_directory.CHECKSUMS]
+    for name in (model_directory.WEIGHTS, model_directory.CLASSES):
+        checksums[name] = model_directory._checksum((folder / name).read_bytes())
+    checksums[model_directory.DESCRIPTION] = model_directory._own_checksum(description)
+    path.write_text(json.dumps(description))
 
 
 @pytest.fixture

@@ -213,15 +213,6 @@ def test_no_result_of_old_data_is_kept(workplace, in_process, tmp_path, capsys):
     assert "made them: preorder_relative with seed 1" in capsys.readouterr().err
 
 
-def test_the_preorderer_is_trained_once_for_systems_in_turn(in_process, tmp_path):
-    folder, stamp = tmp_path / "run", tmp_path / "run/stamps/preorder-train.json"
-    assert in_process(folder) == 0
-    trained = stamp.read_bytes()
-    for system in ("preorder_absolute", "plain", "preorder_relative"):
-        assert in_process(folder, "--systems", system) == 0
-        assert stamp.read_bytes() == trained
-
-
 def test_the_report_is_opened_where_one_asks_for_it(in_process, tmp_path, monkeypatch):
     opened = []
     monkeypatch.setattr("webbrowser.open", opened.append)

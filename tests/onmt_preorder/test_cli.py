@@ -43,28 +43,6 @@ def test_usage(capsys, arguments, message):
     assert printed.count("\n") == 1
 
 
-@pytest.mark.parametrize(
-    ("argument", "value", "message"),
-    [
-        (
-            "--tokenize",
-            "moses",
-            "not conservative, aggressive, char, or the code of a language: 'moses'",
-        ),
-        ("--detokenize", "char", "not the code of a language: 'char'"),
-        (
-            "--tokenize",
-            "ja",
-            "tokenize: ja is written without spaces: split it as the training text was split (Japanese by "
-            "MeCab, Chinese by jieba, for example), and translate the words",
-        ),
-    ],
-)
-def test_raw_text_that_cannot_be(capsys, argument, value, message):
-    assert main(["translate", "--model", "nowhere.pt", argument, value]) == 2
-    assert capsys.readouterr().err == f"{message}\n"
-
-
 @pytest.mark.parametrize("argument", ["--tokenize", "--detokenize"])
 def test_without_sacremoses(monkeypatch, capsys, argument):
     raw_text.make_tokenizer.cache_clear()

@@ -87,26 +87,6 @@ def test_translation(task, test_lines):
     assert share_solved(test_lines, outputs[len(special) :]) > 0.8
 
 
-def test_resuming_averaging_and_ensembles(task, test_lines):
-    folder = task[0]
-    write_config(
-        folder / "resume.yaml",
-        train_from=f"model_step_{STEPS}.pt",
-        save_model="resumed",
-        train_steps=STEPS + 20,
-        valid_steps=20,
-        valid_metrics=["BLEU"],
-        num_workers=1,
-    )
-    printed = run(folder, "onmt_train", "-config", "resume.yaml")
-    assert accuracy(printed) >= 95
-    assert float(re.findall(r"validation BLEU: ([0-9.]+)", printed)[-1]) > 80
-    models = [f"model_step_{STEPS}.pt", f"resumed_step_{STEPS + 20}.pt"]
-    run(folder, "onmt_average_models", "-models", *models, "-output", "average.pt")
-    for translating in (["average.pt"], models):
-        assert share_solved(test_lines, translate(folder, test_lines, *translating)) > 0.8
-
-
 def test_bad_data_ends_the_training_from_a_worker_too(task):
     write(task[0] / "cut.tgt", "w1")
     data = {"train": {"path_src": "train.src", "path_tgt": "cut.tgt", "weight": 1}}

@@ -222,21 +222,8 @@ def test_sinusoidal_encoding():
 
 def test_opennmt_initialises_every_table():
     encoder = make_encoder(**ALL, layers=2, preorder_max_relative=2, param_init=0.01)
-    tables = {
-        name: tuple(parameter.shape)
-        for name, parameter in encoder.named_parameters()
-        if ".original." in name or ".preordered." in name
-    }
-    assert tables == {
-        f"transformer.{layer}.self_attn.{order}.{side}.weight": (rows, 16)
-        for layer in range(2)
-        for order, side, rows in [
-            ("original", "keys", 9),
-            ("original", "values", 9),
-            ("preordered", "keys", 5),
-            ("preordered", "values", 5),
-        ]
-    }
+    tables = [p for name, p in encoder.named_parameters() if ".original." in name or ".preordered." in name]
+    assert [tuple(table.shape) for table in tables] == [(9, 16), (9, 16), (5, 16), (5, 16)] * 2
     assert all(p.abs().max() <= 0.01 for p in encoder.parameters())
     glorot = dict(make_encoder(**ALL).named_parameters())
     assert glorot["transformer.0.self_attn.original.keys.weight"].std() > 0.1

@@ -9,7 +9,7 @@ import pytest
 
 from preorder.data.formats import parse_alignment
 from preorder_recipes.kftt import prepare
-from preorder_recipes.kftt.prepare import Word, joined, tag_of, tags_of
+from preorder_recipes.kftt.prepare import joined, tag_of
 from tests.support.running import environment
 from tests.support.texts import write
 
@@ -94,12 +94,6 @@ def test_prepared_links_follow_the_tokens_and_tags_stand_beside_japanese(data, t
 )
 def test_the_tag_of_a_word_of_unidic(feature, tag):
     assert tag_of(SimpleNamespace(**dict(zip(("pos1", "pos2", "cForm"), feature, strict=True)))) == tag
-
-
-def test_a_token_has_the_tag_of_the_word_in_which_it_begins():
-    words = [Word("清水", "a"), Word("寺", "b"), Word("pure", "c"), Word("land", "d")]
-    assert tags_of("清 水寺 pure land".split(), lambda _: words) == ["a", "a", "c", "d"]
-    assert tags_of([], lambda _: []) == []
 
 
 def test_japanese_is_joined_but_for_latin_words():

@@ -68,17 +68,6 @@ def test_markdown_has_marks_deviations_and_p_values():
     assert "learned next to nothing" not in notes
 
 
-def test_single_trainings_small_p_values_and_systems_that_learned_nothing():
-    found = results(seeds=[1])
-    found["significance"][NAME]["bleu"]["p_value"] = 0.0
-    found["systems"]["base"]["bleu"] = figures(0.15)
-    lines = markdown(found)
-    assert lines[0].endswith("one training per system")
-    assert "32.00* ↑ (p < 0.001) |" in lines[5]
-    assert lines[7] == "- BLEU below 1: base learned next to nothing, and cannot be compared"
-    assert lines[8].endswith("paired bootstrap over sentences")
-
-
 @pytest.mark.parametrize(("width", "tables"), [(None, 1), (60, 2), (110, 2), (200, 1)])
 def test_no_name_and_no_figure_is_cut_on_a_narrow_terminal(capsys, monkeypatch, width, tables):
     if width:

@@ -103,15 +103,6 @@ def test_a_file_of_ones_own_is_a_system(tmp_path, capsys):
     assert "none.yaml: cannot be read: No such file" in capsys.readouterr().err
 
 
-def test_all_options_of_a_system_are_printed(capsys):
-    assert configuration.main(["preorder_relative", "--size", "paper", "--subwords", "bpe"]) == 0
-    printed = yaml.safe_load(capsys.readouterr().out)
-    assert printed == read_system("preorder_relative", "paper", "bpe").options
-    assert (printed["hidden_size"], printed["transforms"]) == (512, SPLIT)
-    assert printed["preorder_encoding"] == ["relative"]
-    assert not printed.keys() & {"base", "size", "sizes", "reads", "supervision"}
-
-
 def test_unaligned_words_keep_their_positions_only_where_the_paper_says_so(tmp_path):
     steps = prepared(job_of(tmp_path, "exgre", "gold")).values()
     gold = {step.makes[0]: step.command for step in steps if step.command[1] == "gold"}

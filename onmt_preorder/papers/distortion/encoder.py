@@ -44,9 +44,8 @@ class BidirectionalGRUEncoder(ReadsPositions, EncoderBase):
     def forward(self, src: Tensor, src_len: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Encode ``(batch, length, 1 or 2)`` ids of words and of positions, ``src_len`` of each sentence.
 
-        Return h, ``(batch, length, 2 size)``, forward and backward states of each token, zero after a
-        sentence's end; the backward state of the first, ``(batch, size)``; and ``src_len``. Length and
-        ``src_len`` are one more than given where an end symbol is put after each sentence.
+        Return h, ``(batch, length, 2 size)``, zero after a sentence's end; the backward state of the first
+        token, ``(batch, size)``; and ``src_len``. An end symbol adds one to lengths.
         """
         if self.end_symbol is not None:
             src = pad(src, (0, 0, 0, 1), value=self.embeddings.word_padding_idx)

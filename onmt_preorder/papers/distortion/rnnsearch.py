@@ -3,11 +3,9 @@
 It is ``encoder_type: bidirectional_gru`` with ``decoder_type: distortion_rnn``. The decoder also reads the
 states of ``encoder_type: preorder_transformer``, a hybrid as of Chen et al. 2018, *The best of both worlds*.
 
-An attention is kept padded with ``window`` zeros on either side: ``(batch, window + length + window)``.
-Then the source words from which attention can jump to word j are the ``2 window + 1`` entries from j on,
-and a shift past the sentence's ends needs no special case. These words are ``j - window`` to
-``j + window``, so the jumps from them to j have the distances ``window, …, -window`` (positive is forward):
-that is the order of the probabilities here.
+An attention is kept padded with ``window`` zeros on either side: the source words from which attention can
+jump to word j are then the ``2 window + 1`` entries from j on. Jumps from them have the distances ``window,
+…, -window`` (positive is forward): that is the order of the probabilities here.
 """
 
 from __future__ import annotations
@@ -90,10 +88,9 @@ class DistortionRNNDecoder(DecoderBase):
     ``c_t = Σ_j α_{t,j} h_j``, ``s_t = f2(s̃_t, c_t)``. What goes to the generator is
     ``tanh(V [s_t; y_{t-1}; c_t])``, after dropout.
 
-    Only what depends on the word before is computed word by word. The rest is computed for all words in
-    one product: what f1 reads of ``y_{t-1}`` before the loop, ``c_t`` and the output after it. And
-    since ``c_t`` is a weighted sum of the ``h_j``, so is its product with f2's weights: each ``h_j`` is
-    multiplied by them once. As in the paper, only the output layer has dropout.
+    Only what depends on the word before is computed word by word. Since ``c_t`` is a weighted sum of the
+    ``h_j``, so is its product with f2's weights: each ``h_j`` is multiplied by them once. As in the paper,
+    only the output layer has dropout.
     """
 
     def __init__(self, opt: Namespace, embeddings: Any) -> None:

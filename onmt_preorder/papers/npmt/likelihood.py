@@ -80,8 +80,7 @@ def _fill(scorer: Scorer, scores: Tensor, prefixes: Tensor, reading: Tensor, kno
 def _promising(scorer: Scorer, scores: Tensor, prefixes: Tensor) -> Tensor:
     """Return how many words, ``(elements, target)``, are worth reading from each start.
 
-    The scores of each word after the one before it make a Markov chain for each element, which
-    stands in for the network; a segment is worth it if the chain's lattice finds it likely.
+    A Markov chain of words for each element stands in for the network.
     """
     longest, first = scorer.limits.longest, prefixes[:, :, 1]
     chain = (prefixes[:, :, 2] - first).cumsum(1)  # of a word after the one before it

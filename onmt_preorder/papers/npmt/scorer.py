@@ -96,12 +96,9 @@ class Starts(NamedTuple):
 class Scorer:
     """Runs the network over the segments of a batch's real elements, packed one after another.
 
-    Attributes:
-        real: ``(elements of a sentence, batch)``, False for padding; True entries are the packed elements.
-        sentence: ``(elements,)``: the sentence of each packed element.
-        remaining: ``(elements, target)``: words of the longest segment that may start there.
-        elements: the network's states after each of them.
-        gates: ``(batch · target, gates)`` of all target words.
+    ``real`` is ``(elements of a sentence, batch)``, False for padding; ``sentence`` that of each packed
+    element; ``remaining (elements, target)`` the words of the longest segment that may start there;
+    ``gates (batch · target, gates)`` those of all target words.
     """
 
     def __init__(self, model: SegmentLayers, batch: SentencePairs, limits: WorkLimits) -> None:

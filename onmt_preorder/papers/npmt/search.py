@@ -3,9 +3,8 @@
 No element looks at another's words, so all elements of a batch are searched side by side, in ``longest + 1``
 steps of the network: each element's best segment, greedily, or its several best, by a beam.
 
-A beam over the elements then keeps the translations' beginnings with the best ``Q(y) = log p(y | x) +
-λ1 · words + λ2 · log p_lm(y)`` (Huang et al. 2018, eq. 3). Beginnings of the same words are one: the
-probabilities of their segmentations are summed, and the most probable of these is shown.
+A beam over the elements then keeps the beginnings with the best ``Q(y) = log p(y | x) + λ1 · words +
+λ2 · log p_lm(y)`` (Huang et al. 2018, eq. 3). Of beginnings of the same words the probabilities are summed.
 """
 
 from __future__ import annotations

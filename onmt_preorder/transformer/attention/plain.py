@@ -1,10 +1,8 @@
 """Relative attention in plain torch: on the CPU, and where the fused kernels cannot run.
 
-``q · (k_j + Σ_parts E_K[c_ij])`` is ``q · k_j`` plus, for each part, one of the r columns of
-``q · E_K^T``; and ``Σ_j α_ij E_V[c_ij]`` is the attention summed by clipped distance, times
-``E_V``. So keys and values need one pair of operations between the r clipped distances and
-the n tokens of a row:
-
+``q · (k_j + Σ_parts E_K[c_ij])`` is ``q · k_j`` plus, for each part, one of the r columns of ``q · E_K^T``;
+and ``Σ_j α_ij E_V[c_ij]`` is the attention summed by clipped distance, times ``E_V``. So there are two
+operations:
 - *spread* ``x[b,h,i,r]`` to ``y[b,h,i,j] = x[b,h,i, c_ij]``;
 - *collect* ``w[b,h,i,j]`` to ``y[b,h,i,r] = Σ_{j: c_ij = r} w[b,h,i,j]``.
 

@@ -12,15 +12,10 @@ from torch import Tensor
 class Positions:
     """The positions of a batch's tokens in one order, and what all layers derive from them.
 
-    In each row the positions are a permutation of 0 … n-1, padding after the real tokens. So a
-    query at position p has at most one key at distance x, the one at position ``p + x``. Only the
-    two outermost clipped distances are shared by several keys; everything between them
-    is read or written by index rather than searched for.
-
-    Attributes:
-        tensor: ``(b, n)`` integers, or ``(1, n)`` where all sentences have the same. They are checked on
-            the CPU alone: on a GPU the check would have to wait for the device.
-    """
+    In each row of ``tensor``, ``(b or 1, n)``, the positions are a permutation of 0 … n-1, padding after the
+    real tokens. So a query at position p has at most one key at distance x, and only the two outermost
+    clipped distances are shared by several keys. Positions are checked on the CPU alone: a GPU would have to
+    wait."""
 
     def __init__(self, tensor: Tensor) -> None:
         self.tensor = tensor

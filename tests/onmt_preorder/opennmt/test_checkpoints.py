@@ -3,12 +3,10 @@
 import copy
 import math
 import os
-import pickletools
 import re
 import signal
 import subprocess
 import sys
-import zipfile
 from argparse import Namespace
 from pathlib import Path
 
@@ -23,7 +21,6 @@ from safetensors.torch import save_file
 from onmt_preorder.cli import main
 from onmt_preorder.opennmt.checkpoints import best, read_options
 from preorder.errors import DataError, UsageError
-from preorder_recipes.configuration import read_system
 from tests.support.distortion_models import make_model
 from tests.support.opennmt import TINY, call, make_opt, write_task, write_vocabularies
 from tests.support.texts import write
@@ -67,38 +64,6 @@ def test_weights_in_a_file_of_their_own(tmp_path):
     save_file(weights, f"{path}.safetensors")
     with pytest.raises(DataError, match=r"model\.safetensors: the weights are not finite: "):
         model.load_safe_state_dict(path)
-
-
-def pickled_names(path):
-    """Return the module and name of each class and function that reading a checkpoint imports."""
-    with zipfile.ZipFile(path) as archive:
-        (name,) = (name for name in archive.namelist() if name.endswith("/data.pkl"))
-        operations = list(pickletools.genops(archive.read(name)))
-    assert not any(operation.name == "STACK_GLOBAL" for operation, _, _ in operations)
-    return {argument for operation, argument, _ in operations if operation.name == "GLOBAL"}
-
-
-@pytest.mark.parametrize("system", ["refsr", "reordering_both", "distortion_hidden", "npmt"])
-def test_a_checkpoint_names_no_module_of_ours(tmp_path, system):
-    """So it can be read wherever our modules move."""
-    write_task(tmp_path, "features", 20, seed=1)
-    features = (tmp_path / "features.src").read_text(encoding="utf-8")
-    write(tmp_path / "plain.src", *re.sub(r"￨\d+", "", features).splitlines())
-    write_vocabularies(tmp_path, "plain.src", "features.tgt")
-    config = read_system(system, "tiny").options
-    source = "features.src" if config.get("n_src_feats") else "plain.src"
-    config |= {"data": {"train": {"path_src": source, "path_tgt": "features.tgt"}}, "train_steps": 1}
-    config |= {"src_vocab": "vocab.src", "tgt_vocab": "vocab.tgt", "save_model": "model"}
-    (tmp_path / "run.yaml").write_text(yaml.safe_dump(config), encoding="utf-8")
-    call(tmp_path, "onmt_train", "-config", "run.yaml")
-    names = pickled_names(tmp_path / "model_step_1.pt")
-    assert "argparse Namespace" in names
-    assert {name.partition(" ")[0].partition(".")[0] for name in names} <= {
-        "__builtin__",
-        "argparse",
-        "collections",
-        "torch",
-    }
 
 
 # --- resuming ---

@@ -103,13 +103,6 @@ def test_each_member_reads_what_it_reads_alone(names):
         assert are_equal(other.read[name], expected)
 
 
-def test_as_many_members_as_one_likes():
-    found = Translated(*MODELS).read
-    for name in ("verbs_last", "reversed", "from_files", "ignoring"):
-        assert are_equal(found[name], Translated(name).read[name])
-    assert len({str(found[name]) for name in ("verbs_last", "reversed", "from_files")}) == 3
-
-
 def test_a_preorderer_that_is_given_is_for_all_that_read_positions():
     found = Translated("verbs_last", "from_files", "plain", options=["-preorder_model", "reverse"]).read
     expected = Translated("reversed").read["reversed"]

@@ -83,8 +83,6 @@ def test_a_preorderer_where_there_can_be_none():
         load(make_opt(n_src_feats=0, preorder_encoding=[]), "-preorder_model", "dir")
     with pytest.raises(UsageError, match=r"transforms: \[preorder\] needs preorder_model: DIR"):
         load(make_opt(), "-transforms", "preorder")
-    with pytest.raises(UsageError, match="^preorder_stanza_dir has no effect without preorder_model$"):
-        load(make_opt(transforms=[]), "-preorder_stanza_dir", "stanza")
 
 
 @pytest.mark.parametrize("option", ["-tokenize", "-detokenize"])

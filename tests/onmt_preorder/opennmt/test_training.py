@@ -125,12 +125,9 @@ OTHER = Namespace(encoder_type="transformer", decoder_type="transformer")
     ("opt", "device", "variable", "is_kept"),
     [
         (OURS, -1, None, True),
-        (OUR_DECODER, -1, None, True),
         (OURS, 0, None, False),
         (OTHER, -1, None, False),
         (OTHER, -1, "1", True),
-        (OTHER, -1, "0", False),
-        (OTHER, 0, "1", False),
     ],
 )
 def test_which_trainings_keep_memory(monkeypatch, opt, device, variable, is_kept):

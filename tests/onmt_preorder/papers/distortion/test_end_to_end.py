@@ -12,7 +12,7 @@ from preorder.data.formats import parse_alignment
 from preorder_recipes import jumps
 from tests.support.opennmt import write_vocabularies
 from tests.support.texts import write
-from tests.support.trainings import DISTORTION, printed, train
+from tests.support.trainings import DISTORTION, train
 from tests.support.trainings import translate as translate_by
 
 pytestmark = pytest.mark.slow
@@ -104,12 +104,3 @@ def test_jumps_that_cannot_be_measured(task, capsys):
     assert "none_step_120.pt: the model has no jumps" in capsys.readouterr().err
     assert jumps.main(["--model", f"{task}/hidden_step_120.pt", *given, f"{task}/train.tgt"]) == 2
     assert "valid.src:51: the file ends after 50 lines" in capsys.readouterr().err
-
-
-def test_average_and_ensemble(task):
-    lines = write_copies(task, "new", 40, seed=3)
-    solution = [line.replace("w", "v") for line in lines]
-    models = ["hidden_step_60.pt", "hidden_step_120.pt"]
-    printed(task, "onmt_average_models", "-models", *models, "-output", "average.pt")
-    for used in (["average.pt"], models):
-        assert share(translate(task, lines, *used)[0], solution) > 0.8

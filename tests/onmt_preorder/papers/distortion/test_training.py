@@ -27,13 +27,10 @@ SGD = {"optim": "sgd", "learning_rate": 0.1, "max_grad_norm": 0}
             "distortion_rate_factor does not work with opt",
         ),
         ({"copy_attn": True}, "copy_attn does not work with decoder_type: distortion_rnn"),
-        ({"n_src_feats": 1}, "n_src_feats does not work"),
         (
             {**HYBRID, "distortion_source_end": True},
             "distortion_source_end needs encoder_type: bidirectional_gru, not preorder_transformer",
         ),
-        ({"position_encoding": True}, "position_encoding does not work with decoder_type: distortion_rnn"),
-        ({"parallel_mode": "tensor_parallel", "world_size": 2}, "tensor_parallel does not work"),
         ({"share_decoder_embeddings": True}, "needs word_vec_size 5 to be hidden_size 6"),
         (
             {"distortion": "hidden", "decoder_type": "rnn"},

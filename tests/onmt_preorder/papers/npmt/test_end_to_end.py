@@ -7,11 +7,10 @@ import re
 import pytest
 import torch
 
-from preorder.errors import UsageError
 from tests.support.opennmt import write_vocabularies
 from tests.support.texts import write
 from tests.support.trainings import PHRASES as SETTINGS
-from tests.support.trainings import printed, train
+from tests.support.trainings import train
 from tests.support.trainings import translate as translate_by
 
 pytestmark = pytest.mark.slow
@@ -100,18 +99,3 @@ def test_a_language_model_says_which_of_equal_words(task):
     write(task[0] / "lm.arpa", *arpa, "", "\\2-grams:", "-0.1\tB b", "", "\\end\\")
     outputs, _ = translate(task[0], ["a h"], "-beam_size", 8, "-swan_lm", "lm.arpa", "-swan_lm_weight", 2)
     assert "A" not in outputs[0].split()
-
-
-def test_resuming_with_validation_by_bleu_and_averaging(task):
-    folder = task[0]
-    steps = {"train_steps": 125, "valid_steps": 5, "valid_metrics": ["BLEU"]}
-    log = train(folder, SETTINGS, "resumed", train_from=MODEL, **steps)
-    assert perplexity(log) < 1.2
-    assert float(re.findall(r"validation BLEU: ([0-9.]+)", log)[-1]) > 80
-    models = MODEL, "resumed_step_125.pt"
-    printed(folder, "onmt_average_models", "-models", *models, "-output", "average.pt")
-    assert translate(folder, LINES, "-beam_size", 1, model="average.pt")[0] == EXPECTED
-    with pytest.raises(UsageError, match="^no ensembles of such models: average their weights by onmt_av"):
-        translate(folder, LINES, model=" ".join(models))
-    with pytest.raises(UsageError, match="^n_best 9 is more than beam_size 5$"):
-        translate(folder, LINES, "-n_best", 9)
