@@ -31,10 +31,9 @@ class _LoadedWhenUsed(type(sys)):
 
 
 def _load_torch_alone():
-    """Import torch, and let spaCy wait: commands start in three fifths of the time.
+    """Import torch, and let spaCy wait, which only "terminology" uses: commands start in 3/5 of the time.
 
-    Only OpenNMT-py's transform "terminology" uses spaCy. Torch comes first, as it looks into all modules. And
-    spaCy must not be loaded in the middle of a training: that would draw from the random numbers.
+    Torch comes first, as it looks into all modules.
     """
     try:
         import torch  # noqa: F401

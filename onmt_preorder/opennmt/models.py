@@ -65,10 +65,7 @@ def _build_source_embeddings(original: Any, model_opt: Namespace, vocabs: dict[s
 
 @adapts("onmt.model_builder", "build_embeddings")
 def _build_embeddings(original: Any, opt: Namespace, vocabs: dict[str, Any], for_encoder: bool = True) -> Any:
-    """Leave positions out of the target words of SWAN: each of its segments begins anew, wherever it stands.
-
-    A Transformer before it needs ``position_encoding``, which is otherwise that of both sides.
-    """
+    """Leave positions out of the target words of SWAN: each of its segments begins anew."""
     if not for_encoder and opt.decoder_type == phrases.DECODER:
         opt = Namespace(**{**vars(opt), "position_encoding": False})
     return original(opt, vocabs, for_encoder)
@@ -132,11 +129,7 @@ def _add_jumps(model_opt: Namespace, opt: Namespace, checkpoint: dict[str, Any])
 
 
 def _use_bfloat16(model: nn.Module, device: str) -> None:
-    """Train in bfloat16: on a CPU the linear layers of a Transformer's encoder and decoder alone.
-
-    They are nearly all of its products. In bfloat16 attention's, too, would take longer there: their shapes
-    are new in each batch (see :mod:`onmt_preorder.cpu.bfloat16_linear`).
-    """
+    """Train in bfloat16: on a CPU linear layers alone, as the shapes of attention are new in each batch."""
     from preorder.learning.network import multiplies_bfloat16
 
     if not multiplies_bfloat16(device):

@@ -74,9 +74,8 @@ def _own_rates(model: Any, opt: Namespace) -> Iterator[tuple[list[Parameter], fl
 def _multiply_rate(optimizer: Optimizer, parameters: list[Parameter], factor: float) -> None:
     """Put some of an optimiser's parameters into a group that learns at a multiple of the rate of the others.
 
-    OpenNMT-py gives all groups the same rate before each step; so the rate is multiplied at the step itself.
-    It also clips the gradient of each group by itself. Parameters that the optimiser does not have, which are
-    frozen, stay out.
+    OpenNMT-py gives all groups the same rate before each step, so it is multiplied at the step itself. Frozen
+    parameters stay out.
     """
     if not any(_FACTOR in group for group in optimizer.param_groups):
         optimizer.register_step_pre_hook(_multiply)

@@ -88,17 +88,6 @@ def _mix(original: Any, self: Any) -> Iterator[Any]:
         raise
 
 
-@adapts("onmt.modules.embeddings:PositionalEncoding", "forward")
-def _encode_positions(original: Any, self: Any, emb: Any, step: int | None = None) -> Any:
-    from onmt.modules.embeddings import SequenceTooLongError
-
-    try:
-        return original(self, emb, step)
-    except SequenceTooLongError:
-        length, most = emb.size(1) + (step or 0), self.pe.size(0)
-        raise DataError(f"a sentence of {length} tokens: position_encoding has {most} positions") from None
-
-
 @adapts("onmt.utils.distributed:ErrorHandler", "signal_handler")
 def _signal_handler(original: Any, *args: Any) -> None:
     """Raise an error of ours again that a child process has reported as text."""

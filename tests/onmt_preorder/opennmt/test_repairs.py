@@ -4,8 +4,6 @@ import sys
 import types
 
 import pytest
-import torch
-from onmt.modules.embeddings import PositionalEncoding
 from onmt.transforms import AVAILABLE_TRANSFORMS
 from onmt.utils.distributed import ErrorHandler
 
@@ -48,14 +46,6 @@ def test_other_errors_show_their_traceback(capsys):
         ErrorHandler.signal_handler(child_that_raised("Traceback\nValueError: no"), 10, None)
     sys.excepthook(ValueError, ValueError("no"), None)
     assert capsys.readouterr().err.endswith("ValueError: no\n")
-
-
-def test_a_sentence_beyond_the_last_position():
-    encoding = PositionalEncoding(4, "SinusoidalInterleaved", max_len=6)
-    assert encoding(torch.zeros(1, 6, 4)).shape == (1, 6, 4)
-    for length, step in ((7, None), (1, 6)):
-        with pytest.raises(DataError, match="a sentence of 7 tokens: position_encoding has 6 positions"):
-            encoding(torch.zeros(1, length, 4), step=step)
 
 
 SUBWORDS = ("bpe", "sentencepiece", "onmt_tokenize")

@@ -117,7 +117,6 @@ def test_freed_memory_is_not_asked_for_again():
 
 
 OURS = Namespace(encoder_type="preorder_transformer", decoder_type="transformer")
-OUR_DECODER = Namespace(encoder_type="brnn", decoder_type="distortion_rnn")
 OTHER = Namespace(encoder_type="transformer", decoder_type="transformer")
 
 
