@@ -97,7 +97,8 @@ def translate(arguments: argparse.Namespace) -> None:
         lines = files.read_lines(arguments.src)
         if not typed and arguments.tokenize is None:
             lines = text_lines(arguments.src, lines)
-        source = _prompted(lines) if typed else progress(lines, "lines", done="read")
+        asks = typed and arguments.log_format == "text"
+        source = _prompted(lines) if asks else progress(lines, "lines", done="read")
         first = 1  # line number of the chunk's first line
         for lines in _chunks(source, size):
             try:

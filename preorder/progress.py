@@ -23,6 +23,8 @@ T = TypeVar("T")
 
 LOGGER = logging.getLogger("preorder")
 
+_NO_BARS: list[bool] = []  # one for each block that is without
+
 INTERVAL = 60.0  # seconds between two lines that say how far the work is
 
 
@@ -61,10 +63,20 @@ def progress_bar(wanted: bool = True, **settings: Any) -> tqdm:
 
 
 def has_bars() -> bool:
-    """Return whether there is a terminal, no other process of ours that draws on it, and no ``--quiet``."""
+    """Say whether there is a terminal, no other process of ours draws on it, and bars are wanted."""
     multiprocessing = sys.modules.get("multiprocessing")  # slow to import; a worker process has it
     is_worker = multiprocessing is not None and multiprocessing.parent_process() is not None
-    return sys.stderr.isatty() and not is_worker and not is_quiet()
+    return sys.stderr.isatty() and not is_worker and not is_quiet() and not _NO_BARS
+
+
+@contextlib.contextmanager
+def without_bars() -> Iterator[None]:
+    """Show progress by lines in this block, even on a terminal."""
+    _NO_BARS.append(True)
+    try:
+        yield
+    finally:
+        _NO_BARS.pop()
 
 
 @contextlib.contextmanager

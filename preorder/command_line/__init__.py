@@ -9,6 +9,7 @@ import argparse
 import contextlib
 import difflib
 import io
+import json
 import logging
 import os
 import re
@@ -17,6 +18,7 @@ import sys
 import time
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from preorder.command_line.paths import check_paths, output_paths
@@ -24,7 +26,7 @@ from preorder.errors import PreorderError, require
 from preorder.io.atomic import is_special
 from preorder.io.files import STANDARD
 from preorder.processes import INTERRUPTED, interruptible
-from preorder.progress import LOGGER
+from preorder.progress import LOGGER, without_bars
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -78,12 +80,12 @@ def execute(parser: argparse.ArgumentParser, argv: Sequence[str] | None = None) 
         if reason is None:
             raise
         _discard_output()
-        print(visible(reason), file=sys.stderr)
+        print(_last_line(arguments, reason), file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         _discard_output()
         with contextlib.suppress(OSError):  # the terminal is closed
-            print("interrupted", file=sys.stderr)
+            print(_last_line(arguments, "interrupted"), file=sys.stderr)
         return INTERRUPTED
     return 0
 
@@ -103,6 +105,20 @@ def reason_of(error: Exception) -> str | None:
     return None
 
 
+def _last_line(arguments: argparse.Namespace, message: str) -> str:
+    return _json_line("error", message) if _wants_json(arguments) else visible(message)
+
+
+def _wants_json(arguments: argparse.Namespace) -> bool:
+    return getattr(arguments, "log_format", "text") == "json"
+
+
+def _json_line(level: str, message: str) -> str:
+    """Return a message as one line: ``time`` (ISO 8601), ``level`` and ``message``."""
+    time = datetime.now().astimezone().isoformat(timespec="milliseconds")
+    return json.dumps({"time": time, "level": level, "message": message})
+
+
 def _discard_output() -> None:
     """Let what is still to be written to standard output go nowhere, if it cannot be written."""
     try:
@@ -112,28 +128,34 @@ def _discard_output() -> None:
 
 
 def add_verbosity(parser: argparse.ArgumentParser) -> None:
-    """Add ``-q/--quiet`` and ``-v/--verbose``."""
+    """Add ``-q/--quiet``, ``-v/--verbose`` and ``--log-format``."""
     group = parser.add_mutually_exclusive_group()
     group.add_argument("-q", "--quiet", action="store_true", help="say nothing but warnings and errors")
-    text = "say more, and after how many seconds each line was said"
+    text = "say more, and when: the time of day, and the seconds since the start"
     group.add_argument("-v", "--verbose", action="store_true", help=text)
+    text = "json: each message is a line {time, level, message}, without progress bars (default: text)"
+    parser.add_argument("--log-format", choices=("text", "json"), default="text", help=text)
 
 
 @contextlib.contextmanager
 def show_messages(arguments: argparse.Namespace) -> Iterator[None]:
     """Show on standard error what a command says in the block, as much of it as its options ask for."""
-    start = time.monotonic()
+    start, as_json = time.monotonic(), _wants_json(arguments)
     verbose = getattr(arguments, "verbose", False)
-    handler = _Lines(start if verbose else None)
+    handler = _Lines(start if verbose else None, as_json)
+    others = [logging.getLogger()] if as_json else []  # what OpenNMT-py warns of
     before = LOGGER.level, LOGGER.propagate
     LOGGER.setLevel(_level(arguments))
-    LOGGER.addHandler(handler)
+    for logger in (LOGGER, *others):
+        logger.addHandler(handler)
     LOGGER.propagate = False  # OpenNMT-py shows all lines that reach the root
     try:
-        yield
+        with without_bars() if as_json else contextlib.nullcontext():
+            yield
         LOGGER.debug(f"done, with at most {peak_memory() / 2**20:,.0f} MiB of memory")
     finally:
-        LOGGER.removeHandler(handler)
+        for logger in (LOGGER, *others):
+            logger.removeHandler(handler)
         LOGGER.setLevel(before[0])
         LOGGER.propagate = before[1]
 
@@ -146,16 +168,21 @@ def say_what_is_saved(parser: argparse.ArgumentParser, arguments: argparse.Names
 
 
 class _Lines(logging.Handler):
-    """Writes each message as a line, above the progress bars; with the seconds since a start, if given."""
+    """Writes each message as a line, above the progress bars; with the time and the seconds since a start.
 
-    def __init__(self, start: float | None) -> None:
+    ``as_json``: each is a JSON object. ``start``: None leaves out when the message came.
+    """
+
+    def __init__(self, start: float | None, as_json: bool) -> None:
         super().__init__()
-        self._start = start
+        self._start, self._as_json = start, as_json
 
     def emit(self, record: logging.LogRecord) -> None:
         line = visible(record.getMessage())
-        if self._start is not None:
-            line = f"[{time.monotonic() - self._start:6.1f} s] {line}"
+        if self._as_json:
+            line = _json_line(record.levelname.lower(), record.getMessage())
+        elif self._start is not None:
+            line = f"[{time.strftime('%H:%M:%S')} {time.monotonic() - self._start:6.1f} s] {line}"
         with contextlib.suppress(OSError):  # that nobody can read it is no reason to stop
             if bars := sys.modules.get("tqdm"):
                 bars.tqdm.write(line, file=sys.stderr)

@@ -1,11 +1,13 @@
 """What the commands say while they run."""
 
 import argparse
+import json
 import logging
 import os
 import re
 import subprocess
 import sys
+from datetime import datetime
 
 import pytest
 
@@ -13,7 +15,7 @@ from preorder.cli import COMMANDS
 from preorder.cli import main as run_main
 from preorder.command_line import show_messages
 from preorder.errors import UsageError
-from preorder.progress import LOGGER
+from preorder.progress import LOGGER, has_bars
 from tests.support.running import environment
 
 SOURCE = [f"{subject} {verb} {what}" for subject in "ab" for verb in "vw" for what in "xyz"] * 4
@@ -93,8 +95,26 @@ def test_quiet_says_nothing_but_warnings(bitext, tmp_path, capsys):
     assert capsys.readouterr().err.splitlines()[-1] == f"saved in {tmp_path / 'out'}"
     assert run_main([*given, "-v"]) == 0
     *_, saved, done = capsys.readouterr().err.splitlines()
-    assert re.fullmatch(rf"\[ *\d+\.\d s\] saved in {re.escape(str(tmp_path / 'out'))}", saved)
-    assert re.fullmatch(r"\[ *\d+\.\d s\] done, with at most [\d,]+ MiB of memory", done)
+    assert re.fullmatch(rf"\[\d\d:\d\d:\d\d +\d+\.\d s\] saved in {re.escape(str(tmp_path / 'out'))}", saved)
+    assert re.fullmatch(r"\[\d\d:\d\d:\d\d +\d+\.\d s\] done, with at most [\d,]+ MiB of memory", done)
+
+
+def test_messages_as_json(bitext, tmp_path, capsys, monkeypatch):
+    """Each once, on a terminal too; warnings of OpenNMT-py and the error at the end among them."""
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    monkeypatch.setattr(logging.getLogger(), "handlers", [])
+    with show_messages(argparse.Namespace(verbose=True, log_format="json")):
+        assert not has_bars()
+        LOGGER.info("a\x1b[31m\nb")
+        logging.getLogger("onmt").warning("c")
+    assert run_main(["gold", *bitext, "--out", str(tmp_path), "--log-format", "json"]) == 2
+    lines = list(map(json.loads, capsys.readouterr().err.splitlines()))
+    assert [(line["level"], line["message"]) for line in lines if "done" not in line["message"]] == [
+        ("info", "a\x1b[31m\nb"),
+        ("warning", "c"),
+        ("error", f"{tmp_path}: is a directory"),
+    ]
+    assert all(datetime.fromisoformat(line["time"]).tzinfo for line in lines)
 
 
 def test_devices_and_standard_output_are_not_saved(bitext, capsys):
