@@ -66,7 +66,7 @@ from preorder.methods.model_directory import (
     save_model,
 )
 from preorder.methods.registry import check_trees
-from preorder.methods.train import TrainingPlan
+from preorder.methods.train import TrainingPlan, choose_method
 
 if TYPE_CHECKING:
     from preorder.analysis.sentence_picture import DrawnPicture
@@ -240,7 +240,7 @@ def load(directory: str, threads: int = 1) -> PreorderModel:
 def train(
     sources: Sequence[Tokens],
     alignments: Sequence[Links],
-    method: str = "btg",
+    method: str | None = None,
     *,
     tags: Sequence[Tokens] | None = None,
     trees: Sequence[str] | None = None,
@@ -254,7 +254,7 @@ def train(
         sources: the sentences.
         alignments: the links of each.
         tags: the POS tags of each.
-        method: its name.
+        method: its name; None: that of ``init``, or by the text, as ``preorder train`` chooses.
         trees: a bracketing of each sentence, for the methods that need syntax trees.
         classes: how many word classes to learn (0: none), or the class of each word; None: 256, or those
             of ``init``.
@@ -271,9 +271,11 @@ def train(
     initial = init and init._model
     if initial is not None and classes is not None:
         raise UsageError("classes: with init the model's word classes are used")
+    sentences = filled("sources", sentences_of(sources, tags, trees))
+    if method is None:
+        method = initial.preorderer.method if initial else choose_method(sentences, trees is not None)[0]
     plan = TrainingPlan.of(method, initial=initial, **options)
     check_trees(method, trees is not None)
-    sentences = filled("sources", sentences_of(sources, tags, trees))
     bitext = Bitext(sentences, each(checked_alignment, sources=sentences, alignments=alignments))
     if initial is None:
         wanted = DEFAULT_CLASSES if classes is None else classes

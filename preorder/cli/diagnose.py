@@ -17,6 +17,7 @@ from preorder.data import Alignment, Permutation
 from preorder.data.formats import format_alignment, parse_tokens, read_alignments, read_plain
 from preorder.errors import DataError, UsageError
 from preorder.io import files
+from preorder.methods.train import choose_method
 from preorder.progress import LOGGER
 
 if TYPE_CHECKING:
@@ -80,8 +81,9 @@ def run(arguments: argparse.Namespace) -> None:
     tables: list[Table] = []
     curves: list[Curves] = []
     if has_pair:
-        pair = _pair(arguments)
-        found["pair"] = pair.as_json()
+        pair, method, why = _pair(arguments)
+        found["pair"] = pair.as_json() | {"method": method}
+        advice = f"preorder train takes --method {method} for such text: {why}."
         tables += pair_tables(pair)
         curves.append(pair.by_length)
     if has_translations:
@@ -97,10 +99,12 @@ def run(arguments: argparse.Namespace) -> None:
         files.write_json(files.STANDARD, found)
     else:
         print_tables([*tables, *(table for one in curves for table in curve_tables(one))])
+        if has_pair:
+            print(advice)
 
 
-def _pair(arguments: argparse.Namespace) -> PairDiagnosis:
-    """Align, learn from nine tenths of the lines, and measure the others."""
+def _pair(arguments: argparse.Namespace) -> tuple[PairDiagnosis, str, str]:
+    """Align, learn from nine tenths of the lines, measure the rest; return also which method to take, and why."""
     import numpy as np
 
     import preorder
@@ -137,7 +141,8 @@ def _pair(arguments: argparse.Namespace) -> PairDiagnosis:
     model = preorder.train(seen["src"], links, tags=seen.get("pos"), seed=arguments.seed, **QUICK)
     layers = {"tags": unseen["pos"]} if "pos" in unseen else {}
     predicted = [Permutation(order) for order in model.positions(unseen["src"], **layers)]
-    return diagnose_pair(unseen.get("pos", unseen["src"]), unseen["align"], predicted, arguments.seed)
+    found = diagnose_pair(unseen.get("pos", unseen["src"]), unseen["align"], predicted, arguments.seed)
+    return found, *choose_method(texts["src"], False)
 
 
 def _check_links(tokens: Sequence[str], links: Alignment) -> None:

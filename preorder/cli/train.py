@@ -34,13 +34,16 @@ from preorder.methods.train import (
     MAX_SHARE,
     TrainingPlan,
     check_members,
+    choose_method,
     cross_fit,
     fixed_options,
     together,
 )
 from preorder.progress import LOGGER, progress
 
+HAND_MADE = "hand-aligned sentences (preorder align --hand-align)"
 EXAMPLES = """\
+  preorder train --src train.en --tgt train.ja --model model
   preorder train --method btg --src train.en --tgt train.ja --model model
   preorder train --method btg --src train.en --pos train.en.pos --align train.align --model model \\
       --cross-fit 5 --cross-fit-out train.features
@@ -57,10 +60,10 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     parser.add_argument(
         "--method",
         choices=tuple(METHODS),
-        required=True,
         help="btg: find the best binary tree over the words by the scores of a perceptron; neural-btg: by "
-        "those of a network; rvnn, swap-lstm: decide for each node of a syntax tree (--trees) "
-        "whether to swap its children",
+        "those of a network; rvnn, swap-lstm: decide for each node of a syntax tree (--trees) whether to "
+        "swap its children (default: by the text: rvnn with --trees, neural-btg for long sentences, else "
+        "btg; btg without torch)",
     )
     parser.add_argument("--model", metavar="DIR", required=True, help="directory to write the model to")
     source.add_layer_options(parser)
@@ -119,10 +122,8 @@ def run(arguments: argparse.Namespace) -> None:
     """Run the subcommand."""
     if (arguments.cross_fit is None) != (arguments.cross_fit_out is None):
         raise UsageError("--cross-fit and --cross-fit-out go together")
-    if arguments.keep_folds:
-        check_members("--keep-folds", arguments.method)
-        if arguments.cross_fit is None:
-            raise UsageError("--keep-folds needs --cross-fit")
+    if arguments.keep_folds and arguments.cross_fit is None:
+        raise UsageError("--keep-folds needs --cross-fit")
     paths = input_paths, output_paths
     check_replaceable(arguments.model, chain.from_iterable(of(arguments.parser, arguments) for of in paths))
     checkpoints = Checkpoints(arguments.model.rstrip("/") + ".checkpoint")
@@ -137,12 +138,16 @@ def _train(arguments: argparse.Namespace, checkpoints: Checkpoints) -> None:
         stanza = source.stanza_options(given)
     else:
         given, stanza = source.for_model(given, initial)
-    check_trees(arguments.method, arguments.trees is not None)
-    plan = _plan(arguments, initial)
+    method = arguments.method or (initial and initial.preorderer.method)
+    plan = method and _plan(arguments, method, initial)
     source.check_sources(given)
     trees = source.tree_file(given)
     sentences = given.name, source.read_sentences(given, trees)
     bitext, classes = _with_classes(_read(arguments, sentences), arguments, initial)
+    if plan is None:
+        method, why = choose_method(bitext.sentences, trees is not None)
+        LOGGER.info(f"--method {method}: {why}; tags (--pos) and {HAND_MADE} would bring more")
+        plan = _plan(arguments, method, None)
     lines = plan.lines(bitext)
     if arguments.fresh:
         checkpoints.remove()
@@ -175,8 +180,11 @@ def _fit(plan: TrainingPlan, checkpoints: Checkpoints, part: Bitext, name: str, 
     return plan.fit(part, checkpoints.part(name))[0]
 
 
-def _plan(arguments: argparse.Namespace, initial: Model | None) -> TrainingPlan:
-    method, fixed = arguments.method, {}
+def _plan(arguments: argparse.Namespace, method: str, initial: Model | None) -> TrainingPlan:
+    check_trees(method, arguments.trees is not None)
+    if arguments.keep_folds:
+        check_members("--keep-folds", method)
+    fixed = {}
     if initial is not None:
         if arguments.classes is not None:
             raise UsageError("--classes: with --init the model's word classes are used")

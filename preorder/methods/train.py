@@ -7,9 +7,10 @@ better orders of seen lines too much.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Sized
 from dataclasses import dataclass, fields, replace
 from functools import partial
+from importlib.util import find_spec
 from typing import Any, NamedTuple
 
 from preorder.data import Bitext, Permutation, Sentence
@@ -33,6 +34,7 @@ DEFAULT_LIMIT = 100_000
 DEFAULT_MAX_LENGTH = 80
 DEFAULT_HELD_OUT = 1000  # lines, but at most MAX_SHARE of all
 MAX_SHARE = 0.05
+LONG = 15  # tokens of a sentence on average, from which a network is worth its time
 Trained = tuple[Preorderer, dict[str, Any]]  # with the statistics of the training
 BOUNDS = {
     "limit": (1, 10**9),
@@ -113,6 +115,19 @@ class TrainingPlan:
             weights = digest(sorted(arrays), *(arrays[name] for name in sorted(arrays)))
             counts["init"] = {"weights": weights, "training": self.initial.training}
         return preorderer, counts | statistics
+
+
+def choose_method(sentences: Sequence[Sized], has_trees: bool) -> tuple[str, str]:
+    """Return the method for a text where none is named, and why (recipes/kftt/RESULTS.md has the figures)."""
+    if find_spec("torch") is None:
+        return "btg", "torch is not installed, which the others need"
+    if has_trees:
+        return "rvnn", "there are syntax trees"
+    mean = sum(map(len, sentences)) / max(1, len(sentences))
+    lengths = f"sentences have {mean:.0f} tokens on average"
+    if mean < LONG:
+        return "btg", lengths
+    return "neural-btg", f"{lengths}; it orders long ones better than btg, and trains 2 to 8 times as long"
 
 
 def check_members(option: str, method: str) -> None:

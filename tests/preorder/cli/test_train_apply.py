@@ -179,6 +179,13 @@ def test_doubtful_links_give_way(data, source_file, tmp_path, capsys):
     assert capsys.readouterr().out.splitlines() == ["0 2 1"] * 5 + ["", "0"]
 
 
+def test_the_text_chooses_the_method(data, tmp_path, capsys):
+    argv = ["train", *options(data, "src", "align"), "--model", str(tmp_path / "model")]
+    assert main([*argv, "--classes", "0"]) == 0
+    assert "--method btg: sentences have 3 tokens on average" in capsys.readouterr().err
+    assert json.loads((tmp_path / "model/model.json").read_text())["method"] == "btg"
+
+
 def test_cross_fit_writes_every_line(data, tmp_path):
     out = tmp_path / "features"
     argv = [*COMMON, *options(data, "src", "align"), "--model", str(tmp_path / "model")]

@@ -4,7 +4,7 @@ import pytest
 
 from preorder.data import Permutation
 from preorder.errors import UsageError
-from preorder.methods.train import TrainingPlan, cross_fit, hold_out
+from preorder.methods.train import TrainingPlan, choose_method, cross_fit, hold_out
 from tests.support.texts import unaligned
 
 
@@ -89,3 +89,21 @@ def test_what_ends_one_training_ends_all(threads):
 def test_too_few_lines_for_the_folds():
     with pytest.raises(UsageError, match="too few lines to train on for 4 folds"):
         cross_fit(unaligned(1, 1, 1), [0, 1, 2], 4, Remembering, threads=1)
+
+
+@pytest.mark.parametrize(
+    ("lengths", "has_trees", "has_torch", "method"),
+    [
+        ((14, 15), False, True, "btg"),
+        ((15, 15), False, True, "neural-btg"),
+        ((40, 40), False, False, "btg"),
+        ((40, 40), True, True, "rvnn"),
+        ((4, 4), True, False, "btg"),
+        ((), False, True, "btg"),
+    ],
+)
+def test_the_text_chooses_the_method(monkeypatch, lengths, has_trees, has_torch, method):
+    monkeypatch.setattr("preorder.methods.train.find_spec", lambda _: has_torch or None)
+    chosen, why = choose_method([("w",) * n for n in lengths], has_trees)
+    assert chosen == method
+    assert why
