@@ -104,7 +104,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _pair(arguments: argparse.Namespace) -> tuple[PairDiagnosis, str, str]:
-    """Align, learn from nine tenths of the lines, measure the rest; return also which method to take, and why."""
+    """Align, learn from nine tenths of the lines, measure the rest; return also a method to take, and why."""
     import numpy as np
 
     import preorder
