@@ -109,6 +109,7 @@ def translate(arguments: argparse.Namespace) -> None:
                 line = first + error.line - 1 if error.line else None
                 raise DataError(error.reason, files.display_name(arguments.src), line) from None
             first += len(lines)
+        translator.check.finish()
 
 
 def _chunks(lines: Iterable[str], size: int) -> Iterator[list[str]]:

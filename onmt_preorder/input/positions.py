@@ -1,4 +1,4 @@
-"""Positions of words: given to their pieces, missed where they are needed, ranked for the encoder.
+"""Positions of words: given to their pieces, checked as they are read, ranked for the encoder.
 
 The position feature reaches the encoder as vocabulary ids. Its vocabulary is fixed, so that a position never
 seen in training is not an unknown word: ``<unk> <blank> <s> </s> _ 0 1 2 …``. A feature that is not a number,
@@ -27,6 +27,7 @@ _PLAIN = (
     "{}: a line without positions, and no preorderer: the model was trained with positions, but tokens of "
     "such lines keep their original ones; give token￨position, or preorder_model"
 )
+_ODD = "the positions of {:,} of {:,} lines are no permutation, so that their tokens are ranked; first {}"
 
 
 def feature_vocabulary() -> list[str]:
@@ -79,24 +80,63 @@ def positions_of_pieces(pieces: Sequence[str], words: Sequence[str], positions: 
     >>> positions_of_pieces(["<de>", "un@@", "seen", "cat@@", "s"], ["unseen", "cats"], ["1", "_"])
     ['1', '1', '1', '1', '1']
     """
-    known = [str(index) if number == NO_POSITION else number for index, number in enumerate(positions)]
+    known = _known(positions)
     return [known[min(stem.start, len(known) - 1)] for stem in words_of_pieces(pieces, words)]
 
 
-class PlainLines:
-    """Warns of the first line without positions, where a model needs them and nothing gives them.
+def is_permutation(positions: Sequence[str]) -> bool:
+    """Return whether the positions of the words are 0 … n-1, each once; pieces of a word may share one.
 
-    ``name`` is what to call the source, if not by its file.
+    >>> is_permutation(["1", "1", "0", "_"]), is_permutation(["0", "7", "7"])
+    (False, False)
+    >>> is_permutation(["1", "1", "0", "2"]), is_permutation(["0", "0", "0"])
+    (True, True)
+    """
+    known = _known(positions)
+    words = [number for number, before in zip(known, [None, *known], strict=False) if number != before]
+    # Compared as text first: a number of 5,000 digits cannot be read as one.
+    return len({*words}) == len(words) and all(len(w) < 10 and int(w) < len(words) for w in words)
+
+
+def _known(positions: Sequence[str]) -> list[str]:
+    """Give words without a position their original one."""
+    return [str(index) if number == NO_POSITION else number for index, number in enumerate(positions)]
+
+
+class PositionCheck:
+    """Sees the lines of a source; warns once of lines without positions, and once of odd ones.
+
+    ``lacks_positions``: the model needs positions, and nothing gives them to a line without any. ``name`` is
+    what to call the source, if not by its file.
     """
 
     def __init__(self, lacks_positions: bool, name: str | None = None) -> None:
-        self._warns, self._name = lacks_positions, name
+        self._warns_of_plain = lacks_positions
+        self._name = name
+        self._lines = self._odd = 0
+        self._first_odd = ""
+        self._has_ended = False
         self.lines_before = 0
         """Lines of the source before those of the list that comes now."""
 
     def see(self, positions: Sequence[str], file: str, line: int) -> None:
         """Look at the positions of one line."""
-        if self._warns and len(positions) > 1 and set(positions) == {NO_POSITION}:
-            self._warns = False
-            where = f"{self._name or file}:{self.lines_before + line}"
-            logging.getLogger("onmt").warning(_PLAIN.format(where))
+        where = f"{self._name or file}:{self.lines_before + line}"
+        self._lines += 1
+        if all(number == NO_POSITION for number in positions):
+            if self._warns_of_plain and len(positions) > 1:
+                self._warns_of_plain = False
+                _warn(_PLAIN.format(where))
+        elif not is_permutation(positions):
+            self._odd += 1
+            self._first_odd = self._first_odd or where
+
+    def finish(self) -> None:
+        """Warn of the lines with odd positions: at the end of the source, which a training reads again."""
+        if self._odd and not self._has_ended:
+            _warn(_ODD.format(self._odd, self._lines, self._first_odd))
+        self._has_ended = True
+
+
+def _warn(message: str) -> None:
+    logging.getLogger("onmt").warning(message)

@@ -5,7 +5,8 @@ Why:
 - ``torch.load`` of torch >= 2.6 unpickles only allowed classes, and checkpoints hold their options as an
   ``argparse.Namespace``. We allow this class and no other.
 - ``save_format: safetensors`` saves ``x.safetensors``; loading looks for ``x.*.safetensors``.
-- A file that is no checkpoint ends in a traceback; weights that are not finite translate.
+- A file that is no checkpoint ends in a traceback; weights that are not finite translate;
+  ``onmt_average_models`` takes the vocabulary of the first, whatever the others have.
 - With ``train_from`` the model's options are the checkpoint's, without a word where the configuration
   differs; the new checkpoints hold the transforms and paths of the first run; and the vocabularies may be
   read again from files whose words have moved.
@@ -24,6 +25,7 @@ import os
 import pickle
 import sys
 from argparse import Namespace
+from collections.abc import Sequence
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -57,8 +59,7 @@ def allow_options() -> None:
 def read_options(path: str) -> Namespace:
     """Return the options that a checkpoint was trained with; its weights are not read."""
     allow_options()
-    checkpoint = _read(torch.load, path, map_location="cpu", mmap=True, weights_only=True)
-    return _part(checkpoint, "opt", Namespace, path)
+    return _part(_read_plainly(path), "opt", Namespace, path)
 
 
 @adapts("onmt.models.model:BaseModel", "load_safe_state_dict")
@@ -99,6 +100,10 @@ def _load(original: Any, file: Any, *args: Any, **kwargs: Any) -> Any:
     return checkpoint
 
 
+def _read_plainly(path: str) -> Any:
+    return _read(torch.load, path, map_location="cpu", mmap=True, weights_only=True)
+
+
 def _read(load: Any, path: str, *args: Any, **kwargs: Any) -> Any:
     try:
         return load(path, *args, **kwargs)
@@ -122,6 +127,26 @@ def _check_weights(weights: dict[str, Any], path: str) -> None:
             raise DataError(f"{NO_CHECKPOINT}: no tensor: {name}", path)
         if not tensor.isfinite().all():
             raise DataError(f"the weights are not finite: {name}: take an earlier checkpoint", path)
+
+
+@adapts("onmt.bin.average_models", "average_models")
+def _average(original: Any, model_files: Sequence[str], *args: Any, **kwargs: Any) -> Any:
+    models = list(map(_read_plainly, model_files))
+    for path, model in zip(model_files, models, strict=True):
+        if _form(model, path) != _form(models[0], model_files[0]):
+            raise UsageError(
+                f"{model_files[0]} and {path} are of different models: their words or weights differ"
+            )
+    return original(model_files, *args, **kwargs)
+
+
+def _form(checkpoint: Any, path: str) -> list[Any]:
+    """Return the vocabularies of a checkpoint, and the sizes of its weights."""
+    parts = [_part(checkpoint, name, dict, path) for name in ("model", "generator")]
+    return [
+        _part(checkpoint, "vocab", dict, path),
+        *({name: tensor.shape for name, tensor in part.items()} for part in parts),
+    ]
 
 
 # --- resuming ---
@@ -152,6 +177,15 @@ def _load_weights(original: Any, self: Any, *args: Any, **kwargs: Any) -> Any:
     except (AssertionError, ValueError, IndexError) as error:
         reason = " ".join(str(error).split())
         raise UsageError(f"the weights of the checkpoint do not fit the model: {reason}") from None
+
+
+@adapts("onmt.utils.optimizers:Optimizer", "load_state_dict")
+def _go_on(original: Any, self: Any, state: Any) -> None:
+    try:
+        original(self, state)
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+        reason = " ".join(str(error).split())
+        raise UsageError(f"reset_optim: {reason}: train_from has the state of another optimizer") from None
 
 
 @adapts("onmt.train_single", "_init_train")

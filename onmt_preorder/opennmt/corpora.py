@@ -23,7 +23,7 @@ from contextvars import ContextVar
 from typing import Any
 
 from onmt_preorder.input.pipeline import SOURCE_NAME
-from onmt_preorder.input.positions import NO_POSITION, PlainLines, feature_vocabulary
+from onmt_preorder.input.positions import NO_POSITION, PositionCheck, feature_vocabulary
 from onmt_preorder.input.raw_text import make_tokenizer
 from onmt_preorder.opennmt.alignments import sure_links
 from onmt_preorder.opennmt.wrapping import adapts
@@ -67,7 +67,7 @@ class PositionedCorpus:
         self.id = corpus.id
         self.source, self.target, self.align = corpus.src, corpus.tgt, corpus.align
         self.features = corpus.n_src_feats  # of an ensemble one for each model that has positions
-        self.check = PlainLines(lacks_positions)
+        self.check = PositionCheck(lacks_positions)
         self._tokenize = tokenize
         self._skip_empty_level = skip_empty_level
         self.is_whole = True  # not one of several lists of lines
@@ -96,6 +96,8 @@ class PositionedCorpus:
             raise DataError(f"fewer lines than data workers (num_workers): {line_number}", given[0][0])
         if not has_examples:
             raise DataError("all lines are empty, or all of a data worker (num_workers)", self.target)
+        if self.is_whole:
+            self.check.finish()
 
     def _leaves_out(self, target: str | None, line_number: int) -> bool:
         """Return whether a pair is not learned from since it has no target; warn of the first."""

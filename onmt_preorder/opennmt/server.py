@@ -42,7 +42,9 @@ def _make_translator(translator: Any, opt: Any) -> Any:
             self._lines = LineTranslator(translator, opt)
 
         def translate(self, examples: list[dict[str, Any]], *_: Any, **__: Any) -> tuple[list, list]:
-            return self._lines.translate([example["src"]["src"] for example in examples])
+            translated = self._lines.translate([example["src"]["src"] for example in examples])
+            self._lines.check.finish()
+            return translated
 
     return ServerTranslator()
 

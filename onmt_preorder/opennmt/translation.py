@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from onmt_preorder.input.pipeline import SOURCE_NAME
-from onmt_preorder.input.positions import PlainLines
+from onmt_preorder.input.positions import PositionCheck
 from onmt_preorder.opennmt.wrapping import adapts
 from onmt_preorder.papers.npmt import options as phrases
 from preorder.errors import UsageError
@@ -48,7 +48,7 @@ class LineTranslator:
 
         self.translator = translator
         self.opt = opt
-        self.check = PlainLines(opt.lacks_positions, name)
+        self.check = PositionCheck(opt.lacks_positions, name)
         self._transforms = make_transforms(opt, get_transforms_cls(opt._all_transform), translator.vocabs)
 
     def translate(self, lines: Sequence[str]) -> tuple[list[Any], list[list[str]]]:

@@ -126,6 +126,7 @@ translate -output model_step_1.pt | would be overwritten while it is needed
 translate -src absent | absent: cannot be read
 onmt_translate -src valid.src -output out | the following arguments are required: --model/-model
 onmt_build_vocab -config config.yaml -save_data x | vocab.src is there already: -overwrite
+average other_words.pt | model_step_1.pt and other_words.pt are of different models: their wor
 average nan.pt | nan.pt: the weights are not finite
 release --model absent.pt | absent.pt: No such file
 onmt_server --model_config absent | absent: cannot be read
@@ -239,14 +240,17 @@ def test_a_checkpoint_is_whole_or_not_there(folder, tmp_path, monkeypatch):
     assert len(list(tmp_path.iterdir())) == 4
 
 
-def test_translating_plain_lines_warns_once(folder, capsys, caplog):
+def test_translating_plain_and_odd_lines_warns(folder, capsys, caplog):
     write(folder / "mixed", "w1￨1 w2￨0", "w1 w2", "w3￨0 w4￨7 w5￨7", "w1 w2", "")
     command = ["translate", "--model", str(folder / MODEL), "--src", str(folder / "mixed"), "--line-by-line"]
     caplog.set_level(logging.WARNING, "onmt")
     assert onmt_preorder([*command, "--out", str(folder / "out")]) == 0
-    assert [record.getMessage().split(": a ")[0] for record in caplog.records] == [f"{folder / 'mixed'}:2"]
+    ours = [record.getMessage() for record in caplog.records]
+    assert [message.split(": a ")[0] for message in ours[:-1]] == [f"{folder / 'mixed'}:2"]
+    assert ours[-1].startswith("the positions of 1 of 5 lines are no permutation")
+    assert ours[-1].endswith(f"{folder / 'mixed'}:3")
     caplog.clear()
     call(folder, "onmt_translate", "-src", "mixed", "-output", "out", "-model", MODEL)
     theirs = [record.getMessage() for record in caplog.records if record.levelno == logging.WARNING]
-    assert len(theirs) == 1
+    assert len(theirs) == 2
     assert "mixed:2: a line without positions" in theirs[0]

@@ -36,6 +36,14 @@ _UNSUPPORTED_SEARCH: dict[str, Any] = {
     "ratio": 0.0,
     "tgt_file_prefix": False,
     "gold_align": False,
+    "alpha": 1.0,
+    "beta": 0.0,
+    "stepwise_penalty": False,
+    "ignore_when_blocking": [],
+    "max_length": 250,
+    "max_length_ratio": 1.25,
+    "dump_beam": "",
+    "attn_debug": False,
 }
 
 # The options that a search over segments has beside OpenNMT-py's: default, what it is.

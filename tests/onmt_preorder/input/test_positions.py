@@ -1,12 +1,21 @@
 """From features to positions."""
 
+import logging
 import random
 
+import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from onmt_preorder.input.positions import NO_POSITION, feature_numbers, feature_vocabulary, rank_positions
+from onmt_preorder.input.positions import (
+    NO_POSITION,
+    PositionCheck,
+    feature_numbers,
+    feature_vocabulary,
+    is_permutation,
+    rank_positions,
+)
 
 NONE = -1
 
@@ -45,3 +54,44 @@ def test_numbers_come_from_the_vocabulary_not_from_ids():
 def test_a_position_is_of_a_few_ascii_digits():
     tokens = ["0", "12", "٣", "²", "9" * 18, "9" * 5000]
     assert feature_numbers(tokens).tolist() == [0, 12, NONE, NONE, 10**18 - 1, NONE]
+
+
+@pytest.mark.parametrize(
+    ("positions", "expected"),
+    [
+        ("0 1 2", True),
+        ("2 0 1", True),
+        ("1 1 0 2 2", True),
+        ("0 0 0", True),
+        ("1 0 _", True),
+        ("1 1 _ 0 0", True),
+        ("0 7 7", False),
+        ("0 1 0", False),
+        ("1 2 3", False),
+        (f"0 {'9' * 5000}", False),
+    ],
+)
+def test_what_is_a_permutation(positions, expected):
+    assert is_permutation(positions.split()) is expected
+
+
+ODD = ["0 1", "_ _", "0 7 7", "_", "", "_ _", "5 5 1"]
+
+
+@pytest.mark.parametrize(
+    ("lacks_positions", "lines", "expected"),
+    [
+        (True, ODD, ["f:2: a line without", "the positions of 2 of 7"]),
+        (False, ODD, ["the positions of 2 of 7"]),
+        (True, ["1 0", "_", ""], []),
+    ],
+)
+def test_each_kind_of_odd_lines_is_told_once(caplog, lacks_positions, lines, expected):
+    check = PositionCheck(lacks_positions)
+    with caplog.at_level(logging.WARNING, "onmt"):
+        for number, line in enumerate(lines, 1):
+            check.see(line.split(), "f", number)
+        check.finish()
+        check.finish()
+    for record, beginning in zip(caplog.records, expected, strict=True):
+        assert record.getMessage().startswith(beginning)

@@ -15,6 +15,7 @@ import torch
 import yaml
 from onmt.train_single import _get_model_opts
 from onmt.trainer import Trainer
+from onmt.utils.optimizers import Optimizer
 from onmt.utils.parse import ArgumentParser
 from safetensors.torch import save_file
 
@@ -50,6 +51,12 @@ def test_the_weights_of_another_model(trained, built, message):
     checkpoint = {"model": weights, "generator": given.generator.state_dict()}
     with pytest.raises(UsageError, match=message):
         model.load_state_dict(checkpoint)
+
+
+def test_the_state_of_another_optimizer():
+    one, other = (Optimizer.from_opt(make_model(distortion=each), make_opt()) for each in ("none", "hidden"))
+    with pytest.raises(UsageError, match="train_from has the state of another optimizer$"):
+        other.load_state_dict(one.state_dict())
 
 
 def test_weights_in_a_file_of_their_own(tmp_path):
