@@ -69,9 +69,9 @@ class PreorderTransform(Transform):
             return
         lines = [" ".join(example["src_original"]) for example in plain]
         one = [(self.opts.preorder_model, self.opts.preorder_stanza_dir)]
-        for feature, (directory, stanza) in enumerate(getattr(self.opts, "preorderers", one)):
+        for feature, (directory, *others) in enumerate(getattr(self.opts, "preorderers", one)):
             if directory:
-                found = on_the_fly.load(directory, stanza).positions(lines)
+                found = on_the_fly.load(directory, *others).positions(lines)
                 for example, positions in zip(plain, found, strict=True):
                     example["src_feats"][feature] = list(map(str, positions))
 

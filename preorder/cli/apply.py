@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain, tee
 from typing import Any, NamedTuple
 
 from preorder.annotate.stanza import StanzaOptions, add_layers
@@ -55,6 +56,7 @@ class ApplyJob:
     format: str
     n_best: int | None
     threads: int
+    lowercase: bool
     shards: ShardOptions
 
     def for_shard(self, shard: Shard) -> ApplyJob:
@@ -84,6 +86,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     text = "write up to K distinct orders of each sentence, best first, as lines of: "
     text += "sentence number, from 0 ||| order in the chosen format ||| score"
     options.add_number(parser, "--n-best", options.n_best, None, text, "K")
+    options.add_lowercase(parser)
     options.add_threads(parser)
     add_shard_options(parser)
 
@@ -138,7 +141,8 @@ def _texts_of(
 
 def can_order_blocks(model: Model, job: ApplyJob) -> bool:
     """Say whether a model orders the lines of plain files, and there is one order of each to be written."""
-    return isinstance(model.preorderer, HashedPreorderer) and job.source.trees is None and job.n_best is None
+    is_plain = job.source.trees is None and job.n_best is None and not job.lowercase
+    return isinstance(model.preorderer, HashedPreorderer) and is_plain
 
 
 class _WorkElsewhere:
@@ -156,7 +160,7 @@ class _WorkElsewhere:
 
 
 def _settings(job: ApplyJob) -> dict[str, Any]:
-    given = {"--format": job.format, "--n-best": job.n_best}
+    given = {"--format": job.format, "--n-best": job.n_best, "--lowercase": job.lowercase or None}
     return {"command": "apply", "--model": checksum(job.model), **given, **source.settings(job.source)}
 
 
@@ -168,7 +172,9 @@ def _texts(
     model: Model, stanza: StanzaOptions | None, stanza_workers: int, job: ApplyJob, tick: Tick
 ) -> Iterator[str]:
     """Yield the lines of the output, for any method and any input."""
-    sentences = source.read_sentences(job.source)
+    spelled, sentences = tee(source.read_sentences(job.source))
+    if job.lowercase:
+        sentences = map(Sentence.lowercased, sentences)
     if stanza is not None:
         sentences = add_layers(sentences, stanza, workers=stanza_workers)
     sentences = _told(sentences, tick)
@@ -182,7 +188,7 @@ def _texts(
     batches = files.batched(map(model.annotate, sentences), size, lambda s: len(s) + 1)
     with ThreadPoolExecutor(1) as pool:  # a batch is ordered while the one before it is written
         found = in_order(partial(pool.submit, find, threads=job.threads), batches, 1)
-        pairs = (pair for batch, items in found for pair in zip(batch, items, strict=True))
+        pairs = zip(spelled, chain.from_iterable(items for _, items in found), strict=True)
         for line in write(pairs, job.format):
             yield f"{line}\n"
 

@@ -109,6 +109,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     text = "train N networks, with seeds from --seed on, and order by the mean of what they expect: better, "
     add_number("--members", options.members, 1, text + "and N times as slow; neural-btg alone")
     options.add_seed(parser)
+    options.add_lowercase(parser)
     options.add_threads(parser)
     parser.add_argument(
         "--fresh",
@@ -143,7 +144,11 @@ def _train(arguments: argparse.Namespace, checkpoints: Checkpoints) -> None:
     source.check_sources(given)
     trees = source.tree_file(given)
     sentences = given.name, source.read_sentences(given, trees)
-    bitext, classes = _with_classes(_read(arguments, sentences), arguments, initial)
+    bitext = _read(arguments, sentences)
+    spelled = bitext.sentences
+    if arguments.lowercase:
+        bitext = replace(bitext, sentences=[sentence.lowercased().interned() for sentence in spelled])
+    bitext, classes = _with_classes(bitext, arguments, initial)
     if plan is None:
         method, why = choose_method(bitext.sentences, trees is not None)
         LOGGER.info(f"--method {method}: {why}; tags (--pos) and {HAND_MADE} would bring more")
@@ -158,9 +163,7 @@ def _train(arguments: argparse.Namespace, checkpoints: Checkpoints) -> None:
         fit = partial(_fit, plan, checkpoints)
         threads, keeps = arguments.threads, arguments.keep_folds
         orders, models = cross_fit(bitext, lines, arguments.cross_fit, fit, threads, keeps)
-        files.write_lines(
-            arguments.cross_fit_out, formatted(zip(bitext.sentences, orders, strict=True), "features")
-        )
+        files.write_lines(arguments.cross_fit_out, formatted(zip(spelled, orders, strict=True), "features"))
         LOGGER.info("cross-fitting is done" + ("" if keeps else "; the model itself follows"))
     if arguments.keep_folds:
         preorderer, training = together(plan, models, bitext)

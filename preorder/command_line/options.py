@@ -64,6 +64,12 @@ def add_source(parser: argparse.ArgumentParser, default: str | None = STANDARD) 
     )
 
 
+def add_lowercase(parser: argparse.ArgumentParser) -> None:
+    """Add ``--lowercase``."""
+    text = "the preorderer reads the source in lower case; the output keeps its spelling"
+    parser.add_argument("--lowercase", action="store_true", help=text)
+
+
 def add_alignment(
     parser: argparse._ActionsContainer, required: bool = True, confidences: str = "make no difference"
 ) -> None:

@@ -39,6 +39,10 @@ class Sentence:
     def __len__(self) -> int:
         return len(self.words)
 
+    def lowercased(self) -> Sentence:
+        """Return the sentence with its words in lower case."""
+        return replace(self, words=tuple(word.lower() for word in self.words))
+
     def interned(self) -> Sentence:
         """Return an equal sentence that shares equal tokens with other sentences: a quarter of the memory."""
         words, tags, classes = (

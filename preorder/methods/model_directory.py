@@ -86,7 +86,8 @@ class Model:
             word = next((word for word in words if word != word.lower()), None)
             if word is not None:
                 self._has_warned.append(True)
-                LOGGER.warning(f"the model was trained on lowercased text: {shown(word)} is unknown to it")
+                what = f"{shown(word)} is unknown to it (--lowercase)"
+                LOGGER.warning(f"the model was trained on lowercased text: {what}")
 
     def annotate(self, sentence: Sentence) -> Sentence:
         """Add the word classes if the model has its own, and check that no layer is missing."""

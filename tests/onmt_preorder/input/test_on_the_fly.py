@@ -41,6 +41,12 @@ def test_words_are_unescaped_before_they_are_ordered():
     assert preorderer.seen == ["a\u3000b c￨d &#160;"]
 
 
+def test_words_in_lower_case():
+    preorderer = Counting()
+    OnTheFlyPreorderer(Model(preorderer), lowercase=True).positions(["A bC"])
+    assert preorderer.seen == ["a bc"]
+
+
 def test_layers_that_only_files_give():
     needy = Counting()
     needy.layers = frozenset({"tags"})

@@ -60,7 +60,7 @@ def test_learns_the_order(model, source_file, capsys):
     assert capsys.readouterr().out.splitlines() == ["0 2 1"] * 5 + ["", "0"]
 
 
-LOWERCASED = "the model was trained on lowercased text: {!r} is unknown to it\n"
+LOWERCASED = "the model was trained on lowercased text: {!r} is unknown to it (--lowercase)\n"
 
 
 @pytest.mark.parametrize("more", [[], ["--n-best", "2"], ["--format", "tree"]])
@@ -77,6 +77,25 @@ def test_a_lowercased_model_warns_of_capitals(data, tmp_path, capsys, lower, mor
         assert main(["apply", "-q", "--model", model, "--annot", path, *more]) == 0
         said = capsys.readouterr().err
         assert said == (LOWERCASED.format(capital) if lower and capital else "")
+
+
+@pytest.mark.parametrize("name", ["features", "text", "tree"])
+def test_lowercase_keeps_the_spelling(data, tmp_path, capsys, name):
+    """Of training, whose lines of cross-fitting are the output, and of application; all lines are lowered."""
+    model, features, align = str(tmp_path / "model"), tmp_path / "features", options(data, "align")
+    crossed = ["--cross-fit", "2", "--cross-fit-out", str(features), "--lowercase"]
+    assert main([*COMMON, *options(data, "src"), *align, "--model", model, *crossed]) == 0
+    words = [" ".join(parse_features(line)[0]) for line in features.read_text().splitlines()]
+    assert words == (tmp_path / data["src"]).read_text().splitlines()
+    written = {}
+    for change in (str.upper, str.lower):
+        path = write(tmp_path / "test", *(change(" ".join(words)) for words in sentences(5, seed=9)))
+        capsys.readouterr()
+        more = ["--lowercase"] * (change is str.upper)
+        assert main(["apply", "-q", "--model", model, "--src", path, "--format", name, *more]) == 0
+        written[change] = capsys.readouterr()
+    assert written[str.lower].out.upper() == written[str.upper].out != written[str.lower].out
+    assert written[str.upper].err == ""
 
 
 def test_formats_agree_and_keep_empty_lines(model, source_file, capsys):
