@@ -34,7 +34,7 @@ from preorder.learning.checkpoint import Checkpoints, digest
 from preorder.progress import counting
 from preorder.shards.plan import Shard
 from preorder.shards.run import Tick, in_worker_processes, run_shards
-from preorder.syntax.read import Tagset, tagset_comment
+from preorder.syntax.read import tagset_comment
 
 SUFFIXES = {"constituency": ".trees", "dependency": ".conllu"}
 
@@ -112,7 +112,8 @@ def run(arguments: argparse.Namespace) -> None:
         return
     _, arguments.trees_out, arguments.classes_out = _outputs(job, stanza)
     check_paths(arguments.parser, arguments)
-    with counting("sentences", _count(given.src), "annotated") as tick:
+    count = sum(1 for _ in files.read_lines(given.src)) if os.path.isfile(given.src) else None
+    with counting("sentences", count, "annotated") as tick:
         _do_file(job, stanza, arguments.workers, tick)
 
 
@@ -125,26 +126,20 @@ def _do_shards(job: _Job, given: ShardOptions, workers: int, stanza: StanzaOptio
     if stanza is not None and stanza.device == "gpu" and workers > 1:
         raise UsageError("on a GPU there is one worker")
     if given.engine != LOCAL and workers > 1:
-        raise UsageError(
-            "--workers counts processes of this machine: on Ray there are as many as it has room for"
-        )
+        reason = "on Ray there are as many as it has room for"
+        raise UsageError(f"--workers counts processes of this machine: {reason}")
     classes = None if job.classes == "0" else digest(list(files.read_lines(job.classes)))
     settings = {"command": "annotate", **source.settings(job.source), "--classes": classes}
     settings |= stanza_settings(stanza)
     shards = shards_of(given, job.source, settings)
-    is_alone = stanza is None or workers == 1
-    local = partial(in_worker_processes, 0 if is_alone else workers)
+    local = partial(in_worker_processes, 0 if stanza is None or workers == 1 else workers)
 
-    def outputs(shard: Shard) -> list[str]:
-        return [path for path in _outputs(job.for_shard(shard), stanza) if path is not None]
+    def outputs(shard: Shard) -> set[str]:
+        return {path for path in _outputs(job.for_shard(shard), stanza) if path is not None}
 
     done = storage.sizes(path for shard in shards for path in outputs(shard)).keys()
-
-    def is_done(shard: Shard) -> bool:
-        return done >= set(outputs(shard))
-
-    work = partial(_do_shard, job, stanza)
-    run_shards(shards, work, engine_of(given, stanza, 1, local), is_done)
+    engine = engine_of(given, stanza, 1, local)
+    run_shards(shards, partial(_do_shard, job, stanza), engine, lambda shard: done >= outputs(shard))
 
 
 def _do_shard(job: _Job, stanza: StanzaOptions | None, shard: Shard, tick: Tick) -> None:
@@ -161,8 +156,18 @@ def _do_file(job: _Job, stanza: StanzaOptions | None, workers: int, tick: Tick) 
     pairs: Iterable[tuple[Sentence, str | None]] = ((sentence, None) for sentence in sentences)
     if stanza is not None:
         pairs = _by_stanza(sentences, stanza, workers, checkpoints)
-    with checkpoints.told():
-        _write(pairs, (out, job.pos_out, trees_out), tick)
+    with checkpoints.told(), ExitStack() as stack:  # all files are written, or none
+        paths = (out, job.pos_out, trees_out)
+        annot_file, pos_file, trees_file = (
+            path and stack.enter_context(files.writer(path)) for path in paths
+        )
+        for sentence, tree in pairs:
+            annot_file.write(format_annotated(sentence) + "\n")
+            if pos_file:
+                pos_file.write(" ".join(sentence.tags) + "\n")
+            if trees_file:
+                trees_file.write(tree + "\n")
+            tick(1)
     if classes_out is not None:
         files.write_lines(classes_out, classes.lines())
     checkpoints.remove()
@@ -181,8 +186,11 @@ def _by_stanza(
 ) -> Iterator[tuple[Sentence, str | None]]:
     found = annotate(sentences, stanza, workers=workers, checkpoints=checkpoints)
     for number, (sentence, (tags, tree)) in enumerate(found, 1):
-        text = _conllu(number, sentence, tree, stanza.tagset) if stanza.trees == "dependency" else tree
-        yield replace(sentence, tags=tags), text
+        if stanza.trees == "dependency":  # in CoNLL-U; an empty sentence has comments alone
+            first = tagset_comment(stanza.tagset) if number == 1 else ""
+            text = f"# text = {' '.join(sentence.words)}".rstrip(" ")
+            tree = "\n".join(filter(None, (first, f"# sent_id = {number}", text, tree))) + "\n"
+        yield replace(sentence, tags=tags), tree
 
 
 def _with_classes(sentences: Iterable[Sentence], job: _Job) -> tuple[Iterable[Sentence], WordClasses | None]:
@@ -211,32 +219,3 @@ def _beside_out(job: _Job, name: str, suffix: str | None, needs: str) -> str | N
         raise UsageError(f"--{name}-out is needed where --out names no file")
     name, compression = split_suffix(job.out)
     return given or name + suffix + compression
-
-
-def _count(path: str) -> int | None:
-    """Return the number of lines of a file, None if it can be read only once, or not fast."""
-    return sum(1 for _ in files.read_lines(path)) if os.path.isfile(path) else None
-
-
-def _write(
-    pairs: Iterable[tuple[Sentence, str | None]], paths: tuple[str, str | None, str | None], tick: Tick
-) -> None:
-    """Write sentences, tags and trees; all files are written, or none."""
-    with ExitStack() as stack:
-        annot_file, pos_file, trees_file = (
-            path and stack.enter_context(files.writer(path)) for path in paths
-        )
-        for sentence, tree in pairs:
-            annot_file.write(format_annotated(sentence) + "\n")
-            if pos_file:
-                pos_file.write(" ".join(sentence.tags) + "\n")
-            if trees_file:
-                trees_file.write(tree + "\n")
-            tick(1)
-
-
-def _conllu(number: int, sentence: Sentence, rows: str, tagset: Tagset) -> str:
-    """Return the lines of a sentence in CoNLL-U; an empty sentence has comments alone."""
-    first = tagset_comment(tagset) if number == 1 else ""
-    comments = (first, f"# sent_id = {number}", f"# text = {' '.join(sentence.words)}".rstrip(" "))
-    return "\n".join(filter(None, (*comments, rows))) + "\n"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
@@ -97,33 +97,33 @@ def run(arguments: argparse.Namespace) -> None:
     job = options.taken(ApplyJob, arguments, source=options.taken(Source, arguments), shards=shards)
     check_options(shards, job.source, job.out)
     source.check_sources(job.source)
-    _run(job)
-
-
-def _run(job: ApplyJob) -> None:
     from preorder.compiled import import_without_blas  # numba takes a while to import
 
     import_without_blas()
-    settings = {} if job.shards.out_dir is None else _settings(job)
+    settings: dict[str, Any] = {}
+    if shards.out_dir is not None:
+        given = {"--format": job.format, "--n-best": job.n_best, "--lowercase": job.lowercase or None}
+        given |= source.settings(job.source)
+        settings = {"command": "apply", "--model": checksum(job.model), **given}
     model = load_model(job.model)
     given, stanza = source.for_model(job.source, model)
     job = replace(job, source=given)
     with ThreadPoolExecutor(job.threads) as pool:
         texts = _texts_of(model, job, stanza, pool, job.threads)
-        if job.shards.out_dir is None:
+        if shards.out_dir is None:
             with counting("sentences", done="read") as tick:
                 files.write_texts(job.out, texts(job, tick))
         else:
             at_once = job.threads if isinstance(texts, BlockOrdering) else 1
             work: Work = partial(_do_shard, job, texts)
-            if job.shards.engine != LOCAL:
+            if shards.engine != LOCAL:
                 work = _WorkElsewhere(model, job, stanza)
-            engine = engine_of(job.shards, stanza, job.threads, partial(in_threads, at_once))
+            engine = engine_of(shards, stanza, job.threads, partial(in_threads, at_once))
             if checksum(job.model) != settings["--model"]:  # it may be another one that was loaded
                 raise UsageError(f"{job.model} has been replaced meanwhile: begin again")
-            shards = shards_of(job.shards, job.source, settings | stanza_settings(stanza))
-            done = storage.sizes(shard.output for shard in shards)
-            run_shards(shards, work, engine, lambda shard: shard.output in done)
+            parts = shards_of(shards, job.source, settings | stanza_settings(stanza))
+            done = storage.sizes(shard.output for shard in parts)
+            run_shards(parts, work, engine, lambda shard: shard.output in done)
 
 
 def _texts_of(
@@ -159,11 +159,6 @@ class _WorkElsewhere:
         _do_shard(job, self._texts, shard, tick)
 
 
-def _settings(job: ApplyJob) -> dict[str, Any]:
-    given = {"--format": job.format, "--n-best": job.n_best, "--lowercase": job.lowercase or None}
-    return {"command": "apply", "--model": checksum(job.model), **given, **source.settings(job.source)}
-
-
 def _do_shard(job: ApplyJob, texts: Texts, shard: Shard, tick: Tick) -> None:
     files.write_texts(shard.output, texts(job.for_shard(shard), tick))
 
@@ -177,7 +172,12 @@ def _texts(
         sentences = map(Sentence.lowercased, sentences)
     if stanza is not None:
         sentences = add_layers(sentences, stanza, workers=stanza_workers)
-    sentences = _told(sentences, tick)
+
+    def annotated() -> Iterator[Sentence]:
+        for sentence in sentences:
+            yield model.annotate(sentence)
+            tick(1)
+
     preorderer, trees = model.preorderer, job.format == "tree"
     if job.n_best is None:
         find, write = preorderer.trees if trees else preorderer.order, formatted
@@ -185,18 +185,12 @@ def _texts(
         best = preorderer.best_trees if trees else preorderer.best_orders
         find, write = partial(best, k=job.n_best), formatted_nbest
     size = BATCH // (job.n_best or 1)
-    batches = files.batched(map(model.annotate, sentences), size, lambda s: len(s) + 1)
+    batches = files.batched(annotated(), size, lambda s: len(s) + 1)
     with ThreadPoolExecutor(1) as pool:  # a batch is ordered while the one before it is written
         found = in_order(partial(pool.submit, find, threads=job.threads), batches, 1)
         pairs = zip(spelled, chain.from_iterable(items for _, items in found), strict=True)
         for line in write(pairs, job.format):
             yield f"{line}\n"
-
-
-def _told(sentences: Iterable[Sentence], tick: Tick) -> Iterator[Sentence]:
-    for sentence in sentences:
-        yield sentence
-        tick(1)
 
 
 class _Work(NamedTuple):
@@ -208,7 +202,7 @@ class BlockOrdering:
     """Orders files by a model; several threads may share it, and the threads that it has at work."""
 
     def __init__(self, model: Model, job: ApplyJob, pool: Executor) -> None:
-        """Take a model for which :func:`can_order`, the job of the command, and threads."""
+        """Take a model for which :func:`can_order_blocks`, the job of the command, and threads."""
         self._pool = pool
         self._ahead = MAX_AHEAD * job.threads
         self._has_shards = job.shards.out_dir is not None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import collections
 from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
@@ -118,11 +119,9 @@ def _pair(arguments: argparse.Namespace) -> tuple[PairDiagnosis, str, str]:
     readers["align"] = read_alignments
     columns = files.read_columns(*((path, readers[name](path)) for name, path in paths.items()))
     texts = dict(zip(paths, columns, strict=True))
-    for name, check in (("align", _check_links), ("pos", _check_tags)):
-        if name in paths:
-            rows = (paths["src"], texts["src"]), (paths[name], texts[name])
-            for _ in files.map_parallel(check, paths[name], *rows):
-                pass
+    for name in [name for name in ("align", "pos") if name in paths]:
+        rows = (paths["src"], texts["src"]), (paths[name], texts[name])
+        collections.deque(files.map_parallel(_check, paths[name], *rows), maxlen=0)
     random = np.random.default_rng(arguments.seed)
     chosen = np.sort(random.permutation(len(texts["src"]))[: arguments.lines])
     texts = {name: [rows[index] for index in chosen] for name, rows in texts.items()}
@@ -145,10 +144,9 @@ def _pair(arguments: argparse.Namespace) -> tuple[PairDiagnosis, str, str]:
     return found, *choose_method(texts["src"], False)
 
 
-def _check_links(tokens: Sequence[str], links: Alignment) -> None:
-    links.check_within(len(tokens))
-
-
-def _check_tags(tokens: Sequence[str], tags: Sequence[str]) -> None:
-    if len(tags) != len(tokens):
-        raise DataError(f"{len(tags)} tags for {len(tokens)} tokens")
+def _check(tokens: Sequence[str], given: Alignment | Sequence[str]) -> None:
+    """Check the links or the tags of a sentence."""
+    if isinstance(given, Alignment):
+        given.check_within(len(tokens))
+    elif len(given) != len(tokens):
+        raise DataError(f"{len(given)} tags for {len(tokens)} tokens")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
@@ -16,7 +16,7 @@ from preorder.errors import DataError
 from preorder.io import files
 
 if TYPE_CHECKING:
-    from preorder.metrics.orders import OrderEvaluation, TargetGroups
+    from preorder.metrics.orders import TargetGroups
 
     Row = tuple[TargetGroups | None, TargetGroups, Permutation]
 
@@ -63,9 +63,9 @@ def run(arguments: argparse.Namespace) -> None:
     """Run the subcommand."""
     if arguments.gold is None:
         _evaluate_orders(arguments)
-        return
-    options.refuse(arguments, ("unaligned", "statistic"), "with --gold")
-    _evaluate_alignment(arguments)
+    else:
+        options.refuse(arguments, ("unaligned", "statistic"), "with --gold")
+        _evaluate_alignment(arguments)
 
 
 def _evaluate_alignment(arguments: argparse.Namespace) -> None:
@@ -112,30 +112,19 @@ def _counts(links: Alignment, gold: Alignment) -> list[tuple[int, ...] | None]:
 def _evaluate_orders(arguments: argparse.Namespace) -> None:
     from preorder.metrics.orders import evaluate
 
-    rows = files.not_empty(arguments.align, _rows(arguments))
-    groups, gold, permutations = map(list, zip(*rows, strict=True))
-    aligned, everything = evaluate(groups, permutations), evaluate(gold, permutations)
-    if arguments.json:
-        files.write_json(files.STANDARD, asdict(aligned) | {"all_tokens": asdict(everything)})
-    else:
-        _print(aligned, everything)
-
-
-def _rows(arguments: argparse.Namespace) -> Iterator[Row]:
-    """Yield for each line the target groups, the gold positions and the order to measure."""
-
     def row(alignment: Alignment, permutation: Permutation) -> Row:
         length = len(permutation)
         gold = gold_permutation(alignment, length, arguments.unaligned, arguments.statistic)
         return target_groups(alignment, length), gold.positions, permutation
 
     alignments = (arguments.align, read_alignments(arguments.align))
-    return files.map_parallel(
-        row, arguments.align, alignments, options.read_order(arguments.order, arguments.positions)
-    )
-
-
-def _print(aligned: OrderEvaluation, everything: OrderEvaluation) -> None:
+    orders = options.read_order(arguments.order, arguments.positions)
+    measured = files.map_parallel(row, arguments.align, alignments, orders)
+    groups, gold, permutations = map(list, zip(*files.not_empty(arguments.align, measured), strict=True))
+    aligned, everything = evaluate(groups, permutations), evaluate(gold, permutations)
+    if arguments.json:
+        files.write_json(files.STANDARD, asdict(aligned) | {"all_tokens": asdict(everything)})
+        return
     rows = []
     for name, found in (("aligned tokens", aligned), ("all tokens", everything)):
         for label, scores in ((name, found), ("  unreordered", found.monotone)):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
 
 from preorder.alignment.gold import gold_permutation
 from preorder.cli import SUMMARIES
@@ -31,14 +30,11 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Run the subcommand."""
-    files.write_lines(arguments.out, formatted(_pairs(arguments), arguments.format))
-
-
-def _pairs(arguments: argparse.Namespace) -> Iterator[tuple[Sentence, Permutation]]:
-    sentences = read_plain(arguments.src, parse_source)
-    alignments = (arguments.align, read_alignments(arguments.align))
 
     def pair(sentence: Sentence, alignment: Alignment) -> tuple[Sentence, Permutation]:
         return sentence, gold_permutation(alignment, len(sentence), arguments.unaligned, arguments.statistic)
 
-    return files.map_parallel(pair, arguments.align, (arguments.src, sentences), alignments)
+    sentences = (arguments.src, read_plain(arguments.src, parse_source))
+    alignments = (arguments.align, read_alignments(arguments.align))
+    pairs = files.map_parallel(pair, arguments.align, sentences, alignments)
+    files.write_lines(arguments.out, formatted(pairs, arguments.format))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from preorder.alignment.tokens import map_links
 from preorder.cli import SUMMARIES
@@ -41,7 +41,12 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Run the subcommand."""
-    sides = [_side(arguments, side) for side in SIDES]
+    sides = []
+    for side in SIDES:
+        paths = [getattr(arguments, name) for name in (side, f"new_{side}")]
+        if (paths[0] is None) != (paths[1] is None):
+            raise UsageError(f"--{side} and --new-{side} belong together")
+        sides.append([(path, read_plain(path, parse_tokens)) for path in paths if path is not None])
     if not any((*sides, arguments.reverse, arguments.min_confidence, arguments.first_index)):
         raise UsageError("nothing to do: name the texts, --tgt and --new-tgt, or --src and --new-src")
     given = [stream for side in sides for stream in side]
@@ -57,11 +62,3 @@ def run(arguments: argparse.Namespace) -> None:
     files.write_lines(
         arguments.out, map(format_alignment, files.map_parallel(mapped, arguments.align, alignments, *given))
     )
-
-
-def _side(arguments: argparse.Namespace, side: str) -> list[tuple[str, Iterator]]:
-    """Return the names of the two files of a side, and their tokens; nothing if the side stays."""
-    paths = [getattr(arguments, name) for name in (side, f"new_{side}")]
-    if (paths[0] is None) != (paths[1] is None):
-        raise UsageError(f"--{side} and --new-{side} belong together")
-    return [(path, read_plain(path, parse_tokens)) for path in paths if path is not None]

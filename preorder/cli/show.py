@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain, islice, starmap, tee
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from preorder.analysis import PAGE, PICTURES, TEXT
-from preorder.analysis.sentence_view import SentenceView, greatest, hard_attention, sample
+from preorder.analysis.sentence_view import (
+    Gallery,
+    Numbered,
+    SentenceView,
+    greatest,
+    hard_attention,
+    sample,
+    taus,
+    text_lines,
+)
 from preorder.annotate.stanza import StanzaOptions, add_layers
 from preorder.cli import SUMMARIES, source
 from preorder.cli.output import add_pictures, write_pictures
@@ -22,12 +30,8 @@ from preorder.errors import DataError, UsageError
 from preorder.io import files
 from preorder.methods.model_directory import Model, load_model
 
-if TYPE_CHECKING:
-    from preorder.analysis.sentence_view import Gallery, Numbered
-
 BATCH = 5_000  # tokens that a model orders at once
 
-FIRST = (range(1, 2),)
 MOST_DRAWN = 100
 LAYERS = ("pos", "trees", "lang", "stanza_dir", "tagset", "stanza_device")
 """Options of what a model reads beside the words."""
@@ -93,7 +97,7 @@ def run(arguments: argparse.Namespace) -> None:
         options.refuse(arguments, LAYERS, "without --model")
     choice = next((name for name in CHOICES if getattr(arguments, name) is not None), None)
     if choice is None and arguments.lines is None:
-        arguments.lines = FIRST
+        arguments.lines = (range(1, 2),)
     single = choice is None and sum(map(len, arguments.lines)) == 1
     gallery = _gallery(arguments, choice)
     _write_pictures(gallery, single, arguments)
@@ -106,7 +110,6 @@ def run(arguments: argparse.Namespace) -> None:
 
 def _gallery(arguments: argparse.Namespace, choice: str | None) -> Gallery:
     """Return the sentences that are asked for."""
-    from preorder.analysis.sentence_view import Gallery, Numbered
 
     if choice in ("gain", "worst") and (arguments.align is None or arguments.tgt is None):
         raise UsageError(f"--{choice} measures orders by links: it needs --align and --tgt")
@@ -120,26 +123,14 @@ def _gallery(arguments: argparse.Namespace, choice: str | None) -> Gallery:
     if choice == "sample":
         rows, total = sample((row for row in rows if len(row.sentence)), arguments.sample, arguments.seed)
     views = starmap(Numbered, _read_views(name, rows, model, stanza))
-    if choice == "gain":
-        views, total = greatest(_measured(views, lambda before, after: after - before), arguments.gain)
-    elif choice == "worst":
-        views, total = greatest(_measured(views, lambda _, after: -after), arguments.worst)
+    if choice in ("gain", "worst"):
+        measured = ((one, taus(one.view)) for one in views)  # None: the links cannot be sorted
+        numbers = ((-t[1] if choice == "worst" else t[1] - t[0], one) for one, t in measured if t is not None)
+        views, total = greatest(numbers, getattr(arguments, choice))
     sentences = tuple(views)
     if not sentences:
         raise DataError("no sentence is left to be shown", name)
     return Gallery(_chosen(arguments, choice, len(sentences), total), sentences)
-
-
-def _measured(
-    views: Iterator[Numbered], number: Callable[[float, float], float]
-) -> Iterator[tuple[float, Numbered]]:
-    """Yield the sentences whose links can be sorted, with a number made of tau before and after."""
-    from preorder.analysis.sentence_view import taus
-
-    for one in views:
-        found = taus(one.view)
-        if found is not None:
-            yield number(*found), one
 
 
 def _chosen(arguments: argparse.Namespace, choice: str | None, count: int, total: int) -> str:
@@ -182,8 +173,6 @@ def _write_pictures(gallery: Gallery, single: bool, arguments: argparse.Namespac
 
 def _text(gallery: Gallery, single: bool) -> Iterator[str]:
     """Yield the lines of a text."""
-    from preorder.analysis.sentence_view import text_lines
-
     if not single:
         yield gallery.chosen
     for one in gallery.sentences:
@@ -199,21 +188,21 @@ class _Row:
     line: int
     sentence: Sentence
     order: Permutation | None = None
-    target: tuple[str, ...] | None = None
+    tgt: tuple[str, ...] | None = None
     align: Alignment | None = None
     attention: str | None = None
 
     @property
     def lengths(self) -> list[int]:
         """The numbers of tokens of the source and, if there is one, the target."""
-        return [len(side) for side in (self.sentence, self.target) if side is not None]
+        return [len(side) for side in (self.sentence, self.tgt) if side is not None]
 
     def view(self, order: Permutation, tree: BinaryTree | None) -> SentenceView:
         """Return the sentence in an order."""
         attention = None
         if self.attention is not None:
-            attention = _attention(self.attention, len(self.sentence), len(self.target or ()))
-        return SentenceView(self.sentence.words, order, tree, self.target, self.align, attention)
+            attention = _attention(self.attention, len(self.sentence), len(self.tgt or ()))
+        return SentenceView(self.sentence.words, order, tree, self.tgt, self.align, attention)
 
 
 def _read_rows(arguments: argparse.Namespace, given: Source) -> Iterator[_Row]:
@@ -235,12 +224,14 @@ def _all_rows(arguments: argparse.Namespace, given: Source) -> Iterator[_Row]:
     streams = {"sentence": (given.name, source.read_sentences(given))}
     if arguments.model is None:
         streams["order"] = options.read_order(arguments.order, arguments.positions)
-    if arguments.tgt is not None:
-        streams["target"] = arguments.tgt, formats.read_plain(arguments.tgt, formats.parse_tokens)
-    if arguments.align is not None:
-        streams["align"] = arguments.align, formats.read_alignments(arguments.align)
-    if arguments.attention is not None:
-        streams["attention"] = arguments.attention, files.read_lines(arguments.attention)
+    readers = {
+        "tgt": partial(formats.read_plain, parse=formats.parse_tokens),
+        "align": formats.read_alignments,
+        "attention": files.read_lines,
+    }
+    for name, read in readers.items():
+        if (path := getattr(arguments, name)) is not None:
+            streams[name] = path, read(path)
     for number, items in enumerate(files.in_parallel(*streams.values()), 1):
         yield _Row(number, **dict(zip(streams, items, strict=True)))
 
@@ -252,7 +243,7 @@ def _read_views(
 
     Stanza adds its layers first, if options of it are given.
     """
-    found = _given(rows) if model is None else _predicted(model, stanza, rows)
+    found = map(_given, rows) if model is None else _predicted(model, stanza, rows)
     for row, order, tree in found:
         try:
             yield row.line, row.view(order, tree)
@@ -260,13 +251,11 @@ def _read_views(
             raise error.at(name, row.line) from None
 
 
-def _given(rows: Iterable[_Row]) -> Iterator[tuple[_Row, Permutation, BinaryTree | None]]:
-    for row in rows:
-        try:
-            tree = BinaryTree.from_permutation(row.order)
-        except DataError:  # few orders of long sentences have one
-            tree = None
-        yield row, row.order, tree
+def _given(row: _Row) -> tuple[_Row, Permutation, BinaryTree | None]:
+    try:
+        return row, row.order, BinaryTree.from_permutation(row.order)
+    except DataError:  # few orders of long sentences have one
+        return row, row.order, None
 
 
 def _predicted(

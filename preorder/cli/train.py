@@ -197,34 +197,24 @@ def _plan(arguments: argparse.Namespace, method: str, initial: Model | None) -> 
     return TrainingPlan(method, settings, *selection, arguments.members, initial)
 
 
-def _read(arguments: argparse.Namespace, sentences: tuple[str, Iterator[Sentence]]) -> Bitext:
+def _read(arguments: argparse.Namespace, named: tuple[str, Iterator[Sentence]]) -> Bitext:
+    """Read the source and its alignment, or the target, and align both."""
+    if arguments.align is not None:
+        alignments = (arguments.align, read_alignments(arguments.align))
+        pairs = files.map_parallel(_checked, arguments.align, named, alignments)
+    else:
+        lines = files.in_parallel(named, (arguments.tgt, read_plain(arguments.tgt, parse_tokens)))
+        pairs = ((sentence.interned(), tuple(map(sys.intern, target))) for sentence, target in lines)
+    sentences, others = map(list, zip(*files.not_empty(named[0], pairs), strict=True))
     if arguments.align is None:
-        return _aligned(sentences, arguments)
-    pairs = files.not_empty(sentences[0], _pairs(sentences, arguments))
-    return Bitext(*map(list, zip(*pairs, strict=True)))
+        words = [sentence.words for sentence in sentences]
+        others = align(words, others, DEFAULT_SYMMETRIZATION, arguments.seed)
+    return Bitext(sentences, others)
 
 
-def _pairs(
-    sentences: tuple[str, Iterator[Sentence]], arguments: argparse.Namespace
-) -> Iterator[tuple[Sentence, Alignment]]:
-    """Yield sentences with their alignments, checked against each other."""
-
-    def checked(sentence: Sentence, alignment: Alignment) -> tuple[Sentence, Alignment]:
-        alignment.check_within(len(sentence))
-        return sentence.interned(), alignment
-
-    alignments = (arguments.align, read_alignments(arguments.align))
-    return files.map_parallel(checked, arguments.align, sentences, alignments)
-
-
-def _aligned(named: tuple[str, Iterator[Sentence]], arguments: argparse.Namespace) -> Bitext:
-    """Read both sides and align them."""
-    targets = read_plain(arguments.tgt, parse_tokens)
-    lines = files.in_parallel(named, (arguments.tgt, targets))
-    pairs = ((sentence.interned(), tuple(map(sys.intern, target))) for sentence, target in lines)
-    sentences, targets = zip(*files.not_empty(named[0], pairs), strict=True)
-    words = [sentence.words for sentence in sentences]
-    return Bitext(sentences, align(words, targets, DEFAULT_SYMMETRIZATION, arguments.seed))
+def _checked(sentence: Sentence, alignment: Alignment) -> tuple[Sentence, Alignment]:
+    alignment.check_within(len(sentence))
+    return sentence.interned(), alignment
 
 
 def _with_classes(

@@ -154,16 +154,6 @@ def test_the_same_errors(models, both, tmp_path, case):
     assert found[2] is None
 
 
-@pytest.mark.parametrize("files", [("src",), ("annot",)])
-def test_a_layer_that_is_not_given(models, both, tmp_path, files):
-    (tmp_path / "src").write_text("a b\n")
-    (tmp_path / "annot").write_text("")
-    found, expected = both("--model", models / "tags", f"--{files[0]}", tmp_path / files[0])
-    assert found == expected
-    needs = (2, "the model needs POS tags (--pos), and none are given\n", None)
-    assert found == (needs if files == ("src",) else (0, f"saved in {tmp_path}/out\n", b""))
-
-
 def test_lines_before_damage_are_looked_at_first(models, both, tmp_path):
     data = gzip.compress(b"a b\n" * 4000 + b"".join(b"%d\n" % i for i in range(9000)))
     (tmp_path / "src.gz").write_bytes(data[:-9])

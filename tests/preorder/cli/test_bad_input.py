@@ -170,16 +170,6 @@ def test_a_missing_or_damaged_model(model, tmp_path, capsys, damage):
     assert error.count("\n") == 1
 
 
-@pytest.mark.parametrize("command", ["gold", "apply"])
-def test_a_token_that_holds_the_feature_separator(run, out, command):
-    status, output = run(command, source="a￨7 b c\nc b a\n")
-    assert status == 0
-    assert "'a￨7' is written as 'a&#65512;7'" in output.err
-    first, second = out.read_text().splitlines()
-    assert parse_features(first)[0] == ("a￨7", "b", "c")
-    assert all(field.count("￨") == 1 for line in (first, second) for field in line.split(" "))
-
-
 LONG = 2000
 
 

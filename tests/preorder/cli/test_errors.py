@@ -146,6 +146,7 @@ align $ --hand-src source --hand-tgt target --hand-align far | far:1: link 9-0 i
 align $ --hand-src source --hand-tgt target --hand-align link | link:2: the file ends after 1 lines
 align $ --hand-src source --hand-tgt target --hand-align few | 2 hand-aligned sentences are too few
 align --out out --forward few --reverse link | link:2: the file ends after 1 lines
+align --forward few --reverse few --hand-src ab --hand-tgt ab --hand-align few | --hand-align has no effect
 align --forward few --reverse few --src source | --src has no effect with --forward
 align --forward few --reverse few --samplers 2 | --samplers has no effect with --forward
 align --forward few --reverse few --eflomal-model 2 | --eflomal-model has no effect with --forward

@@ -138,23 +138,6 @@ def test_orders_beside_translations(files, orders, capsys):
         assert cell in captured
 
 
-def test_words_of_a_tokenizer(tmp_path, capsys):
-    options = ["--ref", write(tmp_path / "r", "a b."), "--hyp", f"x={write(tmp_path / 'h', 'a b .')}"]
-    options += ["--metrics", "ter,ribes"]
-    assert score(capsys, *options)["systems"]["x"]["ter"] == 100
-    assert score(capsys, *options, "--words", "13a")["systems"]["x"] == pytest.approx(
-        {"ter": 0, "ribes": 1}
-        | {f"ter_{k}": 0 for k in ("insertions", "deletions", "substitutions", "shifts")}
-    )
-
-
-def test_references_without_a_word_are_defined(tmp_path, capsys):
-    nothing = write(tmp_path / "nothing", "", "")
-    for hypothesis, ter in ((nothing, 0), (write(tmp_path / "h", "a", "b"), 100)):
-        found = score(capsys, "--ref", nothing, "--hyp", f"x={hypothesis}")["systems"]["x"]
-        assert [found[name] for name in ("bleu", "chrf", "ter", "ribes")] == [0, 0, ter, 0]
-
-
 def test_table_for_people(files, capsys):
     options = ["--ref", files["ref"], "--hyp", f"[b]={files['bad']}", f"ours={files['good']}"]
     assert main(["score", *options, "--baseline", "[b]"]) == 0
@@ -169,13 +152,6 @@ def test_table_for_people(files, capsys):
     assert "worse than [b]" not in captured.out
 
 
-def test_case_counts_on_request(tmp_path, capsys):
-    options = ["--ref", write(tmp_path / "r", "A b"), "--hyp", f"x={write(tmp_path / 'h', 'a b')}"]
-    options += ["--metrics", "ter"]
-    assert score(capsys, *options)["systems"]["x"]["ter"] == 0
-    assert score(capsys, *options, "--case-sensitive")["systems"]["x"]["ter"] == 50
-
-
 def test_tokenised_text_is_noticed(tmp_path, capsys):
     ref = write(tmp_path / "ref", "Yes , it is .")
     hint = "the reference looks tokenised: --tokenize none scores it as it is\n"
@@ -188,3 +164,20 @@ def test_standard_input(files, monkeypatch, capsys):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO("\n".join(REFERENCE).encode())))
     result = score(capsys, "--ref", files["ref"], "--hyp", "-", "--metrics", "chrf")
     assert result["systems"]["-"]["chrf"] == pytest.approx(100)
+
+
+@pytest.mark.parametrize(
+    ("reference", "hypothesis", "options", "expected"),
+    [
+        ("a b.", "a b .", [], {"ter": 100, "ribes": 0}),
+        ("a b.", "a b .", ["--words", "13a"], {"ter": 0, "ribes": 1}),
+        ("A b", "a b", [], {"ter": 0, "ribes": 1}),
+        ("A b", "a b", ["--case-sensitive"], {"ter": 50}),
+        ("", "", [], {"bleu": 0, "chrf": 0, "ter": 0, "ribes": 0}),
+        ("", "a", [], {"bleu": 0, "chrf": 0, "ter": 100, "ribes": 0}),
+    ],
+)
+def test_words_case_and_empty_references(tmp_path, capsys, reference, hypothesis, options, expected):
+    texts = write(tmp_path / "ref", *[reference] * 2), write(tmp_path / "hyp", *[hypothesis] * 2)
+    found = score(capsys, "--ref", texts[0], "--hyp", f"x={texts[1]}", *options)["systems"]["x"]
+    assert {name: found[name] for name in expected} == expected

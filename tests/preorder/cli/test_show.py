@@ -94,7 +94,9 @@ def test_pictures(tmp_path, files, capsys):
     assert "<title>“I like the pen”" in paths[0].read_text()
     assert paths[1].read_bytes().startswith(b"\x89PNG")
     (tmp_path / "src").write_text("I like the \ue123\n")
-    assert "s.png: no installed font has all" in main_error(capsys, files, paths[1])
+    options = ["--src", files["src"], "--positions", files["positions"], "--out", str(paths[1])]
+    assert main(["show", *options]) == 0
+    assert "s.png: no installed font has all" in capsys.readouterr().err
 
 
 def test_pictures_without_matplotlib(tmp_path, files, capsys, monkeypatch):
@@ -102,11 +104,6 @@ def test_pictures_without_matplotlib(tmp_path, files, capsys, monkeypatch):
     message = show(capsys, files, "--out", str(tmp_path / "s.svg"))
     assert "pip install -e '.[plots]'" in message
     assert not (tmp_path / "s.svg").exists()
-
-
-def main_error(capsys, files, path):
-    assert main(["show", "--src", files["src"], "--positions", files["positions"], "--out", str(path)]) == 0
-    return capsys.readouterr().err
 
 
 MANY = 40

@@ -85,15 +85,6 @@ def test_shards(store, tmp_path, capsys):
     assert "memory://other was made with another --format ('features', now 'text')" in capsys.readouterr().err
 
 
-def test_a_damaged_shard_is_left_out(store, capsys):
-    store.pipe({"/bad/a.gz": gzip.compress(b"a\n" * 9)[:-3], "/bad/b.gz": gzip.compress(b"b\n")})
-    assert main(apply("--src", "memory://bad/*.gz", "--out-dir", "memory://good")) == 2
-    said = capsys.readouterr().err
-    assert re.search(r"^memory://bad/a.gz:\d+: damaged gzip data: ", said, re.MULTILINE)
-    assert said.endswith("1 of 2 shards failed; the others are there\n")
-    assert store.find("/good") == ["/good/.preorder.json", "/good/b.gz"]
-
-
 def test_checkpoints(store):
     checkpoints = Checkpoints("memory://left.checkpoint")
     part = checkpoints.part("all")

@@ -3,6 +3,7 @@
 import itertools
 import json
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -55,9 +56,37 @@ def source_file(tmp_path):
     return write(tmp_path / "test", *(" ".join(words) for words in sentences(5, seed=9)), "", "S1")
 
 
-def test_learns_the_order(model, source_file, capsys):
-    assert main(["apply", "--model", model, "--src", source_file, "--format", "order"]) == 0
-    assert capsys.readouterr().out.splitlines() == ["0 2 1"] * 5 + ["", "0"]
+LEARNED = {
+    "from links": ("--src src --align align", "--src test"),
+    "from a bitext, aligned first": ("--src src --tgt tgt --lang xx", "--src test"),
+    "with POS tags of a file": ("--src src --pos pos --align align", "--src test --pos test.pos"),
+    "with classes of a file": ("--src src --align align --classes classes", "--src test"),
+    "from an annotated text": ("--annot annot --align align", "--annot test.annot"),
+    "from links of which two of three are doubtful": ("--src src --align doubtful", "--src test"),
+}
+
+
+@pytest.mark.parametrize("case", LEARNED)
+def test_learns_the_order(data, tmp_path, monkeypatch, capsys, case):
+    monkeypatch.chdir(tmp_path)
+    for name, path in data.items():
+        shutil.copy(path, name)
+    kinds = [f"{word}\t{name}" for name, words in enumerate((SUBJECTS, VERBS, OBJECTS)) for word in words]
+    write(tmp_path / "classes", *kinds, "new\t1")
+    doubtful = "0-0:0.2 1-1:0.20 2-2:0.2"
+    write(tmp_path / "doubtful", *["0-0 1-2:1 2-1", doubtful, doubtful] * 66, *["0-0 1-2 2-1"] * 2)
+    verb = "new" if "classes" in case else "V2"
+    write(tmp_path / "test", *(" ".join(words) for words in sentences(5, seed=9)), f"S1 {verb} O1", "", "S1")
+    write(tmp_path / "test.pos", *["N V N"] * 6, "", "N")
+    write(tmp_path / "test.annot", *["x y z\tN V N\t1 2 1"] * 6, "", "x\tN\t1")
+    trained, applied = (options.split() for options in LEARNED[case])
+    assert main([*COMMON, *trained, "--model", "model"]) == 0
+    assert (tmp_path / "model/classes.txt").exists() == ("annotated" not in case)
+    assert main(["apply", "--model", "model", *applied, "--format", "order"]) == 0
+    assert capsys.readouterr().out.splitlines() == ["0 2 1"] * 6 + ["", "0"]
+    if "POS" in case:
+        assert main(["apply", "--model", "model", "--src", "test"]) == 2
+        assert capsys.readouterr().err.endswith("the model needs POS tags (--pos), and none are given\n")
 
 
 LOWERCASED = "the model was trained on lowercased text: {!r} is unknown to it (--lowercase)\n"
@@ -140,62 +169,6 @@ def test_same_seed_same_model_for_any_number_of_threads(data, model, tmp_path):
     for path in again.iterdir():
         with open(f"{model}/{path.name}", "rb") as first:
             assert path.read_bytes() == first.read(), path.name
-
-
-def test_model_says_what_it_is(model):
-    with open(f"{model}/model.json", encoding="utf-8") as stream:
-        description = json.load(stream)
-    assert description["method"] == "btg"
-    assert description["needs"] == ["classes"]
-    assert description["training"]["sentences"] == description["training"]["trained"] + 10 == 200
-
-
-def test_aligns_a_bitext_first(data, source_file, tmp_path, capsys):
-    path = str(tmp_path / "model")
-    assert main([*COMMON, *options(data, "src", "tgt"), "--model", path, "--lang", "xx"]) == 0
-    assert main(["apply", "--model", path, "--src", source_file, "--format", "order"]) == 0
-    assert capsys.readouterr().out.splitlines() == ["0 2 1"] * 5 + ["", "0"]
-
-
-def test_pos_tags_are_needed_once_they_were_learned_from(data, source_file, tmp_path, capsys):
-    path = str(tmp_path / "model")
-    assert main([*COMMON, *options(data, "src", "pos", "align"), "--model", path, "--quiet"]) == 0
-    assert main(["apply", "--model", path, "--src", source_file]) == 2
-    assert capsys.readouterr().err == "the model needs POS tags (--pos), and none are given\n"
-    pos = write(tmp_path / "test.pos", *["N V N"] * 5, "", "N")
-    assert main(["apply", "--model", path, "--src", source_file, "--pos", pos, "--format", "order"]) == 0
-    assert capsys.readouterr().out.splitlines() == ["0 2 1"] * 5 + ["", "0"]
-
-
-def test_annotated_source(data, tmp_path, capsys):
-    path = str(tmp_path / "model")
-    assert main([*COMMON, *options(data, "annot", "align"), "--model", path]) == 0
-    assert not (tmp_path / "model" / "classes.txt").exists()
-    annot = write(tmp_path / "test", "x y z\tN V N\t1 2 1", "")
-    assert main(["apply", "--model", path, "--annot", annot, "--format", "text"]) == 0
-    assert capsys.readouterr().out.splitlines() == ["x z y", ""]
-
-
-def test_classes_from_a_file(data, tmp_path, capsys):
-    kinds = [f"{word}\t{name}" for name, words in enumerate((SUBJECTS, VERBS, OBJECTS)) for word in words]
-    classes = write(tmp_path / "classes", *kinds, "new\t1")
-    path = str(tmp_path / "model")
-    argv = [*COMMON, *options(data, "src", "align"), "--classes", classes, "--model", path]
-    assert main(argv) == 0
-    source = write(tmp_path / "test", "S1 new O1")
-    assert main(["apply", "--model", path, "--src", source, "--format", "text"]) == 0
-    assert capsys.readouterr().out == "S1 O1 new\n"
-
-
-def test_doubtful_links_give_way(data, source_file, tmp_path, capsys):
-    """Two lines of three ask, hardly certain, for another order than the third."""
-    doubtful = "0-0:0.2 1-1:0.20 2-2:0.2"
-    links = itertools.islice(itertools.cycle(["0-0 1-2:1 2-1", doubtful, doubtful]), 200)
-    align, model = write(tmp_path / "align", *links), str(tmp_path / "model")
-    argv = [*COMMON, *options(data, "src"), "--align", align, "--model", model]
-    assert main(argv) == 0
-    assert main(["apply", "--model", model, "--src", source_file, "--format", "order"]) == 0
-    assert capsys.readouterr().out.splitlines() == ["0 2 1"] * 5 + ["", "0"]
 
 
 def test_the_text_chooses_the_method(data, tmp_path, capsys):
