@@ -132,15 +132,13 @@ def _gain(arguments: argparse.Namespace) -> None:
 def _precision(arguments: argparse.Namespace) -> None:
     from preorder.analysis.comparisons import precision_breakdown
 
-    data = _read(arguments)
-    _print_breakdown(precision_breakdown(data, _baseline(arguments, data)), arguments)
+    _break_down(precision_breakdown, arguments)
 
 
 def _generation(arguments: argparse.Namespace) -> None:
     from preorder.analysis.comparisons import generation_breakdown
 
-    data = _read(arguments)
-    _print_breakdown(generation_breakdown(data, _baseline(arguments, data)), arguments)
+    _break_down(generation_breakdown, arguments)
 
 
 def _examples(arguments: argparse.Namespace) -> None:
@@ -199,12 +197,14 @@ def _print_curves(curves: Curves, arguments: argparse.Namespace) -> None:
     _print(arguments, curves, lambda: print_tables(curve_tables(curves)))
 
 
-def _print_breakdown(breakdown: Breakdown, arguments: argparse.Namespace) -> None:
+def _break_down(measure: Callable[[EvaluationData, str], Breakdown], arguments: argparse.Namespace) -> None:
     from preorder.analysis.plots import breakdown_title, draw_breakdown
     from preorder.analysis.results import breakdown_table
 
-    write_pictures(partial(draw_breakdown, breakdown), breakdown_title(breakdown), arguments.out)
-    _print(arguments, breakdown, lambda: print_tables([breakdown_table(breakdown)]))
+    data = _read(arguments)
+    found = measure(data, _baseline(arguments, data))
+    write_pictures(partial(draw_breakdown, found), breakdown_title(found), arguments.out)
+    _print(arguments, found, lambda: print_tables([breakdown_table(found)]))
 
 
 def _print(arguments: argparse.Namespace, result: Any, print_text: Callable[[], None]) -> None:

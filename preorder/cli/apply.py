@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from preorder.annotate.stanza import StanzaOptions, add_layers
 from preorder.cli import SUMMARIES, source
-from preorder.cli.output import EscapeWarning, formatted, formatted_nbest
+from preorder.cli.output import formatted, formatted_nbest, warn_of_escapes
 from preorder.cli.shards import (
     EXAMPLE,
     LOCAL,
@@ -207,15 +207,16 @@ class BlockOrdering:
         self._ahead = MAX_AHEAD * job.threads
         self._has_shards = job.shards.out_dir is not None
         self._order = LineOrderer(model, job.format)
-        self._warn = EscapeWarning()
+        self._has_warned = False
 
     def __call__(self, job: ApplyJob, tick: Callable[[int], None]) -> Iterator[str]:
         """Yield the output for a file in parts, and tell the number of sentences of each."""
         for work, (text, escaped) in in_order(partial(self._submit, job), _work(job), self._ahead):
-            if escaped is not None:
+            if escaped is not None and not self._has_warned:
+                self._has_warned = True
                 line, words = escaped
                 where = f"{job.source.name}, " if self._has_shards else ""
-                self._warn(f"{where}line {work.block.first + line}", words)
+                warn_of_escapes(f"{where}line {work.block.first + line}", words)
             tick(work.block.lines)
             yield text
 

@@ -35,30 +35,22 @@ def formatted_nbest(ranked: Iterable[tuple[Sentence, list[tuple[float, Any]]]], 
 
 def _warned(pairs: Iterable[tuple[Sentence, Any]], name: str) -> Iterator[tuple[Sentence, Any]]:
     """Yield the pairs; say once if tokens have to be escaped in features."""
-    warn = EscapeWarning()
+    is_needed = name == "features"
     for number, (sentence, item) in enumerate(pairs, 1):
-        if name == "features" and not warn.is_given and formats.needs_escape(sentence.words):
-            warn(f"line {number}", sentence.words)
+        if is_needed and formats.needs_escape(sentence.words):
+            warn_of_escapes(f"line {number}", sentence.words)
+            is_needed = False
         yield sentence, item
 
 
-class EscapeWarning:
-    """Says once that features escape tokens."""
-
-    def __init__(self) -> None:
-        self.is_given = False
-
-    def __call__(self, where: str, words: Sequence[str]) -> None:
-        """Show a token that is escaped, of the words of a line."""
-        if self.is_given:
-            return
-        self.is_given = True
-        token = next(word for word in words if formats.needs_escape((word,)))
-        LOGGER.warning(
-            f"{where}: token {token!r} is written as {formats.escape_token(token)!r}, "
-            "and others like it: ￨, white space and the like would break the features",
-            extra={"once": "escape"},
-        )
+def warn_of_escapes(where: str, words: Sequence[str]) -> None:
+    """Show a token that features escape, of the words of a line."""
+    token = next(word for word in words if formats.needs_escape((word,)))
+    LOGGER.warning(
+        f"{where}: token {token!r} is written as {formats.escape_token(token)!r}, "
+        "and others like it: ￨, white space and the like would break the features",
+        extra={"once": "escape"},
+    )
 
 
 def add_pictures(parser: argparse.ArgumentParser, suffixes: Sequence[str] = PICTURES) -> None:

@@ -80,14 +80,11 @@ def run(arguments: argparse.Namespace) -> None:
 def _as_json(run: Run) -> dict[str, Any]:
     from preorder.analysis.sentence_view import Gallery
 
-    contents = [
-        one.content.as_json() if isinstance(one.content, Gallery) else asdict(one.content)
-        for one in run.chapters
-    ]
-    chapters = [
-        {"heading": chapter.heading, "content": found}
-        for chapter, found in zip(run.chapters, contents, strict=True)
-    ]
+    chapters = []
+    for chapter in run.chapters:
+        content = chapter.content
+        found = content.as_json() if isinstance(content, Gallery) else asdict(content)
+        chapters.append({"heading": chapter.heading, "content": found})
     return asdict(replace(run, chapters=())) | {"chapters": chapters}
 
 

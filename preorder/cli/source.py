@@ -131,16 +131,12 @@ def check_sources(source: Source) -> None:
 
 def plain_sentences(source: Source) -> Iterator[Sentence]:
     """Return the sentences of ``--src``, with the tags of a file if ``--pos`` names one."""
-    return parsed_sentences(source, [*map(files.read_lines, [source.src, *_tag_files(source)])])
+    return parsed_sentences(source, [*map(files.read_lines, plain_files(source))])
 
 
 def plain_files(source: Source) -> list[str]:
     """Return the files that hold the words, or the words and other layers, and the tags, if one does."""
-    return [source.name, *_tag_files(source)]
-
-
-def _tag_files(source: Source) -> list[str]:
-    return [] if source.pos in (None, STANZA) else [source.pos]
+    return [source.name, *([] if source.pos in (None, STANZA) else [source.pos])]
 
 
 def parsed_sentences(source: Source, columns: Sequence[Iterable[str]], first: int = 1) -> Iterator[Sentence]:
@@ -153,12 +149,12 @@ def parsed_sentences(source: Source, columns: Sequence[Iterable[str]], first: in
         return sentences
     tags = files.parse_lines(source.pos, others[0], parse_tokens, first)
     streams = (source.src, sentences), (source.pos, tags)
-    tagged = files.map_parallel(_with_tags, source.pos, *streams, first=first)
+
+    def with_tags(sentence: Sentence, tags: tuple[str, ...]) -> Sentence:
+        return replace(sentence, tags=tags)
+
+    tagged = files.map_parallel(with_tags, source.pos, *streams, first=first)
     return _without_words(source.pos, tagged) if first == 1 else tagged
-
-
-def _with_tags(sentence: Sentence, tags: tuple[str, ...]) -> Sentence:
-    return replace(sentence, tags=tags)
 
 
 def _without_words(path: str, sentences: Iterator[Sentence]) -> Iterator[Sentence]:
@@ -207,19 +203,14 @@ def for_model(source: Source, model: Model) -> tuple[Source, StanzaOptions | Non
     """
     source = replace(source, tagset=source.tagset or model.tagset)
     stanza = stanza_options(source, model.stanza, model.language)
-    _warn_of_unused(source, model.preorderer.layers, stanza)
-    return source, stanza
-
-
-def _warn_of_unused(source: Source, layers: frozenset[str], stanza: StanzaOptions | None) -> None:
-    """Say which layers of the command line a model does not use, given what it reads and what Stanza adds."""
     trees = {"constituency", "dependency"}
     uses = {"pos": {"tags"}, "trees": trees if source.pos else trees | {"tags"}}
     for name, used in uses.items():
         value = getattr(source, name)
         is_parsed_from = name == "pos" and value != STANZA and stanza is not None
-        if value is not None and not used & layers and not is_parsed_from:
+        if value is not None and not used & model.preorderer.layers and not is_parsed_from:
             LOGGER.warning(f"--{name} is not used: the model was trained without it")
+    return source, stanza
 
 
 def read_or_learn_classes(classes: str, sentences: Sequence[Sequence[str]], seed: int) -> WordClasses | None:

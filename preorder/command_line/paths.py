@@ -38,32 +38,23 @@ def check_outputs(inputs: Sequence[str], outputs: Sequence[str]) -> None:
 
 def input_paths(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> list[str]:
     """Return the files that a subcommand is to read."""
-    return _given(arguments, (action for action in _files(parser) if not is_output(action)))
+    return _given(parser, arguments, outputs=False)
 
 
 def output_paths(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> list[str]:
     """Return the files that a subcommand writes."""
-    return _given(arguments, filter(is_output, _files(parser)))
+    return _given(parser, arguments, outputs=True)
 
 
-def is_output(action: argparse.Action) -> bool:
-    """Say whether an option names a file that is written."""
-    return action.dest == "out" or action.dest.endswith("_out")
-
-
-def _files(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:
-    for action in parser._actions:
-        if "F" in re.findall(r"\w+", str(action.metavar)):
-            yield action
-
-
-def _given(arguments: argparse.Namespace, actions: Iterable[argparse.Action]) -> list[str]:
-    """Return the paths that options were given, without the names of systems."""
+def _given(parser: argparse.ArgumentParser, arguments: argparse.Namespace, outputs: bool) -> list[str]:
+    """Return the paths that options of files were given, without the names of systems."""
     found = []
-    for action in actions:
-        values = _strings(getattr(arguments, action.dest, None))
-        is_named = "NAME=" in str(action.metavar)
-        found += [split_name(value)[1] if is_named else value for value in values]
+    for action in parser._actions:
+        is_output = action.dest == "out" or action.dest.endswith("_out")
+        if is_output == outputs and "F" in re.findall(r"\w+", str(action.metavar)):
+            values = _strings(getattr(arguments, action.dest, None))
+            is_named = "NAME=" in str(action.metavar)
+            found += [split_name(value)[1] if is_named else value for value in values]
     return found
 
 

@@ -163,14 +163,6 @@ def test_best_orders(model, source_file, capsys, name):
         assert scores == sorted(scores, reverse=True)
 
 
-def test_same_seed_same_model_for_any_number_of_threads(data, model, tmp_path):
-    again = tmp_path / "again"
-    assert main([*COMMON, *options(data, "src", "align"), "--model", str(again), "--threads", "2"]) == 0
-    for path in again.iterdir():
-        with open(f"{model}/{path.name}", "rb") as first:
-            assert path.read_bytes() == first.read(), path.name
-
-
 def test_the_text_chooses_the_method(data, tmp_path, capsys):
     argv = ["train", *options(data, "src", "align"), "--model", str(tmp_path / "model")]
     assert main([*argv, "--classes", "0"]) == 0
