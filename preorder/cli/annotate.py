@@ -11,17 +11,7 @@ from functools import partial
 
 from preorder.annotate.classes import WordClasses
 from preorder.annotate.stanza import TREES, StanzaOptions, annotate
-from preorder.cli import SUMMARIES, source
-from preorder.cli.shards import (
-    EXAMPLE,
-    LOCAL,
-    ShardOptions,
-    add_shard_options,
-    check_options,
-    engine_of,
-    shards_of,
-    stanza_settings,
-)
+from preorder.cli import SUMMARIES, shards, source
 from preorder.cli.source import Source
 from preorder.command_line import options
 from preorder.command_line.paths import check_paths
@@ -47,7 +37,7 @@ EXAMPLES = """\
   preorder annotate --src train.en --pos train.en.pos --classes 256 --out train.annot
       tags from a file; classes are learned, and written to train.annot.classes, too, for the test set:
   preorder annotate --src test.en --pos test.en.pos --classes train.annot.classes --out test.annot
-""" + EXAMPLE.format("annotate")
+""" + shards.EXAMPLE.format("annotate")
 
 
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
@@ -77,7 +67,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         action="store_true",
         help="start anew, instead of going on from OUT.checkpoint, which an interrupted run left",
     )
-    add_shard_options(parser)
+    shards.add_shard_options(parser)
 
 
 @dataclass(frozen=True)
@@ -101,14 +91,14 @@ class _Job:
 def run(arguments: argparse.Namespace) -> None:
     """Run the subcommand; without ``--classes N`` memory does not grow with the input."""
     given = options.taken(Source, arguments, annot=None)
-    shards = options.taken(ShardOptions, arguments)
-    check_options(shards, given, arguments.out)
+    folders = options.taken(shards.ShardOptions, arguments)
+    shards.check_options(folders, given, arguments.out)
     if given.pos is None and (given.trees is None or given.trees in TREES):
         given = replace(given, pos=source.STANZA)
     stanza = source.stanza_options(given)
     job = options.taken(_Job, arguments, source=given)
-    if shards.out_dir is not None:
-        _do_shards(job, shards, arguments.workers, stanza)
+    if folders.out_dir is not None:
+        _do_shards(job, folders, arguments.workers, stanza)
         return
     _, arguments.trees_out, arguments.classes_out = _outputs(job, stanza)
     check_paths(arguments.parser, arguments)
@@ -117,7 +107,7 @@ def run(arguments: argparse.Namespace) -> None:
         _do_file(job, stanza, arguments.workers, tick)
 
 
-def _do_shards(job: _Job, given: ShardOptions, workers: int, stanza: StanzaOptions | None) -> None:
+def _do_shards(job: _Job, given: shards.ShardOptions, workers: int, stanza: StanzaOptions | None) -> None:
     if _learns_classes(job):
         raise UsageError("--classes N learns from one text: learn them from it, then name the file")
     for name in ("pos", "trees", "classes"):
@@ -125,21 +115,21 @@ def _do_shards(job: _Job, given: ShardOptions, workers: int, stanza: StanzaOptio
             raise UsageError(f"--{name}-out names one file: it does not go with --out-dir")
     if stanza is not None and stanza.device == "gpu" and workers > 1:
         raise UsageError("on a GPU there is one worker")
-    if given.engine != LOCAL and workers > 1:
+    if given.engine != shards.LOCAL and workers > 1:
         reason = "on Ray there are as many as it has room for"
         raise UsageError(f"--workers counts processes of this machine: {reason}")
     classes = None if job.classes == "0" else digest(list(files.read_lines(job.classes)))
     settings = {"command": "annotate", **source.settings(job.source), "--classes": classes}
-    settings |= stanza_settings(stanza)
-    shards = shards_of(given, job.source, settings)
+    settings |= shards.stanza_settings(stanza)
+    parts = shards.shards_of(given, job.source, settings)
     local = partial(in_worker_processes, 0 if stanza is None or workers == 1 else workers)
 
     def outputs(shard: Shard) -> set[str]:
         return {path for path in _outputs(job.for_shard(shard), stanza) if path is not None}
 
-    done = storage.sizes(path for shard in shards for path in outputs(shard)).keys()
-    engine = engine_of(given, stanza, 1, local)
-    run_shards(shards, partial(_do_shard, job, stanza), engine, lambda shard: done >= outputs(shard))
+    done = storage.sizes(path for shard in parts for path in outputs(shard)).keys()
+    engine = shards.engine_of(given, stanza, 1, local)
+    run_shards(parts, partial(_do_shard, job, stanza), engine, lambda shard: done >= outputs(shard))
 
 
 def _do_shard(job: _Job, stanza: StanzaOptions | None, shard: Shard, tick: Tick) -> None:

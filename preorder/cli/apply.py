@@ -11,18 +11,8 @@ from itertools import chain, tee
 from typing import Any, NamedTuple
 
 from preorder.annotate.stanza import StanzaOptions, add_layers
-from preorder.cli import SUMMARIES, source
+from preorder.cli import SUMMARIES, shards, source
 from preorder.cli.output import formatted, formatted_nbest, warn_of_escapes
-from preorder.cli.shards import (
-    EXAMPLE,
-    LOCAL,
-    ShardOptions,
-    add_shard_options,
-    check_options,
-    engine_of,
-    shards_of,
-    stanza_settings,
-)
 from preorder.cli.source import Source
 from preorder.command_line import options
 from preorder.data.formats import parse_annotated
@@ -57,7 +47,7 @@ class ApplyJob:
     n_best: int | None
     threads: int
     lowercase: bool
-    shards: ShardOptions
+    shards: shards.ShardOptions
 
     def for_shard(self, shard: Shard) -> ApplyJob:
         """Return the job of one shard."""
@@ -73,7 +63,7 @@ EXAMPLES = """\
       for a model that was trained with Stanza's tags or trees; Stanza's own models are in the folder "models"
   zcat big.en.gz | preorder apply --model model --format text --threads 4 > big.reordered
   preorder apply --model model --src test.en --n-best 10 --format order
-""" + EXAMPLE.format("apply --model model")
+""" + shards.EXAMPLE.format("apply --model model")
 
 
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
@@ -88,40 +78,40 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     options.add_number(parser, "--n-best", options.n_best, None, text, "K")
     options.add_lowercase(parser)
     options.add_threads(parser)
-    add_shard_options(parser)
+    shards.add_shard_options(parser)
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Run the subcommand."""
-    shards = options.taken(ShardOptions, arguments)
-    job = options.taken(ApplyJob, arguments, source=options.taken(Source, arguments), shards=shards)
-    check_options(shards, job.source, job.out)
+    folders = options.taken(shards.ShardOptions, arguments)
+    job = options.taken(ApplyJob, arguments, source=options.taken(Source, arguments), shards=folders)
+    shards.check_options(folders, job.source, job.out)
     source.check_sources(job.source)
     from preorder.compiled import import_without_blas  # numba takes a while to import
 
     import_without_blas()
     settings: dict[str, Any] = {}
-    if shards.out_dir is not None:
-        given = {"--format": job.format, "--n-best": job.n_best, "--lowercase": job.lowercase or None}
-        given |= source.settings(job.source)
-        settings = {"command": "apply", "--model": checksum(job.model), **given}
+    if folders.out_dir is not None:
+        chosen = {"--format": job.format, "--n-best": job.n_best, "--lowercase": job.lowercase or None}
+        chosen |= source.settings(job.source)
+        settings = {"command": "apply", "--model": checksum(job.model), **chosen}
     model = load_model(job.model)
     given, stanza = source.for_model(job.source, model)
     job = replace(job, source=given)
     with ThreadPoolExecutor(job.threads) as pool:
         texts = _texts_of(model, job, stanza, pool, job.threads)
-        if shards.out_dir is None:
+        if folders.out_dir is None:
             with counting("sentences", done="read") as tick:
                 files.write_texts(job.out, texts(job, tick))
         else:
             at_once = job.threads if isinstance(texts, BlockOrdering) else 1
             work: Work = partial(_do_shard, job, texts)
-            if shards.engine != LOCAL:
+            if folders.engine != shards.LOCAL:
                 work = _WorkElsewhere(model, job, stanza)
-            engine = engine_of(shards, stanza, job.threads, partial(in_threads, at_once))
+            engine = shards.engine_of(folders, stanza, job.threads, partial(in_threads, at_once))
             if checksum(job.model) != settings["--model"]:  # it may be another one that was loaded
                 raise UsageError(f"{job.model} has been replaced meanwhile: begin again")
-            parts = shards_of(shards, job.source, settings | stanza_settings(stanza))
+            parts = shards.shards_of(folders, job.source, settings | shards.stanza_settings(stanza))
             done = storage.sizes(shard.output for shard in parts)
             run_shards(parts, work, engine, lambda shard: shard.output in done)
 
