@@ -5,8 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from preorder.errors import DataError, UsageError
 from preorder.io import storage
@@ -52,9 +51,10 @@ def _given(parser: argparse.ArgumentParser, arguments: argparse.Namespace, outpu
     for action in parser._actions:
         is_output = action.dest == "out" or action.dest.endswith("_out")
         if is_output == outputs and "F" in re.findall(r"\w+", str(action.metavar)):
-            values = _strings(getattr(arguments, action.dest, None))
+            value = getattr(arguments, action.dest, None)
+            paths = [value] if isinstance(value, str) else value or []
             is_named = "NAME=" in str(action.metavar)
-            found += [split_name(value)[1] if is_named else value for value in values]
+            found += [split_name(path)[1] if is_named else path for path in paths]
     return found
 
 
@@ -92,17 +92,6 @@ def runs_by_name(fields: Sequence[str]) -> dict[str, list[str]]:
             raise UsageError(f"system {name!r} has {path} twice")
         runs[name].append(path)
     return runs
-
-
-def _strings(value: Any) -> Iterator[str]:
-    """Yield the strings that an option was given, wherever they stand in its value."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict):
-        yield from _strings(tuple(value.values()))
-    elif isinstance(value, Iterable):
-        for part in value:
-            yield from _strings(part)
 
 
 def _check_output(path: str) -> None:

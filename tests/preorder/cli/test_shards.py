@@ -221,14 +221,6 @@ def elsewhere(monkeypatch, command, asked):
     monkeypatch.setattr("preorder.cli.shards.load_ray", lambda: None)
 
 
-def test_annotate_on_other_machines(folder, monkeypatch):
-    asked = []
-    elsewhere(monkeypatch, "annotate", asked)
-    assert main("annotate --src in/*.en --pos tags/*.pos --out-dir out --engine ray".split()) == 0
-    assert set(content(folder / "out")) == {"a.en", "b.en", "d.en"}
-    assert asked[0].args[0] == RayOptions()
-
-
 @pytest.mark.parametrize("more", [(), ("--n-best", "2", "--format", "order")], ids=" ".join)
 def test_apply_on_other_machines(folder, model, apply, monkeypatch, more):
     asked = []
@@ -249,6 +241,7 @@ def test_stanza_on_gpus_of_other_machines(folder, monkeypatch):
     for more, share in ([], 0), (gpu, 0.25), ([*gpu, "--gpu-share", "0.5"], 0.5):
         assert main([*command, *more]) == 0
         assert asked.pop().args[0] == RayOptions(gpus=share)
+    assert set(content(folder / "out")) == {"a.en", "b.en", "d.en"}
 
 
 def test_without_ray(folder, apply, monkeypatch, capsys):
