@@ -110,7 +110,6 @@ def run(arguments: argparse.Namespace) -> None:
 
 def _gallery(arguments: argparse.Namespace, choice: str | None) -> Gallery:
     """Return the sentences that are asked for."""
-
     if choice in ("gain", "worst") and (arguments.align is None or arguments.tgt is None):
         raise UsageError(f"--{choice} measures orders by links: it needs --align and --tgt")
     model = None if arguments.model is None else load_model(arguments.model)
