@@ -3,11 +3,11 @@
 A sentence is a string of tokens that spaces separate, with or without a line's end, or a list of tokens. An
 alignment is a string of links ``"0-0 1-2"`` (source-target, from 0), or a list of such pairs. A link may have
 a confidence, above 0 and at most 1: ``"1-2:0.75"``, ``(1, 2, 0.75)``. A list of sentences may be an array, a
-column of a table or a generator, too::
+column of a table or a generator, too. The examples below share this model::
 
-    model = preorder.train(sources, alignments)
-    model.save("model")
-    model.positions(["I like the pen that my father bought yesterday"])  # [(0, 8, 6, 7, 5, 1, 2, 4, 3)]
+    >>> sources = ["I read books", "you like cats", "they write letters", "we eat apples"]
+    >>> alignments = ["0-0 1-2 2-1"] * 4
+    >>> model = preorder.train(sources, alignments)
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 from preorder.alignment.gold import gold_permutation, target_groups
-from preorder.alignment.links import SYMMETRIZATIONS
+from preorder.alignment.links import DEFAULT_SYMMETRIZATION, SYMMETRIZATIONS
 from preorder.annotate.classes import DEFAULT_CLASSES, WordClasses, learn_classes
 from preorder.api_values import (
     Links,
@@ -29,6 +29,7 @@ from preorder.api_values import (
     each,
     filled,
     line_of,
+    line_of_tokens,
     path_of,
     permutation_of,
     sentences_of,
@@ -78,6 +79,10 @@ class PreorderModel:
 
     Its methods take sentences and, where the model was trained with them, their POS ``tags`` and their
     syntax ``trees`` (bracketings) by name, and return one result a sentence. ``threads`` work on each call.
+
+    Example:
+        >>> model
+        <PreorderModel: btg, trained on 4 lines>
     """
 
     def __init__(self, model: Model, threads: int = 1) -> None:
@@ -94,37 +99,66 @@ class PreorderModel:
         trained = "" if lines is None else f", trained on {lines:,} lines"
         return f"<PreorderModel: {self._model.preorderer.method}{trained}>"
 
-    def order(self, sources: Sequence[Tokens], **layers: Any) -> list[tuple[int, ...]]:
-        """Return the orders: ``order[r]`` is the source index of the token at position r."""
+    def order(self, sources: Iterable[Tokens], **layers: Any) -> list[tuple[int, ...]]:
+        """Return the orders: ``order[r]`` is the source index of the token at position r.
+
+        Example:
+            >>> model.order(["they like books"])
+            [(0, 2, 1)]
+        """
         return [permutation.order for _, permutation in self._reordered(sources, layers)]
 
-    def positions(self, sources: Sequence[Tokens], **layers: Any) -> list[tuple[int, ...]]:
-        """Return the positions: ``positions[i]`` is where source token i goes."""
+    def positions(self, sources: Iterable[Tokens], **layers: Any) -> list[tuple[int, ...]]:
+        """Return the positions: ``positions[i]`` is where source token i goes.
+
+        Example:
+            >>> model.positions(["they like books"])
+            [(0, 2, 1)]
+        """
         return [permutation.positions for _, permutation in self._reordered(sources, layers)]
 
-    def text(self, sources: Sequence[Tokens], **layers: Any) -> list[str]:
-        """Return the reordered sentences, their tokens separated by spaces."""
+    def text(self, sources: Iterable[Tokens], **layers: Any) -> list[str]:
+        """Return the reordered sentences, their tokens separated by spaces.
+
+        Example:
+            >>> model.text(["they like books"])
+            ['they books like']
+        """
         return [" ".join(p.apply(sentence.words)) for sentence, p in self._reordered(sources, layers)]
 
-    def features(self, sources: Sequence[Tokens], **layers: Any) -> list[str]:
-        """Return lines of ``token￨position``, which ``onmt_train`` reads."""
+    def features(self, sources: Iterable[Tokens], **layers: Any) -> list[str]:
+        """Return lines of ``token￨position``, which ``onmt_train`` reads.
+
+        Example:
+            >>> model.features(["they like books"])
+            ['they￨0 like￨2 books￨1']
+        """
         return [format_features(sentence.words, p) for sentence, p in self._reordered(sources, layers)]
 
     def n_best(
-        self, sources: Sequence[Tokens], k: int, **layers: Any
+        self, sources: Iterable[Tokens], k: int, **layers: Any
     ) -> list[list[tuple[float, tuple[int, ...]]]]:
         """Return up to k different reorderings of each sentence, best first, as (score, positions).
 
         Raises:
             UsageError: k is not from 1 to 10,000.
+
+        Example:
+            >>> [positions for score, positions in model.n_best(["they like books"], 2)[0]]
+            [(0, 2, 1), (0, 1, 2)]
         """
         k = check_number("k", k, 1, MAX_N_BEST)
         sentences = self._annotated(sources, layers)
         found = self._model.preorderer.best_orders(sentences, k, self.threads)
         return [[(score, permutation.positions) for score, permutation in best] for best in found]
 
-    def trees(self, sources: Sequence[Tokens], **layers: Any) -> list[BinaryTree]:
-        """Return the BTG tree behind each reordering."""
+    def trees(self, sources: Iterable[Tokens], **layers: Any) -> list[BinaryTree]:
+        """Return the BTG tree behind each reordering.
+
+        Example:
+            >>> model.trees(["they like books"])[0].nodes[1]
+            Node(begin=1, split=2, end=3, inverted=True)
+        """
         return self._model.preorderer.trees(self._annotated(sources, layers), self.threads)
 
     def picture(
@@ -139,6 +173,11 @@ class PreorderModel:
         Raises:
             MissingExtraError: matplotlib is not installed (``pip install -e '.[plots]'``).
             DataError: the parts do not fit together.
+
+        Example:
+            >>> picture = model.picture("they like books", "karera wa hon ga suki", "0-0 1-4 2-2")
+            >>> picture.title
+            '“they like books”, its tree and its links, before and after preordering'
         """
         from preorder.analysis.sentence_picture import DrawnPicture, sentence_title
         from preorder.analysis.sentence_view import SentenceView
@@ -156,21 +195,29 @@ class PreorderModel:
         Raises:
             UsageError: the directory has no name.
             DataError: it holds other things than a model, or cannot be written.
+
+        Example:
+            >>> model.save("model")
         """
         save_model(self._model, path_of("directory", directory))
 
     @property
     def training(self) -> Mapping[str, Any]:
-        """Options and statistics of the training, as ``model.json`` has them."""
+        """Options and statistics of the training, as ``model.json`` has them.
+
+        Example:
+            >>> model.training["lines"]
+            4
+        """
         return self._model.training
 
     def _reordered(
-        self, sources: Sequence[Tokens], layers: Mapping[str, Any]
+        self, sources: Iterable[Tokens], layers: Mapping[str, Any]
     ) -> Iterable[tuple[Sentence, Permutation]]:
         sentences = self._annotated(sources, layers)
         return zip(sentences, self._model.preorderer.order(sentences, self.threads), strict=True)
 
-    def _annotated(self, sources: Sequence[Tokens], layers: Mapping[str, Any]) -> list[Sentence]:
+    def _annotated(self, sources: Iterable[Tokens], layers: Mapping[str, Any]) -> list[Sentence]:
         for name in layers:
             check_choice("layer", name, ("tags", "trees"))
         return list(map(self._model.annotate, sentences_of(sources, **layers)))
@@ -181,6 +228,11 @@ class LineModel:
 
     It can be sent to any worker: it is pickled as the model's path and checksum, and a process loads the
     model once, at the first call. All machines have to see the directory under the same path.
+
+    Example:
+        >>> order = preorder.LineModel("en-ja-demo", "text")
+        >>> order(["i like the pen"])
+        ['i the pen like']
     """
 
     def __init__(self, directory: str, format: str = "features", fields: int = 1) -> None:
@@ -209,6 +261,10 @@ class LineModel:
                 have its end, or none.
             UsageError: the model is another by now, or reads a layer that the lines do not have; or a
                 line is given, not a list.
+
+        Example:
+            >>> preorder.LineModel("en-ja-demo")(["i like the pen"])
+            ['i￨0 like￨3 the￨1 pen￨2']
         """
         order, lines = _orderer(*self._key), each(line_of, lines=lines)
         parse = partial(parse_annotated, fields=self._fields)
@@ -233,17 +289,21 @@ def load(directory: str, threads: int = 1) -> PreorderModel:
 
     Raises:
         DataError: it is missing, damaged, or of a version that we do not know.
+
+    Example:
+        >>> preorder.load("en-ja-demo").text(["i like the pen"])
+        ['i the pen like']
     """
     return PreorderModel(load_model(path_of("directory", directory)), threads)
 
 
 def train(
-    sources: Sequence[Tokens],
-    alignments: Sequence[Links],
+    sources: Iterable[Tokens],
+    alignments: Iterable[Links],
     method: str | None = None,
     *,
-    tags: Sequence[Tokens] | None = None,
-    trees: Sequence[str] | None = None,
+    tags: Iterable[Tokens] | None = None,
+    trees: Iterable[str] | None = None,
     classes: int | Mapping[str, str] | None = None,
     init: PreorderModel | None = None,
     **options: Any,
@@ -265,6 +325,10 @@ def train(
     Raises:
         DataError: the lists differ in length, or a sentence does not fit its links, tags or tree.
         UsageError: an option or method that there is not, or nothing to learn from.
+
+    Example:
+        >>> preorder.train(sources, alignments, classes=0, iterations=2, seed=7)
+        <PreorderModel: btg, trained on 4 lines>
     """
     if not isinstance(init, PreorderModel | None):
         raise UsageError(f"init: not a PreorderModel: {shown(init)}")
@@ -295,7 +359,10 @@ def train(
 
 
 def align(
-    sources: Sequence[Tokens], targets: Sequence[Tokens], symmetrization: str = "intersect", seed: int = 1
+    sources: Iterable[Tokens],
+    targets: Iterable[Tokens],
+    symmetrization: str = DEFAULT_SYMMETRIZATION,
+    seed: int = 1,
 ) -> list[str]:
     """Align a bitext with eflomal (``pip install -e '.[align]'``); return the links of each pair.
 
@@ -303,6 +370,11 @@ def align(
         MissingExtraError: eflomal is not installed.
         DataError: there are not as many sources as targets.
         UsageError: there is no such symmetrization, or seed.
+
+    Example:
+        >>> links = preorder.align(["the cat", "a cat"], ["die Katze", "eine Katze"])
+        >>> len(links)
+        2
     """
     from preorder.alignment import eflomal
 
@@ -314,7 +386,7 @@ def align(
 
 
 def evaluate(
-    positions: Sequence[Sequence[int]], alignments: Sequence[Links], *, all_tokens: bool = False
+    positions: Iterable[Iterable[int]], alignments: Iterable[Links], *, all_tokens: bool = False
 ) -> OrderEvaluation:
     """Measure reorderings against word alignments, as ``preorder evaluate`` does.
 
@@ -327,6 +399,11 @@ def evaluate(
 
     Raises:
         DataError: numbers that are no permutation, a link out of range, lists of different length.
+
+    Example:
+        >>> scores = preorder.evaluate([(0, 2, 1)], ["0-0 1-2 2-1"])
+        >>> scores.tau, scores.monotone.complete_match
+        (1.0, 0.0)
     """
     from preorder.metrics import orders
 
@@ -341,21 +418,25 @@ def evaluate(
     return orders.evaluate(wanted, permutations)
 
 
-def ribes(hypotheses: Sequence[str], *references: Sequence[str]) -> float:
-    """Return the RIBES (Isozaki et al. 2010) of tokenised translations, a line a sentence, 0 to 1.
+def ribes(hypotheses: Iterable[Tokens], *references: Iterable[Tokens]) -> float:
+    """Return the RIBES (Isozaki et al. 2010) of tokenised translations, 0 to 1.
 
-    References are one or more texts of as many lines; of several the best counts.
+    References are one or more texts of as many sentences; of several the best counts.
 
     Raises:
         UsageError: no reference is given, or a text is one string.
         DataError: the texts differ in length.
+
+    Example:
+        >>> round(preorder.ribes(["a b c"], ["a c b"]), 3)
+        0.667
     """
     from preorder.metrics.ribes import Ribes
 
     if not references:
         raise UsageError("ribes needs at least one reference")
-    translations = filled("hypotheses", each(line_of, hypotheses=hypotheses))
-    metric = Ribes([each(line_of, references=text) for text in references])
+    translations = filled("hypotheses", each(line_of_tokens, hypotheses=hypotheses))
+    metric = Ribes([each(line_of_tokens, references=text) for text in references])
     return float(metric.score(metric.statistics(translations).sum(0)))
 
 

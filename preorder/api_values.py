@@ -100,7 +100,7 @@ def sentences_of(
     sources: Iterable[Tokens], tags: Iterable[Tokens] | None = None, trees: Iterable[str] | None = None
 ) -> list[Sentence]:
     """Return the sentences with their layers; a DataError: they do not fit together."""
-    lines = text_lines("sources", iter(each(_line_of_tokens, sources=sources)))
+    lines = text_lines("sources", iter(each(line_of_tokens, sources=sources)))
     sentences = [sentence.interned() for sentence in parse_lines("sources", lines, parse_source)]
     if tags is not None:
         sentences = each(lambda s, t: replace(s, tags=tokens_of(t)), sources=sentences, tags=tags)
@@ -111,10 +111,10 @@ def sentences_of(
 
 def tokens_of(sentence: Tokens) -> tuple[str, ...]:
     """Return the tokens of a sentence; a DataError: it is none."""
-    return parse_tokens(_line_of_tokens(sentence))
+    return parse_tokens(line_of_tokens(sentence))
 
 
-def _line_of_tokens(sentence: Tokens) -> str:
+def line_of_tokens(sentence: Tokens) -> str:
     """Return the line of a file that has the tokens of a sentence."""
     if isinstance(sentence, str):
         return line_of(sentence)

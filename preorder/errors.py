@@ -64,7 +64,7 @@ class MissingExtraError(PreorderError):
 
 def shown(text: object) -> str:
     """Return the ``repr`` of what is wrong in a file, cut where it is long."""
-    text = repr(text)
+    text = repr(text).replace("\n", " ")  # of a table
     return text if len(text) <= MAX_SHOWN else text[:MAX_SHOWN] + " …"
 
 

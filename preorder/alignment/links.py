@@ -48,6 +48,8 @@ def grow_diag(forward: LinkSet, reverse: LinkSet, final: Final | None = None) ->
     return frozenset(links)
 
 
+DEFAULT_SYMMETRIZATION = "intersect"
+
 SYMMETRIZATIONS: dict[str, Callable[[LinkSet, LinkSet], frozenset[Link]]] = {
     "intersect": lambda forward, reverse: frozenset(forward & reverse),
     "grow-diag": grow_diag,

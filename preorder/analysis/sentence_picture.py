@@ -126,6 +126,9 @@ class DrawnPicture:
             UsageError: the suffix is another; or the picture is too large for a PNG.
             DataError: the file cannot be written.
             MissingExtraError: matplotlib is not installed, and the file is not a ``.txt``.
+
+        Example:
+            >>> model.picture("they like books").save("books.txt")
         """
         path, suffixes = os.fspath(path), (*PICTURES, PAGE, TEXT)
         if not path.endswith(suffixes):

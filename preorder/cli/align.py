@@ -20,7 +20,7 @@ from preorder.alignment.eflomal import (
     Sentences,
     Settings,
 )
-from preorder.alignment.links import SYMMETRIZATIONS, agreement, confident
+from preorder.alignment.links import DEFAULT_SYMMETRIZATION, SYMMETRIZATIONS, agreement, confident
 from preorder.cli import SUMMARIES
 from preorder.command_line import options
 from preorder.data.alignment import Alignment
@@ -32,7 +32,6 @@ from preorder.progress import LOGGER
 if TYPE_CHECKING:
     import numpy as np
 
-DEFAULT_SYMMETRIZATION = "intersect"
 DEFAULT_SAMPLERS = 4
 DEFAULT_MIN_CONFIDENCE = 0.5
 DEFAULT_CHUNK = 1_000_000

@@ -9,8 +9,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from preorder.alignment.eflomal import align
+from preorder.alignment.links import DEFAULT_SYMMETRIZATION
 from preorder.cli import SUMMARIES, score
-from preorder.cli.align import DEFAULT_SYMMETRIZATION
 from preorder.cli.output import add_pictures, print_tables, write_pictures
 from preorder.command_line import options
 from preorder.command_line.paths import runs_by_name

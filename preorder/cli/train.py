@@ -10,10 +10,10 @@ from functools import partial
 from itertools import chain
 
 from preorder.alignment.eflomal import align
+from preorder.alignment.links import DEFAULT_SYMMETRIZATION
 from preorder.annotate.classes import DEFAULT_CLASSES, WordClasses
 from preorder.annotate.stanza import StanzaOptions, add_layers
 from preorder.cli import SUMMARIES, source
-from preorder.cli.align import DEFAULT_SYMMETRIZATION
 from preorder.cli.output import formatted
 from preorder.cli.source import Source
 from preorder.command_line import options

@@ -1,10 +1,13 @@
 """The Python API, as README.md and docs/api.md show it, beside the command line and by its properties."""
 
+import doctest
+import inspect
 import json
 import pickle
 import re
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -12,8 +15,13 @@ import pytest
 
 import preorder
 from preorder import api
-from preorder.cli import main
+from preorder.alignment.gold import gold_permutation
+from preorder.analysis import sentence_picture
+from preorder.cli import build_parser, main
+from preorder.cli import train as train_command
 from preorder.methods.model_directory import located
+from preorder.methods.registry import METHODS
+from preorder.methods.train import TrainingPlan
 from tests.support.texts import rows, write
 
 ROOT = Path(__file__).parents[2]
@@ -40,6 +48,55 @@ def test_the_pages_run_as_they_stand(page, tmp_path, monkeypatch):
     assert blocks
     for block in blocks:
         exec(block, {"preorder": preorder, "sources": SOURCES, "targets": SOURCES, "alignments": ALIGNMENTS})
+
+
+def test_the_examples_of_the_docstrings(tmp_path, monkeypatch):
+    """Every public function and method has one."""
+    pytest.importorskip("matplotlib")
+    monkeypatch.chdir(tmp_path)
+    sources = ["I read books", "you like cats", "they write letters", "we eat apples"]
+    alignments = ["0-0 1-2 2-1"] * 4
+    names = {"sources": sources, "alignments": alignments, "model": preorder.train(sources, alignments)}
+    finder = doctest.DocTestFinder(exclude_empty=False)
+    found = finder.find(api, globs=names | {"preorder": preorder})
+    found += finder.find(sentence_picture.DrawnPicture, "DrawnPicture", globs=names)
+    runner = doctest.DocTestRunner(verbose=False)
+    for example in found:
+        *_, name = example.name.split(".")
+        if (name == "__call__" or not name.startswith("_")) and name != "DrawnPicture":
+            assert example.examples, f"{example.name}: its docstring has no example"
+            if name != "align" or find_spec("eflomal"):
+                runner.run(example)
+    assert runner.failures == 0
+
+
+def test_defaults_are_those_of_the_commands():
+    parser = build_parser(("train", "align", "apply", "evaluate"))
+
+    def default(function, name):
+        return inspect.signature(function).parameters[name].default
+
+    line = "train --src x --align x --model x"
+    arguments = parser.parse_args(line.split())
+    assert arguments.method == default(preorder.train, "method")
+    assert arguments.classes is arguments.init is arguments.trees is None
+    assert {default(preorder.train, name) for name in ("classes", "init", "trees", "tags")} == {None}
+    for method in METHODS:
+        arguments = parser.parse_args([*line.split(), "--method", method])
+        assert train_command._plan(arguments, None) == TrainingPlan.of(method)
+    commands = {
+        "align": [(preorder.align, "seed", "seed")],
+        "apply --model x": [(preorder.LineModel, "format", "format"), (preorder.load, "threads", "threads")],
+        "evaluate --align x --order x": [
+            (gold_permutation, name, name) for name in ("unaligned", "statistic")
+        ],
+    }
+    for line, pairs in commands.items():
+        arguments = parser.parse_args(line.split())
+        for function, name, option in pairs:
+            assert default(function, name) == getattr(arguments, option), (line, option)
+    text = " ".join(parser.parse_args(["align"]).parser.format_help().split())
+    assert f"directions are joined (default: {default(preorder.align, 'symmetrization')})" in text
 
 
 def test_all_that_a_model_says_of_a_sentence(model):
@@ -256,7 +313,7 @@ preorder.evaluate([(False, 1)], ["0-0"]) | DataError | positions:1: not a positi
 preorder.align([], []) | DataError | no sources are given
 preorder.align(ONE, [None]) | DataError | targets:1: not a string or a list of tokens: None
 preorder.ribes([], []) | DataError | no hypotheses are given
-preorder.ribes(["a"], [None]) | DataError | references:1: not a string: None
+preorder.ribes(["a"], [None]) | DataError | references:1: not a string or a list of tokens: None
 small().picture("a b", "A", [(0, 9)]) | DataError | link 0-9 is out of range
 small().picture("a b", "A", [(0,)]) | DataError | alignment:1: not a link
 preorder.nothing | AttributeError | nothing
@@ -379,14 +436,55 @@ def test_what_other_libraries_hold(model, tmp_path):
     assert model.n_best(iter(ONE), np.int64(2)) == model.n_best(ONE, 2)
 
 
+GIVEN = {
+    "a generator": iter,
+    "a tuple": tuple,
+    "an array": np.array,
+    "strings of numpy": lambda lines: [np.str_(line) for line in lines],
+    "lists of tokens": lambda lines: [line.split() for line in lines],
+    "a column": lambda lines: pytest.importorskip("pandas").Series(lines, index=range(5, 5 + len(lines))),
+    "a column of lists": lambda lines: GIVEN["a column"]([line.split() for line in lines]),
+}
+
+
+@pytest.mark.parametrize("kind", GIVEN)
+def test_every_function_takes(model, tmp_path, kind):
+    given = GIVEN[kind]
+    tags, trees = ["S V O P"] * 60, [f"(X (S {s}) (Y (V {v}) (Z (O {o}) (P {p}))))" for s, v, o, p in WORDS]
+    links, bracketings = ALIGNMENTS, trees
+    if "list" not in kind:
+        links, bracketings = given(ALIGNMENTS), given(trees)
+    trained = preorder.train(given(SOURCES), links, "btg", tags=given(tags), trees=bracketings, **OPTIONS)
+    assert trained.positions(given(SOURCES), tags=given(tags)) == model.positions(SOURCES)
+    for method in ("order", "positions", "text", "features", "trees"):
+        assert getattr(model, method)(given(SOURCES)) == getattr(model, method)(SOURCES)
+    assert model.n_best(given(SOURCES[:2]), 2) == model.n_best(SOURCES[:2], 2)
+    assert preorder.ribes(given(SOURCES), given(SOURCES), given(SOURCES[::-1])) == 1
+    positions = model.positions(SOURCES)
+    if kind in ("a generator", "a tuple", "an array", "a column"):
+        assert preorder.evaluate(given(positions), given(ALIGNMENTS)).tau == 1
+    if find_spec("eflomal"):
+        assert preorder.align(given(SOURCES), given(SOURCES)) == preorder.align(SOURCES, SOURCES)
+    if "list" not in kind:
+        model.save(tmp_path / "model")
+        assert preorder.LineModel(tmp_path / "model")(given(SOURCES)) == model.features(SOURCES)
+
+
+def test_pandas_is_not_imported():
+    texts = [path.read_text(encoding="utf-8") for path in (ROOT / "preorder").rglob("*.py")]
+    assert texts
+    assert not re.search(r"^\s*(import|from) pandas", "\n".join(texts), re.M)
+
+
 def test_columns_of_pandas(model):
     pandas = pytest.importorskip("pandas")
     table = pandas.DataFrame({"src": SOURCES, "links": ALIGNMENTS}, index=range(5, 65))
     expected = model.features(SOURCES)
     assert model.features(table["src"]) == expected
     assert preorder.train(table["src"], table["links"], **OPTIONS).features(SOURCES) == expected
-    with pytest.raises(preorder.UsageError, match="sources: a list with an item for each"):
+    with pytest.raises(preorder.UsageError, match="sources: a list with an item for each") as raised:
         model.features(table)
+    assert "\n" not in str(raised.value)
 
 
 @pytest.mark.parametrize(
