@@ -82,7 +82,7 @@ def test_defaults_are_those_of_the_commands():
     assert arguments.classes is arguments.init is arguments.trees is None
     assert {default(preorder.train, name) for name in ("classes", "init", "trees", "tags")} == {None}
     for method in METHODS:
-        arguments = parser.parse_args([*line.split(), "--method", method])
+        arguments = parser.parse_args([*line.split(), "--trees", "x", "--method", method])
         assert train_command._plan(arguments, method, None) == TrainingPlan.of(method)
     commands = {
         "align": [(preorder.align, "seed", "seed")],
