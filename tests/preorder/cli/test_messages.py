@@ -102,7 +102,8 @@ def test_quiet_says_nothing_but_warnings(bitext, tmp_path, capsys):
 def test_messages_as_json(bitext, tmp_path, capsys, monkeypatch):
     """Each once, on a terminal too; warnings of OpenNMT-py and the error at the end among them."""
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
-    monkeypatch.setattr(logging.getLogger(), "handlers", [])
+    for name in ("", "onmt"):  # other tests may have given them some
+        monkeypatch.setattr(logging.getLogger(name), "handlers", [])
     with show_messages(argparse.Namespace(verbose=True, log_format="json")):
         assert not has_bars()
         LOGGER.info("a\x1b[31m\nb")
