@@ -1,5 +1,6 @@
 """Programs that we start end with us, however that is; and commands can be interrupted in their imports."""
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -156,9 +157,15 @@ def test_a_signal_ends_compiled_code(tmp_path):
 def test_a_terminal_is_closed(tmp_path):
     """What nobody can read any more is not said, and outputs are tidied up."""
     os.mkfifo(tmp_path / "src")
+
+    def is_read():
+        with contextlib.suppress(OSError):  # nobody reads it
+            return os.open(tmp_path / "src", os.O_WRONLY | os.O_NONBLOCK)
+
     command = [sys.executable, "-m", "preorder", "gold", "--src", "src", "--align", "none", "--out", "out"]
     with subprocess.Popen(command, env=environment(), stderr=subprocess.PIPE, cwd=tmp_path) as process:
-        wait_until(lambda: len(list(tmp_path.iterdir())) == 2)  # it waits for the source
+        wait_until(is_read)
+        assert len(list(tmp_path.iterdir())) == 2
         process.stderr.close()
         process.send_signal(signal.SIGHUP)
         assert process.wait(20) == 130
