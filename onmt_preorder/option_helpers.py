@@ -8,18 +8,12 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from preorder.errors import UsageError
 
-
-@dataclass(frozen=True)
-class Need:
-    """What an option of a training has an effect with."""
-
-    what: str  # the options and values, for the message
-    is_met: Callable[[Namespace], bool]
+Need = tuple[str, Callable[[Namespace], bool]]
+"""What an option of a training has an effect with: in words, and whether it is there."""
 
 
 def option_group(parser: Any, title: str) -> Callable[..., None]:
@@ -35,13 +29,6 @@ def refuse(opt: Namespace, unsupported: Mapping[str, Any], whose: str) -> None:
             raise UsageError(f"{name} does not work with {whose}")
 
 
-def refuse_in_model(opt: Namespace, unsupported: Mapping[str, Any], whose: str) -> None:
-    """Refuse as :func:`refuse`, and also to split the model among several GPUs (tensor parallelism)."""
-    refuse(opt, unsupported, whose)
-    if getattr(opt, "parallel_mode", None) == "tensor_parallel" and getattr(opt, "world_size", 1) > 1:
-        raise UsageError(f"parallel_mode: tensor_parallel does not work with {whose}")
-
-
 def check_shared_embeddings(opt: Namespace) -> None:
     """Refuse a generator that shares embeddings of another width than what it reads."""
     if opt.share_decoder_embeddings and opt.tgt_word_vec_size != opt.dec_hid_size:
@@ -49,10 +36,3 @@ def check_shared_embeddings(opt: Namespace) -> None:
             f"share_decoder_embeddings needs word_vec_size {opt.tgt_word_vec_size} to be "
             f"hidden_size {opt.dec_hid_size}"
         )
-
-
-def refuse_unused(opt: Namespace, defaults: Mapping[str, Any], needs: Mapping[str, Need]) -> None:
-    """Refuse options that are not at their defaults, and would be ignored without what they need."""
-    for name, need in needs.items():
-        if getattr(opt, name) != defaults[name] and not need.is_met(opt):
-            raise UsageError(f"{name} has no effect without {need.what}")

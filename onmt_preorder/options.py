@@ -2,7 +2,7 @@
 
 They are saved in the checkpoint, and taken from it at translation: their values are plain. Those of the
 Transformer and of each paper are in a module of their own, with ``add_options(parser)``; ``check(opt)``,
-which refuses what the models cannot do; and ``NEEDS``: what an option that may be ignored has an effect with.
+which refuses what the models cannot do; and may have ``NEEDS`` of options that would be ignored.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import difflib
 from argparse import Namespace
 from typing import Any
 
-from onmt_preorder.option_helpers import Need, option_group, refuse, refuse_unused
+from onmt_preorder.option_helpers import Need, option_group, refuse
 from onmt_preorder.papers import explicit_reordering as explicit
 from onmt_preorder.papers import reordering_embedding as reordering
 from onmt_preorder.papers.distortion import options as distortion
@@ -20,8 +20,7 @@ from onmt_preorder.transformer import options as transformer
 from preorder.errors import UsageError
 
 _PARTS = (transformer, reordering, explicit, distortion, phrases)
-# Options of the transform that preorders on the fly, with their defaults.
-_OF_PREORDERING = {"preorder_stanza_dir": ""}
+_NEEDS: dict[str, Need] = {name: need for part in _PARTS for name, need in getattr(part, "NEEDS", {}).items()}
 # Values added to ``encoder_type`` and ``decoder_type``, each with its class, imported when a model is built.
 ENCODERS = {
     transformer.ENCODER: "onmt_preorder.models:PreorderTransformerEncoder",
@@ -80,6 +79,9 @@ def check_training(opt: Namespace) -> None:
     ]
     for whose in [*ours, *["local_reordering_window"] * bool(opt.local_reordering_window)]:
         refuse(opt, {"truncated_decoder": 0}, whose)
-    needs = {name: need for part in _PARTS for name, need in part.NEEDS.items()}
-    needs |= dict.fromkeys(_OF_PREORDERING, Need("preorder_model", lambda opt: bool(opt.preorder_model)))
-    refuse_unused(opt, vars(ArgumentParser.defaults(add_options)) | _OF_PREORDERING, needs)
+    defaults = vars(ArgumentParser.defaults(add_options))
+    for name, (what, is_met) in _NEEDS.items():
+        if getattr(opt, name) != defaults[name] and not is_met(opt):
+            raise UsageError(f"{name} has no effect without {what}")
+    if opt.preorder_stanza_dir and not opt.preorder_model:
+        raise UsageError("preorder_stanza_dir has no effect without preorder_model")

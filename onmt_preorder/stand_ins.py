@@ -44,29 +44,24 @@ class Vocab:
 
     lookup_token = __getitem__
 
-    def lookup_index(self, index: int) -> str:
-        """Return the token of an id."""
-        return self.ids_to_tokens[index]
-
     def add_token(self, token: str) -> None:
         """Give a token the next id, unless it has one."""
         self.tokens_to_ids.setdefault(token, len(self))
 
 
 def build_vocab_from_tokens(
-    tokens: Iterable[str],
-    maximum_size: int = 0,
-    minimum_frequency: int = 1,
-    special_tokens: Sequence[str] = (),
+    tokens: Iterable[str], maximum_size: int = 0, special_tokens: Sequence[str] = (), **_: int
 ) -> Vocab:
-    """Return the special tokens and then the others; with a limit, the most frequent of them first."""
-    counts = Counter(tokens)
-    special = dict.fromkeys(special_tokens)
-    others = [token for token in counts if token not in special and counts[token] >= minimum_frequency]
-    if maximum_size > 0 or minimum_frequency > 1:
-        others.sort(key=counts.__getitem__, reverse=True)
-    room = max(0, maximum_size - len(special)) if maximum_size > 0 else None
-    return Vocab([*special, *others[:room]])
+    """Return the special tokens and then the others; with a limit, the most frequent of them first.
+
+    OpenNMT-py's ``minimum_frequency`` is always 1.
+    """
+    counts, special = Counter(tokens), dict.fromkeys(special_tokens)
+    others = [token for token in counts if token not in special]
+    if maximum_size <= 0:
+        return Vocab([*special, *others])
+    others.sort(key=counts.__getitem__, reverse=True)
+    return Vocab([*special, *others[: max(0, maximum_size - len(special))]])
 
 
 class _Missing(ModuleType):

@@ -67,11 +67,7 @@ def make_detokenizer(language: str) -> Callable[[str], str]:
 
 
 def is_escaped(vocabulary: Sequence[str]) -> bool:
-    """Return whether a model's text had ``ENTITIES``: its words do, and have no quotes themselves.
-
-    >>> is_escaped(["don", "&apos;t"]), is_escaped(["don", "'t", "&amp;"]), is_escaped(["do"])
-    (True, False, False)
-    """
+    """Return whether a model's text had ``ENTITIES``: its words do, and have no quotes themselves."""
     quotes = any("'" in token or '"' in token for token in vocabulary)
     return not quotes and any(map(_ENTITY.search, vocabulary))
 

@@ -24,7 +24,6 @@ from onmt_preorder.cpu.dropout import draw_cheaply
 from onmt_preorder.opennmt.wrapping import adapts
 from onmt_preorder.options import is_ours
 from onmt_preorder.papers.distortion import options as distortion
-from onmt_preorder.papers.distortion.initialise import add_jumps, initialise
 from onmt_preorder.papers.npmt import options as phrases
 from onmt_preorder.transformer.options import READERS
 from preorder.errors import UsageError
@@ -84,6 +83,8 @@ def _build_model(
         _use_bfloat16(model, "cpu" if device_id < 0 else "cuda")
     if checkpoint is None:
         if recurrent and model_opt.param_init:
+            from onmt_preorder.papers.distortion.rnnsearch import initialise
+
             initialise(model, model_opt.param_init)
         _initialise_words(model, model_opt)
     if is_ours(model_opt):
@@ -110,6 +111,8 @@ def _initialise_words(model: Any, model_opt: Namespace) -> None:
 
 def _add_jumps(model_opt: Namespace, opt: Namespace, checkpoint: dict[str, Any]) -> None:
     """Add the parameters of the jumps to a checkpoint without them (with ``override_opts``)."""
+    from onmt_preorder.papers.distortion.rnnsearch import add_jumps
+
     read, none = distortion.DistortionOptions.from_opt, distortion.NONE
     wanted, known = read(model_opt), read(checkpoint["opt"])
     if known.context == none != wanted.context:

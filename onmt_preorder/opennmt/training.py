@@ -149,25 +149,15 @@ def _add(statistics: Any, additional: Any) -> None:
 
 @adapts("onmt.utils.statistics:Statistics", "update")
 def _update(original: Any, self: Any, stat: Any, *args: Any, **kwargs: Any) -> None:
+    """Let OpenNMT-py report our statistics as it reports validation metrics."""
     original(self, stat, *args, **kwargs)
     _add(self, getattr(stat, "additional", {}))
+    self.computed_metrics = {**self.computed_metrics, **_means(self)}
 
 
 def _means(statistics: Any) -> dict[str, float]:
     additional = getattr(statistics, "additional", {})
     return {name: total / count for name, (total, count) in additional.items() if count}
-
-
-@adapts("onmt.utils.statistics:Statistics", "output")
-@adapts("onmt.utils.statistics:Statistics", "log_tensorboard")
-def _with_additional(original: Any, self: Any, *args: Any, **kwargs: Any) -> None:
-    """Report our statistics as OpenNMT-py reports validation metrics."""
-    metrics = self.computed_metrics
-    self.computed_metrics = {**metrics, **_means(self)}
-    try:
-        original(self, *args, **kwargs)
-    finally:
-        self.computed_metrics = metrics
 
 
 @adapts("onmt.utils.report_manager:ReportMgr", "_report_step")

@@ -17,7 +17,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from onmt_preorder.option_helpers import Need, option_group
+from onmt_preorder.option_helpers import option_group
 from onmt_preorder.transformer.options import ENCODER
 from onmt_preorder.transformer.sinusoidal import encodings
 from preorder.errors import UsageError
@@ -31,13 +31,9 @@ NONE, EXGRE, REFSR = "none", "exgre", "refsr"
 SAME = -1  # as reordering_distance
 WINDOW = 2.0  # all of the Gaussian that is not zero to .0003
 
-_EXPLICIT = Need(
-    f"explicit_reordering: {EXGRE} or {REFSR}", lambda opt: opt.explicit_reordering in (EXGRE, REFSR)
-)
-NEEDS = {
-    **dict.fromkeys(("reordering_loss_weight", "reordering_distance"), _EXPLICIT),
-    **dict.fromkeys(("reordering_window", "reordering_rank"), _EXPLICIT),
-}
+_OF_LEARNING = ("reordering_loss_weight", "reordering_distance", "reordering_window", "reordering_rank")
+_EXPLICIT = f"explicit_reordering: {EXGRE} or {REFSR}", lambda opt: opt.explicit_reordering != NONE
+NEEDS = dict.fromkeys(_OF_LEARNING, _EXPLICIT)
 
 
 def add_options(parser: Any) -> None:
@@ -68,16 +64,10 @@ def check(opt: Namespace) -> None:
         return
     if opt.encoder_type != ENCODER:
         raise UsageError(f"explicit_reordering needs encoder_type: {ENCODER}, not {opt.encoder_type}")
-    if opt.reordering_distance <= 0:
-        raise UsageError(f"reordering_distance {opt.reordering_distance:g} is not positive")
     if window(opt) < 0.5:
         raise UsageError(
             f"reordering_window {window(opt):g} is below 0.5: some positions would get no encoding"
         )
-    if not 0 <= opt.reordering_rank <= opt.enc_hid_size:
-        raise UsageError(f"reordering_rank {opt.reordering_rank} is not between 0 and hidden_size")
-    if opt.reordering_loss_weight < 0:
-        raise UsageError(f"reordering_loss_weight {opt.reordering_loss_weight:g} is negative")
     if opt.reordering_loss_weight and getattr(opt, "n_src_feats", 0) != 1:
         raise UsageError("the reordering loss needs the positions as source feature: n_src_feats: 1")
 

@@ -18,13 +18,12 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from onmt_preorder.option_helpers import Need, option_group
+from onmt_preorder.option_helpers import option_group
 from onmt_preorder.transformer.options import ENCODER, make_norm
 from preorder.errors import UsageError
 
 SIDES = ("encoder", "decoder")
 EMBEDDING, ADDITIONAL = "reordering_embedding", "additional_position_encoding"
-NEEDS: dict[str, Need] = {}  # each names the sides that it is for
 
 
 def add_options(parser: Any) -> None:

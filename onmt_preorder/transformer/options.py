@@ -10,7 +10,7 @@ from argparse import Namespace
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from onmt_preorder.option_helpers import Need, option_group, refuse, refuse_in_model
+from onmt_preorder.option_helpers import option_group, refuse
 from preorder.errors import UsageError
 
 if TYPE_CHECKING:
@@ -23,13 +23,6 @@ READERS = {ENCODER: (ABSOLUTE, RELATIVE), "bidirectional_gru": (ABSOLUTE, RECURR
 PRE, POST = "pre", "post"
 PAPER_LIMIT = 4  # Kawara et al. 2021, §IV-B
 
-# Options that once made another model of the same weights, and the value that did not.
-_GONE = {
-    "preorder_expected": False,
-    "preorder_heads": "all",
-    "preorder_max_relative_values": -1,
-    "source_max_relative_values": -1,
-}
 # What OpenNMT-py's own encoder can do and ours cannot, and the value that leaves it off.
 _UNSUPPORTED_ENCODER: dict[str, Any] = {
     "multiquery": False,
@@ -41,6 +34,7 @@ _UNSUPPORTED_ENCODER: dict[str, Any] = {
     "quant_layers": [],
     "model_task": "seq2seq",
     "copy_attn": False,  # nor can OpenNMT-py 3.5 translate with it
+    "parallel_mode": "data_parallel",
 }
 # The same for the decoder.
 _UNSUPPORTED_DECODER: dict[str, Any] = {
@@ -48,16 +42,20 @@ _UNSUPPORTED_DECODER: dict[str, Any] = {
     "shared_layer_norm": False,
     "num_experts": 0,
     "model_task": "seq2seq",
+    "parallel_mode": "data_parallel",
 }
 
 
-_RELATIVE = Need(f"preorder_encoding: [{RELATIVE}]", lambda opt: RELATIVE in opt.preorder_encoding)
 NEEDS = {
-    "preorder_max_relative": _RELATIVE,
-    "source_max_relative": Need(
-        f"encoder_type: {ENCODER}", lambda opt: opt.encoder_type == ENCODER or not opt.source_max_relative
+    "preorder_max_relative": (
+        f"preorder_encoding: [{RELATIVE}]",
+        lambda opt: RELATIVE in opt.preorder_encoding,
     ),
-    "norm_placement": Need(
+    "source_max_relative": (
+        f"encoder_type: {ENCODER}",
+        lambda opt: opt.encoder_type == ENCODER or not opt.source_max_relative,
+    ),
+    "norm_placement": (
         f"encoder_type or decoder_type: {ENCODER}",
         lambda opt: ENCODER in (opt.encoder_type, opt.decoder_type),
     ),
@@ -169,18 +167,11 @@ def _check_positions(opt: Namespace) -> None:
 def _check_encoder(opt: Namespace) -> None:
     if opt.encoder_type != ENCODER:
         return
-    refuse_in_model(opt, _UNSUPPORTED_ENCODER, f"encoder_type: {ENCODER}")
+    refuse(opt, _UNSUPPORTED_ENCODER, f"encoder_type: {ENCODER}")
     if opt.enc_hid_size % opt.heads:
         raise UsageError(f"hidden_size {opt.enc_hid_size} is not a multiple of heads {opt.heads}")
     if opt.enc_hid_size != opt.src_word_vec_size:
         raise UsageError(f"hidden_size {opt.enc_hid_size} is not word_vec_size {opt.src_word_vec_size}")
-    for name, usual in _GONE.items():
-        if getattr(opt, name, usual) != usual:  # in checkpoints alone: there is no such option any more
-            raise UsageError(f"the model was trained with {name}, which is no more: train it again")
-    if opt.preorder_max_relative < 1:
-        raise UsageError("preorder_max_relative counts from 1")
-    if opt.source_max_relative < 0:
-        raise UsageError("source_max_relative counts from 0")
     if ABSOLUTE in opt.preorder_encoding and opt.position_encoding_type != "SinusoidalInterleaved":
         raise UsageError("preorder_encoding: [absolute] needs position_encoding_type: SinusoidalInterleaved")
 
@@ -190,12 +181,10 @@ def _check_decoder(opt: Namespace) -> None:
         if opt.target_max_relative:
             raise UsageError(f"target_max_relative needs decoder_type: {DECODER}, not {opt.decoder_type}")
         return
-    if opt.target_max_relative < 0:
-        raise UsageError("target_max_relative counts from 0")
     if opt.target_max_relative:
         others = ("max_relative_positions", "num_kv", "sliding_window")
         refuse(opt, dict.fromkeys(others, 0), "target_max_relative")
-    refuse_in_model(opt, _UNSUPPORTED_DECODER, f"decoder_type: {DECODER}")
+    refuse(opt, _UNSUPPORTED_DECODER, f"decoder_type: {DECODER}")
     if opt.self_attn_type == "average":
         raise UsageError(f"self_attn_type: average does not work with decoder_type: {DECODER}")
     if opt.dec_hid_size != opt.tgt_word_vec_size:

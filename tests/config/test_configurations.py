@@ -5,114 +5,90 @@ from argparse import Namespace
 import pytest
 from onmt.bin.build_vocab import _get_parser as vocabulary_parser
 
-from onmt_preorder.papers.distortion.options import DistortionOptions
-from onmt_preorder.papers.npmt.options import check, check_translation
-from onmt_preorder.transformer.options import EncodingOptions
+from onmt_preorder.papers.npmt.options import check
 from preorder.errors import UsageError
-from preorder_recipes.configuration import CONFIG, SIZES, path_of, read_system
+from preorder_recipes.configuration import CONFIG, SIZES, path_of, read_system, systems_in
 from tests.support.opennmt import checked_opt, make_opt
 from tests.support.transformers import SWAN
 
-# Kawara et al. 2021, and what is compared there.
-ENCODINGS = {
-    "baseline_absolute": EncodingOptions(False, 0, 0),
-    "baseline_absolute_relative": EncodingOptions(False, 0, 4),
-    "preorder_absolute": EncodingOptions(True, 0, 4),
-    "preorder_relative": EncodingOptions(False, 4, 4),
-    "preorder_both": EncodingOptions(True, 4, 4),
-    "gold": EncodingOptions(False, 4, 4),
-    "reordered_text": EncodingOptions(False, 0, 4),
+KAWARA = {"n_src_feats": 1, "position_encoding": True, "norm_placement": "pre", "add_qkvbias": True}
+CHEN = {**KAWARA, "preorder_encoding": [], "source_max_relative": 0}
+CHEN |= {"decoder_type": "preorder_transformer", "norm_placement": "post"}
+ZHANG = {"preorder_encoding": [], "distortion": "none", "distortion_window": 3, "distortion_lambda": 0.5}
+ZHANG |= {"distortion_source_end": True}
+HUANG = {"decoder_type": "swan", "local_reordering_window": 7, "local_reordering_bias": 8}
+HUANG |= {"embedding_init": 1.5, "local_reordering_rate_factor": 0.04, "swan_segment_length": 6}
+UNTOUCHED = {"local_reordering_window": 0, "local_reordering_bias": 0, "local_reordering_rate_factor": 1}
+RELATIVE = {"preorder_encoding": ["relative"], "source_max_relative": 4}
+ABSOLUTE = {"preorder_encoding": ["absolute"], "source_max_relative": 4}
+RECURRENT = {"preorder_encoding": ["recurrent"], "n_src_feats": 1}
+FAR = {"source_max_relative": 16, "target_max_relative": 16}
+FAR_ALONE = {**FAR, "position_encoding": False}
+BOTH = ["encoder", "decoder"]
+LEARNING = {"reordering_loss_weight": 0.6, "reordering_distance": 0.5}
+EXGRE, REFSR = ({**LEARNING, "explicit_reordering": kind} for kind in ("exgre", "refsr"))
+SYSTEMS = {
+    "baseline_absolute": {**KAWARA, "preorder_encoding": [], "source_max_relative": 0},
+    "baseline_absolute_relative": {**KAWARA, "preorder_encoding": [], "source_max_relative": 4},
+    "preorder_absolute": KAWARA | ABSOLUTE,
+    "preorder_relative": KAWARA | RELATIVE,
+    "preorder_both": {**KAWARA, **RELATIVE, "preorder_encoding": ["absolute", "relative"]},
+    "gold": KAWARA | RELATIVE,
+    "reordered_text": {**KAWARA, "preorder_encoding": [], "source_max_relative": 4},
+    "plain": CHEN,
+    "plain_relative": CHEN | FAR_ALONE,
+    "plain_absolute_relative": CHEN | FAR,
+    "plain_additional": {**CHEN, "additional_position_encoding": BOTH},
+    "plain_predicted_text": CHEN,
+    "plain_gold_text": CHEN,
+    "reordering_encoder": {**CHEN, "reordering_embedding": ["encoder"]},
+    "reordering_decoder": {**CHEN, "reordering_embedding": ["decoder"]},
+    "reordering_both": {**CHEN, "reordering_embedding": BOTH},
+    "preorder_reordering": {**CHEN, **RELATIVE, "reordering_embedding": BOTH},
+    "reordering_relative": {**CHEN, **FAR_ALONE, "reordering_embedding": BOTH},
+    "exgre": CHEN | EXGRE,
+    "refsr_relative": CHEN | FAR_ALONE | REFSR,
+    "refsr": CHEN | REFSR,
+    "exgre_predicted": CHEN | EXGRE,
+    "rnnsearch": ZHANG,
+    "rnnsearch_preorder": ZHANG | RECURRENT,
+    "rnnsearch_preorder_absolute": {**ZHANG, **RECURRENT, "preorder_encoding": ["absolute"]},
+    "rnnsearch_gold": ZHANG | RECURRENT,
+    "rnnsearch_longer": ZHANG,
+    "distortion_source": {**ZHANG, "distortion": "source"},
+    "distortion_target": {**ZHANG, "distortion": "target"},
+    "distortion_hidden": {**ZHANG, "distortion": "hidden"},
+    "distortion_hidden_preorder": {**ZHANG, **RECURRENT, "distortion": "hidden"},
+    "npmt": HUANG,
+    "npmt_predicted_text": HUANG,
+    "npmt_gold_text": HUANG,
+    "npmt_no_reordering": {**HUANG, **UNTOUCHED, "embedding_init": 1},
+    "npmt_attention": {**HUANG, **UNTOUCHED, "embedding_init": 1, "decoder_type": "rnn"},
 }
-# Chen et al. 2019 and 2020: what each has beside plain.
-EXPLICIT = {"reordering_loss_weight": 0.6, "reordering_distance": 0.5}
-BOTH_SIDES = {"source_max_relative": 16, "target_max_relative": 16}
-RELATIVE_ALONE = {**BOTH_SIDES, "position_encoding": False}
-LEARNED = {
-    "plain": {},
-    "plain_relative": RELATIVE_ALONE,
-    "plain_absolute_relative": BOTH_SIDES,
-    "plain_additional": {"additional_position_encoding": ["encoder", "decoder"]},
-    "plain_predicted_text": {},
-    "plain_gold_text": {},
-    "reordering_encoder": {"reordering_embedding": ["encoder"]},
-    "reordering_decoder": {"reordering_embedding": ["decoder"]},
-    "reordering_both": {"reordering_embedding": ["encoder", "decoder"]},
-    "preorder_reordering": {
-        "preorder_encoding": ["relative"],
-        "source_max_relative": 4,
-        "reordering_embedding": ["encoder", "decoder"],
-    },
-    "reordering_relative": {"reordering_embedding": ["encoder", "decoder"], **RELATIVE_ALONE},
-    "exgre": {"explicit_reordering": "exgre", **EXPLICIT},
-    "refsr_relative": {"explicit_reordering": "refsr", **EXPLICIT, **RELATIVE_ALONE},
-    "refsr": {"explicit_reordering": "refsr", **EXPLICIT},
-    "exgre_predicted": {"explicit_reordering": "exgre", **EXPLICIT},
+BASES = {
+    **dict.fromkeys(("rnnsearch_longer", "distortion_source", "distortion_target"), "rnnsearch"),
+    "distortion_hidden": "rnnsearch",
+    "distortion_hidden_preorder": "rnnsearch_preorder",
 }
-PLAIN = {"preorder_encoding": [], "source_max_relative": 0, "position_encoding": True}
-# Zhang et al. 2017: what jumps depend on, how the encoder reads positions, and where training begins.
-DISTORTION = {
-    "rnnsearch": ("none", [], None),
-    "rnnsearch_preorder": ("none", ["recurrent"], None),
-    "rnnsearch_preorder_absolute": ("none", ["absolute"], None),
-    "rnnsearch_gold": ("none", ["recurrent"], None),
-    "rnnsearch_longer": ("none", [], "rnnsearch"),
-    "distortion_source": ("source", [], "rnnsearch"),
-    "distortion_target": ("target", [], "rnnsearch"),
-    "distortion_hidden": ("hidden", [], "rnnsearch"),
-    "distortion_hidden_preorder": ("hidden", ["recurrent"], "rnnsearch_preorder"),
-}
-# Huang et al. 2018: the decoder, the window of local reordering, and how words and gates begin and learn.
-PHRASES = {
-    "npmt": ("swan", 7, 1.5, 8, 0.04),
-    "npmt_predicted_text": ("swan", 7, 1.5, 8, 0.04),
-    "npmt_gold_text": ("swan", 7, 1.5, 8, 0.04),
-    "npmt_no_reordering": ("swan", 0, 1, 0, 1),
-    "npmt_attention": ("rnn", 0, 1, 0, 1),
-}
-WITHOUT_MEDIUM = pytest.mark.parametrize("size", [size for size in SIZES if size != "medium"])
 
 
-def test_every_system_is_tested_and_says_what_it_reads():
+def test_every_system_is_tested_and_says_what_it_reads_and_begins_from():
     found = {path.stem for path in (CONFIG / "system").glob("*.yaml")}
-    assert found == {*ENCODINGS, *LEARNED, *DISTORTION, *PHRASES}
+    assert found == SYSTEMS.keys()
     for system in found:
-        assert read_system(system, "tiny").name == system
+        read = read_system(system, "tiny")
+        assert (read.name, read.begins_from) == (system, BASES.get(system))
 
 
-@pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("system", [*ENCODINGS, *LEARNED])
-def test_opennmt_reads_transformers(size, system):
-    opt = checked_opt(size, system)
-    assert opt.add_qkvbias  # Kawara's b^Q, b^K, b^V
-    assert opt.n_src_feats == 1
-    if system in ENCODINGS:
-        assert EncodingOptions.from_opt(opt) == ENCODINGS[system]
-        assert opt.position_encoding
-        assert opt.norm_placement == "pre"
-    else:
-        assert opt.norm_placement == ("pre" if size == "small_long" else "post")
-        assert opt.decoder_type == "preorder_transformer"
-        assert {key: getattr(opt, key) for key in PLAIN | LEARNED[system]} == PLAIN | LEARNED[system]
-
-
-@WITHOUT_MEDIUM
-@pytest.mark.parametrize("system", DISTORTION)
-def test_opennmt_reads_distortion_models(size, system):
-    opt, (context, encoding, base) = checked_opt(size, system), DISTORTION[system]
-    assert DistortionOptions.from_opt(opt) == DistortionOptions(context, 3, 0.5)
-    assert (opt.preorder_encoding, opt.n_src_feats) == (encoding, len(encoding))
-    jumps_alone = opt.distortion != "none" and size != "paper"
-    assert (opt.distortion_rate_factor, opt.distortion_source_end) == (10 if jumps_alone else 1, True)
-    assert read_system(system, size).begins_from == base
-
-
-@WITHOUT_MEDIUM
-@pytest.mark.parametrize("system", PHRASES)
-def test_opennmt_reads_phrase_models(size, system):
-    opt = checked_opt(size, system)
-    begins = opt.embedding_init, opt.local_reordering_bias, opt.local_reordering_rate_factor
-    assert (opt.decoder_type, opt.local_reordering_window, *begins) == PHRASES[system]
-    assert opt.swan_segment_length == 6
+@pytest.mark.parametrize(("size", "system"), [(size, name) for size in SIZES for name in systems_in(size)[0]])
+def test_opennmt_reads_it(size, system):
+    opt, expected = checked_opt(size, system), dict(SYSTEMS[system])
+    if expected.get("decoder_type") == "preorder_transformer" and size == "small_long":
+        expected["norm_placement"] = "pre"
+    if "distortion" in expected:
+        learns_faster = expected["distortion"] != "none" and size != "paper"
+        expected["distortion_rate_factor"] = 10 if learns_faster else 1
+    assert {key: getattr(opt, key) for key in expected} == expected
 
 
 def test_the_vocabulary_is_for_the_same_model():
@@ -163,10 +139,6 @@ def test_the_papers_settings(system):
         ),
         ({"local_reordering_window": -1}, "local_reordering_window is odd, or 0 for none, not -1"),
         ({"rnn_type": "RNN"}, "decoder_type: swan has rnn_type: GRU or LSTM, not RNN"),
-        ({"swan_segment_length": 0}, "swan_segment_length counts from 1, not 0"),
-        ({"swan_logits": 0}, "swan_logits counts from 1, not 0"),
-        ({"swan_negligible": 1.0}, "swan_negligible is a probability below 1, not 1.0"),
-        ({"swan_unpromising": -0.1}, "swan_unpromising is a probability below 1, not -0.1"),
         ({"label_smoothing": 0.1}, "label_smoothing does not work with decoder_type: swan"),
         ({"share_decoder_embeddings": True, "word_vec_size": 7}, "share_decoder_embeddings needs word"),
         ({"encoder_type": "brnn", "hidden_size": 33}, "hidden_size / 2 units each way: 33 is odd"),
@@ -181,20 +153,3 @@ def test_phrase_models_that_cannot_be(changes, message):
 def test_local_reordering_is_not_for_language_models():
     with pytest.raises(UsageError, match="^local_reordering_window needs model_task: seq2seq$"):
         check(Namespace(local_reordering_window=3, model_task="lm"))
-
-
-@pytest.mark.parametrize(
-    ("name", "value", "message"),
-    [
-        ("swan_choices", -1, "is a number of segments, not -1"),
-        ("min_length", 3, "does not work with decoder_type: swan"),
-        ("block_ngram_repeat", 2, "does not work with decoder_type: swan"),
-        ("tgt_file_prefix", True, "does not work with decoder_type: swan"),
-    ],
-)
-def test_what_the_search_cannot_do_is_refused(name, value, message):
-    options = dict.fromkeys(("min_length", "block_ngram_repeat", "swan_choices"), 0)
-    options |= {"beam_size": 5, "n_best": 1, "tgt_file_prefix": False}
-    check_translation(Namespace(**options))
-    with pytest.raises(UsageError, match=f"{name} {message}"):
-        check_translation(Namespace(**options | {name: value}))

@@ -22,7 +22,7 @@ from onmt.inputters import dynamic_iterator
 
 import onmt_preorder.cli
 from onmt_preorder.input.positions import NO_POSITION
-from onmt_preorder.opennmt.repairs import requests
+from onmt_preorder.opennmt.server import prepare
 from onmt_preorder.opennmt.transforms import EMPTY_LINE
 from preorder.annotate.classes import WordClasses
 from preorder.errors import DataError
@@ -160,7 +160,7 @@ def client():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(onmt.bin.server, "serve", lambda app, **_: apps.append(app))
         onmt.bin.server.start("server.json", url_root="/t")
-    requests.prepare(apps[0])
+    prepare(apps[0])
     return apps[0].test_client()
 
 

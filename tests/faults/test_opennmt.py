@@ -5,6 +5,7 @@ import math
 import shlex
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -14,12 +15,15 @@ import onmt.bin.translate
 import torch
 import yaml
 from onmt import opts
+from onmt.transforms import AVAILABLE_TRANSFORMS
+from onmt.utils.distributed import ErrorHandler
 from onmt.utils.parse import ArgumentParser
 
 from onmt_preorder.cli import main as onmt_preorder
 from onmt_preorder.opennmt.repairs import numbers
+from preorder.errors import DataError, MissingExtraError, PreorderError, UsageError
 from preorder.io.files import read_lines
-from tests.support.opennmt import TINY, call, outcome, write_training_task
+from tests.support.opennmt import TINY, call, make_opt, outcome, write_training_task
 from tests.support.texts import content, rows, write
 
 MODEL = "model_step_1.pt"
@@ -113,6 +117,10 @@ train -accum_count 1 2 | Number of accum_count values must match number of accum
 train -train_steps -5 | argument --train_steps/-train_steps: not a whole number from 0 to
 train -learning_rate nan | argument --learning_rate/-learning_rate: not a number from 0 to 1000000: nan
 train -preorder_max_relative 1000000000 | not a whole number from 1 to 5000: 1000000000
+train -source_max_relative=-4 | not a whole number from 0 to 5000: -4
+train -swan_negligible 1 | not a number from 0 to 0.999: 1
+train -reordering_distance 0 | not a number from 0.001 to 5000: 0
+translate -swan_choices -1 | not a whole number from 0 to
 train -dropout 2 | argument --dropout/-dropout: not a number from 0 to 1: 2
 train -seed 9999999999999999999999999999999999999999 | argument --seed/-seed: not a whole number from -1
 train -world_size 20 -gpu_ranks 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 | 20 GPUs are needed
@@ -145,7 +153,65 @@ def test_a_mistake_is_one_line(capsys, folder, line, message):
     assert content(folder) == before
 
 
+@pytest.mark.parametrize(
+    "error",
+    [
+        DataError("no", "f", 3),
+        DataError("Caught DataError in worker\nTraceback\npreorder.errors.DataError: f:3: no\n"),
+    ],
+)
+def test_our_errors_are_one_line(capsys, error):
+    with pytest.raises(SystemExit) as ended:
+        sys.excepthook(type(error), error, None)
+    assert ended.value.code == 2
+    assert capsys.readouterr().err == "f:3: no\n"
+
+
+def child_that_raised(trace):
+    """Return what OpenNMT-py's parent process knows of a child that ended so."""
+    queue = SimpleNamespace(get=lambda: (1, trace))
+    return SimpleNamespace(children_pids=[], error_queue=queue)
+
+
+@pytest.mark.parametrize("kind", [DataError, UsageError, MissingExtraError])
+def test_errors_of_a_process_of_its_own_are_one_line(capsys, kind):
+    trace = f"Traceback\n\npreorder.errors.{kind.__name__}: f:3: no\n"
+    with pytest.raises(PreorderError, match="^f:3: no$") as raised:
+        ErrorHandler.signal_handler(child_that_raised(trace), 10, None)
+    with pytest.raises(SystemExit):
+        sys.excepthook(raised.type, raised.value, None)
+    assert capsys.readouterr().err == "f:3: no\n"
+
+
+SUBWORDS = ("bpe", "sentencepiece", "onmt_tokenize")
+
+
+def load_subwords(name, path):
+    opt = make_opt()
+    for side in ("src", "tgt"):
+        values = {"subword_model": path, "subword_type": "bpe", "onmttok_kwargs": {}}
+        opt.__dict__.update({f"{side}_{key}": value for key, value in values.items()})
+    AVAILABLE_TRANSFORMS[name](opt).warm_up()
+
+
+@pytest.mark.parametrize("name", SUBWORDS)
+def test_a_subword_model_that_cannot_be_used_is_named(tmp_path, name):
+    if name == "onmt_tokenize":
+        pytest.importorskip("pyonmttok.version")  # not its stand-in
+    with pytest.raises(DataError, match=r"^\S*/moved: src_subword_model: there is no such file$"):
+        load_subwords(name, str(tmp_path / "moved"))
+    if name != "onmt_tokenize":  # which needs no model, and takes most files for one
+        with pytest.raises(UsageError, match="^src_subword_model: no file is given$"):
+            load_subwords(name, None)
+        (tmp_path / "junk").write_bytes(bytes([0xC2, 0x41, 0xFF]) * 100)
+        with pytest.raises(UsageError, match="^src_subword_model, tgt_subword_model: .+"):
+            load_subwords(name, str(tmp_path / "junk"))
+
+
 def test_faults_of_a_program_keep_their_traceback(capsys, folder, monkeypatch):
+    with pytest.raises(Exception, match="Traceback\nValueError: no"):
+        ErrorHandler.signal_handler(child_that_raised("Traceback\nValueError: no"), 10, None)
+
     def fail():
         raise ValueError("no")
 

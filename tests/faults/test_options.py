@@ -1,7 +1,6 @@
 """Every option of ours with every family of models: it changes something, or it is an error in one line."""
 
 import functools
-import math
 
 import pytest
 
@@ -150,14 +149,6 @@ def test_an_option_has_an_effect_or_is_refused(plain_effects, name, most):
     assert refused or name in ("local_reordering_window", "embedding_init", "bfloat16")
 
 
-@pytest.mark.parametrize("family", ["absolute", "reordering", "exgre", "refsr"])
-def test_sinusoidal_encodings_of_an_odd_size(family):
-    odd = {"hidden_size": 33, "word_vec_size": 33, "heads": 3, "position_encoding": False}
-    loss, gradients, *_ = effects(make_opt(**{**FAMILIES[family], **odd}))
-    assert math.isfinite(loss)
-    assert gradients
-
-
 @pytest.mark.parametrize("family", FAMILIES)
 def test_targets_are_not_cut(family):
     opt = make_opt(**{**FAMILIES[family], "truncated_decoder": 3})  # a checkpoint may have been trained so
@@ -167,18 +158,6 @@ def test_targets_are_not_cut(family):
     what = "(encoder_type: .*|decoder_type: .*|local_reordering_window)"
     with pytest.raises(UsageError, match=f"^truncated_decoder does not work with {what}$"):
         ArgumentParser.validate_train_opts(opt)
-
-
-@pytest.mark.parametrize(
-    ("name", "usual", "other"), [("preorder_heads", "all", "half"), ("source_max_relative_values", -1, 2)]
-)
-def test_a_checkpoint_with_an_option_that_is_gone(name, usual, other):
-    trained = make_opt()
-    setattr(trained, name, usual)
-    ArgumentParser.validate_model_opts(trained)
-    setattr(trained, name, other)
-    with pytest.raises(UsageError, match=f"^the model was trained with {name}, which is no more: "):
-        ArgumentParser.validate_model_opts(trained)
 
 
 def test_a_folder_for_stanza_needs_a_preorderer():

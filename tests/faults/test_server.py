@@ -1,4 +1,4 @@
-"""OpenNMT-py's translation server: what strangers may send, and what it tells them."""
+"""OpenNMT-py's translation server: what strangers may send, what it tells them, what our models read."""
 
 import json
 import logging
@@ -11,10 +11,11 @@ pytest.importorskip("onmt", reason="OpenNMT-py is not installed: see the README"
 
 import flask
 import onmt.bin.server
+from onmt.translate import translation_server
 from onmt.translate.translation_server import ServerModel, ServerModelError, TranslationServer
 from werkzeug.exceptions import HTTPException
 
-from onmt_preorder.opennmt.repairs import requests
+from onmt_preorder.opennmt import server
 from preorder.errors import DataError, UsageError
 from tests.support.opennmt import call
 
@@ -34,7 +35,7 @@ def app(monkeypatch):
 
 @pytest.fixture
 def client(app):
-    requests.prepare(app)
+    server.prepare(app)
     return app.test_client()
 
 
@@ -56,7 +57,7 @@ def client(app):
         (b'[{"src": "a\\u2028"}]', 400, "sentence 1: src has a line break in it"),
         (b"[" * 100_000, 400, "the JSON is nested too deeply"),
         (b'[{"src": "a", "id": ' + b"9" * 5000 + b"}]", 400, "could not understand"),
-        (b'[{"src": "' + b"a" * requests.MAX_BYTES + b'"}]', 413, "exceeds"),
+        (b'[{"src": "' + b"a" * server.MAX_BYTES + b'"}]', 413, "exceeds"),
         (b"\xff", 400, ""),
     ],
 )
@@ -89,9 +90,9 @@ def test_other_routes_answer_in_json_too(client, monkeypatch, tmp_path):
     ("error", "status", "shown"),
     [
         (DataError("not a token", "<source>", 1), 400, "<source>:1: not a token"),
-        (DataError("cannot be read", "/secret/model"), 500, requests.FAULT),
-        (RuntimeError("at 0x7f"), 500, requests.FAULT),
-        (UsageError("/secret"), 500, requests.FAULT),
+        (DataError("cannot be read", "/secret/model"), 500, server.FAULT),
+        (RuntimeError("at 0x7f"), 500, server.FAULT),
+        (UsageError("/secret"), 500, server.FAULT),
     ],
 )
 def test_what_goes_wrong_in_a_model_shows_no_internals(error, status, shown):
@@ -119,7 +120,7 @@ def test_options_that_end_the_program_end_no_server(client, monkeypatch):
 def test_each_line_is_logged_once(app, monkeypatch):
     """Waitress logs what comes to the root, OpenNMT-py what comes to its own logger."""
     monkeypatch.setattr(logging.getLogger("onmt"), "propagate", True)
-    requests._serve(lambda *_, **options: None, app, "127.0.0.1", 5000)
+    server._serve(lambda *_, **options: None, app, "127.0.0.1", 5000)
     assert not logging.getLogger("onmt").propagate
 
 
@@ -130,7 +131,7 @@ def test_the_server_is_of_this_machine_unless_told_otherwise(monkeypatch):
         call(".", "onmt_server", *given)
     assert calls == ["127.0.0.1", "0.0.0.0"]
     with pytest.raises(UsageError, match="--port: not a number from 1 to 65535: 70000"):
-        requests._serve(None, flask.Flask("x"), "127.0.0.1", 70000)
+        server._serve(None, flask.Flask("x"), "127.0.0.1", 70000)
 
 
 @pytest.mark.parametrize(
@@ -148,3 +149,39 @@ def test_a_bad_configuration_of_the_server(tmp_path, settings, message):
     (tmp_path / "server.json").write_text(json.dumps(settings))
     with pytest.raises(DataError, match=message):
         TranslationServer().start(str(tmp_path / "server.json"))
+
+
+def model(**attributes):
+    """Return a server's model that has not been loaded."""
+    opt = SimpleNamespace(encoder_type="preorder_transformer", report_align=False)
+    fixed = {"opt": opt, "preprocess_opt": None, "features_opt": None, "tokenizers_opt": None}
+    return SimpleNamespace(**{**fixed, **attributes})
+
+
+def test_features_stay_on_their_tokens_and_preprocessing_of_ones_own_comes_after():
+    asked = {"src": " a￨1 b ", "id": 3, "ref": "x"}
+    expected = {"id": 3, "seg": ["a￨1 b"], "ref": ["x"], "src_feats": [None], "n_seg": 1}
+    assert ServerModel.maybe_preprocess(model(), asked) == expected
+    inferring = model(features_opt={}, feats_transform="inferfeats")
+    assert ServerModel.maybe_transform_feats(inferring, "a", "a", None) is None
+    assert ServerModel.maybe_preprocess(model(opt=SimpleNamespace()), {"src": "a b"})["src_feats"] == [None]
+    calls = []
+    ServerModel.maybe_preprocess(model(preprocess_opt=["f"], preprocess=calls.append), {"src": "a"})
+    assert [call["seg"] for call in calls] == [["a"]]
+
+
+@pytest.mark.parametrize(
+    ("report_align", "tokenizer", "message"),
+    [
+        (True, None, "report_align does not work in OpenNMT-py's server"),
+        (False, {}, "tokenizer: leave it out"),
+    ],
+)
+def test_what_the_server_cannot_do_is_refused(monkeypatch, report_align, tokenizer, message):
+    monkeypatch.setattr(translation_server, "build_translator", lambda *args, **kwargs: None)
+    nothing = SimpleNamespace(clear=lambda: None, set=lambda: None, info=lambda message: None)
+    loading = model(loading_lock=nothing, logger=nothing, model_id=1, ct2_model=None)
+    loading.opt.report_align, loading.tokenizers_opt = report_align, tokenizer
+    loading.reset_unload_timer = lambda: None
+    with pytest.raises(UsageError, match=message):
+        ServerModel.load(loading)

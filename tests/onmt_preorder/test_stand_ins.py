@@ -36,9 +36,9 @@ COMMANDS = (
 )
 
 
-@given(TOKENS, st.integers(0, 6), st.integers(1, 2), TOKENS.map(lambda tokens: list(dict.fromkeys(tokens))))
-def test_a_vocabulary_is_that_of_pyonmttok(tokens, size, frequency, special):
-    arguments = {"maximum_size": size, "minimum_frequency": frequency, "special_tokens": special}
+@given(TOKENS, st.integers(0, 6), TOKENS.map(lambda tokens: list(dict.fromkeys(tokens))))
+def test_a_vocabulary_is_that_of_pyonmttok(tokens, size, special):
+    arguments = {"maximum_size": size, "minimum_frequency": 1, "special_tokens": special}
     ours, theirs = (module.build_vocab_from_tokens(tokens, **arguments) for module in (stand_ins, pyonmttok))
     assert ours.ids_to_tokens == list(theirs.ids_to_tokens)
     assert ours["nothing"] == theirs["nothing"]
@@ -51,7 +51,6 @@ def test_a_vocabulary_is_that_of_pyonmttok(tokens, size, frequency, special):
     assert ours(asked) == theirs(asked)
     assert ours.tokens_to_ids == theirs.tokens_to_ids
     assert len(ours) == len(theirs)
-    assert [ours.lookup_index(number) for number in range(len(ours))] == ours.ids_to_tokens
     assert ("a" in ours, "zz" in ours) == ("a" in theirs, "zz" in theirs)
 
 

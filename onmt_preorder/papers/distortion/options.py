@@ -6,13 +6,7 @@ from argparse import Namespace
 from dataclasses import dataclass
 from typing import Any
 
-from onmt_preorder.option_helpers import (
-    Need,
-    check_shared_embeddings,
-    option_group,
-    refuse,
-    refuse_in_model,
-)
+from onmt_preorder.option_helpers import check_shared_embeddings, option_group, refuse
 from onmt_preorder.transformer.options import ENCODER as TRANSFORMER
 from preorder.errors import UsageError
 
@@ -30,14 +24,15 @@ _UNSUPPORTED: dict[str, Any] = {
     "lora_embedding": False,
     "quant_layers": [],
     "model_task": "seq2seq",
+    "parallel_mode": "data_parallel",
     "position_encoding": False,  # the decoder reads word by word, without a number of the word
 }
 
-_JUMPS = Need(f"distortion: {SOURCE}, {TARGET} or {HIDDEN}", lambda opt: opt.distortion != NONE)
-_ADADELTA = Need("optim: adadelta", lambda opt: opt.optim == "adadelta")
+_JUMPS = f"distortion: {SOURCE}, {TARGET} or {HIDDEN}", lambda opt: opt.distortion != NONE
+_ADADELTA = "optim: adadelta", lambda opt: opt.optim == "adadelta"
 NEEDS = {
     **dict.fromkeys(("distortion_window", "distortion_lambda", "distortion_rate_factor"), _JUMPS),
-    "distortion_source_end": Need(f"decoder_type: {DECODER}", lambda opt: opt.decoder_type == DECODER),
+    "distortion_source_end": (f"decoder_type: {DECODER}", lambda opt: opt.decoder_type == DECODER),
     **dict.fromkeys(("adadelta_rho", "adadelta_eps"), _ADADELTA),
 }
 
@@ -89,19 +84,13 @@ def check(opt: Namespace) -> None:
     if opt.encoder_type not in (ENCODER, TRANSFORMER):
         known = f"{ENCODER} or {TRANSFORMER}"
         raise UsageError(f"decoder_type: {DECODER} needs encoder_type: {known}, not {opt.encoder_type}")
-    refuse_in_model(opt, _UNSUPPORTED, f"decoder_type: {DECODER}")
+    refuse(opt, _UNSUPPORTED, f"decoder_type: {DECODER}")
     if opt.encoder_type == ENCODER and not opt.preorder_encoding:
-        refuse_in_model(opt, {"n_src_feats": 0}, f"encoder_type: {ENCODER} without preorder_encoding")
+        refuse(opt, {"n_src_feats": 0}, f"encoder_type: {ENCODER} without preorder_encoding")
     if opt.encoder_type != ENCODER and opt.distortion_source_end:
         raise UsageError(f"distortion_source_end needs encoder_type: {ENCODER}, not {TRANSFORMER}")
-    if getattr(opt, "distortion_renormalise", False):  # in checkpoints alone
-        raise UsageError("the model was trained with distortion_renormalise, which is no more")
     if opt.dec_layers != 1:
         raise UsageError(f"decoder_type: {DECODER} has one layer: dec_layers: 1, not {opt.dec_layers}")
-    if opt.distortion_window < 1:
-        raise UsageError(f"distortion_window counts from 1, not {opt.distortion_window}")
-    if not 0 <= opt.distortion_lambda <= 1:
-        raise UsageError(f"distortion_lambda is between 0 and 1, not {opt.distortion_lambda}")
     if opt.optim == "sparseadam":  # two optimisers in one
         refuse(opt, {"distortion_rate_factor": 1}, "optim: sparseadam")
     check_shared_embeddings(opt)

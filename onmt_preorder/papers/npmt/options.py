@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 from typing import Any
 
-from onmt_preorder.option_helpers import Need, check_shared_embeddings, option_group, refuse
+from onmt_preorder.option_helpers import check_shared_embeddings, option_group, refuse
 from preorder.errors import UsageError
 
 DECODER = "swan"
@@ -54,9 +54,9 @@ _SEARCH: dict[str, tuple[Any, str]] = {
     "swan_lm_weight": (0.2, "Beam: weight of its log probability."),
 }
 
-_SWAN = Need(f"decoder_type: {DECODER}", lambda opt: opt.decoder_type == DECODER)
+_SWAN = f"decoder_type: {DECODER}", lambda opt: opt.decoder_type == DECODER
 _OF_DECODER = ("swan_segment_length", "swan_negligible", "swan_unpromising", "swan_logits")
-_WINDOW = Need("local_reordering_window", lambda opt: opt.local_reordering_window > 0)
+_WINDOW = "local_reordering_window", lambda opt: opt.local_reordering_window > 0
 _OF_LAYER = ("local_reordering_bias", "local_reordering_rate_factor")
 NEEDS = {**dict.fromkeys(_OF_DECODER, _SWAN), **dict.fromkeys(_OF_LAYER, _WINDOW)}
 
@@ -100,12 +100,6 @@ def check(opt: Namespace) -> None:
     check_shared_embeddings(opt)
     if opt.encoder_type == "brnn" and opt.enc_hid_size % 2:
         raise UsageError(f"encoder_type: brnn has hidden_size / 2 units each way: {opt.enc_hid_size} is odd")
-    for name in ("swan_segment_length", "swan_logits"):
-        if getattr(opt, name) < 1:
-            raise UsageError(f"{name} counts from 1, not {getattr(opt, name)}")
-    for name in ("swan_negligible", "swan_unpromising"):
-        if not 0 <= getattr(opt, name) < 1:
-            raise UsageError(f"{name} is a probability below 1, not {getattr(opt, name)}")
 
 
 def add_translation_options(parser: Any) -> None:
@@ -118,8 +112,6 @@ def add_translation_options(parser: Any) -> None:
 def check_translation(opt: Namespace) -> None:
     """Raise a ``UsageError`` where options of a translation ask for what the search cannot do."""
     refuse(opt, _UNSUPPORTED_SEARCH, f"decoder_type: {DECODER}")
-    if opt.swan_choices < 0:
-        raise UsageError(f"swan_choices is a number of segments, not {opt.swan_choices}")
     for name in _given(opt):
         if opt.beam_size == 1:
             raise UsageError(f"{name} has no effect with beam_size 1, which is greedy search")

@@ -10,7 +10,7 @@ import yaml
 from onmt.inputters.text_utils import parse_align_idx
 from onmt.utils import make_batch_align_matrix
 
-from onmt_preorder.opennmt.alignments import _align, _AttentionKeeper, put_on_pieces
+from onmt_preorder.opennmt.alignments import _align, _AttentionKeeper, put_on_pieces, sure_links
 from onmt_preorder.opennmt.checkpoints import read_options
 from preorder.data.formats import parse_features
 from preorder.errors import DataError, UsageError
@@ -48,26 +48,18 @@ def train(folder, links, steps=2, **changes):
     return folder / f"model_step_{steps}.pt"
 
 
-def weights(path):
-    return torch.load(path, weights_only=True)["model"]
-
-
 def perplexity(path):
     return read_options(str(path)).validation_perplexity
 
 
-def test_confidences_and_possible_links_are_left_out_of_the_guide(folder):
-    links = right_links(folder, "train")
-    expected = weights(train(folder, links))
-    found = weights(train(folder, [f"{line.replace(' ', ':0.5 ')}:0.75 0?3" for line in links]))
-    assert all(torch.equal(value, found[name]) for name, value in expected.items())
+def test_confidences_and_possible_links_are_left_out_of_the_guide():
+    assert sure_links("0-0:0.5 2-1 0?3", "f", 1)["align"] == "0-0 2-1"
 
 
 def test_lines_without_links_guide_nothing(folder):
     links = right_links(folder, "train")
-    assert train(folder, ["", *links[1:]]).exists()
-    free, guided = (perplexity(train(folder, each, steps=10)) for each in ([""] * LINES, links))
-    unguided = perplexity(train(folder, links, steps=10, lambda_align=0.0))
+    free, guided = (perplexity(train(folder, each)) for each in ([""] * LINES, ["", *links[1:]]))
+    unguided = perplexity(train(folder, links, lambda_align=0.0))
     assert free == pytest.approx(unguided, rel=1e-4)
     assert guided != pytest.approx(unguided, rel=1e-3)
 

@@ -5,8 +5,6 @@ import math
 import os
 import re
 import signal
-import subprocess
-import sys
 from argparse import Namespace
 from pathlib import Path
 
@@ -27,13 +25,10 @@ from tests.support.opennmt import TINY, call, make_opt, write_task, write_vocabu
 from tests.support.texts import write
 
 
-def test_options_are_read_in_a_process_that_has_imported_nothing_else(tmp_path):
+def test_options_are_read_whatever_torch_allows(tmp_path):
     torch.save({"opt": Namespace(layers=3)}, tmp_path / "model.pt")
-    code = "import sys; from onmt_preorder.opennmt.checkpoints import read_options; "
-    code += "import torch; options = read_options(sys.argv[1]); torch.load(sys.argv[1], weights_only=True); "
-    code += "print(options.layers)"
-    command = [sys.executable, "-c", code, str(tmp_path / "model.pt")]
-    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "3\n"
+    torch.serialization.clear_safe_globals()
+    assert read_options(str(tmp_path / "model.pt")).layers == 3
 
 
 @pytest.mark.parametrize(
@@ -91,11 +86,7 @@ def checkpoint(tmp_path):
 @pytest.mark.parametrize(
     ("then", "now", "message"),
     [
-        (
-            {},
-            PLAIN,
-            r"^encoder_type is 'transformer', but in the model of train_from, .*model\.pt, 'preorder_tr",
-        ),
+        ({}, PLAIN, r"^encoder_type is 'transformer', but in the model of train_from, .*\.pt, 'preorder_tr"),
         (PLAIN, {}, "^encoder_type is 'preorder_transformer', but in the model of train_from"),
         ({}, {"preorder_encoding": ["absolute"]}, r"^preorder_encoding is \['absolute'\], .*\['relative'\]$"),
         ({}, {"source_max_relative": 8}, "^source_max_relative is 8, .* 4$"),
@@ -107,13 +98,6 @@ def test_model_options_must_be_those_of_the_checkpoint(checkpoint, then, now, me
         ArgumentParser.validate_train_opts(opt)
     opt.override_opts = True
     ArgumentParser.validate_train_opts(opt)
-
-
-def test_an_older_checkpoint_that_lacks_an_option_may_go_on(tmp_path):
-    trained = make_opt()
-    del trained.target_max_relative
-    torch.save({"opt": trained}, tmp_path / "model.pt")
-    ArgumentParser.validate_train_opts(make_opt(train_from=str(tmp_path / "model.pt")))
 
 
 def test_the_new_checkpoint_tells_of_the_new_text():
@@ -247,24 +231,9 @@ def test_a_perplexity_that_is_no_number_is_not_noted(train, monkeypatch):
     assert "that gave a number" in train(train_steps=1)[-1]
 
 
-@pytest.mark.parametrize(
-    ("number", "step", "found"),
-    [
-        (signal.SIGINT, 1, "no checkpoint has been saved"),
-        (signal.SIGTERM, 3, "the last checkpoint is of step 2"),
-    ],
-)
-def test_a_training_that_is_ended_says_what_it_leaves(train, caplog, monkeypatch, step, found, number):
-    accumulate = Trainer._gradient_accumulation
-
-    def learn(self, *batches):
-        if self.optim.training_step == step:
-            os.kill(os.getpid(), number)
-        accumulate(self, *batches)
-
-    monkeypatch.setattr(Trainer, "_gradient_accumulation", learn)
-    before = signal.getsignal(number)
+def test_a_training_can_be_ended(train, monkeypatch):
+    """While ``SIGTERM`` raises nothing outside of it."""
+    kill = lambda *_: os.kill(os.getpid(), signal.SIGTERM)  # noqa: E731
+    monkeypatch.setattr(Trainer, "_gradient_accumulation", kill)
     with pytest.raises(KeyboardInterrupt):
-        train()
-    assert caplog.messages[-1] == f"interrupted in step {step}: {found}"
-    assert signal.getsignal(number) == before
+        train(train_steps=1)

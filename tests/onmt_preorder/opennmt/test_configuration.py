@@ -10,7 +10,6 @@ from onmt.bin.train import _get_parser as training_parser
 from onmt.utils.parse import ArgumentParser
 
 from onmt_preorder.opennmt.transforms import PreorderTransform
-from onmt_preorder.transformer.options import EncodingOptions
 from preorder.errors import DataError, UsageError
 from tests.support.opennmt import TINY, make_opt
 from tests.support.texts import write
@@ -53,25 +52,10 @@ def test_unknown_keys_and_prefixes_are_refused(tmp_path, capsys, make_parser, ch
     assert re.fullmatch(".*" + message + "\n", capsys.readouterr().err)
 
 
-@BOTH_PARSERS
-def test_known_keys_of_either_command_are_accepted(tmp_path, make_parser):
-    opt = parse(
-        make_parser, tmp_path, "-seed", "-1", "-skip_empty_level=silent", num_threads=1, train_steps=1
-    )
-    assert (opt.encoder_type, opt.seed, opt.skip_empty_level) == ("preorder_transformer", -1, "silent")
-
-
 def test_other_encoders_may_be_as_careless_as_before(tmp_path):
     path = tmp_path / "run.yaml"
     path.write_text(yaml.safe_dump({**TINY, **PLAIN, "qqq": 1}))
     assert training_parser().parse_known_args(["-config", str(path)])[1] == ["--qqq=1"]
-
-
-def test_options_come_through_a_yaml(tmp_path):
-    opt = parse(training_parser, tmp_path, preorder_max_relative=2, source_max_relative=0)
-    assert EncodingOptions.from_opt(opt) == EncodingOptions(False, 2, 0)
-    opt = parse(training_parser, tmp_path, "--preorder_encoding")
-    assert EncodingOptions.from_opt(opt) == EncodingOptions(False, 0, 4)
 
 
 @pytest.mark.parametrize(
@@ -85,11 +69,9 @@ def test_options_come_through_a_yaml(tmp_path):
         ({"num_kv": 2}, "num_kv does not work with encoder_type: preorder_transformer"),
         ({"multiquery": True}, "multiquery does not work"),
         ({"copy_attn": True}, "copy_attn does not work"),
-        ({"parallel_mode": "tensor_parallel", "world_size": 2}, "tensor_parallel does not work"),
+        ({"parallel_mode": "tensor_parallel"}, "parallel_mode does not work"),
         ({"heads": 5}, "hidden_size 64 is not a multiple of heads 5"),
         ({"word_vec_size": 32}, "hidden_size 64 is not word_vec_size 32"),
-        ({"preorder_max_relative": 0}, "preorder_max_relative counts from 1"),
-        ({"source_max_relative": -4}, "source_max_relative counts from 0"),
         (
             {"preorder_encoding": ["absolute"], "position_encoding_type": "SinusoidalConcat"},
             r"\[absolute\] needs position_encoding_type: SinusoidalInterleaved",
@@ -109,21 +91,6 @@ def validated(tmp_path, corpus=None, **changes):
     opt = make_opt(data=yaml.safe_dump({"train": {**paths, **(corpus or {})}}), **changes)
     ArgumentParser._validate_data(opt)
     return opt
-
-
-@pytest.mark.parametrize(
-    ("listed", "expected"),
-    [
-        (None, ["preorder_positions"]),
-        (["filtertoolong"], ["filtertoolong", "preorder_positions"]),
-        (["inferfeats", "filtertoolong"], ["filtertoolong", "preorder_positions"]),
-        (["preorder_positions", "bpe"], ["bpe", "preorder_positions"]),
-    ],
-)
-def test_the_transform_is_added_by_itself(tmp_path, listed, expected):
-    opt = validated(tmp_path, listed and {"transforms": listed})
-    assert opt.data["train"]["transforms"] == expected
-    assert opt.n_src_feats == 1
 
 
 @pytest.mark.parametrize(

@@ -31,47 +31,37 @@ def test_features_come_from_the_checkpoint():
     assert opt.transforms == opt._all_transform == ["preorder_positions"]
 
 
-def test_tokenisation_comes_from_the_checkpoint_and_filters_do_not():
-    trained = make_opt(transforms=["filtertoolong", "bpe", "preorder_positions"], src_subword_model="codes")
-    opt = load(trained)
-    assert opt.transforms == ["bpe", "preorder_positions"]
-    assert opt.src_subword_model == "codes"
-
-
-def test_what_the_user_says_counts():
-    trained = make_opt(transforms=["bpe"], src_subword_model="codes", tgt_subword_model="target")
-    opt = load(trained, "-transforms", "onmt_tokenize", "-src_subword_model", "mine")
-    assert (opt.transforms, opt.src_subword_model) == (["onmt_tokenize", "preorder_positions"], "mine")
-    opt = load(trained, "-src_subword_model", "moved")
-    assert opt.transforms == ["bpe", "preorder_positions"]
-    assert (opt.src_subword_model, opt.tgt_subword_model) == ("moved", "target")
-
-
 ON_THE_FLY = ["preorder", "bpe", "preorder_positions"]
+SPLIT = {"transforms": ["filtertoolong", "bpe"], "src_subword_model": "codes", "tgt_subword_model": "target"}
+TRAINED_SO = {"preorder_model": "dir", "transforms": ON_THE_FLY}
+SHARED, OTHER = {**SPLIT, "share_vocab": True}, "onmt_tokenize"
 
 
 @pytest.mark.parametrize(
-    ("trained", "arguments", "expected"),
+    ("trained", "arguments", "transforms", "expected"),
     [
-        ({"preorder_model": "dir", "transforms": ON_THE_FLY}, [], (ON_THE_FLY, "dir")),
-        (
-            {"preorder_model": "dir", "transforms": ON_THE_FLY},
-            ["-preorder_model", "new"],
-            (ON_THE_FLY, "new"),
-        ),
-        (
-            {"preorder_model": "dir", "transforms": ON_THE_FLY},
-            ["-transforms", "onmt_tokenize"],
-            (["preorder", "onmt_tokenize", "preorder_positions"], "dir"),
-        ),
-        ({"transforms": ["bpe"]}, ["-preorder_model", "new"], (ON_THE_FLY, "new")),
-        ({"transforms": ["bpe"]}, ["-transforms", "preorder", "-preorder_model", "new"], (ON_THE_FLY, "new")),
+        # tokenisation comes from the checkpoint, and filters do not
+        (SPLIT, "", "bpe", {"src_subword_model": "codes"}),
+        (SPLIT, "-transforms onmt_tokenize -src_subword_model x", OTHER, {"src_subword_model": "x"}),
+        (SPLIT, "-src_subword_model x", "bpe", {"src_subword_model": "x", "tgt_subword_model": "target"}),
+        # the preorderer comes from the checkpoint or the user
+        (TRAINED_SO, "", "preorder bpe", {"preorder_model": "dir"}),
+        (TRAINED_SO, "-preorder_model new", "preorder bpe", {"preorder_model": "new"}),
+        (TRAINED_SO, "-transforms onmt_tokenize", f"preorder {OTHER}", {"preorder_model": "dir"}),
+        (SPLIT, "-preorder_model new", "preorder bpe", {"preorder_model": "new"}),
+        (SPLIT, "-transforms preorder -preorder_model x", "preorder bpe", {"preorder_model": "x"}),
+        # words are always split alike
+        ({**SPLIT, "src_subword_alpha": 0.1, "tgt_subword_nbest": 5}, "", "bpe", {"src_subword_alpha": 0}),
+        # one subword model for both sides
+        (SHARED, "", "bpe", {"share_vocab": True}),
+        (SHARED, "-transforms onmt_tokenize", OTHER, {"share_vocab": False}),
     ],
 )
-def test_the_preorderer_comes_from_the_checkpoint_or_the_user(trained, arguments, expected):
-    opt = load(make_opt(**trained), *arguments)
-    assert (opt.transforms, opt.preorder_model) == expected
-    assert opt._all_transform == opt.transforms
+def test_what_counts(trained, arguments, transforms, expected):
+    opt = load(make_opt(**trained), *arguments.split())
+    assert opt.transforms == opt._all_transform == [*transforms.split(), "preorder_positions"]
+    assert {name: getattr(opt, name) for name in expected} == expected
+    assert opt.tgt_subword_nbest == 1
 
 
 def test_a_preorderer_where_there_can_be_none():
@@ -125,12 +115,6 @@ def test_the_source_is_split_as_the_corpora_were(data, arguments, expected):
         assert load(trained, *arguments).transforms == expected
 
 
-def test_translation_splits_words_always_alike():
-    opt = load(make_opt(transforms=["onmt_tokenize"], src_subword_alpha=0.1, tgt_subword_nbest=5))
-    assert opt.transforms == ["onmt_tokenize", "preorder_positions"]
-    assert (opt.src_subword_alpha, opt.tgt_subword_nbest) == (0, 1)
-
-
 def test_what_the_training_read_with_has_been_replaced(tmp_path):
     codes = tmp_path / "codes"
     trained = make_opt(transforms=["bpe"], src_subword_model=str(codes))
@@ -151,13 +135,6 @@ def test_a_preorderer_is_the_same_whenever_it_was_trained(tmp_path):
         (tmp_path / "model.json").write_text(json.dumps({**description, **changes}))
         digests.append(digest(str(tmp_path)))
     assert digests[0] == digests[1] != digests[2]
-
-
-def test_one_subword_model_for_both_sides():
-    assert load(make_opt(transforms=["bpe"], share_vocab=True)).share_vocab
-    assert not load(
-        make_opt(transforms=["bpe"], share_vocab=True), "-transforms", "sentencepiece"
-    ).share_vocab
 
 
 @pytest.mark.parametrize(

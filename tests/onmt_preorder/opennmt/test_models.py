@@ -7,7 +7,6 @@ import pytest
 import torch
 from onmt.model_builder import build_model
 from onmt.utils.logging import logger
-from onmt.utils.parse import ArgumentParser
 from torch import nn
 
 from onmt_preorder.cpu.bfloat16_linear import Bfloat16Linear
@@ -24,10 +23,10 @@ NPMT = {**SWAN, "local_reordering_window": 7}
 GLOROT = {"param_init": 0, "param_init_glorot": True}
 
 
-def build(opt):
-    torch.manual_seed(1)
+def build(opt, checkpoint=None, seed=1):
+    torch.manual_seed(seed)
     words = pyonmttok.build_vocab_from_tokens([*SPECIALS, *(f"w{i}" for i in range(200))])
-    return build_model(opt, opt, {"src": words, "tgt": words, "data_task": "seq2seq"}, None, -1)
+    return build_model(opt, opt, {"src": words, "tgt": words, "data_task": "seq2seq"}, checkpoint, -1)
 
 
 def embeddings_of(model):
@@ -69,20 +68,11 @@ def test_pretrained_vectors_stay(tmp_path):
     assert not source.equal(vectors)
 
 
-def test_a_checkpoint_of_before_these_options_is_loaded():
-    opt = make_opt(**NPMT)
+def test_what_is_loaded_stays():
+    opt = make_opt(**NPMT, embedding_init=1.0)
     trained = build(opt)
-    checkpoint = {
-        "model": {n: p for n, p in trained.state_dict().items() if not n.startswith("generator")},
-        "generator": trained.generator.state_dict(),
-    }
-    for name in ("embedding_init", "local_reordering_bias"):
-        delattr(opt, name)
-    model_opt, training = ArgumentParser.ckpt_model_opts(opt), make_opt(**NPMT, embedding_init=1.0)
-    words = pyonmttok.build_vocab_from_tokens([*SPECIALS, *(f"w{i}" for i in range(200))])
-    vocabs = {"src": words, "tgt": words, "data_task": "seq2seq"}
-    torch.manual_seed(2)
-    loaded = build_model(model_opt, training, vocabs, checkpoint, -1)
+    weights = {n: p for n, p in trained.state_dict().items() if not n.startswith("generator")}
+    loaded = build(opt, {"model": weights, "generator": trained.generator.state_dict()}, seed=2)
     for (name, one), (_, other) in zip(trained.named_parameters(), loaded.named_parameters(), strict=True):
         assert one.equal(other), name
 

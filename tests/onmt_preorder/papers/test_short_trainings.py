@@ -1,34 +1,201 @@
-"""Two steps of training and a translation of each paper's model by OpenNMT-py's own commands."""
+"""A few steps of training of each paper's model by OpenNMT-py's own commands, and what is done with it."""
+
+import functools
+import importlib.util
+import json
+import math
+import re
 
 import pytest
 
-from tests.support.opennmt import TINY, write_training_task
+from preorder.data.formats import parse_alignment
+from preorder_recipes import jumps, similarity
+from tests.support.opennmt import TINY, call, write_training_task
 from tests.support.texts import write
-from tests.support.trainings import DISTORTION, PHRASES, train, translate
+from tests.support.trainings import DATA, DISTORTION, PHRASES, train, translate
 
+PLAIN = {"data": {name: {**paths, "path_src": f"{name}.plain"} for name, paths in DATA["data"].items()}}
 LEARNING = {**TINY, "preorder_encoding": [], "decoder_type": "preorder_transformer"}
 MODELS = {
     "preorder": TINY,
     "reordering": LEARNING | {"reordering_embedding": ["encoder", "decoder"], "norm_placement": "post"},
+    "exgre": LEARNING | {"explicit_reordering": "exgre"},
     "refsr": LEARNING | {"explicit_reordering": "refsr", "layers": 2},
-    "distortion": {**DISTORTION, "distortion": "source"},
-    "phrases": PHRASES,
+    "rnnsearch": DISTORTION | PLAIN,
+    "distortion": DISTORTION | PLAIN | {"distortion": "hidden", "train_from": "rnnsearch.pt"},
+    "phrases": PHRASES | PLAIN,
 }
+BEGUN = {"reset_optim": "all", "override_opts": True}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("short")
+    write_training_task(folder, 200, 20)
+    for part in ("train", "valid"):
+        lines = (folder / f"{part}.src").read_text(encoding="utf-8").splitlines()
+        write(folder / f"{part}.plain", *(re.sub(r"￨\d+", "", line) for line in lines))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def trained(folder):
+    """Return a function that trains the model of a name, NAME.pt, once; it returns what that printed."""
+
+    @functools.cache
+    def make(name):
+        if name == "distortion":
+            make("rnnsearch")
+        steps = 60 if name == "phrases" else 10  # before which all phrases are empty
+        counts = {"train_steps": steps, "valid_steps": steps // 2, "save_checkpoint_steps": steps}
+        begun = BEGUN if "train_from" in MODELS[name] else {}
+        log = train(folder, MODELS[name], name, **counts, **begun)
+        (folder / f"{name}_step_{steps}.pt").rename(folder / f"{name}.pt")
+        return log
+
+    return make
+
+
+def perplexities(log):
+    return list(map(float, re.findall(r"Validation perplexity: ([0-9.e+]+)", log)))
+
+
+def lines_of(path):
+    return path.read_text(encoding="utf-8").splitlines()
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_it_trains_and_translates(tmp_path, name):
-    write_training_task(tmp_path, 60, 10)
-    if name in ("distortion", "phrases"):  # which read no positions
-        for part in ("train", "valid"):
-            source = (tmp_path / f"{part}.src").read_text(encoding="utf-8").splitlines()
-            words = [" ".join(token.split("￨")[0] for token in line.split()) for line in source]
-            write(tmp_path / f"{part}.src", *words)
-    steps = {"train_steps": 2, "valid_steps": 2, "save_checkpoint_steps": 2, "report_every": 1}
-    log = train(tmp_path, MODELS[name], "model", **steps)
-    assert "Validation perplexity: " in log
-    assert ("similarity: " in log) == (name == "refsr")
-    lines = (tmp_path / "valid.src").read_text(encoding="utf-8").splitlines()[:3]
-    outputs, _ = translate(tmp_path, ["", *lines], "model_step_2.pt", "-max_length", 250)
-    assert len(outputs) == 4
+def test_it_learns_and_translates(folder, trained, name):
+    log = trained(name)
+    first, second = perplexities(log)
+    assert second < first
+    assert ("similarity: " in log) == (name in ("exgre", "refsr"))
+    kind = "src" if MODELS[name]["data"] == TINY["data"] else "plain"
+    lines = lines_of(folder / f"valid.{kind}")
+    options = () if name == "phrases" else ("-max_length", 9)
+    outputs, _ = translate(folder, ["", *lines], f"{name}.pt", *options)
+    assert len(outputs) == 21
     assert outputs[0] == ""
+    assert any(outputs)
+
+
+# --- learned reordering ---
+
+
+@pytest.mark.parametrize("name", ["exgre", "refsr"])
+def test_translation_reads_plain_text_and_is_the_same_with_positions(folder, trained, name):
+    trained(name)
+    plain, told = (
+        translate(folder, lines_of(folder / f"valid.{kind}"), f"{name}.pt", "-max_length", 9)[0]
+        for kind in ("plain", "src")
+    )
+    assert plain == told
+
+
+@pytest.mark.parametrize("name", ["exgre", "refsr"])
+def test_similarity_on_a_test_set(folder, trained, name, capsys):
+    log = trained(name)
+    assert similarity.main(["--model", f"{folder}/{name}.pt", "--src", f"{folder}/valid.src"]) == 0
+    numbers = [re.findall(r"-?\d+\.\d+", line) for line in capsys.readouterr().out.splitlines()[-3:]]
+    (original, own_away), (learned, away), shares = (map(float, line) for line in numbers)
+    validation = float(re.findall(r"Validation similarity: ([-0-9.]+)", log)[-1])
+    assert learned == pytest.approx(validation, abs=1e-3)
+    moves = [
+        int(token.split("￨")[1]) - place
+        for line in lines_of(folder / "valid.src")
+        for place, token in enumerate(line.split())
+    ]
+    assert own_away == pytest.approx(sum(map(abs, moves)) / len(moves), abs=1e-3)
+    # The cosine of two encodings is the mean cosine of their angles' differences.
+    size = TINY["hidden_size"]
+    cosines = [math.cos(away / 10000 ** (2 * q / size)) for away in moves for q in range(size // 2)]
+    assert original == pytest.approx(sum(cosines) / len(cosines), abs=1e-3)
+    expected = (learned - original) / (1 - original), 1 - away / own_away
+    assert tuple(shares) == pytest.approx(expected, abs=2e-3)
+
+
+def test_a_model_without_explicit_reordering_and_averaging(folder, trained, capsys):
+    trained("reordering")
+    assert similarity.main(["--model", f"{folder}/reordering.pt", "--src", f"{folder}/valid.src"]) == 2
+    assert "the model has no explicit reordering" in capsys.readouterr().err
+    call(folder, "onmt_average_models", "-models", *["reordering.pt"] * 2, "-output", "average.pt")
+    lines, short = lines_of(folder / "valid.src"), ("-max_length", 9)
+    one, other = (translate(folder, lines, f"{name}.pt", *short)[0] for name in ("average", "reordering"))
+    assert one == other
+
+
+# --- attention with jumps ---
+
+
+def test_alignments_of_a_given_target(folder, trained):
+    trained("distortion")
+    files = ("-tgt", "valid.tgt", "-align_output", "alignments", "-attention_output", "attention")
+    lines = lines_of(folder / "valid.plain")
+    translate(folder, lines, "distortion.pt", "-beam_size", 1, "-gold_align", *files)
+    attention = map(json.loads, lines_of(folder / "attention"))
+    for line, alignment, rows in zip(lines, lines_of(folder / "alignments"), attention, strict=True):
+        length = len(line.split())
+        assert sorted(target for _, target in parse_alignment(alignment).links) == list(range(length))
+        assert {len(row) for row in rows} == {length}
+        assert all(0.4 < sum(row) < 1.01 for row in rows)  # some of it goes to the end, or past it
+
+
+def test_jumps(folder, trained, capsys):
+    trained("distortion")
+    given = [f"--src={folder}/valid.plain", f"--tgt={folder}/valid.tgt"]
+    assert jumps.main([f"--model={folder}/distortion.pt", *given]) == 0
+    entropy, probabilities, lost = capsys.readouterr().out.splitlines()[-3:]
+    found = list(map(float, re.findall(r"0\.\d+", probabilities)))
+    assert (len(found), sum(found)) == (7, pytest.approx(1, abs=5e-3))
+    spread = -sum(share * math.log(share) for share in found)
+    measured, most = map(float, re.findall(r"\d\.\d+", entropy))
+    assert 0 < measured <= spread + 5e-3  # entropy is concave: its mean is not above that of the mean
+    assert most == pytest.approx(math.log(7), abs=1e-3)
+    assert 0 <= float(lost.split()[-1]) < 1
+    assert jumps.main([f"--model={folder}/rnnsearch.pt", *given]) == 2
+    assert "rnnsearch.pt: the model has no jumps" in capsys.readouterr().err
+    assert jumps.main([f"--model={folder}/distortion.pt", given[0], f"--tgt={folder}/train.tgt"]) == 2
+    assert "valid.plain:21: the file ends after 20 lines" in capsys.readouterr().err
+
+
+# --- phrases ---
+
+
+def test_beam_search_with_scores_and_alignments(folder, trained):
+    trained("phrases")
+    lines = ["", *lines_of(folder / "valid.plain")]
+    options = ("-beam_size", 4, "-n_best", 2, "-with_score", "-align_output", "alignments")
+    outputs, _ = translate(folder, lines, "phrases.pt", *options)
+    best, second = ([line.split("\t") for line in outputs[start::2]] for start in (0, 1))
+    for source, (words, score), (others, less) in zip(lines, best, second, strict=True):
+        assert (words != others) == bool(source)  # nothing is translated as nothing
+        assert float(score) >= float(less)
+    for (words, _), alignment, source in zip(best, lines_of(folder / "alignments")[::2], lines, strict=True):
+        links = [tuple(map(int, link.split("-"))) for link in alignment.split()]
+        assert links == sorted(links)
+        assert sorted(j for _, j in links) == list(range(len(words.split())))
+        assert all(i < len(source.split()) for i, _ in links)
+
+
+def test_a_reward_for_words_makes_longer_translations_and_gold_scores_are_those_of_training(folder, trained):
+    log = trained("phrases")
+    lines, gold = (lines_of(folder / f"valid.{kind}") for kind in ("plain", "tgt"))
+    search = ("-beam_size", 4, "-tgt", "valid.tgt", "-swan_word_reward")
+    (plain, printed), (longer, _) = (translate(folder, lines, "phrases.pt", *search, r) for r in (0, 20))
+    words = sum(len(line.split()) for line in plain), sum(len(line.split()) for line in longer)
+    assert 2 * sum(len(line.split()) for line in lines) == words[1] > words[0]
+    score = float(re.search(r"GOLD SCORE: (-[\d.]+)", printed)[1])
+    likelihood = -score * len(lines) / sum(len(line.split()) + 1 for line in gold)
+    assert math.exp(likelihood) == pytest.approx(perplexities(log)[-1], rel=1e-3)
+
+
+def test_a_language_model_that_knows_no_word(folder, trained):
+    if importlib.util.find_spec("kenlm") is None:
+        pytest.skip("the extra lm is not installed")
+    trained("phrases")
+    grams = ["0\t<s>", "-1\t</s>", "-9\t<unk>", *(f"-9\tw{number}" for number in range(20))]
+    write(folder / "lm.arpa", "\\data\\", f"ngram 1={len(grams)}", "", "\\1-grams:", *grams, "", "\\end\\")
+    search = ("-beam_size", 9, "-swan_choices", 9)
+    for more, is_empty in ((), False), (("-swan_lm", "lm.arpa", "-swan_lm_weight", 5), True):
+        [output], _ = translate(folder, ["w1 w2"], "phrases.pt", *search, *more)
+        assert (output == "") == is_empty

@@ -2,7 +2,6 @@
 
 import pytest
 import torch
-from torch.autograd import gradcheck
 
 from tests.support.distortion_models import CONTEXTS, make_batch, make_model
 from tests.support.transformers import (
@@ -114,32 +113,13 @@ def test_a_word_at_a_time_is_all_at_once(context):
             model.decoder.map_state(lambda state, dim: state.index_select(dim, torch.tensor([2, 0, 0])))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("context", CONTEXTS)
-def test_gradients(context):
-    model = make_model(distortion=context, hidden_size=3, word_vec_size=2, distortion_window=2)
-    src, tgt, lengths = make_batch((4, 2), words=3)
-    names, parameters = zip(*model.named_parameters(), strict=True)
-
-    def output(*values):
-        return torch.func.functional_call(model, dict(zip(names, values, strict=True)), (src, tgt, lengths))[
-            0
-        ]
-
-    assert gradcheck(output, [parameter.detach().requires_grad_() for parameter in parameters])
-    model.generator(output(*parameters)).square().sum().backward()
-    assert not without_gradient(model.double())
+def test_every_parameter_gets_a_gradient(context):
+    model = make_model(distortion=context)
+    model.generator(model(*make_batch())[0]).square().sum().backward()
+    assert not without_gradient(model)
     model.decoder.detach_state()
     assert not any(tensor.requires_grad for tensor in model.decoder.state.values())
-
-
-def test_the_encoder_gives_the_backward_state_of_the_first_word():
-    encoder = make_model(enc_layers=2, layers=-1, dec_layers=1).encoder
-    src, _, lengths = make_batch()
-    states, final, _ = encoder(src, lengths)
-    assert states.shape == (3, 7, 12)
-    assert final.equal(states[:, 0, 6:])
-    assert not states[2, 2:].any()
 
 
 def encoder_twin(encoder, words, positions):

@@ -7,15 +7,10 @@ from onmt_preorder.transformer.attention import Positions, RelativePart, plain, 
 from tests.support.attention import (
     ORIGINAL,
     PARTS,
-    RANDOM,
     both_ways,
     check_dropout,
-    clip,
-    leaves,
     make_inputs,
 )
-
-BOUGHT, POSITIONS = 7, [0, 8, 6, 7, 5, 1, 2, 4, 3]
 
 
 @pytest.mark.parametrize("case", PARTS)
@@ -35,37 +30,6 @@ def test_equals_the_formula_in_few_bits(dtype):
         assert mine.dtype == dtype
         bound = 100 * torch.finfo(dtype).eps
         torch.testing.assert_close(mine.double(), true, rtol=bound, atol=bound)
-
-
-def test_gradient_equals_finite_differences():
-    _, states, lengths, parts = make_inputs(3, [(2, 1, ORIGINAL), (1, 2, RANDOM)], b=2, n=4, d=3)
-
-    def attention(*inputs):
-        tables = iter(inputs[3:])
-        again = [RelativePart(part.positions, next(tables), next(tables)) for part in parts]
-        return relative_attention(*(x.transpose(1, 2) for x in inputs[:3]), lengths, again)
-
-    assert torch.autograd.gradcheck(attention, leaves(states, parts))
-
-
-def test_worked_example_of_the_paper():
-    expected = [-4, 4, 2, 3, 1, -3, -2, 0, -1]
-    assert [clip(p - POSITIONS[BOUGHT], 4) for p in POSITIONS] == expected
-    # Values tell which distance each token's attention went to.
-    n = len(POSITIONS)
-    value = torch.zeros(1, 1, n, 9)
-    query, key = torch.zeros(2, 1, 1, n, 9).unbind()
-    part = RelativePart(Positions(torch.tensor([POSITIONS])), torch.zeros(9, 9), torch.eye(9))
-    sums = relative_attention(query, key, value, torch.tensor([n]), [part])[0, 0, BOUGHT] * n
-    torch.testing.assert_close(sums, torch.bincount(torch.tensor(expected) + 4, minlength=9).float())
-
-
-def test_a_vector_that_no_pair_uses_gets_no_gradient():
-    (query, key, value), _, lengths, parts = make_inputs(6, [(7, 7, ORIGINAL), (6, 6, RANDOM)], n=7)
-    relative_attention(query, key, value, lengths, parts).square().sum().backward()
-    for table in (parts[0].keys, parts[0].values):
-        assert not table.grad[[0, -1]].any()
-        assert table.grad[1:-1].any(1).all()
 
 
 def test_a_vector_has_no_effect_where_no_key_is_at_its_distance():
