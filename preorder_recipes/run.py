@@ -1,8 +1,8 @@
 """The main job on a data folder: align, preorder, train, translate, score.
 
 The folder holds {train,dev,test}.SRC and .TGT, one tokenised sentence a line, and may hold
-POS tags of the source, .SRC.pos, word alignments, .align, and some hundred hand-aligned
-sentences, hand.{SRC,TGT,align}.
+POS tags of the source, .SRC.pos, its trees as bracketings, .SRC.trees, word alignments, .align,
+and some hundred hand-aligned sentences, hand.{SRC,TGT,align}.
 """
 
 from __future__ import annotations
@@ -141,7 +141,9 @@ def _check(job: Job, stages: Sequence[str], arguments: argparse.Namespace) -> No
             raise UsageError("the stage prepare needs --data")
         if arguments.data.resolve() == (job.folder / DATA).resolve():
             raise UsageError(f"{arguments.data} would be overwritten while it is needed: name another --run")
-        checks.check_preorder_options(with_earlier(job), arguments.cross_fit, arguments.preorder)
+        checks.check_preorder_options(
+            with_earlier(job), arguments.data, arguments.cross_fit, arguments.preorder
+        )
     elif "train" not in stages and not any(job.folder.glob(f"systems/*/seed*/test.{job.target}")):
         raise UsageError(f"{job.folder}: no system is trained there: run the stages prepare and train first")
     if "train" in stages:

@@ -18,7 +18,7 @@ from preorder.errors import DataError, UsageError, shown
 from preorder.learning.options import options_of
 from preorder.methods.registry import NEED_TREES, all_options
 from preorder_recipes.configuration import SUBWORD_TRANSFORM, key_and_value
-from preorder_recipes.pipeline.job import Job
+from preorder_recipes.pipeline.job import PARTS, Job
 from preorder_recipes.pipeline.prepare import ordered_parts, train_preorderer
 from preorder_recipes.pipeline.train import config_of
 
@@ -124,7 +124,7 @@ def _check_together(parser: Any, system: str, opt: argparse.Namespace) -> None:
         raise UsageError(f"--set, in system {system}: {' '.join(str(error).split())}") from None
 
 
-def check_preorder_options(job: Job, cross_fit: int, options: Sequence[str]) -> None:
+def check_preorder_options(job: Job, data: Path, cross_fit: int, options: Sequence[str]) -> None:
     """Let ``preorder train`` check its options; it ends with one line and status 2 itself."""
     if options and not ordered_parts(job):
         raise UsageError("--preorder: no system here reads the order of a preorderer")
@@ -132,10 +132,11 @@ def check_preorder_options(job: Job, cross_fit: int, options: Sequence[str]) -> 
     commands = (train_preorderer(job, cross_fit, given).command for given in (tuple(options), ()))
     arguments, own = (parser.parse_args(command[1:]) for command in commands)
     options_of(arguments.method, all_options(), vars(arguments))
-    if arguments.method in NEED_TREES and arguments.trees not in TREES:
-        raise UsageError(
-            f"--preorder --method {arguments.method}: needs --trees {' or '.join(TREES)}, by Stanza"
-        )
+    files = [data / f"{part}.{job.source}.trees" for part in PARTS]
+    has_trees = arguments.trees in TREES if "--trees" in options else all(map(Path.exists, files))
+    if arguments.method in NEED_TREES and not has_trees:
+        needs = f"needs --trees {' or '.join(TREES)}, by Stanza, or {files[0].name} and the like in the data"
+        raise UsageError(f"--preorder --method {arguments.method}: {needs}")
     for name in ("lang", "model", "src", "align", "tgt", "annot", "cross_fit", "cross_fit_out"):
         if getattr(arguments, name) != getattr(own, name):
             raise UsageError(f"--preorder --{name.replace('_', '-')}: preorder_recipes.run sets it itself")

@@ -13,7 +13,7 @@ from preorder.command_line.options import add_number, positive
 from preorder.data.formats import FEATURE_SEPARATOR, parse_source, parse_tokens, text_lines
 from preorder.errors import DataError
 from preorder.io import files
-from preorder_recipes.pipeline.job import HAND, PARTS
+from preorder_recipes.pipeline.job import HAND, LAYERS, PARTS
 
 MAX_LENGTH = 50  # Kawara et al. 2021, §V-A, like the ratio
 MAX_RATIO = 9
@@ -53,15 +53,15 @@ def copy_data(
 
     Return a message: how many of the training pairs are kept, and why the others are not.
     """
-    suffixes, tags = list(sides), f"{sides[0]}.pos"
-    if all((data / f"{part}.{tags}").exists() for part in PARTS):
-        suffixes.append(tags)
+    layers = [f"{sides[0]}.{layer}" for layer in LAYERS]
+    given = [layer for layer in layers if all((data / f"{part}.{layer}").exists() for part in PARTS)]
+    suffixes = [*sides, *given]
     if use_alignment:
         suffixes.append("align")
     files.make_folder(str(out))
-    if tags not in suffixes:  # of other data that were here
+    for layer in set(layers).difference(given):  # of other data that were here
         for part in PARTS:
-            (out / f"{part}.{tags}").unlink(missing_ok=True)
+            (out / f"{part}.{layer}").unlink(missing_ok=True)
     whole: list[list[str]] = [[], []]
     for part in PARTS:
         rows = list(read_rows([str(data / f"{part}.{suffix}") for suffix in suffixes]))

@@ -14,6 +14,7 @@ from preorder_recipes.pipeline.subwords import DEFAULT_SIZE
 
 PARTS = ("train", "dev", "test")
 HAND = "hand"  # begins the names of the files of hand-aligned sentences
+LAYERS = ("pos", "trees")  # of the source, as bracketings; their names end those of files
 DATA = "data"  # the folder of all texts of a run
 DEFAULT_BEAM = 5
 
@@ -101,11 +102,11 @@ class Job:
         """Return the word alignment in the direction that links every source word."""
         return f"{DATA}/{part}.{self.source}.align"
 
-    def tags(self, part: str) -> tuple[str, ...]:
-        """Return the option of a part's POS tags, or nothing where the data have none."""
-        paths = [f"{DATA}/{one}.{self.source}.pos" for one in PARTS]
-        has_tags = all((self.folder / path).exists() for path in paths)
-        return ("--pos", f"{DATA}/{part}.{self.source}.pos") if has_tags else ()
+    def layer(self, name: str, part: str) -> tuple[str, ...]:
+        """Return the option of a part's layer, of :data:`LAYERS`, or nothing where the data have none."""
+        paths = {one: f"{DATA}/{one}.{self.source}.{name}" for one in PARTS}
+        has_layer = all((self.folder / path).exists() for path in paths.values())
+        return (f"--{name}", paths[part]) if has_layer else ()
 
     def reordered(self, part: str, order: str, form: str) -> str:
         """Return a part's source in an order, in a format of ``preorder apply``."""

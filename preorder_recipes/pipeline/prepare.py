@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from preorder.learning.options import MAX_THREADS
+from preorder.methods.registry import NEED_TREES
 from preorder_recipes.configuration import FEATURES, GOLD, KEPT, PREDICTED, TEXT, System
 from preorder_recipes.pipeline.job import DATA, HAND, PARTS, Job
 from preorder_recipes.pipeline.runner import processors
@@ -38,7 +39,7 @@ def prepare(
     phases = [
         links,
         [*training, *([step] for step in gold)],
-        [[_apply(job, part)] for part in ordered if not (folds and part == "train")],
+        [[_apply(job, part, options)] for part in ordered if not (folds and part == "train")],
         [*([step] for step in texts), evaluated, [_evaluation(job, GOLD)]],
     ]
     return [phase for phase in phases if phase]
@@ -91,17 +92,21 @@ def _aligned(job: Job, name: str, path_of: Callable[[str], str], *options: str) 
 
 def train_preorderer(job: Job, cross_fit: int, options: tuple[str, ...]) -> Step:
     """Return the step that trains the preorderer; the arguments are those of :func:`prepare`."""
-    source, alignment, tags = job.text("train", job.source), job.alignment("train"), job.tags("train")
+    source, alignment, layers = (
+        job.text("train", job.source),
+        job.alignment("train"),
+        _layers(job, "train", options),
+    )
     is_named = any(option.partition("=")[0] == "--method" for option in options)
     method = () if is_named else ("--method", DEFAULT_METHOD)
     command = ["preorder", "train", *method, "--lang", job.source, "--model", MODEL]
-    command += ["--src", source, "--align", alignment, *tags, *options]
+    command += ["--src", source, "--align", alignment, *layers, *options]
     makes = [MODEL]
     if cross_fit:
         makes.append(job.reordered("train", PREDICTED, FEATURES))
         command += ["--cross-fit", str(cross_fit), "--cross-fit-out", makes[-1]]
     threads = () if "--threads" in options else ("--threads", str(min(processors(), MAX_THREADS)))
-    reads = (source, alignment, *tags[1:])
+    reads = (source, alignment, *layers[1::2])
     return Step("preorder-train", tuple(command), reads, tuple(makes), aside=threads)  # nothing else is long
 
 
@@ -117,10 +122,18 @@ def source_steps(job: Job, system: System) -> list[Step]:
     return steps
 
 
-def _apply(job: Job, part: str) -> Step:
-    source, tags, out = job.text(part, job.source), job.tags(part), job.reordered(part, PREDICTED, FEATURES)
-    command = ("preorder", "apply", "--model", MODEL, "--src", source, *tags, "--out", out)
-    return Step(f"preorder-apply-{part}", command, (MODEL, source, *tags[1:]), (out,))
+def _apply(job: Job, part: str, options: tuple[str, ...]) -> Step:
+    source, out = job.text(part, job.source), job.reordered(part, PREDICTED, FEATURES)
+    layers = _layers(job, part, options)
+    command = ("preorder", "apply", "--model", MODEL, "--src", source, *layers, "--out", out)
+    return Step(f"preorder-apply-{part}", command, (MODEL, source, *layers[1::2]), (out,))
+
+
+def _layers(job: Job, part: str, options: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the options of a part's tags and, where the method needs them, trees."""
+    method = next((word for word in reversed(options) if word.removeprefix("--method=") in NEED_TREES), None)
+    trees = job.layer("trees", part) if method and "--trees" not in options else ()
+    return (*job.layer("pos", part), *trees)
 
 
 def _gold(job: Job, part: str, form: str, order: str = GOLD) -> Step:

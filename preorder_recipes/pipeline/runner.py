@@ -187,7 +187,7 @@ class StepRunner:
         output = (self.folder / step.output).open("w") if step.output else None
         try:
             process = start(
-                [_program(step.command[0]), *step.command[1:]],
+                [program_path(step.command[0]), *step.command[1:]],
                 self._lock,
                 cwd=self.folder,
                 env=self._environment,
@@ -211,7 +211,7 @@ class StepRunner:
             process.terminate()
 
 
-def _program(name: str) -> str:
+def program_path(name: str) -> str:
     """Return the path of a program: beside this Python, else as the shell would find it."""
     if name == "python":
         return sys.executable

@@ -28,7 +28,7 @@ from preorder_recipes import run
 from preorder_recipes.pipeline import runner
 from preorder_recipes.pipeline.steps import Stamps
 os.environ["RUNNER"] = str(os.getpid())
-runner._program = fake_programs.program_in(sys.argv[1])
+runner.program_path = fake_programs.program_in(sys.argv[1])
 where, _, number = os.environ.get("DIE", "").partition(":")
 
 def dying(method, before):
@@ -174,7 +174,7 @@ def test_an_unreadable_stamp_is_not_done(tmp_path, damage):
 @pytest.fixture
 def in_process(workplace, monkeypatch):
     """Give a function that does a run here."""
-    monkeypatch.setattr(runner, "_program", fake_programs.program_in(workplace / "programs"))
+    monkeypatch.setattr(runner, "program_path", fake_programs.program_in(workplace / "programs"))
     monkeypatch.setattr("preorder_recipes.pipeline.checks.check_device", lambda device: None)
     return lambda folder, *more: run.main(line_of(workplace, folder, *more))
 

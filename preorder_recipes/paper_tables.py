@@ -1,0 +1,318 @@
+"""The tables of a paper: which systems they compare, where the translations are, and how they are printed."""
+
+from __future__ import annotations
+
+import atexit
+import json
+import subprocess
+import tarfile
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from preorder.analysis.comparisons import Precisions, system_examples
+from preorder.analysis.curves import by_length, fitting_width, length_curves
+from preorder.analysis.evaluation_data import EvaluationData
+from preorder.analysis.results import SCORE_FORMATS, Table, curve_tables, p_value, parse_curves
+from preorder.data.formats import parse_tokens
+from preorder.errors import UsageError
+from preorder.io import files
+from preorder.metrics import METRICS, MetricOptions
+from preorder.metrics.scoring import Scoring, measure, score_systems
+from preorder_recipes.pipeline.leaderboard import COSTS
+from preorder_recipes.pipeline.runner import ROOT, program_path
+from preorder_recipes.pipeline.score import RESULTS, ROBUSTNESS
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A run of ``preorder_recipes.run``, in a folder of its name.
+
+    Attributes:
+        minutes: what a training takes on one core, about.
+        options: of ``preorder_recipes.run``, without data, languages, systems and ``--preorder``.
+        kept: name of the archive in ``recipes/*/translations`` whose translations need not be made again.
+    """
+
+    name: str
+    data: str
+    source: str
+    target: str
+    minutes: float
+    options: tuple[str, ...] = ()
+    preorder: tuple[str, ...] = ()
+    kept: str | None = None
+
+
+@dataclass(frozen=True)
+class Row:
+    """A system in a table.
+
+    Attributes:
+        changes: options in which it differs from the system ``base`` in ``config/system``.
+        translate: options of ``onmt_translate``, where it searches otherwise than its run.
+        paper: the paper's figure of each measure that it has.
+    """
+
+    label: str
+    experiment: Experiment
+    base: str
+    changes: dict[str, Any]
+    translate: tuple[str, ...]
+    paper: dict[str, float]
+
+    @property
+    def system(self) -> str:
+        """The name of the system."""
+        return "-".join([self.base, *(f"{key}-{value}" for key, value in self.changes.items())])
+
+    @property
+    def translation(self) -> str:
+        """The name of the file with the translation of the test set."""
+        return "".join(("test", *self.translate, ".", self.experiment.target))
+
+
+@dataclass(frozen=True)
+class PaperTable:
+    """A table or figure of a paper.
+
+    Attributes:
+        measures: columns: scores of ``preorder score``, ``precision_N``, or costs of ``results.json``.
+        analysis: ``length``, ``examples`` or ``robustness``, in place of the measures.
+        commands: what is run for each row in the folder of its run, with ``{model}`` in place of its model.
+            The table is what the last of them prints.
+    """
+
+    name: str
+    title: str
+    rows: tuple[Row, ...]
+    measures: tuple[str, ...] = ()
+    analysis: str | None = None
+    commands: tuple[str, ...] = ()
+    note: str = ""
+
+
+def read_paper(path: Path) -> tuple[str, list[PaperTable]]:
+    """Return title and tables of a file of ``config/papers``."""
+    content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    experiments = {}
+    for name, given in content["runs"].items():
+        texts = {key: tuple(str(given.get(key, "")).split()) for key in ("options", "preorder")}
+        experiments[name] = Experiment(name, **given | texts)
+    tables = []
+    for given in content["tables"]:
+        rows = tuple(_row(one, given, experiments) for one in given["rows"])
+        lists = {key: tuple(given.get(key, ())) for key in ("measures", "commands")}
+        own = {key: given[key] for key in ("name", "title", "analysis", "note") if key in given}
+        tables.append(PaperTable(rows=rows, **own, **lists))
+    return content["title"], tables
+
+
+def _row(given: Mapping[str, Any], table: Mapping[str, Any], runs: Mapping[str, Experiment]) -> Row:
+    figures = dict(zip(table.get("measures", ()), given.get("paper", ()), strict=False))
+    known = {name: value for name, value in figures.items() if value is not None}
+    experiment = runs[given.get("run") or table["run"]]
+    search = tuple(given.get("translate", "").split())
+    return Row(given["row"], experiment, given["system"], given.get("set", {}), search, known)
+
+
+@dataclass(frozen=True)
+class Shelf:
+    """Where runs, corpora and kept translations are."""
+
+    runs: Path
+    corpora: Mapping[str, Path]
+
+    def folder(self, experiment: Experiment) -> Path:
+        """Return the folder of a run."""
+        return self.runs / experiment.name
+
+    def corpus(self, experiment: Experiment) -> Path:
+        """Return the folder of a run's corpus."""
+        if experiment.data not in self.corpora:
+            raise UsageError(f"--data {experiment.data}=DIR is needed for {experiment.name}")
+        return self.corpora[experiment.data]
+
+    def text(self, experiment: Experiment, side: str) -> list[str]:
+        """Return one side of a run's test set."""
+        own = self.folder(experiment) / "data" / f"test.{side}"
+        return _lines(own if own.exists() else self.corpus(experiment) / f"test.{side}")
+
+    def models(self, row: Row) -> list[Path]:
+        """Return a system's models, one of each training, if they are there."""
+        return sorted(self.folder(row.experiment).glob(f"systems/{row.system}/seed*/model.pt"))
+
+    def translations(self, row: Row) -> list[list[str]]:
+        """Return the translations of a system's trainings, made here or kept."""
+        made = sorted(self.folder(row.experiment).glob(f"systems/{row.system}/seed*/{row.translation}"))
+        end = f".{row.experiment.target}"
+        kept = () if row.translate else _kept(row.experiment.kept, f"{row.system}.seed", end)
+        return [_lines(path) for path in made or kept]
+
+
+def _lines(path: Path) -> list[str]:
+    return list(files.read_lines(str(path)))
+
+
+@cache
+def _unpacked(archive: str) -> Path:
+    """Return the folder of a kept archive's files, which is there until the end."""
+    folder = tempfile.TemporaryDirectory(prefix="preorder-")
+    atexit.register(folder.cleanup)
+    for path in ROOT.glob(f"recipes/*/translations/{archive}.tar.xz"):
+        with tarfile.open(path) as tar:
+            tar.extractall(folder.name, filter="data")
+    return Path(folder.name)
+
+
+def _kept(archive: str | None, begin: str, end: str) -> list[Path]:
+    """Return the files of an archive in ``recipes/`` whose names begin and end so."""
+    return sorted(_unpacked(archive).glob(f"*/{begin}*{end}")) if archive else []
+
+
+def page(shelf: Shelf, title: str, tables: Sequence[PaperTable]) -> Iterator[str]:
+    """Yield the lines of a paper's tables, as Markdown."""
+    yield from (f"## {title}", "")
+    for table in tables:
+        yield from (f"### {table.name}: {table.title}", "")
+        yield from _body(shelf, table)
+        if table.note:
+            yield from ("", *table.note.strip().split("\n"))
+        yield ""
+
+
+def _body(shelf: Shelf, table: PaperTable) -> Iterator[str]:
+    texts = {row.label: shelf.translations(row) for row in table.rows}
+    systems = {label: runs for label, runs in texts.items() if runs}
+    experiment = table.rows[0].experiment
+    if not systems:
+        yield "Not trained yet."
+    elif table.commands:
+        for row in table.rows:
+            yield from (f"{row.label}:", "", *_output(shelf, table, row), "")
+    elif table.analysis == "robustness":
+        yield from _robustness(shelf, table)
+    else:
+        source = list(map(parse_tokens, shelf.text(experiment, experiment.source)))
+        references, options = [shelf.text(experiment, experiment.target)], MetricOptions(tokenize="none")
+        data = EvaluationData(references, systems, source, [], [], {}, options, 1)
+        yield from ANALYSES[table.analysis](shelf, table, data)
+
+
+def _length(_: Shelf, __: PaperTable, data: EvaluationData) -> Iterator[str]:
+    lengths = list(map(len, data.source))
+    curves = length_curves(data, METRICS[:1], by_length(lengths, *fitting_width(lengths)))
+    return (line for one in curve_tables(curves) for line in _markdown(one))
+
+
+def _examples(_: Shelf, __: PaperTable, data: EvaluationData) -> Iterator[str]:
+    baseline, *_, last = data.systems
+    found = system_examples(data, "ribes", baseline, last, 2)
+    for example in (*found.better, *found.worse):
+        yield from (f"- {name}: {text}" for name, text in example.rows("{:.3f}".format))
+        yield ""
+
+
+def _robustness(shelf: Shelf, table: PaperTable) -> Iterator[str]:
+    experiment = table.rows[0].experiment
+    made = [shelf.folder(experiment) / ROBUSTNESS]
+    found = [path for path in made if path.exists()] or _kept(experiment.kept, "robustness.", "json")
+    if not found:
+        yield "Not measured yet: `python -m preorder_recipes.robustness`."
+        return
+    names = {row.base: row.label for row in table.rows}
+    curves = parse_curves(files.read_json(str(found[0])))
+    lines = {
+        measure: {names[system]: line for system, line in of.items() if system in names}
+        for measure, of in curves.measures.items()
+    }
+    for one in curve_tables(replace(curves, measures=lines)):
+        yield from (*_markdown(one), "")
+
+
+def _scores(shelf: Shelf, table: PaperTable, data: EvaluationData) -> Iterator[str]:
+    """Yield a table of our figures and the paper's; p is against the first row."""
+    found = _scored(table, data)
+    columns = ["system"]
+    for name in table.measures:
+        has_paper = any(name in row.paper for row in table.rows)
+        columns += [_format(name)[0], *(["paper"] if has_paper else [])]
+    rows = []
+    for row in table.rows:
+        cells, costs = [row.label], _costs(shelf, row)
+        for name in table.measures:
+            form = _format(name)[1]
+            cells.append(_cell(found, row.label, name, costs.get(name), form))
+            if any(name in other.paper for other in table.rows):
+                cells.append(form(row.paper[name]) if name in row.paper else "")
+        rows.append(tuple(cells))
+    return _markdown(Table("", tuple(columns), tuple(rows)))
+
+
+def _scored(table: PaperTable, data: EvaluationData) -> Scoring:
+    names = [name for name in METRICS if any(one.partition("_")[0] == name for one in table.measures)]
+    measured = data.measure(names)
+    if any(name.startswith("precision_") for name in table.measures):
+        measured += measure([Precisions(data.references, data.options)], data.systems)
+    return score_systems(measured or data.measure(METRICS[:1]), next(iter(data.systems)), data.seed)
+
+
+def _format(name: str) -> tuple[str, Any]:
+    return COSTS[name] if name in COSTS else (SCORE_FORMATS[name].title, SCORE_FORMATS[name].format)
+
+
+def _cell(found: Scoring, label: str, name: str, cost: float | None, form: Any) -> str:
+    if cost is not None:
+        return form(cost)
+    runs = found.runs.get(label, {}).get(name)
+    if runs is None:
+        return "–"
+    compared = found.significance.get(label, {}).get(name)
+    deviation = "" if runs.deviation is None else f" ± {form(runs.deviation)}"
+    return form(runs.mean) + deviation + (f" ({p_value(compared.p_value)})" if compared else "")
+
+
+def _costs(shelf: Shelf, row: Row) -> dict[str, float]:
+    """Return what ``results.json`` of the run says beside the scores."""
+    path = shelf.folder(row.experiment) / RESULTS
+    systems = json.loads(path.read_text(encoding="utf-8"))["systems"] if path.exists() else {}
+    return {name: systems[row.system][name]["mean"] for name in COSTS} if row.system in systems else {}
+
+
+def _output(shelf: Shelf, table: PaperTable, row: Row) -> Iterator[str]:
+    """Yield what the commands say of the first training of a system."""
+    models = shelf.models(row)
+    if not models:
+        yield "–"
+        return
+    for command in table.commands:
+        printed = run_in(shelf.folder(row.experiment), command, models[0])
+    yield from ("```", *printed.rstrip().split("\n"), "```")
+
+
+def run_in(folder: Path, command: str, model: Path, *more: str) -> str:
+    """Run a command in the folder of a run; return what it prints."""
+    program, *words = command.format(model=model.relative_to(folder)).split()
+    line = [program_path(program), *words, *more]
+    ended = subprocess.run(line, cwd=folder, capture_output=True, text=True, check=False)
+    if ended.returncode:
+        raise UsageError(f"{command}: {ended.stderr.strip()}")
+    return ended.stdout
+
+
+def _markdown(table: Table) -> Iterator[str]:
+    yield from (f"{table.caption}:", "") if table.caption else ()
+    rules = ["---", *("---:" for _ in table.columns[1:])]
+    yield from (f"| {' | '.join(row)} |" for row in (table.columns, rules, *table.rows))
+
+
+ANALYSES: dict[str | None, Callable[[Shelf, PaperTable, EvaluationData], Iterator[str]]] = {
+    None: _scores,
+    "length": _length,
+    "examples": _examples,
+}

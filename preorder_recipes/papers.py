@@ -1,0 +1,141 @@
+"""Print the tables of the five papers, with the papers' figures beside ours; train first what is missing.
+
+The tables are in config/papers, a file a paper. A translation that is kept in recipes/, or that an earlier
+command has made in the folder, is not made again. Figures of other corpora and larger models cannot equal
+ours: what can be compared is which system gains, and how much.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import yaml
+
+from onmt_preorder.base_configuration import CONFIG
+from preorder.command_line import Parser
+from preorder.command_line.paths import paths_by_name
+from preorder.errors import UsageError
+from preorder.io import files
+from preorder_recipes import run as main_job
+from preorder_recipes.paper_tables import Experiment, Row, Shelf, page, read_paper, run_in
+from preorder_recipes.pipeline.runner import exit_status
+
+PAPERS = tuple(sorted(path.stem for path in (CONFIG / "papers").glob("*.yaml")))
+ALL = "all"
+VARIANTS = "variants"  # the folder of systems that differ from one in config/system in some options
+EXAMPLES = """\
+  python -m preorder_recipes.papers chen2020 --data enja=DIR --run runs/papers --plan
+  python -m preorder_recipes.papers kawara2021 --table II --data enja=DIR --run runs/papers
+  python -m preorder_recipes.papers --no-training --data enja=DIR multi30k=DIR kftt=DIR --run runs/papers \\
+      --out papers.md
+"""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command; return its exit status."""
+    arguments = build_parser().parse_args(argv)
+    return exit_status(lambda: run(arguments))
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """Build the parser of the command line."""
+    parser = Parser(
+        prog="python -m preorder_recipes.papers",
+        description=__doc__,
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add = parser.add_argument
+    add("paper", choices=(*PAPERS, ALL), nargs="?", default=ALL, help="(default: %(default)s)")
+    add("--table", metavar="NAME", action="append", help="only this one, as II; repeat it for several")
+    add("--data", metavar="CORPUS=DIR", nargs="+", default=[], help="data folders, as enja=DIR")
+    add("--run", metavar="DIR", type=Path, required=True, help="folder of all runs")
+    add("--out", metavar="F", default=files.STANDARD, help="Markdown (default: standard output)")
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument("--plan", action="store_true", help="only say what would be trained, and for how long")
+    what.add_argument("--no-training", action="store_true", help="print what there is; – is what is missing")
+    add(
+        "--also",
+        metavar="OPTION",
+        nargs=argparse.REMAINDER,
+        default=[],
+        help="all that follows: further options of preorder_recipes.run, as --size tiny --steps 20",
+    )
+    return parser
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Train what is missing and write the tables."""
+    names = PAPERS if arguments.paper == ALL else [arguments.paper]
+    papers = {name: read_paper(CONFIG / "papers" / f"{name}.yaml") for name in names}
+    wanted = arguments.table
+    chosen = {
+        title: [table for table in tables if wanted is None or table.name in wanted]
+        for title, tables in papers.values()
+    }
+    if not any(chosen.values()):
+        known = ", ".join(table.name for _, tables in papers.values() for table in tables)
+        raise UsageError(f"--table: there is none of these; there are: {known}")
+    shelf = Shelf(arguments.run, {name: Path(path) for name, path in paths_by_name(arguments.data).items()})
+    rows = [row for tables in chosen.values() for table in tables for row in table.rows]
+    if not arguments.no_training:
+        train(shelf, rows, arguments.also, arguments.plan)
+    if not arguments.plan:
+        lines = [line for title, tables in chosen.items() if tables for line in page(shelf, title, tables)]
+        files.write_lines(arguments.out, lines)
+
+
+def train(shelf: Shelf, rows: Sequence[Row], more: Sequence[str], only_plan: bool) -> None:
+    """Train and translate what is missing, a run after the other; say first what that is."""
+    missing: dict[Experiment, dict[str, Row]] = {}
+    for row in rows:
+        if not shelf.translations(replace(row, translate=())):
+            missing.setdefault(row.experiment, {})[row.system] = row
+    for experiment, systems in missing.items():
+        seeds = main_job.build_parser().parse_args(_line(experiment, [], shelf.runs, more)).seeds
+        trainings = len(systems) * len(seeds.split(","))
+        hours = f"{trainings * experiment.minutes / 60:.1f} hours of one core"
+        print(f"{experiment.name}: {trainings} trainings, {hours}: {', '.join(systems)}", file=sys.stderr)
+    for experiment, systems in missing.items() if not only_plan else ():
+        folder = shelf.folder(experiment)
+        names = [_written(folder, row) if row.changes else row.system for row in systems.values()]
+        line = ["--data", str(shelf.corpus(experiment)), *_line(experiment, names, folder, more)]
+        main_job.run(main_job.build_parser().parse_args(line))
+    for row in rows if not only_plan else ():
+        if row.translate and not shelf.translations(row):
+            _translate(shelf, row)
+
+
+def _translate(shelf: Shelf, row: Row) -> None:
+    """Translate the test set with all models of a system, as the row searches."""
+    folder, source = shelf.folder(row.experiment), f"data/test.{row.experiment.source}"
+    for model in shelf.models(row):
+        made = model.with_name(row.translation)
+        fresh = made.with_name(f"{made.name}.new")
+        command = f"onmt_translate -model {{model}} -src {source} -output {fresh.relative_to(folder)}"
+        run_in(folder, command, model, *row.translate)
+        fresh.rename(made)
+
+
+def _line(experiment: Experiment, systems: Sequence[str], folder: Path, more: Sequence[str]) -> list[str]:
+    named = ("--systems", ",".join(systems)) if systems else ()
+    sides = ("--src", experiment.source, "--tgt", experiment.target)
+    last = ("--preorder", *experiment.preorder) if experiment.preorder else ()
+    return [*sides, "--run", str(folder), *named, *experiment.options, *more, *last]
+
+
+def _written(folder: Path, row: Row) -> str:
+    """Write a system with its changes as a file of its own; return the path."""
+    path = folder / VARIANTS / f"{row.system}.yaml"
+    files.make_folder(str(path.parent))
+    settings = {"base": str(CONFIG / "system" / f"{row.base}.yaml")} | row.changes
+    files.write_bytes(str(path), yaml.safe_dump(settings, sort_keys=False).encode())
+    return str(path)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
