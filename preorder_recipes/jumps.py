@@ -11,11 +11,16 @@ import math
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from preorder.command_line import Parser, execute
+from preorder.data.formats import parse_tokens
 from preorder.errors import UsageError
 from preorder_recipes.pipeline.checks import check_device, check_readable
-from preorder_recipes.similarity import load_trained
+from preorder_recipes.trained import Matrix, add_line, add_picture, line_of, load_for_line, load_trained
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -25,6 +30,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--src", metavar="F", required=True, help="source, one sentence a line")
     parser.add_argument("--tgt", metavar="F", required=True, help="its translation")
     parser.add_argument("--gpu", metavar="N", type=int, default=-1, help="number of the GPU, from 0")
+    add_line(parser, "print P(k) at each word of the translation")
+    add_picture(parser)
     parser.set_defaults(run=_print)
     return execute(parser, argv)
 
@@ -32,6 +39,12 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _print(arguments: argparse.Namespace) -> None:
     check_readable(map(Path, (arguments.model, arguments.src, arguments.tgt)))
     check_device("cpu" if arguments.gpu < 0 else "gpu")
+    if arguments.line:
+        lines = [line_of(path, arguments.line) for path in (arguments.src, arguments.tgt)]
+        _print_sentence(arguments, *lines)
+        return
+    if arguments.out:
+        raise UsageError("--out draws the jumps of one sentence: it goes with --line")
     entropy, probabilities, lost = measure(arguments.model, arguments.src, arguments.tgt, arguments.gpu)
     print(f"entropy of P(k) {entropy:.3f}, of {math.log(len(probabilities)):.3f} at most")
     print(", ".join(f"P({k}) {share:.3f}" for k, share in probabilities.items()))
@@ -47,24 +60,46 @@ def measure(model: str, source: str, target: str, gpu: int = -1) -> tuple[float,
     import torch
 
     trained, batches = load_trained(model, source, target, gpu)
-    decoder = trained.decoder
-    if getattr(decoder, "jumps", None) is None:
-        raise UsageError(f"{model}: the model has no jumps")
-    window = decoder.options.window
+    window = _decoder(model, trained).options.window
     sums, words = torch.zeros(2 * window + 3, dtype=torch.float64), 0
     for batch in batches:
-        given, goals = batch["tgt"][:, :-1], batch["tgt"][:, 1:, 0]
-        with torch.no_grad():
-            states, final, lengths = trained.encoder(batch["src"], batch["srclen"])
-            decoder.init_state(batch["src"], states, final)
-            jumps, attention = decoder.jump_probabilities(given, states, lengths)
+        jumps, attention = _jumps(model, trained, batch)
         entropy = -torch.xlogy(jumps, jumps).sum(-1, keepdim=True)
         lost = 1 - attention.sum(-1, keepdim=True)
-        is_word = goals != decoder.embeddings.word_padding_idx
+        is_word = batch["tgt"][:, 1:, 0] != trained.decoder.embeddings.word_padding_idx
         sums += torch.cat((entropy, jumps, lost), -1)[is_word].double().sum(0).cpu()
         words += int(is_word.sum())
     entropy, *shares, lost = (sums / words).tolist()
-    return entropy, dict(zip(range(window, -window - 1, -1), shares, strict=True)), lost
+    return entropy, dict(zip(_distances(window), shares, strict=True)), lost
+
+
+def _print_sentence(arguments: argparse.Namespace, source: str, target: str) -> None:
+    trained, batch = load_for_line(arguments.model, source, target)
+    jumps, _ = _jumps(arguments.model, trained, batch)
+    distances = list(map(str, _distances(trained.decoder.options.window)))
+    matrix = Matrix([*parse_tokens(target), "(end)"], distances, jumps[0].tolist(), "k, distance of the jump")
+    matrix.show(f"P(k) at each word of “{target}”", arguments.out)
+
+
+def _decoder(model: str, trained: Any) -> Any:
+    if getattr(trained.decoder, "jumps", None) is None:
+        raise UsageError(f"{model}: the model has no jumps")
+    return trained.decoder
+
+
+def _distances(window: int) -> range:
+    return range(window, -window - 1, -1)
+
+
+def _jumps(model: str, trained: Any, batch: dict[str, Any]) -> tuple[Tensor, Tensor]:
+    """Return P(k) and attention at each word of the targets, the end symbol included."""
+    import torch
+
+    decoder = _decoder(model, trained)
+    with torch.no_grad():
+        states, final, lengths = trained.encoder(batch["src"], batch["srclen"])
+        decoder.init_state(batch["src"], states, final)
+        return decoder.jump_probabilities(batch["tgt"][:, :-1], states, lengths)
 
 
 if __name__ == "__main__":

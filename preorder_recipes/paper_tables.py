@@ -151,7 +151,7 @@ class Shelf:
         """Return the translations of a system's trainings, made here or kept."""
         made = sorted(self.folder(row.experiment).glob(f"systems/{row.system}/seed*/{row.translation}"))
         end = f".{row.experiment.target}"
-        kept = () if row.translate else _kept(row.experiment.kept, f"{row.system}.seed", end)
+        kept = () if row.translate else kept_files(row.experiment.kept, f"{row.system}.seed", end)
         return [_lines(path) for path in made or kept]
 
 
@@ -170,7 +170,7 @@ def _unpacked(archive: str) -> Path:
     return Path(folder.name)
 
 
-def _kept(archive: str | None, begin: str, end: str) -> list[Path]:
+def kept_files(archive: str | None, begin: str, end: str) -> list[Path]:
     """Return the files of an archive in ``recipes/`` whose names begin and end so."""
     return sorted(_unpacked(archive).glob(f"*/{begin}*{end}")) if archive else []
 
@@ -221,7 +221,7 @@ def _examples(_: Shelf, __: PaperTable, data: EvaluationData) -> Iterator[str]:
 def _robustness(shelf: Shelf, table: PaperTable) -> Iterator[str]:
     experiment = table.rows[0].experiment
     made = [shelf.folder(experiment) / ROBUSTNESS]
-    found = [path for path in made if path.exists()] or _kept(experiment.kept, "robustness.", "json")
+    found = [path for path in made if path.exists()] or kept_files(experiment.kept, "robustness.", "json")
     if not found:
         yield "Not measured yet: `python -m preorder_recipes.robustness`."
         return

@@ -96,14 +96,14 @@ def train(shelf: Shelf, rows: Sequence[Row], more: Sequence[str], only_plan: boo
         if not shelf.translations(replace(row, translate=())):
             missing.setdefault(row.experiment, {})[row.system] = row
     for experiment, systems in missing.items():
-        seeds = main_job.build_parser().parse_args(_line(experiment, [], shelf.runs, more)).seeds
+        seeds = main_job.build_parser().parse_args(command_line(experiment, [], shelf.runs, more)).seeds
         trainings = len(systems) * len(seeds.split(","))
         hours = f"{trainings * experiment.minutes / 60:.1f} hours of one core"
         print(f"{experiment.name}: {trainings} trainings, {hours}: {', '.join(systems)}", file=sys.stderr)
     for experiment, systems in missing.items() if not only_plan else ():
         folder = shelf.folder(experiment)
         names = [_written(folder, row) if row.changes else row.system for row in systems.values()]
-        line = ["--data", str(shelf.corpus(experiment)), *_line(experiment, names, folder, more)]
+        line = ["--data", str(shelf.corpus(experiment)), *command_line(experiment, names, folder, more)]
         main_job.run(main_job.build_parser().parse_args(line))
     for row in rows if not only_plan else ():
         if row.translate and not shelf.translations(row):
@@ -121,7 +121,10 @@ def _translate(shelf: Shelf, row: Row) -> None:
         fresh.rename(made)
 
 
-def _line(experiment: Experiment, systems: Sequence[str], folder: Path, more: Sequence[str]) -> list[str]:
+def command_line(
+    experiment: Experiment, systems: Sequence[str], folder: Path, more: Sequence[str]
+) -> list[str]:
+    """Return the options of ``preorder_recipes.run`` for systems of a run, without the data."""
     named = ("--systems", ",".join(systems)) if systems else ()
     sides = ("--src", experiment.source, "--tgt", experiment.target)
     last = ("--preorder", *experiment.preorder) if experiment.preorder else ()

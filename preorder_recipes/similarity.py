@@ -9,15 +9,16 @@ source's words stand, 1 is gold, and less than 0 is worse than doing nothing.
 from __future__ import annotations
 
 import argparse
-import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from preorder.command_line import Parser, execute
+from preorder.command_line import Parser, execute, print_table
+from preorder.data.formats import parse_features
 from preorder.errors import UsageError
 from preorder_recipes.pipeline.checks import check_device, check_readable
+from preorder_recipes.trained import add_line, line_of, load_for_line, load_trained
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -28,6 +29,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         "--src", metavar="F", required=True, help="token￨position, of preorder gold --unaligned keep"
     )
     parser.add_argument("--gpu", metavar="N", type=int, default=-1, help="number of the GPU, from 0")
+    add_line(parser, "print the original, learned and given position of each word")
     parser.set_defaults(run=_print)
     return execute(parser, argv)
 
@@ -35,6 +37,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _print(arguments: argparse.Namespace) -> None:
     check_readable([Path(arguments.model), Path(arguments.src)])
     check_device("cpu" if arguments.gpu < 0 else "gpu")
+    if arguments.line:
+        _print_positions(arguments.model, line_of(arguments.src, arguments.line))
+        return
     original, learned = similarities(arguments.model, arguments.src, arguments.gpu)
     for name, (cosine, tokens) in (("PE", original), ("PR", learned)):
         print(f"{name} {cosine:.4f}, {tokens:.3f} tokens away")
@@ -46,37 +51,32 @@ def _print(arguments: argparse.Namespace) -> None:
         print("share of the way {:.3f} by the cosine, {:.3f} by tokens".format(*shares))
 
 
+def _print_positions(model: str, line: str) -> None:
+    words, permutation = parse_features(line)
+    trained, batch = load_for_line(model, line)
+    ((_, _, learned, _, _),) = _positions(model, trained, [batch])
+    columns = zip(words, learned[0].tolist(), permutation.positions, strict=True)
+    rows = [(word, str(k), f"{own:.1f}", str(gold)) for k, (word, own, gold) in enumerate(columns)]
+    print_table(None, ("word", "original", "learned", "given"), rows)
+
+
 def similarities(model: str, source: str, gpu: int = -1) -> tuple[list[float], list[float]]:
     """Return how close original and predicted positions are to the given ones, as means over all tokens.
 
     Each is the cosine of the encodings, and the absolute difference in tokens.
     """
     import torch
-    from torch import Tensor
 
     from onmt_preorder.papers.explicit_reordering import SIMILARITY, reordering_loss
     from onmt_preorder.transformer.sinusoidal import encodings
 
     trained, batches = load_trained(model, source, gpu=gpu)
-    encoder = trained.encoder
-    if not getattr(encoder, "explicit", None):
-        raise UsageError(f"{model}: the model has no explicit reordering")
-    predicted: list[Tensor] = []
-    block = encoder.transformer[-1].after_layer
-    block.register_forward_hook(
-        lambda _, given, __: predicted.append(block.positions(given[0], given[1].lengths))
-    )
     sums, tokens = torch.zeros(2, 2, dtype=torch.float64), 0.0
-    for batch in batches:
-        src, lengths = batch["src"], batch["srclen"]
-        with torch.no_grad():
-            states = encoder(src, lengths)[0]
-        own = torch.arange(src.size(1), device=src.device)
-        padding = own >= lengths.unsqueeze(1)
-        gold = encoder.positions(src, padding)
-        table = encodings(0, src.size(1), states).expand_as(states)
+    for own, gold, learned, padding, states in _positions(model, trained, batches):
+        encoder = trained.encoder
+        table = encodings(0, states.size(1), states).expand_as(states)
         losses = reordering_loss(table, gold, padding, encoder.explicit), encoder.additional_loss()
-        for i, (loss, positions) in enumerate(zip(losses, (own, predicted.pop()), strict=True)):
+        for i, (loss, positions) in enumerate(zip(losses, (own, learned), strict=True)):
             total, count = loss.statistics[SIMILARITY]
             away = (positions - gold).abs().masked_fill(padding, 0).sum().item()
             sums[i] += torch.tensor([total, away])
@@ -84,26 +84,25 @@ def similarities(model: str, source: str, gpu: int = -1) -> tuple[list[float], l
     return tuple((sums / tokens).tolist())
 
 
-def load_trained(
-    model: str, source: str, target: str | None = None, gpu: int = -1
-) -> tuple[Any, Iterator[dict[str, Any]]]:
-    """Return a checkpoint's model and the batches that ``onmt_translate`` would read."""
-    from onmt.constants import CorpusTask
-    from onmt.inference_engine import InferenceEnginePY
-    from onmt.inputters.dynamic_iterator import build_dynamic_dataset_iter
+def _positions(model: str, trained: Any, batches: Iterable[dict[str, Any]]) -> Iterator[tuple[Any, ...]]:
+    """Yield a batch's original, gold and learned positions, its padding and the encoder's states."""
+    import torch
 
-    from onmt_preorder.opennmt.checkpoints import read_options
-    from onmt_preorder.opennmt.translation import translation_options
-
-    given = ["-model", model, "-src", source, *(("-tgt", target) if target else ())]
-    given += ["-gpu", str(gpu), "-batch_size", "64"]
-    read_options(model)  # which says whether it is a checkpoint
-    opt = translation_options([*given, "-output", os.devnull])  # OpenNMT-py opens it, else pred.txt
-    engine = InferenceEnginePY(opt)
-    batches = build_dynamic_dataset_iter(
-        opt, engine.transforms_cls, engine.vocabs, task=CorpusTask.INFER, device_id=gpu
+    encoder = trained.encoder
+    if not getattr(encoder, "explicit", None):
+        raise UsageError(f"{model}: the model has no explicit reordering")
+    learned: list[torch.Tensor] = []
+    block = encoder.transformer[-1].after_layer
+    block.register_forward_hook(
+        lambda _, given, __: learned.append(block.positions(given[0], given[1].lengths))
     )
-    return engine.translator.model, (batch for batch, _ in batches)
+    for batch in batches:
+        src, lengths = batch["src"], batch["srclen"]
+        with torch.no_grad():
+            states = encoder(src, lengths)[0]
+        own = torch.arange(src.size(1), device=src.device)
+        padding = own >= lengths.unsqueeze(1)
+        yield own, encoder.positions(src, padding), learned.pop(), padding, states
 
 
 if __name__ == "__main__":

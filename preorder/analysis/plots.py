@@ -156,6 +156,20 @@ def draw_breakdown(breakdown: Breakdown) -> Figure:
     return figure
 
 
+def draw_matrix(
+    rows: Sequence[str], columns: Sequence[str], values: Sequence[Sequence[float]], axis: str
+) -> Figure:
+    """Draw numbers from 0 to 1, a row of them for each word, the darker the larger."""
+    figure, (axes,) = _new_figure(1)
+    figure.set_size_inches(WIDTH, 0.25 * len(rows) + 0.8)
+    axes.imshow(values, cmap="Greys", vmin=0, vmax=1, aspect="auto")
+    axes.grid(visible=False)
+    axes.set_xticks(range(len(columns)), columns)
+    axes.set_xlabel(axis)
+    axes.set_yticks(range(len(rows)), rows, parse_math=False)
+    return figure
+
+
 def _draw_lines(
     axes: Axes, xs: np.ndarray, lines: Mapping[str, Sequence[Estimate | None]], looks: Mapping[str, Style]
 ) -> dict[str, Any]:

@@ -92,11 +92,8 @@ def _aligned(job: Job, name: str, path_of: Callable[[str], str], *options: str) 
 
 def train_preorderer(job: Job, cross_fit: int, options: tuple[str, ...]) -> Step:
     """Return the step that trains the preorderer; the arguments are those of :func:`prepare`."""
-    source, alignment, layers = (
-        job.text("train", job.source),
-        job.alignment("train"),
-        _layers(job, "train", options),
-    )
+    source, alignment = job.text("train", job.source), job.alignment("train")
+    layers = _layers(job, "train", options)
     is_named = any(option.partition("=")[0] == "--method" for option in options)
     method = () if is_named else ("--method", DEFAULT_METHOD)
     command = ["preorder", "train", *method, "--lang", job.source, "--model", MODEL]

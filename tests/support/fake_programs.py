@@ -19,7 +19,7 @@ STEPS = 4
 
 
 def install(folder):
-    """Write a script for each program; return a replacement of preorder_recipes.pipeline.runner.program_path."""
+    """Write a script for each program; return a replacement of the runner's ``program_path``."""
     folder.mkdir()
     for name in NAMES:
         script = f'#!/bin/sh\nexec {sys.executable} -I -S {__file__} {name} "$@"\n'

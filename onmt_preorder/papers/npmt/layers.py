@@ -41,12 +41,16 @@ class LocalReordering(nn.Module):
 
         ``padding`` is ``(batch, length)``, True after a sentence's end; what stands there has no effect.
         """
+        near, gates = self.gates(embedded, padding)
+        return torch.matmul(near, gates.unsqueeze(-1)).squeeze(-1).tanh()
+
+    def gates(self, embedded: Tensor, padding: Tensor) -> tuple[Tensor, Tensor]:
+        """Return what each token sees, ``(batch, length, size, window)``, and its gates, without ``size``."""
         window = self.weight.size(0)
         side = window // 2
         real = embedded.masked_fill(padding.unsqueeze(-1), 0)
         near = functional.pad(real, (0, 0, side, side)).unfold(1, window, 1).contiguous()
-        gates = functional.linear(near.flatten(2), self.weight, self.bias).sigmoid()
-        return torch.matmul(near, gates.unsqueeze(-1)).squeeze(-1).tanh()
+        return near, functional.linear(near.flatten(2), self.weight, self.bias).sigmoid()
 
 
 class Elements(NamedTuple):

@@ -7,9 +7,12 @@ import math
 import re
 
 import pytest
+import torch
 
+from onmt_preorder.papers.npmt.layers import LocalReordering
 from preorder.data.formats import parse_alignment
-from preorder_recipes import jumps, similarity
+from preorder_recipes import gates, jumps, phrases, similarity
+from preorder_recipes.trained import load_for_line
 from tests.support.opennmt import TINY, call, write_training_task
 from tests.support.texts import write
 from tests.support.trainings import DATA, DISTORTION, PHRASES, train, translate
@@ -114,6 +117,15 @@ def test_similarity_on_a_test_set(folder, trained, name, capsys):
     assert tuple(shares) == pytest.approx(expected, abs=2e-3)
 
 
+def test_the_learned_positions_of_a_sentence(folder, trained, capsys):
+    trained("refsr")
+    assert similarity.main([f"--model={folder}/refsr.pt", f"--src={folder}/valid.src", "--line=2"]) == 0
+    rows = re.findall(r"│ (\S+) *│ +(\d+) │ +([\d.]+) │ +(\d+) │", capsys.readouterr().out)
+    assert [f"{word}￨{gold}" for word, _, _, gold in rows] == lines_of(folder / "valid.src")[1].split()
+    assert [int(own) for _, own, _, _ in rows] == list(range(len(rows)))
+    assert all(0 <= float(learned) <= len(rows) for _, _, learned, _ in rows)
+
+
 def test_a_model_without_explicit_reordering_and_averaging(folder, trained, capsys):
     trained("reordering")
     assert similarity.main(["--model", f"{folder}/reordering.pt", "--src", f"{folder}/valid.src"]) == 2
@@ -158,7 +170,51 @@ def test_jumps(folder, trained, capsys):
     assert "valid.plain:21: the file ends after 20 lines" in capsys.readouterr().err
 
 
+def test_the_jumps_in_a_sentence(folder, trained, capsys):
+    trained("distortion")
+    files = f"--src={folder}/valid.plain", f"--tgt={folder}/valid.tgt"
+    line = [f"--model={folder}/distortion.pt", *files, f"--out={folder}/jumps.png"]
+    assert jumps.main([*line, "--line=2"]) == 0
+    rows = re.findall(r"│ (\S+) *│(.*)│\n", capsys.readouterr().out)
+    assert [word for word, _ in rows] == [*lines_of(folder / "valid.tgt")[1].split(), "(end)"]
+    for _, numbers in rows:
+        assert sum(map(float, re.findall(r"\d\.\d\d", numbers))) == pytest.approx(1, abs=0.04)
+    assert (folder / "jumps.png").read_bytes().startswith(b"\x89PNG")
+    assert jumps.main(line) == 2
+    assert "--out draws the jumps of one sentence: it goes with --line" in capsys.readouterr().err
+
+
 # --- phrases ---
+
+
+def test_what_phrases_become(folder, trained, capsys):
+    trained("phrases")
+    lines = lines_of(folder / "valid.plain")
+    outputs, _ = translate(folder, lines, "phrases.pt", "-beam_size", 1, "-align_output", "links")
+    write(folder / "valid.hyp", *outputs)
+    files = [f"--src={folder}/valid.plain", f"--hyp={folder}/valid.hyp", f"--align={folder}/links"]
+    assert phrases.main([*files, "--count", "3"]) == 0
+    emitters = [{link.split("-")[0] for link in links.split()} for links in lines_of(folder / "links")]
+    assert f"{sum(map(len, emitters))} phrases, " in capsys.readouterr().out
+
+
+def test_the_gates_of_a_sentence(folder, trained, capsys):
+    trained("phrases")
+    line = ["--model", f"{folder}/phrases.pt", "--src", f"{folder}/valid.plain"]
+    assert gates.main([*line, "--out", f"{folder}/gates.svg"]) == 0
+    printed = capsys.readouterr().out
+    sentence = lines_of(folder / "valid.plain")[0]
+    model, batch = load_for_line(f"{folder}/phrases.pt", sentence)
+    layer = next(one for one in model.modules() if isinstance(one, LocalReordering))
+    with torch.no_grad():
+        words = model.encoder.embeddings.make_embedding[:1](batch["src"])[0]
+        padded = torch.cat((nothing := torch.zeros(1, words.size(1)), words, nothing))
+        for k, word in enumerate(sentence.split()):  # one by one, as the equation says
+            opened = layer.weight @ padded[k : k + 3].T.flatten() + (0 if layer.bias is None else layer.bias)
+            assert re.search(f"{word} .*" + ".*".join(f"{gate:.2f}" for gate in opened.sigmoid()), printed)
+    assert "distance in words" in (folder / "gates.svg").read_text()
+    assert gates.main([*line, "--line", "21"]) == 2
+    assert "valid.plain:21: has 20 lines" in capsys.readouterr().err
 
 
 def test_beam_search_with_scores_and_alignments(folder, trained):

@@ -1,0 +1,60 @@
+"""Show what the local reordering layer of NPMT lets pass in a sentence (Huang et al. 2018, Figure 5).
+
+A row is a source word, a column a distance in words: how far open the gate is through which the word at that
+distance comes, 0 to 1.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from preorder.command_line import Parser, execute
+from preorder.command_line.options import add_number, positive
+from preorder.data.formats import parse_tokens
+from preorder.errors import UsageError
+from preorder_recipes.pipeline.checks import check_readable
+from preorder_recipes.trained import Matrix, add_picture, line_of, load_for_line
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command; return its exit status: 0 done, 2 bad input or usage."""
+    parser = Parser(prog="python -m preorder_recipes.gates", description=__doc__)
+    parser.add_argument("--model", metavar="F", required=True, help="checkpoint")
+    parser.add_argument("--src", metavar="F", required=True, help="source, one sentence a line")
+    add_number(parser, "--line", positive, 1, "number of the sentence")
+    add_picture(parser)
+    parser.set_defaults(run=_print)
+    return execute(parser, argv)
+
+
+def _print(arguments: argparse.Namespace) -> None:
+    check_readable([Path(arguments.model), Path(arguments.src)])
+    sentence = line_of(arguments.src, arguments.line)
+    words, gates = parse_tokens(sentence), gates_of(arguments.model, sentence)
+    side = len(gates[0]) // 2
+    columns = [f"{distance:+d}" if distance else "0" for distance in range(-side, side + 1)]
+    Matrix(words, columns, gates, "distance in words").show(f"Gates of “{sentence}”", arguments.out)
+
+
+def gates_of(model: str, sentence: str) -> list[list[float]]:
+    """Return the gates of each word of a sentence, one for each place of the window."""
+    import torch
+
+    from onmt_preorder.papers.npmt.layers import LocalReordering
+
+    trained, batch = load_for_line(model, sentence)
+    layer = next((one for one in trained.modules() if isinstance(one, LocalReordering)), None)
+    if layer is None:
+        raise UsageError(f"{model}: the model has no local reordering")
+    found: list[torch.Tensor] = []
+    layer.register_forward_hook(lambda _, given, __: found.append(layer.gates(*given)[1]))
+    with torch.no_grad():
+        trained.encoder(batch["src"], batch["srclen"])
+    return found[0][0].tolist()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

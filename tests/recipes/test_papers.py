@@ -1,0 +1,111 @@
+"""The tables of the papers: definitions hold, kept translations are scored, every table can be trained."""
+
+import re
+
+import pytest
+from onmt.bin.train import _get_parser
+from sacrebleu import corpus_bleu
+
+from onmt_preorder.base_configuration import CONFIG
+from onmt_preorder.opennmt.configuration import keys_of
+from preorder_recipes import papers
+from preorder_recipes.configuration import read_system
+from preorder_recipes.paper_tables import read_paper
+from preorder_recipes.synthetic import generate
+from tests.support.documents import ROOT
+from tests.support.texts import write
+
+TINY = ["hidden_size=16", "word_vec_size=16", "layers=1", "valid_steps=2", "save_checkpoint_steps=2"]
+CORPORA = {"enja": ("en", "ja"), "multi30k": ("en", "de"), "kftt": ("en", "ja")}
+
+
+def tables_of(paper):
+    return read_paper(CONFIG / "papers" / f"{paper}.yaml")[1]
+
+
+@pytest.mark.parametrize("paper", papers.PAPERS)
+def test_every_row_names_a_system_and_every_archive_holds_what_is_compared(paper):
+    tables = tables_of(paper)
+    assert len({table.name for table in tables}) == len(tables)
+    known = {*keys_of(_get_parser()), "begins_from"}
+    for row in (row for table in tables for row in table.rows):
+        line = papers.command_line(row.experiment, [], ROOT, [])
+        size = papers.main_job.build_parser().parse_args(line).size
+        read_system(row.base, size)
+        assert row.changes.keys() <= known, row.label
+        if row.experiment.kept:
+            assert list(ROOT.glob(f"recipes/*/translations/{row.experiment.kept}.tar.xz"))
+
+
+def corpus(folder, languages):
+    """Make a data folder of a synthetic bitext: English is its language with trees."""
+    generate.main(["--out", str(folder / "made"), "--pairs", "60", "--held", "8"])
+    for name, language in zip(("svo", "sov"), languages, strict=True):
+        for path in (folder / "made").glob(f"*.{name}*"):
+            path.rename(folder / path.name.replace(f".{name}", f".{language}"))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    made = {name: corpus(tmp_path_factory.mktemp(name), both) for name, both in CORPORA.items()}
+    return ["--data", *(f"{name}={folder}" for name, folder in made.items())]
+
+
+def test_kept_translations_are_scored_anew(tmp_path):
+    """Against a reference that is one of them, so the figures are known."""
+    kept = tables_of("kawara2021")
+    table = next(table for table in kept if table.name == "III, KFTT")
+    best, *_ = texts = papers.Shelf(tmp_path, {}).translations(table.rows[1])
+    write(tmp_path / "test.en", *best)
+    write(tmp_path / "test.ja", *best)
+    line = ["kawara2021", "--table", "III, KFTT", "--table", "I", "--no-training", "--run", str(tmp_path)]
+    assert papers.main([*line, "--data", f"kftt={tmp_path}", "--out", f"{tmp_path}/page.md"]) == 0
+    page = (tmp_path / "page.md").read_text().split("\n")
+    rows = {row.split(" | ")[0]: row.split(" | ")[1:] for row in page if row.startswith("| ")}
+    assert rows["| system"] == ["BLEU", "paper", "RIBES", "paper |"]
+    scores = {name: float(cells[0].split(" ")[0]) for name, cells in list(rows.items())[2:]}
+    assert max(scores, key=scores.get) == "| relative, neural BTG"
+    assert rows["| relative, neural BTG"][1::2] == ["25.28", "0.7652 |"]
+    bleu = [corpus_bleu(run, [best], tokenize="none", force=True).score for run in texts]
+    assert rows["| relative, neural BTG"][0].startswith(f"{sum(bleu) / 3:.2f} ± ")
+    assert page[2].startswith("### I: clipping distance")
+    assert page[4] == "Not trained yet."
+
+
+def test_the_plan(tmp_path, capsys):
+    assert papers.main(["chen2019", "--plan", "--run", str(tmp_path), "--table", "3"]) == 0
+    said = capsys.readouterr().err
+    assert said.startswith("ja-en: 14 trainings, 2.8 hours of one core: plain, plain_predicted_text, ")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        (["--table", "XX"], "--table: there is none of these; there are: 1, 3, 3, big, "),
+        (["--table", "3"], "--data enja=DIR is needed for ja-en"),
+        (["--table", "3", "--data", "enja=/none"], "/none/"),
+    ],
+)
+def test_what_cannot_be(tmp_path, capsys, line, message):
+    assert papers.main(["chen2019", "--run", str(tmp_path), *line]) == 2
+    assert message in capsys.readouterr().err.split("\n")[-2]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("paper", papers.PAPERS)
+def test_every_table_can_be_trained(paper, data, tmp_path, monkeypatch):
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    out = tmp_path / "page.md"
+    changes = [part for change in TINY for part in ("--set", change)]
+    more = ["--size", "tiny", "--seeds", "1", "--steps", "4", "--beam", "2", "--jobs", "2", *changes]
+    names = [table.name for table in tables_of(paper) if "kftt" not in table.rows[0].experiment.name]
+    line = [paper, *data, "--run", str(tmp_path / "runs"), "--out", str(out)]
+    line += [part for name in names for part in ("--table", name)]
+    monkeypatch.setattr(papers.paper_tables, "kept_files", lambda *_: [])
+    assert papers.main([*line, "--also", *more]) == 0
+    page = out.read_text()
+    assert page.count("\n### ") == len(names)
+    assert "Not trained yet" not in page
+    assert not re.search(r"\| – \|", page.replace("| – | – |", ""))
