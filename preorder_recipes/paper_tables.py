@@ -97,8 +97,21 @@ class PaperTable:
     note: str = ""
 
 
-def read_paper(path: Path) -> tuple[str, list[PaperTable]]:
-    """Return title and tables of a file of ``config/papers``."""
+@dataclass(frozen=True)
+class Paper:
+    """A paper's tables, and what holds of them here."""
+
+    title: str
+    summary: str
+    tables: tuple[PaperTable, ...]
+
+    def only(self, names: Sequence[str]) -> Paper:
+        """Return the paper with some of its tables."""
+        return replace(self, tables=tuple(table for table in self.tables if table.name in names))
+
+
+def read_paper(path: Path) -> Paper:
+    """Read a file of ``config/papers``."""
     content = yaml.safe_load(path.read_text(encoding="utf-8"))
     experiments = {}
     for name, given in content["runs"].items():
@@ -110,7 +123,7 @@ def read_paper(path: Path) -> tuple[str, list[PaperTable]]:
         lists = {key: tuple(given.get(key, ())) for key in ("measures", "commands")}
         own = {key: given[key] for key in ("name", "title", "analysis", "note") if key in given}
         tables.append(PaperTable(rows=rows, **own, **lists))
-    return content["title"], tables
+    return Paper(content["title"], content["summary"], tuple(tables))
 
 
 def _row(given: Mapping[str, Any], table: Mapping[str, Any], runs: Mapping[str, Experiment]) -> Row:
@@ -175,33 +188,38 @@ def kept_files(archive: str | None, begin: str, end: str) -> list[Path]:
     return sorted(_unpacked(archive).glob(f"*/{begin}*{end}")) if archive else []
 
 
-def page(shelf: Shelf, title: str, tables: Sequence[PaperTable]) -> Iterator[str]:
-    """Yield the lines of a paper's tables, as Markdown."""
-    yield from (f"## {title}", "")
-    for table in tables:
-        yield from (f"### {table.name}: {table.title}", "")
-        yield from _body(shelf, table)
-        if table.note:
-            yield from ("", *table.note.strip().split("\n"))
-        yield ""
+def page(shelf: Shelf, paper: Paper) -> Iterator[str]:
+    """Yield the lines of a paper's tables, as Markdown: what holds, the tables, and what is not trained."""
+    yield from (f"## {paper.title}", "", *paper.summary.strip().split("\n"), "")
+    missing = []
+    for table in paper.tables:
+        lines = list(_body(shelf, table))
+        if lines:
+            note = ("", *table.note.strip().split("\n")) if table.note else ()
+            yield from (f"### {table.name}: {table.title}", "", *lines, *note, "")
+        else:
+            missing.append(table.name)
+    if missing:
+        yield from (f"Not trained yet: {'; '.join(missing)}.", "")
 
 
 def _body(shelf: Shelf, table: PaperTable) -> Iterator[str]:
+    """Yield the lines below the title, none where fewer than two systems are trained."""
     texts = {row.label: shelf.translations(row) for row in table.rows}
     systems = {label: runs for label, runs in texts.items() if runs}
     experiment = table.rows[0].experiment
-    if not systems:
-        yield "Not trained yet."
-    elif table.commands:
+    if table.commands:
         for row in table.rows:
-            yield from (f"{row.label}:", "", *_output(shelf, table, row), "")
+            yield from _output(shelf, table, row)
     elif table.analysis == "robustness":
         yield from _robustness(shelf, table)
-    else:
+    elif len(systems) > 1:
         source = list(map(parse_tokens, shelf.text(experiment, experiment.source)))
         references, options = [shelf.text(experiment, experiment.target)], MetricOptions(tokenize="none")
         data = EvaluationData(references, systems, source, [], [], {}, options, 1)
         yield from ANALYSES[table.analysis](shelf, table, data)
+        if missing := [label for label in texts if label not in systems]:
+            yield from ("", f"Not trained yet: {'; '.join(missing)}.")
 
 
 def _length(_: Shelf, __: PaperTable, data: EvaluationData) -> Iterator[str]:
@@ -223,7 +241,6 @@ def _robustness(shelf: Shelf, table: PaperTable) -> Iterator[str]:
     made = [shelf.folder(experiment) / ROBUSTNESS]
     found = [path for path in made if path.exists()] or kept_files(experiment.kept, "robustness.", "json")
     if not found:
-        yield "Not measured yet: `python -m preorder_recipes.robustness`."
         return
     names = {row.base: row.label for row in table.rows}
     curves = parse_curves(files.read_json(str(found[0])))
@@ -243,7 +260,7 @@ def _scores(shelf: Shelf, table: PaperTable, data: EvaluationData) -> Iterator[s
         has_paper = any(name in row.paper for row in table.rows)
         columns += [_format(name)[0], *(["paper"] if has_paper else [])]
     rows = []
-    for row in table.rows:
+    for row in (row for row in table.rows if row.label in data.systems):
         cells, costs = [row.label], _costs(shelf, row)
         for name in table.measures:
             form = _format(name)[1]
@@ -287,12 +304,10 @@ def _costs(shelf: Shelf, row: Row) -> dict[str, float]:
 def _output(shelf: Shelf, table: PaperTable, row: Row) -> Iterator[str]:
     """Yield what the commands say of the first training of a system."""
     models = shelf.models(row)
-    if not models:
-        yield "–"
-        return
-    for command in table.commands:
-        printed = run_in(shelf.folder(row.experiment), command, models[0])
-    yield from ("```", *printed.rstrip().split("\n"), "```")
+    if models:
+        for command in table.commands:
+            printed = run_in(shelf.folder(row.experiment), command, models[0])
+        yield from (f"{row.label}:", "", "```", *printed.rstrip().split("\n"), "```", "")
 
 
 def run_in(folder: Path, command: str, model: Path, *more: str) -> str:

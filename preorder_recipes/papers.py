@@ -26,6 +26,16 @@ from preorder_recipes.pipeline.runner import exit_status
 
 PAPERS = tuple(sorted(path.stem for path in (CONFIG / "papers").glob("*.yaml")))
 ALL = "all"
+HEAD = """\
+# Tables of the papers
+
+Our figure, then the paper's. Corpora and sizes differ, so only what a system gains can be compared.
+± is the standard deviation over trainings. In brackets is p against the first row, by the paired bootstrap.
+This page is what `python -m preorder_recipes.papers --no-training --data enja=DIR multi30k=DIR kftt=DIR
+--run DIR` prints. Without `--no-training` it trains what is missing; `--plan` says what that is and takes.
+The corpora: [enja](../recipes/enja/README.md), 50,000 pairs of 8 words,
+[Multi30k](../recipes/multi30k/README.md), 29,000 of 12, and [KFTT](../recipes/kftt/README.md), 97,000 of 22.
+""".split("\n")
 VARIANTS = "variants"  # the folder of systems that differ from one in config/system in some options
 EXAMPLES = """\
   python -m preorder_recipes.papers chen2020 --data enja=DIR --run runs/papers --plan
@@ -71,22 +81,18 @@ def build_parser() -> argparse.ArgumentParser:
 def run(arguments: argparse.Namespace) -> None:
     """Train what is missing and write the tables."""
     names = PAPERS if arguments.paper == ALL else [arguments.paper]
-    papers = {name: read_paper(CONFIG / "papers" / f"{name}.yaml") for name in names}
-    wanted = arguments.table
-    chosen = {
-        title: [table for table in tables if wanted is None or table.name in wanted]
-        for title, tables in papers.values()
-    }
-    if not any(chosen.values()):
-        known = ", ".join(table.name for _, tables in papers.values() for table in tables)
+    papers = [read_paper(CONFIG / "papers" / f"{name}.yaml") for name in names]
+    chosen = papers if arguments.table is None else [paper.only(arguments.table) for paper in papers]
+    chosen = [paper for paper in chosen if paper.tables]
+    if not chosen:
+        known = "; ".join(table.name for paper in papers for table in paper.tables)
         raise UsageError(f"--table: there is none of these; there are: {known}")
     shelf = Shelf(arguments.run, {name: Path(path) for name, path in paths_by_name(arguments.data).items()})
-    rows = [row for tables in chosen.values() for table in tables for row in table.rows]
     if not arguments.no_training:
+        rows = [row for paper in chosen for table in paper.tables for row in table.rows]
         train(shelf, rows, arguments.also, arguments.plan)
     if not arguments.plan:
-        lines = [line for title, tables in chosen.items() if tables for line in page(shelf, title, tables)]
-        files.write_lines(arguments.out, lines)
+        files.write_lines(arguments.out, [*HEAD, *(line for paper in chosen for line in page(shelf, paper))])
 
 
 def train(shelf: Shelf, rows: Sequence[Row], more: Sequence[str], only_plan: bool) -> None:

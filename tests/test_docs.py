@@ -1,15 +1,13 @@
-"""What the documents promise: pictures are current, links lead somewhere, recipes name real systems."""
+"""What the documents promise: pictures are current, links lead somewhere."""
 
 import os
 import re
-import subprocess
 from pathlib import Path
 
 import pytest
 
 import preorder
 from preorder.cli import main
-from preorder_recipes.configuration import read_system
 
 ROOT = Path(__file__).parents[1]
 PAGES = [
@@ -45,48 +43,6 @@ def test_links_lead_somewhere(page):
         linked = (ROOT / page).parent / file if file else ROOT / page
         assert linked.exists(), target
         assert not anchor or anchor in anchors(linked), target
-
-
-@pytest.fixture
-def script(tmp_path):
-    """Give a function that runs a script of the recipes and returns how it calls Python."""
-    python = tmp_path / "python"
-    python.write_text('#!/bin/sh\necho "$@"\n')
-    python.chmod(0o755)
-
-    def run(name, *arguments):
-        command = [str(ROOT / f"recipes/{name}.sh"), *arguments]
-        done = subprocess.run(
-            command, env=os.environ | {"PYTHON": str(python)}, capture_output=True, text=True
-        )
-        if done.returncode:
-            assert (done.returncode, done.stderr.partition(".sh")[0]) == (2, f"usage: recipes/{name}")
-        return done.stdout.splitlines()
-
-    return run
-
-
-@pytest.mark.parametrize(
-    ("name", "arguments"),
-    [
-        ("both_ways", ("enja", "en", "de", "folder")),
-        *((name, ("folder", "en", "de")) for name in ("phrases", "explicit_reordering", "distortion")),
-    ],
-)
-def test_the_scripts_of_the_recipes(script, name, arguments):
-    assert not script(name, *arguments[:-1])
-    first, *more = script(name, *arguments, "--jobs", "2")
-    assert "-m preorder_recipes.run --data folder --src en --tgt de --run" in first
-    if name == "both_ways":
-        assert re.search("--src de --tgt en --run .*/runs/enja-de-en --size", more[0])
-    assert first.endswith(" --jobs 2")
-    size, systems = (
-        re.search(r"--size (\w+)", first)[1],
-        re.search(r"--systems ([\w,]+)", first)[1].split(","),
-    )
-    for system in systems:
-        assert read_system(system, size).name == system
-    assert {*re.findall(r"systems/(\w+)/seed[12]/model.pt", "\n".join(more))} <= {*systems}
 
 
 def test_the_reference_and_the_contents_are_whole():
