@@ -18,7 +18,7 @@ import yaml
 from preorder.analysis.comparisons import Precisions, system_examples
 from preorder.analysis.curves import by_length, fitting_width, length_curves
 from preorder.analysis.evaluation_data import EvaluationData
-from preorder.analysis.results import SCORE_FORMATS, Table, curve_tables, p_value, parse_curves
+from preorder.analysis.results import SCORE_FORMATS, Curves, Estimate, Table, p_value, parse_curves
 from preorder.data.formats import parse_tokens
 from preorder.errors import UsageError
 from preorder.io import files
@@ -49,7 +49,7 @@ class Experiment:
     kept: str | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Row:
     """A system in a table.
 
@@ -224,13 +224,12 @@ def _body(shelf: Shelf, table: PaperTable) -> Iterator[str]:
 
 def _length(_: Shelf, __: PaperTable, data: EvaluationData) -> Iterator[str]:
     lengths = list(map(len, data.source))
-    curves = length_curves(data, METRICS[:1], by_length(lengths, *fitting_width(lengths)))
-    return (line for one in curve_tables(curves) for line in _markdown(one))
+    return _curves(length_curves(data, METRICS[:1], by_length(lengths, *fitting_width(lengths))))
 
 
 def _examples(_: Shelf, __: PaperTable, data: EvaluationData) -> Iterator[str]:
     baseline, *_, last = data.systems
-    found = system_examples(data, "ribes", baseline, last, 2)
+    found = system_examples(data, "ribes", baseline, last, 1)
     for example in (*found.better, *found.worse):
         yield from (f"- {name}: {text}" for name, text in example.rows("{:.3f}".format))
         yield ""
@@ -240,35 +239,43 @@ def _robustness(shelf: Shelf, table: PaperTable) -> Iterator[str]:
     experiment = table.rows[0].experiment
     made = [shelf.folder(experiment) / ROBUSTNESS]
     found = [path for path in made if path.exists()] or kept_files(experiment.kept, "robustness.", "json")
-    if not found:
-        return
     names = {row.base: row.label for row in table.rows}
-    curves = parse_curves(files.read_json(str(found[0])))
-    lines = {
-        measure: {names[system]: line for system, line in of.items() if system in names}
-        for measure, of in curves.measures.items()
-    }
-    for one in curve_tables(replace(curves, measures=lines)):
-        yield from (*_markdown(one), "")
+    for path in found[:1]:
+        yield from _curves(parse_curves(files.read_json(str(path))), names)
+
+
+def _curves(curves: Curves, names: Mapping[str, str] | None = None) -> Iterator[str]:
+    """Yield a table of systems down, all or those with names, and groups across."""
+    rows = [
+        (f"{names[system] if names else system}, {SCORE_FORMATS[measure].title}", *map(_score(measure), line))
+        for measure, lines in curves.measures.items()
+        for system, line in lines.items()
+        if names is None or system in names
+    ]
+    return _markdown(Table("", (curves.axis, *(group.label for group in curves.groups)), tuple(rows)))
+
+
+def _score(measure: str) -> Callable[[Estimate | None], str]:
+    return lambda one: "–" if one is None else SCORE_FORMATS[measure].format(one.score)
 
 
 def _scores(shelf: Shelf, table: PaperTable, data: EvaluationData) -> Iterator[str]:
     """Yield a table of our figures and the paper's; p is against the first row."""
     found = _scored(table, data)
-    columns = ["system"]
+    costs = {row: _costs(shelf, row) for row in table.rows if row.label in data.systems}
+    columns, rows = ["system"], [[row.label] for row in costs]
     for name in table.measures:
-        has_paper = any(name in row.paper for row in table.rows)
-        columns += [_format(name)[0], *(["paper"] if has_paper else [])]
-    rows = []
-    for row in (row for row in table.rows if row.label in data.systems):
-        cells, costs = [row.label], _costs(shelf, row)
-        for name in table.measures:
-            form = _format(name)[1]
-            cells.append(_cell(found, row.label, name, costs.get(name), form))
-            if any(name in other.paper for other in table.rows):
+        title, form = _format(name)
+        if name in COSTS and not any(costs.values()):
+            continue
+        columns.append(title)
+        for cells, (row, known) in zip(rows, costs.items(), strict=True):
+            cells.append(_cell(found, row.label, name, known.get(name), form))
+        if any(name in row.paper for row in costs):
+            columns.append("paper")
+            for cells, row in zip(rows, costs, strict=True):
                 cells.append(form(row.paper[name]) if name in row.paper else "")
-        rows.append(tuple(cells))
-    return _markdown(Table("", tuple(columns), tuple(rows)))
+    return _markdown(Table("", tuple(columns), tuple(map(tuple, rows))))
 
 
 def _scored(table: PaperTable, data: EvaluationData) -> Scoring:
@@ -321,7 +328,6 @@ def run_in(folder: Path, command: str, model: Path, *more: str) -> str:
 
 
 def _markdown(table: Table) -> Iterator[str]:
-    yield from (f"{table.caption}:", "") if table.caption else ()
     rules = ["---", *("---:" for _ in table.columns[1:])]
     yield from (f"| {' | '.join(row)} |" for row in (table.columns, rules, *table.rows))
 
