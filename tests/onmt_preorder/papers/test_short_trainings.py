@@ -209,9 +209,12 @@ def test_the_gates_of_a_sentence(folder, trained, capsys):
     with torch.no_grad():
         words = model.encoder.embeddings.make_embedding[:1](batch["src"])[0]
         padded = torch.cat((nothing := torch.zeros(1, words.size(1)), words, nothing))
-        for k, word in enumerate(sentence.split()):  # one by one, as the equation says
-            opened = layer.weight @ padded[k : k + 3].T.flatten() + (0 if layer.bias is None else layer.bias)
-            assert re.search(f"{word} .*" + ".*".join(f"{gate:.2f}" for gate in opened.sigmoid()), printed)
+        bias = 0 if layer.bias is None else layer.bias
+        opened = [layer.weight @ padded[k : k + 3].T.flatten() + bias for k in range(len(words))]
+    rows = re.findall(r"│ (\S+) *│ ([\d.]+) │ ([\d.]+) │ ([\d.]+) │", printed)
+    assert [word for word, *_ in rows] == sentence.split()
+    for (_, *shown), exact in zip(rows, opened, strict=True):  # one by one, as the equation says
+        assert list(map(float, shown)) == pytest.approx(exact.sigmoid().tolist(), abs=0.006)
     assert "distance in words" in (folder / "gates.svg").read_text()
     assert gates.main([*line, "--line", "21"]) == 2
     assert "valid.plain:21: has 20 lines" in capsys.readouterr().err
