@@ -207,7 +207,7 @@ def test_the_gates_of_a_sentence(folder, trained, capsys):
     model, batch = load_for_line(f"{folder}/phrases.pt", sentence)
     layer = next(one for one in model.modules() if isinstance(one, LocalReordering))
     with torch.no_grad():
-        words = model.encoder.embeddings.make_embedding[:1](batch["src"])[0]
+        words = model.encoder.embeddings.word_lut(batch["src"][0, :, 0])
         padded = torch.cat((nothing := torch.zeros(1, words.size(1)), words, nothing))
         bias = 0 if layer.bias is None else layer.bias
         opened = [layer.weight @ padded[k : k + 3].T.flatten() + bias for k in range(len(words))]
