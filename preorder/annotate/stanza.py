@@ -25,6 +25,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
 
+from preorder.annotate import spacy
 from preorder.data.sentence import Sentence
 from preorder.data.trees import SyntaxTree
 from preorder.errors import MissingExtraError, UsageError, require
@@ -63,6 +64,7 @@ class StanzaOptions:
     """None: where :data:`FOLDER_VARIABLE` says, or where ``stanza.download`` puts models that are missing."""
 
     device: Device = "cpu"
+    spacy: str | None = None  # a model of spaCy's, which is used instead of Stanza's
 
     @property
     def processors(self) -> tuple[str, ...]:
@@ -80,6 +82,13 @@ class StanzaOptions:
 
 def prepare(options: StanzaOptions) -> list[Any]:
     """Find or download the models; return Stanza's version, and name, size and time of each, for JSON."""
+    if options.spacy:
+        from importlib import metadata
+
+        if options.trees == "constituency":
+            raise UsageError("spaCy has no constituency trees: ask for --trees dependency")
+        model = spacy.find(options.spacy)
+        return [metadata.version("spacy"), [(str(model), model.stat().st_mtime_ns)]]
     if importlib.util.find_spec("stanza") is None:  # importing it takes seconds
         raise MissingExtraError("stanza", "stanza")
     from importlib import metadata  # slow to import, too
@@ -99,10 +108,12 @@ def prepare(options: StanzaOptions) -> list[Any]:
 
 def load_pipeline(options: StanzaOptions) -> Any:
     """Return a ``stanza.Pipeline`` with the models, which runs on one thread."""
+    gpu = options.device == "gpu"
+    if options.spacy:
+        return spacy.SpacyPipeline(options.spacy, gpu)
     stanza = require("stanza", "stanza")
     torch = require("torch", "stanza")
     torch.set_num_threads(1)
-    gpu = options.device == "gpu"
     if gpu and not torch.cuda.is_available():
         raise UsageError("there is no GPU that torch can use")
     settings = {"lang": options.language, "download_method": None, "verbose": False, "use_gpu": gpu}

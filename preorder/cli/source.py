@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -45,6 +46,7 @@ class Source:
     stanza_dir: str | None = None
     tagset: str | None = None
     stanza_device: str = StanzaOptions.device
+    spacy_model: str | None = None
 
     @property
     def name(self) -> str:
@@ -94,6 +96,8 @@ def add_syntax_options(parser: argparse.ArgumentParser, default_tags: str) -> No
     )
     text = "device that it runs on"
     options.add_choice(group, "--stanza-device", DEVICES, StanzaOptions.device, text)
+    text = "a model of spaCy's, a package or a folder, that tags and parses instead of Stanza, as ja_ginza"
+    group.add_argument("--spacy-model", metavar="M", help=f"{text} (dependency trees alone)")
 
 
 def _language(text: str) -> str:
@@ -188,12 +192,13 @@ def stanza_options(
             raise UsageError("the model's trees are made from given POS tags (--pos), and none are given")
     if trees is None and not tags:
         return None
-    language = source.lang or language
+    spacy = source.spacy_model or (trained and trained.spacy)
+    language = source.lang or language or (spacy and os.path.basename(spacy).partition("_")[0])
     if language is None:
         raise UsageError("--lang says which models Stanza needs")
-    tagset = source.tagset or (trained or StanzaOptions).tagset
+    tagset = source.tagset or ("upos" if spacy and not trained else (trained or StanzaOptions).tagset)
     folder = remembered_folder(trained, source.stanza_dir)
-    return StanzaOptions(language, trees, tagset, tagged, folder, source.stanza_device)
+    return StanzaOptions(language, trees, tagset, tagged, folder, source.stanza_device, spacy)
 
 
 def for_model(source: Source, model: Model) -> tuple[Source, StanzaOptions | None]:

@@ -169,7 +169,7 @@ def _train(arguments: argparse.Namespace, checkpoints: Checkpoints) -> None:
         preorderer, training = together(plan, models, bitext)
     else:
         preorderer, training = plan.train(bitext, checkpoints.part("all"))
-    language = given.lang or (initial and initial.language)
+    language = given.lang or (initial and initial.language) or (stanza and stanza.language)
     tagset = stanza.tagset if stanza else (trees and trees.tagset) or given.tagset
     lowercased = (initial is None or initial.lowercased) and is_lowercased(bitext.sentences)
     model = Model(preorderer, classes, language, training, stanza, tagset, lowercased)

@@ -56,7 +56,8 @@ MAX_TRIES = 5  # so often a model is read that may be replaced meanwhile
 
 STANZA_FIELDS = ("trees", "tagset", "tagged")
 STANZA_FOLDER = "folder"
-"""The options of Stanza that a model keeps, the folder of its models, an absolute path, among them."""
+SPACY = "spacy"
+"""The options of Stanza that a model keeps, the folder of its models, an absolute path, and spaCy's model."""
 
 LAYER_OPTIONS = {
     "tags": "POS tags (--pos)",
@@ -113,6 +114,7 @@ def save_model(model: Model, directory: str) -> None:
     stanza = None
     if model.stanza is not None:
         stanza = {name: getattr(model.stanza, name) for name in STANZA_FIELDS}
+        stanza |= {SPACY: model.stanza.spacy} if model.stanza.spacy else {}
         stanza_folder = model.stanza.folder or os.environ.get(FOLDER_VARIABLE)
         stanza[STANZA_FOLDER] = os.path.abspath(stanza_folder) if stanza_folder else None
     description = {
@@ -242,7 +244,8 @@ def _check(description: Any) -> None:
         raise DataError(f"no sound {CHECKSUMS}")
     stanza = description.get("stanza")
     if stanza is not None and (
-        stanza.keys() - {STANZA_FOLDER} != set(STANZA_FIELDS)
+        stanza.keys() - {STANZA_FOLDER, SPACY} != set(STANZA_FIELDS)
+        or not isinstance(stanza.get(SPACY), str | None)
         or not isinstance(folder := stanza.get(STANZA_FOLDER), str | None)
         or (folder is not None and not (os.path.isabs(folder) and folder.isprintable()))
         or stanza["trees"] not in (None, *TREES)

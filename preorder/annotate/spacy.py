@@ -1,0 +1,70 @@
+"""Dependency trees and tags by spaCy, in the form that Stanza's pipelines give, for languages that it parses.
+
+``ja_ginza`` is such a model. Its tokenizer and entities are not loaded, nor is code of its package.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Sequence
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+from preorder.errors import UsageError, require
+
+_USED = ("transformer", "tok2vec", "tagger", "morphologizer", "parser")
+_BATCH = 64  # sentences
+
+
+def find(model: str) -> Path:
+    """Return the folder of a model, given that or the name of an installed package, which is not imported."""
+    require("spacy", "spacy")
+    spec = importlib.util.find_spec(model) if model.isidentifier() else None
+    folder = Path(model) if spec is None or spec.origin is None else Path(spec.origin).parent
+    found = [*folder.glob("config.cfg"), *folder.glob("*/config.cfg")]
+    if not found:
+        raise UsageError(f"{model}: neither a folder of a spaCy model nor an installed package with one")
+    return found[0].parent
+
+
+class SpacyPipeline:
+    """Is called as a ``stanza.Pipeline`` is: with lists of words, it gives sentences of words."""
+
+    def __init__(self, model: str, use_gpu: bool) -> None:
+        spacy = require("spacy", "spacy")
+        folder = find(model)
+        if use_gpu:
+            spacy.require_gpu()
+        own = {"nlp.tokenizer": {"@tokenizers": "spacy.Tokenizer.v1"}}
+        try:
+            names = spacy.util.load_config(folder / "config.cfg")["nlp"]["pipeline"]
+            unused = [name for name in names if name not in _USED]
+            self._nlp = spacy.load(folder, exclude=["tokenizer", *unused], config=own)
+        except Exception as error:  # damaged models raise all kinds
+            reason = " ".join(str(error).split())[:120]
+            raise UsageError(f"spaCy cannot load {model}: {reason}") from None
+        if "parser" not in self._nlp.pipe_names:
+            raise UsageError(f"{model}: the model has no parser")
+
+    def __call__(self, given: Any, **_: Any) -> Any:
+        """Tag and parse sentences; a document, whose tags were given, stays as it is."""
+        if not isinstance(given, list):
+            return given
+        from spacy.tokens import Doc
+
+        documents = (Doc(self._nlp.vocab, words=words) for words in given)
+        parsed = self._nlp.pipe(documents, batch_size=_BATCH)
+        return SimpleNamespace(sentences=[SimpleNamespace(words=_words(document)) for document in parsed])
+
+
+def _words(document: Sequence[Any]) -> list[SimpleNamespace]:
+    """Return words with heads from 1, 0 for the root; of several roots the others depend on the last."""
+    *others, root = [token.i for token in document if token.head.i == token.i]
+    heads = {**dict.fromkeys(others, (root + 1, "parataxis")), root: (0, "root")}
+    words = []
+    for token in document:
+        head, relation = heads.get(token.i, (token.head.i + 1, token.dep_))
+        tags = {"upos": token.pos_, "xpos": token.tag_, "feats": str(token.morph)}
+        words.append(SimpleNamespace(text=token.text, head=head, deprel=relation, **tags))
+    return words
