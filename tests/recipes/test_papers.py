@@ -1,5 +1,7 @@
 """The tables of the papers: definitions hold, kept translations are scored, every table can be trained."""
 
+import importlib.util
+
 import pytest
 from onmt.bin.train import _get_parser
 from sacrebleu import corpus_bleu
@@ -97,7 +99,12 @@ def test_every_table_can_be_trained(paper, data, tmp_path, monkeypatch):
     out = tmp_path / "page.md"
     changes = [part for change in TINY for part in ("--set", change)]
     more = ["--size", "tiny", "--seeds", "1", "--steps", "4", "--beam", "2", "--jobs", "2", *changes]
-    names = [table.name for table in tables_of(paper) if "kftt" not in table.rows[0].experiment.name]
+    left_out = ["kftt"] + ([] if importlib.util.find_spec("ja_ginza") else ["ja-en-rvnn"])
+    names = [
+        table.name
+        for table in tables_of(paper)
+        if not any(name in row.experiment.name for row in table.rows for name in left_out)
+    ]
     line = [paper, *data, "--run", str(tmp_path / "runs"), "--out", str(out)]
     line += [part for name in names for part in ("--table", name)]
     monkeypatch.setattr(paper_tables, "kept_files", lambda *_: [])
