@@ -1,11 +1,7 @@
 """Processes that end with the one that starts them, even if that is killed; and signals that end this one.
 
-They learn of its end by a pipe: it alone holds the writing end, which the system closes with it. A worker
-process watches the pipe itself. Any other program is run by a launcher: this file as a script, which can
-import nothing but Python's own library.
-
-Worker processes are started afresh (``spawn``), without threads or a GPU of any library. They do work ahead
-of its turn; results come in the order of the items. What they log is logged here.
+They learn of its end by a pipe, whose writing end it alone holds. A worker process watches the pipe itself.
+Any other program is run by a launcher: this file as a script, which imports Python's own library alone.
 """
 
 from __future__ import annotations
@@ -36,6 +32,7 @@ GRACE = 10  # seconds from a program's SIGTERM to its SIGKILL
 INTERRUPTED = 130  # exit status after Ctrl-C, SIGTERM, and SIGHUP, which a terminal sends when it is closed
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_lifeline = functools.cache(os.pipe)  # its writing end is closed with this process
 
 
 def start(command: Sequence[str], keep: Sequence[int] = (), **options: Any) -> subprocess.Popen:
@@ -79,8 +76,8 @@ def in_order(
 def in_processes(work: Callable[[T], Result], items: Iterable[T], workers: int) -> Iterator[tuple[T, Result]]:
     """Yield each item with ``work(item)``, in the order of the items; all of them can be pickled.
 
-    Items are taken in this process, at most :data:`MAX_AHEAD` for each worker; with 0 workers it does the
-    work. When the caller stops early, work that is not finished is given up at once.
+    With 0 workers this process does the work. Others are started afresh (``spawn``), and what they log is
+    logged here. When the caller stops early, work that is not finished is given up at once.
     """
     if not workers:
         yield from ((item, work(item)) for item in items)
@@ -127,8 +124,7 @@ def _begin_worker(ended: Connection, log: Connection, level: int) -> None:
 class _PipeHandler(logging.Handler):
     """Writes each record into a pipe, as one line: its level, whether it is to be logged once, its text.
 
-    Several processes write into the pipe, without a lock, which one that is killed would keep for ever. So a
-    line has at most as many bytes as the system never mixes with those of others.
+    There is no lock, which a killed process would keep: the system never mixes lines of ``PIPE_BUF`` bytes.
     """
 
     def __init__(self, log: Connection) -> None:
@@ -208,11 +204,6 @@ def _end_at_once(*_: object) -> None:
     with contextlib.suppress(OSError):  # the terminal is closed, or nobody reads
         os.write(2, b"interrupted\n")
     os._exit(INTERRUPTED)
-
-
-@functools.cache
-def _lifeline() -> tuple[int, int]:
-    return os.pipe()
 
 
 def _launch(lifeline: str, *command: str) -> None:

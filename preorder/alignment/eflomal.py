@@ -3,10 +3,9 @@
 eflomal is a separate program (GPL, installed by the extra ``align``): it is run, never imported. It takes its
 seed from ``/dev/urandom``: a temporary copy of it runs that reads a file of this seed instead.
 
-What it counted in one part of a text is given to it as priors for another part. As ``eflomal-makepriors``
-does, links of words, jumps and fertilities are counted. Two things differ. Each direction has the counts of
-its own links, where that program counts the words of the forward ones for both; and tokens without a link
-count as such, where it leaves them out.
+What it counted in one part of a text is given to it as priors for another part: links of words, jumps and
+fertilities, as by ``eflomal-makepriors``. Here each direction has the counts of its own links, and tokens
+without a link count, too.
 """
 
 from __future__ import annotations

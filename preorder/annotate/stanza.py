@@ -220,8 +220,7 @@ class _Piece(NamedTuple):
     """A parsed piece of a sentence: tags, and bracketings below its root or Stanza's words with heads."""
 
     tags: tuple[str, ...]
-    phrases: Sequence[str] = ()
-    words: Sequence[Any] = ()
+    parts: Sequence[Any]
 
 
 class Annotator(NamedTuple):
@@ -231,7 +230,7 @@ class Annotator(NamedTuple):
     options: StanzaOptions
 
     def annotate(self, sentences: Sequence[Sentence]) -> list[Annotation]:
-        """Annotate sentences."""
+        """Return what Stanza says of sentences; those that are too long are parsed in pieces."""
         pieces = [_pieces(sentence) for sentence in sentences]
         parsed = iter(self._parsed(list(chain.from_iterable(pieces))) if any(pieces) else ())
         return [self._joined(list(islice(parsed, len(of_sentence)))) for of_sentence in pieces]
@@ -242,10 +241,10 @@ class Annotator(NamedTuple):
         tags = tuple(tag for piece in pieces for tag in piece.tags)
         if self.options.trees is None:
             return Annotation(tags, None)
+        parts = [piece.parts for piece in pieces]
         if self.options.trees == "constituency":
-            phrases = " ".join(phrase for piece in pieces for phrase in piece.phrases)
-            return Annotation(tags, f"(ROOT {phrases})")
-        return Annotation(tags, "\n".join(_conllu([piece.words for piece in pieces])))
+            return Annotation(tags, f"(ROOT {' '.join(chain.from_iterable(parts))})")
+        return Annotation(tags, "\n".join(_conllu(parts)))
 
     def _parsed(self, pieces: Sequence[Sentence]) -> list[_Piece]:
         try:
@@ -277,7 +276,7 @@ class Annotator(NamedTuple):
             for leaf, tag in zip(sentence.constituency.yield_preterminals(), tags, strict=True):
                 leaf.label = tag  # some models read the other tagset
             return _Piece(tags, tuple(f"{child:O}" for child in sentence.constituency.children))
-        return _Piece(tags, words=sentence.words)
+        return _Piece(tags, sentence.words)
 
     def _tags(self, sentence: Any) -> tuple[str, ...]:
         """Return the tags of the tagset, or where it has none, of the other; as a tree would write them."""
@@ -329,19 +328,11 @@ class _Chunk(NamedTuple):
     checkpoint: Checkpoint
     key: str
 
-    def known(self) -> list[Annotation] | None:
-        """Return the annotation if it was kept, or if nothing has to be annotated."""
-        if not any(self.sentences):
-            return [EMPTY] * len(self.sentences)
-        kept = self.checkpoint.load(self.key)
-        return kept and [Annotation(tuple(tags), tree) for tags, tree in kept[0]]
 
-
-def _settings(options: StanzaOptions, models: Any) -> Any:
-    return [asdict(options) | {"folder": None}, models]  # what the annotation of a sentence depends on
-
-
-def _chunks(sentences: Iterable[Sentence], settings: Any, checkpoints: Checkpoints) -> Iterator[_Chunk]:
+def _chunks(
+    sentences: Iterable[Sentence], options: StanzaOptions, models: Any, checkpoints: Checkpoints
+) -> Iterator[_Chunk]:
+    settings = [asdict(options) | {"folder": None}, models]  # what the annotation of a sentence depends on
     for batch in files.batched(sentences, CHUNK, lambda sentence: len(sentence) + 1):
         key = digest([settings, [(sentence.words, sentence.tags) for sentence in batch]])
         yield _Chunk(batch, checkpoints.part(f"annotation-{key}"), key)
@@ -352,8 +343,8 @@ def _work(options: StanzaOptions, chunk: _Chunk) -> list[Annotation]:
 
 
 def _unless_known(work: Callable[[_Chunk], list[Annotation]], chunk: _Chunk) -> list[Annotation]:
-    known = chunk.known()
-    return work(chunk) if known is None else known
+    kept = chunk.checkpoint.load(chunk.key)
+    return work(chunk) if kept is None else [Annotation(tuple(tags), tree) for tags, tree in kept[0]]
 
 
 def annotate(
@@ -369,7 +360,7 @@ def annotate(
     """
     if options.device == "gpu" and workers > 1:
         raise UsageError("on a GPU there is one worker")
-    chunks = _chunks(sentences, _settings(options, prepare(options)), checkpoints)
+    chunks = _chunks(sentences, options, prepare(options), checkpoints)
     work = partial(_unless_known, partial(_work, options))
     for chunk, result in in_processes(work, chunks, workers):
         if not chunk.checkpoint.present:

@@ -1,7 +1,6 @@
 """The best distinct orders of a sentence, exactly and lazily (Huang and Chiang 2005, algorithm 3).
 
-Sentences of more than ``EXACT`` tokens are cut into pieces that are searched one by one. The pieces stay in
-the source's order: straight nodes join each of them to the rest. Where to cut is up to the methods.
+Sentences of more than ``EXACT`` tokens are cut into pieces, which straight nodes join in the source's order.
 
 An *item* is a span in a context; its *entries* are its distinct orders, best first, found only when someone
 asks for the next; its *candidates* wait in a heap, each a split, a label, and an entry of either child. Of

@@ -23,6 +23,7 @@ T = TypeVar("T")
 
 Matrix = tuple[tuple[float, ...], ...]
 
+SEPARATORS = " \t\r\n"  # of tokens and lines
 FEATURE_SEPARATOR = "￨"
 NO_LINKS: frozenset[Any] = frozenset()  # one object for all lines: each of its own takes 216 bytes
 
@@ -43,6 +44,7 @@ _BREAKING = [FEATURE_SEPARATOR, "\0", "\ufeff", *filter(str.isspace, map(chr, ra
 _CODES = "|".join(str(ord(character)) for character in ("&", *_BREAKING))
 _ESCAPED = re.compile(f"&#({_CODES});")
 _ESCAPE = re.compile(f"&(?=#(?:{_CODES});)|[{re.escape(''.join(_BREAKING))}]")
+_ODD = re.compile(f"[{re.escape(''.join(c for c in _BREAKING if c not in SEPARATORS))}]")
 _LAYERS = {2: "words and POS tags", 3: "words, POS tags and classes"}  # lader's, separated by tabs
 _WITH_FEATURES = re.compile(f".+?(?:{FEATURE_SEPARATOR}(?:[0-9]+|_))+")  # _: a position that is not known
 _TREE_SPECIAL = re.compile(r"[\\\[\]<>]")
@@ -206,6 +208,11 @@ def escape_tokens(words: Sequence[str]) -> list[str]:
 def needs_escape(words: Sequence[str]) -> bool:
     """Return whether :func:`escape_token` changes one of the words."""
     return _ESCAPE.search("_".join(words)) is not None  # not "": an & and a # of two tokens are no escape
+
+
+def is_odd(line: str) -> bool:
+    """Return whether :func:`escape_token` may change a token of a line."""
+    return "&#" in line or _ODD.search(line) is not None
 
 
 def unescape_token(token: str) -> str:

@@ -19,7 +19,6 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from importlib import import_module
 from pathlib import Path
-from pkgutil import resolve_name
 from typing import Any, BinaryIO, NamedTuple
 
 from preorder.errors import DataError, MissingExtraError, PreorderError, UsageError, require
@@ -38,22 +37,18 @@ ZSTD = "compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd"
 
 
 class Codec(NamedTuple):
-    """A kind of compression: its name, and its module, whose ``open`` is as that of :mod:`gzip`.
-
-    For damaged data it raises ``error``, EOFError or an OSError without a number. An extra may install it.
-    """
+    """A kind of compression: its name, its module, whose ``open`` is gzip's, and the extra that has it."""
 
     name: str
     module: str
-    error: str
     extra: str | None = None
 
 
 CODECS = {
-    ".gz": Codec("gzip", "gzip", "zlib:error"),
-    ".bz2": Codec("bzip2", "bz2", "builtins:EOFError"),
-    ".xz": Codec("xz", "lzma", "lzma:LZMAError"),
-    ".zst": Codec("Zstandard", ZSTD, f"{ZSTD}:ZstdError", "zstd"),
+    ".gz": Codec("gzip", "gzip"),
+    ".bz2": Codec("bzip2", "bz2"),
+    ".xz": Codec("xz", "lzma"),
+    ".zst": Codec("Zstandard", ZSTD, "zstd"),
 }
 """Suffix of a file → how it is compressed."""
 
@@ -106,13 +101,9 @@ def compressed(stream: BinaryIO, path: str) -> Iterator[BinaryIO]:
 def damage(path: str, error: Exception) -> str | None:
     """Return what an error in reading says of the compressed data; None: it is another error."""
     _, suffix = split_suffix(path)
-    if not suffix:
+    if not suffix or isinstance(error, MemoryError) or getattr(error, "errno", None) is not None:
         return None
-    codec = CODECS[suffix]
-    is_damage = isinstance(error, (EOFError, resolve_name(codec.error)))
-    if is_damage or (isinstance(error, OSError) and error.errno is None):
-        return f"damaged {codec.name} data: {error}"
-    return None
+    return f"damaged {CODECS[suffix].name} data: {error}"
 
 
 def _module(codec: Codec) -> Any:

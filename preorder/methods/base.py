@@ -57,7 +57,7 @@ class Preorderer(ABC):
     @classmethod
     @abstractmethod
     def from_state(cls, values: dict[str, Any], arrays: Arrays) -> Preorderer:
-        """Rebuild a preorderer from its :meth:`state`; a DataError says that it is none of this method."""
+        """Rebuild a preorderer from its :meth:`state`; a DataError says that arrays are not its own."""
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self).from_state, self.state()

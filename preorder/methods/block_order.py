@@ -18,6 +18,7 @@ from preorder.data.formats import (
     FEATURE_SEPARATOR,
     FORMATTERS,
     format_features,
+    is_odd,
     needs_escape,
     parse_source,
 )
@@ -54,7 +55,9 @@ class BlockOrderer:
 
         The texts are of words; of words and of tags; or one of columns: words, tags, and possibly classes.
         """
-        if not all(map(_is_utf8, texts)):
+        try:
+            decoded = [text.decode() for text in texts]
+        except UnicodeDecodeError:
             return None
         blocks = [np.frombuffer(text, np.uint8) for text in texts]
         found = [_split(blocks[0], lines, columns), *(_split(block, lines, 1) for block in blocks[1:])]
@@ -69,7 +72,8 @@ class BlockOrderer:
         batch = self._hashed(dict(zip(LAYERS, given, strict=False)), tables[0].starts)
         if batch is None:
             return None
-        lines_of = _Lines(texts[0], tables[0])
+        odd = np.fromiter(map(is_odd, decoded[0].split("\n")), np.bool_, lines)
+        lines_of = _Lines(texts[0], tables[0], odd)
         if self._model.lowercased and not self._has_seen_lines:
             self._has_seen_lines = True
             self._model.warn_of_capitals(word for line in range(lines) for word in lines_of.words(line))
@@ -79,7 +83,7 @@ class BlockOrderer:
         if self._format in ("text", "tree"):
             return lines_of.formatted(nodes, positions, self._format), None
         numbers = _orders(positions, tables[0].starts) if self._format == "order" else positions
-        text, line_ends = _write(blocks[0], tables[0], numbers, self._format == "features")
+        text, line_ends = _write(blocks[0], tables[0], odd, numbers, self._format == "features")
         if self._format == "features":
             return lines_of.with_escapes(text.tobytes(), line_ends, positions)
         return text.tobytes().decode(), None
@@ -120,9 +124,9 @@ class _Classes:
 
 
 class _Lines:
-    def __init__(self, text: bytes, tokens: Tokens) -> None:
+    def __init__(self, text: bytes, tokens: Tokens, odd: np.ndarray) -> None:
         self._text, self._tokens = text, tokens
-        self._numbers = np.flatnonzero(tokens.odd).tolist()
+        self._numbers = np.flatnonzero(odd).tolist()
 
     def words(self, line: int) -> tuple[str, ...]:
         first, last = self._tokens.starts[line], self._tokens.starts[line + 1]
@@ -165,23 +169,12 @@ def _orders(positions: np.ndarray, starts: np.ndarray) -> np.ndarray:
     return orders
 
 
-def _is_utf8(text: bytes) -> bool:
-    try:
-        return text.isascii() or bool(text.decode())
-    except UnicodeDecodeError:
-        return False
-
-
-PLAIN, PARTING, ODD = 0, 1, 2
-
-
 class Tokens(NamedTuple):
     """The tokens of some columns of a block's lines; every column of a line has as many."""
 
     begins: np.ndarray  # int32 [columns, tokens]: token t is text[begins[t] : ends[t]]
     ends: np.ndarray
     starts: np.ndarray  # int64 [lines + 1]: line s has the tokens from starts[s] to starts[s + 1]
-    odd: np.ndarray  # bool [lines]: whether preorder.data.formats.escape_token may change a token
 
 
 def _split(text: np.ndarray, lines: int, columns: int) -> Tokens | None:
@@ -194,33 +187,24 @@ def _split(text: np.ndarray, lines: int, columns: int) -> Tokens | None:
         return None
     most = text.size // 2 + 1
     begins, ends = np.empty((2, columns, most), np.int32)
-    starts, odd = np.zeros(lines + 1, np.int64), np.zeros(lines, np.bool_)
-    if not _find_tokens(text, KINDS, begins, ends, starts, odd):
+    starts = np.zeros(lines + 1, np.int64)
+    if not _find_tokens(text, begins, ends, starts):
         return None
     tokens = int(starts[-1])
-    return Tokens(begins[:, :tokens], ends[:, :tokens], starts, odd)
-
-
-KINDS = np.full(256, PLAIN, np.uint8)
-KINDS[[SPACE, TAB, NEWLINE, RETURN]] = PARTING
-KINDS[[0x00, 0x0B, 0x0C, 0x1C, 0x1D, 0x1E, 0x1F, ord("&"), 0xC2, 0xE1, 0xE2, 0xE3, 0xEF]] = ODD
-"""Of each byte, whether it is part of a token, parts tokens, or may begin something odd."""
+    return Tokens(begins[:, :tokens], ends[:, :tokens], starts)
 
 
 @entry_point
-def _find_tokens(text, kinds, begins, ends, starts, odd):
-    """Fill all but ``text`` and ``kinds``; say whether every line has all columns, equally long."""
+def _find_tokens(text, begins, ends, starts):
+    """Fill all but ``text``; say whether every line has all columns, equally long."""
     columns = begins.shape[0]
     counts = np.zeros(columns, np.int64)
     column, line, begin, line_begin = 0, 0, -1, 0
     for i in range(text.size):
         byte = text[i]
-        kind = kinds[byte]
-        if kind != PARTING:
+        if byte > SPACE or byte not in (SPACE, TAB, NEWLINE, RETURN):
             if begin < 0:
                 begin = i
-            if kind == ODD and _is_odd(text, i):
-                odd[line] = True
             continue
         if begin >= 0:
             begins[column, counts[column]], ends[column, counts[column]] = begin, i
@@ -243,44 +227,23 @@ def _find_tokens(text, kinds, begins, ends, starts, odd):
     return True
 
 
-@inner
-def _is_odd(text, i):
-    """Say whether what is escaped, or ``&#``, begins at a byte of the kind ODD."""
-    byte, second = text[i], text[i + 1]  # a newline follows, at least
-    third = text[i + 2] if i + 2 < text.size else np.uint8(NEWLINE)
-    if byte == ord("&"):
-        return second == ord("#")
-    if byte < SPACE:
-        return True
-    if byte == 0xC2:  # U+85, U+A0
-        return second == 0x85 or second == 0xA0
-    if byte == 0xE1:  # U+1680
-        return second == 0x9A and third == 0x80
-    if byte == 0xE2:  # U+2000 to U+200A, U+2028, U+2029, U+202F, U+205F
-        of_2000 = third <= 0x8A or third == 0xA8 or third == 0xA9 or third == 0xAF
-        return (second == 0x80 and of_2000) or (second == 0x81 and third == 0x9F)
-    if byte == 0xE3:  # U+3000
-        return second == 0x80 and third == 0x80
-    return (second == 0xBF and third == 0xA8) or (second == 0xBB and third == 0xBF)  # ￨, U+FEFF
-
-
 _SEPARATOR = np.frombuffer(FEATURE_SEPARATOR.encode(), np.uint8)
 _ZERO = ord("0")
 
 
 def _write(
-    text: np.ndarray, tokens: Tokens, numbers: np.ndarray, features: bool
+    text: np.ndarray, tokens: Tokens, odd: np.ndarray, numbers: np.ndarray, features: bool
 ) -> tuple[np.ndarray, np.ndarray]:
     """Format sentences as ``token￨number``, or as numbers from 0 to n: uint8, and where each ends.
 
-    As features, lines with an ``odd`` token are left empty.
+    As features, ``odd`` lines are left empty.
     """
     lengths = np.diff(tokens.starts)
     digits = len(str(lengths.max(initial=0)))
     most = text.size + numbers.size * (digits + len(_SEPARATOR) + 3) + lengths.size
     out, line_ends = np.empty(most, np.uint8), np.empty(lengths.size, np.int64)
     words = tokens.begins[0], tokens.ends[0]
-    size = _write_lines(features, text, *words, tokens.starts, tokens.odd, numbers, out, line_ends)
+    size = _write_lines(features, text, *words, tokens.starts, odd, numbers, out, line_ends)
     return out[:size], line_ends
 
 

@@ -1,21 +1,19 @@
 """How well an order fits an alignment: tau, fuzzy reordering score, complete match.
 
-Every aligned source token has a target group (:mod:`preorder.alignment.gold`). To
-measure all tokens, each may have a group of its own: its position in a gold order. The groups
-read in the new order are what is measured; unaligned tokens are left out. Sentences whose
-alignment gives no target groups are skipped and counted.
+Every aligned source token has a target group (:mod:`preorder.alignment.gold`), or, to measure all tokens,
+each has its position in a gold order. The groups are read in the new order, without unaligned tokens.
+Sentences whose alignment gives no target groups are skipped and counted.
 
 Per sentence, with k_1 … k_n the target groups in the new order, numbered 0 … g - 1:
 
-- ``tau``: equation 7 of Kawara et al. 2021, -1 to 1. Two tokens of one group are a wrong
-  pair in every order, so that an alignment with such groups does not allow 1.
+- ``tau``: equation 7 of Kawara et al. 2021, -1 to 1. Two tokens of one group are a wrong pair in every order.
 - ``tau_nakagawa``: 1 - the share of pairs with k_i > k_j, 0 to 1 (Nakagawa 2015).
-- ``frs``: fuzzy reordering score (Talbot et al. 2011), 0 to 1: 1 - breaks / (n + 1). A break
-  is one of the n + 1 steps of -1, k_1 … k_n, g that neither stays nor goes up by one.
+- ``frs``: fuzzy reordering score (Talbot et al. 2011), 0 to 1: 1 - breaks / (n + 1). A break is one of the
+  n + 1 steps of -1, k_1 … k_n, g that neither stays nor goes up by one.
 - ``complete_match``: 1 where no pair is reversed, else 0.
 
-Sentences of fewer than two aligned tokens score 1 everywhere. The score of a corpus is the mean
-of its sentences. All but ``tau`` are those of Google's ``evaluate_preordering.py``.
+Sentences of fewer than two aligned tokens score 1. The score of a corpus is the mean of its sentences. All
+but ``tau`` are those of Google's ``evaluate_preordering.py``.
 """
 
 from __future__ import annotations

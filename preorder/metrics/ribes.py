@@ -86,8 +86,7 @@ def _score(hypothesis: np.ndarray, reference: np.ndarray) -> float:
 def word_alignment(hypothesis: np.ndarray, reference: np.ndarray) -> np.ndarray:
     """Return for each word of a hypothesis the index of its word in the reference, or -1.
 
-    It is where the shortest unambiguous context stands; of two equally long contexts the one
-    to the left counts (Isozaki et al. 2010 with contexts of any length, as version 1.03).
+    It is where the shortest unambiguous context stands; of two equally long ones the one to the left counts.
     """
     right_length, right_index = _shortest_unambiguous(hypothesis[::-1], reference[::-1])
     left_length, left_index = _shortest_unambiguous(hypothesis, reference)

@@ -7,11 +7,8 @@ A system may have several runs (trainings with different seeds): its score is th
 varies the runs as well as the sentences, so that a difference is significant only if other trainings would
 show it, too. A single run says nothing about others.
 
-Of n runs n - 1 are drawn with replacement, which gives their mean the right variance (Rao and Wu 1988); n
-draws would make it too small, by half with two runs. But equally good runs differ on the sentences of any one
-test set, and drawing the sentences covers that part of their difference already: drawing both would count it
-three times (Owen 2007). So the weights of the runs are moved towards 1 / n until the variances add up: see
-:func:`run_weight_scale`.
+Of n runs n - 1 are drawn with replacement, which gives their mean the right variance (Rao and Wu 1988). But
+drawing the sentences covers a part of the runs' difference already (Owen 2007): :func:`run_weight_scale`.
 """
 
 from __future__ import annotations

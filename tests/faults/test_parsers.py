@@ -102,9 +102,10 @@ def parse_features(text, folder):
 
 def parse_classes(text, folder):
     path = file_of(text, folder)
-    for classes in (WordClasses.parse(path, text.encode()), WordClasses.read(path)):
-        for word, name in classes.of_word.items():
-            assert formats.parse_tokens(name) == (name,), word
+    classes = WordClasses.read(path)
+    for word, name in classes.of_word.items():
+        assert formats.parse_tokens(name) == (name,), word
+    assert WordClasses.parse("".join(f"{line}\n" for line in classes.lines()).encode()) == classes
 
 
 def reads_compressed(suffix):

@@ -6,8 +6,7 @@ the one that joins all four corners. So O(n²) look-ups do, and the sum has the 
 
     node(b, m, e, label) = shape(e - m, m - b, label) + quad(b, m, e, label)
 
-The loops index arrays that stand in local names: a slice, or a tuple of arrays handed on, costs numba more
-than what is done here with it.
+The loops index arrays in local names: slices and tuples of arrays cost numba more than the work on them.
 """
 
 from __future__ import annotations
@@ -71,10 +70,8 @@ def split_scores(tables, tokens, n):
 def _score_boundaries(tables, tokens, n, keys, rows):
     """Return what a node scores by all templates that look at the tokens around one boundary.
 
-    That is what it scores, float32, where it begins and ends, and by the context where it splits, each
-    ``[boundary, lane]``, and where it splits without, ``[boundary, label]``; then the spread of the keys near
-    each token and each boundary, uint8 ``[layer, {token, boundary}, index]``. ``keys`` and ``rows``, uint64,
-    are scratch for ``layers * (n + 2)``.
+    That is begin, end and pivot (by the context), float32 ``[boundary, lane]``; split, ``[boundary, label]``;
+    and the spread of the keys near each token and boundary, uint8 ``[layer, {token, boundary}, index]``.
     """
     begin, end = np.zeros((n + 2, LANES), np.float32), np.zeros((n + 2, LANES), np.float32)
     pivot, split = np.zeros((n + 2, LANES), np.float32), np.zeros((n + 2, LABELS), np.float32)

@@ -1,11 +1,8 @@
 """Rows of weights under 64-bit keys, for compiled code; tables that only look up, and tables that learn.
 
 Open addressing with linear probing. The lower half of a key says where its slot lies, and a slot of 64 bits
-holds the upper half and the number of the row. Two keys are taken for one with a probability of some 2^-32.
-Row 0 is all zeros and stands for every absent key.
-
-What costs is the wait for memory. So keys that are looked up together lie together (:func:`key_near`), and so
-do their rows, which are in the order of the slots.
+holds the upper half and the number of the row; row 0, all zeros, stands for every absent key.
+Keys that are looked up together lie together (:func:`key_near`), and so do their rows, in the order of slots.
 """
 
 from __future__ import annotations

@@ -17,7 +17,6 @@ from preorder.annotate import stanza
 from preorder.cli import main
 from preorder.data.formats import parse_tokens, read_annotated
 from preorder.data.sentence import Sentence
-from preorder.methods import model_directory
 from preorder.syntax.read import TreeFile, add_trees
 from tests.support import fake_stanza
 from tests.support.texts import write
@@ -322,24 +321,3 @@ def test_a_remembered_folder_that_is_gone(src, bitext, fake, tmp_path, capsys, m
         f"{folder}: the folder of Stanza's models that the model was trained with is not there: "
         "Stanza's own folder is used; --stanza-dir names another\n"
     )
-
-
-def sign(description, model):
-    """Write a description with its own checksum."""
-    description["checksums"]["model.json"] = model_directory._own_checksum(description)
-    (model / "model.json").write_text(json.dumps(description))
-
-
-@pytest.mark.parametrize("note", [{"folder": "models"}, {"folder": "/a\nb"}, {"folder": 3}, {"trees": 1}])
-def test_a_damaged_note_of_stanza(src, bitext, fake, tmp_path, capsys, note):
-    model = tmp_path / "model"
-    assert main([*TRAIN, *bitext, "--pos", "stanza", *fake, "--model", str(model)]) == 0
-    description = json.loads((model / "model.json").read_text())
-    description["stanza"] |= note
-    sign(description, model)
-    assert order(model, "--src", src) == 2
-    assert capsys.readouterr().err.endswith("model.json: what it says of Stanza is damaged\n")
-    del description["stanza"]["folder"]  # a model that has been made before
-    description["stanza"]["trees"] = None
-    sign(description, model)
-    assert order(model, "--src", src, *fake[2:]) == 0

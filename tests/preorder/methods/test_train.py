@@ -36,9 +36,6 @@ def test_held_out_lines_are_drawn_by_seed():
 @pytest.mark.parametrize(("size", "expected"), [(19, 0), (100, 5), (30_000, 1000)])
 def test_lines_held_out_by_default(size, expected):
     assert len(hold_out(unaligned(*[1] * size), None, seed=1)[1]) == expected
-
-
-def test_all_lines_held_out():
     with pytest.raises(UsageError, match="--held-out 3: no line of 3 is left to learn from"):
         hold_out(unaligned(1, 1, 1), 3, seed=1)
 
@@ -86,7 +83,7 @@ def test_what_ends_one_training_ends_all(threads):
         cross_fit(unaligned(1, 1, 1), [0, 1, 2], 2, refuse, threads)
 
 
-def test_too_few_lines_for_the_folds():
+def test_too_few_lines():
     with pytest.raises(UsageError, match="too few lines to train on for 4 folds"):
         cross_fit(unaligned(1, 1, 1), [0, 1, 2], 4, Remembering, threads=1)
 

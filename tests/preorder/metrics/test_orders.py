@@ -1,5 +1,4 @@
 import math
-from dataclasses import astuple
 from itertools import combinations, pairwise
 
 import numpy as np
@@ -12,7 +11,7 @@ from preorder.data import Permutation
 from preorder.data.formats import parse_order, read_alignments
 from preorder.errors import DataError
 from preorder.io.files import read_parsed
-from preorder.metrics.orders import Preordering, Tau, evaluate, mean_scores, order_statistics
+from preorder.metrics.orders import Preordering, Tau, evaluate
 
 
 @st.composite
@@ -39,13 +38,6 @@ def by_definition(groups, permutation):
         1 - breaks / (len(k) + 1),
         float(reversed_pairs == 0),
     )
-
-
-@given(sentences())
-def test_scores_equal_the_definition(sentence):
-    groups, permutation = sentence
-    scores = mean_scores(order_statistics([groups], [permutation.positions]))
-    assert astuple(scores) == pytest.approx(by_definition(groups, permutation))
 
 
 @given(st.lists(sentences(), min_size=1, max_size=8))

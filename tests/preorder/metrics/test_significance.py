@@ -144,16 +144,6 @@ def test_spread_over_drawn_runs_is_that_of_their_mean(runs):
     assert means.var() == pytest.approx(values.var(ddof=1) / runs, rel=0.03)
 
 
-def test_a_difference_smaller_than_that_of_runs_is_luck(scored):
-    metric, one, another, worse = scored
-    single = compared(metric, worse, one)
-    assert single.p_value < 0.05
-    steady = compare(metric.scores[0], *resample(metric.scores[0], [[worse, worse], [one, another]]))
-    assert steady.p_value < 0.05
-    unsteady = compare(metric.scores[0], *resample(metric.scores[0], [[worse, one], [one, another]]))
-    assert unsteady.p_value > 0.05
-
-
 MEAN = Score("mean", lambda totals: totals[..., 0] / totals[..., 1])
 
 

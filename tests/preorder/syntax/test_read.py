@@ -9,6 +9,7 @@ from nltk import Tree
 
 from preorder.data import Sentence
 from preorder.data.formats import parse_tokens
+from preorder.data.trees import DependencyTree
 from preorder.errors import DataError
 from preorder.syntax.read import TreeFile, add_trees, parse_bracketing
 
@@ -45,22 +46,13 @@ def added(path, *lines, tags=None):
     return list(add_trees("source", [Sentence(parse_tokens(line), tags) for line in lines], TreeFile(path)))
 
 
-@pytest.mark.parametrize(
-    ("text", "tags", "heads", "relations"),
-    [
-        (
-            "Je vais de le parc .",
-            "PRON VERB ADP DET NOUN .",
-            (1, -1, 4, 4, 1, 1),
-            "nsubj root case det obl punct",
-        ),
-        ("Je vais du parc .", "PRON VERB ADP NOUN .", (1, -1, 3, 1, 1), "nsubj root case obl punct"),
-    ],
-)
-def test_words_and_tokens_of_conllu(file, text, tags, heads, relations):
-    (sentence,) = added(file(*FRENCH), text)
-    assert sentence.tags == tuple(tags.split())
-    assert (sentence.dependency.heads, sentence.dependency.relations) == (heads, tuple(relations.split()))
+def test_words_and_tokens_of_conllu(file):
+    (words,) = added(file(*FRENCH), "Je vais de le parc .")
+    assert words.tags == ("PRON", "VERB", "ADP", "DET", "NOUN", ".")
+    assert words.tree == DependencyTree((1, -1, 4, 4, 1, 1), ("nsubj", "root", "case", "det", "obl", "punct"))
+    (tokens,) = added(file(*FRENCH), "Je vais du parc .")
+    assert tokens.tags == ("PRON", "VERB", "ADP", "NOUN", ".")
+    assert tokens.tree == DependencyTree((1, -1, 3, 1, 1), ("nsubj", "root", "case", "obl", "punct"))
 
 
 def test_the_word_nearest_to_the_root_speaks_for_its_token(file):
@@ -71,20 +63,21 @@ def test_the_word_nearest_to_the_root_speaks_for_its_token(file):
     assert sentence.tags == ("V", "X")
 
 
-def test_sentences_of_conllu_with_empty_ones_and_no_last_blank_line(file):
-    one, two = [row(1, "a", 0)], [row(1, "b", 2), row(2, "c", 0)]
-    path = file("# first", *one, "", "# nothing", "", "", *two)
-    sentences = added(path, "a", "", "", "b c")
-    assert [s.dependency.heads for s in sentences] == [(-1,), (), (), (1, -1)]
-    assert [number for number, _ in TreeFile(path)] == [1, 4, 6, 7]
-
-
-def test_bracketings_with_empty_lines(file):
-    path = file("", "(S (A a) (B -LRB-))", "", "(S (A a))")
-    sentences = added(path, "", "a (", "", "a")
-    assert [s.tags for s in sentences] == [(), ("A", "B"), (), ("A",)]
-    assert [len(s.constituency) for s in sentences] == [0, 2, 0, 1]
-    assert [number for number, _ in TreeFile(path)] == [1, 2, 3, 4]
+@pytest.mark.parametrize(
+    ("lines", "sources", "numbers"),
+    [
+        (
+            ["# first", row(1, "a", 0), "", "# nothing", "", "", row(1, "b", 2), row(2, "c", 0)],
+            ["a", "", "", "b c"],
+            [1, 4, 6, 7],
+        ),
+        (["", "(S (A a) (B -LRB-))", "", "(S (A a))"], ["", "a (", "", "a"], [1, 2, 3, 4]),
+    ],
+)
+def test_trees_with_empty_ones(file, lines, sources, numbers):
+    path = file(*lines)
+    assert [len(sentence.tree) for sentence in added(path, *sources)] == [len(s.split()) for s in sources]
+    assert [number for number, _ in TreeFile(path)] == numbers
 
 
 @pytest.mark.parametrize(
@@ -245,11 +238,6 @@ def test_reads_what_nltk_reads(tree):
     # nltk splits at any white space, we at spaces and tabs alone
     again = Tree.fromstring(line, leaf_pattern=r"[^ ()]+", node_pattern=r"[^ ()]+")
     assert parts(line) == spans(again) == spans(tree)
-
-
-@pytest.mark.parametrize("line", ["", "  ", "()", "(ROOT)", "(ROOT (S))", "(S (-NONE- *T*))"])
-def test_no_tokens(line):
-    assert parts(line) == ([], [], [])
 
 
 def test_moved_material_is_left_out():
