@@ -6,8 +6,8 @@ which has ``pos.pt``, ``constituency.pt``, ``depparse.pt``, and word vectors for
 What Stanza cannot do, and what is done about it:
 
 - An empty sentence raises an IndexError: Stanza does not see it.
-- Where the constituency parser does not come to an end with a sentence, an AssertionError says that it is
-  missing, and all are lost: they are halved until that one is alone, and it gets a flat tree.
+- Where the constituency parser gives up a sentence, an AssertionError loses all: they are halved until that
+  one is alone, and it gets a flat tree.
 - The dependency parser needs memory of the square of the length: sentences are parsed in pieces.
 """
 

@@ -107,8 +107,7 @@ def format_annotated(sentence: Sentence) -> str:
 def parse_alignment(line: str) -> Alignment:
     """Parse ``0-0 1-2:0.75 2?1`` (Pharaoh) or ``m-n ||| 0-0 1-2`` (lader).
 
-    ``?`` or ``p`` marks a possible link; after a colon stands the confidence of a sure one, above 0 and at
-    most 1.
+    ``?`` or ``p`` marks a possible link; after a colon stands the confidence of a sure one.
     """
     lengths: tuple[int | None, int | None] = (None, None)
     given = line

@@ -100,11 +100,7 @@ def _character(match: re.Match[str]) -> str:
 
 
 def same(one: str, other: str) -> bool:
-    """Return whether two tokens are one, but for spelling, case, ``_`` for a space, and the length of dashes.
-
-    >>> same("26_000", "26 000"), same("–", "--"), same("a", "b")
-    (True, True, False)
-    """
+    """Return whether two tokens are one, but for spelling, case, ``_`` for a space, and length of dashes."""
     return one == other or _loosely(one) == _loosely(other)
 
 
@@ -113,11 +109,7 @@ def _loosely(token: str) -> str:
 
 
 def joined_spellings(tokens: Sequence[str]) -> list[range]:
-    """Return the runs of tokens that spell characters together: one token each, unless they cut a spelling.
-
-    >>> joined_spellings(["AT", "&amp", ";", "T"])
-    [range(0, 1), range(1, 3), range(3, 4)]
-    """
+    """Return the runs of tokens that spell characters together: one each, but all that cut a ``&quot;``."""
     ends = list(accumulate(map(len, tokens)))
     whole = set(ends)
     for match in _SPELLING.finditer("".join(tokens)):
@@ -128,21 +120,13 @@ def joined_spellings(tokens: Sequence[str]) -> list[range]:
 
 
 def added_marks(tokens: Iterable[str], others: Iterable[str]) -> frozenset[str]:
-    """Return the :data:`MARKS` of which tokens have more than others: those that are not the text's own.
-
-    >>> added_marks(["a@@", "b@@", "c"], ["a@@", "bc"]), added_marks(["a@@", "▁b"], ["a@@", "b"])
-    (frozenset({'@@'}), frozenset({'▁'}))
-    """
+    """Return the :data:`MARKS` of which tokens have more than others: those that are not the text's own."""
     text, other = "".join(tokens), "".join(others)
     return frozenset(mark for mark in MARKS if mark in text and text.count(mark) > other.count(mark))
 
 
 def without_marks(tokens: Sequence[str], marks: frozenset[str] = frozenset(MARKS)) -> list[str]:
-    """Return the tokens without these :data:`MARKS`; nothing is left of a mark by itself.
-
-    >>> without_marks(["▁un", "seen", "▁", "cat￭"], frozenset({"▁"}))
-    ['un', 'seen', '', 'cat￭']
-    """
+    """Return the tokens without these :data:`MARKS`; nothing is left of a mark by itself."""
     marks &= added_marks(tokens, ())
     if not marks:
         return list(tokens)
@@ -158,8 +142,7 @@ def _pattern(marks: frozenset[str]) -> re.Pattern[str]:
 def inner_ends(tokens: Sequence[str], bare: Sequence[str]) -> list[tuple[bool | None, bool | None]]:
     """Return for each token whether it begins and whether it ends inside a word, None where marks do not say.
 
-    Args:
-        bare: the tokens without marks.
+    ``bare`` are the tokens without marks.
 
     >>> tokens = ["▁un", "seen", "▁", "cat", "s"]
     >>> inner_ends(tokens, without_marks(tokens))
@@ -199,10 +182,6 @@ _BYTE_LEVEL = dict(zip(map(chr, _VISIBLE), _VISIBLE, strict=True)) | {
 
 
 def from_byte_level(token: str) -> str:
-    """Return a token of a BPE of bytes, each of which is a letter (GPT-2), with its bytes as ``<0xE6>``.
-
-    >>> from_byte_level("ĠcafÃ©")
-    'Ġcaf<0xC3><0xA9>'
-    """
+    """Return a token of a BPE of bytes, each of which is a letter (GPT-2), with its bytes as ``<0xE6>``."""
     bytes_of = ((character, _BYTE_LEVEL.get(character, 0)) for character in token)
     return "".join(f"<0x{byte:02X}>" if byte > 127 else character for character, byte in bytes_of)

@@ -180,8 +180,7 @@ class Tokens(NamedTuple):
 def _split(text: np.ndarray, lines: int, columns: int) -> Tokens | None:
     """Find the tokens of a block; None: a line has not so many columns, or as many tokens in each.
 
-    Tokens are separated as by :func:`preorder.data.formats.parse_tokens`, several columns by tabs. None, too,
-    for a text, uint8, of more than 2 GiB: a line of that length.
+    They are those of :func:`preorder.data.formats.parse_tokens`; columns end at tabs. None, too, above 2 GiB.
     """
     if text.size > np.iinfo(np.int32).max:
         return None

@@ -138,19 +138,17 @@ def compare(score: Score, system: Resampled, other: Resampled) -> Comparison:
 def bootstrap_p_value(differences: np.ndarray, observed: float) -> float:
     """Return how probable a difference this large is by chance, estimated as in sacrebleu.
 
-    The absolute differences of the resamples, shifted by their mean, show what chance does; p is the share
-    of them that are at least the observed one. In sacrebleu they must be greater: here two identical systems
-    have p = 1.
+    The absolute differences of the resamples, shifted by their mean, show what chance does; p is the share of
+    those at least as large (in sacrebleu, larger) as the observed one: two identical systems have p = 1.
     """
     chance = np.abs(differences) - np.abs(differences).mean()
     return float((np.sum(chance >= abs(observed) - NOISE) + 1) / (len(chance) + 1))
 
 
 def sign_test_p_value(score: Score, system: np.ndarray, other: np.ndarray) -> float:
-    """Return the p-value of the two-sided sign test of Collins et al. (2005).
+    """Return the p-value of the two-sided sign test of Collins et al. (2005), of several runs by their mean.
 
-    A sentence is better where putting the system's translation of it into the other's corpus raises the
-    score. Of several runs the mean statistics are taken.
+    A sentence is better where the system's translation of it, put into the other's corpus, raises the score.
     """
     total = other.sum(0)
     change = score.compute(total + (system - other)) - score.compute(total)

@@ -54,11 +54,7 @@ def check_tokenizer(name: str) -> None:
 
 
 class WordMetric(Metric):
-    """A metric that compares words with fixed references.
-
-    White space separates words, after the tokenizer; they are put in lower case unless case matters. Each
-    word has a number, the same in all texts.
-    """
+    """A metric that compares words with fixed references; each word has a number, the same in all texts."""
 
     def __init__(self, references: Sequence[Sequence[str]], options: MetricOptions) -> None:
         check_tokenizer(options.words)
@@ -99,10 +95,9 @@ class SacrebleuMetric(Metric):
 
 
 def bleu_precisions(totals: np.ndarray) -> np.ndarray:
-    """Return BLEU's n-gram precisions in per cent, ``[…, numbers]`` → ``[…, 4]``.
+    """Return BLEU's n-gram precisions in per cent, ``[…, numbers]`` → ``[…, 4]``; 0 without any match.
 
-    The k-th n-gram length that has no match counts as 1 / 2^k matches ("exp" smoothing);
-    all are 0 without any match.
+    The k-th n-gram length that has no match counts as 1 / 2^k matches ("exp" smoothing).
     """
     matches, ngrams = totals[..., 2 : 2 + MAX_NGRAM], totals[..., 2 + MAX_NGRAM :]
     none = (matches == 0) & (ngrams > 0)
@@ -177,8 +172,7 @@ UNREACHED = 1 << 30  # the cost of a cell outside the beam
 def edit_counts(hypotheses: EncodedText, references: EncodedText) -> np.ndarray:
     """Return for each hypothesis its insertions, deletions, substitutions and shifts: ``[sentences, 4]``.
 
-    O(t m b) for t shifts tried, m words and a beam of b = 50: 0.05 ms for 25 words, 120 times faster than
-    sacrebleu.
+    O(shifts tried × words × beam): 0.05 ms for 25 words, 120 times faster than sacrebleu.
     """
     counts = np.zeros((len(hypotheses[1]) - 1, 4), np.int64)
     for k in range(len(counts)):

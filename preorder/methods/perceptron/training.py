@@ -75,8 +75,8 @@ def max_new_rows(batch, begin):
 def learn(queue, tables, weights, batch, begin):
     """Learn from ``batch.chosen[begin:]``, together with other threads that call this with the same queue.
 
-    Changes the ``tables``, :class:`.table.Growing` each, of which ``weights`` are views, and fills the batch.
-    The least of what the threads return is how many sentences are done: all that the tables have rows for.
+    Changes ``tables``, of which ``weights`` are views, and fills the batch. The least of what the threads
+    return is how many sentences are done: all that the tables have rows for.
     """
     chosen, minibatch = batch.chosen, batch.minibatch
     longest = 2

@@ -32,16 +32,6 @@ def test_what_trees_can_satisfy(links, groups):
     assert found is groups is None or found.groups.tolist() == groups
 
 
-def test_what_is_certain_must_be_reachable_and_what_is_doubtful_gives_way():
-    given = {(0, 1): 1, (1, 3): 0.75, (2, 0): 1, (3, 2): 0.5}
-    found = constraint(Alignment.weighted(given), 4)
-    assert found.groups.tolist() == [1, 3, 0, -1]
-    assert found.confidences.tolist() == [1, 0.75, 1, 1]
-    assert constraint(Alignment.weighted(dict.fromkeys(given, 1)), 4) is None
-    equal = constraint(Alignment.weighted(dict.fromkeys(given, 0.5)), 4)
-    assert equal.groups.tolist() == [1, 3, 0, -1]  # of equals the left ones
-
-
 @pytest.mark.parametrize("seed", range(20))
 def test_the_most_confident_tokens_that_a_tree_can_satisfy(seed):
     generator = np.random.default_rng(seed)

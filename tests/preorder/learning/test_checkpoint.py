@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from safetensors import SafetensorError
 
-from preorder.errors import DataError, UsageError
+from preorder.errors import DataError
 from preorder.learning.checkpoint import Checkpoint, digest
 
 ARRAYS = {"a": np.arange(6, dtype=np.float32).reshape(2, 3), "none": np.empty((0, 2), np.uint64)}
@@ -21,14 +21,6 @@ def test_gives_back_what_was_saved(tmp_path):
         np.testing.assert_array_equal(arrays[name], array)
 
 
-def test_no_file_keeps_nothing(monkeypatch):
-    monkeypatch.setattr("preorder.learning.checkpoint.INTERVAL", 0)
-    checkpoint = Checkpoint()
-    checkpoint.save("key", {}, ARRAYS)
-    assert checkpoint.load("key") is None
-    assert not checkpoint.due
-
-
 def test_is_due_after_the_interval(tmp_path, monkeypatch):
     assert not Checkpoint(tmp_path / "file").due
     monkeypatch.setattr("preorder.learning.checkpoint.INTERVAL", 0)
@@ -36,14 +28,6 @@ def test_is_due_after_the_interval(tmp_path, monkeypatch):
     assert saved.due
     saved.save("key", {}, ARRAYS)
     assert not saved.due  # for twenty times as long as it took
-
-
-def test_other_key(tmp_path):
-    Checkpoint(tmp_path / "file").save("key", {}, ARRAYS)
-    with pytest.raises(
-        UsageError, match="other data or options; go on with those, or start anew with --fresh"
-    ):
-        Checkpoint(tmp_path / "file").load("another")
 
 
 def test_full_disk(tmp_path, monkeypatch):

@@ -118,21 +118,6 @@ def test_arcs_that_cross_are_lifted(heads, lifted):
     assert tuple(array.tolist()) == lifted
 
 
-@given(dependency())
-def test_lifting_moves_up_only(sentence):
-    before = sentence.tree.heads
-    array = np.array(before, np.int64)
-    lift(array)
-    for token, head in enumerate(array.tolist()):
-        above = token
-        while above != head:
-            above = before[above]
-            assert above != -1 or head == -1
-    again = array.copy()
-    lift(again)
-    assert again.tolist() == array.tolist()
-
-
 @pytest.mark.parametrize(
     ("category", "children", "head"),
     [
