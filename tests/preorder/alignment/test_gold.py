@@ -1,5 +1,7 @@
 """Gold orders and target groups: examples, and definitions written out."""
 
+from itertools import combinations
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -58,37 +60,19 @@ def test_known_cases(links, length, expected):
     assert groups(links, length) == expected
 
 
-def insertion_sort(targets):
-    """Rank by comparing each token with those before it, pair by pair: the definition itself."""
-
-    def less_or_equal(a, b):
-        return min(a) <= min(b) and max(a) <= max(b)
-
-    aligned = [i for i, group in enumerate(targets) if group]
-    for i in aligned:
-        for j in aligned:
-            if not less_or_equal(targets[i], targets[j]) and not less_or_equal(targets[j], targets[i]):
-                return None
-
-    def before(a, b):
-        return less_or_equal(a, b) and not less_or_equal(b, a)
-
-    result = [UNALIGNED] * len(targets)
-    representatives = []
-    for i in aligned:
-        if not any(
-            not before(targets[i], targets[j]) and not before(targets[j], targets[i]) for j in representatives
-        ):
-            representatives.append(i)
-    for i in aligned:
-        result[i] = sum(before(targets[j], targets[i]) for j in representatives)
-    return tuple(result)
+def by_definition(targets):
+    """Rank by comparing each two tokens: None where one begins before the other and ends after it."""
+    extents = [(min(group), max(group)) if group else None for group in targets]
+    known = {extent for extent in extents if extent}
+    if any((a[0] - b[0]) * (a[1] - b[1]) < 0 for a, b in combinations(known, 2)):
+        return None
+    return tuple(UNALIGNED if e is None else sum(other < e for other in known) for e in extents)
 
 
 @given(st.lists(st.sets(st.integers(0, 4), max_size=2), max_size=5))
 def test_equals_pairwise_definition(targets):
     links = {(i, j) for i, group in enumerate(targets) for j in group}
-    assert groups(links, len(targets)) == insertion_sort(targets)
+    assert groups(links, len(targets)) == by_definition(targets)
 
 
 @pytest.mark.parametrize(
@@ -109,12 +93,12 @@ def test_trusted_by_their_definition(links):
     targets = [{j for (i, j), c in links.items() if i == token and c == best[token]} for token in range(6)]
     kept: list[int] = []
     for i in sorted((i for i in range(6) if targets[i]), key=lambda i: (-best[i], i)):
-        if insertion_sort([targets[k] for k in (*kept, i)]) is not None:
+        if by_definition([targets[k] for k in (*kept, i)]) is not None:
             kept.append(i)
         elif best[i] == 1:
             assert trusted_groups(Alignment.weighted(links), 6) is None
             return
-    ranks = insertion_sort([targets[i] if i in kept else set() for i in range(6)])
+    ranks = by_definition([targets[i] if i in kept else set() for i in range(6)])
     confidences = tuple(best[i] if i in kept else 1 for i in range(6))
     assert trusted_groups(Alignment.weighted(links), 6) == (ranks, confidences)
 
