@@ -60,7 +60,7 @@ def measure(model: str, source: str, target: str, gpu: int = -1) -> tuple[float,
     import torch
 
     trained, batches = load_trained(model, source, target, gpu)
-    window = _decoder(model, trained).options.window
+    window = _decoder(model, trained).window
     sums, words = torch.zeros(2 * window + 3, dtype=torch.float64), 0
     for batch in batches:
         jumps, attention = _jumps(model, trained, batch)
@@ -76,7 +76,7 @@ def measure(model: str, source: str, target: str, gpu: int = -1) -> tuple[float,
 def _print_sentence(arguments: argparse.Namespace, source: str, target: str) -> None:
     trained, batch = load_for_line(arguments.model, source, target)
     jumps, _ = _jumps(arguments.model, trained, batch)
-    distances = list(map(str, _distances(trained.decoder.options.window)))
+    distances = list(map(str, _distances(trained.decoder.window)))
     matrix = Matrix([*parse_tokens(target), "(end)"], distances, jumps[0].tolist(), "k, distance of the jump")
     matrix.show(f"P(k) at each word of “{target}”", arguments.out)
 

@@ -113,21 +113,22 @@ def _add_jumps(model_opt: Namespace, opt: Namespace, checkpoint: dict[str, Any])
     """Add the parameters of the jumps to a checkpoint without them (with ``override_opts``)."""
     from onmt_preorder.papers.distortion.rnnsearch import add_jumps
 
-    read, none = distortion.DistortionOptions.from_opt, distortion.NONE
-    wanted, known = read(model_opt), read(checkpoint["opt"])
-    if known.context == none != wanted.context:
+    known, none = checkpoint["opt"], distortion.NONE
+    if known.distortion == none != model_opt.distortion:
         if opt.reset_optim in ("none", "keep_states"):
             raise UsageError(
-                f"distortion: {wanted.context} adds parameters to the model of train_from: "
+                f"distortion: {model_opt.distortion} adds parameters to the model of train_from: "
                 "the optimizer must begin anew, reset_optim: all"
             )
         if "model" not in checkpoint:
             raise UsageError("distortion cannot be added to a model in safetensors: train_from needs a .pt")
-        add_jumps(checkpoint["model"], wanted, model_opt.param_init)
-    elif wanted.context != known.context or (known.context != none and wanted.window != known.window):
+        add_jumps(checkpoint["model"], model_opt)
+        return
+    wanted, had = ((each.distortion, each.distortion_window) for each in (model_opt, known))
+    if wanted != had and (wanted[0] != none or had[0] != none):
         raise UsageError(
-            f"the model of train_from has distortion: {known.context}, distortion_window: {known.window}, "
-            f"which cannot become {wanted.context}, {wanted.window}"
+            f"the model of train_from has distortion: {had[0]}, distortion_window: {had[1]}, "
+            f"which cannot become {wanted[0]}, {wanted[1]}"
         )
 
 

@@ -49,6 +49,7 @@ ANNOTATE = "annotate --pos tgt --classes 2"
         ("gold --src src --align align --out corpus", "corpus: is a directory"),
         ("gold --src src --align align --out new/", "new/: is a directory"),
         ("gold --src src --align align --out none/out", "none/out: cannot be written: there is no folder"),
+        ("gold --src src --align align --out /dev/full", "/dev/full: cannot be written: No space left on"),
         ("gold --src - --align - --out out", "only one file can come from standard input"),
         (f"{TRAIN} --model corpus", "corpus: holds other things than a model"),
         (f"{TRAIN} --model mixed", "mixed: holds other things than a model"),

@@ -7,7 +7,6 @@ import yaml
 
 pytest.importorskip("onmt", reason="OpenNMT-py is not installed: see the README")
 
-from onmt_preorder.base_configuration import parse_yaml
 from tests.support.opennmt import TINY, outcome, write_training_task
 from tests.support.texts import content
 
@@ -71,9 +70,3 @@ def test_values_of_odd_types(folder, capsys, key):
         assert (status, len(lines)) in ((2, 1), (0, 0)), (key, value, status, lines)
         assert all(len(line) < 2000 for line in lines)
         assert content(folder) == before
-
-
-def test_aliases_and_merges_are_fine():
-    text = "a: &a {x: 1}\nb: {<<: *a, y: 2}\nc: [*a, *a]\n"
-    assert parse_yaml(text) == {"a": {"x": 1}, "b": {"x": 1, "y": 2}, "c": [{"x": 1}, {"x": 1}]}
-    assert parse_yaml("") is None

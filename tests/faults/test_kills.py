@@ -157,8 +157,7 @@ def test_each_checkpoint_is_whole_whenever_the_training_dies(tmp_path, save_form
             return load_file(path.with_suffix(".safetensors"))
         return found["model"] | {f"generator.{name}": value for name, value in found["generator"].items()}
 
-    opennmt.write_task(tmp_path, "train", 20, seed=1)
-    opennmt.write_task_vocabularies(tmp_path)
+    opennmt.write_training_task(tmp_path, 20, 20)
     data = {"train": {"path_src": "../train.src", "path_tgt": "../train.tgt", "weight": 1}}
     paths = {f"{side}_vocab": f"../vocab.{side}" for side in ("src", "tgt")}
     changes = {**paths, "data": data, "batch_size": 64, "bucket_size": 20}

@@ -13,7 +13,6 @@ pytest.importorskip("onmt", reason="OpenNMT-py is not installed: see the README"
 
 import onmt.bin.translate
 import torch
-import yaml
 from onmt import opts
 from onmt.transforms import AVAILABLE_TRANSFORMS
 from onmt.utils.distributed import ErrorHandler
@@ -23,7 +22,7 @@ from onmt_preorder.cli import main as onmt_preorder
 from onmt_preorder.opennmt.repairs import numbers
 from preorder.errors import DataError, MissingExtraError, PreorderError, UsageError
 from preorder.io.files import read_lines
-from tests.support.opennmt import TINY, call, make_opt, outcome, write_training_task
+from tests.support.opennmt import call, make_opt, outcome, train, write_training_task
 from tests.support.texts import content, rows, write
 
 MODEL = "model_step_1.pt"
@@ -34,10 +33,7 @@ def folder(tmp_path_factory):
     """Return a folder with texts, vocabularies and a model that has made one step."""
     folder = tmp_path_factory.mktemp("opennmt")
     write_training_task(folder, 20, 20)
-    (folder / "config.yaml").write_text(
-        yaml.safe_dump({**TINY, "train_steps": 1, "save_checkpoint_steps": 1})
-    )
-    call(folder, "onmt_train", "-config", "config.yaml")
+    train(folder, train_steps=1, save_checkpoint_steps=1)
     (folder / "text.pt").write_text("no model\n" * 100)
     (folder / "empty.pt").write_text("")
     torch.save({"weights": torch.zeros(3)}, folder / "other.pt")
@@ -105,6 +101,7 @@ train -data "{a: {path_src: train.src, weight: 0}}" | data: a: weight is no whol
 train -data "{a: {path_src: train.src, transforms: bpe}}" | transforms: not a list of names: 'bpe'
 train -data "{a: {path_src: train.src, transforms: [bpee]}}" | unknown transform 'bpee': did you m
 train -data "{a: {path_src: absent, path_tgt: train.tgt}}" | absent: a/path_src: there is no such
+train -data "{a: {path_src: train.src, path_tgt: text.pt}}" -num_workers 1 | train.src:21: the file ends
 train -transforms bpee | argument -transforms/--transforms: invalid choice: 'bpee'
 train -src_vocab absent | absent: src vocab: there is no such file
 train -tgt_vocab "" | tgt vocab: no file is given

@@ -6,11 +6,9 @@ import pytest
 
 pytest.importorskip("onmt", reason="OpenNMT-py is not installed: see the README")
 
-import torch
 from onmt.model_builder import build_model
 from onmt.opts import translate_opts
 from onmt.translate import GNMTGlobalScorer, Translator
-from onmt.utils.loss import LossCompute
 from onmt.utils.optimizers import build_torch_optimizer
 from onmt.utils.parse import ArgumentParser
 
@@ -18,7 +16,7 @@ from onmt_preorder import options
 from preorder.errors import PreorderError, UsageError
 from tests.support.distortion_models import DISTORTION
 from tests.support.opennmt import make_opt
-from tests.support.transformers import make_vocabs
+from tests.support.transformers import learn_from_a_batch, make_vocabs
 
 NO_POSITIONS = {"preorder_encoding": [], "n_src_feats": 0, "src_feats_defaults": None}
 RECURRENT = {
@@ -94,22 +92,9 @@ def test_the_table_has_every_option():
 
 def effects(opt):
     """Return the loss, all gradients and the optimiser's settings of a model on one batch."""
-    torch.manual_seed(1)
-    vocabs = make_vocabs()
-    if not opt.n_src_feats:
-        del vocabs["src_feats"]
-    model = build_model(opt, opt, vocabs, None, -1)
+    model, loss, gradients = learn_from_a_batch(opt)
     groups = build_torch_optimizer(model, opt).param_groups
-    src = torch.stack([torch.randint(4, 24, (6, 9)), torch.randint(5, 14, (6, 9))], dim=-1)
-    lengths = torch.tensor([9, 8, 7, 5, 3, 2])
-    batch = {"src": src[..., : 1 + opt.n_src_feats], "srclen": lengths}
-    batch |= {"tgt": torch.randint(4, 24, (6, 7, 1)), "tgtlen": torch.full((6,), 7)}
-    torch.manual_seed(2)
-    states, attention = model(batch["src"], batch["tgt"], lengths)
-    loss, _ = LossCompute.from_opts(opt, model, vocabs["tgt"])(batch, states, attention)
-    loss.backward()
-    weights = model.named_parameters()
-    gradients = {name: weight.grad.flatten().tolist() for name, weight in weights if weight.grad is not None}
+    gradients = {name: grad.flatten().tolist() for name, grad in gradients.items() if grad is not None}
     limits = getattr(getattr(model.decoder, "limits", None), "logits", None)
     settings = [{key: value for key, value in group.items() if key != "params"} for group in groups]
     return loss.item(), gradients, settings, limits

@@ -120,13 +120,6 @@ def test_a_full_disk_is_one_line_and_keeps_what_was_there(tmp_path, write, name)
     assert [entry.name for entry in tmp_path.iterdir()] == [name]
 
 
-def test_what_cannot_be_written_is_one_line(tmp_path):
-    with pytest.raises(DataError, match="/dev/full: cannot be written: No space left on device"):
-        files.write_lines("/dev/full", LINES)
-    with pytest.raises(DataError, match="is a directory"):
-        files.write_lines(str(tmp_path), [])
-
-
 def test_what_another_process_is_writing_is_left_alone(tmp_path):
     path = str(tmp_path / "file")
     with atomic_file(path) as mine:

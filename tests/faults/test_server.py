@@ -13,6 +13,7 @@ import flask
 import onmt.bin.server
 from onmt.translate import translation_server
 from onmt.translate.translation_server import ServerModel, ServerModelError, TranslationServer
+from waitress.adjustments import Adjustments
 from werkzeug.exceptions import HTTPException
 
 from onmt_preorder.opennmt import server
@@ -120,7 +121,9 @@ def test_options_that_end_the_program_end_no_server(client, monkeypatch):
 def test_each_line_is_logged_once(app, monkeypatch):
     """Waitress logs what comes to the root, OpenNMT-py what comes to its own logger."""
     monkeypatch.setattr(logging.getLogger("onmt"), "propagate", True)
-    server._serve(lambda *_, **options: None, app, "127.0.0.1", 5000)
+    options = {}
+    server._serve(lambda _, **given: options.update(given), app, "127.0.0.1", 5000)
+    Adjustments(**options)  # knows them all
     assert not logging.getLogger("onmt").propagate
 
 

@@ -103,8 +103,6 @@ def test_sizes_and_options_of_the_command_line(folder):
     for size in (["-size", "much"], ["--size=much"]):
         opt, _ = parse(training_parser, path, *size, "-heads", "8")
         assert (opt.hidden_size, opt.layers, opt.heads) == (512, 6, 8)
-    with pytest.raises(UsageError, match=r"system.yaml: no size 'huge'"):
-        parse(training_parser, path, "-size", "huge")
     with pytest.raises(UsageError, match=r"^no size 'much'; there are: none"):
         training_parser().parse_known_args([*DATA, "-size", "much"])
 

@@ -36,11 +36,13 @@ EVERY_BLOCK = pytest.mark.parametrize(
     "block",
     [
         {},
-        {"reordering_embedding": ["decoder"]},
-        {"additional_position_encoding": ["decoder"]},
+        {"reordering_embedding": ["encoder", "decoder"]},
+        {"additional_position_encoding": ["encoder", "decoder"]},
         {"target_max_relative": 2},
+        {"explicit_reordering": "exgre", "reordering_loss_weight": 0},
+        {"explicit_reordering": "refsr", "reordering_loss_weight": 0},
     ],
-    ids=["plain", "embedding", "additional", "relative"],
+    ids=["plain", "embedding", "additional", "relative", "exgre", "refsr"],
 )
 
 

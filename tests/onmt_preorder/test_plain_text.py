@@ -1,13 +1,10 @@
 """Plain sentences in, translations out: every way to a model that has learned from positions in files."""
 
 import json
-import socket
 import sys
-import time
-import urllib.error
-import urllib.request
 from unittest import mock
 
+import onmt.bin.server
 import pytest
 import torch
 import yaml
@@ -15,9 +12,10 @@ import yaml
 from onmt_preorder.cli import main
 from onmt_preorder.input import on_the_fly, raw_text
 from onmt_preorder.input.raw_text import make_detokenizer
+from onmt_preorder.opennmt.server import prepare
 from preorder.io import files
 from tests.support.language import features, sentence, translation
-from tests.support.opennmt import TINY, call, start, write_vocabularies
+from tests.support.opennmt import TINY, call, train, write_vocabularies
 from tests.support.texts import write
 
 pytestmark = pytest.mark.slow
@@ -38,10 +36,8 @@ def folder(tmp_path_factory):
         write(folder / f"{name}.tgt", *map(translation, sentences))
     write(folder / "test.src", *map(features, TEST))
     write(folder / "test.plain", *PLAIN)
-    config = {**TINY, "train_steps": STEPS, "valid_steps": STEPS, "batch_size": 1024, "learning_rate": 0.005}
-    (folder / "config.yaml").write_text(yaml.safe_dump(config))
     write_vocabularies(folder)
-    call(folder, "onmt_train", "-config", "config.yaml")
+    train(folder, train_steps=STEPS, valid_steps=STEPS, batch_size=1024, learning_rate=0.005)
     return folder
 
 
@@ -59,14 +55,6 @@ def expected(folder):
 
 def read(path):
     return path.read_text(encoding="utf-8").splitlines()
-
-
-def test_onmt_translate_with_a_preorderer(folder, expected, preorderer):
-    given = ("onmt_translate", "-model", MODEL, "-src", "test.plain", "-output")
-    call(folder, *given, "on_the_fly", "-transforms", "preorder", "-preorder_model", preorderer)
-    assert read(folder / "on_the_fly") == expected
-    call(folder, *given, "kept")
-    assert read(folder / "kept") != expected  # the positions of the source are others
 
 
 @pytest.mark.parametrize("workers", [0, 1])
@@ -159,55 +147,29 @@ def test_a_conversation(folder, expected, preorderer, monkeypatch, capsys):
     assert main(given) == 0
 
 
-@pytest.fixture
-def port():
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return free.getsockname()[1]
-
-
-def wait_for(port, server):
-    for _ in range(6000):
-        assert server.poll() is None, server.communicate()
-        with socket.socket() as attempt:
-            if attempt.connect_ex(("127.0.0.1", port)) == 0:
-                return
-        time.sleep(0.1)
-
-
-def ask(port, *sources, model=7):
-    request = urllib.request.Request(
-        f"http://127.0.0.1:{port}/translator/translate",
-        json.dumps([{"src": source, "id": model} for source in sources]).encode(),
-        {"Content-Type": "application/json"},
-    )
-    with urllib.request.urlopen(request, timeout=600) as response:
-        return json.load(response)
-
-
-def test_the_server(folder, expected, preorderer, port):
+def test_the_server(folder, expected, preorderer, monkeypatch):
+    monkeypatch.chdir(folder)
     options = {"preorder_model": str(preorderer)}
     first = {"id": 7, "model": MODEL, "load": True, "opt": options}
     second = {"id": 8, "model": MODEL, "opt": {**options, "n_best": 2, "beam_size": 3}}
     third = {"id": 9, "model": MODEL, "opt": {**options, "tokenize": "conservative", "detokenize": "ja"}}
     models = [first, second, third]
     (folder / "server.json").write_text(json.dumps({"models_root": ".", "models": models}))
-    where = ("--ip", "127.0.0.1", "--port", port)
-    server = start(folder, "onmt_server", *where, "--model_config", "server.json")
-    try:
-        wait_for(port, server)
-        assert [len(best) for best in ask(port, *PLAIN, model=8)] == [len(PLAIN)] * 2
-        answer = ask(port, *PLAIN, "", features(TEST[0]))
-        assert [line["tgt"] for line in answer[0]] == [*expected, "", expected[0]]
-        raw = ask(port, "Sue1, Verb2: Obj3!", "Sue1￨0", model=9)[0]
-        split = ask(port, "Sue1 , Verb2 : Obj3 !", "Sue1 │ 0")[0]
-        assert [line["tgt"] for line in raw] == [make_detokenizer("ja")(line["tgt"]) for line in split]
-        with pytest.raises(urllib.error.HTTPError) as bad:
-            ask(port, "Sue1￨x")
-        assert bad.value.code == 400
-        message = "<source>:1: not a token with its position: 'Sue1￨x'"
-        assert json.load(bad.value) == {"status": "error", "error": message}
-        assert ask(port, PLAIN[0])[0][0]["tgt"] == expected[0]
-    finally:
-        server.terminate()
-        server.communicate(timeout=600)
+    apps = []
+    monkeypatch.setattr(onmt.bin.server, "serve", lambda app, **_: apps.append(app))
+    onmt.bin.server.start("server.json", url_root="/t")
+    prepare(apps[0])
+
+    def ask(*sources, model=7):
+        asked = [{"src": source, "id": model} for source in sources]
+        return apps[0].test_client().post("/t/translate", json=asked).json
+
+    assert [len(best) for best in ask(*PLAIN, model=8)] == [len(PLAIN)] * 2
+    answer = ask(*PLAIN, "", features(TEST[0]))
+    assert [line["tgt"] for line in answer[0]] == [*expected, "", expected[0]]
+    raw = ask("Sue1, Verb2: Obj3!", "Sue1￨0", model=9)[0]
+    split = ask("Sue1 , Verb2 : Obj3 !", "Sue1 │ 0")[0]
+    assert [line["tgt"] for line in raw] == [make_detokenizer("ja")(line["tgt"]) for line in split]
+    error = "<source>:1: not a token with its position: 'Sue1￨x'"
+    assert ask("Sue1￨x") == {"status": "error", "error": error}
+    assert ask(PLAIN[0])[0][0]["tgt"] == expected[0]

@@ -6,10 +6,7 @@ import torch
 from onmt.bin.translate import _get_parser
 
 from preorder_recipes import robustness
-
-
-def after(option, command):
-    return command[command.index(option) + 1]
+from tests.support.fake_programs import after
 
 
 def experiment_of(folder, models, tags=None):

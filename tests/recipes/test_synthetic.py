@@ -72,8 +72,3 @@ def test_a_seed_gives_the_same_files_and_dev_and_test_do_not_depend_on_the_train
         assert path.read_bytes() == (tmp_path / "same" / path.name).read_bytes()
         assert path.read_bytes() != (tmp_path / "other" / path.name).read_bytes()
         assert lines(tmp_path / "more", path.name)[: path.read_text().count("\n")] == lines(bitext, path.name)
-
-
-def test_an_existing_folder_is_not_replaced(tmp_path, capsys):
-    assert generate.main(["--out", str(tmp_path)]) == 2
-    assert capsys.readouterr().err == f"{tmp_path}: exists already\n"

@@ -17,6 +17,7 @@ from preorder_recipes.pipeline import checkpoints, subwords
 from preorder_recipes.pipeline.job import PARTS, Job, Search, add_search, search_of
 from preorder_recipes.pipeline.prepare import hand_options, prepare
 from preorder_recipes.pipeline.train import _subwords, _train, _vocabulary, config_of, train, vocabulary_of
+from tests.support.fake_programs import after
 
 SPLIT = ["filtertoolong", "sentencepiece"]
 SOURCES = {  # of training and of test; order, supervision
@@ -54,10 +55,6 @@ def prepared(job, aligner=None, folds=0, options=()):
 
 def steps_of(phases):
     return [step for phase in phases for chain in phase for step in chain]
-
-
-def after(option, command):
-    return command[command.index(option) + 1]
 
 
 @pytest.mark.parametrize("name", SOURCES)

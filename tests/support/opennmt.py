@@ -11,6 +11,7 @@ from collections import Counter
 from pathlib import Path
 
 import torch
+import yaml
 from onmt import opts
 from onmt.bin.train import _get_parser as training_parser
 from onmt.utils.parse import ArgumentParser
@@ -33,16 +34,12 @@ def start(folder, program, *arguments):
     )
 
 
-def finish(process, status=0):
-    """Return what a process printed, after checking its exit status."""
-    output, errors = process.communicate(timeout=600)
-    assert process.returncode == status, f"status {process.returncode}:\n{output[-3000:]}{errors[-3000:]}"
-    return output + errors
-
-
-def run(folder, program, *arguments, status=0):
+def run(folder, program, *arguments):
     """Run a command to its end; return what it printed."""
-    return finish(start(folder, program, *arguments), status)
+    process = start(folder, program, *arguments)
+    output, errors = process.communicate(timeout=600)
+    assert process.returncode == 0, f"status {process.returncode}:\n{output[-3000:]}{errors[-3000:]}"
+    return output + errors
 
 
 def call(folder, program, *arguments):
@@ -82,13 +79,13 @@ def write_vocabularies(folder, source="train.plain", target="train.tgt"):
         write(folder / f"vocab.{side}", *(f"{token}\t{count}" for token, count in counts.most_common()))
 
 
-def write_task(folder, name, count, seed, vocabulary=20):
+def write_task(folder, name, count, seed):
     """Write sentences of random words, and as their targets the words in the order of the positions."""
     generator = random.Random(seed)
     sources, targets = [], []
     for _ in range(count):
         length = generator.randint(4, 8)
-        words = [f"w{generator.randrange(vocabulary)}" for _ in range(length)]
+        words = [f"w{generator.randrange(20)}" for _ in range(length)]
         positions = generator.sample(range(length), length)
         sources.append(" ".join(f"{word}￨{p}" for word, p in zip(words, positions, strict=True)))
         targets.append(" ".join(words[positions.index(place)] for place in range(length)))
@@ -96,17 +93,12 @@ def write_task(folder, name, count, seed, vocabulary=20):
     write(folder / f"{name}.tgt", *targets)
 
 
-def write_task_vocabularies(folder, size=20):
-    """Write the vocabularies of :func:`write_task`."""
-    for side in ("src", "tgt"):
-        write(folder / f"vocab.{side}", *(f"w{number}\t{number + 1}" for number in range(size)))
-
-
 def write_training_task(folder, train, valid):
     """Write so many sentences to train on and to validate on, and their vocabularies."""
     write_task(folder, "train", train, seed=1)
     write_task(folder, "valid", valid, seed=2)
-    write_task_vocabularies(folder)
+    for side in ("src", "tgt"):
+        write(folder / f"vocab.{side}", *(f"w{number}\t{number + 1}" for number in range(20)))
 
 
 TINY = {
@@ -143,6 +135,14 @@ TINY = {
         "valid": {"path_src": "valid.src", "path_tgt": "valid.tgt"},
     },
 }
+
+
+def train(folder, *arguments, **changes):
+    """Train a model of TINY with changes by ``onmt_train``; return the path of its last checkpoint."""
+    settings = {**TINY, **changes}
+    (folder / "config.yaml").write_text(yaml.safe_dump(settings))
+    call(folder, "onmt_train", "-config", "config.yaml", *arguments)
+    return folder / f"{settings['save_model']}_step_{settings['train_steps']}.pt"
 
 
 def checked_opt(size, system):

@@ -5,6 +5,7 @@ import math
 import pyonmttok
 import torch
 from onmt.model_builder import build_model
+from onmt.utils.loss import LossCompute
 
 from onmt_preorder.input.positions import feature_vocabulary
 from onmt_preorder.plugin import register
@@ -77,6 +78,23 @@ def decode(model, src, src_len, tgt, **kwargs):
     enc_out, final, src_len = model.encoder(src, src_len)
     model.decoder.init_state(src, enc_out, final)
     return model.decoder(tgt, enc_out, src_len=src_len, **kwargs)
+
+
+def learn_from_a_batch(opt, precision=None):
+    """Return the model of these options, its loss on one batch, and all its gradients by name."""
+    torch.manual_seed(1)
+    vocabs = make_vocabs(FEATURES if opt.n_src_feats else None)
+    model = build_model(opt, opt, vocabs, None, -1)
+    src = torch.stack([torch.randint(4, 24, (6, 9)), torch.randint(5, 14, (6, 9))], dim=-1)
+    batch = {"src": src[..., : 1 + opt.n_src_feats], "srclen": torch.tensor([9, 8, 7, 5, 3, 2])}
+    batch |= {"tgt": torch.randint(4, 24, (6, 7, 1)), "tgtlen": torch.full((6,), 7)}
+    compute = LossCompute.from_opts(opt, model, vocabs["tgt"])
+    torch.manual_seed(2)
+    with torch.autocast("cpu", precision, enabled=precision is not None):
+        states, attention = model(batch["src"], batch["tgt"], batch["srclen"])
+        loss, _ = compute(batch, states, attention)
+    loss.backward()
+    return model, loss.detach(), {name: weight.grad for name, weight in model.named_parameters()}
 
 
 def dropout_rates(module):

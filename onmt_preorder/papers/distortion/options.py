@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from dataclasses import dataclass
 from typing import Any
 
 from onmt_preorder.option_helpers import check_shared_embeddings, option_group, refuse
@@ -35,20 +34,6 @@ NEEDS = {
     "distortion_source_end": (f"decoder_type: {DECODER}", lambda opt: opt.decoder_type == DECODER),
     **dict.fromkeys(("adadelta_rho", "adadelta_eps"), _ADADELTA),
 }
-
-
-@dataclass(frozen=True)
-class DistortionOptions:
-    """How attention jumps."""
-
-    context: str  # what the jumps depend on, or "none"
-    window: int  # the longest jump, l
-    weight: float  # of the jumps in the attention, λ
-
-    @classmethod
-    def from_opt(cls, opt: Namespace) -> DistortionOptions:
-        """Read the options of a training or a checkpoint."""
-        return cls(opt.distortion, opt.distortion_window, opt.distortion_lambda)
 
 
 def add_options(parser: Any) -> None:

@@ -20,7 +20,7 @@ from onmt.decoders.decoder import DecoderBase
 from torch import Tensor, nn
 from torch.nn.functional import linear, pad
 
-from onmt_preorder.papers.distortion.options import ENCODER, HIDDEN, NONE, SOURCE, TARGET, DistortionOptions
+from onmt_preorder.papers.distortion.options import ENCODER, HIDDEN, NONE, SOURCE, TARGET
 from onmt_preorder.transformer.options import first_rate
 
 
@@ -96,7 +96,7 @@ class DistortionRNNDecoder(DecoderBase):
     def __init__(self, opt: Namespace, embeddings: Any) -> None:
         super().__init__(attentional=True)
         embeddings.dropout_p = 0
-        self.options = options = DistortionOptions.from_opt(opt)
+        self.context, self.window, self.weight = opt.distortion, opt.distortion_window, opt.distortion_lambda
         self.embeddings = embeddings
         size = opt.dec_hid_size
         source_size = 2 * opt.enc_hid_size if opt.encoder_type == ENCODER else opt.enc_hid_size
@@ -107,8 +107,8 @@ class DistortionRNNDecoder(DecoderBase):
         self.after = nn.GRUCell(source_size, size)
         self.readout = nn.Linear(size + word_size + source_size, size)
         self.dropout = nn.Dropout(first_rate(opt.dropout))
-        context_size = {NONE: None, SOURCE: source_size, TARGET: word_size, HIDDEN: size}[options.context]
-        self.jumps = None if context_size is None else nn.Linear(context_size, 2 * options.window + 1)
+        context_size = {NONE: None, SOURCE: source_size, TARGET: word_size, HIDDEN: size}[self.context]
+        self.jumps = None if context_size is None else nn.Linear(context_size, 2 * self.window + 1)
         self.state: dict[str, Tensor] = {}
 
     def init_state(self, _: Tensor, states: Tensor, final: Tensor) -> None:
@@ -121,10 +121,10 @@ class DistortionRNNDecoder(DecoderBase):
         self.state = {"hidden": hidden}
         if self.jumps is None:
             return
-        self.state["attention"] = start(hidden, states.size(1), self.options.window)
-        if self.options.context == SOURCE:
+        self.state["attention"] = start(hidden, states.size(1), self.window)
+        if self.context == SOURCE:
             self.state["logits"] = self.jumps.bias.expand(len(hidden), -1)
-        elif self.options.context == HIDDEN:
+        elif self.context == HIDDEN:
             self.state["logits"] = self.jumps(hidden)
 
     def map_state(self, fn: Callable[[Tensor, int], Tensor]) -> None:
@@ -162,7 +162,7 @@ class DistortionRNNDecoder(DecoderBase):
         if step:
             return SourceStates.of(self.state["keys"], self.state["values"], lengths)
         # S-Distortion reads the context just as f2 does.
-        by_source = self.options.context == SOURCE
+        by_source = self.context == SOURCE
         weight = torch.cat((self.after.weight_ih, self.jumps.weight)) if by_source else self.after.weight_ih
         keys, values = self.attention.keys(states), linear(states, weight)
         if step is not None:
@@ -172,7 +172,7 @@ class DistortionRNNDecoder(DecoderBase):
     def _unroll(self, embedded: Tensor, source: SourceStates) -> tuple[Tensor, Tensor, list[Tensor | None]]:
         """Return s, ``(batch, words, size)``, α, ``(batch, words, length)``, and P(k) of all words."""
         inputs = linear(embedded, self.before.weight_ih, self.before.bias_ih).unbind(1)
-        by_target = self.options.context == TARGET
+        by_target = self.context == TARGET
         logits = self.jumps(embedded).unbind(1) if by_target else [None] * len(inputs)
         joined = self._joined()
         hidden, steps = [], []
@@ -191,9 +191,9 @@ class DistortionRNNDecoder(DecoderBase):
         zeros = torch.zeros_like(self.after.bias_hh[: self.after.hidden_size])
         of_between = [(self.after.weight_hh, self.after.bias_hh), (self.attention.query.weight, zeros)]
         of_context = [self.after.bias_ih]
-        if self.options.context == HIDDEN:
+        if self.context == HIDDEN:
             of_between.append((self.jumps.weight, self.jumps.bias))
-        if self.options.context == SOURCE:
+        if self.context == SOURCE:
             of_context.append(self.jumps.bias)
         weights, biases = zip(*of_between, strict=True)
         return torch.cat(weights), torch.cat(biases), torch.cat(of_context)
@@ -210,7 +210,7 @@ class DistortionRNNDecoder(DecoderBase):
         ``inputs`` is f1's product with the word before, ``(batch, 3 size)``; ``logits`` those of the jumps
         where they depend on that word, ``(batch, 2 window + 1)``.
         """
-        hidden, options = self.state["hidden"], self.options
+        hidden = self.state["hidden"]
         recurrent = linear(hidden, self.before.weight_hh, self.before.bias_hh)
         between = gru(inputs, recurrent, hidden)
         weight, bias, context_bias = joined
@@ -219,13 +219,13 @@ class DistortionRNNDecoder(DecoderBase):
         attention, jumps = self.attention(query, source), None
         if self.jumps is not None:
             jumps = (self.state["logits"] if logits is None else logits).softmax(-1)
-            attention = mix(attention, self.state["attention"], jumps, options.weight, source.mask)
-            self.state["attention"] = pad(attention, (options.window, options.window))
+            attention = mix(attention, self.state["attention"], jumps, self.weight, source.mask)
+            self.state["attention"] = pad(attention, (self.window, self.window))
         read = torch.baddbmm(context_bias, attention.unsqueeze(1), source.values).squeeze(1)
         context, of_context = read.tensor_split((3 * size,), -1)
         self.state["hidden"] = gru(context, recurrent, between)
-        if options.context in (SOURCE, HIDDEN):
-            self.state["logits"] = of_context if options.context == SOURCE else of_between
+        if self.context in (SOURCE, HIDDEN):
+            self.state["logits"] = of_context if self.context == SOURCE else of_between
         return attention, jumps
 
 
@@ -261,11 +261,11 @@ def initialise(model: nn.Module, deviation: float) -> None:
                         nn.init.normal_(matrix, std=deviation)
 
 
-def add_jumps(parameters: dict[str, Tensor], options: DistortionOptions, deviation: float) -> None:
+def add_jumps(parameters: dict[str, Tensor], opt: Namespace) -> None:
     """Add the parameters of jumps to a whole RNNsearch*'s, by name, with the values of :func:`initialise`."""
     # A weight that reads what the jumps will depend on.
     reader = {SOURCE: "after.weight_ih", TARGET: "before.weight_ih", HIDDEN: "before.weight_hh"}
-    size = parameters[f"decoder.{reader[options.context]}"].size(1)
-    jumps = nn.Linear(size, 2 * options.window + 1)
-    initialise(jumps, deviation)
+    size = parameters[f"decoder.{reader[opt.distortion]}"].size(1)
+    jumps = nn.Linear(size, 2 * opt.distortion_window + 1)
+    initialise(jumps, opt.param_init)
     parameters |= {f"decoder.jumps.{name}": tensor for name, tensor in jumps.state_dict().items()}

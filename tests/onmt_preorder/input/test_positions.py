@@ -1,7 +1,6 @@
 """From features to positions."""
 
 import logging
-import random
 
 import pytest
 import torch
@@ -12,7 +11,6 @@ from onmt_preorder.input.positions import (
     NO_POSITION,
     PositionCheck,
     feature_numbers,
-    feature_vocabulary,
     is_permutation,
     rank_positions,
 )
@@ -42,18 +40,8 @@ def test_rank_within_the_sentence(batch):
 
 
 def test_numbers_come_from_the_vocabulary_not_from_ids():
-    tokens = ["<unk>", "<blank>", "<s>", "</s>", *feature_vocabulary()]
-    random.Random(1).shuffle(tokens)
-    numbers = feature_numbers(tokens)
-    for token in ("0", "7", "10", "4999"):
-        assert numbers[tokens.index(token)] == int(token)
-    for token in ("<unk>", "<blank>", "<s>", "</s>", NO_POSITION):
-        assert numbers[tokens.index(token)] == NONE
-
-
-def test_a_position_is_of_a_few_ascii_digits():
-    tokens = ["0", "12", "٣", "²", "9" * 18, "9" * 5000]
-    assert feature_numbers(tokens).tolist() == [0, 12, NONE, NONE, 10**18 - 1, NONE]
+    tokens = ["<unk>", "12", "<s>", "0", NO_POSITION, "٣", "²", "9" * 18, "9" * 5000]
+    assert feature_numbers(tokens).tolist() == [NONE, 12, NONE, 0, NONE, NONE, NONE, 10**18 - 1, NONE]
 
 
 @pytest.mark.parametrize(

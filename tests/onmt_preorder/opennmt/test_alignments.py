@@ -6,7 +6,6 @@ from types import SimpleNamespace
 
 import pytest
 import torch
-import yaml
 from onmt.inputters.text_utils import parse_align_idx
 from onmt.utils import make_batch_align_matrix
 
@@ -14,7 +13,7 @@ from onmt_preorder.opennmt.alignments import _align, _AttentionKeeper, put_on_pi
 from onmt_preorder.opennmt.checkpoints import read_options
 from preorder.data.formats import parse_features
 from preorder.errors import DataError, UsageError
-from tests.support.opennmt import TINY, call, write_training_task
+from tests.support.opennmt import call, train, write_training_task
 from tests.support.texts import write
 
 LINES = 40
@@ -32,7 +31,7 @@ def right_links(folder, name):
     return [" ".join(f"{i}-{j}" for i, j in enumerate(parse_features(line)[1].positions)) for line in lines]
 
 
-def train(folder, links, steps=2, **changes):
+def train_with(folder, links, steps=2, **changes):
     """Train with these links of the training text; return the path of the checkpoint."""
     data = {
         name: {f"path_{side}": f"{name}.{side}" for side in ("src", "tgt")} for name in ("train", "valid")
@@ -41,11 +40,9 @@ def train(folder, links, steps=2, **changes):
     write(folder / "valid.align", *[""] * LINES)
     for name, each in data.items():
         each["path_align"] = f"{name}.align"
-    config = {**TINY, "data": data, "lambda_align": 1.0, "alignment_heads": 1, "alignment_layer": -1}
-    config |= {"bucket_size": LINES, "train_steps": steps, "valid_steps": steps, **changes}
-    (folder / "guided.yaml").write_text(yaml.safe_dump(config), encoding="utf-8")
-    call(folder, "onmt_train", "-config", "guided.yaml")
-    return folder / f"model_step_{steps}.pt"
+    config = {"data": data, "lambda_align": 1.0, "alignment_heads": 1, "alignment_layer": -1}
+    config |= {"bucket_size": LINES, "train_steps": steps, "valid_steps": steps}
+    return train(folder, **config | changes)
 
 
 def perplexity(path):
@@ -58,8 +55,8 @@ def test_confidences_and_possible_links_are_left_out_of_the_guide():
 
 def test_lines_without_links_guide_nothing(folder):
     links = right_links(folder, "train")
-    free, guided = (perplexity(train(folder, each)) for each in ([""] * LINES, ["", *links[1:]]))
-    unguided = perplexity(train(folder, links, lambda_align=0.0))
+    free, guided = (perplexity(train_with(folder, each)) for each in ([""] * LINES, ["", *links[1:]]))
+    unguided = perplexity(train_with(folder, links, lambda_align=0.0))
     assert free == pytest.approx(unguided, rel=1e-4)
     assert guided != pytest.approx(unguided, rel=1e-3)
 
@@ -76,7 +73,7 @@ RECURRENT = {"decoder_type": "distortion_rnn", "layers": 1, "position_encoding":
     ],
 )
 def test_attention_follows_the_links(folder, changes):
-    path = train(folder, right_links(folder, "train"), steps=150, **changes)
+    path = train_with(folder, right_links(folder, "train"), steps=150, **changes)
     found = folder / "found.align"
     call(
         folder,
@@ -99,13 +96,13 @@ def test_attention_follows_the_links(folder, changes):
 def test_links_that_cannot_be(folder, links, message):
     lines = right_links(folder, "train")
     with pytest.raises(DataError, match=message):
-        train(folder, [*lines[:2], links.format(n=len(lines[2].split())), *lines[3:]])
+        train_with(folder, [*lines[:2], links.format(n=len(lines[2].split())), *lines[3:]])
 
 
 def test_a_layer_that_there_is_not(folder):
     changes = {"decoder_type": "preorder_transformer", "alignment_layer": -4}
     with pytest.raises(UsageError, match="alignment_layer -4: the decoder has . layers, the last is -1"):
-        train(folder, right_links(folder, "train"), **changes)
+        train_with(folder, right_links(folder, "train"), **changes)
 
 
 def test_links_of_words_are_put_on_pieces():

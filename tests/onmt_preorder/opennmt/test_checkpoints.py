@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 import torch
-import yaml
 from onmt.train_single import _get_model_opts
 from onmt.trainer import Trainer
 from onmt.utils.optimizers import Optimizer
@@ -20,8 +19,9 @@ from safetensors.torch import save_file
 from onmt_preorder.cli import main
 from onmt_preorder.opennmt.checkpoints import best, read_options
 from preorder.errors import DataError, UsageError
+from tests.support import opennmt
 from tests.support.distortion_models import make_model
-from tests.support.opennmt import TINY, call, make_opt, write_task, write_vocabularies
+from tests.support.opennmt import make_opt, write_training_task
 from tests.support.texts import write
 
 
@@ -122,18 +122,12 @@ STEPS = {"train_steps": 4, "valid_steps": 1, "save_checkpoint_steps": 1, "bucket
 @pytest.fixture
 def train(tmp_path, caplog):
     """Return a function that trains for some steps and returns the lines of the log."""
-
-    write_task(tmp_path, "train", 30, seed=1)
-    write_task(tmp_path, "valid", 10, seed=2)
-    plain = re.sub(r"￨\d+", "", (tmp_path / "train.src").read_text(encoding="utf-8"))
-    (tmp_path / "train.plain").write_text(plain, encoding="utf-8")
-    write_vocabularies(tmp_path)
+    write_training_task(tmp_path, 30, 10)
 
     def run(**changes):
         caplog.clear()
-        (tmp_path / "run.yaml").write_text(yaml.safe_dump({**TINY, **STEPS, **changes}))
         with caplog.at_level("INFO", logger="onmt"):
-            call(tmp_path, "onmt_train", "-config", "run.yaml")
+            opennmt.train(tmp_path, **STEPS | changes)
         return list(caplog.messages)
 
     return run

@@ -4,7 +4,6 @@ import os
 
 import pytest
 import torch
-import yaml
 from onmt.translate.translator import build_translator
 
 from onmt_preorder.input import on_the_fly
@@ -12,7 +11,7 @@ from onmt_preorder.opennmt.translation import LineTranslator, translation_option
 from preorder.cli import main as preorder
 from preorder.errors import UsageError
 from tests.support.language import features, sentence, translation
-from tests.support.opennmt import TINY, call, write_vocabularies
+from tests.support.opennmt import train, write_vocabularies
 from tests.support.texts import write
 
 SENTENCES = [sentence(seed) for seed in range(60)]
@@ -51,10 +50,8 @@ def folder(tmp_path_factory, preorderer):
         source = "train.src" if name in ("from_files", "ignoring") else "train.plain"
         data = {"train": {"path_src": source, "path_tgt": "train.tgt", "weight": 1}}
         small = {"hidden_size": 16, "word_vec_size": 16, "train_steps": 3, "bucket_size": 60}
-        config = {**TINY, **small, "data": data, "save_model": name, "seed": seed, **changes}
-        (folder / "config.yaml").write_text(yaml.safe_dump(config))
-        call(folder, "onmt_train", "-config", "config.yaml")
-        (folder / f"{name}_step_3.pt").rename(folder / f"{name}.pt")
+        config = {**small, "data": data, "save_model": name, "seed": seed, **changes}
+        train(folder, **config).rename(folder / f"{name}.pt")
     return folder
 
 

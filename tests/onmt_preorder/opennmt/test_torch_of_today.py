@@ -5,17 +5,17 @@ import warnings
 
 import pytest
 import torch
-import yaml
-from onmt.inputters.inputter import build_vocab
 from onmt.model_builder import build_model
 from onmt.utils.loss import LossCompute
 from onmt.utils.parse import ArgumentParser
 from safetensors.torch import load_file
 
 from preorder.errors import UsageError
+from tests.support import opennmt
 from tests.support.language import features, sentence, translation
-from tests.support.opennmt import ROOT, TINY, call, make_opt, run, write_vocabularies
+from tests.support.opennmt import ROOT, call, make_opt, run, write_vocabularies
 from tests.support.texts import write
+from tests.support.transformers import learn_from_a_batch, make_vocabs
 
 SENTENCES = [sentence(seed, longest=5) for seed in range(32)]
 UNBOUND = ("-max_length_ratio", 0, "-max_length", 20)  # the ratio is to the longest line of a batch
@@ -45,12 +45,9 @@ def folder(tmp_path_factory):
 def train(folder, name, steps, **changes):
     """Train on one batch again and again; return the path of the checkpoint."""
     data = {"train": {"path_src": "train.src", "path_tgt": "train.tgt", "weight": 1}}
-    config = {**TINY, "data": data, "batch_type": "sents", "batch_size": 100, "bucket_size": len(SENTENCES)}
-    config |= {"decay_method": "noam", "warmup_steps": 4, "learning_rate": 1, "save_model": name}
-    config |= {"train_steps": steps, **changes}
-    (folder / f"{name}.yaml").write_text(yaml.safe_dump(config))
-    call(folder, "onmt_train", "-config", f"{name}.yaml")
-    return folder / f"{name}_step_{steps}.pt"
+    config = {"data": data, "batch_type": "sents", "batch_size": 100, "bucket_size": len(SENTENCES)}
+    config |= {"decay_method": "noam", "warmup_steps": 4, "learning_rate": 1}
+    return opennmt.train(folder, save_model=name, train_steps=steps, **config | changes)
 
 
 def translated(folder, model, *arguments):
@@ -69,28 +66,14 @@ def trained(folder):
 
 def gradients(precision=None, **changes):
     """Return the loss and all gradients of the whole model on one batch."""
-    torch.manual_seed(1)
-    folder = changes.pop("folder")
-    paths = {f"{side}_vocab": str(folder / f"vocab.{side}") for side in ("src", "tgt")}
-    opt = make_opt(**{**BOTH, **paths, **changes})
-    vocabs = build_vocab(opt, {"src": [], "tgt": []})
-    model = build_model(opt, opt, vocabs, None, -1)
-    src = torch.stack([torch.randint(4, 20, (6, 9)), torch.randint(5, 14, (6, 9))], dim=-1)
-    lengths = torch.tensor([9, 8, 7, 5, 3, 1])
-    batch = {"src": src, "srclen": lengths, "tgt": torch.randint(4, 20, (6, 7, 1))}
-    criterion = LossCompute.from_opts(opt, model, vocabs["tgt"])
-    with torch.autocast("cpu", precision, enabled=precision is not None):
-        states, attention = model(src, batch["tgt"], lengths)
-        loss, _ = criterion(batch, states, attention)
-    loss.backward()
-    return loss.detach(), {name: parameter.grad for name, parameter in model.named_parameters()}
+    return learn_from_a_batch(make_opt(**{**BOTH, **changes}), precision)[1:]
 
 
 @pytest.mark.parametrize("low", [{"precision": torch.bfloat16}, {"bfloat16": True}], ids=["all", "linear"])
 @pytest.mark.parametrize("changes", [BOTH, EVERYTHING])
-def test_mixed_precision(folder, changes, low):
-    loss, exact = gradients(folder=folder, **changes)
-    rounded_loss, rounded = gradients(folder=folder, **low, **changes)
+def test_mixed_precision(changes, low):
+    loss, exact = gradients(**changes)
+    rounded_loss, rounded = gradients(**low, **changes)
     assert rounded_loss != loss
     torch.testing.assert_close(rounded_loss, loss, rtol=0.02, atol=0)
     for name, gradient in exact.items():
@@ -100,12 +83,12 @@ def test_mixed_precision(folder, changes, low):
 
 
 @pytest.mark.parametrize("changes", [BOTH, EVERYTHING, {"bfloat16": True}])
-def test_recomputing_the_whole_model_changes_nothing(folder, changes):
+def test_recomputing_the_whole_model_changes_nothing(changes):
     changes = {**changes, "attention_dropout": [0.5]}
-    loss, exact = gradients(folder=folder, **changes)
+    loss, exact = gradients(**changes)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        again, recomputed = gradients(folder=folder, use_ckpting=["ffn", "mha"], **changes)
+        again, recomputed = gradients(use_ckpting=["ffn", "mha"], **changes)
     torch.testing.assert_close(again, loss)
     for name, gradient in exact.items():
         torch.testing.assert_close(recomputed[name], gradient, msg=name)
@@ -177,14 +160,14 @@ def test_two_processes_learn_what_one_does(folder):
     plain |= EVERYTHING
     alone = torch.load(train(folder, "alone", 3, learning_rate=0.5, **plain), weights_only=True)["model"]
     train(folder, "two", 1, learning_rate=1.0, **plain)
-    command = ("python", ROOT / "tests/support/train_on_processors.py", "-config", "two.yaml")
+    command = ("python", ROOT / "tests/support/train_on_processors.py", "-config", "config.yaml")
     options = ("-world_size", 2, "-gpu_ranks", 0, 1, "-gpu_backend", "gloo", "-train_steps", 3)
     printed = run(folder, *command, *options, "-bucket_size", len(SENTENCES) // 2, "-report_every", 1)
     together = torch.load(folder / "two_step_3.pt", weights_only=True)["model"]
     for name, value in alone.items():
         torch.testing.assert_close(together[name], value, rtol=1e-4, atol=1e-6, msg=name)
     shared = set(re.findall(r"shares (\d+) gradients", printed))
-    parameters = len(gradients(folder=folder, **EVERYTHING)[1])
+    parameters = len(gradients(**EVERYTHING)[1])
     assert shared == {str(parameters)}
     assert printed.count("gradients") == 2 * 3
     assert len(re.findall(r"Step.* similarity: -?0\.\d", printed)) == 3
@@ -193,10 +176,8 @@ def test_two_processes_learn_what_one_does(folder):
 # --- loss ---
 
 
-def test_the_loss_in_blocks_is_opennmts(folder):
-    paths = {f"{side}_vocab": str(folder / f"vocab.{side}") for side in ("src", "tgt")}
-    opt = make_opt(**BOTH, **paths, label_smoothing=0.1)
-    vocabs = build_vocab(opt, {"src": [], "tgt": []})
+def test_the_loss_in_blocks_is_opennmts():
+    opt, vocabs = make_opt(**BOTH, label_smoothing=0.1), make_vocabs()
     compute = LossCompute.from_opts(opt, build_model(opt, opt, vocabs, None, -1), vocabs["tgt"])
     assert compute.precision == torch.float32
     targets = torch.randint(4, 20, (6, 7, 1))

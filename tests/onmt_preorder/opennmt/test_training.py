@@ -16,6 +16,8 @@ from onmt.utils.statistics import Statistics
 
 from onmt_preorder.opennmt import training
 from onmt_preorder.papers.explicit_reordering import AdditionalLoss
+from tests.support.opennmt import make_opt
+from tests.support.transformers import WITHOUT_FEATURES
 
 PAD = 1
 
@@ -39,12 +41,8 @@ def model():
 
 
 def compute_for(model):
-    opt = SimpleNamespace(encoder_type="transformer", decoder_type="transformer",
-        lambda_coverage=0, lambda_align=0, model_task="seq2seq", copy_attn=False, world_size=0, gpu=-1,
-        generator_function="softmax", label_smoothing=0, lm_prior_model=None, lm_prior_lambda=0,
-        lm_prior_tau=1, gpu_ranks=[],
-    )  # fmt: skip
     model.generator = model["generator"]
+    opt = make_opt(**WITHOUT_FEATURES, encoder_type="transformer")
     return LossCompute.from_opts(opt, model, {"<blank>": PAD, "<unk>": 0})
 
 

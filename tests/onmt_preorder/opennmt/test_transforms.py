@@ -2,22 +2,14 @@
 
 import pytest
 import torch
-from onmt.inputters.dynamic_iterator import DynamicDatasetIter
-from onmt.inputters.text_corpus import get_corpora
-from onmt.transforms import TransformPipe, get_transforms_cls, make_transforms
+from onmt.transforms import TransformPipe
 from onmt.transforms.misc import FilterTooLongTransform
 from onmt.transforms.tokenize import BPETransform
 from onmt.translate import TranslationBuilder
 
-from onmt_preorder.input.pipeline import arrange
-from onmt_preorder.opennmt.transforms import PositionsTransform
-from tests.support.language import sentence
+from onmt_preorder.opennmt.transforms import PositionsTransform, PreorderTransform
 from tests.support.opennmt import make_opt
-from tests.support.texts import write
 from tests.support.transformers import PAD, WORDS, make_vocabs
-
-LINES = [" ".join(sentence(seed, longest=6)) for seed in range(300, 330)]
-SPECIAL = ["", "Sue1", "Sue1\u3000Sue2 Verb1  Obj2 ", "Sue1 Verb2 Obj1", "&#160; Verb1 a&#65512;b"]
 
 
 def transformed(pieces, words, positions, is_train=True, target=("t",), **kwargs):
@@ -49,30 +41,12 @@ def test_an_empty_line_is_kept_at_translation_only():
     assert transformed("", "", "") == transformed("<de> ", "", "") == ([""], [[""]])
 
 
-def examples_of(folder, lines, preorderer, task="train", epochs=1, **options):
-    """Return what OpenNMT-py's iterator makes of lines: source words and their positions, in each epoch."""
-    write(folder / "src", *lines)
-    write(folder / "tgt", *["x"] * len(lines))
-    names = arrange([], str(preorderer))
-    corpus = {"path_src": str(folder / "src"), "path_tgt": str(folder / "tgt"), "path_align": None}
-    data = {name: {**corpus, "transforms": names, "weight": 1} for name in ("train", "valid")}
-    opt = make_opt(preorder_model=str(preorderer), data=data, **options)
-    made = make_transforms(opt, get_transforms_cls(names), None)
-    vocabs = {"data_task": "seq2seq", "decoder_start_token": "<s>", "src": list, "tgt": list}
-    vocabs["src_feats"] = [list]
-    corpora = get_corpora(opt, task=task)
-    iterator = DynamicDatasetIter.from_opt(corpora, made, vocabs, opt, task, copy=False, device=None)
-    iterator.num_workers = 0
-    iterator._init_datasets(0)
-    stream = iterator.mixer.iterables[task]
-    buckets = [iterator._tuple_to_json_with_tokIDs(list(stream)) for _ in range(epochs)]
-    return [(example["src"]["src"], example["src"]["feats"][0]) for bucket in buckets for example in bucket]
-
-
-def test_positions_that_are_there_stay(tmp_path, preorderer):
-    lines = ["Sue1￨0 Verb1￨1 Obj1￨2", "Sue1 Verb1 Obj1", "Sue1 Verb1 Obj1￨0", "Sue1￨_ Verb1￨_ Obj1￨_"]
-    made = [numbers for _, numbers in examples_of(tmp_path, lines, preorderer)]
-    assert made == [["0", "1", "2"], ["0", "2", "1"], ["0", "1", "0"], ["0", "2", "1"]]
+def test_positions_that_are_there_stay(preorderer):
+    words = "Sue1 Verb1 Obj1".split()
+    examples = [{"src_original": words, "src_feats": [line.split()]} for line in ("0 1 2", "_ _ _", "_ _ 0")]
+    transform = PreorderTransform(make_opt(preorder_model=str(preorderer)))
+    transform.batch_apply([(example, None, "train") for example in examples])
+    assert [" ".join(example["src_feats"][0]) for example in examples] == ["0 1 2", "0 2 1", "_ _ 0"]
 
 
 def test_filtertoolong_filters_pairs_only():

@@ -116,21 +116,14 @@ def test_the_loss_is_the_papers_equation():
 
 
 @pytest.mark.parametrize("kind", ["exgre", "refsr"])
-@pytest.mark.parametrize("placement", ["pre", "post"])
-@pytest.mark.parametrize("encoding", [[], ["absolute", "relative"]])
-def test_padding_changes_nothing(kind, placement, encoding):
-    changes = {"explicit_reordering": kind, "norm_placement": placement, "preorder_encoding": encoding}
-    encoder = make_encoder(**{**OURS, **changes}, layers=3)
-    together = encoder(*batch_of(LONG, SHORT))[0]
-    loss_together = encoder.additional_loss()
-    alone = encoder(*batch_of(SHORT))[0]
-    torch.testing.assert_close(together[1, : len(SHORT)], alone[0], atol=1e-5, rtol=1e-4)
+def test_padding_does_not_change_the_loss(kind):
+    encoder = make_encoder(**OURS | {"explicit_reordering": kind})
     losses = []
-    for sentence in (LONG, SHORT):
-        encoder(*batch_of(sentence))
+    for sentences in ((LONG, SHORT), (LONG,), (SHORT,)):
+        encoder(*batch_of(*sentences))
         losses.append(encoder.additional_loss())
-    torch.testing.assert_close(loss_together.loss, losses[0].loss + losses[1].loss)
-    assert loss_together.statistics["similarity"][1] == len(LONG) + len(SHORT)
+    torch.testing.assert_close(losses[0].loss, losses[1].loss + losses[2].loss)
+    assert losses[0].statistics["similarity"][1] == len(LONG) + len(SHORT)
 
 
 @pytest.mark.parametrize("kind", ["exgre", "refsr"])
@@ -190,17 +183,8 @@ def test_fusion_is_two_runs_and_a_gate():
 
 
 @pytest.mark.parametrize("kind", ["exgre", "refsr"])
-def test_every_parameter_gets_a_gradient_and_half_precision_changes_little(kind):
+def test_every_parameter_gets_a_gradient(kind):
     encoder = make_encoder(**OURS | {"explicit_reordering": kind}, layers=2)
-    exact = encoder(*batch_of(LONG, SHORT))[0]
-    loss = encoder.additional_loss().loss
-    (exact.square().cumsum(-1).sum() + loss).backward()
+    states = encoder(*batch_of(LONG, SHORT))[0]
+    (states.square().cumsum(-1).sum() + encoder.additional_loss().loss).backward()
     assert not without_gradient(encoder)
-    with torch.autocast("cpu", torch.bfloat16):
-        states = encoder(*batch_of(LONG, SHORT))[0]
-        half_loss = encoder.additional_loss().loss
-    torch.testing.assert_close(states.float(), exact, atol=0.1, rtol=0.1)
-    torch.testing.assert_close(half_loss, loss, atol=0.05, rtol=0.05)
-    assert half_loss.dtype == torch.float32
-    states = encoder.half()(*batch_of(LONG, SHORT))[0]
-    torch.testing.assert_close(states.float(), exact, atol=0.03, rtol=0.03)

@@ -1,7 +1,9 @@
 """A few steps of training of each paper's model by OpenNMT-py's own commands, and what is done with it."""
 
+import contextlib
 import functools
 import importlib.util
+import io
 import json
 import math
 import re
@@ -13,22 +15,43 @@ from onmt_preorder.papers.npmt.layers import LocalReordering
 from preorder.data.formats import parse_alignment
 from preorder_recipes import gates, jumps, phrases, similarity
 from preorder_recipes.trained import load_for_line
-from tests.support.opennmt import TINY, call, write_training_task
+from tests.support.distortion_models import DISTORTION
+from tests.support.opennmt import TINY, call, train, write_training_task
 from tests.support.texts import write
-from tests.support.trainings import DATA, DISTORTION, PHRASES, train, translate
+from tests.support.transformers import SWAN
 
-PLAIN = {"data": {name: {**paths, "path_src": f"{name}.plain"} for name, paths in DATA["data"].items()}}
 LEARNING = {**TINY, "preorder_encoding": [], "decoder_type": "preorder_transformer"}
+PLAIN = {name: {**paths, "path_src": f"{name}.plain"} for name, paths in TINY["data"].items()}
+RECURRENT = {**TINY, **DISTORTION, "data": PLAIN, "hidden_size": 48, "word_vec_size": 32}
+RECURRENT |= {"distortion_source_end": True, "learning_rate": 0.005}
+BEGUN = {"train_from": "rnnsearch.pt", "reset_optim": "all", "override_opts": True}
 MODELS = {
     "preorder": TINY,
     "reordering": LEARNING | {"reordering_embedding": ["encoder", "decoder"], "norm_placement": "post"},
     "exgre": LEARNING | {"explicit_reordering": "exgre"},
     "refsr": LEARNING | {"explicit_reordering": "refsr", "layers": 2},
-    "rnnsearch": DISTORTION | PLAIN,
-    "distortion": DISTORTION | PLAIN | {"distortion": "hidden", "train_from": "rnnsearch.pt"},
-    "phrases": PHRASES | PLAIN,
+    "rnnsearch": RECURRENT,
+    "distortion": RECURRENT | BEGUN | {"distortion": "hidden"},
+    "phrases": {**TINY, **SWAN, "data": PLAIN, "swan_segment_length": 2, "local_reordering_window": 3},
 }
-BEGUN = {"reset_optim": "all", "override_opts": True}
+MODELS["phrases"] |= {"swan_unpromising": 0.001, "learning_rate": 0.01}
+
+
+def train_aloud(folder, name, **settings):
+    """Train NAME.pt; return what that printed."""
+    with contextlib.redirect_stdout(io.StringIO()) as output, contextlib.redirect_stderr(output):
+        path = train(folder, **settings | {"save_model": name})
+    path.rename(folder / f"{name}.pt")
+    return output.getvalue()
+
+
+def translate(folder, lines, model, *options):
+    """Translate lines; return the lines of output, and what was printed."""
+    write(folder / "test.src", *lines)
+    files = ("-src", "test.src", "-output", "test.out", "-batch_size", 16)
+    with contextlib.redirect_stdout(io.StringIO()) as output, contextlib.redirect_stderr(output):
+        call(folder, "onmt_translate", "-model", model, *files, *options)
+    return (folder / "test.out").read_text(encoding="utf-8").split("\n")[:-1], output.getvalue()
 
 
 @pytest.fixture(scope="module")
@@ -51,10 +74,7 @@ def trained(folder):
             make("rnnsearch")
         steps = 60 if name == "phrases" else 10  # before which all phrases are empty
         counts = {"train_steps": steps, "valid_steps": steps // 2, "save_checkpoint_steps": steps}
-        begun = BEGUN if "train_from" in MODELS[name] else {}
-        log = train(folder, MODELS[name], name, **counts, **begun)
-        (folder / f"{name}_step_{steps}.pt").rename(folder / f"{name}.pt")
-        return log
+        return train_aloud(folder, name, **MODELS[name] | counts)
 
     return make
 
@@ -73,13 +93,36 @@ def test_it_learns_and_translates(folder, trained, name):
     first, second = perplexities(log)
     assert second < first
     assert ("similarity: " in log) == (name in ("exgre", "refsr"))
-    kind = "src" if MODELS[name]["data"] == TINY["data"] else "plain"
+    kind = "plain" if MODELS[name]["data"] == PLAIN else "src"
     lines = lines_of(folder / f"valid.{kind}")
     options = () if name == "phrases" else ("-max_length", 9)
     outputs, _ = translate(folder, ["", *lines], f"{name}.pt", *options)
     assert len(outputs) == 21
     assert outputs[0] == ""
     assert any(outputs)
+
+
+@pytest.mark.slow
+def test_relative_encoding_solves_what_nothing_else_does(tmp_path):
+    """The target is the source in the order of the given positions."""
+    write_training_task(tmp_path, 20000, 500)
+    steps, accuracies = {"train_steps": 500, "valid_steps": 500}, []
+    for name, encoding in (("relative", ["relative"]), ("none", [])):
+        log = train_aloud(tmp_path, name, preorder_encoding=encoding, **steps)
+        accuracies.append(float(re.findall(r"Validation accuracy: ([0-9.]+)", log)[-1]))
+    assert accuracies[0] >= 95
+    assert accuracies[1] < 60
+    special = {
+        "w1￨0 w2￨1 w3￨2 w4￨3": "w1 w2 w3 w4",
+        "w1￨3 w2￨2 w3￨1 w4￨0": "w4 w3 w2 w1",  # the same words in another order, in the same batch
+        "": "",
+        "w1 w2  w3 w4": "w1 w2 w3 w4",
+        "w1￨3 w2 w3￨2 w4￨0": "w4 w2 w3 w1",
+    }
+    lines, targets = (lines_of(tmp_path / f"valid.{side}")[:60] for side in ("src", "tgt"))
+    outputs, _ = translate(tmp_path, [*special, *lines], "relative.pt", "-beam_size", 3)
+    assert outputs[:5] == list(special.values())
+    assert sum(map(str.__eq__, outputs[5:], targets)) > 0.8 * 60
 
 
 # --- learned reordering ---

@@ -28,8 +28,8 @@ def first_shift(length, k):
 
 def twin(model, src, tgt):
     """Return output, attention and P(k), if any, of one sentence without padding, ``(words, …)``."""
-    decoder, options = model.decoder, model.decoder.options
-    window, weight = options.window, options.weight
+    decoder = model.decoder
+    window, weight, kind = decoder.window, decoder.weight, decoder.context
     h, final, _ = model.encoder(src.unsqueeze(0), torch.tensor([len(src)]))
     h = h[0]
     s = torch.tanh(decoder.initial(final[0]))
@@ -46,8 +46,8 @@ def twin(model, src, tgt):
             for j in range(len(h))
         ]
         attention = torch.cat(energies).softmax(0)
-        if options.context != "none":
-            probabilities = decoder.jumps(contexts[options.context]).softmax(0)
+        if kind != "none":
+            probabilities = decoder.jumps(contexts[kind]).softmax(0)
             jumps.append(probabilities)
             expected = torch.zeros_like(attention)
             for k, probability in zip(range(window, -window - 1, -1), probabilities, strict=True):
