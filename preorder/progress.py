@@ -23,8 +23,7 @@ T = TypeVar("T")
 
 LOGGER = logging.getLogger("preorder")
 
-_NO_BARS: list[bool] = []  # one for each block that is without
-
+LINES_ALONE = "lines alone"  # name of a handler beside which there are no bars
 INTERVAL = 60.0  # seconds between two lines that say how far the work is
 
 
@@ -66,17 +65,8 @@ def has_bars() -> bool:
     """Say whether there is a terminal, no other process of ours draws on it, and bars are wanted."""
     multiprocessing = sys.modules.get("multiprocessing")  # slow to import; a worker process has it
     is_worker = multiprocessing is not None and multiprocessing.parent_process() is not None
-    return sys.stderr.isatty() and not is_worker and not is_quiet() and not _NO_BARS
-
-
-@contextlib.contextmanager
-def without_bars() -> Iterator[None]:
-    """Show progress by lines in this block, even on a terminal."""
-    _NO_BARS.append(True)
-    try:
-        yield
-    finally:
-        _NO_BARS.pop()
+    has_lines_alone = any(handler.name == LINES_ALONE for handler in LOGGER.handlers)
+    return sys.stderr.isatty() and not is_worker and not is_quiet() and not has_lines_alone
 
 
 @contextlib.contextmanager
@@ -107,48 +97,40 @@ def progress(items: Iterable[T], unit: str, total: int | None = None, done: str 
             add(1)
 
 
-class ShardProgress:
-    """How far many shards are: shards, lines, lines a second, and the time left by the bytes of the input."""
+@contextlib.contextmanager
+def shard_progress(shards: int, size: int) -> Iterator[Callable[..., None]]:
+    """Give a function that counts lines, and shards of so many bytes, that are done.
 
-    def __init__(self, shards: int, size: int, bar: tqdm | None) -> None:
-        self._shards, self._size, self._bar = shards, size, bar
-        self._done = self._done_size = self._lines = 0
-        self._start = time.monotonic()
-        self._next_line = self._start + (INTERVAL if bar is None else 0)
-        self._lock = threading.Lock()
+    A bar or lines show shards, lines, lines a second, and the time left by the bytes of the input, ``size``.
+    """
+    begin, lock = time.monotonic(), threading.Lock()
+    all_lines = done = done_size = 0
 
-    def add(self, lines: int, shards: int = 0, size: int = 0) -> None:
-        """Count lines, and shards of so many bytes, that are done."""
-        with self._lock:
-            self._lines += lines
-            self._done += shards
-            self._done_size += size
-            if time.monotonic() < self._next_line:
-                return
-            if self._bar is None:
-                LOGGER.info(self.message())
-                self._next_line = time.monotonic() + INTERVAL
-            else:
-                self._bar.n = self._done
-                self._bar.set_description_str(self.message())
-                self._next_line = time.monotonic() + 1
-
-    def message(self) -> str:
-        """Return a line that says how far the work is."""
-        seconds = time.monotonic() - self._start
-        rate = self._lines / seconds if seconds else 0
-        text = f"{self._done:,} of {self._shards:,} shards, {self._lines:,} lines, {rate:,.0f} a second"
-        if 0 < self._done_size < self._size:
-            left = seconds * (self._size - self._done_size) / self._done_size
+    def message() -> str:
+        seconds = time.monotonic() - begin
+        rate = all_lines / seconds if seconds else 0
+        text = f"{done:,} of {shards:,} shards, {all_lines:,} lines, {rate:,.0f} a second"
+        if 0 < done_size < size:
+            left = seconds * (size - done_size) / done_size
             text += f", {timedelta(seconds=round(left))} left"
         return text
 
-
-@contextlib.contextmanager
-def shard_progress(shards: int, size: int) -> Iterator[ShardProgress]:
-    """Give a :class:`ShardProgress`, on a bar or by lines; its last line comes at the end of the block."""
     form = "{percentage:3.0f}% |{bar:20}| {desc}"
     with progress_bar(total=shards, bar_format=form, leave=False) if has_bars() else nullcontext() as bar:
-        shown = ShardProgress(shards, size, bar)
-        yield shown
-    LOGGER.info(shown.message())
+        next_line = begin + (INTERVAL if bar is None else 0)
+
+        def add(lines: int, more: int = 0, bytes_done: int = 0) -> None:
+            nonlocal all_lines, done, done_size, next_line
+            with lock:
+                all_lines, done, done_size = all_lines + lines, done + more, done_size + bytes_done
+                if time.monotonic() < next_line:
+                    return
+                if bar is None:
+                    LOGGER.info(message())
+                else:
+                    bar.n = done
+                    bar.set_description_str(message())
+                next_line = time.monotonic() + (INTERVAL if bar is None else 1)
+
+        yield add
+    LOGGER.info(message())

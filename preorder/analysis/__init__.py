@@ -9,7 +9,6 @@ LENGTH_WIDTH = 10  # tokens: how many lengths a group has; Kawara et al. 2021, F
 LAST_LENGTH = 61  # tokens: the least length of the last group, which has no upper end
 GAIN_WIDTH = 0.5  # of tau: how wide a group of gains is
 CURVE_METRICS = ("bleu", "ribes")
-SENTENCE_METRICS = ("chrf", "ribes")  # stable on single sentences
 EXAMPLE_METRIC = "chrf"  # bounded, and stable on single sentences
 EXAMPLE_COUNT = 5  # of each sort
 SWAP_PERCENTAGES = tuple(range(0, 101, 10))  # of the words; Chen et al. 2019, Figures 3 to 5

@@ -34,17 +34,13 @@ class Operations(Ter):
     )
 
 
-def precision_breakdown(data: EvaluationData, baseline: str) -> Breakdown:
-    """Compare n-gram precisions (Kawara et al. 2021, Table VI)."""
-    return _breakdown("precision", Precisions(data.references, data.options), data, baseline)
+BREAKDOWNS: dict[str, type[Metric]] = {"precision": Precisions, "generation": Operations}
+"""Kawara et al. 2021, Table VI, and Tables VII and VIII."""
 
 
-def generation_breakdown(data: EvaluationData, baseline: str) -> Breakdown:
-    """Compare TER's edits per sentence (Kawara et al. 2021, Tables VII and VIII)."""
-    return _breakdown("generation", Operations(data.references, data.options), data, baseline)
-
-
-def _breakdown(kind: str, metric: Metric, data: EvaluationData, baseline: str) -> Breakdown:
+def break_down(kind: str, data: EvaluationData, baseline: str | None = None) -> Breakdown:
+    """Compare the parts of a score with those of a system, by default the first."""
+    metric, baseline = BREAKDOWNS[kind](data.references, data.options), baseline or next(iter(data.systems))
     found = score_systems(measure([metric], data.systems), baseline, data.seed)
     systems = {
         name: {key: Estimate(runs.mean, found.intervals[name][key]) for key, runs in of_system.items()}

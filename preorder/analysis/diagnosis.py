@@ -193,8 +193,10 @@ class TranslationDiagnosis:
         return found | {"words": self.words_left(name)}
 
     def _scores(self, name: str) -> dict[str, Any]:
-        scores = {metric: self.scoring.systems[name][metric] for metric in HEADROOM_METRICS}
-        bounds = {metric: self.scoring.intervals[name][metric] for metric in HEADROOM_METRICS}
+        scores, bounds = (
+            {metric: of_system[name][metric] for metric in HEADROOM_METRICS}
+            for of_system in (self.scoring.systems, self.scoring.intervals)
+        )
         return scores | {"interval": bounds}
 
 

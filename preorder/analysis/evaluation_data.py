@@ -7,12 +7,20 @@ from dataclasses import dataclass, field
 
 from preorder.alignment.gold import target_groups
 from preorder.data import Alignment, Permutation
-from preorder.data.formats import parse_positions, parse_tokens, read_alignments, read_plain
+from preorder.data.formats import parse_order, parse_positions, parse_tokens, read_alignments, read_plain
 from preorder.errors import DataError
 from preorder.io import files
 from preorder.metrics import MetricOptions
-from preorder.metrics.orders import TargetGroups
-from preorder.metrics.scoring import Systems, SystemStatistics, Text, measure_translations
+from preorder.metrics.orders import Preordering, TargetGroups
+from preorder.metrics.scoring import (
+    Scoring,
+    Systems,
+    SystemStatistics,
+    Text,
+    measure,
+    measure_translations,
+    score_systems,
+)
 
 
 @dataclass(frozen=True)
@@ -23,7 +31,8 @@ class EvaluationFiles:
     systems: Mapping[str, Sequence[str]]  # name → the translations of each of its runs
     source: str | None = None  # tokenised
     alignment: str | None = None  # of source and reference
-    orders: Mapping[str, str] = field(default_factory=dict)  # name → positions of the source tokens
+    positions: Mapping[str, str] = field(default_factory=dict)  # name → positions of the source tokens
+    orders: Mapping[str, str] = field(default_factory=dict)  # name → source tokens at the positions
 
 
 @dataclass(frozen=True)
@@ -42,11 +51,21 @@ class EvaluationData:
     @property
     def monotone(self) -> list[Permutation]:
         """The order of each source sentence as it is."""
-        return [Permutation.identity(len(words)) for words in self.source]
+        rows = self.source or next(iter(self.orders.values()))
+        return [Permutation.identity(len(row)) for row in rows]
 
     def measure(self, metrics: Sequence[str]) -> list[SystemStatistics]:
         """Count the statistics of all systems under each named metric."""
         return measure_translations(self.references, self.systems, metrics, self.options)
+
+    def score(self, metrics: Sequence[str], baseline: str | None) -> Scoring:
+        """Score translations and orders; a system without an order has the source's."""
+        measured = measure_translations(self.references, self.systems, metrics, self.options, True)
+        if self.target_groups:
+            monotone = self.monotone
+            orders = {name: [self.orders.get(name, monotone)] for name in self.systems}
+            measured += measure([Preordering(self.target_groups)], orders)
+        return score_systems(measured, baseline, self.seed)
 
 
 def read_evaluation_data(paths: EvaluationFiles, options: MetricOptions, seed: int) -> EvaluationData:
@@ -55,37 +74,36 @@ def read_evaluation_data(paths: EvaluationFiles, options: MetricOptions, seed: i
     streams = [(path, files.read_lines(path)) for path in texts]
     if paths.source is not None:
         streams.append((paths.source, read_plain(paths.source, parse_tokens)))
-    streams += [(path, files.read_parsed(path, parse_positions)) for path in paths.orders.values()]
+    named = {**paths.positions, **paths.orders}
+    for name, path in named.items():
+        parse = parse_positions if name in paths.positions else parse_order
+        streams.append((path, files.read_parsed(path, parse)))
     if paths.alignment is not None:
         streams.append((paths.alignment, read_alignments(paths.alignment)))
     columns = iter(files.read_columns(*streams))
     references = [next(columns) for _ in paths.references]
     systems = {name: [next(columns) for _ in runs] for name, runs in paths.systems.items()}
     source = next(columns) if paths.source is not None else []
-    permutations = {name: next(columns) for name in paths.orders}
-    lengths = _lengths(paths, source, permutations)
+    orders = {name: next(columns) for name in named}
+    lengths = _lengths([(paths.source, source)] * bool(source) + [(named[k], orders[k]) for k in named])
     groups: list[TargetGroups | None] = []
     alignments: list[Alignment] = []
     if paths.alignment is not None:
         alignments = next(columns)
         pairs = (paths.alignment, alignments), (paths.alignment, lengths)
         groups = list(files.map_parallel(target_groups, paths.alignment, *pairs))
-    return EvaluationData(references, systems, source, alignments, groups, permutations, options, seed)
+    return EvaluationData(references, systems, source, alignments, groups, orders, options, seed)
 
 
-def _lengths(
-    paths: EvaluationFiles, source: Sequence[Sized], orders: Mapping[str, Sequence[Sized]]
-) -> list[int]:
+def _lengths(given: Sequence[tuple[str, Sequence[Sized]]]) -> list[int]:
     """Return the number of tokens of each source sentence, on which the source and all orders must agree."""
-    given = [(paths.source, source)] if paths.source is not None else []
-    given += [(paths.orders[name], permutations) for name, permutations in orders.items()]
     if not given:
         return []
-    first, rows = given[0]
+    (first, rows), *others = given
     lengths = list(map(len, rows))
-    for path, others in given[1:]:
-        for number, (expected, other) in enumerate(zip(lengths, others, strict=True), 1):
-            if len(other) != expected:
-                reason = f"positions of {len(other)} tokens, {files.display_name(first)} has {expected}"
+    for path, orders in others:
+        for number, (expected, order) in enumerate(zip(lengths, orders, strict=True), 1):
+            if len(order) != expected:
+                reason = f"positions of {len(order)} tokens, {files.display_name(first)} has {expected}"
                 raise DataError(reason, files.display_name(path), number)
     return lengths

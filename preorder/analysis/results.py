@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from preorder.errors import DataError
 from preorder.metrics.scoring import Scoring
@@ -41,9 +41,16 @@ class Curves:
 
 def parse_curves(value: Any) -> Curves:
     """Return curves from the JSON of ``preorder analyse``."""
+
+    def estimate(value: Any) -> Estimate | None:
+        if value is None:
+            return None
+        low, high = map(float, value["interval"])
+        return Estimate(float(value["score"]), (low, high))
+
     try:
         measures = {
-            name: {system: tuple(map(_parsed_estimate, line)) for system, line in lines.items()}
+            name: {system: tuple(map(estimate, line)) for system, line in lines.items()}
             for name, lines in value["measures"].items()
         }
         groups = tuple(Group(**group) for group in value["groups"])
@@ -52,13 +59,6 @@ def parse_curves(value: Any) -> Curves:
         return Curves(value["kind"], value["axis"], groups, measures, value["skipped"], value["signature"])
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise DataError(f"not what preorder analyse --json writes of curves: {error!r}") from None
-
-
-def _parsed_estimate(value: Any) -> Estimate | None:
-    if value is None:
-        return None
-    low, high = map(float, value["interval"])
-    return Estimate(float(value["score"]), (low, high))
 
 
 @dataclass(frozen=True)
@@ -128,25 +128,24 @@ class Table:
     note: str = ""
 
 
-@dataclass(frozen=True)
-class ScoreCell:
+class ScoreCell(NamedTuple):
     """A system's score in a table, each part as text."""
 
     mean: str  # over the runs, with their standard deviation if there are several
     is_best: bool  # or not significantly worse than the best
     interval: str  # the bounds of 95 % of the resamples
-    arrow: str  # significantly better or worse than the baseline
-    p_values: str  # by bootstrap and sign test; empty for the baseline
+    arrow: str = ""  # significantly better or worse than the baseline
+    p_values: str = ""  # by bootstrap and sign test
 
 
 def score_cell(scoring: Scoring, system: str, name: str) -> ScoreCell:
-    """Return the cell of a system's score."""
+    """Return the cell of a system's score; that of the baseline has no arrow and no p-values."""
     form, runs = SCORE_FORMATS[name].format, scoring.runs[system][name]
     mean = form(runs.mean) + ("" if runs.deviation is None else f" ± {form(runs.deviation)}")
     low, high = map(form, scoring.intervals[system][name])
+    cell = ScoreCell(mean, system in scoring.best[name].not_worse, f"[{low}, {high}]")
     comparison = scoring.significance.get(system, {}).get(name)
-    marks = ("", "") if comparison is None else (arrow(name, comparison), p_values(comparison))
-    return ScoreCell(mean, system in scoring.best[name].not_worse, f"[{low}, {high}]", *marks)
+    return cell if comparison is None else ScoreCell(*cell[:3], arrow(name, comparison), p_values(comparison))
 
 
 def score_titles(names: Iterable[str]) -> list[str]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from preorder.analysis import PAGE, PICTURES, TEXT
 from preorder.analysis.plots import svg_element, write_picture
-from preorder.analysis.sentence_view import Gallery, Numbered, SentenceView, panel_names, text_lines
+from preorder.analysis.sentence_view import Gallery, Numbered, SentenceView, panel_names
 from preorder.data import BinaryTree
 from preorder.errors import UsageError, require, shown
 from preorder.io.files import write_lines
@@ -31,7 +31,6 @@ SIZE, SMALL = 18, 12.5  # of letters
 HEADING = 30  # from a panel's top to its content
 TREE_LEVEL, NODE_RADIUS = 34, 10
 LINKS = 120  # from the source down to the target
-CELL = 26  # of the attention matrix
 POINTS = 0.72  # in a hundredth of an inch
 
 
@@ -42,7 +41,7 @@ def sentence_title(view: SentenceView) -> str:
 
 
 def draw_sentence(view: SentenceView) -> Figure:
-    """Draw a sentence before and after preordering, and its attention. O(source × target tokens)."""
+    """Draw a sentence before and after preordering."""
     return draw_sentences([(None, view)])
 
 
@@ -81,17 +80,7 @@ def text_width(text: str, size: float = SIZE) -> float:
 def _width(view: SentenceView) -> float:
     rows = [view.words, view.target or ()]
     widths = [sum(map(text_width, row)) + GAP * len(row) for row in rows]
-    if view.attention is not None:
-        widths.append(_label_width(view) + sum(_column_widths(view)))
     return max(MIN_WIDTH, *widths) + 2 * MARGIN
-
-
-def _label_width(view: SentenceView) -> float:
-    return max(map(text_width, view.target), default=0) + GAP
-
-
-def _column_widths(view: SentenceView) -> list[float]:
-    return [max(CELL, text_width(word, SMALL) + GAP / 2) for word in view.words]
 
 
 def _colours(view: SentenceView) -> list[str]:
@@ -108,6 +97,23 @@ def _colours(view: SentenceView) -> list[str]:
         return "#" + "".join(f"{round(255 * part):02x}" for part in rgb)
 
     return list(map(colour, range(len(view.words))))
+
+
+def write_gallery(gallery: Gallery, page_title: str, path: str) -> None:
+    """Write sentences to a file, as a text, a page or a picture, as its name ends."""
+    if path.endswith(TEXT):
+        write_lines(path, gallery.lines())
+    elif path.endswith(PAGE):
+        from preorder.analysis.report.page import gallery_page  # which draws sentences
+
+        write_lines(path, [gallery_page(page_title, gallery)])
+    elif gallery.is_single:
+        view = gallery.sentences[0].view
+        write_picture(partial(draw_sentence, view), sentence_title(view), path)
+    else:
+        drawn = [(one.title, one.view) for one in gallery.drawn]
+        title = f"{len(drawn)} sentences before and after preordering"
+        write_picture(partial(draw_sentences, drawn), title, path)
 
 
 @dataclass(frozen=True)
@@ -133,14 +139,7 @@ class DrawnPicture:
         path, suffixes = os.fspath(path), (*PICTURES, PAGE, TEXT)
         if not path.endswith(suffixes):
             raise UsageError(f"a picture's name ends in {' or '.join(suffixes)}: {shown(path)}")
-        if path.endswith(TEXT):
-            write_lines(path, text_lines(self.view))
-        elif path.endswith(PAGE):
-            from preorder.analysis.report.page import gallery_page  # which draws sentences
-
-            write_lines(path, [gallery_page(self.title, Gallery("1 sentence", (Numbered(1, self.view),)))])
-        else:
-            write_picture(partial(draw_sentence, self.view), self.title, path)
+        write_gallery(Gallery("1 sentence", (Numbered(1, self.view),), True), self.title, path)
 
     def _repr_svg_(self) -> str:
         return svg_element(partial(draw_sentence, self.view), self.title)
@@ -155,15 +154,14 @@ class _Sheet:
     colours: Sequence[str]
 
     def draw(self, view: SentenceView, top: float) -> float:
-        """Draw the source as it is, its tree above it, links below it; then preordered; then attention."""
+        """Draw the source as it is, its tree above it, links below it; then preordered."""
         before, after = panel_names(view)
         height = 0.0
         if view.tree is not None and view.tree.nodes:
             before = f"S straight, I inverted; {before}"
             height = self._draw_tree(view.tree, self._centres(view.words), top + HEADING)
         bottom = self._draw_links(view, top, range(len(view.words)), before, height)
-        bottom = self._draw_links(view, bottom, view.permutation.order, after)
-        return bottom if view.attention is None else self._draw_attention(view, bottom)
+        return self._draw_links(view, bottom, view.permutation.order, after)
 
     def _draw_links(
         self, view: SentenceView, top: float, order: Sequence[int], name: str, tree_height: float = 0
@@ -184,20 +182,6 @@ class _Sheet:
         for j, (x, word) in enumerate(zip(targets, view.target or (), strict=True)):
             self.write(x, lower, word, SIZE, linked.get(j, UNLINKED if linked else INK))
         return (lower if targets else upper + 16) + SIZE / 2 + MARGIN / 2
-
-    def _draw_attention(self, view: SentenceView, top: float) -> float:
-        lefts = list(accumulate(_column_widths(view), initial=MARGIN + _label_width(view)))
-        upper = top + HEADING + SMALL
-        tops = [upper + 6 + CELL * j for j in range(len(view.target) + 1)]
-        self._heading("attention of target to source tokens, from white, 0, to black, 1", top)
-        for left, right, word, colour in zip(lefts, lefts[1:], view.words, self.colours, strict=False):
-            self.write((left + right) / 2, upper, word, SMALL, colour)
-        for y, word in zip(tops, view.target, strict=False):
-            self.write(lefts[0] - GAP / 2, y + CELL / 2 + SIZE * 0.36, word, SIZE, INK, "right")
-        if view.words and view.target:
-            look = {"edgecolors": GREY, "linewidth": POINTS, "clip_on": False}
-            self.axes.pcolormesh(lefts, tops, view.attention, cmap="gray_r", vmin=0, vmax=1, **look)
-        return tops[-1] + MARGIN / 2
 
     def _draw_tree(self, tree: BinaryTree, centres: Sequence[float], top: float) -> float:
         """Draw a tree, S on white for straight nodes, I on black for inverted ones; return its height."""

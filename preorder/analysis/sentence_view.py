@@ -16,7 +16,6 @@ from rich.cells import cell_len
 from preorder.alignment.gold import target_groups
 from preorder.analysis.results import SCORE_FORMATS, Table
 from preorder.data import Alignment, BinaryTree, Permutation, formats
-from preorder.data.formats import Matrix
 from preorder.errors import DataError
 from preorder.metrics.orders import order_statistics, sentence_scores
 
@@ -30,7 +29,6 @@ class SentenceView:
     tree: BinaryTree | None = None  # of straight and inverted nodes
     target: tuple[str, ...] | None = None
     alignment: Alignment | None = None
-    attention: Matrix | None = None  # for each target token the weight of each source token
 
     def __post_init__(self) -> None:
         if len(self.permutation) != len(self.words):
@@ -39,14 +37,6 @@ class SentenceView:
             if self.target is None:
                 raise DataError("an alignment links the source to a target, and none is given")
             self.alignment.check_within(len(self.words), len(self.target))
-        if self.attention is None:
-            return
-        if self.target is None:
-            raise DataError("attention is of target tokens, and no target is given")
-        sides = [("source", row, self.words) for row in self.attention]
-        for side, found, tokens in (("target", self.attention, self.target), *sides):
-            if len(found) != len(tokens):
-                raise DataError(f"attention of {len(found)} {side} tokens, the {side} has {len(tokens)}")
 
     @property
     def links(self) -> list[tuple[int, int]]:
@@ -56,7 +46,7 @@ class SentenceView:
         return sorted(self.alignment.links | self.alignment.possible)
 
     def reordered(self) -> SentenceView:
-        """Return the sentence in the other order, without tree and attention."""
+        """Return the sentence in the other order, without its tree."""
         positions = self.permutation.positions
         alignment = None
         if self.alignment is not None:
@@ -69,13 +59,6 @@ class SentenceView:
 def crossings(links: Iterable[tuple[int, int]]) -> int:
     """Count the pairs of links that cross. O(links²)."""
     return sum((i - k) * (j - m) < 0 for (i, j), (k, m) in combinations(links, 2))
-
-
-def hard_attention(alignment: Alignment, source_length: int, target_length: int) -> Matrix:
-    """Return links as attention: weight 1 for a sure link, 0.5 for a possible one."""
-    alignment.check_within(source_length, target_length)
-    weights = dict.fromkeys(alignment.links, 1.0) | dict.fromkeys(alignment.possible, 0.5)
-    return tuple(tuple(weights.get((i, j), 0.0) for i in range(source_length)) for j in range(target_length))
 
 
 BEFORE, AFTER = "as it is written", "preordered"
@@ -127,11 +110,10 @@ def summary(view: SentenceView) -> dict[str, Any]:
 
 
 SURE, POSSIBLE, NONE = "●", "○", "·"
-SHADES = " ░▒▓█"  # of attention: less than 0.1, 0.3, 0.5, 0.7, or more
 
 
 def text_lines(view: SentenceView) -> Iterator[str]:
-    """Yield the sentence in both orders, its tree, its links as a matrix in both orders, its attention."""
+    """Yield the sentence in both orders, its tree, and its links as a matrix in both orders."""
     after = view.reordered()
     rows = [("source", view.words), ("preordered", after.words)]
     rows.append(("positions", tuple(map(str, view.permutation.positions))))
@@ -148,10 +130,6 @@ def text_lines(view: SentenceView) -> Iterator[str]:
             marks = dict.fromkeys(links.possible, POSSIBLE) | dict.fromkeys(links.links, SURE)
             rows = [[marks.get((i, j), NONE) for j in targets] for i in range(len(one.words))]
             yield from ("", f"{name}; target tokens across", *_matrix(one.words, rows, len(targets)))
-    if view.attention is not None:
-        yield from ("", "attention of target tokens, source tokens across; darker is more")
-        shades = [[SHADES[min(4, int(5 * weight + 0.5))] for weight in row] for row in view.attention]
-        yield from _matrix(view.target, shades, len(view.words))
 
 
 def _tree(words: Sequence[str], tree: BinaryTree) -> Iterator[str]:
@@ -218,11 +196,23 @@ class Gallery:
 
     chosen: str
     sentences: tuple[Numbered, ...]
+    is_single: bool = False  # one sentence, shown without title
 
     def as_json(self) -> dict[str, Any]:
-        """Return the JSON object."""
+        """Return the JSON object; of a single sentence, its own."""
         sentences = [{"line": one.line} | summary(one.view) for one in self.sentences]
+        if self.is_single:
+            return sentences[0]
         return {"kind": "gallery", "chosen": self.chosen, "sentences": sentences}
+
+    def lines(self) -> Iterator[str]:
+        """Yield the lines of a text."""
+        if self.is_single:
+            yield from text_lines(self.sentences[0].view)
+            return
+        yield self.chosen
+        for one in self.sentences:
+            yield from ("", one.title, *text_lines(one.view))
 
     @property
     def drawn(self) -> list[Numbered]:

@@ -1,4 +1,7 @@
-"""The ``preorder`` command: each subcommand's module parses options, calls the library and prints."""
+"""The ``preorder`` command: each subcommand's module parses options, calls the library and prints.
+
+It has ``EXAMPLES`` for the help, ``add_options`` and, unless it has subcommands itself, ``run``.
+"""
 
 from __future__ import annotations
 
@@ -60,7 +63,11 @@ def build_parser(commands: Sequence[str] = COMMANDS) -> argparse.ArgumentParser:
     subparsers = parser.add_subparsers(metavar="COMMAND", required=True)
     for name, summary in SUMMARIES.items():
         if name in commands:
-            importlib.import_module(f"preorder.cli.{name}").add_parser(subparsers)
+            from preorder.command_line import options  # takes a while to import
+
+            module = importlib.import_module(f"preorder.cli.{name}")
+            run = getattr(module, "run", None)
+            module.add_options(options.add_command(subparsers, name, run, summary, module.EXAMPLES))
         else:
             subparsers.add_parser(name, help=summary)
     return parser

@@ -21,7 +21,6 @@ from preorder.alignment.eflomal import (
     Settings,
 )
 from preorder.alignment.links import DEFAULT_SYMMETRIZATION, SYMMETRIZATIONS, agreement, confident
-from preorder.cli import SUMMARIES
 from preorder.command_line import options
 from preorder.data.alignment import Alignment
 from preorder.data.formats import format_alignment, parse_source, parse_tokens, read_alignments, read_plain
@@ -44,29 +43,18 @@ EXAMPLES = """\
   preorder align --src train.en --tgt train.ja --out train.align
   preorder align --src train.en --tgt train.ja --symmetrize grow-diag-final-and | gzip > train.align.gz
   preorder align --src train.en --tgt train.ja --samplers 4 --out train.align
-  preorder align --forward en-ja.align --reverse ja-en.align --symmetrize grow-diag --out train.align
   preorder align --src train.en --tgt train.ja --hand-src hand.en --hand-tgt hand.ja \\
       --hand-align hand.align --out train.align
 """
-
-OF_EFLOMAL = ("src", "samplers", "hand_align", "eflomal_model", "threads", "chunk", "seed")
-"""Options of what aligns, where it is not given links to join."""
 
 Work = Callable[[Sentences, Sentences], Iterable[Alignment]]
 """Aligns a part of a text, the sources and the targets."""
 
 
-def add_parser(subparsers: argparse._SubParsersAction) -> None:
-    """Add the subcommand."""
-    parser = options.add_command(subparsers, "align", run, SUMMARIES["align"], EXAMPLES)
+def add_options(parser: argparse.ArgumentParser) -> None:
     options.add_source(parser)
-    options.add_files(parser, tgt="target text, a tokenised sentence a line")
-    group = parser.add_argument_group("instead of --src and --tgt, from any aligner")
-    options.add_files(
-        group,
-        forward="links of the forward direction, to be joined with",
-        reverse="links of the reverse direction, source first, too",
-    )
+    text = "target text, a tokenised sentence a line"
+    parser.add_argument("--tgt", metavar="F", required=True, help=text)
     options.add_output(parser)
     text = f"how the links of both directions are joined (default: {DEFAULT_SYMMETRIZATION})"
     parser.add_argument("--symmetrize", choices=tuple(SYMMETRIZATIONS), help=text)
@@ -98,27 +86,14 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Run the subcommand."""
-    _check(arguments)
-    alignments = _aligned(arguments) if arguments.forward is None else _joined(arguments)
-    files.write_lines(arguments.out, map(format_alignment, alignments))
-
-
-def _check(arguments: argparse.Namespace) -> None:
     hand = [arguments.hand_src, arguments.hand_tgt, arguments.hand_align]
     if any(hand) and not all(hand):
         raise UsageError("--hand-src, --hand-tgt and --hand-align belong together")
-    if (arguments.forward is None) != (arguments.reverse is None):
-        raise UsageError("--forward and --reverse belong together")
-    if (arguments.forward is None) == (arguments.tgt is None):
-        raise UsageError("either --tgt or --forward and --reverse is needed")
-    if arguments.forward is not None:
-        options.refuse(arguments, OF_EFLOMAL, "with --forward")
-    sampled = arguments.samplers or arguments.hand_align
-    if sampled:
+    if arguments.samplers or arguments.hand_align:
         options.refuse(arguments, ("symmetrize",), "with --samplers and --hand-align")
     else:
         options.refuse(arguments, ("min_confidence",), "without --samplers or --hand-align")
+    files.write_lines(arguments.out, map(format_alignment, _aligned(arguments)))
 
 
 def _read(source: str, target: str) -> list[tuple[str, Iterator]]:
@@ -138,14 +113,6 @@ def _read_hand(arguments: argparse.Namespace) -> Iterator[tuple]:
     path = arguments.hand_align
     sides = (*_read(arguments.hand_src, arguments.hand_tgt), (path, read_alignments(path)))
     return zip(*files.not_empty(path, files.map_parallel(checked, path, *sides)), strict=True)
-
-
-def _joined(arguments: argparse.Namespace) -> Iterator[Alignment]:
-    """Join the links of both directions."""
-    symmetrize = SYMMETRIZATIONS[arguments.symmetrize or DEFAULT_SYMMETRIZATION]
-    paths = (arguments.forward, arguments.reverse)
-    for forward, reverse in files.in_parallel(*((path, read_alignments(path)) for path in paths)):
-        yield Alignment(symmetrize(forward.links, reverse.links))
 
 
 def _aligned(arguments: argparse.Namespace) -> Iterator[Alignment]:

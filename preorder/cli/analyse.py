@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from preorder import analysis as defaults
-from preorder.cli import SUMMARIES, score
+from preorder.cli import score
 from preorder.cli.output import add_pictures, print_tables, write_pictures
 from preorder.command_line import options, visible
 from preorder.command_line.paths import paths_by_name, runs_by_name
@@ -19,8 +19,7 @@ from preorder.metrics import METRICS
 
 if TYPE_CHECKING:
     from preorder.analysis.comparisons import Examples
-    from preorder.analysis.evaluation_data import EvaluationData
-    from preorder.analysis.results import Breakdown, Curves
+    from preorder.analysis.results import Curves
 
 EXAMPLES = """\
   preorder analyse length --src test.en --ref test.ja --hyp base=base.ja btg=btg.ja --tokenize none \\
@@ -37,11 +36,13 @@ A name that is given several times is one system with several runs: its scores a
 """
 PERCENT_FIELD = "{}"
 """What stands for the percentage in the names of files."""
+BREAKDOWNS = {
+    "precision": "precisions of 1- to 4-grams",
+    "generation": "words that are missing, and words too many: TER's edits",
+}
 
 
-def add_parser(subparsers: argparse._SubParsersAction) -> None:
-    """Add the subcommand, and below it one for each analysis."""
-    parser = options.add_command(subparsers, "analyse", None, SUMMARIES["analyse"], EXAMPLES)
+def add_options(parser: argparse.ArgumentParser) -> None:
     kinds = parser.add_subparsers(metavar="KIND", required=True)
     kind = _add_kind(kinds, "length", _length, "scores by the length of the source")
     options.add_source(kind, default=None)
@@ -57,9 +58,8 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     kind.add_argument("--positions", metavar="F", required=True, help=text)
     score.add_metrics(kind, defaults.CURVE_METRICS)
     options.add_number(kind, "--width", options.tau_width, defaults.GAIN_WIDTH, "how wide a group is, in tau")
-    _add_baseline(_add_kind(kinds, "precision", _precision, "precisions of 1- to 4-grams"))
-    summary = "words that are missing, and words too many: TER's edits"
-    _add_baseline(_add_kind(kinds, "generation", _generation, summary))
+    for name, summary in BREAKDOWNS.items():
+        _add_baseline(_add_kind(kinds, name, partial(_break_down, name), summary))
     _add_examples(kinds)
     summary = "scores of translations of a source with swapped words"
     kind = _add_kind(kinds, "robustness", _robustness, summary)
@@ -84,7 +84,7 @@ def _add_kind(
     kinds: argparse._SubParsersAction, name: str, run: Callable[[argparse.Namespace], None], summary: str
 ) -> argparse.ArgumentParser:
     parser = options.add_command(kinds, name, run, summary)
-    parser.set_defaults(metrics=("bleu",) if run is _precision else ())
+    parser.set_defaults(metrics=("bleu",) if name == "precision" else ())
     score.add_translations(parser)
     score.add_metric_options(parser)
     options.add_seed(parser)
@@ -116,7 +116,7 @@ def _length(arguments: argparse.Namespace) -> None:
     orders = paths_by_name(arguments.positions)
     if orders and arguments.align is None:
         raise UsageError("--positions are measured against --align, and none is given")
-    data = _read(arguments, arguments.src, arguments.align, orders)
+    data = score.read_data(arguments, source=arguments.src, alignment=arguments.align, positions=orders)
     groups = by_length(list(map(len, data.source)), arguments.width, arguments.last)
     _print_curves(length_curves(data, arguments.metrics, groups), arguments)
 
@@ -125,28 +125,18 @@ def _gain(arguments: argparse.Namespace) -> None:
     from preorder.analysis.curves import gain_curves
 
     path = arguments.positions
-    data = _read(arguments, None, arguments.align, {path: path})
+    data = score.read_data(arguments, alignment=arguments.align, positions={path: path})
     _print_curves(gain_curves(data, arguments.metrics, path, arguments.width), arguments)
-
-
-def _precision(arguments: argparse.Namespace) -> None:
-    from preorder.analysis.comparisons import precision_breakdown
-
-    _break_down(precision_breakdown, arguments)
-
-
-def _generation(arguments: argparse.Namespace) -> None:
-    from preorder.analysis.comparisons import generation_breakdown
-
-    _break_down(generation_breakdown, arguments)
 
 
 def _examples(arguments: argparse.Namespace) -> None:
     from preorder.analysis.comparisons import system_examples
 
-    data = _read(arguments, arguments.src, None, paths_by_name(arguments.positions))
+    orders = paths_by_name(arguments.positions)
+    data = score.read_data(arguments, source=arguments.src, positions=orders)
+    baseline = arguments.baseline or next(iter(data.systems))
     system = arguments.system or list(data.systems)[-1]
-    found = system_examples(data, arguments.metric, _baseline(arguments, data), system, arguments.count)
+    found = system_examples(data, arguments.metric, baseline, system, arguments.count)
     _print(arguments, found, lambda: print("\n".join(map(visible, _example_lines(found)))))
 
 
@@ -162,31 +152,15 @@ def _robustness(arguments: argparse.Namespace) -> None:
         for percent in arguments.percent
         for name, runs in patterns.items()
     }
-    references, texts = score.read_runs(arguments.ref, paths)
+    every = [*arguments.ref, *(path for runs in paths.values() for path in runs)]
+    columns = iter(files.read_columns(*((path, files.read_lines(path)) for path in every)))
+    references = [next(columns) for _ in arguments.ref]
+    texts = {key: [next(columns) for _ in runs] for key, runs in paths.items()}
     score.warn_if_tokenised(arguments, references[0])
     by_percent = {percent: {name: texts[percent, name] for name in patterns} for percent in arguments.percent}
     metric_options = score.metric_options(arguments)
     found = robustness_curves(references, by_percent, arguments.metrics, metric_options, arguments.seed)
     _print_curves(found, arguments)
-
-
-def _read(
-    arguments: argparse.Namespace,
-    source: str | None = None,
-    alignment: str | None = None,
-    orders: Mapping[str, str] | None = None,
-) -> EvaluationData:
-    from preorder.analysis.evaluation_data import EvaluationFiles, read_evaluation_data
-
-    systems = runs_by_name(arguments.hyp)
-    paths = EvaluationFiles(arguments.ref, systems, source, alignment, orders or {})
-    data = read_evaluation_data(paths, score.metric_options(arguments), arguments.seed)
-    score.warn_if_tokenised(arguments, data.references[0])
-    return data
-
-
-def _baseline(arguments: argparse.Namespace, data: EvaluationData) -> str:
-    return arguments.baseline or next(iter(data.systems))
 
 
 def _print_curves(curves: Curves, arguments: argparse.Namespace) -> None:
@@ -197,12 +171,12 @@ def _print_curves(curves: Curves, arguments: argparse.Namespace) -> None:
     _print(arguments, curves, lambda: print_tables(curve_tables(curves)))
 
 
-def _break_down(measure: Callable[[EvaluationData, str], Breakdown], arguments: argparse.Namespace) -> None:
+def _break_down(kind: str, arguments: argparse.Namespace) -> None:
+    from preorder.analysis.comparisons import break_down
     from preorder.analysis.plots import breakdown_title, draw_breakdown
     from preorder.analysis.results import breakdown_table
 
-    data = _read(arguments)
-    found = measure(data, _baseline(arguments, data))
+    found = break_down(kind, score.read_data(arguments), arguments.baseline)
     write_pictures(partial(draw_breakdown, found), breakdown_title(found), arguments.out)
     _print(arguments, found, lambda: print_tables([breakdown_table(found)]))
 

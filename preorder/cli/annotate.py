@@ -11,7 +11,7 @@ from functools import partial
 
 from preorder.annotate.classes import WordClasses
 from preorder.annotate.stanza import TREES, StanzaOptions, annotate
-from preorder.cli import SUMMARIES, shards, source
+from preorder.cli import shards, source
 from preorder.cli.source import Source
 from preorder.command_line import options
 from preorder.command_line.paths import check_paths
@@ -40,9 +40,7 @@ EXAMPLES = """\
 """ + shards.EXAMPLE.format("annotate")
 
 
-def add_parser(subparsers: argparse._SubParsersAction) -> None:
-    """Add the subcommand."""
-    parser = options.add_command(subparsers, "annotate", run, SUMMARIES["annotate"], EXAMPLES)
+def add_options(parser: argparse.ArgumentParser) -> None:
     options.add_source(parser)
     source.add_syntax_options(parser, f"{source.STANZA}, or the tags of the trees with --trees F")
     parser.add_argument(
@@ -89,16 +87,14 @@ class _Job:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Run the subcommand; without ``--classes N`` memory does not grow with the input."""
     given = options.taken(Source, arguments, annot=None)
-    folders = options.taken(shards.ShardOptions, arguments)
-    shards.check_options(folders, given, arguments.out)
+    shards.check_options(arguments, given)
     if given.pos is None and (given.trees is None or given.trees in TREES):
         given = replace(given, pos=source.STANZA)
     stanza = source.stanza_options(given)
     job = options.taken(_Job, arguments, source=given)
-    if folders.out_dir is not None:
-        _do_shards(job, folders, arguments.workers, stanza)
+    if arguments.out_dir is not None:
+        _do_shards(arguments, job, stanza)
         return
     _, arguments.trees_out, arguments.classes_out = _outputs(job, stanza)
     check_paths(arguments.parser, arguments)
@@ -107,7 +103,8 @@ def run(arguments: argparse.Namespace) -> None:
         _do_file(job, stanza, arguments.workers, tick)
 
 
-def _do_shards(job: _Job, given: shards.ShardOptions, workers: int, stanza: StanzaOptions | None) -> None:
+def _do_shards(arguments: argparse.Namespace, job: _Job, stanza: StanzaOptions | None) -> None:
+    workers = arguments.workers
     if _learns_classes(job):
         raise UsageError("--classes N learns from one text: learn them from it, then name the file")
     for name in ("pos", "trees", "classes"):
@@ -115,20 +112,20 @@ def _do_shards(job: _Job, given: shards.ShardOptions, workers: int, stanza: Stan
             raise UsageError(f"--{name}-out names one file: it does not go with --out-dir")
     if stanza is not None and stanza.device == "gpu" and workers > 1:
         raise UsageError("on a GPU there is one worker")
-    if given.engine != shards.LOCAL and workers > 1:
-        reason = "on Ray there are as many as it has room for"
-        raise UsageError(f"--workers counts processes of this machine: {reason}")
+    if arguments.engine != shards.LOCAL and workers > 1:
+        message = "--workers counts processes of this machine: on Ray there are as many as it has room for"
+        raise UsageError(message)
     classes = None if job.classes == "0" else digest(list(files.read_lines(job.classes)))
     settings = {"command": "annotate", **source.settings(job.source), "--classes": classes}
     settings |= shards.stanza_settings(stanza)
-    parts = shards.shards_of(given, job.source, settings)
+    parts = shards.shards_of(arguments, job.source, settings)
     local = partial(in_worker_processes, 0 if stanza is None or workers == 1 else workers)
 
     def outputs(shard: Shard) -> set[str]:
         return {path for path in _outputs(job.for_shard(shard), stanza) if path is not None}
 
     done = storage.sizes(path for shard in parts for path in outputs(shard)).keys()
-    engine = shards.engine_of(given, stanza, 1, local)
+    engine = shards.engine_of(arguments, stanza, 1, local)
     run_shards(parts, partial(_do_shard, job, stanza), engine, lambda shard: done >= outputs(shard))
 
 

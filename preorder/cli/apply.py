@@ -11,7 +11,7 @@ from itertools import chain, tee
 from typing import Any, NamedTuple
 
 from preorder.annotate.stanza import StanzaOptions, add_layers
-from preorder.cli import SUMMARIES, shards, source
+from preorder.cli import shards, source
 from preorder.cli.output import formatted, formatted_nbest, warn_of_escapes
 from preorder.cli.source import Source
 from preorder.command_line import options
@@ -47,11 +47,12 @@ class ApplyJob:
     n_best: int | None
     threads: int
     lowercase: bool
-    shards: shards.ShardOptions
+    is_shard: bool = False
 
     def for_shard(self, shard: Shard) -> ApplyJob:
         """Return the job of one shard."""
-        return replace(self, source=replace(self.source, **shard.inputs), out=shard.output)
+        given = replace(self.source, **shard.inputs)
+        return replace(self, source=given, out=shard.output, is_shard=True)
 
 
 Texts = Callable[[ApplyJob, Tick], Iterator[str]]
@@ -66,9 +67,7 @@ EXAMPLES = """\
 """ + shards.EXAMPLE.format("apply --model model")
 
 
-def add_parser(subparsers: argparse._SubParsersAction) -> None:
-    """Add the subcommand."""
-    parser = options.add_command(subparsers, "apply", run, SUMMARIES["apply"], EXAMPLES)
+def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--model", metavar="DIR", required=True, help="model directory of preorder train")
     source.add_layer_options(parser, f"{source.STANZA} if the model was trained so; so for --trees")
     options.add_output(parser)
@@ -82,16 +81,14 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Run the subcommand."""
-    folders = options.taken(shards.ShardOptions, arguments)
-    job = options.taken(ApplyJob, arguments, source=options.taken(Source, arguments), shards=folders)
-    shards.check_options(folders, job.source, job.out)
+    job = options.taken(ApplyJob, arguments, source=options.taken(Source, arguments), is_shard=False)
+    shards.check_options(arguments, job.source)
     source.check_sources(job.source)
     from preorder.compiled import import_without_blas  # numba takes a while to import
 
     import_without_blas()
     settings: dict[str, Any] = {}
-    if folders.out_dir is not None:
+    if arguments.out_dir is not None:
         chosen = {"--format": job.format, "--n-best": job.n_best, "--lowercase": job.lowercase or None}
         chosen |= source.settings(job.source)
         settings = {"command": "apply", "--model": checksum(job.model), **chosen}
@@ -100,28 +97,24 @@ def run(arguments: argparse.Namespace) -> None:
     job = replace(job, source=given)
     with ThreadPoolExecutor(job.threads) as pool:
         texts = _texts_of(model, job, stanza, pool, job.threads)
-        if folders.out_dir is None:
+        if arguments.out_dir is None:
             with counting("sentences", done="read") as tick:
                 files.write_texts(job.out, texts(job, tick))
         else:
             at_once = job.threads if isinstance(texts, BlockOrdering) else 1
             work: Work = partial(_do_shard, job, texts)
-            if folders.engine != shards.LOCAL:
+            if arguments.engine != shards.LOCAL:
                 work = _WorkElsewhere(model, job, stanza)
-            engine = shards.engine_of(folders, stanza, job.threads, partial(in_threads, at_once))
+            engine = shards.engine_of(arguments, stanza, job.threads, partial(in_threads, at_once))
             if checksum(job.model) != settings["--model"]:  # it may be another one that was loaded
                 raise UsageError(f"{job.model} has been replaced meanwhile: begin again")
-            parts = shards.shards_of(folders, job.source, settings | shards.stanza_settings(stanza))
+            parts = shards.shards_of(arguments, job.source, settings | shards.stanza_settings(stanza))
             done = storage.sizes(shard.output for shard in parts)
             run_shards(parts, work, engine, lambda shard: shard.output in done)
 
 
 def _texts_of(
-    model: Model,
-    job: ApplyJob,
-    stanza: StanzaOptions | None,
-    pool: Executor,
-    stanza_workers: int,
+    model: Model, job: ApplyJob, stanza: StanzaOptions | None, pool: Executor, stanza_workers: int
 ) -> Texts:
     """Return what orders files by a model, with the threads of a pool and so many processes of Stanza."""
     if stanza is None and can_order_blocks(model, job):
@@ -195,7 +188,6 @@ class BlockOrdering:
         """Take a model for which :func:`can_order_blocks`, the job of the command, and threads."""
         self._pool = pool
         self._ahead = MAX_AHEAD * job.threads
-        self._has_shards = job.shards.out_dir is not None
         self._order = LineOrderer(model, job.format)
         self._has_warned = False
 
@@ -205,7 +197,7 @@ class BlockOrdering:
             if escaped is not None and not self._has_warned:
                 self._has_warned = True
                 line, words = escaped
-                where = f"{job.source.name}, " if self._has_shards else ""
+                where = f"{job.source.name}, " if job.is_shard else ""
                 warn_of_escapes(f"{where}line {work.block.first + line}", words)
             tick(work.block.lines)
             yield text

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING
 
 from preorder.alignment.eflomal import align
 from preorder.alignment.links import DEFAULT_SYMMETRIZATION
-from preorder.cli import SUMMARIES, score
+from preorder.cli import score
 from preorder.cli.output import add_pictures, print_tables, write_pictures
 from preorder.command_line import options
-from preorder.command_line.paths import runs_by_name
 from preorder.data import Alignment, Permutation
 from preorder.data.formats import format_alignment, parse_tokens, read_alignments, read_plain
 from preorder.errors import DataError, UsageError
@@ -46,9 +45,7 @@ best order that a BTG tree allows; and what is then left: words missing, too man
 """
 
 
-def add_parser(subparsers: argparse._SubParsersAction) -> None:
-    """Add the subcommand."""
-    parser = options.add_command(subparsers, "diagnose", run, SUMMARIES["diagnose"], EXAMPLES)
+def add_options(parser: argparse.ArgumentParser) -> None:
     options.add_files(
         parser,
         src="source text, a tokenised sentence a line",
@@ -63,10 +60,10 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     options.add_seed(parser)
     options.add_json(parser)
     add_pictures(parser)
+    parser.set_defaults(metrics=())
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Run the subcommand."""
     has_pair = arguments.src is not None and (arguments.tgt or arguments.align) is not None
     has_translations = bool(arguments.ref and arguments.hyp)
     some_pair = any(getattr(arguments, name) is not None for name in PAIR)
@@ -88,10 +85,8 @@ def run(arguments: argparse.Namespace) -> None:
         tables += pair_tables(pair)
         curves.append(pair.by_length)
     if has_translations:
-        paths = runs_by_name(arguments.hyp)
-        references, systems = score.read_runs(arguments.ref, paths)
-        by = score.metric_options(arguments)
-        headroom = diagnose_translations(references, systems, by, arguments.seed)
+        data = score.read_data(arguments)
+        headroom = diagnose_translations(data.references, data.systems, data.options, arguments.seed)
         found["systems"] = headroom.as_json()
         tables += translation_tables(headroom)
         curves.append(headroom.by_length)

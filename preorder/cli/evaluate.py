@@ -8,7 +8,6 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from preorder.alignment.gold import gold_permutation, target_groups
-from preorder.cli import SUMMARIES
 from preorder.command_line import options, print_table
 from preorder.data import Alignment, Permutation
 from preorder.data.formats import read_alignments
@@ -35,7 +34,8 @@ With --gold: alignment error rate, precision, recall and F1, 0 to 1, of the link
 The gold alignment may have possible links (1?2 or 1p2) beside the sure ones (1-2).
 """
 
-OTHER_READINGS: dict[str, Callable[[Alignment, Alignment], tuple[Alignment, Alignment]]] = {
+READINGS: dict[str | None, Callable[[Alignment, Alignment], tuple[Alignment, Alignment]]] = {
+    None: lambda links, gold: (links, gold),
     "the gold links count from 1 (--gold-first-index 1)": lambda links, gold: (links, gold.from_one()),
     "the others do (preorder map --first-index 1)": lambda links, gold: (links.from_one(), gold),
     "one of the files is target-source (preorder map --reverse)": lambda links, gold: (
@@ -43,13 +43,12 @@ OTHER_READINGS: dict[str, Callable[[Alignment, Alignment], tuple[Alignment, Alig
         gold.reversed(),
     ),
 }
+"""How links may be meant: as they are read, or else."""
 CLEARLY = 0.1
 """By how much the alignment error rate falls if links were not meant as they are read."""
 
 
-def add_parser(subparsers: argparse._SubParsersAction) -> None:
-    """Add the subcommand."""
-    parser = options.add_command(subparsers, "evaluate", run, SUMMARIES["evaluate"], EXAMPLES)
+def add_options(parser: argparse.ArgumentParser) -> None:
     options.add_alignment(parser)
     what = parser.add_mutually_exclusive_group(required=True)
     options.add_orders(what, "{}, a sentence a line", metavar="F")
@@ -60,7 +59,6 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Run the subcommand."""
     if arguments.gold is None:
         _evaluate_orders(arguments)
     else:
@@ -76,17 +74,16 @@ def _evaluate_alignment(arguments: argparse.Namespace) -> None:
         (arguments.gold, read_alignments(arguments.gold, arguments.gold_first_index or 0)),
     )
     counts = files.not_empty(arguments.align, files.map_parallel(_counts, arguments.align, *streams))
-    as_given, *others = zip(*counts, strict=True)
-    found = alignment_scores(as_given)
-    for reading, column in zip(OTHER_READINGS, others, strict=True):
-        if arguments.gold_first_index is None and None not in column:
-            other = alignment_scores(column).aer
-            if other + CLEARLY <= found.aer:
-                raise DataError(
-                    f"the alignment error rate is {found.aer:.4f}, but {other:.4f} if {reading}; "
-                    "--gold-first-index 0 takes the links as they are",
-                    files.display_name(arguments.gold),
-                )
+    columns = dict(zip(READINGS, zip(*counts, strict=True), strict=True))
+    scores = {reading: alignment_scores(column) for reading, column in columns.items() if None not in column}
+    found = scores.pop(None)
+    for reading, other in scores.items():
+        if arguments.gold_first_index is None and other.aer + CLEARLY <= found.aer:
+            raise DataError(
+                f"the alignment error rate is {found.aer:.4f}, but {other.aer:.4f} if {reading}; "
+                "--gold-first-index 0 takes the links as they are",
+                files.display_name(arguments.gold),
+            )
     if arguments.json:
         files.write_json(files.STANDARD, asdict(found))
         return
@@ -97,14 +94,16 @@ def _evaluate_alignment(arguments: argparse.Namespace) -> None:
 
 
 def _counts(links: Alignment, gold: Alignment) -> list[tuple[int, ...] | None]:
-    """Return the counts of a sentence, and those of ``OTHER_READINGS``; None: the links cannot be so read."""
+    """Return the counts of a sentence in each of ``READINGS``; None: the links cannot be so read."""
     from preorder.metrics.alignment import alignment_counts
 
-    counts: list[tuple[int, ...] | None] = [alignment_counts(links, gold)]
-    for read in OTHER_READINGS.values():
+    counts: list[tuple[int, ...] | None] = []
+    for reading, read in READINGS.items():
         try:
             counts.append(alignment_counts(*read(links, gold)))
         except DataError:
+            if reading is None:
+                raise
             counts.append(None)
     return counts
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 
 from preorder.alignment.gold import gold_permutation
-from preorder.cli import SUMMARIES
 from preorder.cli.output import formatted
 from preorder.command_line import options
 from preorder.data import Alignment, Permutation, Sentence
@@ -18,9 +17,7 @@ EXAMPLES = """\
 """
 
 
-def add_parser(subparsers: argparse._SubParsersAction) -> None:
-    """Add the subcommand."""
-    parser = options.add_command(subparsers, "gold", run, SUMMARIES["gold"], EXAMPLES)
+def add_options(parser: argparse.ArgumentParser) -> None:
     options.add_source(parser)
     options.add_alignment(parser)
     options.add_output(parser)
@@ -29,8 +26,6 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Run the subcommand."""
-
     def pair(sentence: Sentence, alignment: Alignment) -> tuple[Sentence, Permutation]:
         return sentence, gold_permutation(alignment, len(sentence), arguments.unaligned, arguments.statistic)
 

@@ -6,7 +6,6 @@ import argparse
 from collections.abc import Sequence
 
 from preorder.alignment.tokens import map_links
-from preorder.cli import SUMMARIES
 from preorder.command_line import options
 from preorder.data.alignment import Alignment
 from preorder.data.formats import format_alignment, parse_tokens, read_alignments, read_plain
@@ -23,9 +22,7 @@ EXAMPLES = """\
 """
 
 
-def add_parser(subparsers: argparse._SubParsersAction) -> None:
-    """Add the subcommand."""
-    parser = options.add_command(subparsers, "map", run, SUMMARIES["map"], EXAMPLES)
+def add_options(parser: argparse.ArgumentParser) -> None:
     options.add_alignment(parser, confidences="are kept")
     for side, name in zip(SIDES, ("source", "target"), strict=True):
         texts = f"{name} with the tokens that are aligned", f"the same {name} in other tokens or subwords"
@@ -40,7 +37,6 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Run the subcommand."""
     sides = []
     for side in SIDES:
         paths = [getattr(arguments, name) for name in (side, f"new_{side}")]

@@ -8,7 +8,6 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from preorder.cli import SUMMARIES
 from preorder.command_line import options
 from preorder.errors import UsageError
 from preorder.io import files
@@ -37,9 +36,7 @@ other file, and no network.
 """
 
 
-def add_parser(subparsers: argparse._SubParsersAction) -> None:
-    """Add the subcommand."""
-    parser = options.add_command(subparsers, "report", run, SUMMARIES["report"], EXAMPLES)
+def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("folders", metavar="DIR", nargs="+", help="folder of a run, or of several")
     parser.add_argument("--title", metavar="TEXT", help="title of the page (default: that of the run)")
     parser.add_argument(
@@ -58,7 +55,6 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Run the subcommand."""
     from preorder.analysis.report.page import page
     from preorder.analysis.report.run import find_manifests, read_manifest, report_run
 

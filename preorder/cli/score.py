@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any
 
-from preorder.alignment.gold import target_groups
-from preorder.cli import SUMMARIES
 from preorder.command_line import options, print_table, visible
 from preorder.command_line.paths import paths_by_name, runs_by_name
-from preorder.data import Permutation
-from preorder.data.formats import read_alignments
-from preorder.errors import DataError, UsageError
+from preorder.errors import UsageError
 from preorder.io import files
 from preorder.metrics import DEFAULTS, METRICS, TOKENIZERS, MetricOptions
 from preorder.progress import LOGGER
@@ -21,11 +17,9 @@ from preorder.progress import LOGGER
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from preorder.metrics.orders import TargetGroups
-    from preorder.metrics.scoring import Scoring, SystemStatistics
+    from preorder.analysis.evaluation_data import EvaluationData
+    from preorder.metrics.scoring import Scoring
     from preorder.metrics.significance import Comparison
-
-Name = TypeVar("Name")
 
 EXAMPLES = """\
   preorder score --ref test.ja --hyp base=base.ja ours=ours.ja --baseline base --tokenize none
@@ -43,9 +37,7 @@ text that is tokenised already with --tokenize none. TER and RIBES split text at
 """
 
 
-def add_parser(subparsers: argparse._SubParsersAction) -> None:
-    """Add the subcommand."""
-    parser = options.add_command(subparsers, "score", run, SUMMARIES["score"], EXAMPLES)
+def add_options(parser: argparse.ArgumentParser) -> None:
     add_translations(parser)
     text = "mark scores that are significantly better or worse than this system's"
     parser.add_argument("--baseline", metavar="NAME", help=text)
@@ -62,67 +54,25 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Run the subcommand."""
-    from preorder.metrics.scoring import check_system, measure_translations, score_systems
+    from preorder.metrics.scoring import check_system
 
-    references, systems = read_runs(arguments.ref, runs_by_name(arguments.hyp))
-    if arguments.baseline is not None:
-        check_system(arguments.baseline, systems)  # before the costly part
-    warn_if_tokenised(arguments, references[0])
-    by = arguments.metrics, metric_options(arguments)
-    measured = measure_translations(references, systems, *by, show_progress=True)
-    measured += _measure_orders(arguments, list(systems), references[0])
-    found = score_systems(measured, arguments.baseline, arguments.seed)
+    systems = runs_by_name(arguments.hyp)
+    positions, orders = map(paths_by_name, (arguments.positions, arguments.order))
+    for name in (arguments.baseline, *positions, *orders):
+        if name is not None:
+            check_system(name, systems)
+    for name in positions.keys() & orders.keys():
+        raise UsageError(f"system {name!r} has two orders")
+    if bool(positions or orders) != bool(arguments.align):
+        raise UsageError("--align and the orders of a system (--order, --positions) go together")
+    data = read_data(arguments, alignment=arguments.align, positions=positions, orders=orders)
+    found = data.score(arguments.metrics, arguments.baseline)
     if arguments.json:
         files.write_json(files.STANDARD, asdict(found))
         return
     _print(found, arguments.baseline)
     if arguments.pairwise:
         _print_pairwise(found)
-
-
-def _measure_orders(
-    arguments: argparse.Namespace, systems: Sequence[str], reference: Sequence[str]
-) -> list[SystemStatistics]:
-    """Measure the systems' orders; return nothing without an alignment."""
-    from preorder.metrics.orders import Preordering
-    from preorder.metrics.scoring import measure
-
-    paths = _order_paths(arguments, systems)
-    if not paths:
-        return []
-    streams = [(path, files.read_parsed(path, parse)) for path, parse in paths.values()]
-    alignments = (arguments.align, read_alignments(arguments.align))
-    _, *columns = files.read_columns((arguments.ref[0], reference), alignments, *streams)
-    rows = (arguments.align, zip(*columns, strict=True))
-    groups = list(files.map_parallel(_target_groups, arguments.align, rows))
-    orders = dict(zip(paths, columns[1:], strict=True))
-    monotone = [Permutation.identity(len(order)) for order in columns[1]]
-    return measure([Preordering(groups)], {name: [orders.get(name, monotone)] for name in systems})
-
-
-def _target_groups(row: Sequence) -> TargetGroups | None:
-    alignment, first, *others = row
-    for other in others:
-        if len(other) != len(first):
-            raise DataError(f"the orders of this sentence are of {len(first)} and {len(other)} tokens")
-    return target_groups(alignment, len(first))
-
-
-def _order_paths(arguments: argparse.Namespace, systems: Sequence[str]) -> dict[str, tuple]:
-    """Return for each system with an order its file, and the function that parses a line of it."""
-    from preorder.metrics.scoring import check_system
-
-    paths: dict[str, tuple] = {}
-    for option, (parse, _) in options.ORDER_OPTIONS.items():
-        for name, path in paths_by_name(getattr(arguments, option)).items():
-            if name in paths:
-                raise UsageError(f"system {name!r} has two orders")
-            check_system(name, systems)
-            paths[name] = (path, parse)
-    if bool(paths) != bool(arguments.align):
-        raise UsageError("--align and the orders of a system (--order, --positions) go together")
-    return paths
 
 
 def _print(scoring: Scoring, baseline: str | None) -> None:
@@ -245,14 +195,14 @@ def metric_options(arguments: argparse.Namespace) -> MetricOptions:
     return MetricOptions(arguments.tokenize, arguments.case_sensitive, arguments.words)
 
 
-def read_runs(
-    references: Sequence[str], runs: Mapping[Name, Sequence[str]]
-) -> tuple[list[list[str]], dict[Name, list[list[str]]]]:
-    """Return the lines of references and of each system's runs, given their paths."""
-    paths = [*references, *(path for of_system in runs.values() for path in of_system)]
-    texts = iter(files.read_columns(*((path, files.read_lines(path)) for path in paths)))
-    first = [next(texts) for _ in references]
-    return first, {name: [next(texts) for _ in of_system] for name, of_system in runs.items()}
+def read_data(arguments: argparse.Namespace, **paths: Any) -> EvaluationData:
+    """Read references and systems, and other files by their names in ``EvaluationFiles``."""
+    from preorder.analysis.evaluation_data import EvaluationFiles, read_evaluation_data
+
+    named = EvaluationFiles(arguments.ref, runs_by_name(arguments.hyp), **paths)
+    data = read_evaluation_data(named, metric_options(arguments), arguments.seed)
+    warn_if_tokenised(arguments, data.references[0])
+    return data
 
 
 def warn_if_tokenised(arguments: argparse.Namespace, reference: Sequence[str]) -> None:

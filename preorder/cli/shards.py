@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import argparse
 import os
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -30,25 +29,11 @@ INPUTS = ("annot", "src", "pos", "trees")
 LOCAL, RAY = "local", "ray"
 
 RAY_ONLY = ("address", "gpu_share", "tries", "patience")
-"""Options that say how Ray is used."""
 
 EXAMPLE = """\
   preorder {} --src 'in/*.en.gz' --pos 'tags/*.pos.gz' --out-dir out
       a file in out for each in the folder in; what is there is not done again (docs/scale.md)
 """
-
-
-@dataclass(frozen=True)
-class ShardOptions:
-    """The options of :func:`add_shard_options`."""
-
-    out_dir: str | None
-    shard: tuple[int, int] | None
-    engine: str
-    address: str | None
-    gpu_share: float | None
-    tries: int | None
-    patience: int | None
 
 
 def add_shard_options(parser: argparse.ArgumentParser) -> None:
@@ -104,23 +89,18 @@ def _address(text: str) -> str:
     return text
 
 
-def check_options(given: ShardOptions, source: Source, out: str) -> None:
+def check_options(arguments: argparse.Namespace, source: Source) -> None:
     """Check that the options of shards and of the engine go together, and that this is installed."""
-    if given.engine == LOCAL:
-        for name in RAY_ONLY:
-            if getattr(given, name) is not None:
-                raise UsageError(f"--{name.replace('_', '-')} goes with --engine ray")
-    if given.out_dir is None:
-        if given.shard is not None:
-            raise UsageError("--shard goes with --out-dir")
-        if given.engine == RAY:
-            raise UsageError("--engine ray goes with --out-dir")
+    if arguments.engine == LOCAL:
+        options.refuse(arguments, RAY_ONLY, "without --engine ray")
+    if arguments.out_dir is None:
+        options.refuse(arguments, ("shard", "engine"), "without --out-dir")
         return
-    if out != STANDARD:
+    if arguments.out != STANDARD:
         raise UsageError("--out and --out-dir exclude each other")
     if STANDARD in _patterns(source).values():
         raise UsageError("--out-dir needs files, as --src 'in/*.gz'")
-    if given.engine == RAY:
+    if arguments.engine == RAY:
         load_ray()
 
 
@@ -131,19 +111,19 @@ def _patterns(source: Source) -> dict[str, str]:
     return {name: value for name, value in given.items() if value not in (None, STANZA, *TREES)}
 
 
-def shards_of(given: ShardOptions, source: Source, settings: dict[str, Any]) -> list[Shard]:
+def shards_of(arguments: argparse.Namespace, source: Source, settings: dict[str, Any]) -> list[Shard]:
     """Return the shards that a command is to do, in a folder of the same settings.
 
     Settings are all that the outputs depend on, as JSON, but for the input.
     """
     patterns = _patterns(source)
-    shards = find_shards(patterns, given.out_dir)
+    shards = find_shards(patterns, arguments.out_dir)
     inputs = {f"--{name}": getattr(source, name) for name in INPUTS}
     for name, pattern in patterns.items():
         inputs[f"--{name}"] = os.path.dirname(storage.absolute(pattern))
     settings = {"version of onmt-preorder": __version__} | inputs | settings
-    check_manifest(given.out_dir, settings, [shard.output for shard in shards])
-    number, of = given.shard or (1, 1)
+    check_manifest(arguments.out_dir, settings, [shard.output for shard in shards])
+    number, of = arguments.shard or (1, 1)
     return shards[number - 1 :: of]
 
 
@@ -159,15 +139,18 @@ def stanza_settings(stanza: StanzaOptions | None) -> dict[str, Any]:
     return {"Stanza": digest([stanza.trees, stanza.tagset, models])}
 
 
-def engine_of(given: ShardOptions, stanza: StanzaOptions | None, cpus: int, local: Engine) -> Engine:
+def engine_of(
+    arguments: argparse.Namespace, stanza: StanzaOptions | None, cpus: int, local: Engine
+) -> Engine:
     """Return what runs the shards: the local engine, or tasks on Ray of so many cores each."""
-    if given.engine == LOCAL:
+    if arguments.engine == LOCAL:
         return local
     needs_gpu = stanza is not None and stanza.device == "gpu"
-    gpus = (given.gpu_share or GPU_SHARE) if needs_gpu else 0
-    chosen = {name: getattr(given, name) for name in ("address", "tries", "patience")}
+    gpus = (arguments.gpu_share or GPU_SHARE) if needs_gpu else 0
+    chosen = {name: getattr(arguments, name) for name in ("address", "tries", "patience")}
     chosen = {name: value for name, value in chosen.items() if value is not None}
-    return partial(on_ray, RayOptions(cpus=cpus, gpus=gpus, **chosen), partial(_facts, given.out_dir, stanza))
+    facts = partial(_facts, arguments.out_dir, stanza)
+    return partial(on_ray, RayOptions(cpus=cpus, gpus=gpus, **chosen), facts)
 
 
 def _facts(folder: str, stanza: StanzaOptions | None) -> dict[str, Any]:

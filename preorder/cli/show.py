@@ -6,23 +6,14 @@ import argparse
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from itertools import chain, islice, starmap, tee
+from itertools import chain, islice, tee
 from pathlib import Path
 
 from preorder.analysis import PAGE, PICTURES, TEXT
-from preorder.analysis.sentence_view import (
-    Gallery,
-    Numbered,
-    SentenceView,
-    greatest,
-    hard_attention,
-    sample,
-    taus,
-    text_lines,
-)
+from preorder.analysis.sentence_view import Gallery, Numbered, SentenceView, greatest, sample, taus
 from preorder.annotate.stanza import StanzaOptions, add_layers
-from preorder.cli import SUMMARIES, source
-from preorder.cli.output import add_pictures, write_pictures
+from preorder.cli import source
+from preorder.cli.output import add_pictures
 from preorder.cli.source import Source
 from preorder.command_line import options, visible
 from preorder.data import Alignment, BinaryTree, Permutation, Sentence, formats
@@ -46,33 +37,22 @@ EXAMPLES = """\
   preorder show --model model --src test.en --tgt test.ja --align test.align --out sentence.svg
   preorder show --src test.en --positions test.positions --tgt test.ja --align test.align \\
       --sample 10 --min-length 5 --max-length 40 --out gallery.html
-  preorder show --src test.en --positions test.positions --tgt hyp.ja --attention hyp.attention --out s.png
 
 An .html holds all sentences, a picture and a row of a table for each, and needs no other file; .svg,
 .png and .pdf draw them one below the other; a .txt holds what is printed without --out.
 tau_nakagawa, 0 to 1, is that of preorder evaluate, over the linked tokens.
 With several sentences the tree is left out of pictures that have links.
-
-A line of --attention is JSON, a list with a row for each target token, which has the weights, 0 to 1,
-of the source tokens: [[0.9, 0.1], [0.2, 0.8]]; or links as in alignments: 0-0 1-1.
 """
 
 
-def add_parser(subparsers: argparse._SubParsersAction) -> None:
-    """Add the subcommand."""
-    parser = options.add_command(subparsers, "show", run, SUMMARIES["show"], EXAMPLES)
+def add_options(parser: argparse.ArgumentParser) -> None:
     source.add_layer_options(parser, f"{source.STANZA}, and so for trees, if the model was trained so")
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument(
         "--model", metavar="DIR", help="model directory: show the orders and trees that it predicts"
     )
     options.add_orders(what, "any system's order: {}", metavar="F")
-    options.add_files(
-        parser,
-        tgt="target text, tokenised",
-        align="word alignment of source and target",
-        attention="attention of each target token to the source tokens",
-    )
+    options.add_files(parser, tgt="target text, tokenised", align="word alignment of source and target")
     parser.add_argument(
         "--lines",
         "--line",
@@ -92,36 +72,38 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Run the subcommand."""
     if arguments.model is None:
         options.refuse(arguments, LAYERS, "without --model")
     choice = next((name for name in CHOICES if getattr(arguments, name) is not None), None)
     if choice is None and arguments.lines is None:
         arguments.lines = (range(1, 2),)
-    single = choice is None and sum(map(len, arguments.lines)) == 1
-    gallery = _gallery(arguments, choice)
-    _write_pictures(gallery, single, arguments)
+    given = options.taken(Source, arguments)
+    gallery = _gallery(arguments, given, choice)
+    count = len(gallery.sentences)
+    if arguments.out and count > MOST_DRAWN:
+        raise UsageError(f"{count} sentences: a picture holds at most {MOST_DRAWN}; choose some (--sample)")
+    for path in arguments.out:
+        from preorder.analysis.sentence_picture import write_gallery
+
+        name = Path(files.display_name(given.name)).name
+        write_gallery(gallery, f"{name}, before and after preordering", path)
     if arguments.json:
-        found = gallery.as_json()
-        files.write_json(files.STANDARD, found["sentences"][0] if single else found)
+        files.write_json(files.STANDARD, gallery.as_json())
     elif not arguments.out:
-        files.write_lines(files.STANDARD, map(visible, _text(gallery, single)))
+        files.write_lines(files.STANDARD, map(visible, gallery.lines()))
 
 
-def _gallery(arguments: argparse.Namespace, choice: str | None) -> Gallery:
-    """Return the sentences that are asked for."""
+def _gallery(arguments: argparse.Namespace, given: Source, choice: str | None) -> Gallery:
     if choice in ("gain", "worst") and (arguments.align is None or arguments.tgt is None):
         raise UsageError(f"--{choice} measures orders by links: it needs --align and --tgt")
     model = None if arguments.model is None else load_model(arguments.model)
-    given, stanza = options.taken(Source, arguments), None
-    if model is not None:
-        given, stanza = source.for_model(given, model)
+    given, stanza = (given, None) if model is None else source.for_model(given, model)
     name = files.display_name(given.name)
     rows = _read_rows(arguments, given)
     total = 0
     if choice == "sample":
         rows, total = sample((row for row in rows if len(row.sentence)), arguments.sample, arguments.seed)
-    views = starmap(Numbered, _read_views(name, rows, model, stanza))
+    views = _read_views(name, rows, model, stanza)
     if choice in ("gain", "worst"):
         measured = ((one, taus(one.view)) for one in views)  # None: the links cannot be sorted
         numbers = ((-t[1] if choice == "worst" else t[1] - t[0], one) for one, t in measured if t is not None)
@@ -129,7 +111,8 @@ def _gallery(arguments: argparse.Namespace, choice: str | None) -> Gallery:
     sentences = tuple(views)
     if not sentences:
         raise DataError("no sentence is left to be shown", name)
-    return Gallery(_chosen(arguments, choice, len(sentences), total), sentences)
+    is_single = choice is None and sum(map(len, arguments.lines)) == 1
+    return Gallery(_chosen(arguments, choice, len(sentences), total), sentences, is_single)
 
 
 def _chosen(arguments: argparse.Namespace, choice: str | None, count: int, total: int) -> str:
@@ -145,41 +128,6 @@ def _chosen(arguments: argparse.Namespace, choice: str | None, count: int, total
     return f"the {count} of {total} {sentences} {what}"
 
 
-def _write_pictures(gallery: Gallery, single: bool, arguments: argparse.Namespace) -> None:
-    """Draw the sentences to each ``--out``."""
-    from preorder.analysis.sentence_picture import draw_sentences, sentence_title
-
-    count = len(gallery.sentences)
-    if arguments.out and count > MOST_DRAWN:
-        raise UsageError(f"{count} sentences: a picture holds at most {MOST_DRAWN}; choose some (--sample)")
-    if single:
-        view = gallery.sentences[0].view
-        drawn, title = [(None, view)], sentence_title(view)
-    else:
-        drawn = [(one.title, one.view) for one in gallery.drawn]
-        title = f"{count} sentences before and after preordering"
-    for path in arguments.out:
-        if path.endswith(PAGE):
-            from preorder.analysis.report.page import gallery_page
-
-            name = Path(files.display_name(options.taken(Source, arguments).name)).name
-            files.write_lines(path, [gallery_page(f"{name}, before and after preordering", gallery)])
-        elif path.endswith(TEXT):
-            files.write_lines(path, _text(gallery, single))
-        else:
-            write_pictures(partial(draw_sentences, drawn), title, [path])
-
-
-def _text(gallery: Gallery, single: bool) -> Iterator[str]:
-    """Yield the lines of a text."""
-    if not single:
-        yield gallery.chosen
-    for one in gallery.sentences:
-        if not single:
-            yield from ("", one.title)
-        yield from text_lines(one.view)
-
-
 @dataclass(frozen=True)
 class _Row:
     """What files tell of a sentence; its line is counted from 1."""
@@ -189,19 +137,6 @@ class _Row:
     order: Permutation | None = None
     tgt: tuple[str, ...] | None = None
     align: Alignment | None = None
-    attention: str | None = None
-
-    @property
-    def lengths(self) -> list[int]:
-        """The numbers of tokens of the source and, if there is one, the target."""
-        return [len(side) for side in (self.sentence, self.tgt) if side is not None]
-
-    def view(self, order: Permutation, tree: BinaryTree | None) -> SentenceView:
-        """Return the sentence in an order."""
-        attention = None
-        if self.attention is not None:
-            attention = _attention(self.attention, len(self.sentence), len(self.tgt or ()))
-        return SentenceView(self.sentence.words, order, tree, self.tgt, self.align, attention)
 
 
 def _read_rows(arguments: argparse.Namespace, given: Source) -> Iterator[_Row]:
@@ -212,7 +147,8 @@ def _read_rows(arguments: argparse.Namespace, given: Source) -> Iterator[_Row]:
     for row in islice(_all_rows(arguments, given), last):
         number = row.line
         wanted = lines is None or any(number in part for part in lines)
-        if wanted and all(arguments.min_length <= n <= arguments.max_length for n in row.lengths):
+        lengths = [len(side) for side in (row.sentence, row.tgt) if side is not None]
+        if wanted and all(arguments.min_length <= n <= arguments.max_length for n in lengths):
             yield row
     if last is not None and number < last:
         missing = min(max(number + 1, part.start) for part in lines if part.stop > number + 1)
@@ -226,7 +162,6 @@ def _all_rows(arguments: argparse.Namespace, given: Source) -> Iterator[_Row]:
     readers = {
         "tgt": partial(formats.read_plain, parse=formats.parse_tokens),
         "align": formats.read_alignments,
-        "attention": files.read_lines,
     }
     for name, read in readers.items():
         if (path := getattr(arguments, name)) is not None:
@@ -237,17 +172,15 @@ def _all_rows(arguments: argparse.Namespace, given: Source) -> Iterator[_Row]:
 
 def _read_views(
     name: str, rows: Iterable[_Row], model: Model | None, stanza: StanzaOptions | None
-) -> Iterator[tuple[int, SentenceView]]:
-    """Yield line and sentence of each row: in the order that a file gives, or that the model predicts.
-
-    Stanza adds its layers first, if options of it are given.
-    """
+) -> Iterator[Numbered]:
+    """Yield each sentence in the order that a file gives or that the model predicts."""
     found = map(_given, rows) if model is None else _predicted(model, stanza, rows)
     for row, order, tree in found:
         try:
-            yield row.line, row.view(order, tree)
+            view = SentenceView(row.sentence.words, order, tree, row.tgt, row.align)
         except DataError as error:
             raise error.at(name, row.line) from None
+        yield Numbered(row.line, view)
 
 
 def _given(row: _Row) -> tuple[_Row, Permutation, BinaryTree | None]:
@@ -268,9 +201,3 @@ def _predicted(
     trees = chain.from_iterable(map(model.preorderer.trees, batches))
     for row, tree in zip(rows, trees, strict=True):
         yield row, tree.permutation, tree
-
-
-def _attention(line: str, source_length: int, target_length: int) -> formats.Matrix:
-    if line.startswith("["):
-        return formats.parse_attention(line)
-    return hard_attention(formats.parse_alignment(line), source_length, target_length)

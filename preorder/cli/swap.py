@@ -7,7 +7,6 @@ import contextlib
 import os
 from itertools import chain, tee
 
-from preorder.cli import SUMMARIES
 from preorder.cli.source import STANZA, Source, plain_sentences
 from preorder.command_line import options
 from preorder.command_line.paths import check_outputs, input_paths
@@ -27,9 +26,7 @@ percentage swaps the same words and more. preorder analyse robustness scores the
 """
 
 
-def add_parser(subparsers: argparse._SubParsersAction) -> None:
-    """Add the subcommand."""
-    parser = options.add_command(subparsers, "swap", run, SUMMARIES["swap"], EXAMPLES)
+def add_options(parser: argparse.ArgumentParser) -> None:
     options.add_source(parser)
     parser.add_argument("--pos", metavar="F", help="one POS tag for each token, to be swapped with it")
     parser.add_argument("--out-dir", metavar="DIR", required=True, help="folder for the texts")

@@ -13,7 +13,7 @@ from preorder.alignment.eflomal import align
 from preorder.alignment.links import DEFAULT_SYMMETRIZATION
 from preorder.annotate.classes import DEFAULT_CLASSES, WordClasses
 from preorder.annotate.stanza import StanzaOptions, add_layers
-from preorder.cli import SUMMARIES, source
+from preorder.cli import source
 from preorder.cli.output import formatted
 from preorder.cli.source import Source
 from preorder.command_line import options
@@ -54,9 +54,7 @@ EXAMPLES = """\
 """
 
 
-def add_parser(subparsers: argparse._SubParsersAction) -> None:
-    """Add the subcommand."""
-    parser = options.add_command(subparsers, "train", run, SUMMARIES["train"], EXAMPLES)
+def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--method",
         choices=tuple(METHODS),
@@ -120,7 +118,6 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Run the subcommand."""
     if (arguments.cross_fit is None) != (arguments.cross_fit_out is None):
         raise UsageError("--cross-fit and --cross-fit-out go together")
     if arguments.keep_folds and arguments.cross_fit is None:

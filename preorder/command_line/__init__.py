@@ -26,7 +26,7 @@ from preorder.errors import PreorderError, require
 from preorder.io.atomic import is_special
 from preorder.io.files import STANDARD
 from preorder.processes import INTERRUPTED, interruptible
-from preorder.progress import LOGGER, without_bars
+from preorder.progress import LINES_ALONE, LOGGER
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -140,9 +140,8 @@ def add_verbosity(parser: argparse.ArgumentParser) -> None:
 @contextlib.contextmanager
 def show_messages(arguments: argparse.Namespace) -> Iterator[None]:
     """Show on standard error what a command says in the block, as much of it as its options ask for."""
-    start, as_json = time.monotonic(), _wants_json(arguments)
-    verbose = getattr(arguments, "verbose", False)
-    handler = _Lines(start if verbose else None, as_json)
+    as_json = _wants_json(arguments)
+    handler = _Lines(time.monotonic() if getattr(arguments, "verbose", False) else None, as_json)
     others = [logging.getLogger()] if as_json else []  # what OpenNMT-py warns of
     before = LOGGER.level, LOGGER.propagate
     LOGGER.setLevel(_level(arguments))
@@ -150,8 +149,7 @@ def show_messages(arguments: argparse.Namespace) -> Iterator[None]:
         logger.addHandler(handler)
     LOGGER.propagate = False  # OpenNMT-py shows all lines that reach the root
     try:
-        with without_bars() if as_json else contextlib.nullcontext():
-            yield
+        yield
         LOGGER.debug(f"done, with at most {peak_memory() / 2**20:,.0f} MiB of memory")
     finally:
         for logger in (LOGGER, *others):
@@ -176,6 +174,8 @@ class _Lines(logging.Handler):
     def __init__(self, start: float | None, as_json: bool) -> None:
         super().__init__()
         self._start, self._as_json = start, as_json
+        if as_json:
+            self.name = LINES_ALONE
 
     def emit(self, record: logging.LogRecord) -> None:
         line = visible(record.getMessage())

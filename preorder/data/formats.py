@@ -17,11 +17,10 @@ from preorder.data.permutation import Permutation
 from preorder.data.sentence import Sentence
 from preorder.data.trees import BinaryTree
 from preorder.errors import DataError, shown
-from preorder.io.files import display_name, first_filled, parse_json, parse_lines, read_lines, read_parsed
+from preorder.io.files import display_name, first_filled, parse_lines, read_lines, read_parsed
 
 T = TypeVar("T")
 
-Matrix = tuple[tuple[float, ...], ...]
 
 SEPARATORS = " \t\r\n"  # of tokens and lines
 FEATURE_SEPARATOR = "￨"
@@ -235,22 +234,6 @@ def parse_features(line: str) -> tuple[tuple[str, ...], Permutation]:
         words.append(unescape_token(word))
         numbers.append(int(number))
     return tuple(words), Permutation(tuple(numbers))
-
-
-def parse_attention(line: str) -> Matrix:
-    """Parse ``[[0.9, 0.1], [0.25, 0.75]]``: for each target token the weight of each source token, 0 to 1."""
-    try:
-        rows = parse_json(line)
-    except DataError as error:
-        raise DataError(f"attention is {error.reason}") from None
-    if not isinstance(rows, list) or not all(isinstance(row, list) for row in rows):
-        raise DataError("attention is not a list of rows")
-    for weight in (weight for row in rows for weight in row):
-        if isinstance(weight, bool) or not isinstance(weight, int | float) or not 0 <= weight <= 1:
-            raise DataError(f"not a weight of attention from 0 to 1: {shown(weight)}")
-    if len({len(row) for row in rows}) > 1:
-        raise DataError("rows of attention differ in length")
-    return tuple(tuple(map(float, row)) for row in rows)
 
 
 def format_tree(words: Sequence[str], tree: BinaryTree) -> str:

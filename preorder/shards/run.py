@@ -51,8 +51,8 @@ def run_shards(shards: Sequence[Shard], work: Work, engine: Engine, is_done: Cal
         known = {}
     sizes = {shard.output: known.get(shard.source, 0) for shard in to_do}
     with shard_progress(len(to_do), sum(sizes.values())) as progress:
-        for shard, report in engine(work, to_do, progress.add):
-            progress.add(report.lines, 1, sizes[shard.output])
+        for shard, report in engine(work, to_do, progress):
+            progress(report.lines, 1, sizes[shard.output])
             if report.failure is not None:
                 failures[shard.output] = report.failure
                 LOGGER.warning(f"left out: {report.failure}")

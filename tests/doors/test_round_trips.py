@@ -9,7 +9,7 @@ import pytest
 
 from preorder.annotate.classes import WordClasses
 from preorder.cli import main
-from preorder.data import Alignment, Permutation, Sentence, formats
+from preorder.data import Permutation, Sentence, formats
 from preorder.io import files
 from preorder_recipes.pipeline import convert
 from tests.support.hard_sentences import HARD, LINES, TAGSETS, TOKENS, tag_layer
@@ -114,8 +114,6 @@ def test_align_and_map():
     run("map --align links --reverse --out reversed")
     run("map --align reversed --reverse --out back")
     assert list(formats.read_alignments("back")) == expected
-    run("align --forward links --reverse links --symmetrize union --out joined")
-    assert list(formats.read_alignments("joined")) == [Alignment(one.links) for one in expected]
 
 
 def test_swap():

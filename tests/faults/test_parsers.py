@@ -147,7 +147,6 @@ PARSERS = {
     "orders": (lambda text, _: formats.parse_order(text), "2 0 1 3"),
     "positions": (lambda text, _: formats.parse_positions(text), "2 0 1 3"),
     "features": (parse_features, "I￨0 see￨2 a&#65512;b￨1"),
-    "attention": (lambda text, _: formats.parse_attention(text), "[[0.9, 0.1], [0, 1]]"),
     **{suffix.strip("."): (reads_compressed(suffix), SOUND) for suffix in CODECS},
     "manifest": (read_manifest, json.dumps(MANIFEST)),
     "curves": (lambda text, folder: parse_curves(files.read_json(file_of(text, folder))), json.dumps(CURVES)),
@@ -179,9 +178,8 @@ def test_a_value_or_an_error(name, tmp_path):
         (formats.parse_alignment, "0-" + "9" * 5000, "not an alignment link: '0-999"),
         (formats.parse_alignment, "0-0:0." + "9" * 5000, "not an alignment link: '0-0:0.999"),
         (formats.parse_features, "a￨" + "9" * 5000, "token without a position: 'a￨999"),
-        (formats.parse_attention, "[" * 100_000, "attention is JSON that is nested too deeply"),
-        (formats.parse_attention, f"[[{'9' * 5000}]]", "attention is JSON that .* of too many digits"),
-        (formats.parse_attention, f"[[{'9' * 4000}]]", "not a weight of attention"),
+        (files.parse_json, "[" * 100_000, "JSON that is nested too deeply"),
+        (files.parse_json, f"[[{'9' * 5000}]]", "JSON that .* of too many digits"),
     ],
 )
 def test_numbers_and_nesting_without_end(parse, text, reason):

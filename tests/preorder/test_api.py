@@ -31,23 +31,17 @@ ALIGNMENTS = ["0-0 1-3 2-1 3-2"] * len(SOURCES)  # verbs go last
 OPTIONS = {"classes": 0, "iterations": 3, "held_out": 0}
 
 
-def small():
+@pytest.fixture(scope="module")
+def model():
     return preorder.train(SOURCES, ALIGNMENTS, **OPTIONS)
 
 
-@pytest.fixture(scope="module")
-def model():
-    return small()
-
-
-@pytest.mark.parametrize("page", ["docs/api.md"])  # README.md: tests/test_readme.py
-def test_the_pages_run_as_they_stand(page, tmp_path, monkeypatch):
+def test_the_page_runs_as_it_stands(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(preorder, "align", lambda sources, targets: ALIGNMENTS, raising=False)
-    blocks = re.findall(r"^```python\n(.*?)^```", (ROOT / page).read_text(encoding="utf-8"), re.M | re.S)
-    assert blocks
-    for block in blocks:
-        exec(block, {"preorder": preorder, "sources": SOURCES, "targets": SOURCES, "alignments": ALIGNMENTS})
+    monkeypatch.setattr(preorder, "align", lambda sources, targets: ALIGNMENTS[:9], raising=False)
+    page = (ROOT / "docs/api.md").read_text(encoding="utf-8")
+    (block,) = re.findall(r"^```python\n(.*?)^```", page, re.M | re.S)
+    exec(block, {"preorder": preorder, "sources": SOURCES[:9], "targets": SOURCES[:9]})
 
 
 def test_the_examples_of_the_docstrings(tmp_path, monkeypatch):
@@ -156,21 +150,6 @@ def test_a_line_model_is_of_one_model(model, tmp_path):
         order(["s0"])
 
 
-def test_what_a_line_model_does_not_take(model, tmp_path):
-    with pytest.raises(preorder.DataError, match=r"model\.json: cannot be read"):
-        preorder.LineModel(str(tmp_path))
-    model.save(f"{tmp_path}/model")
-    for options, reason in ({"format": "x"}, "format: 'x' is none"), ({"fields": 4}, "fields: 4 is not a"):
-        with pytest.raises(preorder.UsageError, match=reason):
-            preorder.LineModel(f"{tmp_path}/model", **options)
-    with pytest.raises(
-        preorder.UsageError, match="lines: a list with an item for each sentence is needed, not 's0 v1'"
-    ):
-        preorder.LineModel(f"{tmp_path}/model")("s0 v1")
-    with pytest.raises(preorder.DataError, match=r"^lines:2: has a line break in it: 'b\\nc'$"):
-        preorder.LineModel(f"{tmp_path}/model")(["a", "b\nc"])
-
-
 def test_a_model_may_know_the_class_of_no_word(tmp_path):
     trained = preorder.train(SOURCES, ALIGNMENTS, **OPTIONS | {"classes": {}})
     trained.save(str(tmp_path / "model"))
@@ -201,18 +180,6 @@ def test_saved_loaded_and_pickled_it_is_the_same(model, tmp_path):
     assert loaded.training["iteration"] == model.training["iteration"]
 
 
-def test_trains_what_the_command_trains(tmp_path):
-    write(tmp_path / "src", *SOURCES)
-    write(tmp_path / "align", *ALIGNMENTS)
-    options = ["--classes", "4", "--iterations", "2", "--seed", "3", "--limit", "40"]
-    command = ["--method", "btg", "--src", str(tmp_path / "src"), "--align", str(tmp_path / "align")]
-    assert main(["train", *command, "--model", str(tmp_path / "a"), *options]) == 0
-    model = preorder.train(SOURCES, ALIGNMENTS, classes=4, iterations=2, seed=3, limit=40)
-    model.save(str(tmp_path / "b"))
-    for name in ("weights.safetensors", "classes.txt", "model.json"):
-        assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
-
-
 def test_links_as_pairs_tags_trees_and_classes_of_ones_own():
     pairs = [[(0, 0), (1, 3), (2, 1), (3, 2)]] * len(SOURCES)
     tags = ["S V O P"] * len(SOURCES)
@@ -222,7 +189,8 @@ def test_links_as_pairs_tags_trees_and_classes_of_ones_own():
     assert model.positions([WORDS[0]], tags=[["S", "V", "O", "P"]]) == [(0, 3, 1, 2)]
     with pytest.raises(preorder.UsageError, match="the model needs POS tags"):
         model.positions(["s1 v1 o1"])
-    by_tree = preorder.train(WORDS, pairs, "rvnn", trees=trees, classes=0, learning_rate=0.02)
+    small = {"classes": 0, "learning_rate": 0.05, "size": 16, "iterations": 4}
+    by_tree = preorder.train(WORDS, pairs, "rvnn", trees=trees, **small)
     assert by_tree.positions(SOURCES[:2], trees=trees[:2]) == [(0, 3, 1, 2)] * 2
 
 
@@ -256,16 +224,8 @@ def test_ribes_is_what_the_command_prints(tmp_path, capsys):
     assert preorder.ribes(first, first) == 1
 
 
-def test_align_finds_the_links(monkeypatch):
-    pytest.importorskip("eflomal")
-    links = preorder.align([["a", "b", "c"]] * 50 + ["c a"] * 50, ["z x y"] * 50 + ["x z"] * 50, "union")
-    assert links[0].split()
-    assert preorder.evaluate([(0, 1, 2)] * 50, links[:50]).sentences
-
-
 ONE = SOURCES[:1]
-
-
+MODEL = preorder.load("en-ja-demo")
 WRONG = r"""
 preorder.train(SOURCES, ALIGNMENTS[1:]) | DataError | 59 alignments for 60 sources
 preorder.train([], []) | DataError | no sources are given
@@ -280,7 +240,7 @@ preorder.evaluate([(0, 2)], ["0-0"]) | DataError | positions:1: not a permutatio
 preorder.evaluate([(0, 1)], []) | DataError | 0 alignments for 1 positions
 preorder.ribes(["a"]) | UsageError | at least one reference
 preorder.ribes(["a"], ["a", "b"]) | DataError | 1 hypotheses for 2 reference lines
-small().picture("a b", alignment="0-0") | DataError | an alignment links the source
+MODEL.picture("a b", alignment="0-0") | DataError | an alignment links the source
 preorder.ribes("a", ["a"]) | UsageError | hypotheses: a list with an item for each
 preorder.ribes(["a"], ["a"], "a") | UsageError | references: a list with an item for each
 preorder.train("a b", ["0-0"]) | UsageError | sources: a list with an item for each
@@ -293,11 +253,11 @@ preorder.train(ONE, ["0-0"], classes={"s0": ""}) | DataError | class '' is no st
 preorder.train(ONE, ["0-0"], classes={"s\n": "a"}) | DataError | has a line break in it
 preorder.align(ONE, ONE, seed=-1) | UsageError | seed: -1 is not a whole number from 0 to 4294967295
 preorder.align(ONE, ONE, "all") | UsageError | symmetrization: 'all' is none of
-small().order("s0 v1") | UsageError | sources: a list with an item for each
-small().n_best(ONE, 0) | UsageError | k: 0 is not a whole number from 1 to 10000
-preorder.PreorderModel(small()._model, 0) | UsageError | threads: 0 is not a whole number from 1 to 1024
+MODEL.order("s0 v1") | UsageError | sources: a list with an item for each
+MODEL.n_best(ONE, 0) | UsageError | k: 0 is not a whole number from 1 to 10000
+preorder.PreorderModel(MODEL._model, 0) | UsageError | threads: 0 is not a whole number from 1 to 1024
 preorder.load("/nowhere") | DataError | /nowhere/model.json
-small().order(ONE, tag=ONE) | UsageError | layer: 'tag' is none of tags, trees
+MODEL.order(ONE, tag=ONE) | UsageError | layer: 'tag' is none of tags, trees
 preorder.load(5) | UsageError | directory: not a path: 5
 preorder.train(ONE, ["0-0"], classes=-5) | UsageError | classes: -5 is not a whole number
 preorder.train(ONE, ["0-0"], classes="2") | UsageError | classes: '2' is not a whole number
@@ -314,9 +274,16 @@ preorder.align([], []) | DataError | no sources are given
 preorder.align(ONE, [None]) | DataError | targets:1: not a string or a list of tokens: None
 preorder.ribes([], []) | DataError | no hypotheses are given
 preorder.ribes(["a"], [None]) | DataError | references:1: not a string or a list of tokens: None
-small().picture("a b", "A", [(0, 9)]) | DataError | link 0-9 is out of range
-small().picture("a b", "A", [(0,)]) | DataError | alignment:1: not a link
+MODEL.picture("a b", "A", [(0, 9)]) | DataError | link 0-9 is out of range
+MODEL.picture("a b", "A", [(0,)]) | DataError | alignment:1: not a link
 preorder.nothing | AttributeError | nothing
+preorder.train(ONE, ["0-0"], "rvnn", trees=["(X)"], binarisation="x") | UsageError | ^binarisation: 'x' is
+preorder.train(ONE, ["0-0"], "rvnn", trees=["(X)"], inverted_weight=0) | UsageError | ^inverted_weight: 0
+preorder.train(ONE, ["0-0"], "neural-btg", ensemble=True) | UsageError | ^ensemble: True is none of
+preorder.LineModel("/nowhere") | DataError | /nowhere/model.json: cannot be read
+preorder.LineModel("en-ja-demo", format="x") | UsageError | format: 'x' is none
+preorder.LineModel("en-ja-demo", fields=4) | UsageError | fields: 4 is not a
+preorder.LineModel("en-ja-demo")("s0 v1") | UsageError | lines: a list with an item for each
 """
 
 
@@ -326,23 +293,6 @@ def test_what_cannot_work_is_said_in_one_line(call, error, message):
     with pytest.raises(kind, match=message) as raised:
         eval(call)
     assert "\n" not in str(raised.value)
-
-
-@pytest.mark.parametrize(
-    ("option", "value"),
-    [
-        ("binarisation", "middle"),
-        ("category", "yes"),
-        ("weighting", None),
-        ("inverted_weight", 0.0),
-        ("ensemble", True),
-        ("bfloat16", "ON"),
-    ],
-)
-def test_options_of_a_fixed_set_or_above_zero(option, value):
-    method = "neural-btg" if option in ("ensemble", "bfloat16") else "rvnn"
-    with pytest.raises(preorder.UsageError, match=f"^{option}: .* is (none of|not a) "):
-        preorder.train(ONE, ["0-0"], method, trees=["(X)"], **{option: value})
 
 
 @pytest.mark.parametrize(
@@ -409,36 +359,19 @@ def test_what_is_no_alignment(links, reason):
 
 
 def test_what_other_libraries_hold(model, tmp_path):
-    """Arrays and numbers of numpy, columns of pandas, generators, paths, lines with their ends."""
+    """Arrays and numbers of numpy, generators of tokens, paths."""
     expected = model.features(SOURCES)
-    given = {
-        "an array": np.array(SOURCES),
-        "an array of tokens": np.array(WORDS),
-        "strings of numpy": [np.str_(line) for line in SOURCES],
-        "a generator": (line for line in SOURCES),
-        "generators of tokens": (iter(words) for words in WORDS),
-        "readlines()": [f"{line}\n" for line in SOURCES],
-        "lines of Windows": [f"{line}\r\n" for line in SOURCES],
-        "a byte order mark": ["\ufeff" + SOURCES[0], *SOURCES[1:]],
-    }
-    found = {name: model.features(sources) for name, sources in given.items()}
-    assert found == dict.fromkeys(given, expected)
-    model.save(tmp_path / "model")
-    order = preorder.LineModel(tmp_path / "model")
-    lines = {name: sources for name, sources in given.items() if "tokens" not in name}
-    lines["a generator"] = iter(SOURCES)
-    assert {name: order(each) for name, each in lines.items()} == dict.fromkeys(lines, expected)
     links = [np.array([(0, 0), (1, 3), (2, 1), (3, 2)])] * len(SOURCES)
     numbers = {"iterations": np.int64(3), "held_out": np.int32(0), "classes": np.uint8(0)}
-    preorder.train(iter(WORDS), iter(links), cost=np.float32(1), **numbers).save(tmp_path / "other")
-    assert preorder.load(tmp_path / "other").features(np.array(SOURCES)) == expected
+    preorder.train(np.array(WORDS), iter(links), cost=np.float32(1), **numbers).save(tmp_path / "other")
+    assert preorder.load(tmp_path / "other").features(iter(words) for words in WORDS) == expected
     assert preorder.evaluate(np.array(model.positions(SOURCES)), iter(links)).tau == 1
     assert model.n_best(iter(ONE), np.int64(2)) == model.n_best(ONE, 2)
 
 
 GIVEN = {
     "a generator": iter,
-    "a tuple": tuple,
+    "lines of Windows": lambda lines: [f"\ufeff{lines[0]}\r\n", *(f"{line}\r\n" for line in lines[1:])],
     "an array": np.array,
     "strings of numpy": lambda lines: [np.str_(line) for line in lines],
     "lists of tokens": lambda lines: [line.split() for line in lines],
@@ -461,7 +394,7 @@ def test_every_function_takes(model, tmp_path, kind):
     assert model.n_best(given(SOURCES[:2]), 2) == model.n_best(SOURCES[:2], 2)
     assert preorder.ribes(given(SOURCES), given(SOURCES), given(SOURCES[::-1])) == 1
     positions = model.positions(SOURCES)
-    if kind in ("a generator", "a tuple", "an array", "a column"):
+    if kind in ("a generator", "an array", "a column"):
         assert preorder.evaluate(given(positions), given(ALIGNMENTS)).tau == 1
     if find_spec("eflomal"):
         assert preorder.align(given(SOURCES), given(SOURCES)) == preorder.align(SOURCES, SOURCES)
@@ -470,18 +403,8 @@ def test_every_function_takes(model, tmp_path, kind):
         assert preorder.LineModel(tmp_path / "model")(given(SOURCES)) == model.features(SOURCES)
 
 
-def test_pandas_is_not_imported():
-    texts = [path.read_text(encoding="utf-8") for path in (ROOT / "preorder").rglob("*.py")]
-    assert texts
-    assert not re.search(r"^\s*(import|from) pandas", "\n".join(texts), re.M)
-
-
-def test_columns_of_pandas(model):
-    pandas = pytest.importorskip("pandas")
-    table = pandas.DataFrame({"src": SOURCES, "links": ALIGNMENTS}, index=range(5, 65))
-    expected = model.features(SOURCES)
-    assert model.features(table["src"]) == expected
-    assert preorder.train(table["src"], table["links"], **OPTIONS).features(SOURCES) == expected
+def test_a_table_is_no_list_of_sentences(model):
+    table = pytest.importorskip("pandas").DataFrame({"src": SOURCES})
     with pytest.raises(preorder.UsageError, match="sources: a list with an item for each") as raised:
         model.features(table)
     assert "\n" not in str(raised.value)
@@ -489,14 +412,7 @@ def test_columns_of_pandas(model):
 
 @pytest.mark.parametrize(
     ("name", "begin"),
-    [
-        ("a.svg", b"<?xml"),
-        ("a.png", b"\x89PNG"),
-        ("a.pdf", b"%PDF"),
-        ("b.c.svg", b"<?xml"),
-        ("a.html", b"<!doctype html>"),
-        ("a.txt", b"source      s0 v1\n"),
-    ],
+    [("a.svg", b"<?xml"), ("a.png", b"\x89PNG"), ("a.pdf", b"%PDF"), ("b.c.html", b"<!doctype html>")],
 )
 def test_a_picture_is_of_the_format_that_its_name_says(model, tmp_path, name, begin):
     pytest.importorskip("matplotlib")

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from preorder.analysis import CURVE_METRICS, EXAMPLE_METRIC, GAIN_WIDTH
-from preorder.analysis.comparisons import Examples, generation_breakdown, precision_breakdown, system_examples
+from preorder.analysis.comparisons import Examples, break_down, system_examples
 from preorder.analysis.curves import by_length, fitting_width, gain_curves, length_curves
 from preorder.analysis.diagnosis import diagnose_translations, translation_tables
 from preorder.analysis.evaluation_data import EvaluationData, EvaluationFiles, read_evaluation_data
@@ -19,24 +19,33 @@ from preorder.data.formats import parse_tokens
 from preorder.errors import DataError
 from preorder.io import files
 from preorder.metrics import METRICS, TOKENIZERS, MetricOptions
-from preorder.metrics.orders import Preordering
-from preorder.metrics.scoring import measure, score_systems
 from preorder.progress import LOGGER
 
 MANIFEST = "report.json"  # which files a run has, and how to measure them
 
-_SYSTEM = {"runs": "texts", "positions": "text?"}
-_FIELDS = {
+KINDS: dict[str, tuple[Callable[[Any], bool], str]] = {
+    "text": (lambda value: isinstance(value, str) and value != "", "not a text"),
+    "texts": (
+        lambda value: isinstance(value, list) and value != [] and all(map(KINDS["text"][0], value)),
+        "not a list of texts",
+    ),
+    "object": (lambda value: isinstance(value, dict) and value != {}, "not an object"),
+    "tokenizer": (TOKENIZERS.__contains__, f"{{!r}} is none of {', '.join(TOKENIZERS)}"),
+    "boolean": (lambda value: isinstance(value, bool), "neither true nor false"),
+}
+"""Kind of value → whether a value is of it, and what is said of one that is not."""
+FIELDS = {
     "title": "text",
     "source": "text",
     "references": "texts",
     "alignment": "text?",
-    "systems": "systems",
+    "systems": "object",
     "tokenize": "tokenizer?",
     "words": "tokenizer?",
     "case_sensitive": "boolean?",
     "robustness": "text?",
 }
+FIELDS_OF_A_SYSTEM = {"runs": "texts", "positions": "text?"}
 """Field → kind of value; those with ``?`` may be missing."""
 
 
@@ -52,7 +61,7 @@ class Manifest:
     def paths(self) -> list[str]:
         """Return the files that the run names."""
         texts = self.files
-        named = [*texts.references, *chain.from_iterable(texts.systems.values()), *texts.orders.values()]
+        named = [*texts.references, *chain.from_iterable(texts.systems.values()), *texts.positions.values()]
         return [*named, *filter(None, (texts.source, texts.alignment, self.robustness))]
 
 
@@ -77,8 +86,10 @@ def read_manifest(path: Path, also: Sequence[str] = ()) -> Manifest:
 
 
 def _parse(value: Any, folder: Path, also: Sequence[str]) -> Manifest:
-    _check_fields(value, "report", _FIELDS)
+    _check_fields(value, "report", FIELDS)
     systems = value["systems"]
+    for name, one in systems.items():
+        _check_fields(one, f"report.systems.{name}", FIELDS_OF_A_SYSTEM)
 
     def within(name: str | None) -> str | None:
         return None if name is None else _allowed(folder / name, (str(folder), *also))
@@ -88,7 +99,7 @@ def _parse(value: Any, folder: Path, also: Sequence[str]) -> Manifest:
         systems={name: list(map(within, one["runs"])) for name, one in systems.items()},
         source=within(value["source"]),
         alignment=within(value.get("alignment")),
-        orders={name: within(one["positions"]) for name, one in systems.items() if one.get("positions")},
+        positions={name: within(one["positions"]) for name, one in systems.items() if one.get("positions")},
     )
     names = ("tokenize", "case_sensitive", "words")
     options = {name: value[name] for name in names if value.get(name) is not None}
@@ -113,27 +124,10 @@ def _check_fields(value: Any, name: str, kinds: Mapping[str, str]) -> None:
     if unknown:
         raise DataError(f"{name}: unknown field {unknown[0]!r}, only {', '.join(kinds)}")
     for key, kind in kinds.items():
-        if not kind.endswith("?") or value.get(key) is not None:
-            _check(value.get(key), f"{name}.{key}", kind.rstrip("?"))
-
-
-def _check(value: Any, name: str, kind: str) -> None:
-    if kind == "text" and not (isinstance(value, str) and value):
-        raise DataError(f"{name}: not a text")
-    if kind == "tokenizer" and value not in TOKENIZERS:
-        raise DataError(f"{name}: {value!r} is none of {', '.join(TOKENIZERS)}")
-    if kind == "boolean" and not isinstance(value, bool):
-        raise DataError(f"{name}: neither true nor false")
-    if kind == "texts":
-        if not (isinstance(value, list) and value):
-            raise DataError(f"{name}: not a list of texts")
-        for one in value:
-            _check(one, name, "text")
-    if kind == "systems":
-        if not (isinstance(value, dict) and value):
-            raise DataError(f"{name}: not an object of systems")
-        for system, found in value.items():
-            _check_fields(found, f"{name}.{system}", _SYSTEM)
+        fits, complaint = KINDS[kind.rstrip("?")]
+        given = value.get(key)
+        if not fits(given) and not (kind.endswith("?") and given is None):
+            raise DataError(f"{name}.{key}: {complaint.format(given)}")
 
 
 EXAMPLE_COUNT = 3  # of each sort, for each system
@@ -165,11 +159,7 @@ class Run:
 def report_run(manifest: Manifest, seed: int) -> Run:
     """Score and analyse a run."""
     data = read_evaluation_data(manifest.files, manifest.options, seed)
-    measured = data.measure(METRICS)
-    if data.target_groups:  # a system that is given no order has the source's
-        orders = {name: [data.orders.get(name, data.monotone)] for name in data.systems}
-        measured += measure([Preordering(data.target_groups)], orders)
-    found = score_systems(measured, next(iter(data.systems)), seed)
+    found = data.score(METRICS, next(iter(data.systems)))
     scores, chapters = scoring_table(found), tuple(_analyses(manifest, data))
     return Run(manifest.title, len(data.references[0]), found.signature, scores, chapters)
 
@@ -180,7 +170,7 @@ def _analyses(manifest: Manifest, data: EvaluationData) -> Iterator[Chapter]:
     groups = by_length(lengths, *fitting_width(lengths))
     yield Chapter("By length", length_curves(data, CURVE_METRICS, groups))
     given: dict[str, list[str]] = {}  # positions → the systems that are given them
-    for name, positions in manifest.files.orders.items():
+    for name, positions in manifest.files.positions.items():
         given.setdefault(positions, []).append(name)
     orders = {names[0]: ", ".join(names) for names in given.values()} if data.target_groups else {}
     for order, names in orders.items():
@@ -192,8 +182,8 @@ def _analyses(manifest: Manifest, data: EvaluationData) -> Iterator[Chapter]:
     diagnosis = diagnose_translations(data.references, first, manifest.options, data.seed)
     for heading, table in zip(("Order headroom", "What is left"), translation_tables(diagnosis), strict=True):
         yield Chapter(f"{heading} of {baseline}", table)
-    yield Chapter("n-gram precisions", precision_breakdown(data, baseline))
-    yield Chapter("Under- and over-generation", generation_breakdown(data, baseline))
+    yield Chapter("n-gram precisions", break_down("precision", data))
+    yield Chapter("Under- and over-generation", break_down("generation", data))
     for system in others:
         chosen = system_examples(data, EXAMPLE_METRIC, baseline, system, EXAMPLE_COUNT)
         yield Chapter(f"Examples of {system}", chosen)

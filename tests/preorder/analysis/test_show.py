@@ -5,16 +5,15 @@ from collections import Counter
 from dataclasses import replace
 from functools import partial
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from preorder.analysis.plots import svg_element
 from preorder.analysis.sentence_picture import draw_sentence, sentence_title
-from preorder.analysis.sentence_view import SentenceView, crossings, hard_attention, text_lines
+from preorder.analysis.sentence_view import SentenceView, crossings, text_lines
 from preorder.data import Alignment, BinaryTree, Permutation
-from preorder.data.formats import parse_alignment, parse_attention
+from preorder.data.formats import parse_alignment
 from preorder.errors import DataError
 
 WORDS = tuple("I like the pen".split())
@@ -23,8 +22,7 @@ ORDER = Permutation((0, 3, 1, 2))
 LONG = Permutation.identity(60)
 TREE = BinaryTree.from_permutation(ORDER)
 LINKS = parse_alignment("0-0 1-4 2?3 3-2")
-ATTENTION = tuple(tuple(1.0 if (i, j) in LINKS.links else 0.25 for i in range(4)) for j in range(6))
-VIEW = SentenceView(WORDS, ORDER, TREE, TARGET, LINKS, ATTENTION)
+VIEW = SentenceView(WORDS, ORDER, TREE, TARGET, LINKS)
 SVG = "{http://www.w3.org/2000/svg}"
 
 
@@ -56,15 +54,12 @@ def test_picture_has_everything_once(draw):
     links = links_of(axes)
     assert len(links) == 2 * 4
     assert [style for *_, style in links].count("--") == 2
-    tree, nodes, attention = axes.collections
+    tree, nodes = axes.collections
     assert len(tree.get_paths()) == 2 * 3
     assert [colour[0] < 0.5 for colour in nodes.get_facecolor()] == [node.inverted for node in TREE.nodes]
-    assert np.array_equal(attention.get_array(), ATTENTION)
-    assert (attention.norm.vmin, attention.norm.vmax) == (0, 1)
     texts = Counter(text.get_text() for text in axes.texts)
-    assert texts["like"] == 3  # both orders, attention
-    assert texts["ペン"] == 3
-    assert (texts["S"], texts["I"]) == (2, 1 + 3)  # nodes, and the word
+    assert texts["like"] == texts["ペン"] == 2  # both orders
+    assert (texts["S"], texts["I"]) == (2, 1 + 2)  # nodes, and the word
     assert texts["S straight, I inverted; as it is written: 3 crossings of links, tau_nakagawa 0.667"] == 1
     assert texts["preordered: 1 crossing of links, tau_nakagawa 1.000"] == 1
     width, height = axes.get_xlim()[1], axes.get_ylim()[0]
@@ -72,7 +67,6 @@ def test_picture_has_everything_once(draw):
     points = [text.get_position() for text in axes.texts]
     points += [point for begin, end, _ in links for point in (begin, end)]
     points += [point for path in tree.get_paths() for point in path.vertices]
-    points += attention.get_coordinates().reshape(-1, 2).tolist()
     assert all(0 <= x <= width and 0 <= y <= height for x, y in points)
 
 
@@ -103,7 +97,7 @@ def test_svg_is_well_formed_and_escaped(draw):
     "view",
     [
         SentenceView((), Permutation(())),
-        SentenceView(("one",), Permutation((0,)), BinaryTree(1, ()), (), Alignment(frozenset()), ()),
+        SentenceView(("one",), Permutation((0,)), BinaryTree(1, ()), (), Alignment(frozenset())),
         SentenceView(("a",) * 60, LONG, BinaryTree.from_permutation(LONG)),
     ],
     ids=["empty", "one word", "long"],
@@ -143,40 +137,8 @@ preordered: 1 crossing of links, tau_nakagawa 1.000; target tokens across
 I     ●·····
 the   ···○··
 pen   ··●···
-like  ····●·
-
-attention of target tokens, source tokens across; darker is more
-      0123
-私    █░░░
-は    ░░░░
-ペン  ░░░█
-が    ░░░░
-好き  ░█░░
-だ    ░░░░"""
+like  ····●·"""
     )
-
-
-def test_attention():
-    assert parse_attention("[[1, 0.5], [0, 1e-3]]") == ((1.0, 0.5), (0.0, 0.001))
-    assert parse_attention("[]") == ()
-    assert hard_attention(parse_alignment("0-1 1?0"), 2, 3) == ((0, 0.5), (1, 0), (0, 0))
-    with pytest.raises(DataError, match="link 0-1 is out of range: the target has 1 tokens"):
-        hard_attention(parse_alignment("0-1"), 1, 1)
-
-
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [
-        ("[[1", "attention is not JSON: Expecting"),
-        ("[1]", "attention is not a list of rows"),
-        ("[[NaN]]", "not a weight of attention from 0 to 1: nan"),
-        ('[["1"]]', "not a weight of attention from 0 to 1: '1'"),
-        ("[[1], [1, 0]]", "rows of attention differ in length"),
-    ],
-)
-def test_bad_attention(line, message):
-    with pytest.raises(DataError, match=message.replace("[", r"\[")):
-        parse_attention(line)
 
 
 @pytest.mark.parametrize(
@@ -185,9 +147,6 @@ def test_bad_attention(line, message):
         ({"permutation": Permutation((0,))}, "positions of 1 tokens for 4 words"),
         ({"target": None}, "an alignment links the source to a target, and none is given"),
         ({"target": ("x",)}, "link .* is out of range: the target has 1 tokens"),
-        ({"target": None, "alignment": None}, "attention is of target tokens, and no target is given"),
-        ({"attention": ATTENTION[1:]}, "attention of 5 target tokens, the target has 6"),
-        ({"attention": ((1.0,),) * 6}, "attention of 1 source tokens, the source has 4"),
     ],
 )
 def test_parts_that_do_not_fit(parts, message):

@@ -51,17 +51,6 @@ def test_interruption_has_status_130(monkeypatch, capsys):
     assert capsys.readouterr().err == "interrupted\n"
 
 
-HELD_OUT = "hand-aligned sentences, held out: precision 1.000, recall 1.000\n"
-
-
-def hand_aligned(tmp_path, bitext, count):
-    """Give the first sentences of a bitext, and their links, which people set."""
-    lines = [Path(path).read_text().splitlines()[:count] for path in bitext]
-    lengths = [len(line.split()) for line in lines[0]]
-    links = [" ".join(f"{i}-{n - 1 - i}" for i in range(n)) for n in lengths]
-    return [write(tmp_path / f"hand{k}", *each) for k, each in enumerate((*lines, links))]
-
-
 def recall(path, source):
     """Return the share of the words of a reversed language that are linked as they should be."""
     lines = zip(path.read_text().splitlines(), Path(source).read_text().splitlines(), strict=True)
@@ -87,13 +76,15 @@ def test_align_by_several_samplers_writes_confidences(bitext, tmp_path):
 
 def test_align_learns_from_hand_aligned_sentences(bitext, tmp_path, capsys):
     source, target = bitext
-    hand = hand_aligned(tmp_path, bitext, 40)
+    hand = [Path(path).read_text().splitlines()[:40] for path in bitext]
+    lengths = [len(line.split()) for line in hand[0]]
+    hand.append([" ".join(f"{i}-{n - 1 - i}" for i in range(n)) for n in lengths])
+    paths = [write(tmp_path / f"hand{k}", *lines) for k, lines in enumerate(hand)]
+    options = [f"--hand-{name}={path}" for name, path in zip(("src", "tgt", "align"), paths, strict=True)]
     out = tmp_path / "out"
-    names = ("--hand-src", "--hand-tgt", "--hand-align")
-    options = [text for pair in zip(names, hand, strict=True) for text in pair]
     command = ["align", "--src", source, "--tgt", target, *options, "--samplers", "2", "--eflomal-model", "1"]
     assert main([*command, "--threads", "1", "--chunk", "70", "--out", str(out)]) == 0
-    assert HELD_OUT in capsys.readouterr().err
+    assert "hand-aligned sentences, held out: precision 1.000, recall 1.000\n" in capsys.readouterr().err
     assert recall(out, source) > 0.9
 
 
@@ -111,19 +102,13 @@ def test_align_in_chunks(bitext, tmp_path):
     assert recall(outputs[0], bitext[0]) > 0.8
 
 
-def test_align_finds_a_bad_line_before_it_aligns(tmp_path, capsys):
-    source = write(tmp_path / "source", "a", "b", "c")
-    for target, reason in (
-        (write(tmp_path / "short", "A", "B"), "short:3: the file ends after 2 lines"),
-        (write(tmp_path / "bad", "A", "B", "C"), "bad:3: not valid UTF-8"),
-    ):
-        if target.endswith("bad"):
-            Path(target).write_bytes(b"A\nB\n\xff\n")
-        assert main(["align", "--src", source, "--tgt", target, "--chunk", "1"]) == 2
-        said = capsys.readouterr()
-        assert reason in said.err
-        assert said.err.count("\n") == 1
-        assert not said.out
+@pytest.mark.parametrize(
+    ("lines", "reason"),
+    [(("A", "B"), "tgt:3: the file ends after 2 lines"), (("A", "B", b"\xff\n"), "tgt:3: not valid UTF-8")],
+)
+def test_align_finds_a_bad_line_before_it_aligns(tmp_path, refuses, lines, reason):
+    source, target = write(tmp_path / "src", "a", "b", "c"), write(tmp_path / "tgt", *lines)
+    refuses(f"align --src {source} --tgt {target} --chunk 1", reason)
 
 
 def test_align_goes_on_after_lines_of_one_side(tmp_path):
@@ -138,16 +123,6 @@ def test_align_goes_on_after_lines_of_one_side(tmp_path):
     for links, (one, other) in zip(found, pairs, strict=True):
         assert all(i < len(one.split()) and j < len(other.split()) for i, j in links)
     assert any(found)
-
-
-def test_align_joins_the_links_of_any_aligner(tmp_path, capsys):
-    forward = write(tmp_path / "forward", "0-0 1-1", "", "0-0")
-    reverse = write(tmp_path / "reverse", "0-0 1-2", "", "0-1")
-    command = ["align", "--forward", forward, "--reverse", reverse]
-    assert main(command) == 0
-    assert capsys.readouterr().out.splitlines() == ["0-0", "", ""]
-    assert main([*command, "--symmetrize", "union"]) == 0
-    assert capsys.readouterr().out.splitlines() == ["0-0 1-1 1-2", "", "0-0 0-1"]
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,7 @@
 """What is wrong with options and files, command by command: one line, status 2, and nothing is written."""
 
+import sys
+
 import pytest
 
 from tests.support.texts import content, rows, write
@@ -82,8 +84,6 @@ analyse examples @ --src src --system none | no system is called 'none', only: b
 analyse examples @ --src src --hyp ours=ours | system 'ours' has
 analyse robustness @ | base: no {} in it to stand for the percentage
 analyse gain @ --align x --positions x --width 0 | not a number from 0.001 to 2: '0'
-analyse gain @ --align x --positions x --width 1e-300 | not a number from 0.001 to 2: '1e-300'
-analyse gain @ --align x --positions x --width wide | not a number from 0.001 to 2: 'wide'
 analyse robustness --ref ref --hyp run.{} --percent 0:100:100 | run.100: cannot be read
 analyse robustness @ --percent 0:10 | neither A:B:STEP nor N,…: '0:10'
 analyse robustness @ --percent 0,101 | more than 100: '101'
@@ -96,91 +96,56 @@ score % --align s.align --order x=s.order | no system is called 'x', only: a, b
 score % --align s.align --order a=s.order --positions a=s.order | system 'a' has two orders
 score % --align s.align --order a=s.order a=s.other | two systems are called 'a'
 score % --align s.align --order a=s.early | s.early:3: the file ends after 2 lines, s.ref goes on
-score % --align s.align --order a=s.order b=s.other | s.align:4: the orders of this sentence are of 3 and 2
+score % --align s.align --order a=s.order b=s.other | s.other:4: positions of 2 tokens, s.order has 3
 score % --align s.align --order a=s.short | s.align:4: link 2-1 is out of range: the source has 2 tokens
 score % --align s.align --order a=s.twice | s.twice:4: not a permutation of 0 … 1: 1 1
 score % --baseline x | no system is called 'x', only: a, b
 score % --hyp a=good | system 'a' has good twice
-score --ref s.ref --hyp good good | system 'good' has good twice
-score --ref s.ref --hyp a=- b=- | only one file can come from standard input
 score % =good | not a system: '=good'
 score % c= | not a system: 'c='
 score % lang=en/hyp | en/hyp: cannot be read: No such file or directory
 score % --metrics bleu,meteor | no metric 'meteor', only bleu, chrf, ter, ribes
-score % --tokenize no | invalid choice: 'no'
-score % --seed -1 | not a whole number from 0: '-1'
 evaluate --align of.three --order one.order | of.three:1: the alignment is of 3 source tokens
 evaluate --align link --order twice | twice:1: not a permutation of 0
 evaluate --align link --order ab | ab:1: not a number: 'a'
 evaluate --align unsorted --order one.order | no order can be evaluated: none of 1 alignments can be sorted
 evaluate --align link | one of the arguments --order --positions --gold is required
-evaluate --align link --order a --positions b | not allowed with
 evaluate --align link --order a --gold b | not allowed with
 evaluate --align link --gold link --unaligned keep | --unaligned has no effect with --gold
-evaluate --align link --gold link --statistic median | --statistic has no effect with --gold
 evaluate --align none --gold none | none: the file is empty
 evaluate --align link --gold links | link:2: the file ends after 1 lines
 evaluate --align possible --gold links | possible:2: possible links (i?j) in an alignment to be judged
 evaluate --align link --gold plus | plus:1: not an alignment link: '0+0'
 gold --src ab --align of.three | of.three:1: the alignment is of 3 source tokens, the sentence has 2
-gold --src ab --align plus | plus:1: not an alignment link: '0+0'
 gold --src ab --align from1 | do they count from 1? (preorder map --first-index 1)
 gold --src ab --align turned | are they target-source? (preorder map --reverse)
 evaluate --align from1 --order one.order | do they count from 1? (preorder map --first-index 1)
-evaluate --align turned --order one.order | are they target-source? (preorder map --reverse)
-gold --align f --format x | invalid choice: 'x'
-gold -q -v --align f | not allowed with argument -q/--quiet
+align | the following arguments are required: --tgt
 align $ --hand-src source --hand-tgt target | --hand-src, --hand-tgt and --hand-align belong together
 align $ --samplers 2 --symmetrize union | --symmetrize has no effect with --samplers and --hand-align
 align $ --min-confidence 0.5 | --min-confidence has no effect without --samplers or --hand-align
 align $ --samplers 2 --min-confidence 0 | not above 0 and at most 1: '0'
-align $ --samplers 2 --min-confidence nan | not above 0 and at most 1: 'nan'
-align $ --forward source | --forward and --reverse belong together
-align $ --forward few --reverse few | either --tgt or --forward and --reverse is needed
-align | either --tgt or --forward and --reverse is needed
-align $ --samplers 0 | not a whole number from 1: '0'
 align $ --seed ² | not a whole number from 0: '²'
-align $ --seed 1.5 | not a whole number from 0: '1.5'
-align $ --eflomal-model 4 | invalid choice: 4
 align $ --hand-src source --hand-tgt target --hand-align far | far:1: link 9-0 is out of range
 align $ --hand-src source --hand-tgt target --hand-align link | link:2: the file ends after 1 lines
 align $ --hand-src source --hand-tgt target --hand-align few | 2 hand-aligned sentences are too few
-align --out out --forward few --reverse link | link:2: the file ends after 1 lines
-align --forward few --reverse few --hand-src ab --hand-tgt ab --hand-align few | --hand-align has no effect
-align --forward few --reverse few --src source | --src has no effect with --forward
-align --forward few --reverse few --samplers 2 | --samplers has no effect with --forward
-align --forward few --reverse few --eflomal-model 2 | --eflomal-model has no effect with --forward
-align --forward few --reverse few --chunk 2 | --chunk has no effect with --forward
-align --forward few --reverse few --seed 2 | --seed has no effect with --forward
-align --forward few --reverse few --threads 1 | --threads has no effect with --forward
 map --align links | nothing to do: name the texts, --tgt and --new-tgt, or --src and --new-src
 map --align links --tgt old | --tgt and --new-tgt belong together
 map --align links --tgt old --new-tgt new | links:1: these are not the same characters: 'ab' and 'ac'
 map --out out --align links --tgt old --new-tgt cut | cut:2: the file ends after 1 lines
 show & --line 3 | h.src:3: the file has no such line
 show & --lines 1,2-4 | h.src:3: the file has no such line
-show & --lines 1,5 | h.src:5: the file has no such line
 show & --max-length 3 | h.src: no sentence is left to be shown
 show & --gain 1 | --gain measures orders by links: it needs --align and --tgt
 show & --tgt h.tgt --worst 1 | --worst measures orders by links: it needs --align and --tgt
 show & --align h.align | h.src:1: an alignment links the source to a target
-show & --attention h.align | is out of range: the target has 0 tokens
-show & --order h.order | not allowed with
 show --src h.src --order h.order --line 2 | h.order:2: the file ends after 1 lines
-show & --lines 0 | not a whole number from 1: '0'
 show & --lines 1, | not a whole number from 1: ''
 show & --lines 3-1 | ends before it begins: '3-1'
-show & --sample 0 | not a whole number from 1: '0'
-show & --sample 1 --gain 1 | not allowed with
-show & --out x.gif | a picture's name ends in .svg or .png or .pdf or .html or .txt: 'x.gif'
 show & --pos xx | --pos has no effect without --model
-show & --trees xx | --trees has no effect without --model
 show & --lang xx | --lang has no effect without --model
-show & --stanza-dir xx | --stanza-dir has no effect without --model
 diagnose | give --src with --tgt or --align, or --ref with --hyp
 diagnose --src pairs | give --src with --tgt or --align, or --ref with --hyp
-diagnose --src pairs --align links --ref pairs | give --src with --tgt or --align, or --ref with --hyp
-diagnose --ref pairs --hyp pairs --tgt pairs | give --src with --tgt or --align, or --ref with --hyp
 diagnose --src pairs --align far | far:1: link 9-0 is out of range
 diagnose --src pairs --align links --pos tags | tags:2: 1 tags for 2 tokens
 diagnose --src ab --align link | 1 lines are too few
@@ -196,18 +161,14 @@ annotate --src s* --out-dir out --lang en --stanza-device gpu --workers 2 | on a
 annotate --src s* --pos t* --out-dir out --engine ray --workers 2 | --workers counts processes of this machine
 annotate --src s* --pos t* --out-dir out --pos-out f | --pos-out names one file: it does not go with --out-dir
 apply --model en-ja-demo --out out --out-dir dir | --out and --out-dir exclude each other
-apply --model en-ja-demo --shard 1/2 | --shard goes with --out-dir
+apply --model en-ja-demo --shard 1/2 | --shard has no effect without --out-dir
 apply --model en-ja-demo --out-dir dir | --out-dir needs files, as --src 'in/*.gz'
 apply --model en-ja-demo --out-dir dir --src in/*.fr | in/*.fr: there is no such file
-apply --model en-ja-demo --engine ray | --engine ray goes with --out-dir
-apply --model en-ja-demo --out-dir dir --src s* --gpu-share 0.5 | --gpu-share goes with --engine ray
+apply --model en-ja-demo --engine ray | --engine has no effect without --out-dir
+apply --model m --out-dir dir --src s* --gpu-share 0.5 | --gpu-share has no effect without --engine ray
 apply --model en-ja-demo --out-dir dir --shard 1 | argument --shard: not I/N: '1'
-apply --model en-ja-demo --out-dir dir --shard 0/2 | argument --shard: not a whole number from 1: '0'
 apply --model en-ja-demo --out-dir dir --shard 3/2 | argument --shard: 3 is more than 2: '3/2'
-apply --model en-ja-demo --out-dir dir --shard 1/2/3 | argument --shard: not a whole number from 1: '2/3'
 apply --model en-ja-demo --out-dir dir --address ray://a.b:1 | neither auto nor HOST:PORT: 'ray://a.b:1'
-apply --model en-ja-demo --out-dir dir --address a.b | neither auto nor HOST:PORT: 'a.b'
-apply --model en-ja-demo --out-dir dir --address :1 | neither auto nor HOST:PORT: ':1'
 apply --model en-ja-demo --out-dir dir --address a.b:c | neither auto nor HOST:PORT: 'a.b:c'
 train --method btg --src ab --align from1 --model out | do they count from 1? (preorder map --first-index 1)
 train --method btg --src ab --align turned --model out | are they target-source? (preorder map --reverse)
@@ -236,3 +197,19 @@ def test_one_line_and_status_2(tmp_path, monkeypatch, refuses, line, reason):
 
 def test_no_command(refuses):
     refuses("", "the following arguments are required: COMMAND (see preorder --help)\n")
+
+
+@pytest.mark.parametrize(
+    ("module", "extra", "line"),
+    [
+        ("ray", "ray", "apply --model en-ja-demo --src text --out-dir out --engine ray"),
+        ("matplotlib", "plots", "show --src text --order order --out x.svg"),
+    ],
+)
+def test_an_extra_that_is_not_installed(tmp_path, monkeypatch, refuses, module, extra, line):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setitem(sys.modules, module, None)
+    before = write(tmp_path / "text", "a b"), write(tmp_path / "order", "1 0")
+    install = f"install it, in the folder of onmt-preorder, with: pip install -e '.[{extra}]'"
+    refuses(line, f"{module} is not installed; {install}\n")
+    assert len(content(tmp_path)) == len(before)

@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 import shutil
 import sys
 
@@ -90,11 +91,9 @@ def test_paths_with_an_equals_sign(files, capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "lang=en").mkdir()
     shutil.copy(files["good"], "lang=en/hyp")
-    named = ["./lang=en/hyp", f"{tmp_path}/lang=en/hyp", "a=lang=en/hyp", "lang=en/hyp"]
-    result = score(capsys, "--ref", files["ref"], "--hyp", *named[:3], "--metrics", "ribes")
+    named = ["./lang=en/hyp", f"{tmp_path}/lang=en/hyp", "a=lang=en/hyp"]
+    result = score(capsys, "--ref", files["ref"], "--hyp", *named, "--metrics", "ribes")
     assert list(result["systems"]) == [*named[:2], "a"]
-    assert main(["score", "--ref", files["ref"], "--hyp", named[3]]) == 2
-    assert capsys.readouterr().err == "en/hyp: cannot be read: No such file or directory\n"
 
 
 def test_every_pair(files, capsys):
@@ -112,17 +111,11 @@ def test_every_pair(files, capsys):
     assert f"{difference:+.4f}" in captured
 
 
-@pytest.fixture
-def orders(tmp_path):
+def test_orders_beside_translations(files, tmp_path, capsys):
     """Sentences of 2, 0, 3 and 3 tokens; the third's alignment cannot be sorted."""
-    return {
-        "align": write(tmp_path / "align", "0-1 1-0", "", "0-0 0-2 1-1", "0-0 1-2 2-1"),
-        "order": write(tmp_path / "order", "1 0", "", "0 1 2", "2 0 1"),
-        "positions": write(tmp_path / "positions", "1 0", "", "0 1 2", "0 2 1"),
-    }
-
-
-def test_orders_beside_translations(files, orders, capsys):
+    texts = {"align": ("0-1 1-0", "", "0-0 0-2 1-1", "0-0 1-2 2-1"), "order": ("1 0", "", "0 1 2", "2 0 1")}
+    texts["positions"] = ("1 0", "", "0 1 2", "0 2 1")
+    orders = {name: write(tmp_path / name, *lines) for name, lines in texts.items()}
     options = ["--ref", files["ref"], "--hyp", f"base={files['bad']}", f"ours={files['good']}"]
     options += [f"odd={files['bad']}", "--align", orders["align"], "--positions"]
     options += [f"ours={orders['positions']}", "--order", f"odd={orders['order']}", "--baseline", "base"]
@@ -146,10 +139,7 @@ def test_table_for_people(files, capsys):
         assert cell in captured.out
     assert "↑ ↓ significantly better, worse than [b]" in captured.out
     assert main(["score", *options, "--metrics", "ribes"]) == 0
-    captured = capsys.readouterr()
-    assert "BLEU" not in captured.out
-    assert "precisions" not in captured.out
-    assert "worse than [b]" not in captured.out
+    assert not re.search(r"BLEU|precisions|worse than \[b\]", capsys.readouterr().out)
 
 
 def test_tokenised_text_is_noticed(tmp_path, capsys):

@@ -57,9 +57,8 @@ def test_a_model_is_replaced(store, capsys):
     assert store.find("/replaced") == ["/replaced/model.json", "/replaced/weights.safetensors"]
     store.rm("/replaced/model.json")  # as when it was killed in the middle
     assert main(apply("--src", "memory://text", model="memory://replaced")) == 2
-    assert (
-        capsys.readouterr().err == "memory://replaced/model.json: cannot be read: No such file or directory\n"
-    )
+    message = "memory://replaced/model.json: cannot be read: No such file or directory\n"
+    assert capsys.readouterr().err == message
 
 
 def test_shards(store, tmp_path, capsys):
@@ -91,9 +90,7 @@ def test_checkpoints(store):
     assert part.load("key") is None
     part.save("key", {"done": 1}, {"a": np.arange(3)})
     values, arrays = part.load("key")
-    assert values == {"done": 1}
-    assert arrays["a"].tolist() == [0, 1, 2]
-    assert store.find("/left.checkpoint") == ["/left.checkpoint/all.safetensors"]
+    assert (values, arrays["a"].tolist()) == ({"done": 1}, [0, 1, 2])
     checkpoints.remove()
     assert not store.find("/left.checkpoint")
 
@@ -123,10 +120,7 @@ def test_what_is_wrong_is_one_line(store, capsys, command, reason):
 
 
 def test_other_commands(store, tmp_path):
-    assert (
-        main(["swap", "-q", "--src", "memory://text", "--percent", "0,100", "--out-dir", "memory://swap"])
-        == 0
-    )
+    assert main("swap -q --src memory://text --percent 0,100 --out-dir memory://swap".split()) == 0
     assert store.cat("/swap/text.0") == store.cat("/text")
     classes = ["--classes", "memory://model/classes.txt"]
     command = ["annotate", "-q", "--src", "memory://in/a.en.gz", "--pos", "memory://tags/a.pos", *classes]

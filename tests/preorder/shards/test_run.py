@@ -98,10 +98,10 @@ def test_how_far_it_is(tmp_path, monkeypatch, caplog):
     """On a clock on which each look takes 25 seconds, by the bytes of the input."""
     times = itertools.count(0, 25)
     monkeypatch.setattr(progress.time, "monotonic", lambda: float(next(times)))
-    with caplog.at_level(logging.INFO, "preorder"), progress.shard_progress(3, 1000) as shown:
+    with caplog.at_level(logging.INFO, "preorder"), progress.shard_progress(3, 1000) as add:
         for size, lines in ((100, 500), (300, 1500), (600, 2000)):
-            shown.add(lines)
-            shown.add(0, 1, size)
+            add(lines)
+            add(0, 1, size)
     assert caplog.messages[0] == "1 of 3 shards, 2,000 lines, 20 a second, 0:15:00 left"
     assert caplog.messages[-1] == "3 of 3 shards, 4,000 lines, 15 a second"
 

@@ -29,7 +29,7 @@ def test_everything(tmp_path):
     assert found.options == MetricOptions("none", True, "intl")
     assert found.robustness == str(tmp_path / "r/robustness.json")
     assert found.files.systems == {"one": [str(tmp_path / "a"), "/b"], "two": [str(tmp_path / "c")]}
-    assert found.files.orders == {"one": str(tmp_path / "p")}
+    assert found.files.positions == {"one": str(tmp_path / "p")}
     assert found.files.alignment == str(tmp_path / "links")
 
 
@@ -38,12 +38,10 @@ def test_everything(tmp_path):
     [
         ({"title": None}, "report.title: not a text"),
         ({"references": []}, "report.references: not a list of texts"),
-        ({"references": [1]}, "report.references: not a text"),
+        ({"references": [1]}, "report.references: not a list of texts"),
+        ({"systems": {}}, "report.systems: not an object"),
         ({"systems": {"a": "b"}}, "report.systems.a: not an object"),
-        (
-            {"systems": {"a": {"runs": ["b"], "order": 1}}},
-            "report.systems.a: unknown field 'order', only runs",
-        ),
+        ({"systems": {"a": {"runs": ["b"], "order": 1}}}, "report.systems.a: unknown field 'order'"),
         ({"titel": "A"}, "report: unknown field 'titel', only title"),
         ({"tokenize": "moses"}, "report.tokenize: 'moses' is none of 13a"),
         ({"case_sensitive": 1}, "report.case_sensitive: neither true nor false"),
