@@ -162,11 +162,7 @@ class PreorderModel:
         return self._model.preorderer.trees(self._annotated(sources, layers), self.threads)
 
     def picture(
-        self,
-        source: Tokens,
-        target: Tokens | None = None,
-        alignment: Links | None = None,
-        **layers: Any,
+        self, source: Tokens, target: Tokens | None = None, alignment: Links | None = None, **layers: Any
     ) -> DrawnPicture:
         """Draw one sentence: its tree and, with a target and its links, these before and after preordering.
 
@@ -238,10 +234,8 @@ class LineModel:
     def __init__(self, directory: str, format: str = "features", fields: int = 1) -> None:
         """Take a model directory, and how its lines are written and read.
 
-        Args:
-            directory: of ``preorder train``.
-            format: of ``preorder apply``: features, positions, order, text or tree.
-            fields: of a line, parted by tabs: 1, its words; 2, words and POS tags; 3, and word classes.
+        ``format``: of ``preorder apply``, which is features, positions, order, text or tree. ``fields`` of a
+        line, parted by tabs: 1, its words; 2, words and POS tags; 3, and word classes.
 
         Raises:
             DataError: there is no model.
@@ -340,21 +334,21 @@ def train(
         method = initial.preorderer.method if initial else choose_method(sentences, trees is not None)[0]
     plan = TrainingPlan.of(method, initial=initial, **options)
     check_trees(method, trees is not None)
-    bitext = Bitext(sentences, each(checked_alignment, sources=sentences, alignments=alignments))
+    links = each(checked_alignment, sources=sentences, alignments=alignments)
     if initial is None:
         wanted = DEFAULT_CLASSES if classes is None else classes
         word_classes = _word_classes(wanted, sentences, plan.options.seed)
     else:
         word_classes = initial.classes
-    if word_classes is not None:
-        bitext = Bitext(list(map(word_classes.add_to, sentences)), bitext.alignments)
-    preorderer, statistics = plan.train(bitext)
-    if initial is None:
-        lowercased = is_lowercased(sentences)
-        model = Model(preorderer, word_classes, training=statistics, lowercased=lowercased)
-    else:
-        lowercased = initial.lowercased and is_lowercased(sentences)
-        model = replace(initial, preorderer=preorderer, training=statistics, lowercased=lowercased)
+    classed = sentences if word_classes is None else list(map(word_classes.add_to, sentences))
+    preorderer, statistics = plan.train(Bitext(classed, links))
+    lowercased = (initial is None or initial.lowercased) and is_lowercased(sentences)
+    model = replace(
+        initial or Model(preorderer, word_classes),
+        preorderer=preorderer,
+        training=statistics,
+        lowercased=lowercased,
+    )
     return PreorderModel(model, plan.options.threads)
 
 
@@ -393,9 +387,8 @@ def evaluate(
     ``positions[s][i]`` is where token i of sentence s goes. ``all_tokens`` measures every token against the
     gold order, not only those with links.
 
-    Returns:
-        ``tau`` (-1 to 1), ``tau_nakagawa``, ``frs`` (fuzzy reordering score) and ``complete_match`` (0 to 1);
-        ``monotone``, the same of the unreordered source; ``sentences`` measured and ``skipped``.
+    The result has ``tau`` (-1 to 1), ``tau_nakagawa``, ``frs`` (fuzzy reordering score), ``complete_match``
+    (0 to 1), ``monotone``, the same of the unreordered source, ``sentences`` measured and ``skipped``.
 
     Raises:
         DataError: numbers that are no permutation, a link out of range, lists of different length.

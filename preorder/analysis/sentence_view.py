@@ -85,9 +85,8 @@ def panel_names(view: SentenceView) -> tuple[str, str]:
         measured = [f"no {MEASURE}, since the links cannot be sorted"] * 2
     else:
         measured = [f"{MEASURE} {SCORE_FORMATS[MEASURE].format(tau)}" for tau in found]
-    crossed = (f"{count} crossing{'' if count == 1 else 's'} of links" for count in counts)
-    rows = zip((BEFORE, AFTER), crossed, measured, strict=True)
-    before, after = (f"{name}: {count}, {tau}" for name, count, tau in rows)
+    rows = zip((BEFORE, AFTER), counts, measured, strict=True)
+    before, after = (f"{name}: {n} crossing{'s' * (n != 1)} of links, {tau}" for name, n, tau in rows)
     return before, after
 
 
@@ -217,10 +216,9 @@ class Gallery:
     @property
     def drawn(self) -> list[Numbered]:
         """The sentences as pictures show them: of several, those with links have no tree."""
-        if len(self.sentences) == 1:
-            return list(self.sentences)
+        several = len(self.sentences) > 1
         return [
-            one._replace(view=replace(one.view, tree=None)) if one.view.links else one
+            one._replace(view=replace(one.view, tree=None)) if several and one.view.links else one
             for one in self.sentences
         ]
 
@@ -241,8 +239,7 @@ def gallery_table(gallery: Gallery) -> Table | None:
         if found is not None:
             tau = [*map(form.format, found), form.format_difference(found[1] - found[0])]
         rows.append((str(line), str(len(view.words)), *crossed, *tau))
+    before, after = (form.format(fmean(column)) for column in zip(*known, strict=True))
     caption = f"{form.label} and crossings of links, before and after preordering"
-    note = "Means of tau: {} before, {} after.".format(
-        *map(form.format, map(fmean, zip(*known, strict=True)))
-    )
+    note = f"Means of tau: {before} before, {after} after."
     return Table(caption, columns, tuple(rows), note)

@@ -9,7 +9,6 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
 from preorder.alignment.eflomal import (
     DEFAULT_MODEL,
@@ -28,16 +27,9 @@ from preorder.errors import UsageError
 from preorder.io import files
 from preorder.progress import LOGGER
 
-if TYPE_CHECKING:
-    import numpy as np
-
 DEFAULT_SAMPLERS = 4
 DEFAULT_MIN_CONFIDENCE = 0.5
 DEFAULT_CHUNK = 1_000_000
-CHUNK_HELP = (
-    "number of lines to hold and align at once; what eflomal counts in the first so many becomes its priors "
-    "for the others"
-)
 
 EXAMPLES = """\
   preorder align --src train.en --tgt train.ja --out train.align
@@ -81,7 +73,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     text += " (default: %(default)s)"
     parser.add_argument("--eflomal-model", type=int, choices=MODELS, default=DEFAULT_MODEL, help=text)
     add_number("--threads", options.workers, DEFAULT_THREADS, "number of runs of eflomal side by side")
-    add_number("--chunk", options.positive, DEFAULT_CHUNK, CHUNK_HELP)
+    text = "number of lines to hold and align at once; what eflomal counts in the first so many becomes its "
+    add_number("--chunk", options.positive, DEFAULT_CHUNK, f"{text}priors for the others")
     options.add_seed(parser)
 
 
@@ -97,7 +90,6 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _read(source: str, target: str) -> list[tuple[str, Iterator]]:
-    """Return the names of the files of a bitext, and their sentences."""
     words = (sentence.interned().words for sentence in read_plain(source, parse_source))
     targets = (tuple(map(sys.intern, tokens)) for tokens in read_plain(target, parse_tokens))
     return [(source, words), (target, targets)]
@@ -153,6 +145,7 @@ def _rescorer(arguments: argparse.Namespace, settings: Settings, least: float) -
     They are aligned together with the first part.
     """
     from preorder.alignment import rescoring
+    from preorder.metrics.alignment import alignment_counts, alignment_scores
 
     hand_sources, hand_targets, hand_links = _read_hand(arguments)
     rescoring.check_enough(len(hand_links))
@@ -167,19 +160,12 @@ def _rescorer(arguments: argparse.Namespace, settings: Settings, least: float) -
         corpus = rescoring.Corpus.build(*whole, sample(*whole))
         if classifier is None:
             known = rescoring.known_candidates(corpus, dict(enumerate(hand_links, len(sources))))
-            _tell_held_out(rescoring.cross_validated(known, arguments.seed), hand_links, least)
+            held_out = [confident(c, least) for c in rescoring.cross_validated(known, arguments.seed)]
+            scores = alignment_scores(list(map(alignment_counts, held_out, hand_links)))
+            measured = f"precision {scores.precision:.3f}, recall {scores.recall:.3f}"
+            LOGGER.info(f"hand-aligned sentences, held out: {measured}")
             classifier = rescoring.learn(known, arguments.seed)
         found = rescoring.rescored(corpus, classifier, range(len(sources)))
         return (confident(confidences, least) for confidences in found)
 
     return work
-
-
-def _tell_held_out(found: Sequence[np.ndarray], right: Sequence[Alignment], least: float) -> None:
-    """Say how good the links of hand-aligned sentences are that their own links have not taught."""
-    from preorder.metrics.alignment import alignment_counts, alignment_scores
-
-    held_out = (confident(confidences, least) for confidences in found)
-    scores = alignment_scores(list(map(alignment_counts, held_out, right)))
-    measured = f"precision {scores.precision:.3f}, recall {scores.recall:.3f}"
-    LOGGER.info(f"hand-aligned sentences, held out: {measured}")

@@ -189,7 +189,6 @@ def _print(arguments: argparse.Namespace, result: Any, print_text: Callable[[], 
 
 
 def _example_lines(examples: Examples) -> Iterator[str]:
-    """Yield the lines of examples one below the other."""
     from preorder.analysis.results import SCORE_FORMATS
 
     metric = SCORE_FORMATS[examples.measure]

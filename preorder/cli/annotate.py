@@ -14,14 +14,14 @@ from preorder.annotate.stanza import TREES, StanzaOptions, annotate
 from preorder.cli import shards, source
 from preorder.cli.source import Source
 from preorder.command_line import options
-from preorder.command_line.paths import check_paths
+from preorder.command_line.paths import check_outputs, given_paths
 from preorder.data.formats import format_annotated
 from preorder.data.sentence import Sentence
 from preorder.errors import UsageError
 from preorder.io import files, storage
 from preorder.io.storage import split_suffix
 from preorder.learning.checkpoint import Checkpoints, digest
-from preorder.progress import counting
+from preorder.progress import LOGGER, counting
 from preorder.shards.plan import Shard
 from preorder.shards.run import Tick, in_worker_processes, run_shards
 from preorder.syntax.read import tagset_comment
@@ -50,13 +50,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="number of word classes to learn from the text, or a file of word<TAB>class lines; the class "
         "of each token is written, too (default: no classes; preorder train learns its own)",
     )
-    options.add_output(parser, "words, POS tags and, with --classes, classes, separated by tabs")
-    options.add_files(
-        parser,
-        pos_out="the POS tags alone (default: they are not written)",
-        trees_out="Stanza's trees (default: OUT.trees for constituency, OUT.conllu for dependency)",
-        classes_out="the classes that were learned (default: OUT.classes)",
-    )
+    text = "words, POS tags and, with --classes, classes, separated by tabs; beside it, Stanza's trees as "
+    text += "OUT.trees or OUT.conllu, and classes that are learned as OUT.classes"
+    options.add_output(parser, text)
+    options.add_files(parser, pos_out="the POS tags alone (default: they are not written)")
     options.add_seed(parser)
     text = "number of processes in which Stanza runs, each on one thread; the result does not depend on it"
     options.add_number(parser, "--workers", options.workers, 1, text)
@@ -75,14 +72,11 @@ class _Job:
     source: Source
     out: str
     pos_out: str | None
-    trees_out: str | None
-    classes_out: str | None
     classes: str
     seed: int
     fresh: bool
 
     def for_shard(self, shard: Shard) -> _Job:
-        """Return the job of one shard."""
         return replace(self, source=replace(self.source, **shard.inputs), out=shard.output)
 
 
@@ -96,20 +90,21 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.out_dir is not None:
         _do_shards(arguments, job, stanza)
         return
-    _, arguments.trees_out, arguments.classes_out = _outputs(job, stanza)
-    check_paths(arguments.parser, arguments)
+    beside = [path for path in _outputs(job, stanza)[1:] if path is not None]
+    inputs, outputs = (given_paths(arguments.parser, arguments, outputs) for outputs in (False, True))
+    check_outputs(inputs, [*outputs, *beside])
     count = sum(1 for _ in files.read_lines(given.src)) if os.path.isfile(given.src) else None
     with counting("sentences", count, "annotated") as tick:
         _do_file(job, stanza, arguments.workers, tick)
+    for path in beside:
+        LOGGER.info(f"saved in {path}")
 
 
 def _do_shards(arguments: argparse.Namespace, job: _Job, stanza: StanzaOptions | None) -> None:
     workers = arguments.workers
     if _learns_classes(job):
         raise UsageError("--classes N learns from one text: learn them from it, then name the file")
-    for name in ("pos", "trees", "classes"):
-        if getattr(job, f"{name}_out") is not None:
-            raise UsageError(f"--{name}-out names one file: it does not go with --out-dir")
+    options.refuse(arguments, ("pos_out",), "with --out-dir")
     if stanza is not None and stanza.device == "gpu" and workers > 1:
         raise UsageError("on a GPU there is one worker")
     if arguments.engine != shards.LOCAL and workers > 1:
@@ -162,10 +157,15 @@ def _do_file(job: _Job, stanza: StanzaOptions | None, workers: int, tick: Tick) 
 
 def _outputs(job: _Job, stanza: StanzaOptions | None) -> tuple[str, str | None, str | None]:
     """Return the paths of the annotated text, of the trees and of the classes; None: there are none."""
-    trees_suffix = None if stanza is None or stanza.trees is None else SUFFIXES[stanza.trees]
-    classes_suffix = ".classes" if _learns_classes(job) else None
-    trees = _beside_out(job, "trees", trees_suffix, f"--trees {' or '.join(TREES)}")
-    return job.out, trees, _beside_out(job, "classes", classes_suffix, "--classes N")
+    suffixes = (
+        None if stanza is None or stanza.trees is None else SUFFIXES[stanza.trees],
+        ".classes" if _learns_classes(job) else None,
+    )
+    if any(suffixes) and job.out == files.STANDARD:
+        raise UsageError("--out is needed: trees and classes are written beside it")
+    name, compression = split_suffix(job.out)
+    trees, classes = (suffix and name + suffix + compression for suffix in suffixes)
+    return job.out, trees, classes
 
 
 def _by_stanza(
@@ -193,16 +193,3 @@ def _with_classes(sentences: Iterable[Sentence], job: _Job) -> tuple[Iterable[Se
 
 def _learns_classes(job: _Job) -> bool:
     return job.classes.isdecimal() and job.classes != "0"
-
-
-def _beside_out(job: _Job, name: str, suffix: str | None, needs: str) -> str | None:
-    """Return the path of ``--NAME-out``, by default beside ``--out``; without a suffix there is no output."""
-    given = getattr(job, f"{name}_out")
-    if suffix is None:
-        if given is not None:
-            raise UsageError(f"--{name}-out goes with {needs}")
-        return None
-    if given is None and job.out == files.STANDARD:
-        raise UsageError(f"--{name}-out is needed where --out names no file")
-    name, compression = split_suffix(job.out)
-    return given or name + suffix + compression

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, tee
@@ -50,7 +50,6 @@ class ApplyJob:
     is_shard: bool = False
 
     def for_shard(self, shard: Shard) -> ApplyJob:
-        """Return the job of one shard."""
         given = replace(self.source, **shard.inputs)
         return replace(self, source=given, out=shard.output, is_shard=True)
 
@@ -185,7 +184,6 @@ class BlockOrdering:
     """Orders files by a model; several threads may share it, and the threads that it has at work."""
 
     def __init__(self, model: Model, job: ApplyJob, pool: Executor) -> None:
-        """Take a model for which :func:`can_order_blocks`, the job of the command, and threads."""
         self._pool = pool
         self._ahead = MAX_AHEAD * job.threads
         self._order = LineOrderer(model, job.format)
@@ -193,7 +191,8 @@ class BlockOrdering:
 
     def __call__(self, job: ApplyJob, tick: Callable[[int], None]) -> Iterator[str]:
         """Yield the output for a file in parts, and tell the number of sentences of each."""
-        for work, (text, escaped) in in_order(partial(self._submit, job), _work(job), self._ahead):
+        submit = partial(self._pool.submit, _order, self._order, job)
+        for work, (text, escaped) in in_order(submit, _work(job), self._ahead):
             if escaped is not None and not self._has_warned:
                 self._has_warned = True
                 line, words = escaped
@@ -201,13 +200,6 @@ class BlockOrdering:
                 warn_of_escapes(f"{where}line {work.block.first + line}", words)
             tick(work.block.lines)
             yield text
-
-    def _submit(self, job: ApplyJob, work: _Work | Exception) -> Future[tuple[str, Escaped | None]]:
-        if isinstance(work, _Work):
-            return self._pool.submit(_order, self._order, job, work)
-        future: Future = Future()
-        future.set_exception(work)
-        return future
 
 
 def _work(job: ApplyJob) -> Iterator[_Work | Exception]:
@@ -231,7 +223,9 @@ def _columns(block: Block) -> int | None:
     return (2 if first.count("\t") == 1 else 3) if first else None
 
 
-def _order(order: LineOrderer, job: ApplyJob, work: _Work) -> tuple[str, Escaped | None]:
+def _order(order: LineOrderer, job: ApplyJob, work: _Work | Exception) -> tuple[str, Escaped | None]:
+    if isinstance(work, Exception):
+        raise work
     texts = work.block.texts
     if work.block.first == 1:
         texts = tuple(text.removeprefix(MARK) for text in texts)

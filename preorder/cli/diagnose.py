@@ -140,7 +140,6 @@ def _pair(arguments: argparse.Namespace) -> tuple[PairDiagnosis, str, str]:
 
 
 def _check(tokens: Sequence[str], given: Alignment | Sequence[str]) -> None:
-    """Check the links or the tags of a sentence."""
     if isinstance(given, Alignment):
         given.check_within(len(tokens))
     elif len(given) != len(tokens):

@@ -73,7 +73,6 @@ def _picture(suffixes: Sequence[str], path: str) -> str:
 
 
 def write_pictures(draw: Callable[[], Figure], title: str, paths: Sequence[str]) -> None:
-    """Write a picture to each path, and say so if it lacks letters."""
     from preorder.analysis.plots import write_picture
 
     for path in paths:
@@ -81,7 +80,6 @@ def write_pictures(draw: Callable[[], Figure], title: str, paths: Sequence[str])
 
 
 def print_tables(tables: Iterable[Table]) -> None:
-    """Print tables on standard output, each with its note."""
     for table in tables:
         print_table(table.caption, table.columns, table.rows)
         if table.note:

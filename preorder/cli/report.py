@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 EXAMPLES = """\
   preorder report runs/svo-sov-tiny
-  preorder report runs --title "All runs" --out runs.html
+  preorder report runs --out runs.html
 
 A folder holds a report.json, or folders that do; python -m preorder_recipes.run writes one.
 It is an object of
@@ -38,7 +38,6 @@ other file, and no network.
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("folders", metavar="DIR", nargs="+", help="folder of a run, or of several")
-    parser.add_argument("--title", metavar="TEXT", help="title of the page (default: that of the run)")
     parser.add_argument(
         "--also",
         metavar="F|DIR",
@@ -65,7 +64,7 @@ def run(arguments: argparse.Namespace) -> None:
         _check_output(out, arguments.folders, [path for one in manifests for path in one.paths()])
     measuring = progress(manifests, "runs", len(manifests), "measured")
     runs = [report_run(one, arguments.seed) for one in measuring]
-    title = arguments.title or (runs[0].title if len(runs) == 1 else f"{len(runs)} runs")
+    title = runs[0].title if len(runs) == 1 else f"{len(runs)} runs"
     if arguments.json:
         files.write_json(files.STANDARD, {"title": title, "runs": list(map(_as_json, runs))})
     if out is not None:

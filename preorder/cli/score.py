@@ -152,7 +152,6 @@ def _legend(scoring: Scoring, baseline: str | None) -> Iterator[str]:
 
 
 def add_translations(parser: argparse.ArgumentParser, required: bool = True) -> None:
-    """Add ``--ref`` and ``--hyp``."""
     parser.add_argument(
         "--ref", metavar="F", action="append", required=required, help="reference; repeat it for several"
     )
@@ -167,7 +166,6 @@ def add_translations(parser: argparse.ArgumentParser, required: bool = True) -> 
 
 
 def add_metrics(parser: argparse.ArgumentParser, default: tuple[str, ...]) -> None:
-    """Add ``--metrics``."""
     text = f"metrics, of {', '.join(METRICS)} (default: {','.join(default)})"
     parser.add_argument("--metrics", metavar="M,…", type=_metrics, default=default, help=text)
 
@@ -191,7 +189,6 @@ def add_metric_options(parser: argparse.ArgumentParser) -> None:
 
 
 def metric_options(arguments: argparse.Namespace) -> MetricOptions:
-    """Return the options of the metrics."""
     return MetricOptions(arguments.tokenize, arguments.case_sensitive, arguments.words)
 
 

@@ -37,7 +37,6 @@ EXAMPLE = """\
 
 
 def add_shard_options(parser: argparse.ArgumentParser) -> None:
-    """Add ``--out-dir``, ``--shard``, ``--engine`` and the options of Ray."""
     group = parser.add_argument_group("folders of shards")
     group.add_argument(
         "--out-dir",

@@ -116,7 +116,6 @@ def _gallery(arguments: argparse.Namespace, given: Source, choice: str | None) -
 
 
 def _chosen(arguments: argparse.Namespace, choice: str | None, count: int, total: int) -> str:
-    """Say how the sentences were chosen."""
     shortest, longest = arguments.min_length, arguments.max_length
     bounds = [f"at least {shortest}"] * (shortest > 0) + [f"at most {longest}"] * (longest < options.MOST)
     sentences = f"sentences of {' and '.join(bounds)} tokens" if bounds else "sentences"

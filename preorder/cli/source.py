@@ -36,8 +36,6 @@ _TAGGED = "_/|"
 
 @dataclass(frozen=True)
 class Source:
-    """The options that name the source text and its layers."""
-
     src: str = files.STANDARD
     annot: str | None = None
     pos: str | None = None
@@ -50,12 +48,10 @@ class Source:
 
     @property
     def name(self) -> str:
-        """The path of the file that the sentences come from."""
         return self.src if self.annot is None else self.annot
 
 
 def add_layer_options(parser: argparse.ArgumentParser, default_tags: str = "none") -> None:
-    """Add ``--src``, ``--annot`` and the options of single layers."""
     options.add_source(parser)
     text = "instead of --src: annotated source in lader's format, which is words, POS tags and possibly "
     options.add_files(parser, annot=text + "word classes, separated by tabs")
@@ -107,7 +103,6 @@ def _language(text: str) -> str:
 
 
 def read_sentences(source: Source, trees: TreeFile | None = None) -> Iterator[Sentence]:
-    """Return the source sentences with the layers that files give."""
     check_sources(source)
     sentences = plain_sentences(source) if source.annot is None else read_annotated(source.annot)
     trees = trees or tree_file(source)
@@ -128,7 +123,6 @@ def settings(source: Source) -> dict[str, str | None]:
 
 
 def check_sources(source: Source) -> None:
-    """Check that the words come from one file."""
     if source.annot is not None and (source.src != files.STANDARD or source.pos is not None):
         raise UsageError("--annot holds words and POS tags: it does not go with --src or --pos")
 

@@ -9,7 +9,7 @@ from itertools import chain, tee
 
 from preorder.cli.source import STANZA, Source, plain_sentences
 from preorder.command_line import options
-from preorder.command_line.paths import check_outputs, input_paths
+from preorder.command_line.paths import check_outputs, given_paths
 from preorder.errors import UsageError
 from preorder.io import files
 from preorder.io.storage import split_suffix
@@ -35,14 +35,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Run the subcommand; memory does not grow with the input."""
     from preorder.analysis.swap import swaps
 
     if arguments.pos == STANZA:
         raise UsageError(f"--pos {STANZA}: swap reads tags from a file")
     paths = [_paths(arguments, percent) for percent in arguments.percent]
     files.make_folder(arguments.out_dir)
-    check_outputs(input_paths(arguments.parser, arguments), list(chain.from_iterable(paths)))
+    check_outputs(given_paths(arguments.parser, arguments, outputs=False), list(chain.from_iterable(paths)))
     sentences, twins = tee(
         progress(plain_sentences(Source(arguments.src, pos=arguments.pos)), "sentences", done="swapped")
     )

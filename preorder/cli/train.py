@@ -7,7 +7,6 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import chain
 
 from preorder.alignment.eflomal import align
 from preorder.alignment.links import DEFAULT_SYMMETRIZATION
@@ -17,7 +16,7 @@ from preorder.cli import source
 from preorder.cli.output import formatted
 from preorder.cli.source import Source
 from preorder.command_line import options
-from preorder.command_line.paths import input_paths, output_paths
+from preorder.command_line.paths import given_paths
 from preorder.data import Alignment, Bitext, Sentence
 from preorder.data.formats import parse_tokens, read_alignments, read_plain
 from preorder.errors import UsageError
@@ -122,8 +121,8 @@ def run(arguments: argparse.Namespace) -> None:
         raise UsageError("--cross-fit and --cross-fit-out go together")
     if arguments.keep_folds and arguments.cross_fit is None:
         raise UsageError("--keep-folds needs --cross-fit")
-    paths = input_paths, output_paths
-    check_replaceable(arguments.model, chain.from_iterable(of(arguments.parser, arguments) for of in paths))
+    paths = [path for outputs in (False, True) for path in given_paths(arguments.parser, arguments, outputs)]
+    check_replaceable(arguments.model, paths)
     checkpoints = Checkpoints(arguments.model.rstrip("/") + ".checkpoint")
     with checkpoints.told():
         _train(arguments, checkpoints)

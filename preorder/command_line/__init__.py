@@ -21,7 +21,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from preorder.command_line.paths import check_paths, output_paths
+from preorder.command_line.paths import check_paths, given_paths
 from preorder.errors import PreorderError, require
 from preorder.io.atomic import is_special
 from preorder.io.files import STANDARD
@@ -140,11 +140,12 @@ def add_verbosity(parser: argparse.ArgumentParser) -> None:
 @contextlib.contextmanager
 def show_messages(arguments: argparse.Namespace) -> Iterator[None]:
     """Show on standard error what a command says in the block, as much of it as its options ask for."""
-    as_json = _wants_json(arguments)
-    handler = _Lines(time.monotonic() if getattr(arguments, "verbose", False) else None, as_json)
+    as_json, is_verbose = _wants_json(arguments), getattr(arguments, "verbose", False)
+    handler = _Lines(time.monotonic() if is_verbose else None, as_json)
     others = [logging.getLogger()] if as_json else []  # what OpenNMT-py warns of
     before = LOGGER.level, LOGGER.propagate
-    LOGGER.setLevel(_level(arguments))
+    is_quiet = getattr(arguments, "quiet", False)
+    LOGGER.setLevel(logging.WARNING if is_quiet else logging.DEBUG if is_verbose else logging.INFO)
     for logger in (LOGGER, *others):
         logger.addHandler(handler)
     LOGGER.propagate = False  # OpenNMT-py shows all lines that reach the root
@@ -160,7 +161,7 @@ def show_messages(arguments: argparse.Namespace) -> Iterator[None]:
 
 def say_what_is_saved(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> None:
     """Name the files that a command has written."""
-    for path in output_paths(parser, arguments):
+    for path in given_paths(parser, arguments, outputs=True):
         if path != STANDARD and not is_special(path):
             LOGGER.info(f"saved in {path}")
 
@@ -188,12 +189,6 @@ class _Lines(logging.Handler):
                 bars.tqdm.write(line, file=sys.stderr)
             else:  # there is no bar: it need not be imported
                 print(line, file=sys.stderr)
-
-
-def _level(arguments: argparse.Namespace) -> int:
-    if getattr(arguments, "quiet", False):
-        return logging.WARNING
-    return logging.DEBUG if getattr(arguments, "verbose", False) else logging.INFO
 
 
 def peak_memory() -> int:

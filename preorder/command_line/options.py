@@ -45,7 +45,6 @@ def add_command(
         description=summary[0].upper() + summary[1:] + ".",
         epilog=examples and "examples:\n" + examples,
         formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
     )
     if run is not None:
         parser.set_defaults(run=run, parser=parser)
@@ -54,7 +53,6 @@ def add_command(
 
 
 def add_source(parser: argparse.ArgumentParser, default: str | None = STANDARD) -> None:
-    """Add ``--src``."""
     parser.add_argument(
         "--src",
         metavar="F",
@@ -65,7 +63,6 @@ def add_source(parser: argparse.ArgumentParser, default: str | None = STANDARD) 
 
 
 def add_lowercase(parser: argparse.ArgumentParser) -> None:
-    """Add ``--lowercase``."""
     text = "the preorderer reads the source in lower case; the output keeps its spelling"
     parser.add_argument("--lowercase", action="store_true", help=text)
 
@@ -73,7 +70,6 @@ def add_lowercase(parser: argparse.ArgumentParser) -> None:
 def add_alignment(
     parser: argparse._ActionsContainer, required: bool = True, confidences: str = "make no difference"
 ) -> None:
-    """Add ``--align``; its help says what ``confidences`` do."""
     parser.add_argument(
         "--align",
         metavar="F",
@@ -84,13 +80,8 @@ def add_alignment(
 
 def add_first_index(parser: argparse.ArgumentParser, name: str, of: str, default: int | None) -> None:
     """Add an option that says from where the indices of another option's links count."""
-    parser.add_argument(
-        name,
-        type=int,
-        choices=(0, 1),
-        default=default,
-        help=f"index of the first token in {of} (default: 0)",
-    )
+    text = f"index of the first token in {of} (default: 0)"
+    parser.add_argument(name, type=int, choices=(0, 1), default=default, help=text)
 
 
 def add_orders(parser: argparse._ActionsContainer, text: str, **settings: Any) -> None:
@@ -106,12 +97,10 @@ def read_order(order: str | None, positions: str | None) -> tuple[str, Iterator[
 
 
 def add_output(parser: argparse.ArgumentParser, what: str = "output") -> None:
-    """Add ``--out``."""
     parser.add_argument("--out", metavar="F", default=STANDARD, help=f"{what} (default: standard output)")
 
 
 def add_format(parser: argparse.ArgumentParser, formats: tuple[str, ...] = FORMATS) -> None:
-    """Add ``--format``."""
     parser.add_argument(
         "--format",
         choices=formats,
@@ -134,13 +123,11 @@ def add_unaligned(parser: argparse.ArgumentParser) -> None:
 
 
 def add_seed(parser: argparse.ArgumentParser) -> None:
-    """Add ``--seed``."""
     text = "seed of all random numbers; the same seed gives the same result"
     add_number(parser, "--seed", seed, DEFAULT_SEED, text)
 
 
 def add_percentages(parser: argparse.ArgumentParser) -> None:
-    """Add ``--percent``."""
     parser.add_argument(
         "--percent",
         metavar="A:B:STEP|N,…",
@@ -164,7 +151,6 @@ def _percentages(text: str) -> tuple[int, ...]:
 
 
 def add_threads(parser: argparse.ArgumentParser) -> None:
-    """Add ``--threads``."""
     add_number(parser, "--threads", workers, 1, "number of threads")
 
 
@@ -210,7 +196,6 @@ def refuse(arguments: argparse.Namespace, names: Iterable[str], why: str) -> Non
 
 
 def add_json(parser: argparse.ArgumentParser) -> None:
-    """Add ``--json``."""
     parser.add_argument("--json", action="store_true", help="print one JSON object instead")
 
 
@@ -218,13 +203,12 @@ def _whole_number(least: int, most: int = MOST) -> Callable[[str], int]:
     """Return a function that parses a whole number in bounds; argparse reports its errors."""
 
     def parse(text: str) -> int:
-        if not text.isascii() or not text.isdigit():
-            raise argparse.ArgumentTypeError(f"not a whole number from {least}: {shown(text)}")
         digits = text.lstrip("0") or "0"
-        if len(digits) > len(str(most)) or int(digits) > most:
-            raise argparse.ArgumentTypeError(f"more than {most}: {shown(text)}")
-        if int(digits) < least:
+        is_long = len(digits) > len(str(most))  # which Python may not convert
+        if not text.isascii() or not text.isdigit() or (not is_long and int(digits) < least):
             raise argparse.ArgumentTypeError(f"not a whole number from {least}: {shown(text)}")
+        if is_long or int(digits) > most:
+            raise argparse.ArgumentTypeError(f"more than {most}: {shown(text)}")
         return int(digits)
 
     return parse

@@ -20,7 +20,7 @@ def check_paths(parser: argparse.ArgumentParser, arguments: argparse.Namespace) 
     They are the options whose ``metavar`` is ``F``, ``N|F``, ``NAME=F`` or the like; those that write are
     called ``--out`` or ``--…-out``.
     """
-    inputs, outputs = input_paths(parser, arguments), output_paths(parser, arguments)
+    inputs, outputs = (given_paths(parser, arguments, outputs) for outputs in (False, True))
     if inputs.count(STANDARD) > 1:
         raise UsageError("only one file can come from standard input")
     check_outputs(inputs, outputs)
@@ -35,18 +35,8 @@ def check_outputs(inputs: Sequence[str], outputs: Sequence[str]) -> None:
                 raise UsageError(f"{output} would be overwritten while it is needed: name another output")
 
 
-def input_paths(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> list[str]:
-    """Return the files that a subcommand is to read."""
-    return _given(parser, arguments, outputs=False)
-
-
-def output_paths(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> list[str]:
-    """Return the files that a subcommand writes."""
-    return _given(parser, arguments, outputs=True)
-
-
-def _given(parser: argparse.ArgumentParser, arguments: argparse.Namespace, outputs: bool) -> list[str]:
-    """Return the paths that options of files were given, without the names of systems."""
+def given_paths(parser: argparse.ArgumentParser, arguments: argparse.Namespace, outputs: bool) -> list[str]:
+    """Return the files that a subcommand is to read, or those that it writes."""
     found = []
     for action in parser._actions:
         is_output = action.dest == "out" or action.dest.endswith("_out")

@@ -95,15 +95,14 @@ def test_evaluate_and_show(capsys):
 def test_annotate(tagset, name):
     tags = tag_layer(tagset)
     write(Path("pos"), *map(" ".join, tags))
-    run(
-        f"annotate --src src --pos pos --classes 5 --out {name} --pos-out {name}.pos --classes-out {name}.tsv"
-    )
-    known = WordClasses.read(f"{name}.tsv")
+    run(f"annotate --src src --pos pos --classes 5 --out {name} --pos-out {name}.pos")
+    classes = str(Path(name).with_suffix(".classes")) + Path(name).suffix
+    known = WordClasses.read(classes)
     expected = [Sentence(words, given, known.of(words)) for words, given in zip(TOKENS, tags, strict=True)]
     check(formats.read_annotated(name), expected)
     check(parsed(f"{name}.pos", formats.parse_tokens), tags)
     assert known.of_word.keys() == {*chain(*TOKENS)}
-    run(f"annotate --src src --pos pos --classes {name}.tsv --out again")
+    run(f"annotate --src src --pos pos --classes {classes} --out again")
     check(formats.read_annotated("again"), expected)
 
 

@@ -32,8 +32,7 @@ def page(title: str, runs: Sequence[Run]) -> str:
         parts = [(f"run{number}-{k}", one.heading, one.content) for k, one in chapters]
         sections.append((f"run{number}", run, parts))
     headings = [(name, run.title) for name, run, _ in sections] if len(runs) > 1 else []
-    headed = len(runs) > 1 or runs[0].title != title
-    values = {"sections": sections, "headed": headed, "summary": _summary(runs), "gallery": None}
+    values = {"sections": sections, "summary": _summary(runs), "gallery": None}
     return _render(title=title, headings=headings, **values)
 
 

@@ -6,21 +6,16 @@ import pytest
 from sacrebleu.metrics import BLEU, CHRF
 
 from preorder.cli import main
+from tests.preorder.cli.test_errors import FILES
 from tests.support.texts import write
 
-SOURCE = ("a b", "a b c", "a b c d", "a b c d e f", "", "a b c d e f g")
-REFERENCE = ("x y .", "x y z .", "w x y z .", "the cat sat on the mat .", "so .", "it is cold isn't it .")
-BASE = ("x y .", "x z y .", "w z .", "the mat sat on .", "so", "is it cold isn't .")
-OURS = ("y x .", "x y z .", "w x y z .", "the cat sat on a mat .", "so .", "it it cold isn't it .")
-ALIGNMENT = ("0-1 1-0", "0-0 1-2 2-1", "0-0 1-1 2-2 3-3", "0-5 1-4 2-3 3-2 4-1 5-0", "", "0-0 0-2 1-1")
-POSITIONS = ("1 0", "0 2 1", "0 1 3 2", "5 4 3 2 1 0", "", "0 1 2 3 4 5 6")
+SOURCE, REFERENCE, BASE, OURS = (FILES[name] for name in ("src", "ref", "base", "ours"))
 
 
 @pytest.fixture
 def files(tmp_path):
-    texts = {"src": SOURCE, "ref": REFERENCE, "base": BASE, "ours": OURS}
-    texts |= {"align": ALIGNMENT, "positions": POSITIONS, "empty": [""] * 6}
-    return {name: write(tmp_path / name, *lines) for name, lines in texts.items()}
+    names = ("src", "ref", "base", "ours", "align", "positions")
+    return {name: write(tmp_path / name, *FILES[name]) for name in names}
 
 
 @pytest.fixture

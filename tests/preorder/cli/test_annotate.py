@@ -1,13 +1,9 @@
 """``preorder annotate``, and Stanza in ``train`` and ``apply``: with a stand-in, then with Stanza itself."""
 
-import hashlib
-import http.server
 import json
 import os
-import shutil
 import subprocess
 import sys
-import threading
 from functools import partial
 from pathlib import Path
 
@@ -71,9 +67,6 @@ def test_what_is_written_is_read_again(fake, tmp_path, kind, suffix, tagset):
     again = str(tmp_path / "again")
     assert annotate("--src", src, "--trees", trees, "--out", again) == 0
     assert list(read_annotated(again)) == list(read_annotated(out))
-    named = str(tmp_path / "named")
-    assert annotate(*argv, "--trees-out", named) == 0
-    assert [readings for _, readings in TreeFile(named)] == [readings for _, readings in TreeFile(trees)]
 
 
 def test_interrupted(fake, tmp_path, capsys):
@@ -208,53 +201,6 @@ def test_models_of_trees_parse_raw_tokens(src, bitext, fake, tmp_path, capsys, k
     assert annotate("--src", src, *fake, "--trees", kind, "--out", out) == 0
     assert order(model, "--annot", out, "--trees", f"{out}.{suffix}") == 0
     assert capsys.readouterr().out == expected
-
-
-@pytest.fixture
-def published(shared, tmp_path):
-    """Publish the small models as Stanza's own are; give the environment that makes Stanza look there."""
-    common = pytest.importorskip("stanza.resources.common", reason="needs Stanza")
-    models = shared("models/stanza") / "en"
-    root = tmp_path / "published"
-    packages = {"tokenize": "pos", "pos": "pos", "depparse": "depparse", "pretrain": "pretrain"}
-    default = {"tokenize": "small", "lemma": "identity", "pos": "small", "depparse": "small"}
-    english = {"packages": {"default": default}}
-    for name, file in packages.items():
-        (root / "en" / name).mkdir(parents=True)
-        shutil.copy(models / f"{file}.pt", root / "en" / name / "small.pt")
-        english[name] = {"small": {"md5": hashlib.md5((models / f"{file}.pt").read_bytes()).hexdigest()}}
-    for name in ("pos", "depparse"):
-        english[name]["small"]["dependencies"] = [{"model": "pretrain", "package": "small"}]
-    handler = partial(http.server.SimpleHTTPRequestHandler, directory=str(root))
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        url = f"http://127.0.0.1:{server.server_port}"
-        resources = {"url": url + "/{lang}/{filename}", "en": english}
-        name = f"resources_{common.DEFAULT_RESOURCES_VERSION}.json"
-        (root / name).write_text(json.dumps(resources))
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        proxies = dict.fromkeys(("no_proxy", "NO_PROXY"), "127.0.0.1")
-        places = {"STANZA_RESOURCES_URL": url, "STANZA_RESOURCES_DIR": str(tmp_path / "downloaded")}
-        yield {**os.environ, **proxies, **places, "PYTHONPATH": str(Path(__file__).parents[3])}
-        server.shutdown()
-
-
-@pytest.mark.slow
-def test_models_are_downloaded(published, shared, src, tmp_path):
-    program = [sys.executable, "-m", "preorder"]
-    command = [*program, "annotate", "--quiet", "--src", src, "--lang", "en", "--trees", "dependency"]
-    run = partial(subprocess.run, env=published, capture_output=True, text=True)
-    first = run([*command, "--out", str(tmp_path / "first")])
-    assert (first.returncode, first.stderr) == (0, "")
-    again = run([*command, "--out", str(tmp_path / "again"), "--stanza-dir", str(shared("models/stanza"))])
-    assert (again.returncode, again.stderr) == (0, "")
-    assert (tmp_path / "again.conllu").read_bytes() == (tmp_path / "first.conllu").read_bytes()
-    for options, reason in (
-        ([*command[:-1], "constituency"], "Stanza's models for en cannot be downloaded ("),
-        ([*program, "annotate", "--src", src, "--lang", "tlh"], "Stanza has no models for 'tlh': https://"),
-    ):
-        none = run([*options, "--out", str(tmp_path / "none")])
-        assert (none.returncode, none.stderr.count("\n")) == (2, 1)
-        assert none.stderr.startswith(reason)
 
 
 @pytest.mark.slow

@@ -34,13 +34,6 @@ def test_the_tab_key(tmp_path, module, line, found):
     assert completions(module, line, tmp_path) == found
 
 
-def test_nothing_is_loaded_for_it_otherwise():
-    code = "import sys\nfrom preorder.cli import main\ntry:\n    main(['--help'])\nfinally:\n"
-    code += "    print('argcomplete loaded:', 'argcomplete' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.endswith("argcomplete loaded: False\n")
-
-
 def test_without_the_extra(monkeypatch):
     monkeypatch.setenv("_ARGCOMPLETE", "1")
     monkeypatch.setitem(sys.modules, "argcomplete", None)

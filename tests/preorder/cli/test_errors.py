@@ -150,16 +150,14 @@ diagnose --src pairs --align far | far:1: link 9-0 is out of range
 diagnose --src pairs --align links --pos tags | tags:2: 1 tags for 2 tokens
 diagnose --src ab --align link | 1 lines are too few
 annotate --src src | --lang says which models Stanza needs
-annotate --src src --lang en --trees dependency | --trees-out is needed where --out names no file
-annotate --src src --pos f --trees-out t | --trees-out goes with --trees constituency or dependency
-annotate --src src --pos f --classes 5 | --classes-out is needed where --out names no file
-annotate --src src --pos f --classes-out c | --classes-out goes with --classes N
+annotate --src src --lang en --trees dependency | --out is needed: trees and classes are written beside it
+annotate --src src --pos f --classes 5 | --out is needed: trees and classes are written beside it
 annotate --src src --pos f --classes nowhere | --classes nowhere: neither a number nor a file
 annotate --src nowhere --pos f | nowhere: cannot be read: No such file or directory
 annotate --src s* --pos t* --out-dir out --classes 3 | --classes N learns from one text: learn them from it
 annotate --src s* --out-dir out --lang en --stanza-device gpu --workers 2 | on a GPU there is one worker
 annotate --src s* --pos t* --out-dir out --engine ray --workers 2 | --workers counts processes of this machine
-annotate --src s* --pos t* --out-dir out --pos-out f | --pos-out names one file: it does not go with --out-dir
+annotate --src s* --pos t* --out-dir out --pos-out f | --pos-out has no effect with --out-dir
 apply --model en-ja-demo --out out --out-dir dir | --out and --out-dir exclude each other
 apply --model en-ja-demo --shard 1/2 | --shard has no effect without --out-dir
 apply --model en-ja-demo --out-dir dir | --out-dir needs files, as --src 'in/*.gz'
@@ -172,6 +170,7 @@ apply --model en-ja-demo --out-dir dir --address ray://a.b:1 | neither auto nor 
 apply --model en-ja-demo --out-dir dir --address a.b:c | neither auto nor HOST:PORT: 'a.b:c'
 train --method btg --src ab --align from1 --model out | do they count from 1? (preorder map --first-index 1)
 train --method btg --src ab --align turned --model out | are they target-source? (preorder map --reverse)
+train --method rvnn --src none --align none --model out | --method rvnn needs syntax trees: --trees F, or
 train # --cross-fit 2 | --cross-fit and --cross-fit-out go together
 train # --classes nowhere | --classes nowhere: neither a number nor a file
 train # --max-length 2 | no sentence of 1 to 2 tokens to train on

@@ -26,7 +26,7 @@ assert not heavy, heavy
 @pytest.mark.parametrize(
     ("command", "unused"),
     [
-        ("--help", "numpy,preorder.cli.train"),
+        ("--help", "numpy,preorder.cli.train,argcomplete"),
         ("--version", "numpy,preorder.cli.train"),
         ("train --help", "numba,scipy,sklearn,torch,stanza,rich,matplotlib,fsspec"),
         ("apply --help", "numba,scipy,sklearn,torch,stanza,rich,matplotlib,fsspec"),

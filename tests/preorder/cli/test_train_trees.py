@@ -96,16 +96,6 @@ def test_a_model_knows_which_tags_it_reads(files, tmp_path, capsys, first, optio
             assert (main(["apply", "--model", str(model), *argv]) == 0) == (other != tagset)
 
 
-@pytest.mark.parametrize("method", SIZES)
-def test_no_trees(files, tmp_path, capsys, method):
-    """This is said before the source is read."""
-    assert train(files | {"src": "nowhere"}, method, None, tmp_path / "model") == 2
-    error = (
-        f"--method {method} needs syntax trees: --trees F, or --trees constituency or dependency, with --lang"
-    )
-    assert capsys.readouterr().err == f"{error}\n"
-
-
 def test_cross_fitting(files, tmp_path, capsys):
     model, features = tmp_path / "model", tmp_path / "features"
     folds = ["--cross-fit", "2", "--cross-fit-out", str(features)]

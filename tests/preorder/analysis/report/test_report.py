@@ -190,10 +190,9 @@ def test_sentences_that_are_not_drawn(tmp_path, capsys, first, second, drawn):
 
 
 def test_several_runs(page, tmp_path, capsys):
-    options = ["--title", "Both", "--out", str(tmp_path / "both.html")]
-    assert main(["report", str(page.parent), str(page.parent), *options]) == 0
+    assert main(["report", *[str(page.parent)] * 2, "--out", str(tmp_path / "both.html")]) == 0
     text = (tmp_path / "both.html").read_text(encoding="utf-8")
-    assert headings(text)[:2] == ["Both", f"Run {HOSTILE}"]
+    assert headings(text)[:2] == ["2 runs", f"Run {HOSTILE}"]
     assert headings(text).count("Scores") == 2
     table = text[text.index("Scores of all runs") : text.index("</table>")]
     assert table.count("<tr>") == 1 + 2 * len(SYSTEMS)
