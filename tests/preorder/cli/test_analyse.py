@@ -59,15 +59,6 @@ def test_length(files, systems, capsys):
     assert analyse(capsys, "length", *options) == found
 
 
-def test_length_without_an_alignment(files, systems, capsys):
-    found = analyse(capsys, "length", "--src", files["src"], *systems, "--metrics", "chrf")
-    assert list(found["measures"]) == ["chrf"]
-    assert found["groups"] == [{"label": "1–10", "sentences": 5}]
-    rows = [i for i in range(6) if SOURCE[i]]
-    expected = CHRF().corpus_score([OURS[i] for i in rows], [[REFERENCE[i] for i in rows]]).score
-    assert found["measures"]["chrf"]["ours"][0]["score"] == pytest.approx(expected)
-
-
 def test_gain(files, systems, capsys):
     options = ["--align", files["align"], "--positions", files["positions"], *systems]
     found = analyse(capsys, "gain", *options, "--metrics", "bleu")

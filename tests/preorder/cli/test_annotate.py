@@ -94,19 +94,6 @@ def test_interrupted(fake, tmp_path, capsys):
     assert (tmp_path / "other.conllu").read_bytes() == (tmp_path / "annot.conllu").read_bytes()
 
 
-def test_learned_classes_serve_the_next_text(tmp_path):
-    src = write(tmp_path / "src", *["a b", "", "c d e"] * 3)
-    pos = write(tmp_path / "pos", *["X Y", "", "X Y Z"] * 3)
-    out = str(tmp_path / "annot")
-    assert annotate("--src", src, "--pos", pos, "--classes", "4", "--out", out) == 0
-    sentences = list(read_annotated(out))
-    assert all(len(sentence.classes) == len(sentence) for sentence in sentences)
-    assert len({name for sentence in sentences for name in sentence.classes}) in range(2, 5)
-    again = str(tmp_path / "again")
-    assert annotate("--src", src, "--pos", pos, "--classes", f"{out}.classes", "--out", again) == 0
-    assert (tmp_path / "again").read_bytes() == (tmp_path / "annot").read_bytes()
-
-
 def test_tags_of_a_file_of_trees(tmp_path, capsys):
     src = write(tmp_path / "src", "a (", "", "b")
     trees = write(tmp_path / "trees", "(S (X a) (-LRB- -LRB-))", "", "(S (Y b))")

@@ -171,6 +171,10 @@ apply --model en-ja-demo --out-dir dir --address a.b:c | neither auto nor HOST:P
 train --method btg --src ab --align from1 --model out | do they count from 1? (preorder map --first-index 1)
 train --method btg --src ab --align turned --model out | are they target-source? (preorder map --reverse)
 train --method rvnn --src none --align none --model out | --method rvnn needs syntax trees: --trees F, or
+train # --keep-folds | --keep-folds needs --cross-fit
+train # --cross-fit 2 --cross-fit-out f --keep-folds | --keep-folds: of --method neural-btg alone, not btg
+train # --members 2 | --members: of --method neural-btg alone, not btg
+train # --hidden 4 | --hidden is no option of --method btg
 train # --cross-fit 2 | --cross-fit and --cross-fit-out go together
 train # --classes nowhere | --classes nowhere: neither a number nor a file
 train # --max-length 2 | no sentence of 1 to 2 tokens to train on

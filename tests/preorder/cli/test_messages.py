@@ -3,10 +3,7 @@
 import argparse
 import json
 import logging
-import os
 import re
-import subprocess
-import sys
 from datetime import datetime
 
 import pytest
@@ -16,7 +13,6 @@ from preorder.cli import main as run_main
 from preorder.command_line import show_messages
 from preorder.errors import UsageError
 from preorder.progress import LOGGER, has_bars
-from tests.support.running import environment
 
 SOURCE = [f"{subject} {verb} {what}" for subject in "ab" for verb in "vw" for what in "xyz"] * 4
 TRAIN = ["train", "--method", "btg", "--classes", "2", "--iterations", "3", "--held-out", "6"]
@@ -139,16 +135,6 @@ def test_the_logger_is_left_as_it_was(capsys):
         fail()
     assert (LOGGER.level, LOGGER.propagate, LOGGER.handlers) == before
     assert capsys.readouterr().err.endswith("a\\x1b[31mb\n")
-
-
-def test_what_is_said_does_not_end_work_when_nobody_listens(bitext, tmp_path):
-    """Standard error is a pipe that its reader has closed."""
-    reading, writing = os.pipe()
-    os.close(reading)
-    command = [sys.executable, "-m", "preorder", "gold", *bitext, "--out", str(tmp_path / "out")]
-    with os.fdopen(writing, "wb") as stderr:
-        assert subprocess.run(command, stderr=stderr, env=environment()).returncode == 0
-    assert len((tmp_path / "out").read_text().splitlines()) == len(SOURCE)
 
 
 @pytest.mark.parametrize("command", [name.replace("analyse", "analyse robustness") for name in COMMANDS])

@@ -1,7 +1,6 @@
 """Commands that read and write at URLs, beside the same commands on local files."""
 
 import gzip
-import json
 import re
 
 import fsspec
@@ -127,10 +126,3 @@ def test_other_commands(store, tmp_path):
     assert main([*command, "--out", "memory://annot"]) == 0
     assert main([*command, "--out", f"{tmp_path}/annot"]) == 0
     assert store.cat("/annot") == (tmp_path / "annot").read_bytes()
-
-
-def test_a_url_with_an_equals_sign_has_no_name(store, capsys):
-    store.pipe("/text?run=1", store.cat("/text"))
-    files = ["--ref", "memory://text", "--hyp", "memory://text?run=1", "x=memory://text"]
-    assert main(["score", *files, "--metrics", "ribes", "--json"]) == 0
-    assert list(json.loads(capsys.readouterr().out)["systems"]) == ["memory://text?run=1", "x"]

@@ -49,16 +49,3 @@ def test_the_models_of_the_folds_vote(arguments, tmp_path, capsys):
     capsys.readouterr()
     assert main(["apply", "--model", str(model), "--src", str(tmp_path / "test"), "--format", "order"]) == 0
     assert capsys.readouterr().out == "0 2 1\n"
-    for argv, reason in (
-        (["--keep-folds"], "--keep-folds needs --cross-fit"),
-        (["--method", "btg", *folds], "--keep-folds: of --method neural-btg alone, not btg"),
-        (["--method", "btg", "--members", "2"], "--members: of --method neural-btg alone, not btg"),
-    ):
-        given = [word for word in arguments if word not in SIZE] if "btg" in argv else arguments
-        assert main([*given, *argv, "--model", str(tmp_path / "other")]) == 2
-        assert reason in capsys.readouterr().err
-
-
-def test_options_of_another_method(arguments, tmp_path, capsys):
-    assert main([*arguments, "--model", str(tmp_path / "model"), "--cost", "2"]) == 2
-    assert capsys.readouterr().err == "--cost is no option of --method neural-btg\n"
