@@ -127,7 +127,7 @@ def test_a_model_that_is_replaced_while_it_is_loaded(folder, model, apply, monke
 def test_bad_shards_are_told_at_the_end(folder, apply, capsys):
     whole = (folder / "in/c.en.gz").read_bytes()
     (folder / "in/c.en.gz").write_bytes(whole[:-4])
-    (folder / "in/a.en").write_bytes(b"S1\nS1 \xff\n")
+    (folder / "in/a.en").write_bytes(LINES["a"][0].encode() + b"\nS1 \xff\n")
     (folder / "tags/d.pos").unlink()
     assert apply("--threads", "2", "--pos", "tags/*.pos*") == 2
     *_, a, c, d, last = capsys.readouterr().err.splitlines()
