@@ -60,9 +60,13 @@ class WordClasses:
         return cls(dict(files.not_empty(path, files.read_parsed(path, _parse_line))))
 
     @classmethod
-    def parse(cls, content: bytes) -> WordClasses:
-        """Parse the :meth:`lines` of a model."""
-        return cls(dict(map(_parse_line, content.decode().split("\n")[:-1])))
+    def parse(cls, path: str, content: bytes) -> WordClasses:
+        """Parse the content of such a file."""
+        try:
+            lines = content.decode().removesuffix("\n").split("\n") if content else []
+        except UnicodeDecodeError:
+            raise DataError("not valid UTF-8", path) from None
+        return cls(dict(files.parse_lines(path, lines, _parse_line)))
 
 
 def _parse_line(line: str) -> tuple[str, str]:

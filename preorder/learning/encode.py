@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from preorder.compiled import entry_point, inner
 from preorder.data import Sentence
+from preorder.errors import DataError
 
 LAYERS = ("words", "tags", "classes")
 """Layers of a :class:`Sentence` that give each token a string, by attribute, in the order of all arrays."""
@@ -108,6 +109,11 @@ def common_layers(sentences: Iterable[Sentence]) -> list[str]:
     return [name for name in LAYERS if all(getattr(sentence, name) is not None for sentence in sentences)]
 
 
+def is_layers(value: Any) -> bool:
+    """Say whether a value of a model's state is a list of different ``LAYERS``, one at least."""
+    return isinstance(value, list) and 0 < len(value) == sum(value.count(name) == 1 for name in LAYERS)
+
+
 def frequent(strings: Iterable[str], max_strings: int | None = None) -> dict[str, int]:
     """Count the strings that are there ``MIN_COUNT`` times or more; the most frequent first, then by name."""
     counts = ((-count, string) for string, count in Counter(strings).items() if count >= MIN_COUNT)
@@ -136,6 +142,16 @@ class Vocabulary:
         counts[UNKNOWN] = 0
         return counts
 
+    @classmethod
+    def from_state(cls, known: Any) -> Vocabulary:
+        if (
+            not isinstance(known, dict)
+            or not {"words"} <= set(known) <= set(LAYERS)
+            or not all(map(is_strings, known.values()))
+        ):
+            raise DataError("not the vocabulary of the model's network")
+        return cls(known)
+
     @property
     def rows(self) -> dict[str, int]:
         return {layer: 1 + len(strings) for layer, strings in self.known.items()}
@@ -147,6 +163,11 @@ class Vocabulary:
             found = (rows.get(string, UNKNOWN) for string in _flat(sentences, layer))
             row[:] = np.fromiter(found, np.int64, row.size)
         return tokens
+
+
+def is_strings(value: Any) -> bool:
+    """Say whether a value of a model's state is a list of strings."""
+    return isinstance(value, list | tuple) and all(isinstance(one, str) for one in value)
 
 
 def _flat(sentences: Sequence[Sentence], layer: str) -> Iterator[str]:

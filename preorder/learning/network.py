@@ -16,7 +16,7 @@ import numpy as np
 from llvmlite import binding
 
 from preorder.data import Bitext
-from preorder.errors import NotFiniteError, UsageError, require
+from preorder.errors import DataError, NotFiniteError, UsageError, require, shown
 from preorder.learning.checkpoint import Arrays, Checkpoint, add_prefix, checked, part_with
 from preorder.learning.encode import UNKNOWN
 from preorder.learning.loop import HeldOutLines, TrainingStatistics, train
@@ -106,6 +106,15 @@ def set_weights(network: torch.nn.Module, arrays: Arrays) -> None:
 def _check_weights(network: torch.nn.Module, arrays: Arrays) -> None:
     for name, value in network.state_dict().items():
         checked(arrays, name, np.float32, tuple(value.shape), "the model's network")
+
+
+def sizes_of(values: dict[str, Any], arrays: Arrays, *names: str) -> list[int]:
+    """Return some sizes of a network from a model's state; none is more than the arrays can have."""
+    most = max((len(arrays), *(size for array in arrays.values() for size in array.shape)))
+    for name in names:
+        if type(values.get(name)) is not int or not 0 < values[name] <= most:
+            raise DataError(f"not a size of the model's network: {name} {shown(values.get(name))}")
+    return [values[name] for name in names]
 
 
 class NetworkLearner(ABC, Generic[Network, Result]):

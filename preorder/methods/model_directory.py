@@ -20,7 +20,7 @@ from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
 from preorder.annotate.classes import WordClasses
-from preorder.annotate.stanza import StanzaOptions
+from preorder.annotate.stanza import FOLDER_VARIABLE, LANGUAGE, TREES, StanzaOptions
 from preorder.data import Sentence
 from preorder.errors import DataError, UsageError, shown
 from preorder.io import atomic, files, storage
@@ -29,13 +29,35 @@ from preorder.methods import FORMAT_VERSION
 from preorder.methods.base import Preorderer
 from preorder.methods.registry import METHODS, method_class
 from preorder.progress import LOGGER
-from preorder.syntax.read import Tagset
+from preorder.syntax.read import TAGSETS, Tagset
 
 NAMES = DESCRIPTION, WEIGHTS, CLASSES = "model.json", "weights.safetensors", "classes.txt"
 
 FORMAT = "onmt-preorder model"
-CHECKSUMS = "checksums"  # the field of those of all files, its own among them
+
+CHECKSUMS = "checksums"
+
+FIELDS: dict[str, tuple[Any, bool]] = {
+    "format": (str, True),
+    "version": (int, True),
+    "method": (str, True),
+    "language": (str | None, False),
+    "needs": (list, False),
+    "stanza": (dict | None, False),
+    "tagset": (str | None, False),
+    "lowercased": (bool, False),
+    "training": (dict, False),
+    "state": (dict, True),
+    CHECKSUMS: (dict, True),
+}
+"""What a description has: its type, and whether it must be there."""
+
 MAX_TRIES = 5  # so often a model is read that may be replaced meanwhile
+
+STANZA_FIELDS = ("trees", "tagset", "tagged")
+STANZA_FOLDER = "folder"
+SPACY = "spacy"
+"""The options of Stanza that a model keeps, the folder of its models, an absolute path, and spaCy's model."""
 
 LAYER_OPTIONS = {
     "tags": "POS tags (--pos)",
@@ -91,9 +113,10 @@ def save_model(model: Model, directory: str) -> None:
     values, arrays = model.preorderer.state()
     stanza = None
     if model.stanza is not None:
-        stanza = {name: getattr(model.stanza, name) for name in ("trees", "tagset", "tagged")}
-        stanza |= {"spacy": model.stanza.spacy} if model.stanza.spacy else {}
-        stanza["folder"] = model.stanza.top and os.path.abspath(model.stanza.top)
+        stanza = {name: getattr(model.stanza, name) for name in STANZA_FIELDS}
+        stanza |= {SPACY: model.stanza.spacy} if model.stanza.spacy else {}
+        stanza_folder = model.stanza.folder or os.environ.get(FOLDER_VARIABLE)
+        stanza[STANZA_FOLDER] = os.path.abspath(stanza_folder) if stanza_folder else None
     description = {
         "format": FORMAT,
         "version": FORMAT_VERSION,
@@ -186,7 +209,7 @@ def _load(directory: str) -> Model:
         raise DataError(f"cannot be read: {error}", weights) from None
     classes = None
     if CLASSES in checksums or storage.exists(names):
-        classes = WordClasses.parse(_read(names, checksums))
+        classes = WordClasses.parse(names, _read(names, checksums))
     try:
         preorderer = method_class(description["method"]).from_state(description["state"], arrays)
     except DataError as error:
@@ -205,8 +228,33 @@ def _check(description: Any) -> None:
     method = description.get("method")
     if not isinstance(method, str) or method not in METHODS:
         raise DataError(f"unknown method {shown(method)}")
-    checksums = description.get(CHECKSUMS)
-    if not isinstance(checksums, dict) or checksums.get(DESCRIPTION) != _own_checksum(description):
+    for name in description:
+        if name not in FIELDS:
+            raise DataError(f"unknown field {shown(name)}")
+    for name, (kind, is_needed) in FIELDS.items():
+        if not isinstance(description.get(name), kind) and (is_needed or name in description):
+            raise DataError(f"no sound {name}: {shown(description.get(name))}")
+    language = description.get("language")
+    if language is not None and not LANGUAGE.fullmatch(language):
+        raise DataError(f"not the code of a language: {shown(language)}")
+    if description.get("tagset") not in (None, *TAGSETS):
+        raise DataError(f"no sound tagset: {shown(description['tagset'])}")
+    checksums = description[CHECKSUMS]
+    if not all(isinstance(checksum, str) for checksum in checksums.values()):
+        raise DataError(f"no sound {CHECKSUMS}")
+    stanza = description.get("stanza")
+    if stanza is not None and (
+        stanza.keys() - {STANZA_FOLDER, SPACY} != set(STANZA_FIELDS)
+        or not isinstance(stanza.get(SPACY), str | None)
+        or not isinstance(folder := stanza.get(STANZA_FOLDER), str | None)
+        or (folder is not None and not (os.path.isabs(folder) and folder.isprintable()))
+        or stanza["trees"] not in (None, *TREES)
+        or stanza["tagset"] not in TAGSETS
+        or not isinstance(stanza["tagged"], bool)
+        or language is None
+    ):
+        raise DataError("what it says of Stanza is damaged")
+    if checksums.get(DESCRIPTION) != _own_checksum(description):
         raise DataError("damaged: it is not as it was written")
 
 
@@ -222,6 +270,9 @@ def _checksum(content: bytes) -> str:
 
 
 def _own_checksum(description: dict[str, Any]) -> str:
-    """Return the checksum of all that a description says but this; its layout does not matter."""
+    """Return the checksum of all that a description says but this; how it is laid out does not matter."""
     others = {name: value for name, value in description[CHECKSUMS].items() if name != DESCRIPTION}
-    return _checksum(json.dumps(description | {CHECKSUMS: others}).encode())
+    try:
+        return _checksum(json.dumps(description | {CHECKSUMS: others}).encode())
+    except RecursionError:
+        raise DataError("it is nested too deeply") from None

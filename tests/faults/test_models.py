@@ -116,7 +116,14 @@ def full_table(description, arrays):
 
 
 HOSTILE = [
+    ("btg", put("state", value=[]), "model.json: no sound state: []"),
+    ("btg", put("training", value=None), "model.json: no sound training: None"),
+    ("btg", put("more", value=1), "model.json: unknown field 'more'"),
     ("btg", put("method", value=["btg"]), "model.json: unknown method ['btg']"),
+    ("btg", put("language", value="../../x"), "model.json: not the code of a language: '../../x'"),
+    ("btg", put("checksums", "classes", value=1), "model.json: no sound checksums"),
+    ("btg", put("stanza", value={"trees": "x", "tagset": "xpos", "tagged": False}), "what it says of Stanza"),
+    ("btg", put("state", "layers", value=["words"] * 2), "not the layers of a BTG model: ['words', 'words']"),
     ("btg", full_table, "quad has 256 keys in 256 slots"),
     ("btg", fill("quad.blocks", np.zeros(1 << 20, np.uint16)), "keys in 268435456 slots"),
     ("btg", fill("token.blocks", 1), "the keys of token"),
@@ -124,8 +131,13 @@ HOSTILE = [
     ("btg", fill("token.levels", 1e30), "the levels of token"),
     ("btg", fill("token.tags", 1, np.int64), "token.tags is int64"),
     ("btg", fill("shape", np.inf), "not all of shape are finite"),
-    ("neural-btg", put("state", "hidden", value=30_000), "not the weights of the model's network"),
+    ("rvnn", put("state", "trees", value=[]), "not the trees of a model of nodes: []"),
+    ("neural-btg", put("state", "hidden", value=30_000), "hidden 30000"),
+    ("neural-btg", put("state", "depth", value=10**8), "not a size of the model's network: depth 100000000"),
+    ("neural-btg", put("state", "perceptron", value=1), "not the ensemble partner of a neural BTG model"),
     ("neural-btg", fill("weight", 3e38), "the scores are not finite: the training has diverged, or"),
+    ("rvnn", put("state", "categories", value=[[]]), "not the categories of a model of nodes: True, [[]]"),
+    ("rvnn", put("state", "vocabulary", "words", value=[None]), "not the vocabulary of the model's network"),
     ("neural-btg", fill("weight", np.nan), "are finite"),
     ("swap-lstm", fill("output.bias", np.nan), "are finite"),
 ]
@@ -146,6 +158,11 @@ def test_a_description_without_end(tmp_path):
         (tmp_path / "model.json").write_text(f'{{"state": {state}')
         with pytest.raises(DataError, match=reason):
             load_model(str(tmp_path))
+    deep = []
+    for _ in range(10**5):
+        deep = [deep]
+    with pytest.raises(DataError, match="it is nested too deeply"):  # too deep to be summed
+        model_directory._own_checksum({"training": deep, "checksums": {}})
 
 
 def test_a_description_that_was_changed(models, tmp_path):

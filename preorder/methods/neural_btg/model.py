@@ -18,7 +18,7 @@ from preorder.btg.chart import log_partition
 from preorder.btg.constraint import DRAW, Constraint, learnable
 from preorder.btg.nbest import ScoredTree
 from preorder.data import NO_LINES, Bitext, Permutation, Sentence
-from preorder.errors import UsageError
+from preorder.errors import DataError, UsageError
 from preorder.learning.checkpoint import NO_CHECKPOINT, Arrays, Checkpoint, add_prefix, digest, part_with
 from preorder.learning.encode import Vocabulary, common_layers
 from preorder.learning.loop import TrainingStatistics
@@ -29,6 +29,7 @@ from preorder.learning.network import (
     multiplies_bfloat16,
     network_of,
     set_weights,
+    sizes_of,
     torch,
     weights_of,
     with_first_weights,
@@ -147,10 +148,15 @@ class Member(NamedTuple):
 
     @classmethod
     def from_state(cls, values: dict[str, Any], arrays: Arrays) -> Member:
-        vocabulary = Vocabulary(values["vocabulary"])
-        scorer = network_of(lambda: Scorer(vocabulary.rows, values["hidden"], values["depth"]), arrays)
+        vocabulary = Vocabulary.from_state(values.get("vocabulary"))
+        hidden, depth = sizes_of(values, arrays, "hidden", "depth")
+        if depth > sum(not name.startswith(f"{PARTNER}.") for name in arrays):  # each layer has some
+            raise DataError(f"not a size of the model's network: depth {depth}")
+        scorer = network_of(lambda: Scorer(vocabulary.rows, hidden, depth), arrays)
         partner = None
         if PARTNER in values:
+            if not isinstance(values[PARTNER], dict):
+                raise DataError("not the ensemble partner of a neural BTG model")
             partner = BTGPreorderer.from_state(values[PARTNER], part_with(f"{PARTNER}.", arrays))
         return cls(vocabulary, scorer, partner)
 
@@ -201,6 +207,8 @@ class NeuralBTGPreorderer(Preorderer):
         if MEMBERS not in values:
             return cls(Member.from_state(values, arrays))
         states = values[MEMBERS]
+        if not isinstance(states, list) or not states or not all(isinstance(one, dict) for one in states):
+            raise DataError("not the members of a neural BTG model")
         parts = (part_with(f"{number}.", arrays) for number in range(1, len(states) + 1))
         return cls(*map(Member.from_state, states, parts))
 

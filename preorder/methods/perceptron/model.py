@@ -9,8 +9,9 @@ import numpy as np
 
 from preorder.btg.nbest import EXACT, ScoredTree
 from preorder.data import NO_LINES, Bitext, Sentence
+from preorder.errors import DataError, shown
 from preorder.learning.checkpoint import NO_CHECKPOINT, Arrays, Checkpoint
-from preorder.learning.encode import Batch, Encoder, common_layers
+from preorder.learning.encode import Batch, Encoder, common_layers, is_layers
 from preorder.methods.base import HashedPreorderer, Preorderer
 from preorder.methods.perceptron.parse import parse, parse_kbest
 from preorder.methods.perceptron.scorer import shape_scores
@@ -48,7 +49,10 @@ class BTGPreorderer(HashedPreorderer, Preorderer):
 
     @classmethod
     def from_state(cls, values: dict[str, Any], arrays: Arrays) -> BTGPreorderer:
-        return cls(unpack(arrays), values["layers"])
+        layers = values.get("layers")
+        if not is_layers(layers):
+            raise DataError(f"not the layers of a BTG model: {shown(layers)}")
+        return cls(unpack(arrays), layers)
 
     @classmethod
     def fit(

@@ -136,6 +136,8 @@ def _unpack_table(
     first_slots = np.repeat(np.arange(blocks.size, dtype=np.uint64) * np.uint64(SLOT_BLOCK), blocks)
     bits, kind = _rest(slots)
     rest = part("rest", kind, tags.size).astype(np.uint64) << bits
+    if rest.max(initial=0) > LOWER_HALF:
+        raise DataError(f"not the weights of {KIND}: the rest of the keys of {name}")
     keys = tags.astype(np.uint64) << np.uint64(32) | (first_slots + places) | rest
     rows = np.zeros((tags.size, width), np.float32)
     rows.reshape(-1)[is_weight] = levels[indices]

@@ -12,16 +12,17 @@ from typing import Any, ClassVar
 import numpy as np
 
 from preorder.data import NO_LINES, Bitext, Permutation, Sentence
-from preorder.data.trees import Binarisation
-from preorder.errors import NotFiniteError
+from preorder.data.trees import BINARISATIONS, Binarisation
+from preorder.errors import DataError, NotFiniteError, shown
 from preorder.learning.checkpoint import NO_CHECKPOINT, Arrays, Checkpoint, digest
-from preorder.learning.encode import Vocabulary
+from preorder.learning.encode import Vocabulary, is_strings
 from preorder.learning.loop import TrainingStatistics
 from preorder.learning.network import (
     NetworkLearner,
     device,
     equally_long,
     network_of,
+    sizes_of,
     torch,
     weights_of,
     with_first_weights,
@@ -38,6 +39,7 @@ from preorder.methods.tree_swap.networks import (
 )
 from preorder.methods.tree_swap.trees import (
     IN_ORDER,
+    KINDS,
     LABEL,
     REVERSED,
     Forest,
@@ -175,11 +177,17 @@ class TreeSwapPreorderer(Preorderer):
 
     @classmethod
     def from_state(cls, values: dict[str, Any], arrays: Arrays) -> TreeSwapPreorderer:
-        numbering = Numbering(Vocabulary(values["vocabulary"]), values["categories"])
-        size, category = values["size"], values["category"]
+        kind, how = values.get("trees"), values.get("binarisation")
+        if kind not in KINDS or how not in BINARISATIONS:
+            raise DataError(f"not the trees of a model of nodes: {shown(kind)}, {shown(how)}")
+        category, categories = values.get("category"), values.get("categories")
+        if not isinstance(category, bool) or not is_strings(categories):
+            raise DataError(f"not the categories of a model of nodes: {shown(category)}, {shown(categories)}")
+        numbering = Numbering(Vocabulary.from_state(values.get("vocabulary")), categories)
+        (size,) = sizes_of(values, arrays, "size")
         rows = numbering.vocabulary.rows, numbering.rows
         network = network_of(lambda: cls.network(*rows, size, category=category), arrays)
-        return cls(values["trees"], values["binarisation"], numbering, network)
+        return cls(kind, how, numbering, network)
 
     @classmethod
     def fit(

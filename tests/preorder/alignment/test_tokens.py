@@ -1,7 +1,8 @@
 """Words of pieces, and links mapped to other tokens, against what is known by construction."""
 
+from collections import defaultdict
 from dataclasses import replace
-from itertools import pairwise
+from itertools import combinations, pairwise, product
 
 import pytest
 from hypothesis import given
@@ -106,6 +107,47 @@ MARKED = {
     "end of word": lambda parts: [*parts[:-1], f"{parts[-1]}</w>"],
     "case": lambda parts: [CAPITAL, parts[0], *(f"￭{part}" for part in parts[1:])],
 }
+
+
+def parts_of(word):
+    """Yield all ways to cut a word."""
+    places = range(1, len(word))
+    for cuts in (cuts for count in range(len(word)) for cuts in combinations(places, count)):
+        yield [word[a:b] for a, b in pairwise((0, *cuts, len(word)))]
+
+
+def segmentations(words, kind):
+    """Yield all ways to cut words: the pieces, and the word of each."""
+    for cut in product(*(map(MARKED[kind], parts_of(word)) for word in words)):
+        yield [piece for parts in cut for piece in parts], [w for w, parts in enumerate(cut) for _ in parts]
+
+
+def changes(pieces, owners, words):
+    """Yield what transforms make of pieces; one that is put in counts to the next word, or to the last."""
+    yield pieces, owners
+    for token in ("a", "ab", "<de>"):
+        yield [token, *pieces], [0, *owners]
+        if token != words[-1]:  # else either may be the one that is put in
+            yield [*pieces, token], [*owners, len(words) - 1]
+    for word in range(len(words)):
+        kept = [index for index, owner in enumerate(owners) if owner != word]
+        yield [pieces[index] for index in kept], [owners[index] for index in kept]
+    for index in range(len(pieces)):
+        if pieces[index] not in ("￭", "▁", CAPITAL):
+            yield [*pieces[:index], "<mask>", *pieces[index + 1 :]], owners
+
+
+@pytest.mark.parametrize("kind", MARKED)
+def test_all_segmentations_of_short_sentences(kind):
+    """Where two ways lead to the same pieces, the words of either are right."""
+    truth = defaultdict(list)
+    for words in product(["a", "b", "ab", "ba", "aab"], repeat=2):
+        for pieces, owners in segmentations(words, kind):
+            for changed, stems_ in changes(pieces, owners, words):
+                truth[words, tuple(changed)].append(stems_)
+    for (words, pieces), right in truth.items():
+        found = [min(stem.start, 1) for stem in words_of_pieces(pieces, words)]
+        assert found in right, (words, pieces)
 
 
 LETTERS = "a b c . , É ß 東 … ½ &amp; &#91; -LRB- “ e\u0301 ﬁ @@ ## ￭".split()

@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip("torch")
 
-from preorder.data import NO_LINES, Alignment, Bitext
+from preorder.data import NO_LINES, Alignment, Bitext, Sentence
 from preorder.errors import UsageError
 from preorder.learning.checkpoint import Checkpoint
 from preorder.methods.model_directory import Model, load_model, save_model
@@ -81,6 +81,15 @@ def test_saved_loaded_and_pickled(preorderer, tmp_path):
         assert model.preorderer.layers == preorderer.layers
         assert model.preorderer.order(LINES) == preorderer.order(LINES)
         assert content(model.preorderer, tmp_path / f"again-{number}") == saved
+
+
+def test_missing_layers(preorderer):
+    model = Model(preorderer)
+    assert [model.annotate(sentence) for sentence in LINES] == LINES
+    with pytest.raises(UsageError) as caught:
+        model.annotate(Sentence(("I", "see", "fish")))
+    assert str(caught.value).startswith("the model needs ")
+    assert "\n" not in str(caught.value)
 
 
 class Interrupting(Checkpoint):

@@ -7,7 +7,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from preorder.btg.constraint import learnable  # noqa: E402
-from preorder.errors import MissingExtraError, UsageError  # noqa: E402
+from preorder.errors import DataError, MissingExtraError, UsageError  # noqa: E402
 from preorder.learning.checkpoint import Checkpoint  # noqa: E402
 from preorder.learning.loop import HeldOutLines  # noqa: E402
 from preorder.learning.network import check_bfloat16, weights_of  # noqa: E402
@@ -71,6 +71,8 @@ def test_several_networks_are_one_model(tmp_path):
         loaded.fixed_options()
     with pytest.raises(UsageError, match="--members: of --method neural-btg alone, not btg"):
         TrainingPlan.of("btg", members=2)
+    with pytest.raises(DataError, match="not the members of a neural BTG model"):
+        NeuralBTGPreorderer.from_state({"members": [1]}, {})
 
 
 def test_held_out_lines_are_measured_with_the_model_as_it_is():
@@ -106,6 +108,29 @@ def test_bfloat16_where_it_is_faster(monkeypatch, can):
     same = [all(np.array_equal(chosen[name], one[name]) for name in chosen) for one in (on, off)]
     assert same == [can, not can]
     assert {array.dtype for array in on.values()} == {np.dtype(np.float32)}
+
+
+@pytest.mark.skipif(not has_bfloat16(), reason="the processor has no LSTM in bfloat16")
+def test_what_is_learned_in_bfloat16():
+    model, _ = NeuralBTGPreorderer.fit(bitext(), replace(OPTIONS, bfloat16="on", ensemble="none"))
+    assert [p.positions for p in model.order(SENTENCES)] == POSITIONS
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"vocabulary": None}, "not the vocabulary of the model's network"),
+        ({"vocabulary": {"tags": []}}, "not the vocabulary of the model's network"),
+        ({"vocabulary": {"words": [], "smell": []}}, "not the vocabulary of the model's network"),
+        ({"hidden": 0}, "not a size of the model's network: hidden 0"),
+        ({"depth": "1"}, "not a size of the model's network: depth '1'"),
+        ({"hidden": 17}, "not the weights of the model's network"),
+    ],
+)
+def test_state_of_something_else(model, change, reason):
+    values, arrays = model.state()
+    with pytest.raises(DataError, match=reason):
+        NeuralBTGPreorderer.from_state({**values, **change}, arrays)
 
 
 def test_without_torch(monkeypatch):

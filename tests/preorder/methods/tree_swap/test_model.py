@@ -11,7 +11,7 @@ torch = pytest.importorskip("torch")
 
 from preorder.data import NO_LINES, Bitext, Sentence  # noqa: E402
 from preorder.data.trees import ConstituencyTree, DependencyTree  # noqa: E402
-from preorder.errors import UsageError  # noqa: E402
+from preorder.errors import DataError, UsageError  # noqa: E402
 from preorder.methods.registry import all_options, method_class  # noqa: E402
 from preorder.methods.tree_swap.model import weights_in_loss  # noqa: E402
 from preorder.syntax.read import parse_bracketing  # noqa: E402
@@ -47,6 +47,17 @@ def test_learns_a_pattern_and_carries_it_over_to_unseen_words_and_categories(mod
     assert model.order([sentence])[0].positions == positions
     other = parse_bracketing("(XX (YY (ZZ they)) (WW (VV grow) (UU apples)))")
     assert len(model.order([other])[0]) == 3
+
+
+def test_any_batch_and_any_order_of_sentences_gives_the_same(model, monkeypatch):
+    generator = np.random.default_rng(1)
+    sentences = [random_sentence(generator, int(n)) for n in generator.integers(0, 25, 80)]
+    expected = model.order(sentences)
+    assert [model.order([sentence])[0] for sentence in sentences] == expected
+    shuffled = generator.permutation(len(sentences)).tolist()
+    assert model.order([sentences[i] for i in shuffled], threads=3) == [expected[i] for i in shuffled]
+    monkeypatch.setattr("preorder.methods.tree_swap.networks.MAX_TOKENS", 30)
+    assert model.order(sentences, threads=2) == expected
 
 
 def test_best_orders_against_all(model):
@@ -142,3 +153,20 @@ def test_weights_of_nodes():
     assert weights_in_loss(counts, "nodes", 1.0).tolist() == [1, 1, 1, 1, 1, 0]
     assert weights_in_loss(counts, "nodes", 2.0).tolist() == [1, 2, 2, 1, 1, 0]
     assert weights_in_loss(counts, "pairs", 2.0).tolist() == [2, 4, 8, 0, 0, 0]
+
+
+@pytest.mark.parametrize(
+    ("values", "reason"),
+    [
+        ({"trees": "rings"}, "not the trees of a model of nodes: 'rings'"),
+        ({"binarisation": "up"}, "not the trees of a model of nodes: 'constituency', 'up'"),
+        ({"category": "yes"}, "not the categories of a model of nodes: 'yes'"),
+        ({"size": -1}, "not a size of the model's network: size -1"),
+        ({"categories": 3}, "not the categories of a model of nodes: True, 3"),
+        ({"size": 13}, "not the weights of the model's network"),
+    ],
+)
+def test_not_a_state(model, values, reason):
+    state, arrays = model.state()
+    with pytest.raises(DataError, match=reason):
+        type(model).from_state(state | values, arrays)
