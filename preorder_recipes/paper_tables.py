@@ -135,7 +135,7 @@ def _row(given: Mapping[str, Any], table: Mapping[str, Any], runs: Mapping[str, 
 
 
 @dataclass(frozen=True)
-class Shelf:
+class Folders:
     """Where runs, corpora and kept translations are."""
 
     runs: Path
@@ -188,12 +188,12 @@ def kept_files(archive: str | None, begin: str, end: str) -> list[Path]:
     return sorted(_unpacked(archive).glob(f"*/{begin}*{end}")) if archive else []
 
 
-def page(shelf: Shelf, paper: Paper) -> Iterator[str]:
+def page(folders: Folders, paper: Paper) -> Iterator[str]:
     """Yield the lines of a paper's tables, as Markdown: what holds, the tables, and what is not trained."""
     yield from (f"## {paper.title}", "", *paper.summary.strip().split("\n"), "")
     missing = []
     for table in paper.tables:
-        lines = list(_body(shelf, table))
+        lines = list(_body(folders, table))
         if lines:
             note = ("", *table.note.strip().split("\n")) if table.note else ()
             yield from (f"### {table.name}: {table.title}", "", *lines, *note, "")
@@ -203,31 +203,31 @@ def page(shelf: Shelf, paper: Paper) -> Iterator[str]:
         yield from (f"Not trained yet: {'; '.join(missing)}.", "")
 
 
-def _body(shelf: Shelf, table: PaperTable) -> Iterator[str]:
+def _body(folders: Folders, table: PaperTable) -> Iterator[str]:
     """Yield the lines below the title, none where fewer than two systems are trained."""
-    texts = {row.label: shelf.translations(row) for row in table.rows}
+    texts = {row.label: folders.translations(row) for row in table.rows}
     systems = {label: runs for label, runs in texts.items() if runs}
     experiment = table.rows[0].experiment
     if table.commands:
         for row in table.rows:
-            yield from _output(shelf, table, row)
+            yield from _output(folders, table, row)
     elif table.analysis == "robustness":
-        yield from _robustness(shelf, table)
+        yield from _robustness(folders, table)
     elif len(systems) > 1:
-        source = list(map(parse_tokens, shelf.text(experiment, experiment.source)))
-        references, options = [shelf.text(experiment, experiment.target)], MetricOptions(tokenize="none")
+        source = list(map(parse_tokens, folders.text(experiment, experiment.source)))
+        references, options = [folders.text(experiment, experiment.target)], MetricOptions(tokenize="none")
         data = EvaluationData(references, systems, source, [], [], {}, options, 1)
-        yield from ANALYSES[table.analysis](shelf, table, data)
+        yield from ANALYSES[table.analysis](folders, table, data)
         if missing := [label for label in texts if label not in systems]:
             yield from ("", f"Not trained yet: {'; '.join(missing)}.")
 
 
-def _length(_: Shelf, __: PaperTable, data: EvaluationData) -> Iterator[str]:
+def _length(_: Folders, __: PaperTable, data: EvaluationData) -> Iterator[str]:
     lengths = list(map(len, data.source))
     return _curves(length_curves(data, METRICS[:1], by_length(lengths, *fitting_width(lengths))))
 
 
-def _examples(_: Shelf, __: PaperTable, data: EvaluationData) -> Iterator[str]:
+def _examples(_: Folders, __: PaperTable, data: EvaluationData) -> Iterator[str]:
     baseline, *_, last = data.systems
     found = system_examples(data, "ribes", baseline, last, 1)
     for example in (*found.better, *found.worse):
@@ -235,9 +235,9 @@ def _examples(_: Shelf, __: PaperTable, data: EvaluationData) -> Iterator[str]:
         yield ""
 
 
-def _robustness(shelf: Shelf, table: PaperTable) -> Iterator[str]:
+def _robustness(folders: Folders, table: PaperTable) -> Iterator[str]:
     experiment = table.rows[0].experiment
-    made = [shelf.folder(experiment) / ROBUSTNESS]
+    made = [folders.folder(experiment) / ROBUSTNESS]
     found = [path for path in made if path.exists()] or kept_files(experiment.kept, "robustness.", "json")
     names = {row.base: row.label for row in table.rows}
     for path in found[:1]:
@@ -259,10 +259,10 @@ def _score(measure: str) -> Callable[[Estimate | None], str]:
     return lambda one: "–" if one is None else SCORE_FORMATS[measure].format(one.score)
 
 
-def _scores(shelf: Shelf, table: PaperTable, data: EvaluationData) -> Iterator[str]:
+def _scores(folders: Folders, table: PaperTable, data: EvaluationData) -> Iterator[str]:
     """Yield a table of our figures and the paper's; p is against the first row."""
     found = _scored(table, data)
-    costs = {row: _costs(shelf, row) for row in table.rows if row.label in data.systems}
+    costs = {row: _costs(folders, row) for row in table.rows if row.label in data.systems}
     columns, rows = ["system"], [[row.label] for row in costs]
     for name in table.measures:
         title, form = _format(name)
@@ -301,19 +301,19 @@ def _cell(found: Scoring, label: str, name: str, cost: float | None, form: Any) 
     return form(runs.mean) + deviation + (f" ({p_value(compared.p_value)})" if compared else "")
 
 
-def _costs(shelf: Shelf, row: Row) -> dict[str, float]:
+def _costs(folders: Folders, row: Row) -> dict[str, float]:
     """Return what ``results.json`` of the run says beside the scores."""
-    path = shelf.folder(row.experiment) / RESULTS
+    path = folders.folder(row.experiment) / RESULTS
     systems = json.loads(path.read_text(encoding="utf-8"))["systems"] if path.exists() else {}
     return {name: systems[row.system][name]["mean"] for name in COSTS} if row.system in systems else {}
 
 
-def _output(shelf: Shelf, table: PaperTable, row: Row) -> Iterator[str]:
+def _output(folders: Folders, table: PaperTable, row: Row) -> Iterator[str]:
     """Yield what the commands say of the first training of a system."""
-    models = shelf.models(row)
+    models = folders.models(row)
     if models:
         for command in table.commands:
-            printed = run_in(shelf.folder(row.experiment), command, models[0])
+            printed = run_in(folders.folder(row.experiment), command, models[0])
         yield from (f"{row.label}:", "", "```", *printed.rstrip().split("\n"), "```", "")
 
 
@@ -332,7 +332,7 @@ def _markdown(table: Table) -> Iterator[str]:
     yield from (f"| {' | '.join(row)} |" for row in (table.columns, rules, *table.rows))
 
 
-ANALYSES: dict[str | None, Callable[[Shelf, PaperTable, EvaluationData], Iterator[str]]] = {
+ANALYSES: dict[str | None, Callable[[Folders, PaperTable, EvaluationData], Iterator[str]]] = {
     None: _scores,
     "length": _length,
     "examples": _examples,

@@ -21,7 +21,7 @@ from preorder.command_line.paths import paths_by_name
 from preorder.errors import UsageError
 from preorder.io import files
 from preorder_recipes import run as main_job
-from preorder_recipes.paper_tables import Experiment, Row, Shelf, page, read_paper, run_in
+from preorder_recipes.paper_tables import Experiment, Folders, Row, page, read_paper, run_in
 from preorder_recipes.pipeline.runner import exit_status
 
 PAPERS = tuple(sorted(path.stem for path in (CONFIG / "papers").glob("*.yaml")))
@@ -87,39 +87,41 @@ def run(arguments: argparse.Namespace) -> None:
     if not chosen:
         known = "; ".join(table.name for paper in papers for table in paper.tables)
         raise UsageError(f"--table: there is none of these; there are: {known}")
-    shelf = Shelf(arguments.run, {name: Path(path) for name, path in paths_by_name(arguments.data).items()})
+    corpora = {name: Path(path) for name, path in paths_by_name(arguments.data).items()}
+    folders = Folders(arguments.run, corpora)
     if not arguments.no_training:
         rows = [row for paper in chosen for table in paper.tables for row in table.rows]
-        train(shelf, rows, arguments.also, arguments.plan)
+        train(folders, rows, arguments.also, arguments.plan)
     if not arguments.plan:
-        files.write_lines(arguments.out, [*HEAD, *(line for paper in chosen for line in page(shelf, paper))])
+        lines = (line for paper in chosen for line in page(folders, paper))
+        files.write_lines(arguments.out, [*HEAD, *lines])
 
 
-def train(shelf: Shelf, rows: Sequence[Row], more: Sequence[str], only_plan: bool) -> None:
+def train(folders: Folders, rows: Sequence[Row], more: Sequence[str], only_plan: bool) -> None:
     """Train and translate what is missing, a run after the other; say first what that is."""
     missing: dict[Experiment, dict[str, Row]] = {}
     for row in rows:
-        if not shelf.translations(replace(row, translate=())):
+        if not folders.translations(replace(row, translate=())):
             missing.setdefault(row.experiment, {})[row.system] = row
     for experiment, systems in missing.items():
-        seeds = main_job.build_parser().parse_args(command_line(experiment, [], shelf.runs, more)).seeds
+        seeds = main_job.build_parser().parse_args(command_line(experiment, [], folders.runs, more)).seeds
         trainings = len(systems) * len(seeds.split(","))
         hours = f"{trainings * experiment.minutes / 60:.1f} hours of one core"
         print(f"{experiment.name}: {trainings} trainings, {hours}: {', '.join(systems)}", file=sys.stderr)
     for experiment, systems in missing.items() if not only_plan else ():
-        folder = shelf.folder(experiment)
+        folder = folders.folder(experiment)
         names = [_written(folder, row) if row.changes else row.system for row in systems.values()]
-        line = ["--data", str(shelf.corpus(experiment)), *command_line(experiment, names, folder, more)]
+        line = ["--data", str(folders.corpus(experiment)), *command_line(experiment, names, folder, more)]
         main_job.run(main_job.build_parser().parse_args(line))
     for row in rows if not only_plan else ():
-        if row.translate and not shelf.translations(row):
-            _translate(shelf, row)
+        if row.translate and not folders.translations(row):
+            _translate(folders, row)
 
 
-def _translate(shelf: Shelf, row: Row) -> None:
+def _translate(folders: Folders, row: Row) -> None:
     """Translate the test set with all models of a system, as the row searches."""
-    folder, source = shelf.folder(row.experiment), f"data/test.{row.experiment.source}"
-    for model in shelf.models(row):
+    folder, source = folders.folder(row.experiment), f"data/test.{row.experiment.source}"
+    for model in folders.models(row):
         made = model.with_name(row.translation)
         fresh = made.with_name(f"{made.name}.new")
         command = f"onmt_translate -model {{model}} -src {source} -output {fresh.relative_to(folder)}"
