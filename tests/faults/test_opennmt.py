@@ -101,7 +101,6 @@ train -data "{a: {path_src: train.src, weight: 0}}" | data: a: weight is no whol
 train -data "{a: {path_src: train.src, transforms: bpe}}" | transforms: not a list of names: 'bpe'
 train -data "{a: {path_src: train.src, transforms: [bpee]}}" | unknown transform 'bpee': did you m
 train -data "{a: {path_src: absent, path_tgt: train.tgt}}" | absent: a/path_src: there is no such
-train -data "{a: {path_src: train.src, path_tgt: text.pt}}" -num_workers 1 | train.src:21: the file ends
 train -transforms bpee | argument -transforms/--transforms: invalid choice: 'bpee'
 train -src_vocab absent | absent: src vocab: there is no such file
 train -tgt_vocab "" | tgt vocab: no file is given
@@ -221,6 +220,12 @@ def test_faults_of_a_program_keep_their_traceback(capsys, folder, monkeypatch):
         Path("absent").read_text()
     sys.excepthook(raised.type, raised.value, raised.tb)  # of a user's own program
     assert "Traceback" in capsys.readouterr().err
+
+
+def test_bad_data_ends_a_training_from_a_worker_too(capsys, folder):
+    data = "{a: {path_src: train.src, path_tgt: text.pt}}"
+    status, lines = outcome(capsys, folder, *TRAIN, "-data", data, "-num_workers", 1)
+    assert (status, lines[-1]) == (2, "train.src:21: the file ends after 20 lines, text.pt goes on")
 
 
 def test_every_number_has_bounds_that_its_default_keeps():
