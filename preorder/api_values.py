@@ -105,7 +105,8 @@ def sentences_of(
     if tags is not None:
         sentences = each(lambda s, t: replace(s, tags=tokens_of(t)), sources=sentences, tags=tags)
     if trees is not None:
-        sentences = each(lambda s, t: with_bracketing(s, text_of(t)), sources=sentences, trees=trees)
+        lines = each(lambda text: without_line_end(text_of(text)), trees=trees)
+        sentences = each(with_bracketing, sources=sentences, trees=lines)
     return sentences
 
 

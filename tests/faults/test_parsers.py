@@ -102,10 +102,9 @@ def parse_features(text, folder):
 
 def parse_classes(text, folder):
     path = file_of(text, folder)
-    classes = WordClasses.read(path)
-    for word, name in classes.of_word.items():
-        assert formats.parse_tokens(name) == (name,), word
-    assert WordClasses.parse("".join(f"{line}\n" for line in classes.lines()).encode()) == classes
+    for classes in (WordClasses.parse(path, text.encode()), WordClasses.read(path)):
+        for word, name in classes.of_word.items():
+            assert formats.parse_tokens(name) == (name,), word
 
 
 def reads_compressed(suffix):

@@ -295,8 +295,9 @@ def test_a_language_model_that_knows_no_word(folder, trained):
     if importlib.util.find_spec("kenlm") is None:
         pytest.skip("the extra lm is not installed")
     trained("phrases")
-    grams = ["0\t<s>", "-1\t</s>", "-9\t<unk>", *(f"-9\tw{number}" for number in range(20))]
-    write(folder / "lm.arpa", "\\data\\", f"ngram 1={len(grams)}", "", "\\1-grams:", *grams, "", "\\end\\")
+    grams = ["0\t<s>\t0", "-1\t</s>\t0", "-9\t<unk>\t0", *(f"-9\tw{number}\t0" for number in range(20))]
+    arpa = ["\\data\\", f"ngram 1={len(grams)}", "ngram 2=1", "", "\\1-grams:", *grams]
+    write(folder / "lm.arpa", *arpa, "", "\\2-grams:", "-9\tw0 w1", "", "\\end\\")
     search = ("-beam_size", 9, "-swan_choices", 9)
     for more, is_empty in ((), False), (("-swan_lm", "lm.arpa", "-swan_lm_weight", 5), True):
         [output], _ = translate(folder, ["w1 w2"], "phrases.pt", *search, *more)
