@@ -91,7 +91,7 @@ def test_good_files_are_good(run, command):
     assert run(command)[0] == 0
 
 
-@pytest.mark.parametrize(("command", "message", "changed"), wrong())
+@pytest.mark.parametrize(("command", "message", "changed"), list(wrong()))
 def test_one_line_says_what_is_wrong_where(run, tmp_path, command, message, changed):
     status, output = run(command, **changed)
     assert (status, output.out) == (2, "")
