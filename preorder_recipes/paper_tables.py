@@ -18,7 +18,7 @@ import yaml
 from preorder.analysis.comparisons import Precisions, system_examples
 from preorder.analysis.curves import by_length, fitting_width, length_curves
 from preorder.analysis.evaluation_data import EvaluationData
-from preorder.analysis.results import SCORE_FORMATS, Curves, Estimate, Table, p_value, parse_curves
+from preorder.analysis.results import SCORE_FORMATS, Curves, Estimate, p_value, parse_curves
 from preorder.data.formats import parse_tokens
 from preorder.errors import UsageError
 from preorder.io import files
@@ -252,7 +252,7 @@ def _curves(curves: Curves, names: Mapping[str, str] | None = None) -> Iterator[
         for system, line in lines.items()
         if names is None or system in names
     ]
-    return _markdown(Table("", (curves.axis, *(group.label for group in curves.groups)), tuple(rows)))
+    return _markdown((curves.axis, *(group.label for group in curves.groups)), rows)
 
 
 def _score(measure: str) -> Callable[[Estimate | None], str]:
@@ -275,7 +275,7 @@ def _scores(folders: Folders, table: PaperTable, data: EvaluationData) -> Iterat
             columns.append("paper")
             for cells, row in zip(rows, costs, strict=True):
                 cells.append(form(row.paper[name]) if name in row.paper else "")
-    return _markdown(Table("", tuple(columns), tuple(map(tuple, rows))))
+    return _markdown(columns, rows)
 
 
 def _scored(table: PaperTable, data: EvaluationData) -> Scoring:
@@ -327,9 +327,9 @@ def run_in(folder: Path, command: str, model: Path, *more: str) -> str:
     return ended.stdout
 
 
-def _markdown(table: Table) -> Iterator[str]:
-    rules = ["---", *("---:" for _ in table.columns[1:])]
-    yield from (f"| {' | '.join(row)} |" for row in (table.columns, rules, *table.rows))
+def _markdown(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    rules = ["---", *("---:" for _ in columns[1:])]
+    return (f"| {' | '.join(row)} |" for row in (columns, rules, *rows))
 
 
 ANALYSES: dict[str | None, Callable[[Folders, PaperTable, EvaluationData], Iterator[str]]] = {
