@@ -174,6 +174,21 @@ def test_features_stay_on_their_tokens_and_preprocessing_of_ones_own_comes_after
 
 
 @pytest.mark.parametrize(
+    ("source", "segment"),
+    [(" \ta \t\r\n", "a"), ("\u3000 a\u00a0", "\u3000 a\u00a0"), ("\u00a0", "\u00a0"), ("   ", "")],
+)
+def test_white_space_around_a_source(source, segment):
+    """Spaces and tabs alone separate tokens, as in files; around the translation none is put again."""
+    assert ServerModel.maybe_preprocess(model(), {"src": source})["seg"] == [segment]
+    head, tail = source[: len(source) - len(source.lstrip())], source[len(source.rstrip()) :]
+
+    def original(self, inputs):
+        return [f"{head}{n}{tail}" for n in range(2)], [0, 0], 2, {}, [], []
+
+    assert server._run_model(original, model(), [{"src": source}])[0] == ["0", "1"]
+
+
+@pytest.mark.parametrize(
     ("report_align", "tokenizer", "message"),
     [
         (True, None, "report_align does not work in OpenNMT-py's server"),
