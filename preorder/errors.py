@@ -7,13 +7,12 @@ line prints them and ends with exit status 2. Any other exception is a fault of 
 from __future__ import annotations
 
 import importlib
+import shlex
+from importlib import metadata
 from types import ModuleType
 
 MAX_SHOWN = 60  # characters of what is wrong that a message shows
 MAX_REASON = 300  # characters of the whole reason, which names of the user's may be part of
-
-INSTALL = "install it, in the folder of onmt-preorder, with: pip install -e '.[{extra}]'"
-"""How an extra is installed: from the checkout, since no package index has this project."""
 
 
 class PreorderError(Exception):
@@ -59,7 +58,10 @@ class MissingExtraError(PreorderError):
     """An optional dependency that is needed, but not installed."""
 
     def __init__(self, module: str, extra: str) -> None:
-        super().__init__(f"{module} is not installed; {INSTALL.format(extra=extra)}")
+        wanted = metadata.requires("onmt-preorder") or []
+        packages = [each.partition(";")[0] for each in wanted if each.endswith(f"extra == '{extra}'")]
+        command = shlex.join(["pip", "install", *(packages or [f"onmt-preorder[{extra}]"])])
+        super().__init__(f"{module} is not installed: {command}")
 
 
 def shown(text: object) -> str:

@@ -49,7 +49,7 @@ def check_tokenizer(name: str) -> None:
     except (RuntimeError, ImportError):
         language = name.partition("-")[0]
         raise UsageError(
-            f"the tokenizer {name} is not installed; install it with: pip install 'sacrebleu[{language}]'"
+            f"the tokenizer {name} is not installed: pip install 'sacrebleu[{language}]'"
         ) from None
 
 

@@ -37,5 +37,5 @@ def test_the_tab_key(tmp_path, module, line, found):
 def test_without_the_extra(monkeypatch):
     monkeypatch.setenv("_ARGCOMPLETE", "1")
     monkeypatch.setitem(sys.modules, "argcomplete", None)
-    with pytest.raises(MissingExtraError, match=r"argcomplete is not installed; .*'\.\[completion\]'"):
+    with pytest.raises(MissingExtraError, match="argcomplete is not installed: pip install"):
         main(["--help"])

@@ -141,5 +141,5 @@ def test_without_torch(monkeypatch):
     ]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "torch", None)
-    with pytest.raises(MissingExtraError, match=r"torch is not installed; install it, .*with: .*\[neural\]"):
+    with pytest.raises(MissingExtraError, match=r"torch is not installed: pip install 'torch>=2.6'"):
         method_class("neural-btg")
