@@ -12,16 +12,6 @@ import warnings
 class _LoadedWhenUsed(type(sys)):
     """Stands for a module until an attribute of it is asked for, and then has all of its attributes."""
 
-    @classmethod
-    def stand_for(cls, name):
-        """Let this be what ``import name`` gives, unless it is imported already or not installed."""
-        from importlib.util import find_spec
-
-        spec = None if name in sys.modules else find_spec(name)
-        if spec is not None:
-            module = sys.modules[name] = cls(name)
-            module.__spec__, module.__file__ = spec, spec.origin  # what torch asks all modules for
-
     def __getattr__(self, attribute):
         from importlib import import_module
 
@@ -35,49 +25,42 @@ def _load_torch_alone():
 
     Torch comes first, as it looks into all modules.
     """
+    from importlib.util import find_spec
+
     try:
         import torch  # noqa: F401
     except ImportError:  # OpenNMT-py will say so
         return
-    _LoadedWhenUsed.stand_for("spacy")
+    spec = None if "spacy" in sys.modules else find_spec("spacy")
+    if spec is not None:
+        module = sys.modules["spacy"] = _LoadedWhenUsed("spacy")
+        module.__spec__, module.__file__ = spec, spec.origin  # what torch asks all modules for
 
 
 class _Finder:
-    """Finds ``onmt`` by the other finders, but loads it through :class:`_Loader`."""
+    """Finds ``onmt`` by the other finders; once that is loaded, registers our models and goes."""
 
     def find_spec(self, name, path=None, target=None):
         if name != "onmt":
             return None
-        for finder in sys.meta_path:
-            find_spec = None if isinstance(finder, _Finder) else getattr(finder, "find_spec", None)
-            spec = find_spec and find_spec(name, path, target)
-            if spec is not None:
-                if spec.loader is not None:  # None: a namespace package, not OpenNMT-py
-                    spec.loader = _Loader(spec.loader)
-                return spec
-        return None
+        others = (finder for finder in sys.meta_path if finder is not self)
+        found = (finder.find_spec(name, path, target) for finder in others if hasattr(finder, "find_spec"))
+        spec = next(filter(None, found), None)
+        if spec is not None and spec.loader is not None:  # None: a namespace package, not OpenNMT-py
+            load = spec.loader.exec_module
+            spec.loader.exec_module = lambda module: self._load(module, load)
+        return spec
 
-
-class _Loader:
-    """Loads a module by another loader, then registers our models."""
-
-    def __init__(self, loader):
-        self._loader = loader
-
-    def __getattr__(self, name):
-        return getattr(self._loader, name)
-
-    def exec_module(self, module):
+    def _load(self, module, load):
         # OpenNMT-py 3.5 asks for torch.cuda.amp and sdp_kernel, which torch has but says will go: nothing
         # that a user could mend. Can go when OpenNMT-py asks for torch.amp and sdpa_kernel.
         warnings.filterwarnings("ignore", r"`?torch\.(cuda\.amp|backends\.cuda)\.", FutureWarning, r"onmt\.")
-        module.__spec__.loader = module.__loader__ = self._loader
         _load_torch_alone()
         from onmt_preorder import stand_ins
 
         stand_ins.install()
-        self._loader.exec_module(module)
-        sys.meta_path[:] = [finder for finder in sys.meta_path if not isinstance(finder, _Finder)]
+        load(module)
+        sys.meta_path.remove(self)
         from onmt_preorder.plugin import register
 
         register()

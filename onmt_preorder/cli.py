@@ -124,14 +124,11 @@ def _prompted(lines: Iterator[str]) -> Iterator[str]:
     if is_quiet():
         yield from lines
         return
-    print("ready: type a sentence; Ctrl-D ends", file=sys.stderr)
-    while True:
-        print("> ", end="", file=sys.stderr, flush=True)
-        line = next(lines, None)
-        if line is None:
-            print(file=sys.stderr)
-            return
+    print("ready: type a sentence; Ctrl-D ends\n> ", end="", file=sys.stderr, flush=True)
+    for line in lines:
         yield line
+        print("> ", end="", file=sys.stderr, flush=True)
+    print(file=sys.stderr)
 
 
 def _load_translator(arguments: argparse.Namespace, stream: Any) -> Any:

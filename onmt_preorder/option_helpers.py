@@ -7,7 +7,8 @@ A refusal is a ``UsageError`` in one line. ``whose`` is the option and value tha
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 from preorder.errors import UsageError
@@ -22,10 +23,23 @@ def option_group(parser: Any, title: str) -> Callable[..., None]:
     return lambda name, **settings: group.add(f"--{name}", f"-{name}", **settings)
 
 
-def refuse(opt: Namespace, unsupported: Mapping[str, Any], whose: str) -> None:
-    """Refuse options that OpenNMT-py's own models support: name of each, with the value that turns it off."""
-    for name, off in unsupported.items():
-        if getattr(opt, name, off) != off:
+@cache
+def defaults() -> dict[str, Any]:
+    """Return the default of each option of OpenNMT-py's trainings and translations, and of ours."""
+    from onmt import opts
+    from onmt.utils.parse import ArgumentParser
+
+    found = {}
+    for add_options in (opts.translate_opts, opts.train_opts):
+        add_options(parser := ArgumentParser())
+        found |= {action.dest: action.default for action in parser._actions}
+    return found
+
+
+def refuse(opt: Namespace, unsupported: str, whose: str) -> None:
+    """Refuse options, names with spaces between them, that are not at their defaults, which are off."""
+    for name in unsupported.split():
+        if getattr(opt, name, defaults()[name]) != defaults()[name]:
             raise UsageError(f"{name} does not work with {whose}")
 
 

@@ -11,7 +11,7 @@ import difflib
 from argparse import Namespace
 from typing import Any
 
-from onmt_preorder.option_helpers import Need, option_group, refuse
+from onmt_preorder.option_helpers import Need, defaults, option_group, refuse
 from onmt_preorder.papers import explicit_reordering as explicit
 from onmt_preorder.papers import reordering_embedding as reordering
 from onmt_preorder.papers.distortion import options as distortion
@@ -71,17 +71,13 @@ def check(opt: Namespace) -> None:
 
 def check_training(opt: Namespace) -> None:
     """Refuse, in a new training, options of ours that it would ignore, and cuts of targets."""
-    from onmt.utils.parse import ArgumentParser
-
     # With any decoder, OpenNMT-py leaves a word out at each cut.
-    ours = [
-        f"{option}: {getattr(opt, option)}" for option in _TYPES if getattr(opt, option) in _TYPES[option]
-    ]
-    for whose in [*ours, *["local_reordering_window"] * bool(opt.local_reordering_window)]:
-        refuse(opt, {"truncated_decoder": 0}, whose)
-    defaults = vars(ArgumentParser.defaults(add_options))
+    given = ((option, getattr(opt, option)) for option in _TYPES)
+    whose = [f"{option}: {kind}" for option, kind in given if kind in _TYPES[option]]
+    for each in [*whose, *["local_reordering_window"] * bool(opt.local_reordering_window)]:
+        refuse(opt, "truncated_decoder", each)
     for name, (what, is_met) in _NEEDS.items():
-        if getattr(opt, name) != defaults[name] and not is_met(opt):
+        if getattr(opt, name) != defaults()[name] and not is_met(opt):
             raise UsageError(f"{name} has no effect without {what}")
     if opt.preorder_stanza_dir and not opt.preorder_model:
         raise UsageError("preorder_stanza_dir has no effect without preorder_model")

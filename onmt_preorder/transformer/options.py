@@ -23,28 +23,12 @@ READERS = {ENCODER: (ABSOLUTE, RELATIVE), "bidirectional_gru": (ABSOLUTE, RECURR
 PRE, POST = "pre", "post"
 PAPER_LIMIT = 4  # Kawara et al. 2021, §IV-B
 
-# What OpenNMT-py's own encoder can do and ours cannot, and the value that leaves it off.
-_UNSUPPORTED_ENCODER: dict[str, Any] = {
-    "multiquery": False,
-    "num_kv": 0,
-    "parallel_residual": False,
-    "relative_positions_buckets": 0,
-    "lora_layers": [],
-    "lora_embedding": False,
-    "quant_layers": [],
-    "model_task": "seq2seq",
-    "copy_attn": False,  # nor can OpenNMT-py 3.5 translate with it
-    "parallel_mode": "data_parallel",
-}
-# The same for the decoder.
-_UNSUPPORTED_DECODER: dict[str, Any] = {
-    "parallel_residual": False,
-    "shared_layer_norm": False,
-    "num_experts": 0,
-    "model_task": "seq2seq",
-    "parallel_mode": "data_parallel",
-}
-
+# What OpenNMT-py's own encoder and decoder can do and ours cannot; nor can it translate with copy_attn.
+_UNSUPPORTED_ENCODER = (
+    "multiquery num_kv parallel_residual relative_positions_buckets lora_layers lora_embedding quant_layers "
+    "model_task copy_attn parallel_mode"
+)
+_UNSUPPORTED_DECODER = "parallel_residual shared_layer_norm num_experts model_task parallel_mode"
 
 NEEDS = {
     "preorder_max_relative": (
@@ -182,8 +166,7 @@ def _check_decoder(opt: Namespace) -> None:
             raise UsageError(f"target_max_relative needs decoder_type: {DECODER}, not {opt.decoder_type}")
         return
     if opt.target_max_relative:
-        others = ("max_relative_positions", "num_kv", "sliding_window")
-        refuse(opt, dict.fromkeys(others, 0), "target_max_relative")
+        refuse(opt, "max_relative_positions num_kv sliding_window", "target_max_relative")
     refuse(opt, _UNSUPPORTED_DECODER, f"decoder_type: {DECODER}")
     if opt.self_attn_type == "average":
         raise UsageError(f"self_attn_type: average does not work with decoder_type: {DECODER}")

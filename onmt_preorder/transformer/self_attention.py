@@ -35,24 +35,15 @@ class SourceBatch:
         return SourceBatch(self.padding.repeat(2, 1), self.lengths.repeat(2), self.original, preordered)
 
 
-class RelativeTable(nn.Module):
-    """One vector for each clipped distance: ``weight`` is ``(2 limit + 1, size)``.
+class RelativeTables(nn.Module):
+    """One order's tables of keys and values: a vector for each clipped distance, ``(2 limit + 1, size)``.
 
-    A module of its own with a ``weight``, since that is what OpenNMT-py initialises.
+    They are weights of linear layers, which OpenNMT-py initialises.
     """
 
     def __init__(self, limit: int, size: int) -> None:
         super().__init__()
-        self.weight = nn.Parameter(torch.empty(2 * limit + 1, size))
-        nn.init.xavier_uniform_(self.weight)
-
-
-class RelativeTables(nn.Module):
-    """One order's separate tables of keys and values."""
-
-    def __init__(self, limit: int, size: int) -> None:
-        super().__init__()
-        self.keys, self.values = RelativeTable(limit, size), RelativeTable(limit, size)
+        self.keys, self.values = (nn.Linear(size, 2 * limit + 1, bias=False) for _ in range(2))
 
 
 class SelfAttention(nn.Module):

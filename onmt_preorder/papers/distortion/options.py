@@ -13,19 +13,11 @@ ENCODER, DECODER = "bidirectional_gru", "distortion_rnn"
 NONE, SOURCE, TARGET, HIDDEN = "none", "source", "target", "hidden"
 PAPER_WINDOW, PAPER_LAMBDA = 3, 0.5  # Zhang et al. 2017, §4.3
 
-# What OpenNMT-py's own models can do and these cannot, and the value that leaves it off.
-_UNSUPPORTED: dict[str, Any] = {
-    "copy_attn": False,
-    "coverage_attn": False,
-    "context_gate": None,
-    "bridge": False,
-    "lora_layers": [],
-    "lora_embedding": False,
-    "quant_layers": [],
-    "model_task": "seq2seq",
-    "parallel_mode": "data_parallel",
-    "position_encoding": False,  # the decoder reads word by word, without a number of the word
-}
+# What OpenNMT-py's own models can do and these cannot; the decoder reads words without their numbers.
+_UNSUPPORTED = (
+    "copy_attn coverage_attn context_gate bridge lora_layers lora_embedding quant_layers model_task "
+    "parallel_mode position_encoding"
+)
 
 _JUMPS = f"distortion: {SOURCE}, {TARGET} or {HIDDEN}", lambda opt: opt.distortion != NONE
 _ADADELTA = "optim: adadelta", lambda opt: opt.optim == "adadelta"
@@ -71,13 +63,13 @@ def check(opt: Namespace) -> None:
         raise UsageError(f"decoder_type: {DECODER} needs encoder_type: {known}, not {opt.encoder_type}")
     refuse(opt, _UNSUPPORTED, f"decoder_type: {DECODER}")
     if opt.encoder_type == ENCODER and not opt.preorder_encoding:
-        refuse(opt, {"n_src_feats": 0}, f"encoder_type: {ENCODER} without preorder_encoding")
+        refuse(opt, "n_src_feats", f"encoder_type: {ENCODER} without preorder_encoding")
     if opt.encoder_type != ENCODER and opt.distortion_source_end:
         raise UsageError(f"distortion_source_end needs encoder_type: {ENCODER}, not {TRANSFORMER}")
     if opt.dec_layers != 1:
         raise UsageError(f"decoder_type: {DECODER} has one layer: dec_layers: 1, not {opt.dec_layers}")
     if opt.optim == "sparseadam":  # two optimisers in one
-        refuse(opt, {"distortion_rate_factor": 1}, "optim: sparseadam")
+        refuse(opt, "distortion_rate_factor", "optim: sparseadam")
     check_shared_embeddings(opt)
 
 

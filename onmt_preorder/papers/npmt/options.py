@@ -11,40 +11,17 @@ from preorder.errors import UsageError
 DECODER = "swan"
 RNN_TYPES = ("GRU", "LSTM")
 
-# What OpenNMT-py's training can do and the sum over segmentations cannot, and the value that leaves it off.
-_UNSUPPORTED: dict[str, Any] = {
-    "copy_attn": False,
-    "coverage_attn": False,
-    "lambda_align": 0.0,
-    "lambda_coverage": 0.0,
-    "label_smoothing": 0.0,
-    "lm_prior_model": None,
-    "zero_out_prompt_loss": False,
-    "generator_function": "softmax",
-    "model_task": "seq2seq",
-}
-
-# What OpenNMT-py's beam search can do and the search over segments cannot, and the default.
-_UNSUPPORTED_SEARCH: dict[str, Any] = {
-    "random_sampling_topk": 0,
-    "random_sampling_topp": 0.0,
-    "random_sampling_temp": 1.0,
-    "length_penalty": "avg",
-    "coverage_penalty": "none",
-    "block_ngram_repeat": 0,
-    "min_length": 0,
-    "ratio": 0.0,
-    "tgt_file_prefix": False,
-    "gold_align": False,
-    "alpha": 1.0,
-    "beta": 0.0,
-    "stepwise_penalty": False,
-    "ignore_when_blocking": [],
-    "max_length": 250,
-    "max_length_ratio": 1.25,
-    "dump_beam": "",
-    "attn_debug": False,
-}
+# What OpenNMT-py's training can do and the sum over segmentations cannot.
+_UNSUPPORTED = (
+    "copy_attn coverage_attn lambda_align lambda_coverage label_smoothing lm_prior_model "
+    "zero_out_prompt_loss generator_function model_task"
+)
+# What OpenNMT-py's beam search can do and the search over segments cannot.
+_UNSUPPORTED_SEARCH = (
+    "random_sampling_topk random_sampling_topp random_sampling_temp length_penalty coverage_penalty "
+    "block_ngram_repeat min_length ratio tgt_file_prefix gold_align alpha beta stepwise_penalty "
+    "ignore_when_blocking max_length max_length_ratio dump_beam attn_debug"
+)
 
 # The options that a search over segments has beside OpenNMT-py's: default, what it is.
 _SEARCH: dict[str, tuple[Any, str]] = {
@@ -89,7 +66,7 @@ def check(opt: Namespace) -> None:
     if window < 0 or (window and window % 2 == 0):
         raise UsageError(f"local_reordering_window is odd, or 0 for none, not {window}")
     if opt.optim == "sparseadam":  # two optimisers in one
-        refuse(opt, {"local_reordering_rate_factor": 1}, "optim: sparseadam")
+        refuse(opt, "local_reordering_rate_factor", "optim: sparseadam")
     if opt.decoder_type != DECODER:
         return
     refuse(opt, _UNSUPPORTED, f"decoder_type: {DECODER}")
