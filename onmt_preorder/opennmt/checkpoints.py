@@ -93,7 +93,8 @@ def _load(original: Any, file: Any, *args: Any, **kwargs: Any) -> Any:
     _part(checkpoint, "opt", Namespace, path)
     vocabularies = _part(checkpoint, "vocab", dict, path)
     for name, kind in (("src", list), ("tgt", list), ("data_task", str)):
-        _part(vocabularies, name, kind, path)
+        if not _part(vocabularies, name, kind, path):
+            raise DataError(f"{NO_CHECKPOINT}: {name!r} is empty", path)
     for name in ("model", "generator"):  # which safetensors may hold instead
         if checkpoint.get(name) is not None:
             _check_weights(_part(checkpoint, name, dict, path), path)

@@ -80,6 +80,13 @@ def _add_translation_options(original: Any, parser: Any) -> None:
 # --- reading ---
 
 
+@adapts("onmt.utils.parse:ArgumentParser", "convert_item_to_command_line_arg")
+def _convert(original: Any, self: Any, action: Any, key: str, value: Any) -> Any:
+    if action is not None and action.nargs == 0 and not isinstance(value, str):
+        self.error(f"{key} is true or false, not {value!r}")
+    return original(self, action, key, value)
+
+
 @adapts("onmt.utils.parse:ArgumentParser", "parse_known_args")
 def _parse_strictly(original: Any, self: Any, args: Any = None, *more: Any, **named: Any) -> Any:
     given = args.split() if isinstance(args, str) else list(sys.argv[1:] if args is None else args)
@@ -175,6 +182,8 @@ def _check_translation(original: Any, cls: type, opt: Namespace) -> None:
     original(cls, opt)
     if opt.n_best > opt.beam_size:
         raise UsageError(f"n_best {opt.n_best} is more than beam_size {opt.beam_size}")
+    if opt.align_debug and not opt.report_align:
+        raise UsageError("align_debug needs report_align")
     _check_gpus(max(opt.gpu + 1, len(opt.gpu_ranks)))
 
 

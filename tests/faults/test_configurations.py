@@ -57,6 +57,7 @@ ODD = [[1, 2], ["x"], {"a": "b"}, {}, "x", -7, 1.5, True, "é\0", [[1]], [{}], "
 KEYS = """
 layers hidden_size dropout train_steps learning_rate encoder_type preorder_encoding preorder_max_relative
 norm_placement optim seed data transforms src_vocab early_stopping_criteria n_src_feats hiden_size
+share_vocab bfloat16
 """.split()
 
 

@@ -64,6 +64,7 @@ SPOILT = {
         lambda saved: saved["vocab"].pop("tgt"),
         NONE.format("tgt"),
     ),
+    "no_words": (lambda saved: saved["vocab"]["src"].clear(), "checkpoint of OpenNMT-py: 'src' is empty"),
     "other_options": (lambda saved: saved.update(opt=3), NONE.format("opt")),
     "without_weights": (lambda saved: saved.pop("model"), "no weights: they are neither in it nor in"),
     "empty_weight": (lambda saved: saved["model"].update({WEIGHT: torch.empty(0)}), NO_FIT),
@@ -123,6 +124,7 @@ train -world_size 20 -gpu_ranks 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 1
 translate -model absent.pt | absent.pt: No such file or directory
 translate -beam_size 0 | argument --beam_size/-beam_size: not a whole number
 translate -beam_size 2 -n_best 5 | n_best 5 is more than beam_size 2
+translate -align_debug | align_debug needs report_align
 translate -gpu 99 | gpu, gpu_ranks: 100 GPUs are needed, but torch finds
 translate -output directory | directory: is a directory
 translate -output valid.src | valid.src would be overwritten
