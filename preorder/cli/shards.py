@@ -15,6 +15,7 @@ from preorder.annotate import stanza as annotation
 from preorder.annotate.stanza import TREES, StanzaOptions
 from preorder.cli.source import STANZA, Source
 from preorder.command_line import options
+from preorder.command_line.paths import refuse_in_model
 from preorder.errors import UsageError, shown
 from preorder.io import files, storage
 from preorder.io.files import STANDARD
@@ -99,6 +100,7 @@ def check_options(arguments: argparse.Namespace, source: Source) -> None:
         raise UsageError("--out and --out-dir exclude each other")
     if STANDARD in _patterns(source).values():
         raise UsageError("--out-dir needs files, as --src 'in/*.gz'")
+    refuse_in_model(arguments.out_dir, arguments.out_dir)
     if arguments.engine == RAY:
         load_ray()
 

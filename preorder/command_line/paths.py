@@ -94,13 +94,18 @@ def _check_output(path: str) -> None:
     folder = os.path.dirname(os.path.realpath(path))
     if not is_url(path) and not os.path.isdir(folder):
         raise DataError(f"cannot be written: there is no folder {folder}", path)
+    refuse_in_model(path, folder)
+    if not is_special(path):
+        check_writable(path)
+
+
+def refuse_in_model(path: str, folder: str) -> None:
+    """Refuse an output in a folder that is a model's."""
     if os.path.exists(os.path.join(folder, "model.json")):
         from preorder.methods.model_directory import is_model  # slow to import
 
         if is_model(folder):
             raise UsageError(f"{path}: a model's folder holds nothing else: name another output")
-    if not is_special(path):
-        check_writable(path)
 
 
 def _is_same(one: str, other: str) -> bool:

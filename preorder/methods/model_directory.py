@@ -152,6 +152,8 @@ def check_replaceable(directory: str, others: Iterable[str] = ()) -> None:
     for path in others:
         if storage.real(path).startswith(inside):
             raise DataError(f"holds {path}: a model needs a directory of its own", directory)
+    if is_model(os.path.dirname(os.path.realpath(directory))):
+        raise DataError("lies in a model's folder, which holds nothing else: name another", directory)
     names = storage.names(directory)
     if names and not (is_model(directory) and all(name in NAMES for name in names)):
         raise DataError("holds other things than a model: name a new or an empty directory", directory)

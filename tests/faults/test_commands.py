@@ -67,6 +67,8 @@ ANNOTATE = "annotate --pos tgt --classes 2"
                 (f"{TRAIN} --cross-fit 2 --model model --cross-fit-out", "out"),
             )
         ),
+        (f"{TRAIN} --model trained/new", "trained/new: lies in a model's folder, which holds nothing else"),
+        ("annotate --pos tgt --src src --out-dir trained", "trained: a model's folder holds nothing else"),
         *(
             (f"{command} /proc/new", "/proc/new: cannot be written: ")
             for command in (f"{TRAIN} --model", f"{TRAIN} --cross-fit 2 --model model --cross-fit-out")
