@@ -22,8 +22,7 @@ from preorder.io import files, storage
 from preorder.io.storage import split_suffix
 from preorder.learning.checkpoint import Checkpoints, digest
 from preorder.progress import LOGGER, counting
-from preorder.shards.plan import Shard
-from preorder.shards.run import Tick, in_worker_processes, run_shards
+from preorder.shards import Shard, Tick, in_worker_processes, run_shards
 from preorder.syntax.read import tagset_comment
 
 SUFFIXES = {"constituency": ".trees", "dependency": ".conllu"}

@@ -25,8 +25,7 @@ from preorder.methods.line_order import Escaped, LineOrderer
 from preorder.methods.model_directory import Model, checksum, load_model
 from preorder.processes import in_order
 from preorder.progress import counting
-from preorder.shards.plan import Shard
-from preorder.shards.run import Tick, Work, in_threads, run_shards
+from preorder.shards import Shard, Tick, Work, in_threads, run_shards
 
 BATCH = 50_000  # tokens that are ordered at once; two batches are held, whatever the length of the input
 

@@ -20,9 +20,8 @@ from preorder.errors import UsageError, shown
 from preorder.io import files, storage
 from preorder.io.files import STANDARD
 from preorder.learning.checkpoint import digest
+from preorder.shards import MANIFEST, Engine, Shard, check_manifest, find_shards
 from preorder.shards.on_ray import GPU_SHARE, RayOptions, load_ray, on_ray
-from preorder.shards.plan import MANIFEST, Shard, check_manifest, find_shards
-from preorder.shards.run import Engine
 
 INPUTS = ("annot", "src", "pos", "trees")
 """Options that name files with a line, or a tree, a sentence; the first that is given has the words."""

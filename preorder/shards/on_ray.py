@@ -15,19 +15,20 @@ import platform
 import secrets
 import signal
 import socket
+import sys
 import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from logging.handlers import BufferingHandler
 from tempfile import TemporaryDirectory
 from types import ModuleType
 from typing import Any, NamedTuple
 
 from preorder.errors import DataError, PreorderError, UsageError, require
 from preorder.progress import LOGGER
-from preorder.shards.plan import Shard
-from preorder.shards.run import Report, Tick, Work, done_alone
+from preorder.shards import Report, Shard, Tick, Work, done_alone
 
 GPU_SHARE = 0.25
 """Share of a GPU that a task takes where it needs one: Stanza's models and a batch need some 4 GB."""
@@ -38,7 +39,6 @@ STORE = 100 * 2**20
 """Bytes of shared memory of a Ray of our own, beside what is put there; Ray wants 75 MiB at least."""
 
 TIMEOUT = 10.0  # seconds for a first answer of a cluster
-_TOKEN = secrets.token_hex(32)  # proves that a process belongs to us; Ray would keep one in the user's home
 
 Facts = Callable[[], dict[str, Any]]
 """Returns what has to be the same on all machines, by name; it can be pickled."""
@@ -65,7 +65,7 @@ class Outcome(NamedTuple):
 
     report: Report | None
     error: Exception | None
-    logged: Sequence[tuple[int, str, str | None]]  # level, text, and the kind of one to be logged once
+    logged: Sequence[logging.LogRecord]
 
 
 def on_ray(
@@ -73,7 +73,7 @@ def on_ray(
 ) -> Iterator[tuple[Shard, Report]]:
     """Run shards on a cluster, as many at once as it has room for, and yield them as they are done.
 
-    With its options and the facts it is an engine of :mod:`preorder.shards.run`. The work can be pickled.
+    With its options and the facts it is an engine of :mod:`preorder.shards`. The work can be pickled.
     """
     package = pickle.dumps((os.getcwd(), LOGGER.level, work, facts, facts()))
     with connected(options.address, len(package)) as ray:
@@ -110,9 +110,7 @@ class _Run:
                 job = self._waiting.popleft()
                 self._given[self._task.remote([self._package], job.shard)] = job
             for answers in self._ray.wait([*self._given], timeout=LOOK)[0]:
-                done = self._take(answers)
-                if done is not None:
-                    yield done
+                yield from self._take(answers)
 
     def end(self) -> None:
         """Stop all tasks."""
@@ -132,17 +130,23 @@ class _Run:
         if now < self._next_look:
             return
         self._next_look = now + LOOK
+        needs, free = self._options.needs, self._ray.available_resources()
         machines = [node["Resources"] for node in self._ray.nodes() if node["Alive"]]
-        room = sum(fitting(self._options.needs, machine) for machine in machines)
+        room = sum(fitting(needs, machine) for machine in machines)
         self._most = 2 * room + 1  # that none waits for us, and Ray knows of more to do
-        state = describe(self._options.needs, machines, self._ray.available_resources())
+        largest = {name: max((machine.get(name, 0) for machine in machines), default=0) for name in needs}
+        needed, most, left = (
+            " and ".join(f"{amounts.get(name, 0):g} {name}" for name in needs)
+            for amounts in (needs, largest, free)
+        )
+        state = f"each needs {needed}; the largest machine has {most}, and {left} are free in all"
         if self._options.address is None and not room:
             raise UsageError(f"this machine has no room for a worker: {state}")
         if now - self._last_worker > self._options.patience:
             raise UsageError(f"no worker on Ray for {self._options.patience:g} seconds: {state}")
 
-    def _take(self, answers: Any) -> tuple[Shard, Report] | None:
-        """Take what a task has answered, or that its worker died; return what is done with."""
+    def _take(self, answers: Any) -> Iterator[tuple[Shard, Report]]:
+        """Take what a task has answered, and yield its shard if it is done; that of a dead worker waits."""
         job, errors = self._given[answers], self._ray.exceptions
         try:
             outcome: Outcome | None = self._ray.get(next(answers))
@@ -151,51 +155,48 @@ class _Run:
                 raise
             raise UsageError(f"a worker cannot begin: {_last_line(error)}") from None
         except errors.RayError as error:
-            return self._lose(answers, error)
+            LOGGER.info(f"a worker has died ({type(error).__name__}); what it had to do is done by others")
+            del self._given[answers]
+            job.tries, job.has_begun = job.tries + 1, False
+            if job.tries < self._options.tries:
+                self._waiting.append(job)
+                return
+            tries = f"given up after {job.tries} tries"
+            reason = f"{tries}: each time the worker died, for lack of memory perhaps"
+            yield job.shard, Report(0, DataError(reason, job.shard.source))
+            return
         if outcome is None:
             job.has_begun = True
-            return None
+            return
         del self._given[answers]
-        for level, text, once in outcome.logged:
+        for record in outcome.logged:
+            once = getattr(record, "once", None)
             if once is None or once not in self._logged:
-                LOGGER.log(level, text)
+                LOGGER.handle(record)
             self._logged.add(once)
         if outcome.error is not None:
             raise outcome.error
-        return job.shard, outcome.report
-
-    def _lose(self, answers: Any, error: Exception) -> tuple[Shard, Report] | None:
-        """Do the job of a dead worker again, after all that wait, unless too many have died of it."""
-        LOGGER.info(f"a worker has died ({type(error).__name__}); what it had to do is done by others")
-        job = self._given.pop(answers)
-        job.tries, job.has_begun = job.tries + 1, False
-        if job.tries < self._options.tries:
-            self._waiting.append(job)
-            return None
-        reason = f"given up after {job.tries} tries: each time the worker died, for lack of memory perhaps"
-        return job.shard, Report(0, DataError(reason, job.shard.source))
+        yield job.shard, outcome.report
 
 
 def _do(package: Sequence[Any], shard: Shard) -> Iterator[Outcome | None]:
     """Do a shard, in a process of Ray's: yield None as it begins, then what came of it."""
-    work, problem = _unpack(package[0])
-    yield None
-    if problem is not None:
-        yield Outcome(None, UsageError(problem), ())
-        return
     report, raised = None, None
+    _WARNINGS.flush()
     try:
+        work = _unpack(package[0])
+        yield None
         report = done_alone(work, shard)
     except PreorderError as error:  # some cannot be pickled
         raised = UsageError(str(error))
     except (OSError, MemoryError) as error:
         raised = error
-    yield Outcome(report, raised, _WARNINGS.take())
+    yield Outcome(report, raised, _WARNINGS.buffer)
 
 
 @functools.cache
-def _unpack(package: Any) -> tuple[Work | None, str | None]:
-    """Return the work of this process, or what prevents it on this machine."""
+def _unpack(package: Any) -> Work:
+    """Return the work of this process, if this machine has what it needs."""
     import ray
 
     try:
@@ -204,46 +205,23 @@ def _unpack(package: Any) -> tuple[Work | None, str | None]:
         found = facts()
     except (PreorderError, OSError, ImportError) as error:
         needs = "a worker needs the files and programs that this command has"
-        return None, f"{platform.node()}: {error}; {needs}"
+        raise UsageError(f"{platform.node()}: {error}; {needs}") from None
+    changed = [name for name in expected if found.get(name) != expected[name]]
+    if changed:
+        raise UsageError(f"{platform.node()} has another {' and another '.join(changed)} than here")
     LOGGER.addHandler(_WARNINGS)
     LOGGER.setLevel(level)
     LOGGER.propagate = False
-    changed = [name for name in expected if found.get(name) != expected[name]]
-    if changed:
-        return None, f"{platform.node()} has another {' and another '.join(changed)} than here"
-    return work, None
+    return work
 
 
-class _Warnings(logging.Handler):
-    def __init__(self) -> None:
-        super().__init__(logging.WARNING)
-        self._kept: list[tuple[int, str, str | None]] = []
-
-    def emit(self, record: logging.LogRecord) -> None:
-        self._kept.append((record.levelno, record.getMessage(), getattr(record, "once", None)))
-
-    def take(self) -> list[tuple[int, str, str | None]]:
-        kept, self._kept = self._kept, []
-        return kept
-
-
-_WARNINGS = _Warnings()
+_WARNINGS = BufferingHandler(sys.maxsize)  # of the shard that this process does
+_WARNINGS.setLevel(logging.WARNING)
 
 
 def fitting(needs: Mapping[str, float], machine: Mapping[str, float]) -> int:
     """Return how many tasks a machine has room for; Ray counts in shares of 1/10,000, as floating point."""
     return min(int(machine.get(name, 0) / amount + 1e-6) for name, amount in needs.items())
-
-
-def describe(
-    needs: Mapping[str, float], machines: Sequence[Mapping[str, float]], free: Mapping[str, float]
-) -> str:
-    """Return what a task needs, and what there is of it, for a message."""
-    most = {name: max((machine.get(name, 0) for machine in machines), default=0) for name in needs}
-    needed, largest, left = (
-        " and ".join(f"{amounts.get(name, 0):g} {name}" for name in needs) for amounts in (needs, most, free)
-    )
-    return f"each needs {needed}; the largest machine has {largest}, and {left} are free in all"
 
 
 def load_ray() -> ModuleType:
@@ -269,7 +247,12 @@ def connected(address: str | None, size: int) -> Iterator[ModuleType]:
         logger.setLevel(logging.CRITICAL)
         options: dict[str, Any] = {"address": address}
         if address is None:
-            options = stack.enter_context(_own(size))
+            os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+            os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))  # else it keeps one in the home
+            parent = os.environ.get("RAY_TMPDIR", "/tmp")  # names of sockets have at most 107 characters
+            folder = TemporaryDirectory(prefix="preorder-ray-", dir=parent, ignore_cleanup_errors=True)
+            options = {"address": "local", "include_dashboard": False}
+            options |= {"object_store_memory": STORE + 2 * size, "_temp_dir": stack.enter_context(folder)}
         at_sigterm = signal.getsignal(signal.SIGTERM)
         try:
             _check_reachable(address)
@@ -296,19 +279,3 @@ def _check_reachable(address: str | None) -> None:
     host, colon, port = (named or "").rpartition(":")
     if colon and port.isdecimal():
         socket.create_connection((host.strip("[]"), int(port)), TIMEOUT).close()
-
-
-@contextlib.contextmanager
-def _own(size: int) -> Iterator[dict[str, Any]]:
-    """Give the options of a Ray on this machine alone, and what it reads in the environment."""
-    options = {"address": "local", "include_dashboard": False, "object_store_memory": STORE + 2 * size}
-    wanted = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_AUTH_TOKEN": _TOKEN}
-    variables = {name: value for name, value in wanted.items() if name not in os.environ}
-    os.environ.update(variables)
-    parent = os.environ.get("RAY_TMPDIR", "/tmp")  # the names of Ray's sockets have at most 107 characters
-    try:
-        with TemporaryDirectory(prefix="preorder-ray-", dir=parent, ignore_cleanup_errors=True) as folder:
-            yield options | {"_temp_dir": folder}
-    finally:
-        for name in variables:
-            del os.environ[name]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from preorder.errors import DataError, NotFiniteError
 from preorder.progress import LOGGER, announce
-from preorder.shards.plan import Shard
+from preorder.shards import Shard
 
 
 def shards(folder, *names):

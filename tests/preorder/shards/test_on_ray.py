@@ -21,9 +21,9 @@ if find_spec("ray") is None:
 
 from preorder.cli import main
 from preorder.errors import UsageError
+from preorder.shards import ShardsError, run_shards
 from preorder.shards import on_ray as engine
 from preorder.shards.on_ray import RayOptions, connected, load_ray
-from preorder.shards.run import ShardsError, run_shards
 from tests.support import ray_work
 from tests.support.running import environment, still_running, wait_until
 from tests.support.tiny_model import train_tiny
