@@ -54,11 +54,11 @@ def named(name: str) -> Iterator[None]:
         LOGGER.removeFilter(add_name)
 
 
-def progress_bar(wanted: bool = True, **settings: Any) -> tqdm:
-    """Return a bar with the settings of ``tqdm``, drawn where there are bars, if it is wanted."""
+def progress_bar(**settings: Any) -> tqdm:
+    """Return a bar with the settings of ``tqdm``, drawn where there are bars."""
     from tqdm import tqdm  # it takes a while to import
 
-    return tqdm(**settings, disable=not (wanted and has_bars()))
+    return tqdm(**settings, disable=not has_bars())
 
 
 def has_bars() -> bool:

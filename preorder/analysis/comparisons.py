@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -26,27 +26,24 @@ class Precisions(Bleu):
     )
 
 
-class Operations(Ter):
-    """TER's statistics, with the edits of each kind per sentence as scores."""
-
-    scores: ClassVar[tuple[Score, ...]] = tuple(
-        sorted(Ter.scores[1:], key=lambda score: OPERATIONS.index(score.name))
-    )
-
-
-BREAKDOWNS: dict[str, type[Metric]] = {"precision": Precisions, "generation": Operations}
-"""Kawara et al. 2021, Table VI, and Tables VII and VIII."""
+BREAKDOWNS: dict[str, tuple[type[Metric], Sequence[str]]] = {
+    "precision": (Precisions, [score.name for score in Precisions.scores]),
+    "generation": (Ter, OPERATIONS),
+}
+"""Kind → its metric, and which scores are the parts; Kawara et al. 2021, Table VI, Tables VII and VIII."""
 
 
 def break_down(kind: str, data: EvaluationData, baseline: str | None = None) -> Breakdown:
     """Compare the parts of a score with those of a system, by default the first."""
-    metric, baseline = BREAKDOWNS[kind](data.references, data.options), baseline or next(iter(data.systems))
-    found = score_systems(measure([metric], data.systems), baseline, data.seed)
+    metric, parts = BREAKDOWNS[kind]
+    measured = measure([metric(data.references, data.options)], data.systems)
+    found = score_systems(measured, baseline or next(iter(data.systems)), data.seed)
     systems = {
-        name: {key: Estimate(runs.mean, found.intervals[name][key]) for key, runs in of_system.items()}
-        for name, of_system in found.runs.items()
+        name: {part: Estimate(runs[part].mean, found.intervals[name][part]) for part in parts}
+        for name, runs in found.runs.items()
     }
-    return Breakdown(kind, systems, found.significance, found.signature)
+    compared = {name: {part: one[part] for part in parts} for name, one in found.significance.items()}
+    return Breakdown(kind, systems, compared, found.signature)
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,9 +12,8 @@ from preorder.analysis.evaluation_data import EvaluationData
 from preorder.analysis.results import Curves, Estimate, Group
 from preorder.errors import DataError
 from preorder.metrics import MetricOptions
-from preorder.metrics.orders import Tau
-from preorder.metrics.scoring import Systems, SystemStatistics, Text, measure, measure_translations
-from preorder.metrics.significance import draw_runs, resampled, resampled_totals
+from preorder.metrics.orders import Preordering
+from preorder.metrics.scoring import Systems, SystemStatistics, Text, measure, measure_translations, resample
 
 NARROW_WIDTHS = (1, 2, 3, 4, 5)  # for short sentences
 ROUNDING = 1e-9  # gains may be off by this
@@ -41,7 +40,6 @@ def by_length(
     """
     numbers = np.asarray(lengths)
     bins = np.where(numbers >= last, (last - 2) // width + 1, (numbers - 1) // width)
-    bins = np.where(numbers > 0, bins, -1)
 
     def label(index: int) -> str:
         begin, end = index * width + 1, min((index + 1) * width, last - 1)
@@ -49,7 +47,7 @@ def by_length(
             return f"{last}+"
         return f"{begin}–{end}" if begin < end else str(begin)
 
-    return SentenceGroups(axis, tuple(_groups(bins, 0, label)), int(np.sum(numbers < 1)))
+    return _grouped(axis, bins, numbers > 0, label)
 
 
 def fitting_width(lengths: Sequence[int]) -> tuple[int, int]:
@@ -66,9 +64,8 @@ def by_gain(gains: Sequence[float], width: float = GAIN_WIDTH) -> SentenceGroups
     """
     numbers = np.asarray(gains, float)
     known = ~np.isnan(numbers)
-    steps = np.ceil(np.abs(np.where(known, numbers, 0)) / width - ROUNDING)
-    bins = (np.sign(np.where(known, numbers, 0)) * steps).astype(int)
-    lowest = int(bins.min(initial=0))
+    numbers = np.where(known, numbers, 0)
+    bins = (np.sign(numbers) * np.ceil(np.abs(numbers) / width - ROUNDING)).astype(int)
 
     def label(index: int) -> str:
         if index == 0:
@@ -76,16 +73,13 @@ def by_gain(gains: Sequence[float], width: float = GAIN_WIDTH) -> SentenceGroups
         ends = sorted((index * width, (index - np.sign(index)) * width))
         return " to ".join(f"{end:g}".replace("-", "−") for end in ends)
 
-    bins = np.where(known, bins, lowest - 1)
-    groups = tuple(_groups(bins, lowest, label))
-    return SentenceGroups("gain of the order in tau", groups, int(np.sum(~known)))
+    return _grouped("gain of the order in tau", bins, known, label)
 
 
-def _groups(bins: np.ndarray, lowest: int, label: Callable[[int], str]) -> Iterator[tuple[str, np.ndarray]]:
-    for index in range(lowest, int(bins.max(initial=lowest)) + 1):
-        members = np.flatnonzero(bins == index)
-        if len(members):
-            yield label(index), members
+def _grouped(axis: str, bins: np.ndarray, known: np.ndarray, label: Callable[[int], str]) -> SentenceGroups:
+    indices = {index: np.flatnonzero(known & (bins == index)) for index in np.unique(bins[known]).tolist()}
+    groups = tuple((label(index), members) for index, members in indices.items())
+    return SentenceGroups(axis, groups, int(np.sum(~known)))
 
 
 def length_curves(data: EvaluationData, metrics: Sequence[str], groups: SentenceGroups) -> Curves:
@@ -93,13 +87,15 @@ def length_curves(data: EvaluationData, metrics: Sequence[str], groups: Sentence
     measured = data.measure(metrics)
     if data.target_groups:
         orders = {"unreordered": data.monotone, **data.orders}
-        measured += measure([Tau(data.target_groups)], {name: [order] for name, order in orders.items()})
+        measured += measure(
+            [Preordering(data.target_groups)], {name: [order] for name, order in orders.items()}
+        )
     return grouped_curves("length", groups, measured, data.seed)
 
 
 def gain_curves(data: EvaluationData, metrics: Sequence[str], order: str, width: float) -> Curves:
     """Score systems by how much an order raises the tau of a sentence."""
-    groups = by_gain(Tau(data.target_groups).gains(data.orders[order]), width)
+    groups = by_gain(Preordering(data.target_groups).gains(data.orders[order]), width)
     return grouped_curves("gain", groups, data.measure(metrics), data.seed)
 
 
@@ -140,13 +136,13 @@ def _curves(
     signature: dict[str, str] = {}
     for group, measured in parts:
         groups.append(group)
-        totals = iter(resampled_totals([runs for one in measured for runs in one.systems.values()], seed))
+        found = resample(measured, seed)
         for one in measured:
-            signature[one.metric.name] = one.metric.signature
-            lines = measures.setdefault(one.metric.name, {})
-            for system, runs in one.systems.items():
-                weights = draw_runs(len(runs), seed, system)
-                sample = resampled(one.metric.scores[0], runs, next(totals), weights)
+            name = one.metric.scores[0].name
+            signature[name] = one.metric.signature
+            lines = measures.setdefault(name, {})
+            for system in one.systems:
+                sample = found[system][name]
                 estimate = None if np.isnan(sample.score) else Estimate(sample.score, sample.interval)
                 lines[system] = (*lines.get(system, ()), estimate)
     if not groups:

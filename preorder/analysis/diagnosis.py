@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -14,11 +14,12 @@ from preorder.analysis.headroom import reorder_translations
 from preorder.analysis.results import SCORE_FORMATS, Curves, Estimate, Table, estimate_cell
 from preorder.data import Alignment, Permutation
 from preorder.metrics import MetricOptions
-from preorder.metrics.orders import OrderEvaluation, Tau, evaluation
-from preorder.metrics.scoring import Scoring, Systems, Text, measure, measure_translations, score_systems
+from preorder.metrics.orders import Preordering, evaluation
+from preorder.metrics.scoring import Systems, Text, measure, measure_translations, score_systems
 
 HEADROOM_METRICS = ("bleu", "chrf", "ribes")
-BEST, BEST_BTG = "best order", "best BTG order"
+ORDERS = {"best_order": "best order", "best_btg_order": "best BTG order"}  # key in JSON → title
+WORDS_LEFT = {"missing": "deletions", "too_many": "insertions", "others": "substitutions"}
 UNORDERED, PREDICTED = "unreordered", "predicted"
 MOST_WORDS = 10  # words or tags that a table shows
 
@@ -45,80 +46,46 @@ CASES = (
 """What an order was worth in our own runs; tau and share are of 20,000 lines (the first: 6,000)."""
 
 
-@dataclass(frozen=True)
-class MovedWord:
-    """How far the tokens of one word, or tag, are from their gold positions, on average, in tokens."""
-
-    word: str
-    count: int
-    unreordered: float
-    predicted: float
-
-
-@dataclass(frozen=True)
-class PairDiagnosis:
-    """The order of a pair of languages, on lines that the preorderer has not seen."""
-
-    orders: OrderEvaluation  # of the predicted orders, and of the source's own
-    distance: tuple[float, float]  # of linked tokens from their gold positions: unreordered, predicted
-    by_length: Curves  # tau
-    words: tuple[MovedWord, ...]  # those with most distance left, the first first
-
-    @property
-    def share_of_the_way(self) -> float:
-        """How much of the way from the source's order to the gold order is predicted; at most 1."""
-        unordered = self.orders.monotone.tau
-        return (self.orders.tau - unordered) / (1 - unordered) if unordered < 1 else 0.0
-
-    @property
-    def nearest(self) -> Case:
-        """The case that is nearest by tau and share of the way."""
-        tau, share = self.orders.monotone.tau, self.share_of_the_way
-        return min(CASES, key=lambda case: abs(case.tau - tau) + abs(case.share_of_the_way - share))
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the JSON of ``preorder diagnose``."""
-        predicted = {name: getattr(self.orders, name) for name in asdict(self.orders.monotone)}
-        return {
-            "sentences": self.orders.sentences,
-            "skipped": self.orders.skipped,
-            UNORDERED: asdict(self.orders.monotone) | {"distance": self.distance[0]},
-            PREDICTED: predicted | {"distance": self.distance[1]},
-            "share_of_the_way": self.share_of_the_way,
-            "monotone": self.orders.monotone.complete_match,
-            "nearest": asdict(self.nearest),
-            "by_length": asdict(self.by_length),
-            "words": [asdict(word) for word in self.words],
-        }
-
-
 def diagnose_pair(
     names: Sequence[Sequence[str]],
     alignments: Sequence[Alignment],
     predicted: Sequence[Permutation],
     seed: int = 1,
-) -> PairDiagnosis:
+) -> tuple[dict[str, Any], Curves]:
     """Compare the source's order and a predicted one with the order that links ask for.
 
     ``names``: of each token of each sentence, its word or tag. ``predicted``: by a preorderer that has not
-    seen the sentences.
+    seen the sentences. Returns the JSON of ``preorder diagnose``, and the curves of tau by length in it.
     """
     groups = [target_groups(links, len(row)) for links, row in zip(alignments, names, strict=True)]
     monotone = [Permutation.identity(len(row)) for row in names]
-    (measured,) = measure([Tau(groups)], {UNORDERED: [monotone], PREDICTED: [predicted]})
+    (measured,) = measure([Preordering(groups)], {UNORDERED: [monotone], PREDICTED: [predicted]})
     lengths = list(map(len, names))
     curves = grouped_curves("length", by_length(lengths, *fitting_width(lengths)), [measured], seed)
-    distances = _distances(names, alignments, predicted)
-    totals = np.array([total for _, *total in distances.values()]).sum(0)
-    linked = max(1, sum(count for count, *_ in distances.values()))
-    words = [MovedWord(word, n, one / n, other / n) for word, (n, one, other) in distances.items()]
-    words.sort(key=lambda moved: (-moved.predicted * moved.count, moved.word))
-    return PairDiagnosis(
-        evaluation(*(measured.systems[order][0] for order in (PREDICTED, UNORDERED))),
-        (float(totals[0] / linked), float(totals[1] / linked)),
-        curves,
-        tuple(words[:MOST_WORDS]),
-    )
+    orders = evaluation(*(measured.systems[order][0] for order in (PREDICTED, UNORDERED)))
+    tau = orders.monotone.tau
+    share = (orders.tau - tau) / (1 - tau) if tau < 1 else 0.0
+    nearest = min(CASES, key=lambda case: abs(case.tau - tau) + abs(case.share_of_the_way - share))
+    sums = _distances(names, alignments, predicted)
+    totals = np.array([total for _, *total in sums.values()]).sum(0)
+    distances = (totals / max(1, sum(count for count, *_ in sums.values()))).tolist()
+    words = [
+        {"word": word, "count": count, UNORDERED: before / count, PREDICTED: after / count}
+        for word, (count, before, after) in sorted(sums.items(), key=lambda item: (-item[1][2], item[0]))
+    ]
+    scores = asdict(orders.monotone), {name: getattr(orders, name) for name in asdict(orders.monotone)}
+    found = {
+        "sentences": orders.sentences,
+        "skipped": orders.skipped,
+        UNORDERED: scores[0] | {"distance": distances[0]},
+        PREDICTED: scores[1] | {"distance": distances[1]},
+        "share_of_the_way": share,
+        "monotone": orders.monotone.complete_match,
+        "nearest": asdict(nearest),
+        "by_length": asdict(curves),
+        "words": words[:MOST_WORDS],
+    }
+    return found, curves
 
 
 def _distances(
@@ -135,114 +102,87 @@ def _distances(
     return sums
 
 
-def pair_tables(found: PairDiagnosis) -> list[Table]:
-    """Return the tables of a pair: orders, then words."""
+def pair_tables(found: Mapping[str, Any]) -> list[Table]:
+    """Return the tables of what :func:`diagnose_pair` found: orders, then words."""
     tau = SCORE_FORMATS["tau"].format
-    rows = tuple(
-        (name, tau(scores.tau), tau(scores.tau_nakagawa), f"{scores.complete_match:.1%}", f"{distance:.2f}")
-        for name, scores, distance in zip(
-            (UNORDERED, PREDICTED), (found.orders.monotone, found.orders), found.distance, strict=True
-        )
-    )
     columns = ("order", "tau", "tau of Nakagawa", "sentences in order", "distance (tokens)")
-    case = found.nearest
+    rows = []
+    for name in (UNORDERED, PREDICTED):
+        of = found[name]
+        in_order, distance = f"{of['complete_match']:.1%}", f"{of['distance']:.2f}"
+        rows.append((name, tau(of["tau"]), tau(of["tau_nakagawa"]), in_order, distance))
+    case = Case(**found["nearest"])
     note = (
-        f"A quick preorderer goes {found.share_of_the_way:.0%} of the way to the order of the links.\n"
+        f"A quick preorderer goes {found['share_of_the_way']:.0%} of the way to the order of the links.\n"
         f"The nearest of our cases: {case.name} (tau {case.tau:.2f}, {case.share_of_the_way:.0%} of it). "
         f"There {case.outcome}. Other text may differ."
     )
-    caption = f"Order of {found.orders.sentences} sentences that the preorderer has not seen"
+    caption = f"Order of {found['sentences']} sentences that the preorderer has not seen"
     words = tuple(
-        (moved.word, str(moved.count), f"{moved.unreordered:.2f}", f"{moved.predicted:.2f}")
-        for moved in found.words
+        (one["word"], str(one["count"]), f"{one[UNORDERED]:.2f}", f"{one[PREDICTED]:.2f}")
+        for one in found["words"]
     )
     heads = ("word", "linked", UNORDERED, PREDICTED)
     return [
-        Table(caption, columns, rows, note),
+        Table(caption, columns, tuple(rows), note),
         Table("Where most distance is left (mean tokens from the gold position)", heads, words),
     ]
 
 
-@dataclass(frozen=True)
-class TranslationDiagnosis:
-    """What translations would score if their words stood in the best order."""
-
-    systems: tuple[str, ...]
-    scoring: Scoring  # of each system as it is, in its best order, and in its best BTG order
-    by_length: Curves
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the JSON of ``preorder diagnose``."""
-        return {name: self._system(name) for name in self.systems}
-
-    def gain(self, name: str, order: str, metric: str) -> dict[str, Any]:
-        """Return what an order of a system gains: difference, interval and p-values."""
-        return asdict(self.scoring.pairwise[reordered(name, order)][name][metric])
-
-    def words_left(self, name: str) -> dict[str, float]:
-        """Return how many words a sentence are missing, too many, and others in a system's best order."""
-        edits = self.scoring.systems[reordered(name, BEST)]
-        parts = {"missing": "deletions", "too_many": "insertions", "others": "substitutions"}
-        return {key: edits[f"ter_{kind}"] for key, kind in parts.items()}
-
-    def _system(self, name: str) -> dict[str, Any]:
-        found = self._scores(name)
-        for key, order in (("best_order", BEST), ("best_btg_order", BEST_BTG)):
-            gains = {metric: self.gain(name, order, metric) for metric in HEADROOM_METRICS}
-            found[key] = self._scores(reordered(name, order)) | {"gain": gains}
-        return found | {"words": self.words_left(name)}
-
-    def _scores(self, name: str) -> dict[str, Any]:
-        scores, bounds = (
-            {metric: of_system[name][metric] for metric in HEADROOM_METRICS}
-            for of_system in (self.scoring.systems, self.scoring.intervals)
-        )
-        return scores | {"interval": bounds}
-
-
-def reordered(system: str, order: str) -> str:
-    """Return how a system is called whose translations are in another order."""
-    return f"{system}, {order}"
-
-
 def diagnose_translations(
     references: Sequence[Text], systems: Systems, options: MetricOptions, seed: int = 1
-) -> TranslationDiagnosis:
-    """Score translations as they are, in the best order of their words, and in the best BTG order."""
+) -> tuple[dict[str, Any], Curves]:
+    """Score translations as they are, in the best order of their words, and in the best BTG order.
+
+    Returns the JSON of ``preorder diagnose``, of each system, and curves by length.
+    """
     every: dict[str, list[Text]] = {}
     for name, runs in systems.items():
-        texts = [reorder_translations(run, references) for run in runs]
-        orders = {name: list(runs)}
-        for k, order in enumerate((BEST, BEST_BTG)):
-            orders[reordered(name, order)] = [text[k] for text in texts]
-        every |= orders
+        every[name] = list(runs)
+        reordered = zip(*(reorder_translations(run, references) for run in runs), strict=True)
+        every |= {
+            f"{name}, {title}": list(texts) for title, texts in zip(ORDERS.values(), reordered, strict=True)
+        }
     measured = measure_translations(references, every, (*HEADROOM_METRICS, "ter"), options)
+    scoring = score_systems(measured, None, seed)
+    scored = {
+        name: {metric: scoring.systems[name][metric] for metric in HEADROOM_METRICS}
+        | {"interval": {metric: scoring.intervals[name][metric] for metric in HEADROOM_METRICS}}
+        for name in every
+    }
+    found = {}
+    for name in systems:
+        found[name] = scored[name]
+        for key, title in ORDERS.items():
+            gains = scoring.pairwise[f"{name}, {title}"][name]
+            gain = {metric: asdict(gains[metric]) for metric in HEADROOM_METRICS}
+            found[name][key] = scored[f"{name}, {title}"] | {"gain": gain}
+        left = scoring.systems[f"{name}, {ORDERS['best_order']}"]
+        found[name]["words"] = {key: left[f"ter_{kind}"] for key, kind in WORDS_LEFT.items()}
     lengths = [len(line.split()) for line in references[0]]
     groups = by_length(lengths, *fitting_width(lengths), "reference length (words)")
-    curves = grouped_curves("length", groups, measured[:1], seed)
-    return TranslationDiagnosis(tuple(systems), score_systems(measured, None, seed), curves)
+    return found, grouped_curves("length", groups, measured[:1], seed)
 
 
-def translation_tables(found: TranslationDiagnosis) -> list[Table]:
-    """Return the tables of translations: headroom, then what is left."""
+def translation_tables(found: Mapping[str, Mapping[str, Any]]) -> list[Table]:
+    """Return the tables of what :func:`diagnose_translations` found: headroom, then what is left."""
     rows = []
-    for name in found.systems:
-        for order in (None, BEST, BEST_BTG):
-            full = name if order is None else reordered(name, order)
-            cells = [_cell(found, full, metric) for metric in HEADROOM_METRICS]
-            gain = {} if order is None else found.gain(name, order, "bleu")
+    for name, system in found.items():
+        for title, scores in ((name, system), *((f"{name}, {ORDERS[key]}", system[key]) for key in ORDERS)):
+            cells = [
+                estimate_cell(
+                    Estimate(scores[metric], scores["interval"][metric]), SCORE_FORMATS[metric].format
+                )
+                for metric in HEADROOM_METRICS
+            ]
+            gain = scores["gain"]["bleu"] if "gain" in scores else None
             gained = Estimate(gain["difference"], gain["interval"]) if gain else None
-            rows.append((full, *cells, estimate_cell(gained, "{:+.2f}".format) if gain else ""))
+            rows.append((title, *cells, estimate_cell(gained, "{:+.2f}".format) if gained else ""))
     columns = ("translations", *(SCORE_FORMATS[metric].title for metric in HEADROOM_METRICS), "BLEU gained")
     note = "The words stay as they are; what is gained estimates what a better order could gain."
-    left = tuple((name, *map("{:.2f}".format, found.words_left(name).values())) for name in found.systems)
-    heads = ("in the best order", "missing", "too many", "others")
+    left = tuple((name, *map("{:.2f}".format, system["words"].values())) for name, system in found.items())
+    heads = ("in the best order", *(key.replace("_", " ") for key in WORDS_LEFT))
     return [
         Table("Order headroom, with 95 % intervals", columns, tuple(rows), note),
         Table("What is left: words a sentence", heads, left),
     ]
-
-
-def _cell(found: TranslationDiagnosis, name: str, metric: str) -> str:
-    estimate = Estimate(found.scoring.systems[name][metric], found.scoring.intervals[name][metric])
-    return estimate_cell(estimate, SCORE_FORMATS[metric].format)

@@ -60,7 +60,7 @@ class EvaluationData:
 
     def score(self, metrics: Sequence[str], baseline: str | None) -> Scoring:
         """Score translations and orders; a system without an order has the source's."""
-        measured = measure_translations(self.references, self.systems, metrics, self.options, True)
+        measured = self.measure(metrics)
         if self.target_groups:
             monotone = self.monotone
             orders = {name: [self.orders.get(name, monotone)] for name in self.systems}

@@ -6,7 +6,7 @@ import argparse
 import collections
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from preorder.alignment.eflomal import align
 from preorder.alignment.links import DEFAULT_SYMMETRIZATION
@@ -21,7 +21,6 @@ from preorder.methods.train import choose_method
 from preorder.progress import LOGGER
 
 if TYPE_CHECKING:
-    from preorder.analysis.diagnosis import PairDiagnosis
     from preorder.analysis.results import Curves, Table
 
 DEFAULT_LINES = 20_000
@@ -79,17 +78,19 @@ def run(arguments: argparse.Namespace) -> None:
     tables: list[Table] = []
     curves: list[Curves] = []
     if has_pair:
-        pair, method, why = _pair(arguments)
-        found["pair"] = pair.as_json() | {"method": method}
+        (pair, by_length), method, why = _pair(arguments)
+        found["pair"] = pair | {"method": method}
         advice = f"preorder train takes --method {method} for such text: {why}."
         tables += pair_tables(pair)
-        curves.append(pair.by_length)
+        curves.append(by_length)
     if has_translations:
         data = score.read_data(arguments)
-        headroom = diagnose_translations(data.references, data.systems, data.options, arguments.seed)
-        found["systems"] = headroom.as_json()
+        headroom, by_length = diagnose_translations(
+            data.references, data.systems, data.options, arguments.seed
+        )
+        found["systems"] = headroom
         tables += translation_tables(headroom)
-        curves.append(headroom.by_length)
+        curves.append(by_length)
     write_pictures(partial(draw_curves, curves[-1]), curves_title(curves[-1]), arguments.out)
     if arguments.json:
         files.write_json(files.STANDARD, found)
@@ -99,7 +100,7 @@ def run(arguments: argparse.Namespace) -> None:
             print(advice)
 
 
-def _pair(arguments: argparse.Namespace) -> tuple[PairDiagnosis, str, str]:
+def _pair(arguments: argparse.Namespace) -> tuple[tuple[dict[str, Any], Curves], str, str]:
     """Align, learn from nine tenths of the lines, measure the rest; return also a method to take, and why."""
     import numpy as np
 

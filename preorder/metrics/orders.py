@@ -122,11 +122,14 @@ def mean_scores(statistics: np.ndarray) -> OrderScores:
 
 
 class Preordering(Metric):
-    """Orders against the target groups of each sentence; one whose groups are None is skipped."""
+    """Orders against the target groups of each sentence; one whose groups are None is skipped.
+
+    The scores are means over sentences; NaN where none was measured.
+    """
 
     name: ClassVar[str] = "preordering"
     scores: ClassVar[tuple[Score, ...]] = tuple(
-        Score(name, lambda totals, k=k: totals[..., k] / np.maximum(totals[..., 4], 1))
+        Score(name, lambda totals, k=k: _mean(totals[..., k], totals[..., 4]))
         for k, name in enumerate(OrderScores.__dataclass_fields__)
     )
 
@@ -145,22 +148,14 @@ class Preordering(Metric):
         rows[self._measured] = np.column_stack((scores, np.ones(len(pairs))))
         return rows
 
-
-class Tau(Preordering):
-    """Kendall's tau alone, the mean over sentences; NaN where no sentence can be measured."""
-
-    name: ClassVar[str] = "tau"
-    scores: ClassVar[tuple[Score, ...]] = (
-        Score(
-            "tau", lambda sums: np.where(sums[..., 4] > 0, sums[..., 0] / np.maximum(sums[..., 4], 1), np.nan)
-        ),
-    )
-
     def gains(self, orders: Sequence[Permutation]) -> np.ndarray:
         """Return by how much each order raises the tau of its sentence, -2 to 2; NaN where none is known."""
         before = self.statistics([Permutation.identity(len(order)) for order in orders])
-        after = self.statistics(orders)
-        return np.where(before[:, 4] > 0, after[:, 0] - before[:, 0], np.nan)
+        return np.where(self._measured, self.statistics(orders)[:, 0] - before[:, 0], np.nan)
+
+
+def _mean(sums: np.ndarray, sentences: np.ndarray) -> np.ndarray:
+    return np.where(sentences > 0, sums / np.maximum(sentences, 1), np.nan)
 
 
 @entry_point

@@ -23,7 +23,6 @@ from preorder.metrics.significance import (
     resampled_totals,
 )
 from preorder.metrics.translation import Bleu, Chrf, Ter
-from preorder.progress import progress_bar
 
 Text = Sequence[str]  # a line for each sentence
 Systems = Mapping[str, Sequence[Text]]  # the translations of each system's runs, by the system's name
@@ -55,13 +54,6 @@ class Runs:
     deviation: float | None
     values: list[float]
 
-    @classmethod
-    def of(cls, values: np.ndarray) -> Runs:
-        """Return the mean, the deviation and the list of scores."""
-        return cls(
-            float(values.mean()), float(values.std(ddof=1)) if len(values) > 1 else None, values.tolist()
-        )
-
 
 @dataclass(frozen=True)
 class Best:
@@ -90,20 +82,14 @@ def check_system(name: str, systems: Iterable[str]) -> None:
         raise UsageError(f"no system is called {name!r}, only: {', '.join(systems)}")
 
 
-def measure(
-    metrics: Sequence[Metric], systems: Mapping[str, Sequence[Any]], show_progress: bool = False
-) -> list[SystemStatistics]:
-    """Count the statistics of all systems' runs under each metric, with progress on a terminal if wanted."""
-    outputs = len(metrics) * sum(map(len, systems.values()))
-    found = []
-    with progress_bar(total=outputs, desc="scoring", unit=" texts", wanted=show_progress) as bar:
-        for metric in metrics:
-            statistics: dict[str, np.ndarray] = {}
-            for name, runs in systems.items():
-                statistics[name] = np.stack([metric.statistics(run) for run in runs])
-                bar.update(len(runs))
-            found.append(SystemStatistics(metric, statistics))
-    return found
+def measure(metrics: Sequence[Metric], systems: Mapping[str, Sequence[Any]]) -> list[SystemStatistics]:
+    """Count the statistics of all systems' runs under each metric."""
+    return [
+        SystemStatistics(
+            metric, {name: np.stack(list(map(metric.statistics, runs))) for name, runs in systems.items()}
+        )
+        for metric in metrics
+    ]
 
 
 def measure_translations(
@@ -111,10 +97,9 @@ def measure_translations(
     systems: Systems,
     metrics: Sequence[str] = METRICS,
     options: MetricOptions = DEFAULTS,
-    show_progress: bool = False,
 ) -> list[SystemStatistics]:
     """Count the statistics of translations under each named metric."""
-    return measure([METRIC_CLASSES[name](references, options) for name in metrics], systems, show_progress)
+    return measure([METRIC_CLASSES[name](references, options) for name in metrics], systems)
 
 
 def score_systems(
@@ -124,21 +109,25 @@ def score_systems(
     resamples: int = RESAMPLES,
 ) -> Scoring:
     """Score systems, the same under each metric, and test them against each other."""
-    systems = list(measured[0].systems)
     if baseline is not None:
-        check_system(baseline, systems)
+        check_system(baseline, measured[0].systems)
     scores = [score for part in measured for score in part.metric.scores]
-    samples = _resampled(measured, systems, seed, resamples)
+    samples = resample(measured, seed, resamples)
     pairwise = _pairwise(scores, samples)
     return Scoring(
-        {name: _means(measured, name) for name in systems},
+        {name: _means(measured, name) for name in samples},
         {part.metric.name: part.metric.signature for part in measured},
-        {name: {key: Runs.of(one.values) for key, one in found.items()} for name, found in samples.items()},
+        {name: {key: _runs(one.values) for key, one in found.items()} for name, found in samples.items()},
         {name: {key: one.interval for key, one in found.items()} for name, found in samples.items()},
         {name: others[baseline] for name, others in pairwise.items() if baseline in others},
         pairwise,
         {score.name: _best(score, samples, pairwise) for score in scores},
     )
+
+
+def _runs(values: np.ndarray) -> Runs:
+    deviation = float(values.std(ddof=1)) if len(values) > 1 else None
+    return Runs(float(values.mean()), deviation, values.tolist())
 
 
 def _means(measured: Sequence[SystemStatistics], system: str) -> dict[str, Any]:
@@ -151,20 +140,18 @@ def _means(measured: Sequence[SystemStatistics], system: str) -> dict[str, Any]:
     return means
 
 
-def _resampled(
-    measured: Sequence[SystemStatistics], systems: Sequence[str], seed: int, resamples: int
+def resample(
+    measured: Sequence[SystemStatistics], seed: int, resamples: int = RESAMPLES
 ) -> dict[str, dict[str, Resampled]]:
     """Return each system's scores, resampled: the same sentences for all, and each system's own runs."""
-    statistics = [part.systems[name] for name in systems for part in measured]
+    statistics = [runs for part in measured for runs in part.systems.values()]
     totals = iter(resampled_totals(statistics, seed, resamples))
     found: dict[str, dict[str, Resampled]] = {}
-    for name in systems:
-        found[name] = {}
-        for part in measured:
-            runs = part.systems[name]
+    for part in measured:
+        for name, runs in part.systems.items():
             drawn = next(totals), draw_runs(len(runs), seed, name, resamples)
-            for score in part.metric.scores:
-                found[name][score.name] = resampled(score, runs, *drawn)
+            scores = {score.name: resampled(score, runs, *drawn) for score in part.metric.scores}
+            found.setdefault(name, {}).update(scores)
     return found
 
 

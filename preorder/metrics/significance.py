@@ -127,6 +127,7 @@ def compare(score: Score, system: Resampled, other: Resampled) -> Comparison:
     """Compare two systems on the same sentences and the same resamples; one sentence alone has p = 1."""
     difference = system.score - other.score
     differences = system.scores - other.scores
+    differences = differences[~np.isnan(differences)]
     return Comparison(
         difference,
         interval(differences),

@@ -42,17 +42,16 @@ def test_a_bar_on_a_terminal(terminal, caplog):
     assert not caplog.messages
 
 
-@pytest.mark.parametrize("reason", ["a worker process", "not wanted", "quiet"])
+@pytest.mark.parametrize("reason", ["a worker process", "quiet"])
 def test_no_bar(terminal, clock, caplog, monkeypatch, reason):
     screen = terminal()
     if reason == "a worker process":
         monkeypatch.setattr(multiprocessing, "parent_process", object)
-    elif reason == "quiet":
+    else:
         monkeypatch.setattr(LOGGER, "level", logging.WARNING)
         announce("wait")
-    if reason != "not wanted":
-        assert list(progress("abc", "lines", 3)) == list("abc")
-    with progress_bar(wanted=reason != "not wanted", total=3) as bar:
+    assert list(progress("abc", "lines", 3)) == list("abc")
+    with progress_bar(total=3) as bar:
         bar.update(3)
     assert screen.getvalue() == ""
     assert not caplog.messages

@@ -179,7 +179,7 @@ def _analyses(manifest: Manifest, data: EvaluationData) -> Iterator[Chapter]:
     for order, gallery in order_galleries(data, list(orders), manifest.files.alignment).items():
         yield Chapter(f"Sentences in the order of {orders[order]}", gallery)
     first = {baseline: [data.systems[baseline][0]]}
-    diagnosis = diagnose_translations(data.references, first, manifest.options, data.seed)
+    diagnosis, _ = diagnose_translations(data.references, first, manifest.options, data.seed)
     for heading, table in zip(("Order headroom", "What is left"), translation_tables(diagnosis), strict=True):
         yield Chapter(f"{heading} of {baseline}", table)
     yield Chapter("n-gram precisions", break_down("precision", data))

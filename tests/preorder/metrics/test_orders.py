@@ -11,7 +11,7 @@ from preorder.data import Permutation
 from preorder.data.formats import parse_order, read_alignments
 from preorder.errors import DataError
 from preorder.io.files import read_parsed
-from preorder.metrics.orders import Preordering, Tau, evaluate
+from preorder.metrics.orders import Preordering, evaluate
 
 
 @st.composite
@@ -72,8 +72,8 @@ def test_sentences_without_target_groups_are_skipped_and_counted():
     groups, orders = [None, (1, 0), None], [Permutation((0,)), Permutation((1, 0)), Permutation(())]
     result = evaluate(groups, orders)
     assert (result.sentences, result.skipped, result.tau, result.monotone.tau) == (1, 2, 1, -1)
-    assert Preordering(groups).signature == "sentences:1|skipped:2"
-    tau = Tau(groups)
+    tau = Preordering(groups)
+    assert tau.signature == "sentences:1|skipped:2"
     rows = tau.statistics(orders)
     assert np.isnan(tau.score(rows[0]))
     assert (tau.score(rows.sum(0)), tau.gains(orders)[1]) == (1, 2)
