@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from types import SimpleNamespace
@@ -17,11 +18,20 @@ _USED = ("transformer", "tok2vec", "tagger", "morphologizer", "parser")
 _BATCH = 64  # sentences
 
 
+def _installed(model: str) -> Path | None:
+    spec = importlib.util.find_spec(model) if model.isidentifier() else None
+    return None if spec is None or spec.origin is None else Path(spec.origin).parent
+
+
+def resolved(model: str) -> str:
+    """Return the name of an installed package, or the path of a folder, from wherever a model is used."""
+    return model if _installed(model) else os.path.abspath(model)
+
+
 def find(model: str) -> Path:
     """Return the folder of a model, given that or the name of an installed package, which is not imported."""
     require("spacy", "spacy")
-    spec = importlib.util.find_spec(model) if model.isidentifier() else None
-    folder = Path(model) if spec is None or spec.origin is None else Path(spec.origin).parent
+    folder = _installed(model) or Path(model)
     found = [*folder.glob("config.cfg"), *folder.glob("*/config.cfg")]
     if not found:
         raise UsageError(f"{model}: neither a folder of a spaCy model nor an installed package with one")

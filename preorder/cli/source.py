@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from preorder.annotate.classes import WordClasses, learn_classes
+from preorder.annotate.spacy import resolved
 from preorder.annotate.stanza import (
     DEVICES,
     FOLDER_VARIABLE,
@@ -186,10 +187,10 @@ def stanza_options(
             raise UsageError("the model's trees are made from given POS tags (--pos), and none are given")
     if trees is None and not tags:
         return None
-    spacy = source.spacy_model or (trained and trained.spacy)
+    spacy = resolved(source.spacy_model) if source.spacy_model else trained and trained.spacy
     language = source.lang or language or (spacy and os.path.basename(spacy).partition("_")[0])
-    if language is None:
-        raise UsageError("--lang says which models Stanza needs")
+    if language is None or not LANGUAGE.fullmatch(language):
+        raise UsageError("--lang says which models Stanza needs, and which language spaCy's is for")
     tagset = source.tagset or ("upos" if spacy and not trained else (trained or StanzaOptions).tagset)
     folder = remembered_folder(trained, source.stanza_dir)
     return StanzaOptions(language, trees, tagset, tagged, folder, source.stanza_device, spacy)

@@ -1,6 +1,7 @@
 """Trees by spaCy: a small parser made here, and the Japanese model ja_ginza where it is installed."""
 
 import importlib.util
+import shutil
 from types import SimpleNamespace
 
 import pytest
@@ -58,13 +59,17 @@ def test_a_model_parses_again_what_it_was_trained_with(folder, tmp_path, capsys,
     monkeypatch.chdir(tmp_path)
     write(tmp_path / "src", *LINES)
     write(tmp_path / "links", "0-0 1-1 2-4 3-2 4-3", "", "0-1 1-0", "0-0 1-1 2-2 3-4 4-3")
-    line = ["--src", "src", "--trees", "dependency", "--spacy-model", str(folder)]
+    shutil.copytree(folder, "xx_here")
+    line = ["--src", "src", "--trees", "dependency", "--spacy-model", "./xx_here/"]
     assert main(["annotate", *line, "--out", "annot"]) == 0
     assert "# tagset = upos" in (tmp_path / "annot.conllu").read_text()
     train = ["train", "--method", "rvnn", "--align", "links", "--held-out", "0", "--iterations", "1"]
     assert main([*train, *line, "--model", "model"]) == 0
     assert main([*train, "--src", "src", "--trees", "annot.conllu", "--model", "other"]) == 0
-    assert main(["apply", "--model", "model", "--src", "src", "--out", "one"]) == 0
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir("elsewhere")
+    assert main(["apply", "--model", "../model", "--src", "../src", "--out", "../one"]) == 0
+    monkeypatch.chdir(tmp_path)
     line = ["--src", "src", "--trees", "annot.conllu"]
     assert main(["apply", "--model", "other", *line, "--out", "two"]) == 0
     assert (tmp_path / "one").read_text() == (tmp_path / "two").read_text()
@@ -76,7 +81,8 @@ def test_a_model_parses_again_what_it_was_trained_with(folder, tmp_path, capsys,
     [
         (["--trees", "constituency", "--spacy-model", "{}"], "spaCy has no constituency trees"),
         (["--trees", "dependency", "--spacy-model", "json"], "json: neither a folder of a spaCy model"),
-        (["--trees", "dependency", "--spacy-model", "./none"], "./none: neither a folder of a spaCy model"),
+        (["--trees", "dependency", "--spacy-model", "./none"], "none: neither a folder of a spaCy model"),
+        (["--trees", "dependency", "--spacy-model", "{}/../1.0"], "--lang says which models Stanza needs"),
         (["--trees", "dependency", "--spacy-model", "{}/../damaged"], "spaCy cannot load"),
         (["--trees", "dependency", "--spacy-model", "{}/../no_parser"], "the model has no parser"),
     ],
